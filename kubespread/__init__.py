@@ -1,0 +1,50 @@
+"""kubespread: a what-if planner for Kubernetes Pod Topology Spread Constraints.
+
+snapshot = kubespread.load("cluster.yaml")
+report = kubespread.explain(snapshot, "pod.yaml")
+report.to_dict()
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kubespread.errors import KubespreadError, ManifestError, SnapshotError, UsageError
+    from kubespread.library import explain, load
+    from kubespread.planner.report import ExplainReport
+    from kubespread.snapshot.snapshot import Snapshot
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "ExplainReport",
+    "KubespreadError",
+    "ManifestError",
+    "Snapshot",
+    "SnapshotError",
+    "UsageError",
+    "__version__",
+    "explain",
+    "load",
+]
+
+_HOMES = {
+    "ExplainReport": "kubespread.planner.report",
+    "KubespreadError": "kubespread.errors",
+    "ManifestError": "kubespread.errors",
+    "Snapshot": "kubespread.snapshot.snapshot",
+    "SnapshotError": "kubespread.errors",
+    "UsageError": "kubespread.errors",
+    "explain": "kubespread.library",
+    "load": "kubespread.library",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import on first use: ``kubespread --version`` must not wait for numpy."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_HOMES[name]), name)

@@ -1,0 +1,6 @@
+"""``python -m kubespread``."""
+
+from kubespread.cli.main import main
+
+if __name__ == "__main__":
+    main()

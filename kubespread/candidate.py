@@ -1,0 +1,145 @@
+"""From a manifest to the pod the scheduler would see: which workload, which namespace, decoded, admitted, or every fault named."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kubespread.errors import Fault, ManifestError, UsageError
+from kubespread.kube.admission import DEFAULT_NAMESPACE
+from kubespread.kube.candidate import admit, decode_pod, selector_problems, template_problems, unknown_pod_fields
+from kubespread.kube.decoding import DecodingError, check, decode
+from kubespread.kube.names import dns_label_faults
+from kubespread.kube.objects import LabelSelector, Pod, Workload
+from kubespread.kube.validation.faults import FieldFault, required
+from kubespread.manifest.documents import KubernetesObject, objects
+from kubespread.manifest.events import MalformedError
+from kubespread.manifest.lines import FieldLines
+from kubespread.manifest.reading import MAX_MANIFEST_BYTES, display_name, read_text_bytes
+from kubespread.manifest.workload import PodManifest, is_workload, pod_manifest
+
+_SELECTING_KINDS = frozenset({"Deployment", "ReplicaSet", "StatefulSet", "DaemonSet"})
+_OBJECT_NAME = "<object>"
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A pod ready to be scheduled, and what its controller would have created beside it."""
+
+    pod: Pod
+    companions: tuple[dict[str, Any], ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def from_path(path: str, *, name: str | None = None, namespace: str | None = None) -> Candidate:
+    """The pod of the manifest at ``path`` (``-``: standard input). Raises ManifestError and UsageError."""
+    file = display_name(path)
+    try:
+        text = read_text_bytes(path, MAX_MANIFEST_BYTES)
+        found = list(objects(text))
+    except OSError as error:
+        raise ManifestError(file, [Fault(error.strerror or str(error))]) from error
+    except MalformedError as error:
+        raise ManifestError(file, [error.fault]) from error
+    return _candidate(file, FieldLines(text), found, name, namespace)
+
+
+def from_object(data: Mapping[str, Any], *, name: str | None = None, namespace: str | None = None) -> Candidate:
+    """The same for an object at hand: a Pod, a workload, or a List with one of them."""
+    found = [KubernetesObject(dict(data))]
+    if found[0].kind.endswith("List"):
+        found = [KubernetesObject(item) for item in data.get("items") or ()]
+    return _candidate(_OBJECT_NAME, None, found, name, namespace)
+
+
+def _candidate(
+    file: str, lines: FieldLines | None, found: Sequence[KubernetesObject], name: str | None, namespace: str | None
+) -> Candidate:
+    source = _choose(file, found, name)
+
+    def refuse(faults: Iterable[tuple[str, str]]) -> None:
+        """Raise when there are faults, given as (field path in the object, message)."""
+        placed = [
+            Fault(message, path, lines.line(source.document, source.field(path)) if lines is not None else None) for path, message in faults
+        ]
+        if placed:
+            raise ManifestError(file, placed)
+
+    try:
+        check(source.data, Pod if source.kind == "Pod" else Workload)
+    except DecodingError as error:
+        refuse([(error.path, f"{_handled_as(source)}{error}")])
+    manifest = _pod_manifest(file, source, _namespace(source, namespace))
+    refuse(_unknown_fields(manifest))
+    refuse(_template_faults(manifest))
+    pod = decode_pod(manifest.pod)
+    inside = f"{manifest.template_path}." if manifest.template_path else ""
+    refuse((f"{inside}{fault.path}", fault.message) for fault in admit(pod))
+    return Candidate(pod, manifest.companions, manifest.notes)
+
+
+def _choose(file: str, found: Sequence[KubernetesObject], name: str | None) -> KubernetesObject:
+    workloads = [item for item in found if is_workload(item)]
+    if not workloads:
+        kinds = ", ".join(sorted({item.kind or "an object without kind" for item in found}))
+        raise ManifestError(file, [Fault(f"expected a Pod or a workload, found {kinds or 'nothing'}")])
+    chosen = [item for item in workloads if name is None or name in (item.name, _label(item))]
+    if len(chosen) == 1:
+        return chosen[0]
+    listed = ", ".join(_label(item) for item in workloads)
+    if chosen:
+        raise UsageError(f"{file}: several workloads ({listed}); choose one with --name")
+    raise UsageError(f"{file}: no workload named {name!r}; found {listed}")
+
+
+def _label(item: KubernetesObject) -> str:
+    return f"{item.kind}/{item.name}"
+
+
+def _namespace(source: KubernetesObject, asked: str | None) -> str:
+    """The manifest's namespace, else the one asked for; kubectl refuses two that differ, and so does this."""
+    if asked is not None and (faults := dns_label_faults(asked)):
+        raise UsageError(f"invalid namespace {asked!r}: {faults[0]}")
+    own = (source.data.get("metadata") or {}).get("namespace")
+    if own and asked and own != asked:
+        raise UsageError(
+            f'the namespace from the provided object "{own}" does not match the namespace "{asked}". '
+            f"You must pass '--namespace={own}' to perform this operation."
+        )
+    return own or asked or DEFAULT_NAMESPACE
+
+
+def _pod_manifest(file: str, source: KubernetesObject, namespace: str) -> PodManifest:
+    try:
+        return pod_manifest(source, namespace)
+    except MalformedError as error:
+        raise ManifestError(file, [error.fault]) from error
+
+
+def _handled_as(source: KubernetesObject) -> str:
+    version = source.api_version.rpartition("/")[2]
+    return f'{source.kind} in version "{version}" cannot be handled as a {source.kind}: '
+
+
+def _unknown_fields(manifest: PodManifest) -> list[tuple[str, str]]:
+    data = manifest.source.data
+    for step in filter(None, manifest.template_path.split(".")):
+        data = data[step]
+    return [(path, f'strict decoding error: unknown field "{path}"') for path in unknown_pod_fields(data, manifest.template_path)]
+
+
+def _template_faults(manifest: PodManifest) -> list[FieldFault]:
+    """What the API server would refuse the workload for; its pod is validated on its own once it is made."""
+    path, source = manifest.template_path, manifest.source
+    if not path:
+        return []
+    faults = [] if source.name else [required("metadata.name", "name or generateName is required")]
+    template: Any = source.data
+    for step in path.split("."):
+        template = template[step]
+    if source.kind in _SELECTING_KINDS:
+        selector = (source.data.get("spec") or {}).get("selector")
+        typed = decode(selector, LabelSelector, "spec.selector") if selector is not None else None
+        faults += selector_problems(typed, decode_pod(template, path), path)
+    return faults + template_problems(decode_pod(template, path), path)

@@ -1,0 +1,41 @@
+"""The command tree."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from kubespread import __version__
+from kubespread.cli.demo import demo
+from kubespread.cli.exitcodes import EPILOG
+from kubespread.cli.explain import explain
+from kubespread.cli.output import emit
+
+# Plain help: Rich would cost a third of the start-up time and wrap at the terminal's width.
+app = typer.Typer(
+    name="kubespread",
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog=EPILOG,
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        emit(f"kubespread {__version__}\n")
+        raise typer.Exit
+
+
+@app.callback()
+def kubespread(
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")] = False,
+) -> None:
+    """What kube-scheduler would decide for a pod, and the topology spread arithmetic it hides."""
+
+
+app.command(epilog=EPILOG)(explain)
+app.command()(demo)

@@ -1,0 +1,27 @@
+"""Every exit code there is, in one place. The family is grep's and diff's: 0 yes, 1 no, 2 and above no answer."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class ExitCode(IntEnum):
+    YES = 0
+    """Some node fits."""
+    NO = 1
+    """No node fits."""
+    BAD_INPUT = 2
+    """Wrong usage, or a manifest that the API server would refuse."""
+    NO_CLUSTER = 3
+    """The cluster or snapshot could not be read."""
+    BUG = 70
+    """kubespread failed; --debug shows where."""
+    INTERRUPTED = 130
+    BROKEN_PIPE = 141
+    """The reader of standard output went away."""
+
+
+EPILOG = (
+    "Exit codes: 0 some node fits, 1 none fits, 2 wrong usage or bad manifest, 3 cluster or snapshot not readable, "
+    "70 bug, 130 interrupted, 141 output closed."
+)

@@ -1,0 +1,186 @@
+"""``kubespread explain``: one pod, one cluster, every node's verdict with its arithmetic."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kubespread.cli.exitcodes import ExitCode
+from kubespread.cli.output import emit, environment, note, stdout_is_terminal, terminal_width, wants_color
+from kubespread.errors import UsageError
+
+if TYPE_CHECKING:
+    from kubespread.planner.report import ExplainReport
+    from kubespread.snapshot.snapshot import Snapshot
+
+_DEFAULT_POD = "pod.yaml"
+_STDIN = "-"
+
+
+class Output(StrEnum):
+    TABLE = "table"
+    WIDE = "wide"
+    PLAIN = "plain"
+    JSON = "json"
+    YAML = "yaml"
+    NAME = "name"
+    CSV = "csv"
+
+
+class Sort(StrEnum):
+    SCORE = "score"
+    NAME = "name"
+    SKEW = "skew"
+
+
+class Color(StrEnum):
+    AUTO = "auto"
+    ALWAYS = "always"
+    NEVER = "never"
+
+
+def explain(
+    pod: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[POD]",
+            show_default=False,
+            help="Manifest of a Pod or workload, '-' for standard input. Without it: standard input when piped, else pod.yaml.",
+        ),
+    ] = None,
+    snapshot: Annotated[
+        list[str] | None,
+        typer.Option(
+            "-S",
+            "--snapshot",
+            metavar="PATH",
+            envvar="KUBESPREAD_SNAPSHOT",
+            show_default=False,
+            help="Cluster: a file or directory that 'kubectl get nodes,pods,services,... -A -o yaml|json' wrote. Repeatable.",
+        ),
+    ] = None,
+    namespace: Annotated[
+        str | None, typer.Option("-n", "--namespace", metavar="NAME", show_default=False, help="Namespace, where the manifest names none.")
+    ] = None,
+    name: Annotated[
+        str | None,
+        typer.Option(
+            "--name", metavar="NAME", show_default=False, help="Which workload, when the manifest holds several (NAME or Kind/NAME)."
+        ),
+    ] = None,
+    scheduler_config: Annotated[
+        str | None,
+        typer.Option("--scheduler-config", metavar="FILE", show_default=False, help="KubeSchedulerConfiguration to schedule with."),
+    ] = None,
+    output: Annotated[
+        Output | None,
+        typer.Option(
+            "-o",
+            "--output",
+            case_sensitive=False,
+            show_default=False,
+            help="Format. Without it: a table on a terminal, plain columns in a pipe. 'name' prints the nodes that fit, best first.",
+        ),
+    ] = None,
+    node: Annotated[
+        list[str] | None,
+        typer.Option("--node", metavar="NAME", show_default=False, help="Explain this node in full, in sentences. Repeatable."),
+    ] = None,
+    all_nodes: Annotated[bool, typer.Option("--all-nodes", help="Show every node in the table, however many there are.")] = False,
+    sort: Annotated[Sort, typer.Option("--sort", case_sensitive=False, help="Order of the nodes.")] = Sort.SCORE,
+    no_headers: Annotated[bool, typer.Option("--no-headers", help="Leave out the headers of tables, columns and csv.")] = False,
+    color: Annotated[Color, typer.Option("--color", case_sensitive=False, help="Colour the table.")] = Color.AUTO,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No notes on standard error.")] = False,
+    verbose: Annotated[int, typer.Option("-v", "--verbose", count=True, show_default=False, help="Say more on standard error.")] = 0,
+    debug: Annotated[bool, typer.Option("--debug", help="Show a traceback when kubespread fails.")] = False,  # noqa: ARG001 - read by main()
+) -> int:
+    """Show which nodes a pod fits and why the others fail, constraint by constraint with the numbers.
+
+    The cluster comes from --snapshot. Every filter plugin is asked about every node, so a node shows all of its reasons
+    and not only kube-scheduler's first one.
+
+    \b
+    Examples:
+      kubespread explain pod.yaml -S cluster.yaml
+      kubectl get nodes,pods,services,rs,sts,rc -A -o json | kubespread explain pod.yaml -S -
+      kubespread explain deployment.yaml -S cluster/ -o json | jq .message
+      kubespread explain - -S cluster.yaml --node node-7 < pod.yaml
+    """
+    import kubespread
+
+    path = _manifest_path(pod, snapshot)
+    if not snapshot:
+        raise UsageError("no cluster given: name a file or directory with -S/--snapshot or KUBESPREAD_SNAPSHOT")
+    if [path, *snapshot].count(_STDIN) > 1:
+        raise UsageError("standard input can be read only once: POD and --snapshot both ask for it")
+    cluster = kubespread.load(*snapshot)
+    report = kubespread.explain(cluster, path, scheduler_config, name=name, namespace=namespace).sorted_by(sort.value)
+    if node:
+        report = report.only(node)
+    if not quiet:
+        _notes(cluster, report, output, verbose)
+    emit(_render(report, output, color, in_full=bool(node), all_nodes=all_nodes, headers=not no_headers))
+    return ExitCode.YES if report.schedulable else ExitCode.NO
+
+
+def _manifest_path(pod: str | None, snapshot: list[str] | None) -> str:
+    """POD, else standard input when something is piped into it and the snapshot does not want it, else pod.yaml."""
+    if pod is not None:
+        return pod
+    if not sys.stdin.isatty() and _STDIN not in (snapshot or ()) and not Path(_DEFAULT_POD).is_file():
+        return _STDIN
+    if Path(_DEFAULT_POD).is_file():
+        return _DEFAULT_POD
+    raise UsageError(f"no pod given: name a manifest, pipe one in, or run where there is a {_DEFAULT_POD}")
+
+
+def _notes(cluster: Snapshot, report: ExplainReport, output: Output | None, verbose: int) -> None:
+    is_text = output not in (Output.JSON, Output.YAML)
+    if verbose:
+        skipped = ", ".join(f"{count} {kind}" for kind, count in sorted(cluster.skipped.items())) or "none"
+        note(f"read {len(cluster.nodes)} nodes, {len(cluster.pods)} pods; of no use to scheduling: {skipped}")
+        note(f"profile {report.scheduler_name}, kube-scheduler v{report.kube_version}")
+    if is_text:
+        for prefix, texts in (("note", report.notes), ("gap", report.gaps), ("not modelled", report.not_modelled)):
+            for text in texts:
+                note(f"{prefix}: {text}")
+        if output is not Output.TABLE and not stdout_is_terminal() and report.message:
+            note(report.message)
+
+
+def _render(report: ExplainReport, output: Output | None, color: Color, *, in_full: bool, all_nodes: bool, headers: bool) -> str:
+    from kubespread.render import structured
+
+    match output:
+        case Output.JSON:
+            return structured.json(report)
+        case Output.YAML:
+            return structured.yaml(report)
+        case Output.NAME:
+            return structured.names(report)
+        case Output.CSV:
+            return structured.csv(report, headers=headers)
+    terminal = stdout_is_terminal()
+    if in_full:
+        from kubespread.render import sentences
+
+        return sentences.nodes(report)
+    wide = output is Output.WIDE
+    if output is Output.PLAIN or (output is not Output.TABLE and not terminal):
+        from kubespread.render import plain
+
+        return plain.columns(report, wide=wide, headers=headers)
+    from kubespread.render import table
+
+    return table.table(
+        report,
+        width=terminal_width() if terminal else None,
+        color=wants_color(color.value, environment(), is_terminal=terminal),
+        wide=wide,
+        all_nodes=all_nodes,
+        headers=headers,
+    )

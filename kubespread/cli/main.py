@@ -1,0 +1,76 @@
+"""The entry point: runs the commands and turns whatever goes wrong into one line and an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import NoReturn
+
+from kubespread.cli.exitcodes import ExitCode
+from kubespread.errors import KubespreadError, SnapshotError
+
+PLUGIN_PREFIX = "kubectl-"
+
+
+def main() -> NoReturn:
+    """Run ``kubespread`` with the process's arguments and exit."""
+    debug = "--debug" in sys.argv[1:]
+    try:
+        code = _run()
+    except KubespreadError as error:
+        _complain(str(error))
+        code = ExitCode.NO_CLUSTER if isinstance(error, SnapshotError) else ExitCode.BAD_INPUT
+    except KeyboardInterrupt:
+        code = ExitCode.INTERRUPTED
+    except BrokenPipeError:
+        code = ExitCode.BROKEN_PIPE
+    except Exception as error:
+        if debug:
+            raise
+        _complain(f"this is a bug in kubespread: {type(error).__name__}: {' '.join(str(error).split())} (run again with --debug)")
+        code = ExitCode.BUG
+    if code == ExitCode.INTERRUPTED:
+        _complain("interrupted")
+    _leave(code)
+
+
+def _run() -> int:
+    # Imported here so that an interrupt while the imports run is handled like any other.
+    from typer import Abort, TyperException
+
+    from kubespread.cli.app import app
+
+    try:
+        result = app(prog_name=program_name(), standalone_mode=False)
+    except Abort:
+        return ExitCode.INTERRUPTED
+    except TyperException as error:
+        message = getattr(error, "format_message", error.__str__)()
+        context = getattr(error, "ctx", None)
+        command = context.command_path if context is not None else program_name()
+        _complain(f"{' '.join(message.split())} (see '{command} --help')")
+        return ExitCode.BAD_INPUT
+    return int(result or ExitCode.YES)
+
+
+def program_name() -> str:
+    """What to call ourselves in usage texts: ``kubectl kubespread`` when kubectl ran us as its plugin."""
+    name = Path(sys.argv[0]).name
+    return f"kubectl {name.removeprefix(PLUGIN_PREFIX)}" if name.startswith(PLUGIN_PREFIX) else "kubespread"
+
+
+def _complain(message: str) -> None:
+    for line in message.splitlines():
+        sys.stderr.write(f"error: {line}\n")
+
+
+def _leave(code: int) -> NoReturn:
+    """Flush what is left; a closed pipe must not make Python complain on its way out."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        code = ExitCode.BROKEN_PIPE
+    if code == ExitCode.BROKEN_PIPE:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(int(code))

@@ -1,0 +1,40 @@
+"""What can go wrong for a run, as one small tree. What goes wrong for a pod on a node is a value, not an exception."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+class KubespreadError(Exception):
+    """Something the user can mend; its text is the line the user reads."""
+
+
+class UsageError(KubespreadError):
+    """The command line asks for something that cannot be done."""
+
+
+class SnapshotError(KubespreadError):
+    """The cluster could not be read: a missing file, a malformed one, no nodes in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing wrong with one file: where it is and what was expected there."""
+
+    message: str
+    field: str = ""
+    line: int | None = None
+
+    def describe(self, file: str) -> str:
+        place = file if self.line is None else f"{file}:{self.line}"
+        return ": ".join(part for part in (place, self.field, self.message) if part)
+
+
+class ManifestError(KubespreadError):
+    """A file does not mean what it must: every fault in it, each on a line of its own."""
+
+    def __init__(self, file: str, faults: Sequence[Fault]) -> None:
+        self.file = file
+        self.faults = tuple(faults)
+        super().__init__("\n".join(fault.describe(file) for fault in self.faults))

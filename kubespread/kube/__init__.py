@@ -1,0 +1,1 @@
+"""Kubernetes' own objects and rules: quantities, selectors, taints, defaulting, validation. No scheduling."""

@@ -1,0 +1,93 @@
+"""What the API server does to an object before anyone reads it: defaulting, and mutation when a pod is created.
+
+Source of the rules: k8s.io/kubernetes/pkg/apis/core/v1/defaults.go and the create strategy of pods (Kubernetes 1.36).
+Defaulting changes the objects it is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from kubespread.kube.objects import (
+    LabelSelector,
+    LabelSelectorRequirement,
+    Node,
+    Pod,
+    PodAffinity,
+    PodAffinityTerm,
+    ResourceRequirements,
+)
+from kubespread.kube.pod_requests import HUGEPAGES_PREFIX, amounts, container_total, is_pod_level_resource
+
+DEFAULT_SCHEDULER = "default-scheduler"
+DEFAULT_NAMESPACE = "default"
+
+
+def default_node(node: Node) -> None:
+    """A node that does not say what it can allocate offers its capacity; a partial list stays partial."""
+    if not node.status.allocatable:
+        node.status.allocatable = node.status.capacity
+
+
+def default_pod(pod: Pod) -> None:
+    """API defaulting of a Pod, as far as scheduling reads the result. Applying it again changes nothing."""
+    spec = pod.spec
+    pod.metadata.namespace = pod.metadata.namespace or DEFAULT_NAMESPACE
+    spec.scheduler_name = spec.scheduler_name or DEFAULT_SCHEDULER
+    spec.restart_policy = spec.restart_policy or "Always"
+    for containers in (spec.containers, spec.init_containers):
+        for container in containers:
+            resources = container.resources
+            if resources.limits:
+                resources.requests = {**resources.limits, **resources.requests}
+            for port in container.ports:
+                port.protocol = port.protocol or "TCP"
+                if spec.host_network:
+                    port.host_port = port.host_port or port.container_port
+    if spec.resources is not None:
+        _default_pod_level_resources(pod, spec.resources)
+
+
+def _default_pod_level_resources(pod: Pod, resources: ResourceRequirements) -> None:
+    if not (resources.limits or resources.requests):
+        return
+    for name, limit in container_total(pod, "limits").items():
+        if name.startswith(HUGEPAGES_PREFIX) and name not in resources.requests and name not in resources.limits:
+            resources.limits[name] = str(limit)
+    if not resources.limits:
+        return
+    for name, request in container_total(pod, "requests").items():
+        if name in ("cpu", "memory"):
+            resources.requests.setdefault(name, str(request))
+    for name, amount in amounts(resources.limits).items():
+        if is_pod_level_resource(name):
+            resources.requests.setdefault(name, str(amount))
+
+
+def merge_label_keys(pod: Pod) -> None:
+    """Write matchLabelKeys and mismatchLabelKeys into the selectors beside them, as the API server does at creation.
+
+    Only keys the pod's labels contain, only where there is a selector; pod templates and stored pods are left alone.
+    """
+    labels = pod.metadata.labels
+    for constraint in pod.spec.topology_spread_constraints:
+        _merge(constraint.label_selector, constraint.match_label_keys, "In", labels)
+    for term in _pod_affinity_terms(pod):
+        _merge(term.label_selector, term.match_label_keys, "In", labels)
+        _merge(term.label_selector, term.mismatch_label_keys, "NotIn", labels)
+
+
+def _merge(selector: LabelSelector | None, keys: Iterable[str], operator: str, labels: dict[str, str]) -> None:
+    if selector is None:
+        return
+    added = [LabelSelectorRequirement(key=key, operator=operator, values=[labels[key]]) for key in keys if key in labels]
+    selector.match_expressions = [*selector.match_expressions, *added]
+
+
+def _pod_affinity_terms(pod: Pod) -> Iterable[PodAffinityTerm]:
+    affinity = pod.spec.affinity
+    groups: tuple[PodAffinity | None, ...] = (affinity.pod_affinity, affinity.pod_anti_affinity) if affinity else ()
+    for group in groups:
+        if group is not None:
+            yield from (weighted.pod_affinity_term for weighted in group.preferred_during_scheduling_ignored_during_execution)
+            yield from group.required_during_scheduling_ignored_during_execution

@@ -1,0 +1,35 @@
+"""Values as Go prints them inside Kubernetes' messages."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+
+_ESCAPES = {'"': '\\"', "\\": "\\\\", "\a": "\\a", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\v": "\\v"}
+
+
+def quote(text: str) -> str:
+    """Go's %q: double quotes, printable characters as they are."""
+    return '"' + "".join(_ESCAPES.get(char) or (char if char.isprintable() else _escape(ord(char))) for char in text) + '"'
+
+
+def _escape(code: int) -> str:
+    if code < 0x80:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def compact_json(value: object) -> str:
+    """Go's encoding/json: no blanks, map keys sorted, and the three characters HTML cares about escaped."""
+    text = json.dumps(value, separators=(",", ":"), sort_keys=True, ensure_ascii=False)
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def quoted_list(values: Iterable[str]) -> str:
+    return ", ".join(quote(value) for value in values)
+
+
+def aggregate(messages: Iterable[str]) -> str:
+    """Several errors as one text: one alone, more in brackets, the same text once."""
+    distinct = list(dict.fromkeys(messages))
+    return distinct[0] if len(distinct) == 1 else f"[{', '.join(distinct)}]"

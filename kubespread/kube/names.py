@@ -1,0 +1,94 @@
+"""What Kubernetes accepts as label keys, label values and DNS names, and its messages when it does not.
+
+Source of the rules: k8s.io/apimachinery/pkg/util/validation. Lengths are bytes; the expressions match whole strings.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+_NAME = r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
+_SUBDOMAIN = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*"
+_LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+
+_IS_NAME = re.compile(_NAME)
+_IS_SUBDOMAIN = re.compile(_SUBDOMAIN)
+_IS_LABEL = re.compile(_LABEL)
+
+_NAME_RULE = (
+    "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character "
+    f"(e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '{_NAME}')"
+)
+_NAME_FORMAT = f"name part {_NAME_RULE}"
+_KEY_FORMAT = f"a valid label key {_NAME_RULE} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
+_VALUE_FORMAT = (
+    "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an "
+    f"alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '({_NAME})?')"
+)
+_SUBDOMAIN_FORMAT = (
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an "
+    f"alphanumeric character (e.g. 'example.com', regex used for validation is '{_SUBDOMAIN}')"
+)
+_LABEL_FORMAT = (
+    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an "
+    f"alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '{_LABEL}')"
+)
+
+
+def _size(text: str) -> int:
+    return len(text.encode())
+
+
+@lru_cache(maxsize=4096)
+def label_key_faults(key: str) -> tuple[str, ...]:
+    """What is wrong with a label key, annotation key or any other qualified name; nothing when it is valid."""
+    prefix, slash, name = key.rpartition("/")
+    if "/" in prefix:
+        return (_KEY_FORMAT,)
+    faults = []
+    if slash:
+        if not prefix:
+            faults.append("prefix part must be non-empty")
+        else:
+            if _size(prefix) > 253:
+                faults.append("prefix part must be no more than 253 bytes")
+            if not _IS_SUBDOMAIN.fullmatch(prefix):
+                faults.append(f"prefix part {_SUBDOMAIN_FORMAT}")
+    if not name:
+        faults.append("name part must be non-empty")
+    elif _size(name) > 63:
+        faults.append("name part must be no more than 63 bytes")
+    if not _IS_NAME.fullmatch(name):
+        faults.append(_NAME_FORMAT)
+    return tuple(faults)
+
+
+@lru_cache(maxsize=4096)
+def label_value_faults(value: str) -> tuple[str, ...]:
+    faults = []
+    if _size(value) > 63:
+        faults.append("must be no more than 63 bytes")
+    if value and not _IS_NAME.fullmatch(value):
+        faults.append(_VALUE_FORMAT)
+    return tuple(faults)
+
+
+def subdomain_faults(name: str) -> tuple[str, ...]:
+    """What is wrong with an object's name (pods, nodes)."""
+    faults = []
+    if _size(name) > 253:
+        faults.append("must be no more than 253 characters")
+    if not _IS_SUBDOMAIN.fullmatch(name):
+        faults.append(_SUBDOMAIN_FORMAT)
+    return tuple(faults)
+
+
+def dns_label_faults(name: str) -> tuple[str, ...]:
+    """What is wrong with a container's or a namespace's name."""
+    faults = []
+    if _size(name) > 63:
+        faults.append("must be no more than 63 characters")
+    if not _IS_LABEL.fullmatch(name):
+        faults.append(_LABEL_FORMAT)
+    return tuple(faults)

@@ -1,0 +1,151 @@
+"""resource.Quantity: exact values, Go's conversions to int64 and the canonical text.
+
+Source of the rules: k8s.io/apimachinery/pkg/api/resource (Quantity).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Literal
+
+QuantityText = str | int | float
+"""A quantity as it stands in an object: text, or a YAML/JSON number."""
+
+INT64_MAX = 2**63 - 1
+_MAX_EXPONENT = 400
+
+BAD_FORMAT = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+BAD_SUFFIX = "unable to parse quantity's suffix"
+BAD_NUMBER = "unable to parse numeric part of quantity"
+OUT_OF_RANGE = "quantity out of range"
+
+Format = Literal["DecimalSI", "BinarySI", "DecimalExponent"]
+
+_SCAN = re.compile(r"(?P<sign>[+-]?)0*(?P<num>[0-9]*)(?:\.(?P<den>[0-9]*))?(?P<suffix>[eEinumkKMGTP]*[-+]?[0-9]*)", re.ASCII)
+_DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
+_BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
+_EXPONENT = re.compile(r"[eE]([-+]?[0-9]+)", re.ASCII)
+_DECIMAL_SUFFIX = {power: suffix for suffix, power in _DECIMAL.items()}
+_BINARY_SUFFIX = ("", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
+
+NANO = 10**9
+
+
+class QuantityError(ValueError):
+    """The text is not a quantity; the message is the API server's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """An exact value as a whole number of 10^-9 units, and how it was written."""
+
+    nano: int
+    format: Format = "DecimalSI"
+    text: str | None = None
+    """The original text where Kubernetes keeps it for printing."""
+
+    @property
+    def value(self) -> int:
+        """The whole number at or beyond the value, away from zero."""
+        return _away_from_zero(self.nano, NANO)
+
+    @property
+    def milli_value(self) -> int:
+        return _away_from_zero(self.nano, NANO // 1000)
+
+    def rounded_up(self) -> Quantity:
+        """Rounded up to a multiple of 1/1000, as API defaulting does to every resource list."""
+        milli = _away_from_zero(self.nano, NANO // 1000) * (NANO // 1000)
+        return self if milli == self.nano else Quantity(milli, self.format)
+
+    def __add__(self, other: Quantity) -> Quantity:
+        return Quantity(self.nano + other.nano, self.format if self.nano else other.format)
+
+    def __str__(self) -> str:
+        return self.text if self.text is not None else _canonical(self)
+
+
+ZERO = Quantity(0)
+
+
+def parse(given: QuantityText | None) -> Quantity:
+    """The quantity ``given`` stands for; null is an explicit zero. Raises QuantityError."""
+    if given is None:
+        return ZERO
+    if isinstance(given, bool):
+        raise QuantityError(BAD_FORMAT)
+    return _parse(given.strip() if isinstance(given, str) else repr(given))
+
+
+@lru_cache(maxsize=65536)
+def _parse(text: str) -> Quantity:
+    scan = _SCAN.fullmatch(text)
+    if scan is None or not text:
+        raise QuantityError(BAD_FORMAT)
+    num, den, suffix = scan["num"], scan["den"] or "", scan["suffix"]
+    fmt, base, exponent = _suffix(suffix)
+    if not num and not den and not suffix:
+        return ZERO
+    if not num and not den and base == 10 and exponent < -9:
+        raise QuantityError(BAD_NUMBER)
+    magnitude = Fraction(int((num + den) or "0"), 10 ** len(den)) * Fraction(base) ** exponent * NANO
+    nano = -(-magnitude.numerator // magnitude.denominator)
+    if fmt == "BinarySI":
+        nano = min(nano, INT64_MAX * NANO)
+    if nano // NANO > INT64_MAX:
+        raise QuantityError(OUT_OF_RANGE)
+    kept = text if _keeps_text(num or "0", den, fmt, exponent, nano) else None
+    return Quantity(-nano if scan["sign"] == "-" else nano, fmt, kept)
+
+
+def _suffix(suffix: str) -> tuple[Format, int, int]:
+    if suffix in _DECIMAL:
+        return "DecimalSI", 10, _DECIMAL[suffix]
+    if suffix in _BINARY:
+        return "BinarySI", 2, _BINARY[suffix]
+    if match := _EXPONENT.fullmatch(suffix):
+        exponent = int(match[1])
+        if abs(exponent) > _MAX_EXPONENT:
+            raise QuantityError(OUT_OF_RANGE)
+        return "DecimalExponent", 10, exponent
+    raise QuantityError(BAD_SUFFIX)
+
+
+def _keeps_text(num: str, den: str, fmt: Format, exponent: int, nano: int) -> bool:
+    """Kubernetes prints short texts as they were written, unless the mantissa could lose three zeros or three bits."""
+    if fmt == "BinarySI":
+        short = not den and 15 - len(num) - (3 * exponent) // 10 - 1 >= 0 and nano < INT64_MAX * NANO
+        return short and int(num) % 8 != 0
+    scale = exponent - len(den)
+    digits = num + den
+    short = len(digits) <= 18 and scale >= -9
+    return short and scale % 3 == 0 and not digits.endswith("000") and not digits.startswith("0")
+
+
+def _canonical(quantity: Quantity) -> str:
+    nano = quantity.nano
+    if nano == 0:
+        return "0"
+    if quantity.format == "BinarySI" and nano % NANO == 0 and abs(nano) >= 1024 * NANO:
+        mantissa, power = nano // NANO, 0
+        while mantissa % 1024 == 0 and power < len(_BINARY_SUFFIX) - 1:
+            mantissa, power = mantissa // 1024, power + 1
+        return f"{mantissa}{_BINARY_SUFFIX[power]}"
+    mantissa, scale = nano, -9
+    while mantissa % 10 == 0:
+        mantissa, scale = mantissa // 10, scale + 1
+    while scale % 3:
+        mantissa, scale = mantissa * 10, scale - 1
+    while scale > max(_DECIMAL_SUFFIX):
+        mantissa, scale = mantissa * 1000, scale - 3
+    if quantity.format == "DecimalExponent":
+        return f"{mantissa}e{scale}" if scale else str(mantissa)
+    return f"{mantissa}{_DECIMAL_SUFFIX[scale]}"
+
+
+def _away_from_zero(nano: int, unit: int) -> int:
+    return int(math.copysign(1, nano)) * -(-abs(nano) // unit)

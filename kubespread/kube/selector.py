@@ -1,0 +1,150 @@
+"""Requirements on labels, and LabelSelectors made of them.
+
+Source of the rules: k8s.io/apimachinery/pkg/labels and the LabelSelector type of the API.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from kubespread.kube.gotext import compact_json, quote
+from kubespread.kube.names import label_key_faults, label_value_faults
+from kubespread.kube.objects import LabelSelector
+
+_INTEGER = re.compile(r"[+-]?[0-9]+", re.ASCII)
+LABEL_SELECTOR_OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist")
+
+
+class SelectorError(ValueError):
+    """A requirement the scheduler cannot parse; the message is the scheduler's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """One condition on one key. ``Gt`` and ``Lt`` belong to node selectors only."""
+
+    key: str
+    operator: str
+    values: tuple[str, ...] = ()
+
+    def admits(self, value: str | None) -> bool:
+        """Whether a label map whose entry for `key` is ``value`` (None: no such entry) satisfies the requirement."""
+        return _OPERATORS[self.operator](value, self.values)
+
+    def matches(self, labels: Mapping[str, str]) -> bool:
+        return self.admits(labels.get(self.key))
+
+    def faults(self, prefix: str = "", *, absent_values: str = "null") -> list[str]:
+        """Everything that makes the requirement unparsable, in the scheduler's words, paths below ``prefix``."""
+        printed = compact_json(self.values) if self.values else absent_values
+        found = []
+        if messages := label_key_faults(self.key):
+            found.append(f"{prefix}key: Invalid value: {quote(self.key)}: {'; '.join(messages)}")
+        if self.operator in ("In", "NotIn") and not self.values:
+            found.append(f"{prefix}values: Invalid value: {printed}: for 'in', 'notin' operators, values set can't be empty")
+        if self.operator in ("Exists", "DoesNotExist") and self.values:
+            found.append(f"{prefix}values: Invalid value: {printed}: values set must be empty for exists and does not exist")
+        if self.operator in ("Gt", "Lt"):
+            if len(self.values) != 1:
+                found.append(f"{prefix}values: Invalid value: {printed}: for 'Gt', 'Lt' operators, exactly one value is required")
+            for position, value in enumerate(self.values):
+                if parse_int64(value) is None:
+                    reason = "for 'Gt', 'Lt' operators, the value must be an integer"
+                    found.append(f"{prefix}values[{position}]: Invalid value: {quote(value)}: {reason}")
+        for position, value in enumerate(self.values):
+            if messages := label_value_faults(value):
+                found.append(f"{prefix}values[{position}][{self.key}]: Invalid value: {quote(value)}: {'; '.join(messages)}")
+        return found
+
+
+def parse_int64(text: str) -> int | None:
+    """strconv.ParseInt(text, 10, 64): a sign, digits, nothing else; None when it does not parse."""
+    if not _INTEGER.fullmatch(text) or len(text) > 4096:
+        return None
+    number = int(text)
+    return number if -(2**63) <= number < 2**63 else None
+
+
+def _compare(holds: Callable[[int, int], bool]) -> Callable[[str | None, tuple[str, ...]], bool]:
+    def admits(value: str | None, values: tuple[str, ...]) -> bool:
+        if value is None:
+            return False
+        left, right = parse_int64(value), parse_int64(values[0])
+        return left is not None and right is not None and holds(left, right)
+
+    return admits
+
+
+_OPERATORS: Mapping[str, Callable[[str | None, tuple[str, ...]], bool]] = {
+    "In": lambda value, values: value is not None and value in values,
+    "NotIn": lambda value, values: value is None or value not in values,
+    "Exists": lambda value, values: value is not None,
+    "DoesNotExist": lambda value, values: value is None,
+    "Gt": _compare(lambda left, right: left > right),
+    "Lt": _compare(lambda left, right: left < right),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Selector:
+    """Requirements that must all hold. Without any it matches everything, unless it is the selector of nothing."""
+
+    requirements: tuple[Requirement, ...] = ()
+    nothing: bool = False
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no requirement at all; the selector of nothing does not count as empty."""
+        return not self.requirements and not self.nothing
+
+    def matches(self, labels: Mapping[str, str]) -> bool:
+        return not self.nothing and all(requirement.matches(labels) for requirement in self.requirements)
+
+    def and_also(self, *requirements: Requirement) -> Selector:
+        return Selector(self.requirements + requirements, self.nothing)
+
+    def __str__(self) -> str:
+        """kubectl's notation (``app=web,tier in (a,b)``)."""
+        if self.nothing:
+            return "<none>"
+        return ",".join(_notation(requirement) for requirement in self.requirements) or "<empty>"
+
+
+NOTHING = Selector(nothing=True)
+EVERYTHING = Selector()
+
+
+def from_map(labels: Mapping[str, str]) -> Selector:
+    """The selector that asks for every entry of ``labels``; never validated, as in Kubernetes."""
+    return Selector(tuple(Requirement(key, "In", (value,)) for key, value in sorted(labels.items())))
+
+
+def from_label_selector(selector: LabelSelector | None) -> Selector:
+    """An absent selector matches nothing, an empty one everything. Raises SelectorError at the first malformed entry."""
+    if selector is None:
+        return NOTHING
+    requirements = list(from_map(selector.match_labels).requirements)
+    for expression in selector.match_expressions:
+        if expression.operator not in LABEL_SELECTOR_OPERATORS:
+            raise SelectorError(f"{quote(expression.operator)} is not a valid label selector operator")
+        requirements.append(Requirement(expression.key, expression.operator, tuple(expression.values)))
+    for requirement in requirements:
+        if faults := requirement.faults():
+            raise SelectorError(faults[0] if len(faults) == 1 else f"[{', '.join(faults)}]")
+    return Selector(tuple(requirements))
+
+
+def _notation(requirement: Requirement) -> str:
+    key, values = requirement.key, requirement.values
+    match requirement.operator:
+        case "In":
+            return f"{key}={values[0]}" if len(values) == 1 else f"{key} in ({','.join(values)})"
+        case "NotIn":
+            return f"{key}!={values[0]}" if len(values) == 1 else f"{key} notin ({','.join(values)})"
+        case "Exists":
+            return key
+        case "DoesNotExist":
+            return f"!{key}"
+    return f"{key} {requirement.operator} {','.join(values)}"

@@ -1,0 +1,97 @@
+"""Validation of containers, init containers and their ports."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from kubespread.kube.names import dns_label_faults
+from kubespread.kube.objects import Container, ContainerPort, PodSpec
+from kubespread.kube.validation.faults import FieldFault, duplicate, invalid, invalid_each, required, unsupported
+from kubespread.kube.validation.resources import resource_faults
+
+_PROTOCOLS = ("SCTP", "TCP", "UDP")
+_INIT_RESTART_POLICIES = ("Always", "Never", "OnFailure")
+_PORT_RANGE = "must be between 1 and 65535, inclusive"
+_PORT_NAME = re.compile(r"[-a-z0-9]+")
+_LETTER = re.compile(r"[a-z]")
+
+
+def container_faults(spec: PodSpec, path: str) -> Iterator[FieldFault]:
+    """Containers, then init containers; a name may be used once among both."""
+    if not spec.containers:
+        yield required(f"{path}.containers")
+    names: set[str] = set()
+    used_ports: set[str] = set()
+    for position, container in enumerate(spec.containers):
+        here = f"{path}.containers[{position}]"
+        yield from _container_faults(container, here, names)
+        yield from _host_port_faults(container.ports, here, used_ports)
+    for position, container in enumerate(spec.init_containers):
+        here = f"{path}.initContainers[{position}]"
+        yield from _container_faults(container, here, names)
+        if container.restart_policy is not None and container.restart_policy not in _INIT_RESTART_POLICIES:
+            yield unsupported(f"{here}.restartPolicy", container.restart_policy, _INIT_RESTART_POLICIES)
+
+
+def host_network_faults(spec: PodSpec, path: str) -> Iterator[FieldFault]:
+    if not spec.host_network:
+        return
+    for position, container in enumerate(spec.containers):
+        for at, port in enumerate(container.ports):
+            if port.host_port != port.container_port:
+                field = f"{path}.containers[{position}].ports[{at}].hostPort"
+                yield invalid(field, port.host_port, "must match `containerPort` when `hostNetwork` is true")
+
+
+def _container_faults(container: Container, path: str, names: set[str]) -> Iterator[FieldFault]:
+    if not container.name:
+        yield required(f"{path}.name")
+    else:
+        yield from invalid_each(f"{path}.name", container.name, dns_label_faults(container.name))
+        if container.name in names:
+            yield duplicate(f"{path}.name", container.name)
+        names.add(container.name)
+    if not container.image:
+        yield required(f"{path}.image")
+    yield from _port_faults(container.ports, path)
+    yield from resource_faults(container.resources, f"{path}.resources")
+
+
+def _port_faults(ports: Sequence[ContainerPort], path: str) -> Iterator[FieldFault]:
+    names: set[str] = set()
+    for position, port in enumerate(ports):
+        here = f"{path}.ports[{position}]"
+        if port.name:
+            yield from _port_name_faults(port.name, f"{here}.name", names)
+        if port.container_port == 0:
+            yield required(f"{here}.containerPort")
+        elif not 1 <= port.container_port <= 65535:
+            yield invalid(f"{here}.containerPort", port.container_port, _PORT_RANGE)
+        if port.host_port and not 1 <= port.host_port <= 65535:
+            yield invalid(f"{here}.hostPort", port.host_port, _PORT_RANGE)
+        if port.protocol not in _PROTOCOLS:
+            yield unsupported(f"{here}.protocol", port.protocol, _PROTOCOLS)
+
+
+def _port_name_faults(name: str, path: str, names: set[str]) -> Iterator[FieldFault]:
+    if len(name) > 15:
+        yield invalid(path, name, "must be no more than 15 characters")
+    elif not _PORT_NAME.fullmatch(name):
+        yield invalid(path, name, "must contain only alphanumeric characters (a-z, 0-9), and hyphens (-)")
+    elif not _LETTER.search(name):
+        yield invalid(path, name, "must contain at least one letter (a-z)")
+    if name in names:
+        yield duplicate(path, name)
+    names.add(name)
+
+
+def _host_port_faults(ports: Sequence[ContainerPort], path: str, used: set[str]) -> Iterator[FieldFault]:
+    """The pod's own containers may not ask for one host port twice; here ``0.0.0.0`` and no address differ."""
+    for position, port in enumerate(ports):
+        if port.host_port == 0:
+            continue
+        claim = f"{port.protocol}/{port.host_ip}/{port.host_port}"
+        if claim in used:
+            yield duplicate(f"{path}.ports[{position}].hostPort", claim)
+        used.add(claim)

@@ -1,0 +1,60 @@
+"""Validation of label maps and label selectors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from kubespread.kube.names import label_key_faults, label_value_faults
+from kubespread.kube.objects import LabelSelector, LabelSelectorRequirement
+from kubespread.kube.validation.faults import FieldFault, forbidden, invalid, invalid_each, required
+
+VALUES_REQUIRED = "must be specified when `operator` is 'In' or 'NotIn'"
+VALUES_FORBIDDEN = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
+BAD_OPERATOR = "not a valid selector operator"
+
+
+def labels_faults(labels: Mapping[str, str], path: str) -> Iterator[FieldFault]:
+    """A map of labels; keys in order, since the API server's own order is random."""
+    for key, value in sorted(labels.items()):
+        yield from invalid_each(path, key, label_key_faults(key))
+        yield from invalid_each(path, value, label_value_faults(value))
+
+
+def selector_faults(selector: LabelSelector | None, path: str) -> Iterator[FieldFault]:
+    """A LabelSelector; an absent one is valid."""
+    if selector is None:
+        return
+    yield from labels_faults(selector.match_labels, f"{path}.matchLabels")
+    for position, expression in enumerate(selector.match_expressions):
+        yield from _expression_faults(expression, f"{path}.matchExpressions[{position}]")
+
+
+def _expression_faults(expression: LabelSelectorRequirement, path: str) -> Iterator[FieldFault]:
+    takes_values = expression.operator in ("In", "NotIn")
+    if takes_values:
+        if not expression.values:
+            yield required(f"{path}.values", VALUES_REQUIRED)
+    elif expression.operator in ("Exists", "DoesNotExist"):
+        if expression.values:
+            yield forbidden(f"{path}.values", VALUES_FORBIDDEN)
+    else:
+        yield invalid(f"{path}.operator", expression.operator, BAD_OPERATOR)
+    yield from invalid_each(f"{path}.key", expression.key, label_key_faults(expression.key))
+    if takes_values:
+        for position, value in enumerate(expression.values):
+            yield from invalid_each(f"{path}.values[{position}]", value, label_value_faults(value))
+
+
+def merged_key_faults(selector: LabelSelector | None, keys: list[str], path: str) -> Iterator[FieldFault]:
+    """matchLabelKeys that the selector, after the merge at creation, names twice.
+
+    The index stands directly on the constraint or term (``...[0][1]``) because that is the path the API server prints.
+    """
+    if selector is None:
+        return
+    last_index = {key: position for position, key in enumerate(keys)}
+    seen = set(selector.match_labels)
+    for expression in selector.match_expressions:
+        if expression.key in seen and expression.key in last_index:
+            yield invalid(f"{path}[{last_index[expression.key]}]", expression.key, "exists in both matchLabelKeys and labelSelector")
+        seen.add(expression.key)

@@ -1,0 +1,106 @@
+"""Validation of resource requests and limits, of containers and of whole pods."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubespread.kube.names import label_key_faults
+from kubespread.kube.objects import Pod, ResourceRequirements
+from kubespread.kube.pod_requests import Amounts, amounts, container_total, is_pod_level_resource
+from kubespread.kube.quantity import NANO, Quantity, parse
+from kubespread.kube.resource_names import (
+    allows_overcommit,
+    is_extended,
+    is_hugepages,
+    is_native,
+    is_standard,
+    is_standard_for_containers,
+)
+from kubespread.kube.validation.faults import FieldFault, forbidden, invalid, invalid_each, required, unsupported
+
+_NOT_FOR_CONTAINERS = "must be a standard resource for containers"
+_POD_LEVEL_RESOURCES = ("cpu", "hugepages-", "memory")
+
+
+def resource_faults(resources: ResourceRequirements, path: str) -> Iterator[FieldFault]:
+    """A container's resources; limits before requests, names in order since the API server's own order is random."""
+    limits, requests = amounts(resources.limits), amounts(resources.requests)
+    for name, limit in sorted(limits.items()):
+        yield from _name_faults(name, f"{path}.limits[{name}]")
+        yield from _amount_faults(name, limit, f"{path}.limits[{name}]")
+    for name, request in sorted(requests.items()):
+        yield from _name_faults(name, f"{path}.requests[{name}]")
+        yield from _amount_faults(name, request, f"{path}.requests[{name}]")
+        if name in limits:
+            yield from _limit_faults(name, request, limits[name], path)
+        elif not allows_overcommit(name):
+            yield required(f"{path}.limits", "Limit must be set for non overcommitable resources")
+    named = limits.keys() | requests.keys()
+    if any(is_hugepages(name) for name in named) and not named & {"cpu", "memory"}:
+        yield forbidden(path, "HugePages require cpu or memory")
+
+
+def pod_level_faults(pod: Pod, path: str) -> Iterator[FieldFault]:
+    """spec.resources against itself and against what the containers ask together."""
+    resources = pod.spec.resources
+    if resources is None:
+        return
+    limits, requests = amounts(resources.limits), amounts(resources.requests)
+    for field, given in (("limits", limits), ("requests", requests)):
+        for name, amount in sorted(given.items()):
+            if not is_pod_level_resource(name):
+                yield unsupported(f"{path}.{field}[{name}]", name, _POD_LEVEL_RESOURCES)
+            yield from _amount_faults(name, amount, f"{path}.{field}[{name}]")
+    for name, request in sorted(requests.items()):
+        if name in limits:
+            yield from _limit_faults(name, request, limits[name], path)
+    yield from _against_containers(pod, requests, limits, path)
+
+
+def _against_containers(pod: Pod, requests: Amounts, limits: Amounts, path: str) -> Iterator[FieldFault]:
+    for name, aggregate in sorted(container_total(pod, "requests").items()):
+        if name in requests and aggregate.nano > requests[name].nano:
+            detail = f"must be greater than or equal to aggregate container requests of {aggregate}"
+            yield invalid(f"{path}.requests[{name}]", str(requests[name]), detail)
+    for position, container in enumerate(pod.spec.containers):
+        for name, limit in sorted(amounts(container.resources.limits).items()):
+            if name in limits and limit.nano > limits[name].nano:
+                detail = f"must be less than or equal to pod limits of {limits[name]}"
+                yield invalid(f"{path}.containers[{position}][{name}].limits", str(limit), detail)
+
+
+def _name_faults(name: str, path: str) -> Iterator[FieldFault]:
+    faults = label_key_faults(name)
+    yield from invalid_each(path, name, faults)
+    if "/" not in name:
+        if not faults and not is_standard(name):
+            yield invalid(path, name, "must be a standard resource type or fully qualified")
+        if not is_standard_for_containers(name):
+            yield invalid(path, name, _NOT_FOR_CONTAINERS)
+    elif not is_native(name) and not is_extended(name):
+        yield invalid(path, name, "doesn't follow extended resource name standard")
+
+
+def _amount_faults(name: str, amount: Quantity, path: str) -> Iterator[FieldFault]:
+    if amount.nano < 0:
+        yield invalid(path, str(amount), "must be greater than or equal to 0")
+    if is_extended(name) and amount.nano % NANO:
+        yield invalid(path, str(amount), "must be an integer")
+    if is_hugepages(name) and amount.nano and not _is_multiple(amount, name):
+        yield invalid(path, str(amount), f"{amount} is not positive integer multiple of {name}")
+
+
+def _is_multiple(amount: Quantity, name: str) -> bool:
+    try:
+        page = parse(name.removeprefix("hugepages-")).nano
+    except ValueError:
+        return False
+    return page > 0 and amount.nano > 0 and amount.nano % page == 0
+
+
+def _limit_faults(name: str, request: Quantity, limit: Quantity, path: str) -> Iterator[FieldFault]:
+    if not allows_overcommit(name):
+        if request.nano != limit.nano:
+            yield invalid(f"{path}.requests", str(request), f"must be equal to {name} limit of {limit}")
+    elif request.nano > limit.nano:
+        yield invalid(f"{path}.requests", str(request), f"must be less than or equal to {name} limit of {limit}")

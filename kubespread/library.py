@@ -1,0 +1,102 @@
+"""The public library: load a cluster, ask about a pod."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from kubespread import candidate
+from kubespread.errors import Fault, ManifestError, UsageError
+from kubespread.manifest.documents import documents
+from kubespread.manifest.events import MalformedError
+from kubespread.manifest.lines import FieldLines
+from kubespread.manifest.reading import MAX_MANIFEST_BYTES, display_name, read_text_bytes, text_bytes
+from kubespread.planner.explain import explain as explain_pod
+from kubespread.planner.report import ExplainReport
+from kubespread.scheduler.cluster import Cluster
+from kubespread.scheduler.configuration import ConfigurationError, load_profiles
+from kubespread.scheduler.plugins.podtopologyspread.constraints import Controllers
+from kubespread.scheduler.profile import Profile, default_profile
+from kubespread.snapshot.files import load as load_files
+from kubespread.snapshot.snapshot import Snapshot
+
+_CONFIG_TEXT = "<scheduler config>"
+
+
+def load(*paths: str | Path) -> Snapshot:
+    """A cluster from files and directories that kubectl wrote, together one snapshot; ``-`` is standard input.
+
+    Raises SnapshotError.
+    """
+    return load_files([str(path) for path in paths])
+
+
+def explain(
+    snapshot: Snapshot,
+    pod: Mapping[str, Any] | str | Path,
+    scheduler_config: str | Path | None = None,
+    *,
+    name: str | None = None,
+    namespace: str | None = None,
+) -> ExplainReport:
+    """What kube-scheduler would decide for ``pod`` on every node of ``snapshot``, and the arithmetic behind it.
+
+    ``pod`` is a Pod or a workload, as an object or as the path of a manifest (``-``: standard input); ``name`` chooses
+    among several workloads, ``namespace`` applies where the manifest names none. ``scheduler_config`` is a
+    KubeSchedulerConfiguration, as a path or as text. Raises ManifestError, SnapshotError and UsageError.
+    """
+    if isinstance(pod, str | Path):
+        chosen = candidate.from_path(str(pod), name=name, namespace=namespace)
+    else:
+        chosen = candidate.from_object(pod, name=name, namespace=namespace)
+    profile = _profile(scheduler_config, chosen.pod.spec.scheduler_name)
+    cluster = Cluster(snapshot.nodes, snapshot.pods)
+    return explain_pod(cluster, chosen.pod, profile, _controllers(snapshot, chosen.companions), chosen.notes)
+
+
+def _controllers(snapshot: Snapshot, companions: Iterable[Mapping[str, Any]]) -> Controllers:
+    """The snapshot's controllers, with what the candidate's own workload adds first: it is the newer of two alike."""
+    added = Snapshot.from_objects(companions)
+    return Controllers(
+        services=snapshot.services,
+        replication_controllers=(*added.replication_controllers, *snapshot.replication_controllers),
+        replica_sets=(*added.replica_sets, *snapshot.replica_sets),
+        stateful_sets=(*added.stateful_sets, *snapshot.stateful_sets),
+    )
+
+
+def _profile(config: str | Path | None, scheduler_name: str) -> Profile:
+    profiles = (default_profile(),) if config is None else _configured_profiles(config)
+    for profile in profiles:
+        if profile.scheduler_name == scheduler_name:
+            return profile
+    known = ", ".join(profile.scheduler_name for profile in profiles)
+    raise UsageError(f'profile not found for scheduler name "{scheduler_name}", which the pod asks for; profiles: {known}')
+
+
+def _configured_profiles(config: str | Path) -> tuple[Profile, ...]:
+    file, text = _config_text(config)
+    try:
+        found = [document for document in documents(text) if document is not None]
+        if len(found) != 1:
+            raise ManifestError(file, [Fault(f"expected one KubeSchedulerConfiguration, found {len(found)} documents")])
+        return load_profiles(found[0])
+    except MalformedError as error:
+        raise ManifestError(file, [error.fault]) from error
+    except ConfigurationError as error:
+        line = FieldLines(text).line(0, error.path) if error.path else None
+        raise ManifestError(file, [Fault(str(error), line=line)]) from error
+
+
+def _config_text(config: str | Path) -> tuple[str, bytes]:
+    """A path, unless the text has what no path has: a line break, or a brace to begin with."""
+    given = str(config)
+    try:
+        if isinstance(config, str) and ("\n" in given or given.lstrip().startswith("{")):
+            return _CONFIG_TEXT, text_bytes(given.encode(), MAX_MANIFEST_BYTES)
+        return display_name(given), read_text_bytes(given, MAX_MANIFEST_BYTES)
+    except OSError as error:
+        raise ManifestError(given, [Fault(error.strerror or str(error))]) from error
+    except MalformedError as error:
+        raise ManifestError(given, [error.fault]) from error

@@ -1,0 +1,163 @@
+"""The documents of a YAML or JSON text, and the objects inside Lists."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from kubespread.manifest.events import MalformedError, yaml_documents
+
+_YAML_RETRY_BYTES = 2**20
+_JSON_START = (b"{", b"[")
+_WHITESPACE = b" \t\r\n"
+
+
+@dataclass(frozen=True, slots=True)
+class KubernetesObject:
+    """One object as plain data, and where it stands: the document's index and the path inside it (``items[3]``)."""
+
+    data: dict[str, Any]
+    document: int = 0
+    path: str = ""
+
+    @property
+    def kind(self) -> str:
+        kind = self.data.get("kind")
+        return kind if isinstance(kind, str) else ""
+
+    @property
+    def api_version(self) -> str:
+        version = self.data.get("apiVersion")
+        return version if isinstance(version, str) else ""
+
+    @property
+    def name(self) -> str:
+        metadata = self.data.get("metadata")
+        name = metadata.get("name") if isinstance(metadata, dict) else None
+        return name if isinstance(name, str) else ""
+
+    def field(self, path: str) -> str:
+        return f"{self.path}.{path}" if self.path else path
+
+
+def documents(text: bytes) -> Iterator[Any]:
+    """Every document of ``text``, JSON by itself or YAML, as plain data. Raises MalformedError."""
+    if looks_like_json(text):
+        try:
+            yield from json_documents(text)
+            return
+        except MalformedError:
+            # A YAML flow mapping also begins with a brace.
+            if len(text) > _YAML_RETRY_BYTES or not _is_yaml(text):
+                raise
+    yield from yaml_documents(text)
+
+
+def looks_like_json(text: bytes) -> bool:
+    return text.lstrip(_WHITESPACE).startswith(_JSON_START)
+
+
+def json_documents(text: bytes) -> Iterator[Any]:
+    """JSON values one after another: one document, JSON lines, or concatenated objects. Raises MalformedError."""
+    try:
+        yield msgspec.json.decode(text)
+        return
+    except (msgspec.DecodeError, RecursionError) as error:
+        whole = error
+    try:
+        values = [msgspec.json.decode(line) for line in text.splitlines() if line.strip(_WHITESPACE)]
+    except (msgspec.DecodeError, RecursionError):
+        values = _concatenated(text, whole)
+    yield from values
+
+
+def _concatenated(text: bytes, whole: Exception) -> list[Any]:
+    import json
+
+    decoder = json.JSONDecoder()
+    rest = text.decode()
+    values: list[Any] = []
+    at = 0
+    while rest[at:].strip():
+        at += len(rest[at:]) - len(rest[at:].lstrip())
+        try:
+            value, at = decoder.raw_decode(rest, at)
+        except (json.JSONDecodeError, RecursionError):
+            raise json_error(text, whole) from whole
+        values.append(value)
+    return values
+
+
+def json_error(text: bytes, error: Exception) -> MalformedError:
+    """msgspec's message with its byte offset turned into a line."""
+    message = str(error)
+    if "(byte " not in message:
+        return MalformedError(f"JSON syntax: {message}")
+    reason, _, offset = message.removesuffix(")").rpartition(" (byte ")
+    line = text.count(b"\n", 0, int(offset)) + 1
+    return MalformedError(f"JSON syntax: {reason.removeprefix('JSON is malformed: ')}", line)
+
+
+def _is_yaml(text: bytes) -> bool:
+    try:
+        for _ in yaml_documents(text):
+            pass
+    except MalformedError:
+        return False
+    return True
+
+
+def objects(text: bytes) -> Iterator[KubernetesObject]:
+    """Every Kubernetes object of ``text``, empty documents skipped. Raises MalformedError.
+
+    A List gives its items; one without items gives itself, since an empty list says something too.
+    """
+    for index, document in enumerate(documents(text)):
+        if document is None:
+            continue
+        for value, path in _elements(document):
+            if not isinstance(value, dict):
+                where = f"{path}: " if path else ""
+                raise MalformedError(f"{where}expected a Kubernetes object, found {describe(value)}")
+            yield from _opened(KubernetesObject(value, index, path))
+
+
+def _elements(document: Any) -> Iterator[tuple[Any, str]]:
+    if isinstance(document, list):
+        for position, element in enumerate(document):
+            yield element, f"[{position}]"
+    else:
+        yield document, ""
+
+
+def _opened(found: KubernetesObject) -> Iterator[KubernetesObject]:
+    """A List's items; those of a typed list (``PodList``) get the kind and apiVersion their list implies."""
+    items = found.data.get("items")
+    if not (found.kind.endswith("List") and items and isinstance(items, list)):
+        yield found
+        return
+    implied = {"apiVersion": found.api_version, "kind": found.kind.removesuffix("List")} if found.kind != "List" else {}
+    for position, item in enumerate(items):
+        path = found.field(f"items[{position}]")
+        if not isinstance(item, dict):
+            raise MalformedError(f"{path}: expected a Kubernetes object, found {describe(item)}")
+        yield from _opened(KubernetesObject({**implied, **item}, found.document, path))
+
+
+def describe(value: Any) -> str:
+    """A plain value's type in JSON's words, for messages."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "a boolean"
+        case int() | float():
+            return "a number"
+        case str():
+            return f"the string {value!r}" if len(value) <= 40 else f"a string of {len(value)} characters"
+        case list():
+            return "a list"
+    return "an object"

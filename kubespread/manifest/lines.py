@@ -1,0 +1,48 @@
+"""Which line of a file a field stands on. Only asked when there is something to complain about, so it may take its time."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import yaml
+
+_STEP = re.compile(r"\[(?P<index>\d+)\]|\[(?P<key>[^\]]*)\]|(?P<name>[^.\[\]]+)")
+_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class FieldLines:
+    """The composed documents of one text, asked for lines by field path (``spec.containers[0].image``)."""
+
+    def __init__(self, text: bytes) -> None:
+        try:
+            # JSON is YAML as far as positions go; what YAML cannot compose simply has no lines.
+            self._documents: list[Any] = list(yaml.compose_all(text.decode().expandtabs(), Loader=_Loader))
+        except (yaml.YAMLError, RecursionError, UnicodeDecodeError):
+            self._documents = []
+
+    def line(self, document: int, path: str) -> int | None:
+        """The line of ``path``, or of the nearest field above it that exists; None where nothing is known."""
+        if document >= len(self._documents):
+            return None
+        node = self._documents[document]
+        line = node.start_mark.line + 1 if node is not None else None
+        for step in _STEP.finditer(path):
+            found = _child(node, step)
+            if found is None:
+                break
+            line, node = found
+        return line
+
+
+def _child(node: Any, step: re.Match[str]) -> tuple[int, Any] | None:
+    if isinstance(node, yaml.SequenceNode) and step["index"] is not None:
+        index = int(step["index"])
+        if index < len(node.value):
+            return node.value[index].start_mark.line + 1, node.value[index]
+    if isinstance(node, yaml.MappingNode):
+        wanted = step["name"] or step["key"] or step["index"]
+        for key, value in node.value:
+            if getattr(key, "value", None) == wanted:
+                return key.start_mark.line + 1, value
+    return None

@@ -1,0 +1,30 @@
+"""Plain data as YAML that means the same to kubectl: every string its parser would retype is quoted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import yaml
+
+from kubespread.manifest.scalars import resolve_plain
+
+_Dumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+
+
+class _KubectlDumper(_Dumper):  # type: ignore[misc]  # the C dumper has no type when libyaml is absent
+    """Quotes ``6e10``, ``y``, ``0o7`` and the like, which PyYAML would write plain."""
+
+
+def _string(dumper: Any, text: str) -> Any:
+    plain = bool(text) and isinstance(resolve_plain(text), str)
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=None if plain else '"')
+
+
+_KubectlDumper.add_representer(str, _string)
+
+
+def to_yaml(data: Any) -> str:
+    """One YAML document, keys in the order given."""
+    text = yaml.dump(data, Dumper=_KubectlDumper, sort_keys=False, allow_unicode=True, width=10_000)
+    assert isinstance(text, str)
+    return text

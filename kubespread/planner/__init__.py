@@ -1,0 +1,1 @@
+"""The questions kubespread answers, and the reports that answer them."""

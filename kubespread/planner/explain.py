@@ -1,0 +1,177 @@
+"""One pod against one cluster: every node's verdict, the arithmetic behind it, and the scores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import msgspec
+import numpy as np
+
+from kubespread.kube.objects import Pod
+from kubespread.planner.honesty import gaps, not_modelled
+from kubespread.planner.report import (
+    ConstraintReport,
+    Domain,
+    ExplainReport,
+    NodeConstraint,
+    NodeReport,
+    PodReference,
+    Rejection,
+    Verdict,
+)
+from kubespread.scheduler.cluster import ABSENT, Cluster, Counts, Mask
+from kubespread.scheduler.framework import Code, Evaluation, SchedulingError
+from kubespread.scheduler.plugins.podtopologyspread.constraints import Constraint, Controllers
+from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint
+from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread, SpreadState
+from kubespread.scheduler.plugins.podtopologyspread.scoring import Shares, SoftConstraint
+from kubespread.scheduler.plugins.registry import framework
+from kubespread.scheduler.profile import Profile
+
+KUBE_VERSION = "1.36"
+
+
+def explain(cluster: Cluster, pod: Pod, profile: Profile, controllers: Controllers, notes: Sequence[str] = ()) -> ExplainReport:
+    """What kube-scheduler with ``profile`` would say about ``pod``, admitted already, on every node of ``cluster``."""
+    report = ExplainReport(
+        kube_version=KUBE_VERSION,
+        scheduler_name=profile.scheduler_name,
+        pod=PodReference(namespace=pod.metadata.namespace, name=pod.metadata.name),
+        gaps=gaps(pod, profile, controllers),
+        not_modelled=not_modelled(cluster, pod, profile),
+        notes=tuple(notes),
+    )
+    try:
+        evaluation = framework(profile, controllers).evaluate(cluster, pod)
+    except SchedulingError as error:
+        return msgspec.structs.replace(report, message=str(error))
+    rows = _constraint_rows(evaluation)
+    schedulable = evaluation.message is None
+    return msgspec.structs.replace(
+        report,
+        schedulable=schedulable,
+        message=evaluation.message,
+        feasible=tuple(cluster.names[node] for node in evaluation.ranking) if schedulable else (),
+        constraints=tuple(row.report for row in rows),
+        filter_plugins=tuple(evaluation.verdicts),
+        nodes=tuple(_node_report(evaluation, rows, node) for node in range(len(cluster))),
+    )
+
+
+@dataclass(frozen=True)
+class _ConstraintRow:
+    """One constraint with its numbers for all nodes."""
+
+    report: ConstraintReport
+    domains: Sequence[str | None]
+    matching: Counts
+    shares: Shares | None
+
+    def on(self, node: int) -> NodeConstraint:
+        constraint, domain = self.report, self.domains[node]
+        minimum = constraint.global_minimum
+        matching = skew = None
+        satisfied, reason = False, f"the node has no label {constraint.topology_key}"
+        if domain is not None:
+            matching = int(self.matching[node])
+            skew = matching + constraint.self_match - (minimum or 0)
+            satisfied = skew <= constraint.max_skew
+            reason = f"skew {skew} exceeds maxSkew {constraint.max_skew}"
+        return NodeConstraint(
+            topology_key=constraint.topology_key,
+            domain=domain,
+            matching=matching,
+            self_match=constraint.self_match,
+            global_minimum=minimum,
+            skew=skew,
+            max_skew=constraint.max_skew,
+            satisfied=satisfied,
+            reason=None if satisfied else reason,
+        )
+
+
+def _constraint_rows(evaluation: Evaluation) -> list[_ConstraintRow]:
+    """Hard and soft constraints in the order they were declared."""
+    state = evaluation.states.get(PodTopologySpread.name)
+    if not isinstance(state, SpreadState):
+        return []
+    hard = iter(state.hard)
+    soft = iter(state.soft.counted if state.soft is not None else ())
+    shares = iter(state.soft.shares(evaluation.feasible) if state.soft is not None and evaluation.feasible.any() else ())
+    rows = []
+    for constraint in state.declared.constraints:
+        if constraint.is_hard:
+            rows.append(_hard_row(constraint, next(hard)))
+        else:
+            rows.append(_soft_row(constraint, next(soft), next(shares, None), evaluation.feasible))
+    return rows
+
+
+def _hard_row(constraint: Constraint, counted: HardConstraint) -> _ConstraintRow:
+    report = _constraint_report(constraint, counted.global_minimum, _domains(counted, counted.matching()))
+    return _ConstraintRow(report, _domain_names(counted), counted.matching(), None)
+
+
+def _soft_row(constraint: Constraint, counted: SoftConstraint, shares: Shares | None, feasible: Mask) -> _ConstraintRow:
+    matching = counted.matching()
+    compared = feasible & ~counted.missing()
+    minimum = int(matching[compared].min()) if compared.any() else None
+    report = _constraint_report(constraint, minimum, _domains(counted, matching))
+    return _ConstraintRow(report, _domain_names(counted), matching, shares)
+
+
+def _domain_names(counted: HardConstraint | SoftConstraint) -> list[str | None]:
+    return [None if code == ABSENT else counted.domain_values[code] for code in counted.domain_of_node]
+
+
+def _domains(counted: HardConstraint | SoftConstraint, matching: Counts) -> tuple[Domain, ...]:
+    """Every value of the key with its counts, in the order of values. Nodes sharing a hostname label are added up."""
+    size = len(counted.domain_values)
+    codes = counted.domain_of_node
+    present = codes != ABSENT
+    nodes = np.bincount(codes[present], minlength=size)
+    eligible = np.bincount(codes[present & counted.eligible], minlength=size)
+    in_domain = np.zeros(size, dtype=np.int64)
+    if isinstance(counted, SoftConstraint) and counted.is_hostname:
+        np.add.at(in_domain, codes[present], matching[present])
+    else:
+        in_domain[codes[present]] = matching[present]
+    return tuple(
+        Domain(value=value, matching=int(in_domain[code]), nodes=int(nodes[code]), eligible_nodes=int(eligible[code]))
+        for value, code in sorted((value, code) for code, value in enumerate(counted.domain_values))
+    )
+
+
+def _constraint_report(constraint: Constraint, minimum: int | None, domains: tuple[Domain, ...]) -> ConstraintReport:
+    return ConstraintReport(
+        topology_key=constraint.topology_key,
+        when_unsatisfiable=constraint.when_unsatisfiable,
+        max_skew=constraint.max_skew,
+        min_domains=constraint.min_domains,
+        selector=str(constraint.selector),
+        node_affinity_policy="Honor" if constraint.honors_affinity else "Ignore",
+        node_taints_policy="Honor" if constraint.honors_taints else "Ignore",
+        source=constraint.source,
+        self_match=constraint.self_match,
+        global_minimum=minimum,
+        domains=domains,
+    )
+
+
+def _node_report(evaluation: Evaluation, rows: Sequence[_ConstraintRow], node: int) -> NodeReport:
+    verdict = evaluation.verdict(node)
+    feasible = verdict.code is Code.SUCCESS
+    scored = feasible and evaluation.error is None
+    return NodeReport(
+        name=evaluation.cluster.names[node],
+        feasible=feasible,
+        verdict=Verdict(code=verdict.code.value, plugin=verdict.plugin or None, reasons=verdict.reasons),
+        rejections=tuple(
+            Rejection(plugin=status.plugin, code=status.code.value, reasons=status.reasons) for status in evaluation.rejections(node)
+        ),
+        constraints=tuple(row.on(node) for row in rows),
+        scores={name: int(scores[node]) for name, scores in evaluation.scores.items()} if scored else {},
+        total=int(evaluation.total[node]) if scored else None,
+        spread_scores=tuple(float(row.shares[node]) if scored and row.shares is not None else None for row in rows),
+    )

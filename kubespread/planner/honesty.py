@@ -1,0 +1,68 @@
+"""What an answer leaves out: gaps of the snapshot, and features the input uses that kubespread does not model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubespread.kube.objects import Pod
+from kubespread.scheduler.cluster import Cluster
+from kubespread.scheduler.plugins.podtopologyspread.constraints import Controllers, controller_of, find_controller
+from kubespread.scheduler.profile import Profile
+
+_OWNER_KINDS = frozenset({("v1", "ReplicationController"), ("apps/v1", "ReplicaSet"), ("apps/v1", "StatefulSet")})
+_MODELLED_SCORES = frozenset({"TaintToleration", "NodeAffinity", "PodTopologySpread"})
+# Adds the same to every node unless the pod has resource claims.
+_CONSTANT_SCORES = frozenset({"DynamicResources", "VolumeBinding"})
+
+
+def gaps(pod: Pod, profile: Profile, controllers: Controllers) -> tuple[str, ...]:
+    """What the snapshot lacks and this pod's answer could depend on."""
+    if pod.spec.topology_spread_constraints or (profile.spread.defaulting_type == "List" and not profile.spread.default_constraints):
+        return ()
+    found = []
+    if not controllers.services:
+        found.append("no Service objects: default constraints cannot be derived from Services")
+    owner = controller_of(pod)
+    selects = owner is not None and (owner.api_version, owner.kind) in _OWNER_KINDS
+    if owner is not None and selects and find_controller(owner, pod.metadata.namespace, controllers) is None:
+        name = f"{owner.kind} {pod.metadata.namespace}/{owner.name}"
+        found.append(f"{name}, the pod's controller, is missing: default constraints cannot be derived from its selector")
+    return tuple(found)
+
+
+def not_modelled(cluster: Cluster, pod: Pod, profile: Profile) -> tuple[str, ...]:
+    """What kube-scheduler would take into account for this input and kubespread does not."""
+    return tuple(_not_modelled(cluster, pod, profile))
+
+
+def _not_modelled(cluster: Cluster, pod: Pod, profile: Profile) -> Iterator[str]:
+    spec = pod.spec
+    filters = set(profile.filters)
+    if spec.scheduling_gates:
+        names = " ".join(gate.name for gate in spec.scheduling_gates)
+        yield f"scheduling gates [{names}]: the pod waits until they are removed; it is judged here as if they were"
+    if "NodePorts" in filters and any(port.host_port for container in spec.containers for port in container.ports):
+        yield "NodePorts: conflicts of the pod's host ports"
+    if filters & {"VolumeBinding", "VolumeZone", "VolumeRestrictions", "NodeVolumeLimits"} and _has_claims(pod):
+        yield "volume plugins: zones, binding and limits of the pod's PersistentVolumeClaims"
+    if "InterPodAffinity" in filters:
+        if _has_pod_affinity(pod):
+            yield "InterPodAffinity: the pod's own affinity and anti-affinity"
+        if any(_has_pod_affinity(other) for other in cluster.pods):
+            yield "InterPodAffinity: affinity and anti-affinity of pods in the cluster"
+    if spec.resource_claims:
+        yield "DynamicResources: the pod's resource claims"
+    unscored = [entry.name for entry in profile.scores if entry.name not in _MODELLED_SCORES | _CONSTANT_SCORES]
+    if unscored:
+        yield f"scores of {', '.join(unscored)}: totals leave them out"
+    for name in profile.unread_args:
+        yield f"scheduler configuration: {name}" if name == "extenders" else f"scheduler configuration: arguments of {name}"
+
+
+def _has_claims(pod: Pod) -> bool:
+    return any(volume.persistent_volume_claim is not None for volume in pod.spec.volumes)
+
+
+def _has_pod_affinity(pod: Pod) -> bool:
+    affinity = pod.spec.affinity
+    return affinity is not None and (affinity.pod_affinity is not None or affinity.pod_anti_affinity is not None)

@@ -1,0 +1,152 @@
+"""The answers as plain values: what the library returns, what -o json prints, what the renderers draw.
+
+Field names are the JSON contract ``kubespread.dev/v1alpha1``, published in docs/schema; changes only ever add.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import msgspec
+
+from kubespread.errors import UsageError
+
+API_VERSION = "kubespread.dev/v1alpha1"
+DO_NOT_SCHEDULE = "DoNotSchedule"
+
+
+class Report(msgspec.Struct, rename="camel", frozen=True, kw_only=True):
+    """Base of all parts of a report."""
+
+
+class PodReference(Report, frozen=True):
+    namespace: str
+    name: str
+
+
+class Domain(Report, frozen=True):
+    """One value of a topology key. ``matching`` counts pods on eligible nodes only."""
+
+    value: str
+    matching: int
+    nodes: int
+    eligible_nodes: int
+
+
+class ConstraintReport(Report, frozen=True):
+    """One constraint in force for the pod, its defaults filled in."""
+
+    topology_key: str
+    when_unsatisfiable: str
+    max_skew: int
+    min_domains: int | None
+    selector: str
+    node_affinity_policy: str
+    node_taints_policy: str
+    source: str
+    self_match: int
+    global_minimum: int | None
+    domains: tuple[Domain, ...]
+
+    @property
+    def is_hard(self) -> bool:
+        return self.when_unsatisfiable == DO_NOT_SCHEDULE
+
+
+class NodeConstraint(Report, frozen=True):
+    """One constraint's arithmetic for one node: matching + selfMatch - globalMinimum = skew, against maxSkew.
+
+    A node that lacks the topology key has no domain and no numbers.
+    """
+
+    topology_key: str
+    domain: str | None
+    matching: int | None
+    self_match: int
+    global_minimum: int | None
+    skew: int | None
+    max_skew: int
+    satisfied: bool
+    reason: str | None
+
+
+class Verdict(Report, frozen=True):
+    """kube-scheduler's own judgement of a node: the first plugin that rejects it."""
+
+    code: str
+    plugin: str | None
+    reasons: tuple[str, ...]
+
+
+class Rejection(Report, frozen=True):
+    plugin: str
+    code: str
+    reasons: tuple[str, ...]
+
+
+class NodeReport(Report, frozen=True):
+    name: str
+    feasible: bool
+    verdict: Verdict
+    rejections: tuple[Rejection, ...]
+    constraints: tuple[NodeConstraint, ...]
+    scores: dict[str, int]
+    total: int | None
+    spread_scores: tuple[float | None, ...]
+    """Each constraint's part of the raw spread score; null for hard constraints and unscored nodes."""
+
+
+class ExplainReport(Report, frozen=True, kw_only=True):
+    api_version: str = API_VERSION
+    kind: str = "ExplainReport"
+    kube_version: str
+    scheduler_name: str
+    pod: PodReference
+    schedulable: bool = False
+    message: str | None = None
+    feasible: tuple[str, ...] = ()
+    constraints: tuple[ConstraintReport, ...] = ()
+    filter_plugins: tuple[str, ...] = ()
+    """The filter plugins that judged this pod, in the profile's order; those it gives nothing to judge are skipped."""
+    nodes: tuple[NodeReport, ...] = ()
+    gaps: tuple[str, ...]
+    not_modelled: tuple[str, ...]
+    notes: tuple[str, ...]
+    """What was filled in on the way from the manifest to the pod."""
+
+    def sorted_by(self, key: str) -> ExplainReport:
+        """The same report with its nodes ordered by ``score`` (best first), ``name`` or ``skew`` (smallest first)."""
+        return msgspec.structs.replace(self, nodes=tuple(sorted(self.nodes, key=_NODE_ORDERS[key])))
+
+    def only(self, names: Iterable[str]) -> ExplainReport:
+        """The same report about some of its nodes. Raises UsageError for a node that is not there."""
+        wanted = dict.fromkeys(names)
+        known = {node.name for node in self.nodes}
+        if missing := [name for name in wanted if name not in known]:
+            raise UsageError(f"no node {', '.join(map(repr, missing))} in the cluster")
+        return msgspec.structs.replace(self, nodes=tuple(node for node in self.nodes if node.name in wanted))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Exactly what ``-o json`` prints."""
+        plain = msgspec.to_builtins(self)
+        assert isinstance(plain, dict)
+        return plain
+
+
+def _by_score(node: NodeReport) -> tuple[Any, ...]:
+    """Nodes that fail come last, the one nearest to fitting first."""
+    failing = sum(not constraint.satisfied for constraint in node.constraints)
+    return (not node.feasible, -(node.total or 0), len(node.rejections), failing, node.name)
+
+
+def _by_skew(node: NodeReport) -> tuple[Any, ...]:
+    """By the first constraint's skew, then the next; a node without the domain comes last."""
+    return (*((constraint.skew is None, constraint.skew or 0) for constraint in node.constraints), node.name)
+
+
+_NODE_ORDERS: Mapping[str, Callable[[NodeReport], tuple[Any, ...]]] = {
+    "score": _by_score,
+    "name": lambda node: (node.name,),
+    "skew": _by_skew,
+}

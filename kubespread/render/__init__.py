@@ -1,0 +1,1 @@
+"""Reports as text. Renderers return strings; only the command line prints."""

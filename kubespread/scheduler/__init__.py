@@ -1,0 +1,1 @@
+"""kube-scheduler's decision for one pod over all nodes at once: columns, framework, profile and plugins."""

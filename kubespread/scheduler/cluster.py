@@ -1,0 +1,138 @@
+"""The cluster as columns: every node and pod is a position in arrays, built once and asked many times."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kubespread.kube.objects import Node, Pod, Taint
+from kubespread.kube.selector import Requirement, Selector
+from kubespread.scheduler.resources import ResourceColumns
+
+Mask = NDArray[np.bool_]
+Counts = NDArray[np.int64]
+Codes = NDArray[np.int32]
+
+ABSENT = -1
+_TERMINAL_PHASES = ("Succeeded", "Failed")
+
+
+class LabelColumn:
+    """One label key over all nodes: ``codes[node]`` indexes ``values``, or is ABSENT."""
+
+    def __init__(self, key: str, nodes: Sequence[Node]) -> None:
+        index: dict[str, int] = {}
+        codes = np.full(len(nodes), ABSENT, dtype=np.int32)
+        for position, node in enumerate(nodes):
+            value = node.metadata.labels.get(key)
+            if value is not None:
+                codes[position] = index.setdefault(value, len(index))
+        self.codes: Codes = codes
+        self.index: Mapping[str, int] = index
+        self.values: tuple[str, ...] = tuple(index)
+
+    @property
+    def present(self) -> Mask:
+        present: Mask = self.codes != ABSENT
+        return present
+
+    def admits(self, requirement: Requirement) -> Mask:
+        """Which nodes satisfy ``requirement``, judged once per distinct value."""
+        # The last entry answers for nodes without the label, which ABSENT = -1 indexes.
+        answers = [requirement.admits(value) for value in self.values] + [requirement.admits(None)]
+        return np.array(answers, dtype=np.bool_)[self.codes]
+
+
+class Cluster:
+    """Nodes in the snapshot's order, and the pods that kube-scheduler would see on them.
+
+    Pods without a node, on an unknown node, Succeeded or Failed are not there. Terminating pods are: only spreading
+    leaves them out.
+    """
+
+    def __init__(self, nodes: Sequence[Node], pods: Sequence[Pod]) -> None:
+        self.nodes = tuple(nodes)
+        self.names = tuple(node.metadata.name for node in nodes)
+        self.node_index: Mapping[str, int] = {name: position for position, name in enumerate(self.names)}
+        self.pods = tuple(pod for pod in pods if pod.spec.node_name in self.node_index and pod.status.phase not in _TERMINAL_PHASES)
+        self._labels: dict[str, LabelColumn] = {}
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    @cached_property
+    def name_rank(self) -> Codes:
+        """Each node's place in the order of names, which breaks ties."""
+        rank = np.empty(len(self), dtype=np.int32)
+        rank[sorted(range(len(self)), key=self.names.__getitem__)] = np.arange(len(self), dtype=np.int32)
+        return rank
+
+    def label(self, key: str) -> LabelColumn:
+        """The column of one label key, built when first asked for."""
+        if key not in self._labels:
+            self._labels[key] = LabelColumn(key, self.nodes)
+        return self._labels[key]
+
+    @cached_property
+    def unschedulable(self) -> Mask:
+        return np.array([node.spec.unschedulable for node in self.nodes], dtype=np.bool_)
+
+    @cached_property
+    def _taints(self) -> tuple[Codes, tuple[tuple[Taint, ...], ...]]:
+        index: dict[tuple[tuple[str, str, str], ...], int] = {}
+        distinct: list[tuple[Taint, ...]] = []
+        codes = np.empty(len(self), dtype=np.int32)
+        for position, node in enumerate(self.nodes):
+            key = tuple((taint.key, taint.value, taint.effect) for taint in node.spec.taints)
+            if key not in index:
+                index[key] = len(distinct)
+                distinct.append(tuple(node.spec.taints))
+            codes[position] = index[key]
+        return codes, tuple(distinct)
+
+    @property
+    def taint_lists(self) -> tuple[tuple[Taint, ...], ...]:
+        """The distinct taint lists of the cluster; most nodes share a few."""
+        return self._taints[1]
+
+    def per_taint_list(self, answers: Sequence[int]) -> Counts:
+        """Spread one answer per distinct taint list over the nodes that have it."""
+        return np.array(answers, dtype=np.int64)[self._taints[0]]
+
+    @cached_property
+    def pod_node(self) -> Codes:
+        return np.fromiter((self.node_index[pod.spec.node_name] for pod in self.pods), dtype=np.int32, count=len(self.pods))
+
+    @cached_property
+    def _label_sets(self) -> tuple[Codes, tuple[tuple[str, Mapping[str, str]], ...]]:
+        index: dict[tuple[str, frozenset[tuple[str, str]]], int] = {}
+        distinct: list[tuple[str, Mapping[str, str]]] = []
+        codes = np.empty(len(self.pods), dtype=np.int32)
+        for position, pod in enumerate(self.pods):
+            meta = pod.metadata
+            key = (meta.namespace, frozenset(meta.labels.items()))
+            if key not in index:
+                index[key] = len(distinct)
+                distinct.append((meta.namespace, meta.labels))
+            codes[position] = index[key]
+        return codes, tuple(distinct)
+
+    @cached_property
+    def _spreadable(self) -> tuple[Codes, Codes]:
+        """Node and label set of every pod that spreading counts: those that are not being deleted."""
+        alive = np.array([pod.metadata.deletion_timestamp is None for pod in self.pods], dtype=np.bool_)
+        return self.pod_node[alive], self._label_sets[0][alive]
+
+    def count_matching(self, namespace: str, selector: Selector) -> Counts:
+        """Per node, the pods of ``namespace`` that ``selector`` matches and that are not terminating."""
+        pod_node, pod_labels = self._spreadable
+        answers = [owner == namespace and selector.matches(labels) for owner, labels in self._label_sets[1]]
+        matching = np.array(answers, dtype=np.bool_)[pod_labels]
+        return np.bincount(pod_node[matching], minlength=len(self)).astype(np.int64)
+
+    @cached_property
+    def resources(self) -> ResourceColumns:
+        return ResourceColumns(self.nodes, self.pods, self.pod_node)

@@ -1,0 +1,248 @@
+"""Running one pod through a profile: PreFilter, Filter, PreScore, Score, normalisation, weights, and the FitError.
+
+Source of the rules: kube-scheduler 1.36 (pkg/scheduler/framework/runtime and schedule_one.go). Unlike it, every filter
+plugin judges every node, so that all reasons are known; the verdict is still the first rejection in profile order.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+from typing import ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kubespread.kube.objects import Pod
+from kubespread.scheduler.cluster import Cluster, Counts, Mask
+
+MAX_NODE_SCORE = 100
+NO_NODES = "no nodes available to schedule pods"
+
+
+class Code(StrEnum):
+    SUCCESS = "Success"
+    UNSCHEDULABLE = "Unschedulable"
+    UNRESOLVABLE = "UnschedulableAndUnresolvable"
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """A plugin's judgement, or the framework's own where ``plugin`` is empty."""
+
+    code: Code
+    reasons: tuple[str, ...] = ()
+    plugin: str = ""
+
+
+SUCCESS = Status(Code.SUCCESS)
+
+
+class SchedulingError(Exception):
+    """The cycle ends in an error, not in a rejection; the text is kube-scheduler's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdicts:
+    """One filter's judgement of every node: 0 passes, otherwise ``table[which - 1]`` says why not."""
+
+    which: NDArray[np.int32]
+    table: tuple[Status, ...]
+
+    @classmethod
+    def rejecting(cls, rejected: Mask, status: Status) -> Verdicts:
+        return cls(rejected.astype(np.int32), (status,))
+
+    @property
+    def passes(self) -> Mask:
+        passes: Mask = self.which == 0
+        return passes
+
+    def status(self, node: int) -> Status:
+        """The judgement of the node at position ``node``."""
+        which = int(self.which[node])
+        return self.table[which - 1] if which else SUCCESS
+
+
+class State:
+    """A plugin prepared for one pod. A method left as it is here is an extension point the plugin skips for this pod."""
+
+    def pre_filter_result(self) -> Mask | None:
+        """The only nodes that may be filtered at all, or None for all."""
+        return None
+
+    def filter(self) -> Verdicts | None:
+        return None
+
+    def score(self, feasible: Mask) -> Counts | None:
+        """Normalised scores of the feasible nodes, 0..100 before the weight; what stands elsewhere has no meaning.
+
+        Raises SchedulingError where PreScore would fail.
+        """
+        return None
+
+
+SKIP = State()
+
+
+class Plugin(Protocol):
+    name: ClassVar[str]
+
+    def prepare(self, cluster: Cluster, pod: Pod) -> State | Status:
+        """PreFilter and PreScore. A Status rejects the pod for every node. Raises SchedulingError."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Framework:
+    """The plugins of one profile at the two extension points that decide: filters in order, scores with their weights."""
+
+    filters: Sequence[Plugin]
+    scores: Sequence[tuple[Plugin, int]]
+
+    def evaluate(self, cluster: Cluster, pod: Pod) -> Evaluation:
+        """Judge ``pod`` on every node of ``cluster``. Raises SchedulingError when a PreFilter fails."""
+        states: dict[str, State] = {}
+        rejection: Status | None = None
+        plugins = {plugin.name: plugin for plugin in (*self.filters, *(plugin for plugin, _ in self.scores))}
+        for name, plugin in plugins.items():
+            prepared = plugin.prepare(cluster, pod)
+            if isinstance(prepared, State):
+                states[name] = prepared
+            elif rejection is None:
+                rejection = Status(prepared.code, prepared.reasons, name)
+        verdicts = {}
+        for plugin in self.filters:
+            judged = states[plugin.name].filter() if plugin.name in states else None
+            if judged is not None:
+                verdicts[plugin.name] = judged
+        evaluation = Evaluation(cluster, pod, states, rejection, verdicts)
+        evaluation.run_scores({plugin.name: weight for plugin, weight in self.scores})
+        return evaluation
+
+
+class Evaluation:
+    """What every plugin said about every node, and what follows from it."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        pod: Pod,
+        states: Mapping[str, State],
+        rejection: Status | None,
+        verdicts: Mapping[str, Verdicts],
+    ) -> None:
+        self.cluster = cluster
+        self.pod = pod
+        self.states = states
+        self.rejection = rejection
+        """The PreFilter judgement that rejected the pod as a whole."""
+        self.verdicts = verdicts
+        """Per filter plugin that did not skip, in profile order."""
+        self.scores: dict[str, Counts] = {}
+        """Per score plugin that did not skip: normalised score times weight."""
+        self.error: str | None = None
+        """Why scoring failed, in which case kube-scheduler places the pod nowhere."""
+
+    @cached_property
+    def included(self) -> Mask:
+        """Nodes inside the PreFilter plugins' node lists."""
+        included = np.ones(len(self.cluster), dtype=np.bool_)
+        for name in self.listing_plugins:
+            listed = self.states[name].pre_filter_result()
+            assert listed is not None
+            included &= listed
+        return included
+
+    @cached_property
+    def listing_plugins(self) -> tuple[str, ...]:
+        return tuple(sorted(name for name, state in self.states.items() if state.pre_filter_result() is not None))
+
+    @cached_property
+    def feasible(self) -> Mask:
+        if self.rejection is not None:
+            return np.zeros(len(self.cluster), dtype=np.bool_)
+        feasible = self.included.copy()
+        for verdicts in self.verdicts.values():
+            feasible &= verdicts.passes
+        return feasible
+
+    def run_scores(self, weights: Mapping[str, int]) -> None:
+        """Score the feasible nodes. With a single one kube-scheduler does not score, so a failing PreScore goes unnoticed."""
+        if not self.feasible.any():
+            return
+        for name, weight in weights.items():
+            try:
+                scores = self.states[name].score(self.feasible) if name in self.states else None
+            except SchedulingError as error:
+                if np.count_nonzero(self.feasible) > 1:
+                    self.error = str(error)
+                    self.scores.clear()
+                    return
+                continue
+            if scores is not None:
+                self.scores[name] = scores * weight
+
+    @cached_property
+    def total(self) -> Counts:
+        return sum(self.scores.values(), np.zeros(len(self.cluster), dtype=np.int64))
+
+    @cached_property
+    def ranking(self) -> NDArray[np.int64]:
+        """Positions of the feasible nodes, best total first, equal totals by name."""
+        feasible = np.flatnonzero(self.feasible)
+        order = np.lexsort((self.cluster.name_rank[feasible], -self.total[feasible]))
+        return feasible[order]
+
+    def verdict(self, node: int) -> Status:
+        """What kube-scheduler says about one node: the first rejection in profile order."""
+        if self.rejection is not None:
+            return self.rejection
+        if not self.included[node]:
+            return self._excluded
+        return next(iter(self.rejections(node)), SUCCESS)
+
+    def rejections(self, node: int) -> list[Status]:
+        """Every filter plugin that, asked alone, rejects one node, in profile order."""
+        found = []
+        for name, verdicts in self.verdicts.items():
+            status = verdicts.status(node)
+            if status.code is not Code.SUCCESS:
+                found.append(Status(status.code, status.reasons, name))
+        return found
+
+    @property
+    def _excluded(self) -> Status:
+        return Status(Code.UNRESOLVABLE, (f"node(s) didn't satisfy plugin(s) [{' '.join(self.listing_plugins)}]",))
+
+    @property
+    def message(self) -> str | None:
+        """Why the pod stays pending, as kube-scheduler words it without its PostFilter part; None when a node fits."""
+        if not len(self.cluster):
+            return NO_NODES
+        if self.error is not None:
+            return self.error
+        return None if self.feasible.any() else self._fit_error()
+
+    def _fit_error(self) -> str:
+        head = f"0/{len(self.cluster)} nodes are available:"
+        if self.rejection is not None:
+            return f"{head} {', '.join(self.rejection.reasons)}."
+        counts: Counter[str] = Counter()
+        for node in range(len(self.cluster)):
+            counts.update(self.verdict(node).reasons)
+        # Sorted as finished strings, so "11 ..." comes before "2 ...".
+        parts = sorted(f"{count} {reason}" for reason, count in counts.items())
+        return f"{head} {', '.join(parts)}."
+
+
+def default_normalize(raw: Counts, feasible: Mask, *, reverse: bool = False) -> Counts:
+    """The highest raw score of the feasible nodes becomes 100, the others their truncated share; ``reverse`` turns it round."""
+    highest = max(0, int(raw[feasible].max(initial=0)))
+    if highest == 0:
+        return np.full_like(raw, MAX_NODE_SCORE) if reverse else raw
+    scaled = MAX_NODE_SCORE * raw // highest
+    return MAX_NODE_SCORE - scaled if reverse else scaled

@@ -1,0 +1,85 @@
+"""Which nodes a pod's node selector, node affinity and tolerations admit, as masks over all nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import numpy as np
+
+from kubespread.kube.node_selector import NODE_NAME_FIELD, Term, parse_term
+from kubespread.kube.objects import NodeSelector, Pod, Taint, Toleration
+from kubespread.kube.selector import Requirement, from_map
+from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, untolerated
+from kubespread.scheduler.cluster import Cluster, Counts, Mask
+
+
+def everywhere(cluster: Cluster) -> Mask:
+    return np.ones(len(cluster), dtype=np.bool_)
+
+
+def matches_labels(cluster: Cluster, labels: Mapping[str, str]) -> Mask:
+    """Nodes that carry every entry of a nodeSelector."""
+    return _all(cluster, (cluster.label(requirement.key).admits(requirement) for requirement in from_map(labels).requirements))
+
+
+def matches_term(cluster: Cluster, term: Term) -> Mask:
+    """Nodes one term matches; none when the term is malformed or empty."""
+    if not term.can_match:
+        return np.zeros(len(cluster), dtype=np.bool_)
+    labels = (cluster.label(requirement.key).admits(requirement) for requirement in term.labels)
+    fields = (_matches_field(cluster, requirement) for requirement in term.fields)
+    return _all(cluster, (*labels, *fields))
+
+
+def matches_node_selector(cluster: Cluster, selector: NodeSelector) -> Mask:
+    """Nodes that some term matches; a malformed term only fails itself."""
+    matching = np.zeros(len(cluster), dtype=np.bool_)
+    for term in selector.node_selector_terms:
+        matching |= matches_term(cluster, parse_term(term))
+    return matching
+
+
+def matches_required_node_affinity(cluster: Cluster, pod: Pod) -> Mask:
+    """Nodes that satisfy the pod's nodeSelector and required node affinity."""
+    matching = matches_labels(cluster, pod.spec.node_selector)
+    required = required_node_selector(pod)
+    return matching if required is None else matching & matches_node_selector(cluster, required)
+
+
+def required_node_selector(pod: Pod) -> NodeSelector | None:
+    affinity = pod.spec.affinity
+    node_affinity = affinity.node_affinity if affinity is not None else None
+    return node_affinity.required_during_scheduling_ignored_during_execution if node_affinity is not None else None
+
+
+def tolerated(cluster: Cluster, pod: Pod) -> Mask:
+    """Nodes whose NoSchedule and NoExecute taints the pod tolerates."""
+    untolerated_taints: Mask = count_untolerated(cluster, pod.spec.tolerations, DO_NOT_SCHEDULE_EFFECTS) > 0
+    return ~untolerated_taints
+
+
+def count_untolerated(cluster: Cluster, tolerations: Sequence[Toleration], effects: frozenset[str]) -> Counts:
+    """Per node, how many taints with one of ``effects`` no toleration covers."""
+    return per_taint_list(cluster, lambda taints: len(untolerated(taints, tolerations, effects)))
+
+
+def per_taint_list(cluster: Cluster, judge: Callable[[Sequence[Taint]], int]) -> Counts:
+    return cluster.per_taint_list([judge(taints) for taints in cluster.taint_lists])
+
+
+def _matches_field(cluster: Cluster, requirement: Requirement) -> Mask:
+    """The only field is the node's name; any other reads as empty."""
+    if requirement.key != NODE_NAME_FIELD:
+        return np.full(len(cluster), requirement.admits(""), dtype=np.bool_)
+    named = np.zeros(len(cluster), dtype=np.bool_)
+    position = cluster.node_index.get(requirement.values[0])
+    if position is not None:
+        named[position] = True
+    return named if requirement.operator == "In" else ~named
+
+
+def _all(cluster: Cluster, masks: Iterable[Mask]) -> Mask:
+    matching = everywhere(cluster)
+    for mask in masks:
+        matching &= mask
+    return matching

@@ -1,0 +1,1 @@
+"""The in-tree plugins kubespread models, one file or folder each."""

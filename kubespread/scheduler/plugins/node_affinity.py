@@ -1,0 +1,110 @@
+"""NodeAffinity: nodeSelector, required and preferred node affinity, and the profile's addedAffinity."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from kubespread.kube import objects as kube
+from kubespread.kube.gotext import aggregate
+from kubespread.kube.node_selector import parse_term, pinned_names
+from kubespread.kube.objects import Pod, PreferredSchedulingTerm
+from kubespread.scheduler.cluster import Cluster, Counts, Mask
+from kubespread.scheduler.framework import SKIP, Code, SchedulingError, State, Status, Verdicts, default_normalize
+from kubespread.scheduler.node_matching import (
+    matches_node_selector,
+    matches_required_node_affinity,
+    matches_term,
+    required_node_selector,
+)
+
+POD_MISMATCH = Status(Code.UNRESOLVABLE, ("node(s) didn't match Pod's node affinity/selector",))
+ENFORCED_MISMATCH = Status(Code.UNRESOLVABLE, ("node(s) didn't match scheduler-enforced node affinity",))
+CONFLICT = Status(Code.UNRESOLVABLE, ("pod affinity terms conflict",))
+
+
+@dataclass(frozen=True)
+class NodeAffinity:
+    """``added`` is NodeAffinityArgs.addedAffinity of the profile."""
+
+    name: ClassVar[str] = "NodeAffinity"
+
+    added: kube.NodeAffinity | None = None
+
+    def prepare(self, cluster: Cluster, pod: Pod) -> State | Status:
+        affinity = pod.spec.affinity.node_affinity if pod.spec.affinity is not None else None
+        preferred = affinity.preferred_during_scheduling_ignored_during_execution if affinity is not None else None
+        added = self.added or kube.NodeAffinity()
+        state = _State(
+            cluster,
+            pod,
+            added_required=added.required_during_scheduling_ignored_during_execution,
+            added_preferred=added.preferred_during_scheduling_ignored_during_execution or (),
+            preferred=preferred,
+        )
+        if state.pinned == frozenset():
+            return CONFLICT
+        return state if state.filters or state.scores else SKIP
+
+
+@dataclass
+class _State(State):
+    cluster: Cluster
+    pod: Pod
+    added_required: kube.NodeSelector | None
+    added_preferred: Sequence[PreferredSchedulingTerm]
+    preferred: Sequence[PreferredSchedulingTerm] | None
+
+    @property
+    def filters(self) -> bool:
+        return bool(self.pod.spec.node_selector) or self.added_required is not None or required_node_selector(self.pod) is not None
+
+    @property
+    def scores(self) -> bool:
+        """An empty preferred list is scored, with 0 everywhere; an absent one is not."""
+        return self.preferred is not None or bool(self.added_preferred)
+
+    @property
+    def pinned(self) -> frozenset[str] | None:
+        required = required_node_selector(self.pod)
+        if required is None or not required.node_selector_terms:
+            return None
+        return pinned_names(required.node_selector_terms)
+
+    def pre_filter_result(self) -> Mask | None:
+        names = self.pinned
+        if names is None:
+            return None
+        return np.array([name in names for name in self.cluster.names], dtype=np.bool_)
+
+    def filter(self) -> Verdicts | None:
+        if not self.filters:
+            return None
+        which = np.where(matches_required_node_affinity(self.cluster, self.pod), 0, 2).astype(np.int32)
+        if self.added_required is not None:
+            which[~matches_node_selector(self.cluster, self.added_required)] = 1
+        return Verdicts(which, (ENFORCED_MISMATCH, POD_MISMATCH))
+
+    def score(self, feasible: Mask) -> Counts | None:
+        if not self.scores:
+            return None
+        raw = self._weights(self.added_preferred) + self._weights(self.preferred or ())
+        return default_normalize(raw, feasible)
+
+    def _weights(self, preferred: Sequence[PreferredSchedulingTerm]) -> Counts:
+        """Per node the weights of the terms that match. Terms of weight 0 and empty ones are dropped before parsing."""
+        raw: Counts = np.zeros(len(self.cluster), dtype=np.int64)
+        faults: list[str] = []
+        for position, term in enumerate(preferred):
+            empty = not term.preference.match_expressions and not term.preference.match_fields
+            if term.weight == 0 or empty:
+                continue
+            parsed = parse_term(term.preference, f"[{position}]")
+            faults += parsed.faults
+            raw += term.weight * matches_term(self.cluster, parsed)
+        if faults:
+            raise SchedulingError(f'running PreScore plugin "NodeAffinity": {aggregate(faults)}')
+        return raw

@@ -1,0 +1,34 @@
+"""NodeName: a pod that names its node fits nowhere else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from kubespread.kube.objects import Pod
+from kubespread.scheduler.cluster import Cluster
+from kubespread.scheduler.framework import Code, State, Status, Verdicts
+
+OTHER_NODE = Status(Code.UNRESOLVABLE, ("node(s) didn't match the requested node name",))
+
+
+class NodeName:
+    name: ClassVar[str] = "NodeName"
+
+    def prepare(self, cluster: Cluster, pod: Pod) -> State:
+        return _State(cluster, pod.spec.node_name)
+
+
+@dataclass
+class _State(State):
+    cluster: Cluster
+    wanted: str
+
+    def filter(self) -> Verdicts:
+        rejected = np.full(len(self.cluster), bool(self.wanted), dtype=np.bool_)
+        position = self.cluster.node_index.get(self.wanted)
+        if position is not None:
+            rejected[position] = False
+        return Verdicts.rejecting(rejected, OTHER_NODE)

@@ -1,0 +1,32 @@
+"""NodeUnschedulable: cordoned nodes take only pods that tolerate the taint a cordon stands for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from kubespread.kube.objects import Pod, Taint
+from kubespread.kube.taint import tolerates
+from kubespread.scheduler.cluster import Cluster
+from kubespread.scheduler.framework import Code, State, Status, Verdicts
+
+UNSCHEDULABLE = Status(Code.UNRESOLVABLE, ("node(s) were unschedulable",))
+# The plugin asks about this taint whether or not the node really carries it.
+CORDON_TAINT = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
+
+
+class NodeUnschedulable:
+    name: ClassVar[str] = "NodeUnschedulable"
+
+    def prepare(self, cluster: Cluster, pod: Pod) -> State:
+        return _State(cluster, tolerated=any(tolerates(toleration, CORDON_TAINT) for toleration in pod.spec.tolerations))
+
+
+@dataclass
+class _State(State):
+    cluster: Cluster
+    tolerated: bool
+
+    def filter(self) -> Verdicts:
+        rejected = self.cluster.unschedulable
+        return Verdicts.rejecting(rejected & (not self.tolerated), UNSCHEDULABLE)

@@ -1,0 +1,218 @@
+"""Which constraints a pod has: its own, or the profile's, or the scheduler's built-in ones with a derived selector.
+
+Source of the rules: kube-scheduler 1.36, podtopologyspread/common.go and plugin.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from kubespread.kube.objects import (
+    LabelSelector,
+    OwnerReference,
+    Pod,
+    ReplicaSet,
+    ReplicationController,
+    Service,
+    StatefulSet,
+    TopologySpreadConstraint,
+)
+from kubespread.kube.selector import NOTHING, Requirement, Selector, SelectorError, from_label_selector, from_map
+from kubespread.scheduler.cluster import Cluster, Counts, Mask
+from kubespread.scheduler.node_matching import everywhere, matches_required_node_affinity, tolerated
+
+HOSTNAME = "kubernetes.io/hostname"
+ZONE = "topology.kubernetes.io/zone"
+DO_NOT_SCHEDULE = "DoNotSchedule"
+SCHEDULE_ANYWAY = "ScheduleAnyway"
+
+Source = Literal["pod", "profile", "system"]
+
+SYSTEM_DEFAULTS = (
+    TopologySpreadConstraint(max_skew=3, topology_key=HOSTNAME, when_unsatisfiable=SCHEDULE_ANYWAY),
+    TopologySpreadConstraint(max_skew=5, topology_key=ZONE, when_unsatisfiable=SCHEDULE_ANYWAY),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SpreadArgs:
+    """PodTopologySpreadArgs: ``System`` applies the built-in constraints, ``List`` those given."""
+
+    defaulting_type: Literal["System", "List"] = "System"
+    default_constraints: tuple[TopologySpreadConstraint, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Controllers:
+    """The Services and workload controllers that default constraints take their selector from."""
+
+    services: Sequence[Service] = ()
+    replication_controllers: Sequence[ReplicationController] = ()
+    replica_sets: Sequence[ReplicaSet] = ()
+    stateful_sets: Sequence[StatefulSet] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """One constraint in force, its defaults filled in and its selector parsed."""
+
+    topology_key: str
+    max_skew: int
+    when_unsatisfiable: str
+    selector: Selector
+    self_match: int
+    """1 when the pod itself matches the selector, else 0."""
+    min_domains: int | None
+    honors_affinity: bool
+    honors_taints: bool
+    source: Source
+
+    @property
+    def is_hard(self) -> bool:
+        return self.when_unsatisfiable == DO_NOT_SCHEDULE
+
+
+@dataclass(frozen=True, slots=True)
+class PodConstraints:
+    """All constraints of one pod, in the order they were declared."""
+
+    constraints: tuple[Constraint, ...] = ()
+    strict: bool = True
+    """Whether nodes lacking a soft constraint's key are left out of scoring; not so for the built-in constraints."""
+    problems: Mapping[str, str] = field(default_factory=dict)
+    """A malformed selector per whenUnsatisfiable, in the scheduler's words."""
+
+    def of(self, when_unsatisfiable: str) -> list[int]:
+        """Positions of the hard or the soft group."""
+        return [at for at, constraint in enumerate(self.constraints) if constraint.when_unsatisfiable == when_unsatisfiable]
+
+
+def pod_constraints(pod: Pod, args: SpreadArgs, controllers: Controllers) -> PodConstraints:
+    """The constraints in force for ``pod``. Any constraint of its own, hard or soft, switches the defaults off."""
+    own = pod.spec.topology_spread_constraints
+    if own:
+        return _own_constraints(pod, own)
+    defaults = SYSTEM_DEFAULTS if args.defaulting_type == "System" else args.default_constraints
+    source: Source = "system" if args.defaulting_type == "System" else "profile"
+    selector = default_selector(pod, controllers) if defaults else Selector()
+    if selector.is_empty:
+        return PodConstraints()
+    constraints = tuple(_constraint(constraint, selector, pod, source) for constraint in defaults)
+    return PodConstraints(constraints, strict=source != "system")
+
+
+def _own_constraints(pod: Pod, own: Iterable[TopologySpreadConstraint]) -> PodConstraints:
+    constraints: list[Constraint] = []
+    problems: dict[str, str] = {}
+    for constraint in own:
+        action = constraint.when_unsatisfiable
+        try:
+            selector = _effective_selector(constraint.label_selector, constraint.match_label_keys, pod.metadata.labels)
+        except SelectorError as error:
+            problems.setdefault(action, str(error))
+            selector = NOTHING
+        constraints.append(_constraint(constraint, selector, pod, "pod"))
+    return PodConstraints(tuple(constraints), problems=problems)
+
+
+def _effective_selector(label_selector: LabelSelector | None, keys: Iterable[str], labels: Mapping[str, str]) -> Selector:
+    """The labelSelector and the pod's own values for matchLabelKeys; keys the pod lacks are dropped.
+
+    The API server has merged the keys into the selector already; the scheduler repeats them, which changes nothing.
+    """
+    selector = from_label_selector(label_selector)
+    known = set(selector.requirements)
+    requirements = (Requirement(key, "In", (labels[key],)) for key in keys if key in labels)
+    return selector.and_also(*(requirement for requirement in requirements if requirement not in known))
+
+
+def _constraint(constraint: TopologySpreadConstraint, selector: Selector, pod: Pod, source: Source) -> Constraint:
+    return Constraint(
+        topology_key=constraint.topology_key,
+        max_skew=constraint.max_skew,
+        when_unsatisfiable=constraint.when_unsatisfiable,
+        selector=selector,
+        self_match=int(selector.matches(pod.metadata.labels)),
+        min_domains=constraint.min_domains,
+        honors_affinity=constraint.node_affinity_policy in (None, "Honor"),
+        honors_taints=constraint.node_taints_policy == "Honor",
+        source=source,
+    )
+
+
+def default_selector(pod: Pod, controllers: Controllers) -> Selector:
+    """The selector shared by all default constraints: matching Services merged, then the pod's controller.
+
+    Empty when nothing selects the pod, and then the pod has no default constraints at all.
+    """
+    namespace, labels = pod.metadata.namespace, pod.metadata.labels
+    merged: dict[str, str] = {}
+    for service in controllers.services:
+        wanted = service.spec.selector
+        if service.metadata.namespace == namespace and wanted is not None and wanted.items() <= labels.items():
+            merged |= wanted
+    owner = controller_of(pod)
+    found = find_controller(owner, namespace, controllers) if owner is not None else None
+    if isinstance(found, ReplicationController):
+        return from_map(merged | (found.spec.selector or {}))
+    selector = from_map(merged)
+    if found is None or found.spec.selector is None:
+        return selector
+    try:
+        return selector.and_also(*from_label_selector(found.spec.selector).requirements)
+    except SelectorError:
+        # The scheduler skips an owner whose selector it cannot parse.
+        return selector
+
+
+def controller_of(pod: Pod) -> OwnerReference | None:
+    return next((owner for owner in pod.metadata.owner_references if owner.controller), None)
+
+
+def find_controller(
+    owner: OwnerReference, namespace: str, controllers: Controllers
+) -> ReplicationController | ReplicaSet | StatefulSet | None:
+    """The owner by exact apiVersion and kind and by name; its uid is not compared. Other kinds select nothing."""
+    candidates: Mapping[tuple[str, str], Sequence[ReplicationController | ReplicaSet | StatefulSet]] = {
+        ("v1", "ReplicationController"): controllers.replication_controllers,
+        ("apps/v1", "ReplicaSet"): controllers.replica_sets,
+        ("apps/v1", "StatefulSet"): controllers.stateful_sets,
+    }
+    for found in candidates.get((owner.api_version, owner.kind), ()):
+        if found.metadata.name == owner.name and found.metadata.namespace == namespace:
+            return found
+    return None
+
+
+class NodeInclusion:
+    """nodeAffinityPolicy and nodeTaintsPolicy for one pod: which nodes a constraint counts, each mask made once.
+
+    NodeAffinityArgs.addedAffinity and cordons without a taint are invisible to both.
+    """
+
+    def __init__(self, cluster: Cluster, pod: Pod) -> None:
+        self._affinity = matches_required_node_affinity(cluster, pod)
+        self._taints = tolerated(cluster, pod)
+        self._everywhere = everywhere(cluster)
+
+    def of(self, constraint: Constraint) -> Mask:
+        included = self._affinity if constraint.honors_affinity else self._everywhere
+        return included & self._taints if constraint.honors_taints else included
+
+
+def has_all_keys(cluster: Cluster, constraints: Iterable[Constraint]) -> Mask:
+    present = everywhere(cluster)
+    for constraint in constraints:
+        present &= cluster.label(constraint.topology_key).present
+    return present
+
+
+def count_matching(cluster: Cluster, constraint: Constraint, namespace: str) -> Counts:
+    """Matching pods per node. A selector without requirements counts nothing, though it matches everything."""
+    if constraint.selector.is_empty:
+        return np.zeros(len(cluster), dtype=np.int64)
+    return cluster.count_matching(namespace, constraint.selector)

@@ -1,0 +1,81 @@
+"""The hard constraints: a node passes when matching + self - global minimum <= maxSkew for every one of them.
+
+Source of the rules: kube-scheduler 1.36, podtopologyspread/filtering.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from kubespread.kube.objects import Pod
+from kubespread.scheduler.cluster import ABSENT, Cluster, Counts, Mask
+from kubespread.scheduler.framework import Code, Status, Verdicts
+from kubespread.scheduler.plugins.podtopologyspread.constraints import Constraint, NodeInclusion, count_matching, has_all_keys
+
+CONSTRAINTS_NOT_MATCHED = Status(Code.UNSCHEDULABLE, ("node(s) didn't match pod topology spread constraints",))
+LABEL_MISSING = Status(Code.UNRESOLVABLE, ("node(s) didn't match pod topology spread constraints (missing required label)",))
+# What the scheduler takes the minimum of no domains to be: no skew can exceed it.
+NO_DOMAINS = 2**31 - 1
+
+
+class HardConstraint:
+    """One DoNotSchedule constraint counted over a cluster."""
+
+    def __init__(self, cluster: Cluster, constraint: Constraint, eligible: Mask, matching: Counts) -> None:
+        column = cluster.label(constraint.topology_key)
+        self.constraint = constraint
+        self.eligible = eligible
+        """Nodes whose pods and whose domain count."""
+        self.domain_of_node = column.codes
+        self.domain_values = column.values
+        codes = column.codes[eligible]
+        self.is_domain: Mask = np.zeros(len(column.values), dtype=np.bool_)
+        self.is_domain[codes] = True
+        self.counts: Counts = np.zeros(len(column.values), dtype=np.int64)
+        """Matching pods per value of the key; 0 for values that are not a domain."""
+        np.add.at(self.counts, codes, matching[eligible])
+
+    @property
+    def global_minimum(self) -> int:
+        """The least count among the domains; 0 as soon as there are fewer domains than minDomains."""
+        domains = int(np.count_nonzero(self.is_domain))
+        min_domains = 1 if self.constraint.min_domains is None else self.constraint.min_domains
+        if domains < min_domains:
+            return 0
+        return int(self.counts[self.is_domain].min()) if domains else NO_DOMAINS
+
+    def missing(self) -> Mask:
+        missing: Mask = self.domain_of_node == ABSENT
+        return missing
+
+    def matching(self) -> Counts:
+        """Matching pods in each node's domain; 0 where the node has none."""
+        if not len(self.domain_values):
+            return np.zeros(len(self.domain_of_node), dtype=np.int64)
+        return np.where(self.missing(), 0, self.counts[self.domain_of_node])
+
+    def skew(self) -> Counts:
+        """What the skew of each node's domain would be with the pod in it."""
+        return self.matching() + self.constraint.self_match - self.global_minimum
+
+
+def count_hard(cluster: Cluster, pod: Pod, constraints: Sequence[Constraint], inclusion: NodeInclusion) -> list[HardConstraint]:
+    """Count every hard constraint; a node lacking any of their keys is eligible for none of them."""
+    all_keys = has_all_keys(cluster, constraints)
+    return [
+        HardConstraint(
+            cluster, constraint, all_keys & inclusion.of(constraint), count_matching(cluster, constraint, pod.metadata.namespace)
+        )
+        for constraint in constraints
+    ]
+
+
+def judge(constraints: Sequence[HardConstraint]) -> Verdicts:
+    """The first constraint a node fails decides; within one, a missing label comes before the skew."""
+    which = np.zeros(len(constraints[0].eligible), dtype=np.int32)
+    for counted in reversed(constraints):
+        which[counted.skew() > counted.constraint.max_skew] = 1
+        which[counted.missing()] = 2
+    return Verdicts(which, (CONSTRAINTS_NOT_MATCHED, LABEL_MISSING))

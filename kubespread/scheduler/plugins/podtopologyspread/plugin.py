@@ -1,0 +1,73 @@
+"""The plugin itself: constraints, their filter and their score, prepared for one pod."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import ClassVar
+
+from kubespread.kube.objects import Pod
+from kubespread.scheduler.cluster import Cluster, Counts, Mask
+from kubespread.scheduler.framework import SKIP, SchedulingError, State, Verdicts
+from kubespread.scheduler.plugins.podtopologyspread.constraints import (
+    DO_NOT_SCHEDULE,
+    SCHEDULE_ANYWAY,
+    Controllers,
+    NodeInclusion,
+    PodConstraints,
+    SpreadArgs,
+    pod_constraints,
+)
+from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint, count_hard, judge
+from kubespread.scheduler.plugins.podtopologyspread.scoring import SoftConstraints
+
+
+@dataclass(frozen=True)
+class PodTopologySpread:
+    name: ClassVar[str] = "PodTopologySpread"
+
+    args: SpreadArgs = field(default_factory=SpreadArgs)
+    controllers: Controllers = field(default_factory=Controllers)
+
+    def prepare(self, cluster: Cluster, pod: Pod) -> State:
+        declared = pod_constraints(pod, self.args, self.controllers)
+        if problem := declared.problems.get(DO_NOT_SCHEDULE):
+            detail = f"get constraints from pod: obtaining pod's hard topology spread constraints: {problem}"
+            raise SchedulingError(f'running PreFilter plugin "PodTopologySpread": {detail}')
+        return SpreadState(cluster, pod, declared) if declared.constraints else SKIP
+
+
+class SpreadState(State):
+    """One pod's constraints counted over one cluster; what explain shows is read from here."""
+
+    def __init__(self, cluster: Cluster, pod: Pod, declared: PodConstraints) -> None:
+        self._cluster = cluster
+        self._pod = pod
+        self.declared = declared
+
+    @cached_property
+    def _inclusion(self) -> NodeInclusion:
+        return NodeInclusion(self._cluster, self._pod)
+
+    @cached_property
+    def hard(self) -> list[HardConstraint]:
+        """The DoNotSchedule constraints in declared order."""
+        constraints = [self.declared.constraints[at] for at in self.declared.of(DO_NOT_SCHEDULE)]
+        return count_hard(self._cluster, self._pod, constraints, self._inclusion)
+
+    @cached_property
+    def soft(self) -> SoftConstraints | None:
+        """The ScheduleAnyway constraints in declared order, None when there are none."""
+        constraints = [self.declared.constraints[at] for at in self.declared.of(SCHEDULE_ANYWAY)]
+        if not constraints:
+            return None
+        return SoftConstraints(self._cluster, self._pod, constraints, self._inclusion, strict=self.declared.strict)
+
+    def filter(self) -> Verdicts | None:
+        return judge(self.hard) if self.hard else None
+
+    def score(self, feasible: Mask) -> Counts | None:
+        if problem := self.declared.problems.get(SCHEDULE_ANYWAY):
+            detail = f"calculating preScoreState: obtaining pod's soft topology spread constraints: {problem}"
+            raise SchedulingError(f'running PreScore plugin "PodTopologySpread": {detail}')
+        return self.soft.score(feasible) if self.soft is not None else None

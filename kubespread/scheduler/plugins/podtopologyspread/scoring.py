@@ -1,0 +1,116 @@
+"""The soft constraints: fewer matching pods in a node's domains score higher, weighted by how many domains there are.
+
+Source of the rules: kube-scheduler 1.36, podtopologyspread/scoring.go.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kubespread.kube.objects import Pod
+from kubespread.scheduler.cluster import ABSENT, Cluster, Codes, Counts, Mask
+from kubespread.scheduler.framework import MAX_NODE_SCORE
+from kubespread.scheduler.plugins.podtopologyspread.constraints import (
+    HOSTNAME,
+    Constraint,
+    NodeInclusion,
+    count_matching,
+    has_all_keys,
+)
+
+Shares = NDArray[np.float64]
+
+
+class SoftConstraint:
+    """One ScheduleAnyway constraint counted over a cluster."""
+
+    def __init__(self, cluster: Cluster, constraint: Constraint, eligible: Mask, matching: Counts) -> None:
+        column = cluster.label(constraint.topology_key)
+        self.constraint = constraint
+        self.eligible = eligible
+        """Nodes whose pods count towards their domain."""
+        self.domain_values = column.values
+        self.domain_of_node = column.codes
+        self.is_hostname = constraint.topology_key == HOSTNAME
+        self._value_of_node = _with_absent_as_empty(column.codes, column.values)
+        if self.is_hostname:
+            # Every node is its own domain, whatever its label says, and the policies are not asked.
+            self._matching = matching
+        else:
+            counts = np.zeros(len(column.values) + 1, dtype=np.int64)
+            np.add.at(counts, self._value_of_node[eligible], matching[eligible])
+            self._matching = counts[self._value_of_node]
+
+    def missing(self) -> Mask:
+        missing: Mask = self.domain_of_node == ABSENT
+        return missing
+
+    def matching(self) -> Counts:
+        """Matching pods in each node's domain, as the score counts them; 0 where the node lacks the key."""
+        return np.where(self.missing(), 0, self._matching)
+
+    def size(self, scored: Mask) -> int:
+        """How many domains the scored nodes make up."""
+        return int(np.count_nonzero(scored)) if self.is_hostname else len(np.unique(self._value_of_node[scored]))
+
+    def share(self, scored: Mask) -> Shares:
+        """What the constraint adds to each node's raw score; nothing where the node lacks the key."""
+        weight = math.log(self.size(scored) + 2)
+        share = self.matching().astype(np.float64) * weight + float(self.constraint.max_skew - 1)
+        return np.where(self.missing(), 0.0, share)
+
+
+def _with_absent_as_empty(codes: Codes, values: Sequence[str]) -> Codes:
+    """A node without the label belongs to the domain ``""``, which only matters where such nodes are scored at all."""
+    empty = values.index("") if "" in values else len(values)
+    return np.where(codes == ABSENT, np.int32(empty), codes)
+
+
+class SoftConstraints:
+    """The soft group of one pod."""
+
+    def __init__(self, cluster: Cluster, pod: Pod, constraints: Sequence[Constraint], inclusion: NodeInclusion, *, strict: bool) -> None:
+        all_keys = has_all_keys(cluster, constraints)
+        self._ignored = ~all_keys if strict else np.zeros(len(cluster), dtype=np.bool_)
+        self.counted = [
+            SoftConstraint(
+                cluster,
+                constraint,
+                inclusion.of(constraint) & all_keys if strict else inclusion.of(constraint),
+                count_matching(cluster, constraint, pod.metadata.namespace),
+            )
+            for constraint in constraints
+        ]
+
+    def scored(self, feasible: Mask) -> Mask:
+        """The feasible nodes that are compared with one another; the others get 0."""
+        return feasible & ~self._ignored
+
+    def shares(self, feasible: Mask) -> list[Shares]:
+        """Each constraint's part of the raw score."""
+        scored = self.scored(feasible)
+        return [counted.share(scored) for counted in self.counted]
+
+    def score(self, feasible: Mask) -> Counts:
+        """Normalised scores, 0..100."""
+        scored = self.scored(feasible)
+        score = np.zeros(len(feasible), dtype=np.int64)
+        if not scored.any():
+            return score
+        total = np.zeros(len(feasible), dtype=np.float64)
+        for share in self.shares(feasible):
+            total = total + share
+        raw = _round_half_away(total)[scored]
+        highest, lowest = max(0, int(raw.max())), int(raw.min())
+        score[scored] = MAX_NODE_SCORE * (highest + lowest - raw) // highest if highest else MAX_NODE_SCORE
+        return score
+
+
+def _round_half_away(values: Shares) -> Counts:
+    """Go's math.Round for values that are not negative."""
+    whole = np.trunc(values)
+    return (whole + (values - whole >= 0.5)).astype(np.int64)

@@ -1,0 +1,162 @@
+"""A scheduling profile: which plugins filter in which order, which score with which weight, and their arguments.
+
+Source of the rules: kube-scheduler 1.36, apis/config/v1/default_plugins.go and framework/runtime (multiPoint expansion).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from kubespread.kube.admission import DEFAULT_SCHEDULER
+from kubespread.kube.objects import NodeAffinity
+from kubespread.scheduler.plugins.podtopologyspread.constraints import SpreadArgs
+
+FILTER, SCORE, QUEUE_SORT, BIND = "filter", "score", "queueSort", "bind"
+MULTI_POINT = "multiPoint"
+_INTERFACES = {FILTER: "FilterPlugin", SCORE: "ScorePlugin", QUEUE_SORT: "QueueSortPlugin", BIND: "BindPlugin"}
+
+# Every plugin of the default profile in order: its weight (0 = none given), and the points above that it extends.
+_DEFAULT_PLUGINS: Mapping[str, tuple[int, frozenset[str]]] = {
+    "SchedulingGates": (0, frozenset()),
+    "PrioritySort": (0, frozenset({QUEUE_SORT})),
+    "NodeUnschedulable": (0, frozenset({FILTER})),
+    "NodeName": (0, frozenset({FILTER})),
+    "TaintToleration": (3, frozenset({FILTER, SCORE})),
+    "NodeAffinity": (2, frozenset({FILTER, SCORE})),
+    "NodePorts": (0, frozenset({FILTER})),
+    "NodeResourcesFit": (1, frozenset({FILTER, SCORE})),
+    "VolumeRestrictions": (0, frozenset({FILTER})),
+    "NodeVolumeLimits": (0, frozenset({FILTER})),
+    "VolumeBinding": (0, frozenset({FILTER, SCORE})),
+    "VolumeZone": (0, frozenset({FILTER})),
+    "PodTopologySpread": (2, frozenset({FILTER, SCORE})),
+    "InterPodAffinity": (2, frozenset({FILTER, SCORE})),
+    "DynamicResources": (2, frozenset({FILTER, SCORE})),
+    "DefaultPreemption": (0, frozenset()),
+    "NodeResourcesBalancedAllocation": (1, frozenset({SCORE})),
+    "ImageLocality": (1, frozenset({SCORE})),
+    "DefaultBinder": (0, frozenset({BIND})),
+    "NodeDeclaredFeatures": (0, frozenset({FILTER})),
+}
+# In the tree, and off unless a profile enables them.
+_OPTIONAL_PLUGINS = frozenset({"GangScheduling", "TopologyPlacementGenerator", "PodGroupPodsCount"})
+
+
+class ProfileError(Exception):
+    """A profile kube-scheduler would refuse to build; the text is its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class PluginEntry:
+    name: str
+    weight: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PluginSet:
+    """What a configuration says about one extension point."""
+
+    enabled: Sequence[PluginEntry] = ()
+    disabled: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """One profile, expanded. ``unread_args`` names the plugins whose arguments were given and are not modelled."""
+
+    scheduler_name: str = DEFAULT_SCHEDULER
+    filters: tuple[str, ...] = ()
+    scores: tuple[PluginEntry, ...] = ()
+    spread: SpreadArgs = field(default_factory=SpreadArgs)
+    added_affinity: NodeAffinity | None = None
+    unread_args: tuple[str, ...] = ()
+
+
+def expand(points: Mapping[str, PluginSet], scheduler_name: str) -> tuple[tuple[str, ...], tuple[PluginEntry, ...]]:
+    """The filters and the weighted scores of a profile that configures ``points``. Raises ProfileError."""
+    try:
+        multi = _merge([PluginEntry(name, weight) for name, (weight, _) in _DEFAULT_PLUGINS.items()], points.get(MULTI_POINT, PluginSet()))
+        expanded = {point: _expand_point(point, points.get(point, PluginSet()), multi) for point in _INTERFACES}
+        if len(expanded[QUEUE_SORT]) != 1:
+            found = len(expanded[QUEUE_SORT])
+            raise ProfileError(f'only one queue sort plugin required for profile with scheduler name "{scheduler_name}", but got {found}')
+        if not expanded[BIND]:
+            raise ProfileError(f'at least one bind plugin is needed for profile with scheduler name "{scheduler_name}"')
+        weights = _weights([*_merge([], points.get(SCORE, PluginSet())), *multi])
+    except ProfileError as error:
+        raise ProfileError(f"initializing profiles: creating profile for scheduler name {scheduler_name}: {error}") from error
+    return tuple(expanded[FILTER]), tuple(PluginEntry(name, weights[name]) for name in expanded[SCORE])
+
+
+def _merge(default: Iterable[PluginEntry], custom: PluginSet) -> list[PluginEntry]:
+    """The defaults without what is disabled; an enabled name replaces its default in place, others follow in order."""
+    replacements = {entry.name: entry for entry in custom.enabled}
+    replaced: set[str] = set()
+    merged: list[PluginEntry] = []
+    if "*" not in custom.disabled:
+        for entry in default:
+            if entry.name in custom.disabled:
+                continue
+            if entry.name in replacements:
+                replaced.add(entry.name)
+            merged.append(replacements.get(entry.name, entry))
+    kept = [entry for entry in custom.enabled if not (entry.name in replaced and entry is replacements[entry.name])]
+    return merged + kept
+
+
+def _expand_point(point: str, custom: PluginSet, multi: Sequence[PluginEntry]) -> list[str]:
+    """One extension point's plugins: those named both here and in multiPoint first, multiPoint's rest, then the others."""
+    specific: list[str] = []
+    for entry in _merge([], custom):
+        if point not in _points_of(entry.name, point):
+            raise ProfileError(f'plugin "{entry.name}" does not extend {_INTERFACES[point]} plugin')
+        if entry.name in specific:
+            raise ProfileError(f'plugin "{entry.name}" already registered as "{_INTERFACES[point]}"')
+        specific.append(entry.name)
+    if "*" in custom.disabled:
+        return specific
+    inherited: list[str] = []
+    overridden: set[str] = set()
+    for entry in multi:
+        if point not in _points_of(entry.name, "preFilter") or entry.name in custom.disabled:
+            continue
+        if entry.name in specific:
+            overridden.add(entry.name)
+        elif entry.name in inherited:
+            raise ProfileError(f'plugin "{entry.name}" already registered as "{_INTERFACES[point]}"')
+        else:
+            inherited.append(entry.name)
+    front = [name for name in specific if name in overridden]
+    return front + inherited + [name for name in specific if name not in overridden]
+
+
+def _points_of(name: str, point: str) -> frozenset[str]:
+    if name in _OPTIONAL_PLUGINS:
+        return frozenset()
+    if name not in _DEFAULT_PLUGINS:
+        # An unknown name in multiPoint is first missed when the PreFilter list is built.
+        interface = _INTERFACES.get(point, "PreFilterPlugin")
+        raise ProfileError(f'{interface} "{name}" does not exist')
+    return _DEFAULT_PLUGINS[name][1]
+
+
+def _weights(entries: Iterable[PluginEntry]) -> dict[str, int]:
+    """The first entry of a name fixes its weight; none or 0 is 1."""
+    weights: dict[str, int] = {}
+    total = 0
+    for entry in entries:
+        if entry.name in weights or SCORE not in _DEFAULT_PLUGINS.get(entry.name, (0, frozenset()))[1]:
+            continue
+        weight = entry.weight or 1
+        if weight * 100 > 2**63 - 1 - total:
+            raise ProfileError("score plugins: total score of Score plugins could overflow")
+        weights[entry.name] = weight
+        total += weight * 100
+    return weights
+
+
+def default_profile() -> Profile:
+    """kube-scheduler 1.36 without a configuration file."""
+    filters, scores = expand({}, DEFAULT_SCHEDULER)
+    return Profile(filters=filters, scores=scores)

@@ -1,0 +1,116 @@
+"""A cluster as scheduling sees it: typed objects, each once, and an account of what was left out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from kubespread.errors import SnapshotError
+from kubespread.kube.admission import DEFAULT_NAMESPACE, default_node, default_pod
+from kubespread.kube.decoding import DecodingError, decode
+from kubespread.kube.objects import KubeObject, Node, Pod, ReplicaSet, ReplicationController, Service, StatefulSet
+
+T = TypeVar("T", bound=KubeObject)
+
+KINDS: Mapping[tuple[str, str], type[KubeObject]] = {
+    ("v1", "Node"): Node,
+    ("v1", "Pod"): Pod,
+    ("v1", "Service"): Service,
+    ("v1", "ReplicationController"): ReplicationController,
+    ("apps/v1", "ReplicaSet"): ReplicaSet,
+    ("apps/v1", "StatefulSet"): StatefulSet,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The objects of one cluster at one moment, in the order they were listed."""
+
+    nodes: tuple[Node, ...] = ()
+    pods: tuple[Pod, ...] = ()
+    services: tuple[Service, ...] = ()
+    replication_controllers: tuple[ReplicationController, ...] = ()
+    replica_sets: tuple[ReplicaSet, ...] = ()
+    stateful_sets: tuple[StatefulSet, ...] = ()
+    skipped: Mapping[str, int] = field(default_factory=dict)
+    """How many objects of each kind were read and are of no use to scheduling."""
+
+    @classmethod
+    def from_objects(cls, objects: Iterable[Mapping[str, Any]]) -> Snapshot:
+        """A snapshot of plain objects with ``apiVersion`` and ``kind``. Raises SnapshotError for values of the wrong type."""
+        builder = SnapshotBuilder()
+        for data in objects:
+            builder.add_plain(data)
+        return builder.build()
+
+
+class SnapshotBuilder:
+    """Collects objects from any number of sources; an object that comes twice counts once, the newest of them."""
+
+    def __init__(self) -> None:
+        self._objects: dict[type[KubeObject], dict[tuple[str, str], Any]] = {cls: {} for cls in KINDS.values()}
+        self._skipped: Counter[str] = Counter()
+        self.nodes_listed = False
+        """Whether a source listed nodes, even if it found none: an empty cluster is an answer, a forgotten kind is not."""
+
+    def skip(self, kind: str) -> None:
+        """Count an object of a kind that scheduling does not read."""
+        self._skipped[kind or "(no kind)"] += 1
+
+    def add_plain(self, data: Mapping[str, Any]) -> None:
+        """Raises SnapshotError for a value of the wrong type."""
+        kind = str(data.get("kind") or "")
+        cls = KINDS.get((str(data.get("apiVersion") or ""), kind))
+        if cls is None:
+            self.skip(kind)
+            return
+        try:
+            self.add(decode(data, cls))
+        except DecodingError as error:
+            raise SnapshotError(f"{object_name(data)}: {error.path}: {error}") from error
+
+    def add(self, found: KubeObject) -> None:
+        """Take one typed object of a known kind."""
+        meta = found.metadata  # type: ignore[attr-defined]  # every class of KINDS has metadata; KubeObject itself does not
+        key = ("" if isinstance(found, Node) else meta.namespace or DEFAULT_NAMESPACE, meta.name)
+        same_kind = self._objects[type(found)]
+        known = same_kind.get(key)
+        if known is None or _is_newer(meta.resource_version, known.metadata.resource_version):
+            same_kind[key] = found
+
+    def build(self) -> Snapshot:
+        """The snapshot so far, its objects defaulted as the API server would have."""
+        nodes, pods = tuple(self._take(Node)), tuple(self._take(Pod))
+        for node in nodes:
+            default_node(node)
+        for pod in pods:
+            default_pod(pod)
+        return Snapshot(
+            nodes=nodes,
+            pods=pods,
+            services=tuple(self._take(Service)),
+            replication_controllers=tuple(self._take(ReplicationController)),
+            replica_sets=tuple(self._take(ReplicaSet)),
+            stateful_sets=tuple(self._take(StatefulSet)),
+            skipped=dict(self._skipped),
+        )
+
+    def _take(self, cls: type[T]) -> Iterator[T]:
+        yield from self._objects[cls].values()
+
+
+def object_name(data: Mapping[str, Any]) -> str:
+    """``Pod default/web`` for messages, from an object that may be anything."""
+    metadata = data.get("metadata")
+    metadata = metadata if isinstance(metadata, dict) else {}
+    parts = [str(metadata[key]) for key in ("namespace", "name") if metadata.get(key)]
+    return f"{data.get('kind') or 'object'} {'/'.join(parts)}".rstrip()
+
+
+def _is_newer(version: str, known: str) -> bool:
+    """resourceVersions of one object grow; without both to compare, the later one read wins."""
+    if version.isdecimal() and known.isdecimal():
+        return int(version) >= int(known)
+    return True
