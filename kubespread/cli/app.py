@@ -8,9 +8,9 @@ import typer
 
 from kubespread import __version__
 from kubespread.cli.demo import demo
-from kubespread.cli.exitcodes import EPILOG
+from kubespread.cli.exitcodes import EPILOG, ExitCode
 from kubespread.cli.explain import explain
-from kubespread.cli.output import emit
+from kubespread.cli.output import emit, note
 
 # Plain help: Rich would cost a third of the start-up time and wrap at the terminal's width.
 app = typer.Typer(
@@ -18,7 +18,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     add_completion=False,
-    no_args_is_help=True,
+    invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog=EPILOG,
 )
@@ -32,9 +32,13 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def kubespread(
+    context: typer.Context,
     version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")] = False,
 ) -> None:
     """What kube-scheduler would decide for a pod, and the topology spread arithmetic it hides."""
+    if context.invoked_subcommand is None:
+        note(context.get_help())
+        raise typer.Exit(ExitCode.BAD_INPUT)
 
 
 app.command(epilog=EPILOG)(explain)

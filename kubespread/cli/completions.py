@@ -7,18 +7,21 @@ from pathlib import Path
 
 from typer.completion import get_completion_script  # type: ignore[attr-defined]  # typer has no other way to its scripts
 
+from kubespread.cli.main import COMPLETE_VARIABLE
+
 PROGRAM = "kubespread"
-_VARIABLE = "_KUBESPREAD_COMPLETE"
 _FILES = {"bash": "kubespread.bash", "zsh": "_kubespread", "fish": "kubespread.fish", "powershell": "kubespread.ps1"}
 # kubectl runs this with the words after the plugin's name, the one being typed last.
 _KUBECTL_SCRIPT = f"""#!/bin/sh
-COMP_WORDS="{PROGRAM} $*" COMP_CWORD=$# {_VARIABLE}=complete_bash exec {PROGRAM}
+COMP_WORDS="{PROGRAM} $*" COMP_CWORD=$# {COMPLETE_VARIABLE}=complete_bash exec {PROGRAM}
 """
 
 
 def scripts() -> dict[str, str]:
     """Every completion script by file name."""
-    made = {name: get_completion_script(prog_name=PROGRAM, complete_var=_VARIABLE, shell=shell) + "\n" for shell, name in _FILES.items()}
+    made = {
+        name: get_completion_script(prog_name=PROGRAM, complete_var=COMPLETE_VARIABLE, shell=shell) + "\n" for shell, name in _FILES.items()
+    }
     return made | {f"kubectl_complete-{PROGRAM}": _KUBECTL_SCRIPT}
 
 

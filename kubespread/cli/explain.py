@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kubespread.cli.exitcodes import ExitCode
-from kubespread.cli.output import emit, environment, note, stdout_is_terminal, terminal_width, wants_color
+from kubespread.cli.output import emit, environment, note, stdin_is_piped, stdout_is_terminal, terminal_width, wants_color
 from kubespread.errors import UsageError
 
 if TYPE_CHECKING:
@@ -131,7 +130,7 @@ def _manifest_path(pod: str | None, snapshot: list[str] | None) -> str:
     """POD, else standard input when something is piped into it and the snapshot does not want it, else pod.yaml."""
     if pod is not None:
         return pod
-    if not sys.stdin.isatty() and _STDIN not in (snapshot or ()) and not Path(_DEFAULT_POD).is_file():
+    if stdin_is_piped() and _STDIN not in (snapshot or ()):
         return _STDIN
     if Path(_DEFAULT_POD).is_file():
         return _DEFAULT_POD

@@ -11,6 +11,8 @@ from kubespread.cli.exitcodes import ExitCode
 from kubespread.errors import KubespreadError, SnapshotError
 
 PLUGIN_PREFIX = "kubectl-"
+COMPLETE_VARIABLE = "_KUBESPREAD_COMPLETE"
+"""What the shells' completion scripts set to ask for candidates."""
 
 
 def main() -> NoReturn:
@@ -41,8 +43,12 @@ def _run() -> int:
 
     from kubespread.cli.app import app
 
+    if COMPLETE_VARIABLE in os.environ:
+        from typer.completion import completion_init  # type: ignore[attr-defined]  # the only way without --install-completion
+
+        completion_init()
     try:
-        result = app(prog_name=program_name(), standalone_mode=False)
+        result = app(prog_name=program_name(), complete_var=COMPLETE_VARIABLE, standalone_mode=False)
     except Abort:
         return ExitCode.INTERRUPTED
     except TyperException as error:

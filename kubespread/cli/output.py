@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 import sys
 from collections.abc import Mapping
 
 import typer
 
 from kubespread.cli.exitcodes import ExitCode
+from kubespread.errors import UsageError
 
 _UNICODE_TO_ASCII = str.maketrans({"≤": "<=", "−": "-", "·": "|", "…": "..."})
 
@@ -24,6 +26,8 @@ def emit(text: str) -> None:
         sys.stdout.flush()
     except BrokenPipeError:
         raise typer.Exit(ExitCode.BROKEN_PIPE) from None
+    except OSError as error:
+        raise UsageError(f"standard output: {error.strerror}") from error
 
 
 def note(text: str) -> None:
@@ -42,6 +46,14 @@ def wants_color(choice: str, environment: Mapping[str, str], *, is_terminal: boo
     if environment.get("CLICOLOR") == "0" or environment.get("TERM") == "dumb":
         return False
     return is_terminal
+
+
+def stdin_is_piped() -> bool:
+    """Whether someone feeds standard input: a pipe or a file, not a terminal and not /dev/null."""
+    if sys.stdin is None:
+        return False
+    mode = os.fstat(sys.stdin.fileno()).st_mode
+    return stat.S_ISFIFO(mode) or stat.S_ISREG(mode) or stat.S_ISSOCK(mode)
 
 
 def stdout_is_terminal() -> bool:

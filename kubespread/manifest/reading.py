@@ -51,6 +51,8 @@ def text_bytes(raw: bytes, limit: int) -> bytes:
 
 def _read(path: str, limit: int) -> bytes:
     if path == STDIN:
+        if sys.stdin is None:
+            raise MalformedError("standard input is closed")
         raw = sys.stdin.buffer.read(limit + 1)
     else:
         with Path(path).open("rb") as file:

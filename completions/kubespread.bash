@@ -1,0 +1,10 @@
+_kubespread_completion() {
+    local IFS=$'
+'
+    COMPREPLY=( $( env COMP_WORDS="${COMP_WORDS[*]}" \
+                   COMP_CWORD=$COMP_CWORD \
+                   _KUBESPREAD_COMPLETE=complete_bash $1 ) )
+    return 0
+}
+
+complete -o default -F _kubespread_completion kubespread

@@ -1,0 +1,37 @@
+"""The JSON Schema of the reports, written from their types: ``python -m kubespread.planner.schema DIRECTORY``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from kubespread.planner.report import API_VERSION, ExplainReport
+
+FILES = {"explain-report.json": ExplainReport}
+
+
+def schema(report: type[ExplainReport]) -> dict[str, Any]:
+    """Every field is always there; what a later version adds is allowed."""
+    _, definitions = msgspec.json.schema_components([report], ref_template="#/$defs/{name}")
+    for definition in definitions.values():
+        definition.pop("description", None)
+        definition["required"] = list(definition["properties"])
+        for field in definition["properties"].values():
+            field.pop("default", None)
+    root = definitions.pop(report.__name__)
+    root["properties"]["apiVersion"] = {"const": API_VERSION}
+    root["properties"]["kind"] = {"const": report.__name__}
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **root, "$defs": definitions}
+
+
+def main(directory: str) -> None:
+    for name, report in FILES.items():
+        (Path(directory) / name).write_text(json.dumps(schema(report), indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,254 @@
+"""What bad input gets: an exit code, one line that says where and what, and nothing on standard output."""
+
+from __future__ import annotations
+
+import re
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.cli.support import CLUSTER, POD, PROGRAM, environment, run, shell
+
+FIVE_VIOLATIONS = """\
+apiVersion: v1
+kind: Pod
+metadata:
+  name: Web
+  labels: {app: "a b"}
+spec:
+  topologySpreadConstraints:
+  - maxSkew: 0
+    topologyKey: ""
+    whenUnsatisfiable: Never
+  containers:
+  - name: c
+    image: x
+"""
+FAULTS: dict[str, tuple[str | bytes, str]] = {
+    "an empty file": ("", "{file}: expected a Pod or a workload, found nothing"),
+    "a binary file": (b"\x7fELF\0\0", "{file}: not a text file (NUL byte at offset 4): expected YAML or JSON"),
+    "latin-1 text": ("name: é".encode("latin-1"), "{file}: not UTF-8 text (byte 0xe9 at offset 6): expected YAML or JSON"),
+    "a YAML syntax error": (
+        "kind: Pod\nmetadata: [\n",
+        "{file}:3: YAML syntax: while parsing a flow node, did not find expected node content",
+    ),
+    "a JSON syntax error": ('{"kind": "Pod",\n"spec": [}', "{file}:2: JSON syntax: invalid character"),
+    "a key given twice": (
+        "kind: Pod\nspec:\n  hostNetwork: true\n  hostNetwork: false\n",
+        "{file}:4: key 'hostNetwork' is given twice in one mapping",
+    ),
+    "damaged gzip": (b"\x1f\x8b\x08\x00oops", "{file}: gzip data ends early"),
+    "a list": ("- 1\n- 2\n", "{file}: [0]: expected a Kubernetes object, found a number"),
+    "no workload": ("kind: Service\napiVersion: v1\n", "{file}: expected a Pod or a workload, found Service"),
+    "a wrong type": (
+        "kind: Pod\napiVersion: v1\nspec:\n  topologySpreadConstraints:\n  - maxSkew: '1'\n",
+        '{file}:5: spec.topologySpreadConstraints[0].maxSkew: Pod in version "v1" cannot be handled as a Pod: json: cannot unmarshal string '
+        "into Go struct field TopologySpreadConstraint.spec.topologySpreadConstraints.maxSkew of type int32",
+    ),
+    "a boolean where kubectl sees one": (
+        "kind: Pod\napiVersion: v1\nmetadata:\n  labels:\n    x: y\n",
+        '{file}:5: metadata.labels[x]: Pod in version "v1" cannot be handled as a Pod: json: cannot unmarshal bool into Go struct field '
+        "ObjectMeta.metadata.labels of type string",
+    ),
+    "a mistyped field": (
+        "kind: Pod\napiVersion: v1\nmetadata: {name: x}\nspec:\n  topologySpreadConstraints:\n  - minDomain: 2\n",
+        "{file}:6: spec.topologySpreadConstraints[0].minDomain: strict decoding error: "
+        'unknown field "spec.topologySpreadConstraints[0].minDomain"',
+    ),
+}
+
+
+@pytest.mark.parametrize("case", FAULTS)
+def test_bad_manifest(case: str, tmp_path: Path) -> None:
+    content, expected = FAULTS[case]
+    manifest = tmp_path / "pod.yaml"
+    manifest.write_bytes(content if isinstance(content, bytes) else content.encode())
+    result = run("explain", manifest, "-S", CLUSTER, "-q")
+    assert (result.code, result.out, result.err) == (2, "", f"error: {expected.format(file=manifest)}\n")
+
+
+def test_all_violations_at_once_each_with_its_line(tmp_path: Path) -> None:
+    manifest = tmp_path / "pod.yaml"
+    manifest.write_text(FIVE_VIOLATIONS)
+    result = run("explain", manifest, "-S", CLUSTER, "-q")
+    found = re.findall(rf"^error: {re.escape(str(manifest))}:(\d+): (\S+): (\w+ value)", result.err, re.MULTILINE)
+    assert (result.code, result.out, found, len(result.err.splitlines())) == (
+        2,
+        "",
+        [
+            ("4", "metadata.name", "Invalid value"),
+            ("5", "metadata.labels", "Invalid value"),
+            ("8", "spec.topologySpreadConstraints[0].maxSkew", "Invalid value"),
+            ("9", "spec.topologySpreadConstraints[0].topologyKey", "Required value"),
+            ("10", "spec.topologySpreadConstraints[0].whenUnsatisfiable", "Unsupported value"),
+        ],
+        5,
+    )
+
+
+def test_the_lines_of_a_workloads_template(tmp_path: Path) -> None:
+    manifest = tmp_path / "web.yaml"
+    manifest.write_text(
+        "kind: List\napiVersion: v1\nitems:\n- apiVersion: apps/v1\n  kind: Deployment\n  metadata: {name: web}\n  spec:\n"
+        "    selector: {matchLabels: {app: web}}\n    template:\n      metadata: {labels: {app: web}}\n      spec:\n"
+        "        topologySpreadConstraints:\n        - topologyKey: zone\n          whenUnsatisfiable: DoNotSchedule\n"
+        "          maxSkew: -1\n        containers: [{name: c, image: x}]\n"
+    )
+    result = run("explain", manifest, "-S", CLUSTER)
+    field = "spec.template.spec.topologySpreadConstraints[0].maxSkew"
+    assert result.err == f"error: {manifest}:15: {field}: Invalid value: -1: must be greater than zero\n"
+
+
+USAGE: dict[str, tuple[list[str], str]] = {
+    "no command": ([], "Usage: kubespread [OPTIONS] COMMAND [ARGS]..."),
+    "no cluster": (["explain", POD], "error: no cluster given: name a file or directory with -S/--snapshot or KUBESPREAD_SNAPSHOT"),
+    "no pod": (["explain", "-S", CLUSTER], "error: no pod given: name a manifest, pipe one in, or run where there is a pod.yaml"),
+    "an unknown option": (["explain", POD, "--foo"], "error: No such option: --foo"),
+    "an unknown format": (["explain", POD, "-S", CLUSTER, "-o", "xml"], "error: Invalid value for '-o' / '--output': 'xml' is not one of"),
+    "an unknown node": (["explain", POD, "-S", CLUSTER, "--node", "n9"], "error: no node 'n9' in the cluster"),
+    "a bad namespace": (["explain", POD, "-S", CLUSTER, "-n", "A_b"], "error: invalid namespace 'A_b': a lowercase RFC 1123 label must"),
+    "standard input twice": (
+        ["explain", "-", "-S", "-"],
+        "error: standard input can be read only once: POD and --snapshot both ask for it",
+    ),
+    "a missing manifest": (["explain", "nope.yaml", "-S", CLUSTER], "error: nope.yaml: No such file or directory"),
+    "a missing configuration": (
+        ["explain", POD, "-S", CLUSTER, "--scheduler-config", "nope.yaml"],
+        "error: nope.yaml: No such file or directory",
+    ),
+    "a manifest that is a directory": (["explain", "/", "-S", CLUSTER], "error: /: Is a directory"),
+}
+
+
+@pytest.mark.parametrize("case", USAGE)
+def test_wrong_usage(case: str, tmp_path: Path) -> None:
+    arguments, expected = USAGE[case]
+    result = run(*arguments, cwd=tmp_path)
+    assert (result.code, result.out) == (2, "")
+    assert result.err.startswith(expected)
+
+
+def test_usage_errors_are_one_line_that_names_the_help() -> None:
+    assert run("explain", POD, "--foo").err.splitlines()[-1].endswith("(see 'kubespread explain --help')")
+
+
+def test_namespaces_that_disagree_are_kubectls_error(tmp_path: Path) -> None:
+    manifest = tmp_path / "pod.yaml"
+    manifest.write_text(Path(POD).read_text().replace("name: mypod", "name: mypod\n  namespace: x"))
+    result = run("explain", manifest, "-S", CLUSTER, "-n", "y")
+    assert (result.code, result.err) == (
+        2,
+        'error: the namespace from the provided object "x" does not match the namespace "y". '
+        "You must pass '--namespace=x' to perform this operation.\n",
+    )
+
+
+def test_several_workloads_are_listed(tmp_path: Path) -> None:
+    manifest = tmp_path / "all.yaml"
+    rollout = Path(POD).with_name("rollout.yaml").read_text()
+    manifest.write_text(f"{rollout}---\n{Path(POD).read_text()}")
+    result = run("explain", manifest, "-S", CLUSTER)
+    assert (result.code, result.err) == (2, f"error: {manifest}: several workloads (Deployment/web, Pod/mypod); choose one with --name\n")
+    assert run("explain", manifest, "-S", CLUSTER, "--name", "Pod/mypod", "-o", "name").out == "node4\n"
+    assert run("explain", manifest, "-S", CLUSTER, "--name", "db").code == 2
+
+
+def test_a_scheduler_nobody_configured(tmp_path: Path) -> None:
+    manifest = tmp_path / "pod.yaml"
+    manifest.write_text(Path(POD).read_text() + "  schedulerName: mine\n")
+    result = run("explain", manifest, "-S", CLUSTER)
+    assert (result.code, result.err) == (
+        2,
+        'error: profile not found for scheduler name "mine", which the pod asks for; profiles: default-scheduler\n',
+    )
+
+
+def test_a_refused_configuration(tmp_path: Path) -> None:
+    config = tmp_path / "config.yaml"
+    config.write_text("apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nparallelism: 0\n")
+    result = run("explain", POD, "-S", CLUSTER, "--scheduler-config", config)
+    text = "parallelism: Invalid value: 0: should be an integer value greater than zero"
+    assert (result.code, result.err) == (2, f"error: {config}: {text}\n")
+
+
+SNAPSHOTS: dict[str, tuple[str | bytes | None, str]] = {
+    "a missing file": (None, "{file}: No such file or directory"),
+    "an empty file": ("", "{file}: no Kubernetes objects found; list them with: kubectl get"),
+    "a binary file": (b"PK\3\4\0", "{file}: not a text file (NUL byte at offset 4): expected YAML or JSON"),
+    "a YAML syntax error": ("kind: List\nitems: {\n", "{file}:3: YAML syntax: "),
+    "no nodes": ("kind: Service\napiVersion: v1\n", "{file}: no Node among what was found (1 Service); list them with: kubectl get"),
+    "a wrong type": (
+        "kind: List\napiVersion: v1\nitems:\n- kind: Node\n  apiVersion: v1\n  metadata: {name: n1, labels: {a: 1}}\n",
+        "{file}:6: Node n1: metadata.labels[a]: json: cannot unmarshal number into Go struct field ObjectMeta.metadata.labels of type string",
+    ),
+    "a quantity nobody can read": (
+        "kind: Node\napiVersion: v1\nmetadata: {name: n1}\nstatus: {allocatable: {cpu: 1x}}\n",
+        "Node n1: quantities must match the regular expression",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", SNAPSHOTS)
+def test_unreadable_snapshot(case: str, tmp_path: Path) -> None:
+    content, expected = SNAPSHOTS[case]
+    snapshot = tmp_path / "cluster.yaml"
+    if content is not None:
+        snapshot.write_bytes(content if isinstance(content, bytes) else content.encode())
+    result = run("explain", POD, "-S", snapshot)
+    assert (result.code, result.out, len(result.err.splitlines())) == (3, "", 1)
+    assert result.err.startswith(f"error: {expected.format(file=snapshot)}")
+
+
+def test_directories_without_nodes(tmp_path: Path) -> None:
+    empty = run("explain", POD, "-S", tmp_path)
+    assert (empty.code, empty.err) == (3, f"error: {tmp_path}: no .json, .yaml, .yml files in this directory\n")
+    (tmp_path / "pod.yaml").write_text(Path(POD).read_text())
+    assert run("explain", POD, "-S", tmp_path).err.startswith(f"error: {tmp_path}: no Node among what was found (1 Pod)")
+
+
+@pytest.mark.parametrize("text", ['{"kind": "List", "apiVersion": "v1", "items": []}', "kind: NodeList\napiVersion: v1\nitems: []\n"])
+def test_a_cluster_of_no_nodes_is_an_answer(text: str, tmp_path: Path) -> None:
+    snapshot = tmp_path / "cluster.yaml"
+    snapshot.write_text(text)
+    result = run("explain", POD, "-S", snapshot, "-o", "json")
+    assert (result.code, result.report["message"], result.report["nodes"]) == (1, "no nodes available to schedule pods", [])
+
+
+def test_interrupted() -> None:
+    with subprocess.Popen(
+        [str(PROGRAM), "explain", "-", "-S", CLUSTER],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(),
+    ) as process:
+        # It reads the cluster, then waits for a manifest that never comes; by then nothing but the signal can end it.
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(timeout=2)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=10)
+    assert (process.returncode, out, err) == (130, b"", b"error: interrupted\n")
+
+
+def test_a_reader_that_goes_away() -> None:
+    result = shell('kubespread explain "$POD" -S "$CLUSTER" -o json -q | head -c 1; echo " ${PIPESTATUS[0]}"')
+    assert (result.out.split()[0], result.err) == ("{", "")
+    assert result.out.split()[1] in ("0", "141")
+    closed = shell('kubespread explain "$POD" -S "$CLUSTER" -q > >(exec <&-; sleep 1); sleep 1.5; wait')
+    assert "Traceback" not in closed.err
+
+
+def test_output_that_cannot_be_written() -> None:
+    result = shell('kubespread explain "$POD" -S "$CLUSTER" -q > /dev/full')
+    assert (result.code, result.err) == (2, "error: standard output: No space left on device\n")
+
+
+def test_a_bug_is_one_line_and_debug_shows_the_traceback(tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text("import kubespread.library\nkubespread.library.load = None\n")
+    env = {"PYTHONPATH": str(tmp_path)}
+    result = run("explain", POD, "-S", CLUSTER, env=env)
+    expected = "error: this is a bug in kubespread: TypeError: 'NoneType' object is not callable (run again with --debug)\n"
+    assert (result.code, result.out, result.err) == (70, "", expected)
+    assert "Traceback" in run("explain", POD, "-S", CLUSTER, "--debug", env=env).err

@@ -1,0 +1,240 @@
+"""What explain prints for a question it can answer."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.builders import hard, node, pod
+from tests.cli.support import CLUSTER, FIXTURES, POD, run, shell
+
+COLUMNS = """\
+NODE    ZONE    FITS   A:ZONE<=1   B:NODE<=1   SCORE    WHY-NOT
+node4   zoneB   yes    1+1-1=1     0+1-0=1     300      <none>
+node3   zoneB   no     1+1-1=1     1+1-0=2>1   <none>   B: skew 2 exceeds maxSkew 1
+node1   zoneA   no     2+1-1=2>1   1+1-0=2>1   <none>   A: skew 2 exceeds maxSkew 1; B: skew 2 exceeds maxSkew 1
+node2   zoneA   no     2+1-1=2>1   1+1-0=2>1   <none>   A: skew 2 exceeds maxSkew 1; B: skew 2 exceeds maxSkew 1
+"""
+TABLE = """\
+Pod default/mypod against 4 nodes · kube-scheduler v1.36 · profile default-scheduler
+  A  zone ≤ 1  DoNotSchedule  foo=bar  zoneA 2 · zoneB 1                      min 1
+  B  node ≤ 1  DoNotSchedule  foo=bar  node1 1 · node2 1 · node3 1 · node4 0  min 0
+  NODE    ZONE    FITS   A zone          B node          SCORE   WHY NOT
+  node4   zoneB   yes    1+1−1 = 1       0+1−0 = 1         300
+  node3   zoneB   no     1+1−1 = 1       1+1−0 = 2 > 1           B: skew 2 exceeds maxSkew 1
+  node1   zoneA   no     2+1−1 = 2 > 1   1+1−0 = 2 > 1           A: skew 2 exceeds maxSkew 1; B: skew 2 exceeds maxSkew 1
+  node2   zoneA   no     2+1−1 = 2 > 1   1+1−0 = 2 > 1           A: skew 2 exceeds maxSkew 1; B: skew 2 exceeds maxSkew 1
+1 of 4 nodes fits: node4
+"""
+
+
+def test_a_pipe_gets_columns() -> None:
+    result = run("explain", POD, "-S", CLUSTER)
+    assert (result.code, result.out) == (0, COLUMNS)
+
+
+def test_output_table_is_the_whole_table_anywhere() -> None:
+    result = run("explain", POD, "-S", CLUSTER, "-o", "table", "-q")
+    assert (result.code, result.out, result.err) == (0, TABLE, "")
+
+
+def test_plain_without_headers() -> None:
+    lines = run("explain", POD, "-S", CLUSTER, "-o", "plain", "--no-headers").out.splitlines()
+    assert [line.split() for line in lines] == [line.split() for line in COLUMNS.splitlines()[1:]]
+
+
+def test_wide_adds_a_column_for_each_score_plugin() -> None:
+    header, first, *_ = run("explain", POD, "-S", CLUSTER, "-o", "wide").out.splitlines()
+    assert "TAINTTOLERATION" in header.split()
+    assert first.split()[5:7] == ["300", "300"]
+
+
+def test_json_is_the_whole_report_and_satisfies_the_schema() -> None:
+    report = run("explain", POD, "-S", CLUSTER, "-o", "json").report
+    assert (report["apiVersion"], report["kind"], report["schedulable"], report["feasible"]) == (
+        "kubespread.dev/v1alpha1",
+        "ExplainReport",
+        True,
+        ["node4"],
+    )
+    assert report["nodes"][1]["constraints"][1] == {
+        "topologyKey": "node",
+        "domain": "node3",
+        "matching": 1,
+        "selfMatch": 1,
+        "globalMinimum": 0,
+        "skew": 2,
+        "maxSkew": 1,
+        "satisfied": False,
+        "reason": "skew 2 exceeds maxSkew 1",
+    }
+
+
+@pytest.mark.parametrize("cluster", sorted(FIXTURES.glob("clusters/*.yaml")), ids=lambda path: path.stem)
+def test_every_fixtures_report_satisfies_the_schema(cluster: Path) -> None:
+    for manifest in ("two-constraints", "zone-hard-node-soft", "no-constraints"):
+        report = run("explain", FIXTURES / "manifests" / f"{manifest}.yaml", "-S", cluster, "-o", "json").report
+        assert report["schedulable"] is (report["message"] is None)
+
+
+def test_yaml_says_the_same_as_json() -> None:
+    as_json = run("explain", POD, "-S", CLUSTER, "-o", "json").report
+    assert yaml.safe_load(run("explain", POD, "-S", CLUSTER, "-o", "yaml").out) == as_json
+
+
+def test_csv_has_a_row_for_each_node() -> None:
+    rows = list(csv.DictReader(io.StringIO(run("explain", POD, "-S", CLUSTER, "-o", "csv").out)))
+    assert [(row["node"], row["feasible"], row["skew zone"]) for row in rows] == [
+        ("node4", "true", "1+1-1=1"),
+        ("node3", "false", "1+1-1=1"),
+        ("node1", "false", "2+1-1=2>1"),
+        ("node2", "false", "2+1-1=2>1"),
+    ]
+
+
+def test_formats_are_not_case_sensitive() -> None:
+    assert run("explain", POD, "-S", CLUSTER, "-o", "JSON").report["kind"] == "ExplainReport"
+
+
+def test_name_prints_the_nodes_that_fit() -> None:
+    result = run("explain", FIXTURES / "manifests" / "one-constraint.yaml", "-S", CLUSTER, "-o", "name", "-q")
+    assert (result.code, result.out, result.err) == (0, "node3\nnode4\n", "")
+
+
+def test_no_node_fits() -> None:
+    conflict = FIXTURES / "clusters" / "docs-conflict.yaml"
+    result = run("explain", POD, "-S", conflict)
+    assert result.code == 1
+    assert "0/3 nodes are available: 3 node(s) didn't match pod topology spread constraints." in result.err
+    assert run("explain", POD, "-S", conflict, "-o", "name").out == ""
+
+
+def test_one_node_in_full() -> None:
+    result = run("explain", POD, "-S", CLUSTER, "--node", "node3", "-q")
+    assert (result.code, result.out.splitlines()) == (
+        0,
+        [
+            "Node node3: Pod default/mypod does not fit",
+            "  A  zone DoNotSchedule maxSkew 1 (pods foo=bar): domain zoneB has 1 matching pod, the pod itself adds 1, "
+            "the least of all domains is 1; 1+1−1 = 1, within maxSkew 1.",
+            "  B  node DoNotSchedule maxSkew 1 (pods foo=bar): domain node3 has 1 matching pod, the pod itself adds 1, "
+            "the least of all domains is 0; 1+1−0 = 2, more than maxSkew 1: rejected.",
+            "  Verdict: Unschedulable by PodTopologySpread: node(s) didn't match pod topology spread constraints",
+            "    NodeUnschedulable     passes",
+            "    NodeName              passes",
+            "    TaintToleration       passes",
+            "    NodeResourcesFit      passes",
+            "    PodTopologySpread     rejects (Unschedulable): node(s) didn't match pod topology spread constraints",
+        ],
+    )
+
+
+def test_two_nodes_in_json() -> None:
+    report = run("explain", POD, "-S", CLUSTER, "--node", "node4", "--node", "node1", "-o", "json").report
+    assert [entry["name"] for entry in report["nodes"]] == ["node4", "node1"]
+
+
+@pytest.mark.parametrize(
+    ("key", "order"),
+    [
+        ("score", ["node4", "node3", "node1", "node2"]),
+        ("name", ["node1", "node2", "node3", "node4"]),
+        ("skew", ["node4", "node3", "node1", "node2"]),
+    ],
+)
+def test_sort(key: str, order: list[str]) -> None:
+    report = run("explain", POD, "-S", CLUSTER, "--sort", key, "-o", "json").report
+    assert [entry["name"] for entry in report["nodes"]] == order
+
+
+def test_a_pod_rejected_for_three_reasons_shows_all_three(tmp_path: Path) -> None:
+    cluster = tmp_path / "cluster.json"
+    full = node("n1", zone="a", cpu="1", taints=[{"key": "gpu", "effect": "NoSchedule"}])
+    items = [full, node("n2", zone="b"), pod("p1", "n1"), pod("p2", "n1")]
+    cluster.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    manifest = tmp_path / "pod.json"
+    manifest.write_text(json.dumps(pod(constraints=[hard()], requests={"cpu": "2"})))
+    report = run("explain", manifest, "-S", cluster, "-o", "json", "--node", "n1").report
+    (entry,) = report["nodes"]
+    assert entry["verdict"]["plugin"] == "TaintToleration"
+    assert [rejection["plugin"] for rejection in entry["rejections"]] == ["TaintToleration", "NodeResourcesFit", "PodTopologySpread"]
+
+
+def test_a_wide_cluster_shows_the_best_and_sums_up_the_rest(tmp_path: Path) -> None:
+    nodes = [node(f"n{at:02}", zone="ab"[at % 2]) for at in range(40)]
+    cluster = tmp_path / "cluster.json"
+    cluster.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [*nodes, pod("p", "n00")]}))
+    manifest = tmp_path / "pod.json"
+    manifest.write_text(json.dumps(pod(constraints=[hard()])))
+    table = run("explain", manifest, "-S", cluster, "-o", "table").out
+    assert ("5 more fit" in table, "20 fail: A: skew exceeds maxSkew 1" in table, "n39" in table) == (True, True, False)
+    assert "n38" in run("explain", manifest, "-S", cluster, "-o", "table", "--all-nodes").out
+    assert len(run("explain", manifest, "-S", cluster).out.splitlines()) == 41
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        'kubespread explain "$POD" -S "$CLUSTER" -o json -q | jq -r .feasible[0]',
+        'kubespread explain "$POD" -S "$CLUSTER" -o name -q | xargs',
+        'kubespread explain - -S "$CLUSTER" -o name -q < "$POD"',
+        'kubespread explain -S "$CLUSTER" -o name -q < "$POD"',
+        'cat "$POD" | kubespread explain -S "$CLUSTER" -o name -q',
+        'cat "$CLUSTER" | kubespread explain "$POD" -S - -o name -q',
+        'KUBESPREAD_SNAPSHOT="$CLUSTER" kubespread explain "$POD" -o name -q',
+        'cd "$(dirname "$POD")" && kubespread explain two-constraints.yaml -S "$CLUSTER" -o name -q',
+        'gzip -c "$CLUSTER" | kubespread explain "$POD" -S - -o name -q',
+    ],
+)
+def test_shell_idioms(command: str) -> None:
+    if "jq" in command and shutil.which("jq") is None:
+        command = command.replace("jq -r .feasible[0]", "python3 -c 'import json, sys; print(json.load(sys.stdin)[\"feasible\"][0])'")
+    result = shell(f"set -o pipefail; {command}")
+    assert (result.code, result.out, result.err) == (0, "node4\n", "")
+
+
+def test_pod_yaml_of_the_current_directory_is_the_default(tmp_path: Path) -> None:
+    shutil.copy(POD, tmp_path / "pod.yaml")
+    assert run("explain", "-S", CLUSTER, "-o", "name", cwd=tmp_path).out == "node4\n"
+
+
+def test_several_snapshots_and_directories_are_one_cluster(tmp_path: Path) -> None:
+    items = yaml.safe_load(Path(CLUSTER).read_text())["items"]
+    nodes, pods = tmp_path / "nodes", tmp_path / "pods.json.gz"
+    nodes.mkdir()
+    for item in items[:4]:
+        (nodes / f"{item['metadata']['name']}.yaml").write_text(json.dumps(item))
+    typed = {"apiVersion": "v1", "kind": "PodList", "items": [{key: item[key] for key in ("metadata", "spec")} for item in items[4:]]}
+    pods.write_bytes(gzip.compress(json.dumps(typed).encode()))
+    assert run("explain", POD, "-S", nodes, "-S", pods, "-o", "name").out == "node4\n"
+
+
+def test_the_namespace_decides_which_pods_count() -> None:
+    assert run("explain", POD, "-S", CLUSTER, "-n", "other", "-o", "name").out == "node1\nnode2\nnode3\nnode4\n"
+
+
+def test_scheduler_config_changes_weights(tmp_path: Path) -> None:
+    config = tmp_path / "config.yaml"
+    config.write_text(
+        "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+        "profiles:\n- plugins: {multiPoint: {enabled: [{name: PodTopologySpread, weight: 7}]}}\n"
+    )
+    soft = FIXTURES / "manifests" / "one-constraint-soft.yaml"
+    report = run("explain", soft, "-S", CLUSTER, "--scheduler-config", config, "-o", "json").report
+    assert report["nodes"][0]["scores"]["PodTopologySpread"] == 700
+
+
+def test_verbose_says_what_was_read() -> None:
+    assert "read 4 nodes, 3 pods; of no use to scheduling: none" in run("explain", POD, "-S", CLUSTER, "-v").err
+
+
+def test_demo_runs_without_a_checkout(tmp_path: Path) -> None:
+    result = run("demo", cwd=tmp_path)
+    assert (result.code, result.out.splitlines()[1].split()[:3]) == (0, ["c-3", "c", "yes"])

@@ -1,0 +1,68 @@
+"""A terminal gets the table, in colour when it may be coloured."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+
+import pytest
+
+from kubespread.cli.output import wants_color
+from tests.cli.support import CLUSTER, POD, PROGRAM, environment
+
+
+def on_a_terminal(*arguments: str, columns: int = 160, **env: str) -> str:
+    """What a terminal of ``columns`` would show."""
+    master, slave = pty.openpty()
+    command = [str(PROGRAM), *arguments]
+    with subprocess.Popen(command, stdin=slave, stdout=slave, stderr=subprocess.DEVNULL, env=environment(COLUMNS=str(columns), **env)):
+        os.close(slave)
+        shown = b""
+        try:
+            while chunk := os.read(master, 65536):
+                shown += chunk
+        except OSError:
+            # Linux reports the end of a terminal's last writer as an error.
+            pass
+    os.close(master)
+    return shown.decode().replace("\r\n", "\n")
+
+
+def test_a_terminal_gets_the_coloured_table() -> None:
+    shown = on_a_terminal("explain", POD, "-S", CLUSTER)
+    assert "Pod \x1b[1mdefault/mypod\x1b[0m against 4 nodes" in shown
+    assert "\x1b[32myes" in shown
+
+
+def test_no_color_leaves_the_words() -> None:
+    shown = on_a_terminal("explain", POD, "-S", CLUSTER, NO_COLOR="1")
+    assert "\x1b[" not in shown
+    assert "1 of 4 nodes fits: node4" in shown
+
+
+def test_a_narrow_terminal_folds_reasons_but_never_names() -> None:
+    shown = on_a_terminal("explain", POD, "-S", CLUSTER, "--color", "never", columns=80)
+    assert max(map(len, shown.splitlines())) <= 80
+    assert "node1   zoneA   no     2+1−1 = 2 > 1" in shown
+
+
+COLORS: dict[str, tuple[str, dict[str, str], bool, bool]] = {
+    "a terminal": ("auto", {}, True, True),
+    "a pipe": ("auto", {}, False, False),
+    "--color always beats NO_COLOR": ("always", {"NO_COLOR": "1"}, False, True),
+    "--color never beats FORCE_COLOR": ("never", {"FORCE_COLOR": "1"}, True, False),
+    "NO_COLOR beats FORCE_COLOR": ("auto", {"NO_COLOR": "1", "FORCE_COLOR": "1"}, True, False),
+    "an empty NO_COLOR says nothing": ("auto", {"NO_COLOR": ""}, True, True),
+    "FORCE_COLOR in a pipe": ("auto", {"FORCE_COLOR": "1"}, False, True),
+    "FORCE_COLOR=0 says nothing": ("auto", {"FORCE_COLOR": "0"}, False, False),
+    "CLICOLOR_FORCE in a pipe": ("auto", {"CLICOLOR_FORCE": "1"}, False, True),
+    "CLICOLOR=0 on a terminal": ("auto", {"CLICOLOR": "0"}, True, False),
+    "a dumb terminal": ("auto", {"TERM": "dumb"}, True, False),
+}
+
+
+@pytest.mark.parametrize("case", COLORS)
+def test_color_precedence(case: str) -> None:
+    choice, env, is_terminal, expected = COLORS[case]
+    assert wants_color(choice, env, is_terminal=is_terminal) is expected
