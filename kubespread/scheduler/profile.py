@@ -149,7 +149,8 @@ def _weights(entries: Iterable[PluginEntry]) -> dict[str, int]:
         if entry.name in weights or SCORE not in _DEFAULT_PLUGINS.get(entry.name, (0, frozenset()))[1]:
             continue
         weight = entry.weight or 1
-        if weight * 100 > 2**63 - 1 - total:
+        # Go's guard against overflow overflows itself once the sum is negative, and then refuses every further weight.
+        if total < 0 or weight * 100 > 2**63 - 1 - total:
             raise ProfileError("score plugins: total score of Score plugins could overflow")
         weights[entry.name] = weight
         total += weight * 100

@@ -44,8 +44,8 @@ FAULTS: dict[str, tuple[str | bytes, str]] = {
     "no workload": ("kind: Service\napiVersion: v1\n", "{file}: expected a Pod or a workload, found Service"),
     "a wrong type": (
         "kind: Pod\napiVersion: v1\nspec:\n  topologySpreadConstraints:\n  - maxSkew: '1'\n",
-        '{file}:5: spec.topologySpreadConstraints[0].maxSkew: Pod in version "v1" cannot be handled as a Pod: json: cannot unmarshal string '
-        "into Go struct field TopologySpreadConstraint.spec.topologySpreadConstraints.maxSkew of type int32",
+        '{file}:5: spec.topologySpreadConstraints[0].maxSkew: Pod in version "v1" cannot be handled as a Pod: '
+        "json: cannot unmarshal string into Go struct field TopologySpreadConstraint.spec.topologySpreadConstraints.maxSkew of type int32",
     ),
     "a boolean where kubectl sees one": (
         "kind: Pod\napiVersion: v1\nmetadata:\n  labels:\n    x: y\n",
@@ -181,7 +181,7 @@ SNAPSHOTS: dict[str, tuple[str | bytes | None, str]] = {
     "no nodes": ("kind: Service\napiVersion: v1\n", "{file}: no Node among what was found (1 Service); list them with: kubectl get"),
     "a wrong type": (
         "kind: List\napiVersion: v1\nitems:\n- kind: Node\n  apiVersion: v1\n  metadata: {name: n1, labels: {a: 1}}\n",
-        "{file}:6: Node n1: metadata.labels[a]: json: cannot unmarshal number into Go struct field ObjectMeta.metadata.labels of type string",
+        "{file}:6: Node n1: metadata.labels[a]: json: cannot unmarshal number into Go struct field ObjectMeta.metadata.labels",
     ),
     "a quantity nobody can read": (
         "kind: Node\napiVersion: v1\nmetadata: {name: n1}\nstatus: {allocatable: {cpu: 1x}}\n",

@@ -1,0 +1,1 @@
+"""How fast kubespread is, measured by `make bench`."""

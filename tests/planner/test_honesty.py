@@ -1,0 +1,95 @@
+"""What an answer leaves out is named in it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import kubespread
+from tests.builders import hard, node, owned_by, owner, pod
+
+Data = dict[str, Any]
+
+UNSCORED = "scores of NodeResourcesFit, InterPodAffinity, NodeResourcesBalancedAllocation, ImageLocality: totals leave them out"
+ANTI_AFFINITY = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": "zone"}]}}
+
+
+def ask(candidate: Data, *objects: Data, config: str | None = None) -> kubespread.ExplainReport:
+    return kubespread.explain(kubespread.Snapshot.from_objects([node("n"), *objects]), candidate, scheduler_config=config)
+
+
+NOT_MODELLED: dict[str, tuple[Data, list[Data], list[str]]] = {
+    "nothing special": (pod(), [], []),
+    "host ports": (
+        pod(containers=[{"name": "c", "image": "x", "ports": [{"containerPort": 80, "hostPort": 80}]}]),
+        [],
+        ["NodePorts: conflicts of the pod's host ports"],
+    ),
+    "claims": (
+        pod(volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}]),
+        [],
+        ["volume plugins: zones, binding and limits of the pod's PersistentVolumeClaims"],
+    ),
+    "pod affinity": (pod(affinity=ANTI_AFFINITY), [], ["InterPodAffinity: the pod's own affinity and anti-affinity"]),
+    "pod affinity in the cluster": (
+        pod(),
+        [pod("p", "n", affinity=ANTI_AFFINITY)],
+        ["InterPodAffinity: affinity and anti-affinity of pods in the cluster"],
+    ),
+    "resource claims": (pod(resourceClaims=[{"name": "gpu"}]), [], ["DynamicResources: the pod's resource claims"]),
+    "scheduling gates": (
+        pod(schedulingGates=[{"name": "a"}, {"name": "b"}]),
+        [],
+        ["scheduling gates [a b]: the pod waits until they are removed; it is judged here as if they were"],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", NOT_MODELLED)
+def test_not_modelled(case: str) -> None:
+    candidate, objects, expected = NOT_MODELLED[case]
+    assert list(ask(candidate, *objects).not_modelled) == [*expected, UNSCORED]
+
+
+def test_a_configuration_that_is_not_read_in_full_is_named() -> None:
+    config = """
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+extenders: [{urlPrefix: "http://example.com"}]
+profiles: [{pluginConfig: [{name: NodeResourcesFit, args: {ignoredResources: [a]}}]}]
+"""
+    assert ask(pod(), config=config).not_modelled[-2:] == (
+        "scheduler configuration: arguments of NodeResourcesFit",
+        "scheduler configuration: extenders",
+    )
+
+
+NO_SERVICES = "no Service objects: default constraints cannot be derived from Services"
+SERVICE = owner("Service", "web", {"app": "web"}, api_version="v1")
+OWNED = {**pod(), "metadata": {**pod()["metadata"], "ownerReferences": owned_by("ReplicaSet", "rs")}}
+GAPS: dict[str, tuple[Data, list[Data], list[str]]] = {
+    "no Services": (pod(), [], [NO_SERVICES]),
+    "a Service": (pod(), [SERVICE], []),
+    "constraints of its own need no Services": (pod(constraints=[hard()]), [], []),
+    "a controller that is missing": (
+        OWNED,
+        [SERVICE],
+        ["ReplicaSet default/rs, the pod's controller, is missing: default constraints cannot be derived from its selector"],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", GAPS)
+def test_gaps(case: str) -> None:
+    candidate, objects, expected = GAPS[case]
+    assert list(ask(candidate, *objects).gaps) == expected
+
+
+def test_a_deployments_own_replica_set_is_no_gap() -> None:
+    template = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "c", "image": "x"}]}}
+    spec = {"selector": {"matchLabels": {"app": "web"}}, "template": template}
+    deployment = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}, "spec": spec}
+    report = ask(deployment)
+    assert (list(report.gaps), [constraint.source for constraint in report.constraints]) == ([NO_SERVICES], ["system", "system"])
+    assert report.constraints[0].selector.startswith("app=web,pod-template-hash=")

@@ -1,0 +1,30 @@
+"""Asking about a pod in one line, and reading the parts of the answer tables compare."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import kubespread
+
+Data = dict[str, Any]
+
+SKEWED = "node(s) didn't match pod topology spread constraints"
+MISSING = f"{SKEWED} (missing required label)"
+
+
+def ask(objects: list[Data], pod: Data, config: str | None = None) -> kubespread.ExplainReport:
+    return kubespread.explain(kubespread.Snapshot.from_objects(objects), pod, scheduler_config=config)
+
+
+def fits(report: kubespread.ExplainReport) -> list[str]:
+    return sorted(report.feasible)
+
+
+def scores(report: kubespread.ExplainReport, plugin: str = "PodTopologySpread") -> dict[str, int]:
+    """The plugin's weighted score of every node it scored, by node."""
+    return {node.name: node.scores[plugin] for node in sorted(report.nodes, key=lambda node: node.name) if plugin in node.scores}
+
+
+def reasons(report: kubespread.ExplainReport) -> dict[str, str]:
+    """kube-scheduler's reason for each node that fails."""
+    return {node.name: ", ".join(node.verdict.reasons) for node in sorted(report.nodes, key=lambda node: node.name) if not node.feasible}

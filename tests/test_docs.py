@@ -1,0 +1,50 @@
+"""What the documents promise is what the program does."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from kubespread.planner.schema import FILES, schema
+from tests.cli.support import ROOT, run
+
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+COMMAND = re.compile(r"^\$ kubespread (?P<arguments>[^|<>&]+)$", re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_the_published_schema_is_the_reports_own(name: str) -> None:
+    assert json.loads((ROOT / "docs" / "schema" / name).read_text()) == schema(FILES[name])
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_the_commands_shown_run_and_print_what_is_shown(path: Path) -> None:
+    shown = [(match["arguments"].split(), match.end()) for match in COMMAND.finditer(path.read_text())]
+    for arguments, end in shown:
+        block = path.read_text()[end + 1 :].split("```")[0].split("\n$ ")[0].rstrip("\n")
+        result = run(*arguments, cwd=ROOT)
+        assert result.code in (0, 1), arguments
+        if block:
+            assert result.out.rstrip("\n") == block, arguments
+
+
+def test_the_help_in_the_guide_is_the_programs_own() -> None:
+    text = (ROOT / "docs" / "guide.md").read_text()
+    assert run("explain", "--help", env={"COLUMNS": "100"}).out.strip() in text
+
+
+def test_the_makefile_has_the_targets_the_readme_names() -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    assert {"demo", "test", "lint", "bench", "completions"} <= set(re.findall(r"^(\w+):", makefile, re.MULTILINE))
+
+
+def test_the_top_level_holds_what_the_house_has() -> None:
+    tracked = {
+        "pyproject.toml", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "Makefile", ".ci", ".gitignore",
+        "kubespread", "tests", "fixtures", "completions", "docs", "bench",
+    }  # fmt: skip
+    untracked = {".git", ".venv", ".mypy_cache", ".ruff_cache", ".pytest_cache", ".hypothesis", "dist", "build"}
+    assert {path.name for path in ROOT.iterdir()} - untracked == tracked
