@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint bench completions clean
+.PHONY: demo test lint bench completions schema clean
 .DEFAULT_GOAL := test
 
 demo: .venv/installed
@@ -21,6 +21,9 @@ bench: .venv/installed
 
 completions: .venv/installed
 	$(BIN)/python -m kubespread.cli.completions completions
+
+schema: .venv/installed
+	$(BIN)/python -m kubespread.planner.schema docs/schema
 
 clean:
 	rm -rf .venv

@@ -12,7 +12,7 @@ from kubespread.planner.schema import FILES, schema
 from tests.cli.support import ROOT, run
 
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-COMMAND = re.compile(r"^\$ kubespread (?P<arguments>[^|<>&]+)$", re.MULTILINE)
+COMMAND = re.compile(r"^\$ kubespread (?P<arguments>[^|<>&\n]+)$", re.MULTILINE)
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -23,6 +23,7 @@ def test_the_published_schema_is_the_reports_own(name: str) -> None:
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
 def test_the_commands_shown_run_and_print_what_is_shown(path: Path) -> None:
     shown = [(match["arguments"].split(), match.end()) for match in COMMAND.finditer(path.read_text())]
+    assert shown
     for arguments, end in shown:
         block = path.read_text()[end + 1 :].split("```")[0].split("\n$ ")[0].rstrip("\n")
         result = run(*arguments, cwd=ROOT)
