@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from kubespread.errors import Fault, ManifestError, UsageError
 from kubespread.kube.admission import DEFAULT_NAMESPACE
-from kubespread.kube.candidate import admit, decode_pod, selector_problems, template_problems, unknown_pod_fields
-from kubespread.kube.decoding import DecodingError, check, decode
+from kubespread.kube.candidate import (
+    admit,
+    decode_pod,
+    normalized_workload,
+    selector_problems,
+    template_problems,
+    unknown_pod_fields,
+)
+from kubespread.kube.decoding import DecodingError, decode
 from kubespread.kube.names import dns_label_faults
-from kubespread.kube.objects import LabelSelector, Pod, Workload
+from kubespread.kube.objects import LabelSelector, Pod
 from kubespread.kube.validation.faults import FieldFault, required
 from kubespread.manifest.documents import KubernetesObject, objects
 from kubespread.manifest.events import MalformedError
@@ -67,7 +74,7 @@ def _candidate(
             raise ManifestError(file, placed)
 
     try:
-        check(source.data, Pod if source.kind == "Pod" else Workload)
+        source = replace(source, data=normalized_workload(source.data, source.kind))
     except DecodingError as error:
         refuse([(error.path, f"{_handled_as(source)}{error}")])
     manifest = _pod_manifest(file, source, _namespace(source, namespace))

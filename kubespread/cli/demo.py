@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib.resources import as_file, files
 
-from kubespread.cli.explain import explain
+from kubespread.cli.explain import Output, explain
 from kubespread.cli.output import note
 
 
@@ -13,4 +13,4 @@ def demo() -> int:
     with as_file(files("kubespread") / "demo") as data:
         manifest, cluster = data / "web.yaml", data / "cluster.yaml"
         note(f"$ kubespread explain {manifest} -S {cluster}")
-        return explain(str(manifest), [str(cluster)])
+        return explain(str(manifest), [cluster], output=Output.TABLE)

@@ -52,7 +52,7 @@ def explain(
         ),
     ] = None,
     snapshot: Annotated[
-        list[str] | None,
+        list[Path] | None,
         typer.Option(
             "-S",
             "--snapshot",
@@ -111,12 +111,13 @@ def explain(
     """
     import kubespread
 
-    path = _manifest_path(pod, snapshot)
-    if not snapshot:
+    sources = [str(source) for source in snapshot or ()]
+    path = _manifest_path(pod, sources)
+    if not sources:
         raise UsageError("no cluster given: name a file or directory with -S/--snapshot or KUBESPREAD_SNAPSHOT")
-    if [path, *snapshot].count(_STDIN) > 1:
+    if [path, *sources].count(_STDIN) > 1:
         raise UsageError("standard input can be read only once: POD and --snapshot both ask for it")
-    cluster = kubespread.load(*snapshot)
+    cluster = kubespread.load(*sources)
     report = kubespread.explain(cluster, path, scheduler_config, name=name, namespace=namespace).sorted_by(sort.value)
     if node:
         report = report.only(node)
@@ -126,11 +127,11 @@ def explain(
     return ExitCode.YES if report.schedulable else ExitCode.NO
 
 
-def _manifest_path(pod: str | None, snapshot: list[str] | None) -> str:
+def _manifest_path(pod: str | None, sources: list[str]) -> str:
     """POD, else standard input when something is piped into it and the snapshot does not want it, else pod.yaml."""
     if pod is not None:
         return pod
-    if stdin_is_piped() and _STDIN not in (snapshot or ()):
+    if stdin_is_piped() and _STDIN not in sources:
         return _STDIN
     if Path(_DEFAULT_POD).is_file():
         return _DEFAULT_POD

@@ -6,18 +6,25 @@ from collections.abc import Iterator
 from typing import Any
 
 from kubespread.kube.admission import default_pod, merge_label_keys
-from kubespread.kube.decoding import check, decode, unknown_fields
+from kubespread.kube.decoding import decode, normalized, unknown_fields
 from kubespread.kube.objects import LabelSelector, Pod
 from kubespread.kube.quantity import QuantityError
 from kubespread.kube.selector import SelectorError, from_label_selector
 from kubespread.kube.validation.faults import FieldFault, invalid, required
 from kubespread.kube.validation.pods import pod_faults, template_faults
+from kubespread.kube.workloads import WORKLOADS, Workload
+
+
+def normalized_workload(data: dict[str, Any], kind: str) -> dict[str, Any]:
+    """A manifest's object, checked against the API's types as far as it is read, without nulls. Raises DecodingError."""
+    clean = normalized(data, WORKLOADS.get(kind, Workload))
+    assert isinstance(clean, dict)
+    return clean
 
 
 def decode_pod(data: dict[str, Any], path: str = "") -> Pod:
-    """A Pod or pod template as typed object, fully checked against the API's types. Raises DecodingError."""
-    check(data, Pod, path)
-    return decode(data, Pod, path)
+    """A Pod or pod template as typed object. Raises DecodingError."""
+    return decode(normalized(data, Pod, path), Pod, path)
 
 
 def unknown_pod_fields(data: dict[str, Any], path: str = "") -> Iterator[str]:

@@ -60,9 +60,12 @@ def decode(data: Any, cls: type[T], path: str = "") -> T:
         return msgspec.convert(clean, cls)
 
 
-def check(data: Any, cls: type[KubeObject], path: str = "") -> None:
-    """Raise DecodingError for the first value in ``data`` that the API server would not decode, quantities included."""
-    _walk(data, cls, _Place("", path, path))
+def normalized(data: Any, cls: type[KubeObject], path: str = "") -> Any:
+    """``data`` without the nulls Go would skip, every known field of the right type; other fields stay as they are.
+
+    Raises DecodingError for the first value that the API server would not decode, quantities included.
+    """
+    return _walk(data, cls, _Place("", path, path))
 
 
 def unknown_fields(data: Any, cls: type[KubeObject], path: str = "") -> Iterator[str]:
@@ -123,9 +126,9 @@ def _walk_struct(value: Any, cls: type[KubeObject], place: _Place) -> Any:
         raise place.mismatch(_json_type(value), f"v1.{cls.__name__}")
     fields = _fields(cls)
     return {
-        name: _walk(item, fields[name], place.field(cls.__name__, name))
+        name: _walk(item, fields[name], place.field(cls.__name__, name)) if name in fields else item
         for name, item in value.items()
-        if name in fields and item is not None
+        if item is not None
     }
 
 

@@ -310,37 +310,3 @@ class ReplicaSet(KubeObject):
 class StatefulSet(KubeObject):
     metadata: ObjectMeta = field(default_factory=ObjectMeta)
     spec: LabelSelectorSpec = field(default_factory=LabelSelectorSpec)
-
-
-class StatefulSetOrdinals(KubeObject):
-    start: Int32 = 0
-
-
-class PersistentVolumeClaimTemplate(KubeObject):
-    metadata: ObjectMeta = field(default_factory=ObjectMeta)
-
-
-class JobTemplateSpec(KubeObject):
-    metadata: ObjectMeta = field(default_factory=ObjectMeta)
-    spec: WorkloadSpec | None = None
-
-
-class WorkloadSpec(KubeObject):
-    """What is read of the specs of all kinds that create pods, whichever of them has the field."""
-
-    replicas: Int32 | None = None
-    selector: dict[str, Any] | None = None
-    template: Pod | None = None
-    ordinals: StatefulSetOrdinals | None = None
-    volume_claim_templates: list[PersistentVolumeClaimTemplate] = field(default_factory=list)
-    completion_mode: str | None = None
-    manual_selector: bool | None = None
-    job_template: JobTemplateSpec | None = None
-
-
-class Workload(KubeObject):
-    """Any object that embeds a pod template."""
-
-    metadata: ObjectMeta = field(default_factory=ObjectMeta)
-    spec: WorkloadSpec = field(default_factory=WorkloadSpec)
-    template: Pod | None = None

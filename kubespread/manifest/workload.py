@@ -49,7 +49,10 @@ def is_workload(found: KubernetesObject) -> bool:
 
 
 def pod_manifest(found: KubernetesObject, namespace: str) -> PodManifest:
-    """The pod ``found`` stands for, in ``namespace``. Raises MalformedError when there is no pod template where one belongs."""
+    """The pod ``found`` stands for, in ``namespace``. ``found`` holds no nulls, and what is read of it has the API's types.
+
+    Raises MalformedError when there is no pod template where one belongs.
+    """
     if found.kind == "Pod":
         metadata = _mapping(found, "metadata")
         name = metadata.get("name") or _generated_name(metadata.get("generateName"), found.data)
@@ -110,7 +113,7 @@ def _stateful_set(found: KubernetesObject, namespace: str, template: Data) -> _M
         "controller-revision-hash": f"{found.name}-{pod_template_hash(template)}",
     }
     pod = _pod(template, namespace, ("apps/v1", "StatefulSet", found.name), labels=labels, name=name)
-    claims = [claim["metadata"]["name"] for claim in spec.get("volumeClaimTemplates") or ()]
+    claims = [claim.get("metadata", {}).get("name", "") for claim in spec.get("volumeClaimTemplates", ())]
     kept = [volume for volume in pod["spec"].get("volumes") or () if volume.get("name") not in claims]
     claimed = [{"name": claim, "persistentVolumeClaim": {"claimName": f"{claim}-{name}"}} for claim in claims]
     if claimed:
@@ -223,7 +226,7 @@ def _pod(
     }
     if given.get("annotations"):
         metadata["annotations"] = given["annotations"]
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": template.get("spec")}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": template.get("spec", {})}
 
 
 def _labels(template: Data) -> Data:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from msgspec import field
 
 from kubespread.kube.admission import DEFAULT_SCHEDULER
-from kubespread.kube.decoding import DecodingError, check, decode, unknown_fields
+from kubespread.kube.decoding import DecodingError, decode, normalized, unknown_fields
 from kubespread.kube.gotext import aggregate
 from kubespread.kube.names import label_key_faults
 from kubespread.kube.node_selector import parse_term
@@ -134,12 +134,12 @@ def _decode(data: Any) -> KubeSchedulerConfiguration:
 
 def _strictly(data: Any, cls: type[Args]) -> Args:
     try:
-        check(data, cls)
+        clean = normalized(data, cls)
     except DecodingError as error:
         raise ConfigurationError(str(error), error.path) from error
     if unknown := list(unknown_fields(data, cls)):
         raise ConfigurationError("strict decoding error: " + ", ".join(f'unknown field "{path}"' for path in unknown), unknown[0])
-    return decode(data, cls)
+    return decode(clean, cls)
 
 
 def _plugin_args(profiles: Sequence[KubeSchedulerProfile]) -> tuple[dict[int, PodTopologySpreadArgs], dict[int, NodeAffinityArgs]]:

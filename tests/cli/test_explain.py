@@ -235,6 +235,12 @@ def test_verbose_says_what_was_read() -> None:
     assert "read 4 nodes, 3 pods; of no use to scheduling: none" in run("explain", POD, "-S", CLUSTER, "-v").err
 
 
-def test_demo_runs_without_a_checkout(tmp_path: Path) -> None:
+def test_demo_shows_the_table_without_a_checkout(tmp_path: Path) -> None:
     result = run("demo", cwd=tmp_path)
-    assert (result.code, result.out.splitlines()[1].split()[:3]) == (0, ["c-3", "c", "yes"])
+    assert (result.code, result.out.splitlines()[-1]) == (0, "1 of 8 nodes fits: c-3")
+
+
+def test_the_environment_names_snapshots_as_a_path_list(tmp_path: Path) -> None:
+    spaced = tmp_path / "my cluster.yaml"
+    shutil.copy(CLUSTER, spaced)
+    assert run("explain", POD, "-o", "name", env={"KUBESPREAD_SNAPSHOT": f"{spaced}:{CLUSTER}"}).out == "node4\n"

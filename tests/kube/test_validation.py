@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kubespread.kube.candidate import admit, decode_pod
-from kubespread.kube.decoding import DecodingError, check, unknown_fields
+from kubespread.kube.decoding import DecodingError, normalized, unknown_fields
 from kubespread.kube.names import label_key_faults, label_value_faults
 from kubespread.kube.objects import Pod
 from tests.builders import hard, pod, soft
@@ -559,7 +559,7 @@ TYPES: dict[str, tuple[Data, str, str]] = {
 def test_wrong_types(case: str) -> None:
     data, path, message = TYPES[case]
     with pytest.raises(DecodingError) as refused:
-        check(data, Pod)
+        normalized(data, Pod)
     assert (refused.value.path, str(refused.value)) == (path, message)
 
 

@@ -1,0 +1,75 @@
+"""Objects that embed a pod template, as far as making a pod of them reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from msgspec import field
+
+from kubespread.kube.objects import Int32, KubeObject, LabelSelector, ObjectMeta, Pod, StringMap
+
+
+class StatefulSetOrdinals(KubeObject):
+    start: Int32 = 0
+
+
+class PersistentVolumeClaimTemplate(KubeObject):
+    metadata: ObjectMeta = field(default_factory=ObjectMeta)
+
+
+class WorkloadSpec(KubeObject):
+    """What is read of the specs of all kinds that create pods, whichever of them has the field."""
+
+    replicas: Int32 | None = None
+    template: Pod | None = None
+    ordinals: StatefulSetOrdinals | None = None
+    volume_claim_templates: list[PersistentVolumeClaimTemplate] = field(default_factory=list)
+    completion_mode: str | None = None
+    manual_selector: bool | None = None
+    job_template: JobTemplateSpec | None = None
+
+
+class JobTemplateSpec(KubeObject):
+    metadata: ObjectMeta = field(default_factory=ObjectMeta)
+    spec: WorkloadSpec | None = None
+
+
+class LabelSelectingWorkloadSpec(WorkloadSpec):
+    selector: LabelSelector | None = None
+
+
+class MapSelectingWorkloadSpec(WorkloadSpec):
+    selector: StringMap | None = None
+
+
+class Workload(KubeObject):
+    """Any object that embeds a pod template."""
+
+    metadata: ObjectMeta = field(default_factory=ObjectMeta)
+    spec: WorkloadSpec = field(default_factory=WorkloadSpec)
+    template: Pod | None = None
+
+
+class LabelSelectingWorkload(KubeObject):
+    """A Deployment, ReplicaSet, StatefulSet or DaemonSet."""
+
+    metadata: ObjectMeta = field(default_factory=ObjectMeta)
+    spec: LabelSelectingWorkloadSpec = field(default_factory=LabelSelectingWorkloadSpec)
+
+
+class MapSelectingWorkload(KubeObject):
+    """A ReplicationController."""
+
+    metadata: ObjectMeta = field(default_factory=ObjectMeta)
+    spec: MapSelectingWorkloadSpec = field(default_factory=MapSelectingWorkloadSpec)
+
+
+WORKLOADS: Mapping[str, type[KubeObject]] = {
+    "Pod": Pod,
+    "Deployment": LabelSelectingWorkload,
+    "ReplicaSet": LabelSelectingWorkload,
+    "StatefulSet": LabelSelectingWorkload,
+    "DaemonSet": LabelSelectingWorkload,
+    "ReplicationController": MapSelectingWorkload,
+}
+"""The type of each kind; any other kind with a pod template is a Workload."""
