@@ -16,7 +16,6 @@ from statistics import median
 from bench.clusters import cluster, deployment
 from kubespread.candidate import from_object
 from kubespread.scheduler.cluster import Cluster
-from kubespread.scheduler.plugins.podtopologyspread.constraints import Controllers
 from kubespread.scheduler.plugins.registry import framework
 from kubespread.scheduler.profile import default_profile
 from kubespread.snapshot.snapshot import Snapshot
@@ -53,7 +52,7 @@ def evaluation() -> None:
     print("One pod against a cluster in memory, 30 pods a node")
     print(f"  {'nodes':>6}{'pods':>9}{'columns':>12}{'first':>12}{'again':>12}")
     pod = from_object(deployment()).pod
-    judge = framework(default_profile(), Controllers())
+    judge = framework(default_profile())
     for nodes in SIZES:
         snapshot = Snapshot.from_objects(cluster(nodes))
         gc.collect()

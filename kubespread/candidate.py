@@ -17,8 +17,9 @@ from kubespread.kube.candidate import (
     unknown_pod_fields,
 )
 from kubespread.kube.decoding import DecodingError, decode
+from kubespread.kube.meta import LabelSelector
 from kubespread.kube.names import dns_label_faults
-from kubespread.kube.objects import LabelSelector, Pod
+from kubespread.kube.objects import Pod
 from kubespread.kube.validation.faults import FieldFault, required
 from kubespread.manifest.documents import KubernetesObject, objects
 from kubespread.manifest.events import MalformedError

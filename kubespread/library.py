@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from kubespread import candidate
 from kubespread.errors import Fault, ManifestError, UsageError
+from kubespread.kube.cluster_objects import ClusterObjects
 from kubespread.manifest.documents import documents
 from kubespread.manifest.events import MalformedError
 from kubespread.manifest.lines import FieldLines
@@ -16,7 +18,6 @@ from kubespread.planner.explain import explain as explain_pod
 from kubespread.planner.report import ExplainReport
 from kubespread.scheduler.cluster import Cluster
 from kubespread.scheduler.configuration import ConfigurationError, load_profiles
-from kubespread.scheduler.plugins.podtopologyspread.constraints import Controllers
 from kubespread.scheduler.profile import Profile, default_profile
 from kubespread.snapshot.files import load as load_files
 from kubespread.snapshot.snapshot import Snapshot
@@ -51,18 +52,18 @@ def explain(
     else:
         chosen = candidate.from_object(pod, name=name, namespace=namespace)
     profile = _profile(scheduler_config, chosen.pod.spec.scheduler_name)
-    cluster = Cluster(snapshot.nodes, snapshot.pods)
-    return explain_pod(cluster, chosen.pod, profile, _controllers(snapshot, chosen.companions), chosen.notes)
+    cluster = Cluster(snapshot.nodes, snapshot.pods, _with_companions(snapshot.objects, chosen.companions))
+    return explain_pod(cluster, chosen.pod, profile, chosen.notes)
 
 
-def _controllers(snapshot: Snapshot, companions: Iterable[Mapping[str, Any]]) -> Controllers:
-    """The snapshot's controllers, with what the candidate's own workload adds first: it is the newer of two alike."""
-    added = Snapshot.from_objects(companions)
-    return Controllers(
-        services=snapshot.services,
-        replication_controllers=(*added.replication_controllers, *snapshot.replication_controllers),
-        replica_sets=(*added.replica_sets, *snapshot.replica_sets),
-        stateful_sets=(*added.stateful_sets, *snapshot.stateful_sets),
+def _with_companions(objects: ClusterObjects, companions: Iterable[Mapping[str, Any]]) -> ClusterObjects:
+    """The cluster's objects, with what the candidate's own workload adds first: it is the newer of two alike."""
+    added = Snapshot.from_objects(companions).objects
+    return replace(
+        objects,
+        replication_controllers=(*added.replication_controllers, *objects.replication_controllers),
+        replica_sets=(*added.replica_sets, *objects.replica_sets),
+        stateful_sets=(*added.stateful_sets, *objects.stateful_sets),
     )
 
 

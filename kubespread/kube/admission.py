@@ -8,15 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from kubespread.kube.objects import (
-    LabelSelector,
-    LabelSelectorRequirement,
-    Node,
-    Pod,
-    PodAffinity,
-    PodAffinityTerm,
-    ResourceRequirements,
-)
+from kubespread.kube.cluster_objects import ClusterObjects
+from kubespread.kube.meta import ApiObject, LabelSelector, LabelSelectorRequirement
+from kubespread.kube.objects import Node, Pod, PodAffinity, PodAffinityTerm, ResourceRequirements
 from kubespread.kube.pod_requests import HUGEPAGES_PREFIX, amounts, container_total, is_pod_level_resource
 
 DEFAULT_SCHEDULER = "default-scheduler"
@@ -27,6 +21,24 @@ def default_node(node: Node) -> None:
     """A node that does not say what it can allocate offers its capacity; a partial list stays partial."""
     if not node.status.allocatable:
         node.status.allocatable = node.status.capacity
+
+
+def default_cluster_objects(objects: ClusterObjects) -> None:
+    """API defaulting of everything else: namespaces, the label every Namespace carries, binding and volume modes."""
+    namespaced: tuple[ApiObject, ...] = (
+        *objects.services, *objects.replication_controllers, *objects.replica_sets, *objects.stateful_sets,
+        *objects.persistent_volume_claims, *objects.csi_storage_capacities, *objects.pod_disruption_budgets,
+    )  # fmt: skip
+    for found in namespaced:
+        found.metadata.namespace = found.metadata.namespace or DEFAULT_NAMESPACE
+    for namespace in objects.namespaces:
+        namespace.metadata.labels["kubernetes.io/metadata.name"] = namespace.metadata.name
+    for storage_class in objects.storage_classes:
+        storage_class.volume_binding_mode = storage_class.volume_binding_mode or "Immediate"
+    for volume in objects.persistent_volumes:
+        volume.spec.volume_mode = volume.spec.volume_mode or "Filesystem"
+    for claim in objects.persistent_volume_claims:
+        claim.spec.volume_mode = claim.spec.volume_mode or "Filesystem"
 
 
 def default_pod(pod: Pod) -> None:

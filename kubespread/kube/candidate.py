@@ -7,7 +7,8 @@ from typing import Any
 
 from kubespread.kube.admission import default_pod, merge_label_keys
 from kubespread.kube.decoding import decode, normalized, unknown_fields
-from kubespread.kube.objects import LabelSelector, Pod
+from kubespread.kube.meta import LabelSelector
+from kubespread.kube.objects import Pod
 from kubespread.kube.quantity import QuantityError
 from kubespread.kube.selector import SelectorError, from_label_selector
 from kubespread.kube.validation.faults import FieldFault, invalid, required

@@ -14,7 +14,7 @@ from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_typ
 
 import msgspec
 
-from kubespread.kube.objects import Int32, Int64, KubeObject
+from kubespread.kube.meta import Int32, Int64, KubeObject
 from kubespread.kube.quantity import QuantityError, parse
 
 T = TypeVar("T", bound=KubeObject)

@@ -1,66 +1,14 @@
-"""Kubernetes' objects, with the fields scheduling reads and no others.
-
-Classes and fields carry Kubernetes' own names. An absent list or map is empty, an absent string is ``""``; a field is
-``None`` only where Kubernetes tells absent from empty. ``ignored`` names the fields Kubernetes knows and kubespread does
-not read, so that a mistyped field can be told from an irrelevant one.
-"""
+"""Nodes and pods, with the fields scheduling reads and no others."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar
+from typing import Any
 
-import msgspec
-from msgspec import Meta, field
+from msgspec import field
 
-from kubespread.kube.quantity import QuantityText
-
-Int32 = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
-Int64 = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
-StringMap = dict[str, str]
-ResourceList = dict[str, QuantityText | None]
-
-
-class KubeObject(msgspec.Struct, rename="camel", kw_only=True, gc=False):
-    """Base of all: camelCase on the wire, unknown fields skipped."""
-
-    ignored: ClassVar[frozenset[str]] = frozenset()
-
-
-class OwnerReference(KubeObject):
-    ignored = frozenset({"blockOwnerDeletion"})
-
-    api_version: str = ""
-    kind: str = ""
-    name: str = ""
-    uid: str = ""
-    controller: bool = False
-
-
-class ObjectMeta(KubeObject):
-    ignored = frozenset(
-        {"selfLink", "generation", "creationTimestamp", "deletionGracePeriodSeconds", "finalizers", "managedFields", "clusterName"}
-    )
-
-    name: str = ""
-    generate_name: str = ""
-    namespace: str = ""
-    uid: str = ""
-    resource_version: str = ""
-    deletion_timestamp: str | None = None
-    labels: StringMap = field(default_factory=dict)
-    annotations: StringMap = field(default_factory=dict)
-    owner_references: list[OwnerReference] = field(default_factory=list)
-
-
-class LabelSelectorRequirement(KubeObject):
-    key: str = ""
-    operator: str = ""
-    values: list[str] = field(default_factory=list)
-
-
-class LabelSelector(KubeObject):
-    match_labels: StringMap = field(default_factory=dict)
-    match_expressions: list[LabelSelectorRequirement] = field(default_factory=list)
+from kubespread.kube.meta import ApiObject, Int32, Int64, KubeObject, LabelSelector, ResourceList, StringMap
+from kubespread.kube.node_terms import NodeSelector, NodeSelectorTerm
+from kubespread.kube.volumes import Volume
 
 
 class TopologySpreadConstraint(KubeObject):
@@ -80,21 +28,6 @@ class Toleration(KubeObject):
     value: str = ""
     effect: str = ""
     toleration_seconds: Int64 | None = None
-
-
-class NodeSelectorRequirement(KubeObject):
-    key: str = ""
-    operator: str = ""
-    values: list[str] = field(default_factory=list)
-
-
-class NodeSelectorTerm(KubeObject):
-    match_expressions: list[NodeSelectorRequirement] = field(default_factory=list)
-    match_fields: list[NodeSelectorRequirement] = field(default_factory=list)
-
-
-class NodeSelector(KubeObject):
-    node_selector_terms: list[NodeSelectorTerm] = field(default_factory=list)
 
 
 class PreferredSchedulingTerm(KubeObject):
@@ -152,10 +85,16 @@ class ContainerPort(KubeObject):
     host_ip: str = field(name="hostIP", default="")
 
 
+class ContainerRestartRule(KubeObject):
+    ignored = frozenset({"exitCodes"})
+
+    action: str = ""
+
+
 class Container(KubeObject):
     ignored = frozenset(
         {
-            "command", "args", "workingDir", "envFrom", "env", "resizePolicy", "restartPolicyRules", "volumeMounts", "volumeDevices",
+            "command", "args", "workingDir", "envFrom", "env", "resizePolicy", "volumeMounts", "volumeDevices",
             "livenessProbe", "readinessProbe", "startupProbe", "lifecycle", "terminationMessagePath", "terminationMessagePolicy",
             "imagePullPolicy", "securityContext", "stdin", "stdinOnce", "tty",
         }
@@ -164,27 +103,9 @@ class Container(KubeObject):
     name: str = ""
     image: str = ""
     restart_policy: str | None = None
+    restart_policy_rules: list[ContainerRestartRule] = field(default_factory=list)
     ports: list[ContainerPort] = field(default_factory=list)
     resources: ResourceRequirements = field(default_factory=ResourceRequirements)
-
-
-class PersistentVolumeClaimVolumeSource(KubeObject):
-    ignored = frozenset({"readOnly"})
-
-    claim_name: str = ""
-
-
-class Volume(KubeObject):
-    ignored = frozenset(
-        {
-            "hostPath", "emptyDir", "gitRepo", "secret", "nfs", "glusterfs", "flexVolume", "cinder", "cephfs", "flocker", "downwardAPI",
-            "fc", "azureFile", "configMap", "vsphereVolume", "quobyte", "azureDisk", "photonPersistentDisk", "projected", "portworxVolume",
-            "scaleIO", "storageos", "csi", "image", "gcePersistentDisk", "awsElasticBlockStore", "iscsi", "rbd", "ephemeral",
-        }
-    )  # fmt: skip
-
-    name: str = ""
-    persistent_volume_claim: PersistentVolumeClaimVolumeSource | None = None
 
 
 class PodSchedulingGate(KubeObject):
@@ -201,7 +122,7 @@ class PodSpec(KubeObject):
             "ephemeralContainers", "terminationGracePeriodSeconds", "activeDeadlineSeconds", "dnsPolicy", "serviceAccountName",
             "serviceAccount", "automountServiceAccountToken", "hostPID", "hostIPC", "shareProcessNamespace", "securityContext",
             "imagePullSecrets", "hostname", "subdomain", "hostAliases", "readinessGates", "enableServiceLinks", "setHostnameAsFQDN",
-            "hostUsers", "hostnameOverride", "schedulingGroup", "dnsConfig",
+            "hostnameOverride", "schedulingGroup", "dnsConfig",
         }
     )  # fmt: skip
 
@@ -219,6 +140,7 @@ class PodSpec(KubeObject):
     scheduler_name: str = ""
     restart_policy: str = ""
     host_network: bool = False
+    host_users: bool | None = None
     priority: Int32 | None = None
     priority_class_name: str = ""
     preemption_policy: str | None = None
@@ -235,11 +157,13 @@ class ContainerStatus(KubeObject):
 
 class PodCondition(KubeObject):
     type: str = ""
+    status: str = ""
     reason: str = ""
 
 
 class PodStatus(KubeObject):
     phase: str = ""
+    start_time: str = ""
     nominated_node_name: str = ""
     conditions: list[PodCondition] = field(default_factory=list)
     container_statuses: list[ContainerStatus] = field(default_factory=list)
@@ -248,10 +172,9 @@ class PodStatus(KubeObject):
     allocated_resources: ResourceList = field(default_factory=dict)
 
 
-class Pod(KubeObject):
+class Pod(ApiObject):
     ignored = frozenset({"apiVersion", "kind"})
 
-    metadata: ObjectMeta = field(default_factory=ObjectMeta)
     spec: PodSpec = field(default_factory=PodSpec)
     status: PodStatus = field(default_factory=PodStatus)
 
@@ -269,44 +192,18 @@ class NodeSpec(KubeObject):
     taints: list[Taint] = field(default_factory=list)
 
 
+class ContainerImage(KubeObject):
+    names: list[str] = field(default_factory=list)
+    size_bytes: Int64 = 0
+
+
 class NodeStatus(KubeObject):
     capacity: ResourceList = field(default_factory=dict)
     allocatable: ResourceList = field(default_factory=dict)
+    images: list[ContainerImage] = field(default_factory=list)
+    declared_features: list[str] = field(default_factory=list)
 
 
-class Node(KubeObject):
-    metadata: ObjectMeta = field(default_factory=ObjectMeta)
+class Node(ApiObject):
     spec: NodeSpec = field(default_factory=NodeSpec)
     status: NodeStatus = field(default_factory=NodeStatus)
-
-
-class SelectorMapSpec(KubeObject):
-    """The spec of a Service or a ReplicationController, whose selector is a plain map."""
-
-    selector: StringMap | None = None
-
-
-class LabelSelectorSpec(KubeObject):
-    """The spec of a ReplicaSet or a StatefulSet, whose selector is a LabelSelector."""
-
-    selector: LabelSelector | None = None
-
-
-class Service(KubeObject):
-    metadata: ObjectMeta = field(default_factory=ObjectMeta)
-    spec: SelectorMapSpec = field(default_factory=SelectorMapSpec)
-
-
-class ReplicationController(KubeObject):
-    metadata: ObjectMeta = field(default_factory=ObjectMeta)
-    spec: SelectorMapSpec = field(default_factory=SelectorMapSpec)
-
-
-class ReplicaSet(KubeObject):
-    metadata: ObjectMeta = field(default_factory=ObjectMeta)
-    spec: LabelSelectorSpec = field(default_factory=LabelSelectorSpec)
-
-
-class StatefulSet(KubeObject):
-    metadata: ObjectMeta = field(default_factory=ObjectMeta)
-    spec: LabelSelectorSpec = field(default_factory=LabelSelectorSpec)

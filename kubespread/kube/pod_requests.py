@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from kubespread.kube.objects import Container, ContainerStatus, Pod, ResourceList
+from kubespread.kube.meta import ResourceList
+from kubespread.kube.objects import Container, ContainerStatus, Pod
 from kubespread.kube.quantity import ZERO, Quantity, parse
 
 Amounts = dict[str, Quantity]

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from kubespread.kube.gotext import compact_json, quote
+from kubespread.kube.meta import LabelSelector
 from kubespread.kube.names import label_key_faults, label_value_faults
-from kubespread.kube.objects import LabelSelector
 
 _INTEGER = re.compile(r"[+-]?[0-9]+", re.ASCII)
 LABEL_SELECTOR_OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist")

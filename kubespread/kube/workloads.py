@@ -6,15 +6,16 @@ from collections.abc import Mapping
 
 from msgspec import field
 
-from kubespread.kube.objects import Int32, KubeObject, LabelSelector, ObjectMeta, Pod, StringMap
+from kubespread.kube.meta import ApiObject, Int32, KubeObject, LabelSelector, StringMap
+from kubespread.kube.objects import Pod
 
 
 class StatefulSetOrdinals(KubeObject):
     start: Int32 = 0
 
 
-class PersistentVolumeClaimTemplate(KubeObject):
-    metadata: ObjectMeta = field(default_factory=ObjectMeta)
+class PersistentVolumeClaimTemplate(ApiObject):
+    pass
 
 
 class WorkloadSpec(KubeObject):
@@ -29,8 +30,7 @@ class WorkloadSpec(KubeObject):
     job_template: JobTemplateSpec | None = None
 
 
-class JobTemplateSpec(KubeObject):
-    metadata: ObjectMeta = field(default_factory=ObjectMeta)
+class JobTemplateSpec(ApiObject):
     spec: WorkloadSpec | None = None
 
 
@@ -42,25 +42,22 @@ class MapSelectingWorkloadSpec(WorkloadSpec):
     selector: StringMap | None = None
 
 
-class Workload(KubeObject):
+class Workload(ApiObject):
     """Any object that embeds a pod template."""
 
-    metadata: ObjectMeta = field(default_factory=ObjectMeta)
     spec: WorkloadSpec = field(default_factory=WorkloadSpec)
     template: Pod | None = None
 
 
-class LabelSelectingWorkload(KubeObject):
+class LabelSelectingWorkload(ApiObject):
     """A Deployment, ReplicaSet, StatefulSet or DaemonSet."""
 
-    metadata: ObjectMeta = field(default_factory=ObjectMeta)
     spec: LabelSelectingWorkloadSpec = field(default_factory=LabelSelectingWorkloadSpec)
 
 
-class MapSelectingWorkload(KubeObject):
+class MapSelectingWorkload(ApiObject):
     """A ReplicationController."""
 
-    metadata: ObjectMeta = field(default_factory=ObjectMeta)
     spec: MapSelectingWorkloadSpec = field(default_factory=MapSelectingWorkloadSpec)
 
 

@@ -22,7 +22,7 @@ from kubespread.planner.report import (
 )
 from kubespread.scheduler.cluster import ABSENT, Cluster, Counts, Mask
 from kubespread.scheduler.framework import Code, Evaluation, SchedulingError
-from kubespread.scheduler.plugins.podtopologyspread.constraints import Constraint, Controllers
+from kubespread.scheduler.plugins.podtopologyspread.constraints import Constraint
 from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint
 from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread, SpreadState
 from kubespread.scheduler.plugins.podtopologyspread.scoring import Shares, SoftConstraint
@@ -32,18 +32,18 @@ from kubespread.scheduler.profile import Profile
 KUBE_VERSION = "1.36"
 
 
-def explain(cluster: Cluster, pod: Pod, profile: Profile, controllers: Controllers, notes: Sequence[str] = ()) -> ExplainReport:
+def explain(cluster: Cluster, pod: Pod, profile: Profile, notes: Sequence[str] = ()) -> ExplainReport:
     """What kube-scheduler with ``profile`` would say about ``pod``, admitted already, on every node of ``cluster``."""
     report = ExplainReport(
         kube_version=KUBE_VERSION,
         scheduler_name=profile.scheduler_name,
         pod=PodReference(namespace=pod.metadata.namespace, name=pod.metadata.name),
-        gaps=gaps(pod, profile, controllers),
+        gaps=gaps(pod, profile, cluster.objects),
         not_modelled=not_modelled(cluster, pod, profile),
         notes=tuple(notes),
     )
     try:
-        evaluation = framework(profile, controllers).evaluate(cluster, pod)
+        evaluation = framework(profile).evaluate(cluster, pod)
     except SchedulingError as error:
         return msgspec.structs.replace(report, message=str(error))
     rows = _constraint_rows(evaluation)

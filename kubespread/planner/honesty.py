@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kubespread.kube.cluster_objects import ClusterObjects
 from kubespread.kube.objects import Pod
 from kubespread.scheduler.cluster import Cluster
-from kubespread.scheduler.plugins.podtopologyspread.constraints import Controllers, controller_of, find_controller
+from kubespread.scheduler.plugins.podtopologyspread.constraints import controller_of, find_controller
 from kubespread.scheduler.profile import Profile
 
 _OWNER_KINDS = frozenset({("v1", "ReplicationController"), ("apps/v1", "ReplicaSet"), ("apps/v1", "StatefulSet")})
@@ -15,16 +16,16 @@ _MODELLED_SCORES = frozenset({"TaintToleration", "NodeAffinity", "PodTopologySpr
 _CONSTANT_SCORES = frozenset({"DynamicResources", "VolumeBinding"})
 
 
-def gaps(pod: Pod, profile: Profile, controllers: Controllers) -> tuple[str, ...]:
+def gaps(pod: Pod, profile: Profile, objects: ClusterObjects) -> tuple[str, ...]:
     """What the snapshot lacks and this pod's answer could depend on."""
     if pod.spec.topology_spread_constraints or (profile.spread.defaulting_type == "List" and not profile.spread.default_constraints):
         return ()
     found = []
-    if not controllers.services:
+    if not objects.services:
         found.append("no Service objects: default constraints cannot be derived from Services")
     owner = controller_of(pod)
     selects = owner is not None and (owner.api_version, owner.kind) in _OWNER_KINDS
-    if owner is not None and selects and find_controller(owner, pod.metadata.namespace, controllers) is None:
+    if owner is not None and selects and find_controller(owner, pod.metadata.namespace, objects) is None:
         name = f"{owner.kind} {pod.metadata.namespace}/{owner.name}"
         found.append(f"{name}, the pod's controller, is missing: default constraints cannot be derived from its selector")
     return tuple(found)

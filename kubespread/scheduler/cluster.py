@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from kubespread.kube.cluster_objects import ClusterObjects
 from kubespread.kube.objects import Node, Pod, Taint
 from kubespread.kube.selector import Requirement, Selector
 from kubespread.scheduler.resources import ResourceColumns
@@ -53,11 +54,12 @@ class Cluster:
     leaves them out.
     """
 
-    def __init__(self, nodes: Sequence[Node], pods: Sequence[Pod]) -> None:
+    def __init__(self, nodes: Sequence[Node], pods: Sequence[Pod], objects: ClusterObjects | None = None) -> None:
         self.nodes = tuple(nodes)
         self.names = tuple(node.metadata.name for node in nodes)
         self.node_index: Mapping[str, int] = {name: position for position, name in enumerate(self.names)}
         self.pods = tuple(pod for pod in pods if pod.spec.node_name in self.node_index and pod.status.phase not in _TERMINAL_PHASES)
+        self.objects = objects or ClusterObjects()
         self._labels: dict[str, LabelColumn] = {}
 
     def __len__(self) -> int:

@@ -13,9 +13,10 @@ from msgspec import field
 from kubespread.kube.admission import DEFAULT_SCHEDULER
 from kubespread.kube.decoding import DecodingError, decode, normalized, unknown_fields
 from kubespread.kube.gotext import aggregate
+from kubespread.kube.meta import Int32, KubeObject
 from kubespread.kube.names import label_key_faults
 from kubespread.kube.node_selector import parse_term
-from kubespread.kube.objects import Int32, KubeObject, NodeAffinity, TopologySpreadConstraint
+from kubespread.kube.objects import NodeAffinity, TopologySpreadConstraint
 from kubespread.kube.validation.faults import FieldFault, duplicate, forbidden, invalid, invalid_each, required, unsupported
 from kubespread.scheduler.plugins.podtopologyspread.constraints import DO_NOT_SCHEDULE, SCHEDULE_ANYWAY, SpreadArgs
 from kubespread.scheduler.profile import PluginEntry, PluginSet, Profile, ProfileError, expand

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import numpy as np
 
 from kubespread.kube.node_selector import NODE_NAME_FIELD, Term, parse_term
-from kubespread.kube.objects import NodeSelector, Pod, Taint, Toleration
+from kubespread.kube.node_terms import NodeSelector
+from kubespread.kube.objects import Pod, Taint, Toleration
 from kubespread.kube.selector import Requirement, from_map
 from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, untolerated
 from kubespread.scheduler.cluster import Cluster, Counts, Mask

@@ -11,7 +11,7 @@ import msgspec
 
 from kubespread.errors import SnapshotError
 from kubespread.kube.decoding import DecodingError, decode
-from kubespread.kube.objects import KubeObject
+from kubespread.kube.meta import ApiObject
 from kubespread.manifest.documents import KubernetesObject, looks_like_json, objects
 from kubespread.manifest.events import MalformedError
 from kubespread.manifest.lines import FieldLines
@@ -37,7 +37,7 @@ def load(paths: Sequence[str]) -> Snapshot:
 
 
 def _no_nodes(snapshot: Snapshot) -> str:
-    found = {"Pod": len(snapshot.pods), "Service": len(snapshot.services), **snapshot.skipped}
+    found = {"Pod": len(snapshot.pods), "Service": len(snapshot.objects.services), **snapshot.skipped}
     kinds = ", ".join(f"{count} {kind}" for kind, count in found.items() if count)
     return f"no Node among what was found ({kinds})" if kinds else "no Kubernetes objects found"
 
@@ -87,7 +87,7 @@ def _read_json(text: bytes, builder: SnapshotBuilder) -> bool:
     return True
 
 
-def _decode_item(item: msgspec.Raw, list_head: _Head) -> tuple[str, KubeObject | None]:
+def _decode_item(item: msgspec.Raw, list_head: _Head) -> tuple[str, ApiObject | None]:
     own = msgspec.json.decode(item, type=_Head)
     if own.items is not None:
         raise msgspec.ValidationError("a list inside a list")

@@ -8,20 +8,23 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from kubespread.errors import SnapshotError
-from kubespread.kube.admission import DEFAULT_NAMESPACE, default_node, default_pod
+from kubespread.kube.admission import DEFAULT_NAMESPACE, default_cluster_objects, default_node, default_pod
+from kubespread.kube.cluster_objects import FIELDS, ClusterObjects, Namespace, PriorityClass
 from kubespread.kube.decoding import DecodingError, decode
-from kubespread.kube.objects import KubeObject, Node, Pod, ReplicaSet, ReplicationController, Service, StatefulSet
+from kubespread.kube.meta import ApiObject
+from kubespread.kube.objects import Node, Pod
+from kubespread.kube.storage import CSIDriver, CSINode, PersistentVolume, StorageClass, VolumeAttachment
 
-T = TypeVar("T", bound=KubeObject)
+T = TypeVar("T", bound=ApiObject)
 
-KINDS: Mapping[tuple[str, str], type[KubeObject]] = {
+KINDS: Mapping[tuple[str, str], type[ApiObject]] = {
     ("v1", "Node"): Node,
     ("v1", "Pod"): Pod,
-    ("v1", "Service"): Service,
-    ("v1", "ReplicationController"): ReplicationController,
-    ("apps/v1", "ReplicaSet"): ReplicaSet,
-    ("apps/v1", "StatefulSet"): StatefulSet,
+    **{kind: cls for kind, (cls, _) in FIELDS.items()},
 }
+
+
+_CLUSTER_SCOPED = (Node, Namespace, PersistentVolume, StorageClass, CSINode, CSIDriver, VolumeAttachment, PriorityClass)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +33,7 @@ class Snapshot:
 
     nodes: tuple[Node, ...] = ()
     pods: tuple[Pod, ...] = ()
-    services: tuple[Service, ...] = ()
-    replication_controllers: tuple[ReplicationController, ...] = ()
-    replica_sets: tuple[ReplicaSet, ...] = ()
-    stateful_sets: tuple[StatefulSet, ...] = ()
+    objects: ClusterObjects = field(default_factory=ClusterObjects)
     skipped: Mapping[str, int] = field(default_factory=dict)
     """How many objects of each kind were read and are of no use to scheduling."""
 
@@ -50,7 +50,7 @@ class SnapshotBuilder:
     """Collects objects from any number of sources; an object that comes twice counts once, the newest of them."""
 
     def __init__(self) -> None:
-        self._objects: dict[type[KubeObject], dict[tuple[str, str], Any]] = {cls: {} for cls in KINDS.values()}
+        self._objects: dict[type[ApiObject], dict[tuple[str, str], Any]] = {cls: {} for cls in KINDS.values()}
         self._skipped: Counter[str] = Counter()
         self.nodes_listed = False
         """Whether a source listed nodes, even if it found none: an empty cluster is an answer, a forgotten kind is not."""
@@ -71,10 +71,10 @@ class SnapshotBuilder:
         except DecodingError as error:
             raise SnapshotError(f"{object_name(data)}: {error.path}: {error}") from error
 
-    def add(self, found: KubeObject) -> None:
+    def add(self, found: ApiObject) -> None:
         """Take one typed object of a known kind."""
-        meta = found.metadata  # type: ignore[attr-defined]  # every class of KINDS has metadata; KubeObject itself does not
-        key = ("" if isinstance(found, Node) else meta.namespace or DEFAULT_NAMESPACE, meta.name)
+        meta = found.metadata
+        key = ("" if isinstance(found, _CLUSTER_SCOPED) else meta.namespace or DEFAULT_NAMESPACE, meta.name)
         same_kind = self._objects[type(found)]
         known = same_kind.get(key)
         if known is None or _is_newer(meta.resource_version, known.metadata.resource_version):
@@ -87,15 +87,10 @@ class SnapshotBuilder:
             default_node(node)
         for pod in pods:
             default_pod(pod)
-        return Snapshot(
-            nodes=nodes,
-            pods=pods,
-            services=tuple(self._take(Service)),
-            replication_controllers=tuple(self._take(ReplicationController)),
-            replica_sets=tuple(self._take(ReplicaSet)),
-            stateful_sets=tuple(self._take(StatefulSet)),
-            skipped=dict(self._skipped),
-        )
+        by_field: dict[str, Any] = {name: tuple(self._take(cls)) for cls, name in FIELDS.values()}
+        others = ClusterObjects(**by_field)
+        default_cluster_objects(others)
+        return Snapshot(nodes, pods, others, dict(self._skipped))
 
     def _take(self, cls: type[T]) -> Iterator[T]:
         yield from self._objects[cls].values()

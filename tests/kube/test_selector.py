@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from kubespread.kube.meta import LabelSelector, LabelSelectorRequirement
 from kubespread.kube.node_selector import parse_term, pinned_names
-from kubespread.kube.objects import LabelSelector, LabelSelectorRequirement, NodeSelectorRequirement, NodeSelectorTerm
+from kubespread.kube.node_terms import NodeSelectorRequirement, NodeSelectorTerm
 from kubespread.kube.selector import Requirement, Selector, SelectorError, from_label_selector
 
 REQUIREMENTS: list[tuple[str, tuple[str, ...], str | None, bool]] = [

@@ -61,14 +61,8 @@ def test_every_shape_gives_the_same_snapshot(shape: str, zipped: bool, tmp_path:
 
 def test_what_is_kept_and_what_is_counted() -> None:
     snapshot = kubespread.Snapshot.from_objects(OBJECTS)
-    kept = (
-        snapshot.nodes,
-        snapshot.pods,
-        snapshot.services,
-        snapshot.replica_sets,
-        snapshot.stateful_sets,
-        snapshot.replication_controllers,
-    )
+    others = snapshot.objects
+    kept = (snapshot.nodes, snapshot.pods, others.services, others.replica_sets, others.stateful_sets, others.replication_controllers)
     assert ([len(found) for found in kept], snapshot.skipped) == ([2, 2, 1, 1, 1, 1], {"ConfigMap": 1})
 
 

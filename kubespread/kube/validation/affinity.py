@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from kubespread.kube.names import dns_label_faults, label_key_faults, label_value_faults, subdomain_faults
 from kubespread.kube.node_selector import NODE_NAME_FIELD
-from kubespread.kube.objects import Affinity, NodeAffinity, NodeSelectorRequirement, NodeSelectorTerm, PodAffinity, PodAffinityTerm
+from kubespread.kube.node_terms import NodeSelectorRequirement, NodeSelectorTerm
+from kubespread.kube.objects import Affinity, NodeAffinity, PodAffinity, PodAffinityTerm
 from kubespread.kube.validation.faults import FieldFault, forbidden, invalid, invalid_each, required
 from kubespread.kube.validation.labels import BAD_OPERATOR, VALUES_FORBIDDEN, VALUES_REQUIRED, merged_key_faults, selector_faults
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from kubespread.kube.meta import LabelSelector, LabelSelectorRequirement
 from kubespread.kube.names import label_key_faults, label_value_faults
-from kubespread.kube.objects import LabelSelector, LabelSelectorRequirement
 from kubespread.kube.validation.faults import FieldFault, forbidden, invalid, invalid_each, required
 
 VALUES_REQUIRED = "must be specified when `operator` is 'In' or 'NotIn'"

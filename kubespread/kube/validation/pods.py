@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from kubespread.kube.meta import ObjectMeta
 from kubespread.kube.names import label_key_faults, label_value_faults, subdomain_faults
-from kubespread.kube.objects import ObjectMeta, Pod, PodSchedulingGate, PodSpec, Toleration
+from kubespread.kube.objects import Pod, PodSchedulingGate, PodSpec, Toleration
 from kubespread.kube.pod_requests import amounts
 from kubespread.kube.validation.affinity import affinity_faults
 from kubespread.kube.validation.containers import container_faults, host_network_faults

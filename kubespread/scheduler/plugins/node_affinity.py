@@ -11,6 +11,7 @@ import numpy as np
 from kubespread.kube import objects as kube
 from kubespread.kube.gotext import aggregate
 from kubespread.kube.node_selector import parse_term, pinned_names
+from kubespread.kube.node_terms import NodeSelector
 from kubespread.kube.objects import Pod, PreferredSchedulingTerm
 from kubespread.scheduler.cluster import Cluster, Counts, Mask
 from kubespread.scheduler.framework import SKIP, Code, SchedulingError, State, Status, Verdicts, default_normalize
@@ -54,7 +55,7 @@ class NodeAffinity:
 class _State(State):
     cluster: Cluster
     pod: Pod
-    added_required: kube.NodeSelector | None
+    added_required: NodeSelector | None
     added_preferred: Sequence[PreferredSchedulingTerm]
     preferred: Sequence[PreferredSchedulingTerm] | None
 

@@ -11,16 +11,9 @@ from typing import Literal
 
 import numpy as np
 
-from kubespread.kube.objects import (
-    LabelSelector,
-    OwnerReference,
-    Pod,
-    ReplicaSet,
-    ReplicationController,
-    Service,
-    StatefulSet,
-    TopologySpreadConstraint,
-)
+from kubespread.kube.cluster_objects import ClusterObjects, ReplicaSet, ReplicationController, StatefulSet
+from kubespread.kube.meta import LabelSelector, OwnerReference
+from kubespread.kube.objects import Pod, TopologySpreadConstraint
 from kubespread.kube.selector import NOTHING, Requirement, Selector, SelectorError, from_label_selector, from_map
 from kubespread.scheduler.cluster import Cluster, Counts, Mask
 from kubespread.scheduler.node_matching import everywhere, matches_required_node_affinity, tolerated
@@ -44,16 +37,6 @@ class SpreadArgs:
 
     defaulting_type: Literal["System", "List"] = "System"
     default_constraints: tuple[TopologySpreadConstraint, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Controllers:
-    """The Services and workload controllers that default constraints take their selector from."""
-
-    services: Sequence[Service] = ()
-    replication_controllers: Sequence[ReplicationController] = ()
-    replica_sets: Sequence[ReplicaSet] = ()
-    stateful_sets: Sequence[StatefulSet] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,14 +74,14 @@ class PodConstraints:
         return [at for at, constraint in enumerate(self.constraints) if constraint.when_unsatisfiable == when_unsatisfiable]
 
 
-def pod_constraints(pod: Pod, args: SpreadArgs, controllers: Controllers) -> PodConstraints:
+def pod_constraints(pod: Pod, args: SpreadArgs, objects: ClusterObjects) -> PodConstraints:
     """The constraints in force for ``pod``. Any constraint of its own, hard or soft, switches the defaults off."""
     own = pod.spec.topology_spread_constraints
     if own:
         return _own_constraints(pod, own)
     defaults = SYSTEM_DEFAULTS if args.defaulting_type == "System" else args.default_constraints
     source: Source = "system" if args.defaulting_type == "System" else "profile"
-    selector = default_selector(pod, controllers) if defaults else Selector()
+    selector = default_selector(pod, objects) if defaults else Selector()
     if selector.is_empty:
         return PodConstraints()
     constraints = tuple(_constraint(constraint, selector, pod, source) for constraint in defaults)
@@ -144,19 +127,19 @@ def _constraint(constraint: TopologySpreadConstraint, selector: Selector, pod: P
     )
 
 
-def default_selector(pod: Pod, controllers: Controllers) -> Selector:
+def default_selector(pod: Pod, objects: ClusterObjects) -> Selector:
     """The selector shared by all default constraints: matching Services merged, then the pod's controller.
 
     Empty when nothing selects the pod, and then the pod has no default constraints at all.
     """
     namespace, labels = pod.metadata.namespace, pod.metadata.labels
     merged: dict[str, str] = {}
-    for service in controllers.services:
+    for service in objects.services:
         wanted = service.spec.selector
         if service.metadata.namespace == namespace and wanted is not None and wanted.items() <= labels.items():
             merged |= wanted
     owner = controller_of(pod)
-    found = find_controller(owner, namespace, controllers) if owner is not None else None
+    found = find_controller(owner, namespace, objects) if owner is not None else None
     if isinstance(found, ReplicationController):
         return from_map(merged | (found.spec.selector or {}))
     selector = from_map(merged)
@@ -174,13 +157,13 @@ def controller_of(pod: Pod) -> OwnerReference | None:
 
 
 def find_controller(
-    owner: OwnerReference, namespace: str, controllers: Controllers
+    owner: OwnerReference, namespace: str, objects: ClusterObjects
 ) -> ReplicationController | ReplicaSet | StatefulSet | None:
     """The owner by exact apiVersion and kind and by name; its uid is not compared. Other kinds select nothing."""
     candidates: Mapping[tuple[str, str], Sequence[ReplicationController | ReplicaSet | StatefulSet]] = {
-        ("v1", "ReplicationController"): controllers.replication_controllers,
-        ("apps/v1", "ReplicaSet"): controllers.replica_sets,
-        ("apps/v1", "StatefulSet"): controllers.stateful_sets,
+        ("v1", "ReplicationController"): objects.replication_controllers,
+        ("apps/v1", "ReplicaSet"): objects.replica_sets,
+        ("apps/v1", "StatefulSet"): objects.stateful_sets,
     }
     for found in candidates.get((owner.api_version, owner.kind), ()):
         if found.metadata.name == owner.name and found.metadata.namespace == namespace:

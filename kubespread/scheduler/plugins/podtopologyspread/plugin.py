@@ -12,7 +12,6 @@ from kubespread.scheduler.framework import SKIP, SchedulingError, State, Verdict
 from kubespread.scheduler.plugins.podtopologyspread.constraints import (
     DO_NOT_SCHEDULE,
     SCHEDULE_ANYWAY,
-    Controllers,
     NodeInclusion,
     PodConstraints,
     SpreadArgs,
@@ -27,10 +26,9 @@ class PodTopologySpread:
     name: ClassVar[str] = "PodTopologySpread"
 
     args: SpreadArgs = field(default_factory=SpreadArgs)
-    controllers: Controllers = field(default_factory=Controllers)
 
     def prepare(self, cluster: Cluster, pod: Pod) -> State:
-        declared = pod_constraints(pod, self.args, self.controllers)
+        declared = pod_constraints(pod, self.args, cluster.objects)
         if problem := declared.problems.get(DO_NOT_SCHEDULE):
             detail = f"get constraints from pod: obtaining pod's hard topology spread constraints: {problem}"
             raise SchedulingError(f'running PreFilter plugin "PodTopologySpread": {detail}')

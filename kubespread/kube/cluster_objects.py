@@ -1,0 +1,110 @@
+"""Everything besides nodes and pods that scheduling reads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from msgspec import field
+
+from kubespread.kube.meta import ApiObject, Int32, KubeObject, LabelSelector, StringMap
+from kubespread.kube.storage import (
+    CSIDriver,
+    CSINode,
+    CSIStorageCapacity,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    StorageClass,
+    VolumeAttachment,
+)
+
+
+class SelectorMapSpec(KubeObject):
+    """The spec of a Service or a ReplicationController, whose selector is a plain map."""
+
+    selector: StringMap | None = None
+
+
+class LabelSelectorSpec(KubeObject):
+    """The spec of a ReplicaSet or a StatefulSet, whose selector is a LabelSelector."""
+
+    selector: LabelSelector | None = None
+
+
+class Service(ApiObject):
+    spec: SelectorMapSpec = field(default_factory=SelectorMapSpec)
+
+
+class ReplicationController(ApiObject):
+    spec: SelectorMapSpec = field(default_factory=SelectorMapSpec)
+
+
+class ReplicaSet(ApiObject):
+    spec: LabelSelectorSpec = field(default_factory=LabelSelectorSpec)
+
+
+class StatefulSet(ApiObject):
+    spec: LabelSelectorSpec = field(default_factory=LabelSelectorSpec)
+
+
+class Namespace(ApiObject):
+    pass
+
+
+class PodDisruptionBudgetSpec(KubeObject):
+    selector: LabelSelector | None = None
+
+
+class PodDisruptionBudgetStatus(KubeObject):
+    disruptions_allowed: Int32 = 0
+    disrupted_pods: dict[str, str] = field(default_factory=dict)
+
+
+class PodDisruptionBudget(ApiObject):
+    spec: PodDisruptionBudgetSpec = field(default_factory=PodDisruptionBudgetSpec)
+    status: PodDisruptionBudgetStatus = field(default_factory=PodDisruptionBudgetStatus)
+
+
+class PriorityClass(ApiObject):
+    value: Int32 = 0
+    global_default: bool = False
+    preemption_policy: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterObjects:
+    """The objects of one cluster by kind, in the order they were listed."""
+
+    services: tuple[Service, ...] = ()
+    replication_controllers: tuple[ReplicationController, ...] = ()
+    replica_sets: tuple[ReplicaSet, ...] = ()
+    stateful_sets: tuple[StatefulSet, ...] = ()
+    namespaces: tuple[Namespace, ...] = ()
+    persistent_volume_claims: tuple[PersistentVolumeClaim, ...] = ()
+    persistent_volumes: tuple[PersistentVolume, ...] = ()
+    storage_classes: tuple[StorageClass, ...] = ()
+    csi_nodes: tuple[CSINode, ...] = ()
+    csi_drivers: tuple[CSIDriver, ...] = ()
+    csi_storage_capacities: tuple[CSIStorageCapacity, ...] = ()
+    volume_attachments: tuple[VolumeAttachment, ...] = ()
+    pod_disruption_budgets: tuple[PodDisruptionBudget, ...] = ()
+    priority_classes: tuple[PriorityClass, ...] = ()
+
+
+FIELDS: Mapping[tuple[str, str], tuple[type[ApiObject], str]] = {
+    ("v1", "Service"): (Service, "services"),
+    ("v1", "ReplicationController"): (ReplicationController, "replication_controllers"),
+    ("apps/v1", "ReplicaSet"): (ReplicaSet, "replica_sets"),
+    ("apps/v1", "StatefulSet"): (StatefulSet, "stateful_sets"),
+    ("v1", "Namespace"): (Namespace, "namespaces"),
+    ("v1", "PersistentVolumeClaim"): (PersistentVolumeClaim, "persistent_volume_claims"),
+    ("v1", "PersistentVolume"): (PersistentVolume, "persistent_volumes"),
+    ("storage.k8s.io/v1", "StorageClass"): (StorageClass, "storage_classes"),
+    ("storage.k8s.io/v1", "CSINode"): (CSINode, "csi_nodes"),
+    ("storage.k8s.io/v1", "CSIDriver"): (CSIDriver, "csi_drivers"),
+    ("storage.k8s.io/v1", "CSIStorageCapacity"): (CSIStorageCapacity, "csi_storage_capacities"),
+    ("storage.k8s.io/v1", "VolumeAttachment"): (VolumeAttachment, "volume_attachments"),
+    ("policy/v1", "PodDisruptionBudget"): (PodDisruptionBudget, "pod_disruption_budgets"),
+    ("scheduling.k8s.io/v1", "PriorityClass"): (PriorityClass, "priority_classes"),
+}
+"""Each kind's type, and the field of ClusterObjects it is kept in."""
