@@ -17,7 +17,8 @@ from kubespread.manifest.reading import MAX_MANIFEST_BYTES, display_name, read_t
 from kubespread.planner.explain import explain as explain_pod
 from kubespread.planner.report import ExplainReport
 from kubespread.scheduler.cluster import Cluster
-from kubespread.scheduler.configuration import ConfigurationError, load_profiles
+from kubespread.scheduler.configuration.args import ConfigurationError
+from kubespread.scheduler.configuration.loading import load_profiles
 from kubespread.scheduler.profile import Profile, default_profile
 from kubespread.snapshot.files import load as load_files
 from kubespread.snapshot.snapshot import Snapshot

@@ -11,14 +11,12 @@ from kubespread.scheduler.plugins.podtopologyspread.constraints import controlle
 from kubespread.scheduler.profile import Profile
 
 _OWNER_KINDS = frozenset({("v1", "ReplicationController"), ("apps/v1", "ReplicaSet"), ("apps/v1", "StatefulSet")})
-_MODELLED_SCORES = frozenset({"TaintToleration", "NodeAffinity", "PodTopologySpread"})
-# Adds the same to every node unless the pod has resource claims.
-_CONSTANT_SCORES = frozenset({"DynamicResources", "VolumeBinding"})
 
 
 def gaps(pod: Pod, profile: Profile, objects: ClusterObjects) -> tuple[str, ...]:
     """What the snapshot lacks and this pod's answer could depend on."""
-    if pod.spec.topology_spread_constraints or (profile.spread.defaulting_type == "List" and not profile.spread.default_constraints):
+    spread = profile.args.spread
+    if pod.spec.topology_spread_constraints or (spread.defaulting_type == "List" and not spread.default_constraints):
         return ()
     found = []
     if not objects.services:
@@ -42,8 +40,6 @@ def _not_modelled(cluster: Cluster, pod: Pod, profile: Profile) -> Iterator[str]
     if spec.scheduling_gates:
         names = " ".join(gate.name for gate in spec.scheduling_gates)
         yield f"scheduling gates [{names}]: the pod waits until they are removed; it is judged here as if they were"
-    if "NodePorts" in filters and any(port.host_port for container in spec.containers for port in container.ports):
-        yield "NodePorts: conflicts of the pod's host ports"
     if filters & {"VolumeBinding", "VolumeZone", "VolumeRestrictions", "NodeVolumeLimits"} and _has_claims(pod):
         yield "volume plugins: zones, binding and limits of the pod's PersistentVolumeClaims"
     if "InterPodAffinity" in filters:
@@ -53,11 +49,8 @@ def _not_modelled(cluster: Cluster, pod: Pod, profile: Profile) -> Iterator[str]
             yield "InterPodAffinity: affinity and anti-affinity of pods in the cluster"
     if spec.resource_claims:
         yield "DynamicResources: the pod's resource claims"
-    unscored = [entry.name for entry in profile.scores if entry.name not in _MODELLED_SCORES | _CONSTANT_SCORES]
-    if unscored:
-        yield f"scores of {', '.join(unscored)}: totals leave them out"
-    for name in profile.unread_args:
-        yield f"scheduler configuration: {name}" if name == "extenders" else f"scheduler configuration: arguments of {name}"
+    if profile.has_extenders:
+        yield "extenders: what they would filter or score"
 
 
 def _has_claims(pod: Pod) -> bool:

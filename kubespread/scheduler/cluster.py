@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from kubespread.kube.cluster_objects import ClusterObjects
 from kubespread.kube.objects import Node, Pod, Taint
 from kubespread.kube.selector import Requirement, Selector
+from kubespread.scheduler.host_ports import HostPort, host_ports
 from kubespread.scheduler.resources import ResourceColumns
 
 Mask = NDArray[np.bool_]
@@ -134,6 +135,27 @@ class Cluster:
         answers = [owner == namespace and selector.matches(labels) for owner, labels in self._label_sets[1]]
         matching = np.array(answers, dtype=np.bool_)[pod_labels]
         return np.bincount(pod_node[matching], minlength=len(self)).astype(np.int64)
+
+    @cached_property
+    def images(self) -> Mapping[str, tuple[list[int], int]]:
+        """Per image name the nodes that hold it, and its size as the first of them reports it."""
+        found: dict[str, tuple[list[int], int]] = {}
+        for position, node in enumerate(self.nodes):
+            for image in node.status.images:
+                for name in image.names:
+                    holders, _ = found.setdefault(name, ([], image.size_bytes))
+                    if position not in holders[-1:]:
+                        holders.append(position)
+        return found
+
+    @cached_property
+    def host_ports(self) -> Mapping[HostPort, list[int]]:
+        """Per host port in use, the nodes where it is."""
+        used: dict[HostPort, list[int]] = {}
+        for pod in self.pods:
+            for port in host_ports(pod):
+                used.setdefault(port, []).append(self.node_index[pod.spec.node_name])
+        return used
 
     @cached_property
     def resources(self) -> ResourceColumns:

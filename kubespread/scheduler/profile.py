@@ -9,8 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kubespread.kube.admission import DEFAULT_SCHEDULER
-from kubespread.kube.objects import NodeAffinity
-from kubespread.scheduler.plugins.podtopologyspread.constraints import SpreadArgs
+from kubespread.scheduler.plugin_args import PluginArgs
 
 FILTER, SCORE, QUEUE_SORT, BIND = "filter", "score", "queueSort", "bind"
 MULTI_POINT = "multiPoint"
@@ -63,14 +62,13 @@ class PluginSet:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """One profile, expanded. ``unread_args`` names the plugins whose arguments were given and are not modelled."""
+    """One profile, expanded."""
 
     scheduler_name: str = DEFAULT_SCHEDULER
     filters: tuple[str, ...] = ()
     scores: tuple[PluginEntry, ...] = ()
-    spread: SpreadArgs = field(default_factory=SpreadArgs)
-    added_affinity: NodeAffinity | None = None
-    unread_args: tuple[str, ...] = ()
+    args: PluginArgs = field(default_factory=PluginArgs)
+    has_extenders: bool = False
 
 
 def expand(points: Mapping[str, PluginSet], scheduler_name: str) -> tuple[tuple[str, ...], tuple[PluginEntry, ...]]:

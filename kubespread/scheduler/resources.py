@@ -13,13 +13,15 @@ from numpy.typing import NDArray
 
 from kubespread.errors import SnapshotError
 from kubespread.kube.objects import Node, Pod
-from kubespread.kube.pod_requests import Amounts, amounts, pod_requests
-from kubespread.kube.quantity import INT64_MAX, OUT_OF_RANGE, QuantityError, parse
+from kubespread.kube.pod_requests import Amounts, amounts, is_pod_level_resource, pod_requests
+from kubespread.kube.quantity import INT64_MAX, OUT_OF_RANGE, QuantityError, QuantityText, parse
 from kubespread.kube.resource_names import is_scalar
 
 Amount = NDArray[np.int64]
 
 BASIC_RESOURCES = ("cpu", "memory", "ephemeral-storage")
+STAND_INS = {"cpu": "100m", "memory": "200Mi"}
+"""What a container that does not ask for cpu or memory counts with when nodes are scored."""
 
 
 def scheduler_amounts(given: Amounts) -> dict[str, int]:
@@ -42,13 +44,19 @@ class ResourceColumns:
         self.allowed_pods: Amount = np.array([_allowed_pods(node) for node in nodes], dtype=np.int64)
         self.pod_count: Amount = np.bincount(pod_node, minlength=len(nodes)).astype(np.int64)
         self._allocatable = self._columns(range(len(nodes)), (_allocatable(node) for node in nodes))
-        self._requested = self._columns(pod_node, (_requested(pod) for pod in pods))
+        asked = _Requests()
+        self._requested = self._columns(pod_node, (asked.requested(pod) for pod in pods))
+        self._non_zero = self._columns(pod_node, (asked.non_zero(pod) for pod in pods))
 
     def allocatable(self, name: str) -> Amount:
         return self._allocatable.get(name, self._zero)
 
     def requested(self, name: str) -> Amount:
         return self._requested.get(name, self._zero)
+
+    def non_zero_requested(self, name: str) -> Amount:
+        """What scoring takes to be used: with the stand-ins for cpu and memory, as requested for everything else."""
+        return self._non_zero.get(name, self._zero) if name in STAND_INS else self.requested(name)
 
     def _columns(self, positions: Iterable[int], lists: Iterable[Mapping[str, int]]) -> dict[str, Amount]:
         """Add up one list of amounts per position."""
@@ -76,9 +84,50 @@ def _allocatable(node: Node) -> dict[str, int]:
         return scheduler_amounts(amounts(node.status.allocatable))
 
 
-def _requested(pod: Pod) -> dict[str, int]:
+Shape = tuple[tuple[tuple[str, QuantityText | None], ...], ...]
+
+
+class _Requests:
+    """The requests of existing pods, worked out once for all plain pods that ask for the same."""
+
+    def __init__(self) -> None:
+        self._known: dict[Shape, tuple[dict[str, int], dict[str, int]]] = {}
+
+    def requested(self, pod: Pod) -> dict[str, int]:
+        return self._of(pod)[0]
+
+    def non_zero(self, pod: Pod) -> dict[str, int]:
+        return self._of(pod)[1]
+
+    def _of(self, pod: Pod) -> tuple[dict[str, int], dict[str, int]]:
+        shape = _shape(pod)
+        if shape is None:
+            return _work_out(pod)
+        if shape not in self._known:
+            self._known[shape] = _work_out(pod)
+        return self._known[shape]
+
+
+def _shape(pod: Pod) -> Shape | None:
+    """What the requests of a plain pod depend on; None for pods with anything that could add to it."""
+    spec, status = pod.spec, pod.status
+    if spec.init_containers or spec.resources is not None or spec.overhead or status.resources is not None:
+        return None
+    if any(container.resources is not None for container in status.container_statuses):
+        return None
+    return tuple(tuple(sorted(container.resources.requests.items())) for container in spec.containers)
+
+
+def _work_out(pod: Pod) -> tuple[dict[str, int], dict[str, int]]:
+    """Requested, and requested with stand-ins.
+
+    With pod-level requests a stand-in is offered only for what the pod as a whole does not ask for.
+    """
     with _blaming(pod):
-        return scheduler_amounts(pod_requests(pod, use_status=True))
+        requested = pod_requests(pod, use_status=True)
+        has_pod_level = pod.spec.resources is not None and any(map(is_pod_level_resource, pod.spec.resources.requests))
+        offered = {name: parse(text) for name, text in STAND_INS.items() if not (has_pod_level and name in requested)}
+        return scheduler_amounts(requested), scheduler_amounts(pod_requests(pod, offered, use_status=True))
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from tests.cli.support import CLUSTER, FIXTURES, POD, run, shell
 
 COLUMNS = """\
 NODE    ZONE    FITS   A:ZONE<=1   B:NODE<=1   SCORE    WHY-NOT
-node4   zoneB   yes    1+1-1=1     0+1-0=1     300      <none>
+node4   zoneB   yes    1+1-1=1     0+1-0=1     398      <none>
 node3   zoneB   no     1+1-1=1     1+1-0=2>1   <none>   B: skew 2 exceeds maxSkew 1
 node1   zoneA   no     2+1-1=2>1   1+1-0=2>1   <none>   A: skew 2 exceeds maxSkew 1; B: skew 2 exceeds maxSkew 1
 node2   zoneA   no     2+1-1=2>1   1+1-0=2>1   <none>   A: skew 2 exceeds maxSkew 1; B: skew 2 exceeds maxSkew 1
@@ -27,7 +27,7 @@ Pod default/mypod against 4 nodes · kube-scheduler v1.36 · profile default-sch
   A  zone ≤ 1  DoNotSchedule  foo=bar  zoneA 2 · zoneB 1                      min 1
   B  node ≤ 1  DoNotSchedule  foo=bar  node1 1 · node2 1 · node3 1 · node4 0  min 0
   NODE    ZONE    FITS   A zone          B node          SCORE   WHY NOT
-  node4   zoneB   yes    1+1−1 = 1       0+1−0 = 1         300
+  node4   zoneB   yes    1+1−1 = 1       0+1−0 = 1         398
   node3   zoneB   no     1+1−1 = 1       1+1−0 = 2 > 1           B: skew 2 exceeds maxSkew 1
   node1   zoneA   no     2+1−1 = 2 > 1   1+1−0 = 2 > 1           A: skew 2 exceeds maxSkew 1; B: skew 2 exceeds maxSkew 1
   node2   zoneA   no     2+1−1 = 2 > 1   1+1−0 = 2 > 1           A: skew 2 exceeds maxSkew 1; B: skew 2 exceeds maxSkew 1
@@ -52,8 +52,8 @@ def test_plain_without_headers() -> None:
 
 def test_wide_adds_a_column_for_each_score_plugin() -> None:
     header, first, *_ = run("explain", POD, "-S", CLUSTER, "-o", "wide").out.splitlines()
-    assert "TAINTTOLERATION" in header.split()
-    assert first.split()[5:7] == ["300", "300"]
+    assert header.split()[5:] == ["TAINTTOLERATION", "NODERESOURCESFIT", "DYNAMICRESOURCES", "IMAGELOCALITY", "SCORE", "WHY-NOT"]
+    assert first.split()[5:] == ["300", "98", "0", "0", "398", "<none>"]
 
 
 def test_json_is_the_whole_report_and_satisfies_the_schema() -> None:
@@ -105,7 +105,7 @@ def test_formats_are_not_case_sensitive() -> None:
 
 def test_name_prints_the_nodes_that_fit() -> None:
     result = run("explain", FIXTURES / "manifests" / "one-constraint.yaml", "-S", CLUSTER, "-o", "name", "-q")
-    assert (result.code, result.out, result.err) == (0, "node3\nnode4\n", "")
+    assert (result.code, result.out, result.err) == (0, "node4\nnode3\n", "")
 
 
 def test_no_node_fits() -> None:
@@ -217,7 +217,7 @@ def test_several_snapshots_and_directories_are_one_cluster(tmp_path: Path) -> No
 
 
 def test_the_namespace_decides_which_pods_count() -> None:
-    assert run("explain", POD, "-S", CLUSTER, "-n", "other", "-o", "name").out == "node1\nnode2\nnode3\nnode4\n"
+    assert run("explain", POD, "-S", CLUSTER, "-n", "other", "-o", "name").out == "node4\nnode1\nnode2\nnode3\n"
 
 
 def test_scheduler_config_changes_weights(tmp_path: Path) -> None:

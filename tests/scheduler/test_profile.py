@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
-from kubespread.scheduler.configuration import ConfigurationError, load_profiles
+from kubespread.scheduler.configuration.args import ConfigurationError
+from kubespread.scheduler.configuration.loading import load_profiles
+from kubespread.scheduler.plugin_args import FitArgs, InterPodAffinityArgs, PluginArgs, ShapePoint, WeightedResource
 from kubespread.scheduler.profile import PluginEntry, Profile, default_profile
 
 Data = dict[str, Any]
@@ -244,11 +246,86 @@ def test_refusals(case: str) -> None:
 def test_the_policies_of_default_constraints_are_not_validated() -> None:
     args = {"defaultingType": "List", "defaultConstraints": [{**ZONE, "minDomains": -2, "nodeTaintsPolicy": "x"}]}
     profile = one_profile(pluginConfig=[{"name": "PodTopologySpread", "args": args}])
-    assert profile.spread.default_constraints[0].min_domains == -2
+    assert profile.args.spread.default_constraints[0].min_domains == -2
 
 
-def test_arguments_nobody_reads_are_named() -> None:
-    fit = {"name": "NodeResourcesFit", "args": {"ignoredResources": ["example.com/a"]}}
-    assert one_profile(pluginConfig=[fit, {"name": "DefaultPreemption", "args": {"minCandidateNodesAbsolute": 5}}]).unread_args == (
-        "NodeResourcesFit",
+def test_the_arguments_of_every_plugin_are_read() -> None:
+    fit = {
+        "ignoredResources": ["example.com/a"],
+        "scoringStrategy": {
+            "type": "RequestedToCapacityRatio",
+            "resources": [{"name": "cpu", "weight": 3}, {"name": "nvidia.com/gpu"}],
+            "requestedToCapacityRatio": {"shape": [{"utilization": 0, "score": 0}, {"utilization": 100, "score": 10}]},
+        },
+    }
+    profile = one_profile(
+        pluginConfig=[
+            {"name": "NodeResourcesFit", "args": fit},
+            {"name": "NodeResourcesBalancedAllocation", "args": {"resources": [{"name": "cpu"}, {"name": "example.com/a", "weight": 1}]}},
+            {"name": "InterPodAffinity", "args": {"hardPodAffinityWeight": 0, "ignorePreferredTermsOfExistingPods": True}},
+            {"name": "DefaultPreemption", "args": {"minCandidateNodesAbsolute": 5}},
+            {"name": "Unknown", "args": {"anything": 1}},
+        ]
     )
+    cpu = WeightedResource("cpu")
+    assert profile.args == PluginArgs(
+        fit=FitArgs(
+            ignored_resources=frozenset({"example.com/a"}),
+            strategy="RequestedToCapacityRatio",
+            resources=(WeightedResource("cpu", 3), WeightedResource("nvidia.com/gpu")),
+            shape=(ShapePoint(0, 0), ShapePoint(100, 10)),
+        ),
+        balanced=(cpu, WeightedResource("example.com/a")),
+        inter_pod_affinity=InterPodAffinityArgs(0, True),
+    )
+
+
+def config_args(plugin: str, **args: Any) -> Data:
+    return {"profiles": [{"pluginConfig": [{"name": plugin, "args": args}]}]}
+
+
+FIT = f'{BUILDING}initializing plugin "NodeResourcesFit": '
+ARGS_REFUSALS: dict[str, tuple[Data, str]] = {
+    "a strategy nobody has": (
+        config_args("NodeResourcesFit", scoringStrategy={"type": "Foo", "resources": [{"name": "cpu", "weight": 200}]}),
+        f'{FIT}[scoringStrategy.type: Unsupported value: "Foo": supported values: "LeastAllocated", "MostAllocated", "RequestedToCapacityRatio", '
+        "scoringStrategy.resources[0].weight: Invalid value: 200: resource weight of cpu not in valid range (0, 100]]",
+    ),
+    "a strategy without type": (
+        config_args("NodeResourcesFit", scoringStrategy={}),
+        f'{FIT}scoringStrategy.type: Unsupported value: "": supported values: "LeastAllocated", "MostAllocated", "RequestedToCapacityRatio"',
+    ),
+    "a ratio without its shape": (
+        config_args("NodeResourcesFit", scoringStrategy={"type": "RequestedToCapacityRatio"}),
+        f"{FIT}scoringStrategy.requestedToCapacityRatio: Required value: must be specified when type is RequestedToCapacityRatio",
+    ),
+    "a shape for another strategy": (
+        config_args("NodeResourcesFit", scoringStrategy={"type": "MostAllocated", "requestedToCapacityRatio": {"shape": []}}),
+        f"{FIT}scoringStrategy.requestedToCapacityRatio: Forbidden: must be nil when type is not RequestedToCapacityRatio",
+    ),
+    "an ignored group with a slash": (
+        config_args("NodeResourcesFit", ignoredResourceGroups=["a/b"]),
+        f"{FIT}ignoredResourceGroups[0]: Invalid value: \"a/b\": resource group name can't contain '/'",
+    ),
+    "weights of the balance": (
+        config_args("NodeResourcesBalancedAllocation", resources=[{"name": "cpu", "weight": 2}, {"name": "cpu"}]),
+        f'[{ARGS}.resources[0].weight: Invalid value: 2: must be 1, {ARGS}.resources[1].name: Duplicate value: "cpu"]',
+    ),
+    "a hard affinity weight": (
+        config_args("InterPodAffinity", hardPodAffinityWeight=101),
+        f"{ARGS}.hardPodAffinityWeight: Invalid value: 101: not in valid range [0, 100]",
+    ),
+    "preemption without candidates": (
+        config_args("DefaultPreemption", minCandidateNodesPercentage=0, minCandidateNodesAbsolute=0),
+        f"[{ARGS}.minCandidateNodesPercentage: Invalid value: 0: cannot be zero at the same time as minCandidateNodesAbsolute, "
+        f"{ARGS}.minCandidateNodesAbsolute: Invalid value: 0: cannot be zero at the same time as minCandidateNodesPercentage]",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", ARGS_REFUSALS)
+def test_refused_arguments(case: str) -> None:
+    given, expected = ARGS_REFUSALS[case]
+    with pytest.raises(ConfigurationError) as refused:
+        load_profiles({**HEAD, **given})
+    assert str(refused.value) == expected

@@ -5,27 +5,38 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from kubespread.scheduler.framework import Framework, Plugin
+from kubespread.scheduler.plugin_args import PluginArgs
+from kubespread.scheduler.plugins.dynamic_resources import DynamicResources
+from kubespread.scheduler.plugins.image_locality import ImageLocality
 from kubespread.scheduler.plugins.node_affinity import NodeAffinity
+from kubespread.scheduler.plugins.node_declared_features import NodeDeclaredFeatures
 from kubespread.scheduler.plugins.node_name import NodeName
-from kubespread.scheduler.plugins.node_resources_fit import NodeResourcesFit
+from kubespread.scheduler.plugins.node_ports import NodePorts
 from kubespread.scheduler.plugins.node_unschedulable import NodeUnschedulable
+from kubespread.scheduler.plugins.noderesources.balanced_allocation import NodeResourcesBalancedAllocation
+from kubespread.scheduler.plugins.noderesources.fit import NodeResourcesFit
 from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 from kubespread.scheduler.plugins.taint_toleration import TaintToleration
 from kubespread.scheduler.profile import Profile
 
-REGISTRY: Mapping[str, Callable[[Profile], Plugin]] = {
-    NodeUnschedulable.name: lambda profile: NodeUnschedulable(),
-    NodeName.name: lambda profile: NodeName(),
-    TaintToleration.name: lambda profile: TaintToleration(),
-    NodeAffinity.name: lambda profile: NodeAffinity(profile.added_affinity),
-    NodeResourcesFit.name: lambda profile: NodeResourcesFit(),
-    PodTopologySpread.name: lambda profile: PodTopologySpread(profile.spread),
+REGISTRY: Mapping[str, Callable[[PluginArgs], Plugin]] = {
+    NodeUnschedulable.name: lambda args: NodeUnschedulable(),
+    NodeName.name: lambda args: NodeName(),
+    TaintToleration.name: lambda args: TaintToleration(),
+    NodeAffinity.name: lambda args: NodeAffinity(args.added_affinity),
+    NodePorts.name: lambda args: NodePorts(),
+    NodeResourcesFit.name: lambda args: NodeResourcesFit(args.fit),
+    PodTopologySpread.name: lambda args: PodTopologySpread(args.spread),
+    DynamicResources.name: lambda args: DynamicResources(),
+    NodeResourcesBalancedAllocation.name: lambda args: NodeResourcesBalancedAllocation(args.balanced),
+    ImageLocality.name: lambda args: ImageLocality(),
+    NodeDeclaredFeatures.name: lambda args: NodeDeclaredFeatures(),
 }
 
 
 def framework(profile: Profile) -> Framework:
     """The plugins of ``profile`` that kubespread models, ready to judge pods; the others are left out."""
-    plugins = {name: make(profile) for name, make in REGISTRY.items()}
+    plugins = {name: make(profile.args) for name, make in REGISTRY.items()}
     return Framework(
         filters=[plugins[name] for name in profile.filters if name in plugins],
         scores=[(plugins[entry.name], entry.weight) for entry in profile.scores if entry.name in plugins],

@@ -17,6 +17,7 @@ from kubespread.kube.objects import Pod, TopologySpreadConstraint
 from kubespread.kube.selector import NOTHING, Requirement, Selector, SelectorError, from_label_selector, from_map
 from kubespread.scheduler.cluster import Cluster, Counts, Mask
 from kubespread.scheduler.node_matching import everywhere, matches_required_node_affinity, tolerated
+from kubespread.scheduler.plugin_args import SpreadArgs
 
 HOSTNAME = "kubernetes.io/hostname"
 ZONE = "topology.kubernetes.io/zone"
@@ -29,14 +30,6 @@ SYSTEM_DEFAULTS = (
     TopologySpreadConstraint(max_skew=3, topology_key=HOSTNAME, when_unsatisfiable=SCHEDULE_ANYWAY),
     TopologySpreadConstraint(max_skew=5, topology_key=ZONE, when_unsatisfiable=SCHEDULE_ANYWAY),
 )
-
-
-@dataclass(frozen=True, slots=True)
-class SpreadArgs:
-    """PodTopologySpreadArgs: ``System`` applies the built-in constraints, ``List`` those given."""
-
-    defaulting_type: Literal["System", "List"] = "System"
-    default_constraints: tuple[TopologySpreadConstraint, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,12 +9,12 @@ from typing import ClassVar
 from kubespread.kube.objects import Pod
 from kubespread.scheduler.cluster import Cluster, Counts, Mask
 from kubespread.scheduler.framework import SKIP, SchedulingError, State, Verdicts
+from kubespread.scheduler.plugin_args import SpreadArgs
 from kubespread.scheduler.plugins.podtopologyspread.constraints import (
     DO_NOT_SCHEDULE,
     SCHEDULE_ANYWAY,
     NodeInclusion,
     PodConstraints,
-    SpreadArgs,
     pod_constraints,
 )
 from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint, count_hard, judge

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from kubespread.kube.objects import Pod
 from kubespread.scheduler.cluster import ABSENT, Cluster, Codes, Counts, Mask
 from kubespread.scheduler.framework import MAX_NODE_SCORE
+from kubespread.scheduler.integers import round_half_away
 from kubespread.scheduler.plugins.podtopologyspread.constraints import (
     HOSTNAME,
     Constraint,
@@ -104,13 +105,7 @@ class SoftConstraints:
         total = np.zeros(len(feasible), dtype=np.float64)
         for share in self.shares(feasible):
             total = total + share
-        raw = _round_half_away(total)[scored]
+        raw = round_half_away(total)[scored]
         highest, lowest = max(0, int(raw.max())), int(raw.min())
         score[scored] = MAX_NODE_SCORE * (highest + lowest - raw) // highest if highest else MAX_NODE_SCORE
         return score
-
-
-def _round_half_away(values: Shares) -> Counts:
-    """Go's math.Round for values that are not negative."""
-    whole = np.trunc(values)
-    return (whole + (values - whole >= 0.5)).astype(np.int64)

@@ -1,34 +1,53 @@
-"""NodeResourcesFit, its filter: enough free cpu, memory, storage, pod slots and named resources."""
+"""NodeResourcesFit: enough free cpu, memory, storage, pod slots and named resources, and a score for what is left.
+
+Source of the rules: kube-scheduler 1.36, noderesources/fit.go.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
 
 from kubespread.kube.objects import Pod
 from kubespread.kube.pod_requests import pod_requests
-from kubespread.scheduler.cluster import Cluster, Mask
+from kubespread.kube.quantity import Quantity, parse
+from kubespread.kube.resource_names import is_extended
+from kubespread.scheduler.cluster import Cluster, Counts, Mask
 from kubespread.scheduler.framework import Code, State, Status, Verdicts
-from kubespread.scheduler.resources import BASIC_RESOURCES, scheduler_amounts
+from kubespread.scheduler.plugin_args import FitArgs
+from kubespread.scheduler.plugins.noderesources import strategies
+from kubespread.scheduler.resources import BASIC_RESOURCES, STAND_INS, scheduler_amounts
 
 TOO_MANY_PODS = "Too many pods"
 
 
+@dataclass(frozen=True)
 class NodeResourcesFit:
     name: ClassVar[str] = "NodeResourcesFit"
 
+    args: FitArgs = field(default_factory=FitArgs)
+
     def prepare(self, cluster: Cluster, pod: Pod) -> State:
         wanted = scheduler_amounts(pod_requests(pod))
-        named = sorted(name for name in wanted if name not in BASIC_RESOURCES)
-        return _State(cluster, {name: wanted[name] for name in (*BASIC_RESOURCES, *named) if wanted.get(name, 0) > 0})
+        named = sorted(name for name in wanted if name not in BASIC_RESOURCES and not (is_extended(name) and self.args.ignores(name)))
+        checked = {name: wanted[name] for name in (*BASIC_RESOURCES, *named) if wanted.get(name, 0) > 0}
+        # The score looks past pod-level resources and lets every container ask for something.
+        scored = scheduler_amounts(pod_requests(pod, _stand_ins(), pod_level=False))
+        return _State(cluster, self.args, checked, scored)
+
+
+def _stand_ins() -> dict[str, Quantity]:
+    return {name: parse(text) for name, text in STAND_INS.items()}
 
 
 @dataclass
 class _State(State):
     cluster: Cluster
+    args: FitArgs
     wanted: dict[str, int]
+    scored: dict[str, int]
 
     def filter(self) -> Verdicts:
         """Every shortage of a node is a reason; asking for more than the whole node has makes it unresolvable."""
@@ -40,6 +59,11 @@ class _State(State):
             shortages.append((f"Insufficient {name}", wanted > allocatable - resources.requested(name)))
             unresolvable |= wanted > allocatable
         return _combined(shortages, unresolvable)
+
+    def score(self, feasible: Mask) -> Counts:
+        resources = self.cluster.resources
+        kept = strategies.shares(self.args.resources, self.scored, resources, resources.non_zero_requested)
+        return strategies.score(self.args, kept, len(self.cluster))
 
 
 def _combined(shortages: list[tuple[str, Mask]], unresolvable: Mask) -> Verdicts:

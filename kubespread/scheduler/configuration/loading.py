@@ -1,0 +1,112 @@
+"""KubeSchedulerConfiguration to profiles, with kube-scheduler's own refusals.
+
+Source of the rules: kubescheduler.config.k8s.io/v1 as kube-scheduler 1.36 decodes, defaults and validates it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from kubespread.kube.admission import DEFAULT_SCHEDULER
+from kubespread.kube.gotext import aggregate
+from kubespread.kube.validation.faults import FieldFault, duplicate, invalid, required
+from kubespread.scheduler.configuration.args import (
+    KINDS,
+    Args,
+    ConfigurationError,
+    args_faults,
+    building_faults,
+    decode_args,
+    plugin_args,
+    strictly,
+)
+from kubespread.scheduler.configuration.types import KubeSchedulerConfiguration, KubeSchedulerProfile, PluginPoint
+from kubespread.scheduler.profile import PluginEntry, PluginSet, Profile, ProfileError, expand
+
+API_VERSION = "kubescheduler.config.k8s.io/v1"
+KIND = "KubeSchedulerConfiguration"
+_INITIALIZING = "initializing profiles: creating profile for scheduler name {name}: "
+
+
+def load_profiles(data: Any) -> tuple[Profile, ...]:
+    """The profiles of a KubeSchedulerConfiguration as plain data. Raises ConfigurationError."""
+    configuration = _decode(data)
+    if not configuration.profiles:
+        configuration.profiles = [KubeSchedulerProfile()]
+    if len(configuration.profiles) == 1 and configuration.profiles[0].scheduler_name is None:
+        configuration.profiles[0].scheduler_name = DEFAULT_SCHEDULER
+    args = [_decoded_args(profile, position) for position, profile in enumerate(configuration.profiles)]
+    if faults := [str(fault) for fault in _faults(configuration, args)]:
+        raise ConfigurationError(aggregate(faults))
+    has_extenders = bool(configuration.extenders)
+    return tuple(_profile(profile, decoded, has_extenders) for profile, decoded in zip(configuration.profiles, args, strict=True))
+
+
+def _decode(data: Any) -> KubeSchedulerConfiguration:
+    if not isinstance(data, dict) or not data.get("kind"):
+        raise ConfigurationError(f"Object 'Kind' is missing: expected a {KIND}")
+    if data.get("apiVersion") != API_VERSION or data["kind"] != KIND:
+        scheme = "pkg/scheduler/apis/config/scheme/scheme.go:29"
+        raise ConfigurationError(f'no kind "{data["kind"]}" is registered for version "{data.get("apiVersion", "")}" in scheme "{scheme}"')
+    return strictly(data, KubeSchedulerConfiguration)
+
+
+def _decoded_args(profile: KubeSchedulerProfile, position: int) -> list[Args | None]:
+    """The arguments of every pluginConfig entry, None for plugins that have none or are not in the tree."""
+    return [
+        decode_args(config.name, config.args or {}, f".profiles[{position}].pluginConfig[{at}]") if config.name in KINDS else None
+        for at, config in enumerate(profile.plugin_config)
+    ]
+
+
+def _faults(configuration: KubeSchedulerConfiguration, args: Sequence[Sequence[Args | None]]) -> Iterator[FieldFault]:
+    if configuration.parallelism is not None and configuration.parallelism <= 0:
+        yield invalid("parallelism", configuration.parallelism, "should be an integer value greater than zero")
+    yield from _percentage_faults(configuration.percentage_of_nodes_to_score, "percentageOfNodesToScore")
+    names: set[str] = set()
+    for position, (profile, decoded) in enumerate(zip(configuration.profiles, args, strict=True)):
+        path = f"profiles[{position}]"
+        if not profile.scheduler_name:
+            yield required(f"{path}.schedulerName")
+        elif profile.scheduler_name in names:
+            yield FieldFault(f"{path}.schedulerName", "Duplicate value: {}")
+        names.add(profile.scheduler_name or "")
+        yield from _percentage_faults(profile.percentage_of_nodes_to_score, f"{path}.percentageOfNodesToScore")
+        configured: set[str] = set()
+        for at, (config, given) in enumerate(zip(profile.plugin_config, decoded, strict=True)):
+            if config.name in configured:
+                yield duplicate(f"{path}.pluginConfig[{at}]", config.name)
+            elif given is not None:
+                yield from args_faults(given, f"{path}.pluginConfig[{at}].args")
+            configured.add(config.name)
+
+
+def _percentage_faults(percentage: int | None, path: str) -> Iterator[FieldFault]:
+    if percentage is not None and not 0 <= percentage <= 100:
+        yield invalid(path, percentage, "not in valid range [0-100]")
+
+
+def _profile(profile: KubeSchedulerProfile, decoded: Sequence[Args | None], has_extenders: bool) -> Profile:
+    args = {config.name: given for config, given in zip(profile.plugin_config, decoded, strict=True) if given is not None}
+    name = profile.scheduler_name or DEFAULT_SCHEDULER
+    plugins = profile.plugins
+    points = {
+        "filter": plugins.filter,
+        "score": plugins.score,
+        "queueSort": plugins.queue_sort,
+        "bind": plugins.bind,
+        "multiPoint": plugins.multi_point,
+    }
+    try:
+        filters, scores = expand({point: _plugin_set(given) for point, given in points.items()}, name)
+    except ProfileError as error:
+        raise ConfigurationError(str(error)) from error
+    for plugin, given in args.items():
+        if faults := building_faults(given):
+            raise ConfigurationError(f'{_INITIALIZING.format(name=name)}initializing plugin "{plugin}": {aggregate(faults)}')
+    return Profile(name, filters, scores, plugin_args(args), has_extenders)
+
+
+def _plugin_set(given: PluginPoint) -> PluginSet:
+    return PluginSet([PluginEntry(plugin.name, plugin.weight) for plugin in given.enabled], [plugin.name for plugin in given.disabled])

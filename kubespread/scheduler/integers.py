@@ -1,0 +1,21 @@
+"""Go's integer arithmetic on arrays: division truncates toward zero, where numpy's rounds down."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Integers = NDArray[np.int64]
+
+
+def divide(numerator: Integers, denominator: Integers | int) -> Integers:
+    """``numerator / denominator`` truncated; 0 where the denominator is 0, which callers mask out."""
+    bottom = np.abs(np.where(denominator == 0, 1, denominator))
+    quotient: Integers = np.abs(numerator) // bottom
+    return np.where(denominator == 0, 0, np.where((numerator < 0) != (np.asarray(denominator) < 0), -quotient, quotient))
+
+
+def round_half_away(values: NDArray[np.float64]) -> Integers:
+    """Go's math.Round for values that are not negative."""
+    whole = np.trunc(values)
+    return (whole + (values - whole >= 0.5)).astype(np.int64)

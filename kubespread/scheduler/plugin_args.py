@@ -1,0 +1,66 @@
+"""The arguments of in-tree plugins as the plugins read them, with their defaults."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from kubespread.kube.objects import NodeAffinity, TopologySpreadConstraint
+
+Strategy = Literal["LeastAllocated", "MostAllocated", "RequestedToCapacityRatio"]
+
+
+@dataclass(frozen=True, slots=True)
+class WeightedResource:
+    name: str
+    weight: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class ShapePoint:
+    """One point of RequestedToCapacityRatio: a utilization in percent and its score, 0..10."""
+
+    utilization: int
+    score: int
+
+
+CPU_AND_MEMORY = (WeightedResource("cpu"), WeightedResource("memory"))
+
+
+@dataclass(frozen=True, slots=True)
+class FitArgs:
+    """NodeResourcesFitArgs."""
+
+    ignored_resources: frozenset[str] = frozenset()
+    ignored_resource_groups: frozenset[str] = frozenset()
+    strategy: Strategy = "LeastAllocated"
+    resources: tuple[WeightedResource, ...] = CPU_AND_MEMORY
+    shape: tuple[ShapePoint, ...] = ()
+
+    def ignores(self, name: str) -> bool:
+        return name in self.ignored_resources or name.partition("/")[0] in self.ignored_resource_groups
+
+
+@dataclass(frozen=True, slots=True)
+class SpreadArgs:
+    """PodTopologySpreadArgs: ``System`` applies the built-in constraints, ``List`` those given."""
+
+    defaulting_type: Literal["System", "List"] = "System"
+    default_constraints: tuple[TopologySpreadConstraint, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class InterPodAffinityArgs:
+    hard_pod_affinity_weight: int = 1
+    ignore_preferred_terms_of_existing_pods: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PluginArgs:
+    """The arguments of one profile."""
+
+    spread: SpreadArgs = field(default_factory=SpreadArgs)
+    added_affinity: NodeAffinity | None = None
+    fit: FitArgs = field(default_factory=FitArgs)
+    balanced: tuple[WeightedResource, ...] = CPU_AND_MEMORY
+    inter_pod_affinity: InterPodAffinityArgs = field(default_factory=InterPodAffinityArgs)

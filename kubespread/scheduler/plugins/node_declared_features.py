@@ -1,0 +1,70 @@
+"""NodeDeclaredFeatures: the kubelet must say that it has the features the pod needs.
+
+Source of the rules: kube-scheduler 1.36, nodedeclaredfeatures, and k8s.io/component-helpers/nodedeclaredfeatures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from kubespread.kube.objects import Pod
+from kubespread.scheduler.cluster import Cluster
+from kubespread.scheduler.framework import SKIP, Code, State, Status, Verdicts
+
+MISSING = Status(Code.UNRESOLVABLE, ("node(s) didn't match Pod's required features",))
+RESTART_ALL = "RestartAllContainersOnContainerExits"
+USER_NAMESPACES_ON_HOST_NETWORK = "UserNamespacesHostNetworkSupport"
+KNOWN_FEATURES = (
+    "ExtendWebSocketsToKubelet",
+    "InPlacePodLevelResourcesVerticalScaling",
+    "InPlacePodVerticalScalingInitContainers",
+    RESTART_ALL,
+    USER_NAMESPACES_ON_HOST_NETWORK,
+)
+
+
+class NodeDeclaredFeatures:
+    name: ClassVar[str] = "NodeDeclaredFeatures"
+
+    def prepare(self, cluster: Cluster, pod: Pod) -> State:
+        needed = _needed(pod)
+        return _State(cluster, needed) if needed else SKIP
+
+
+def _needed(pod: Pod) -> frozenset[str]:
+    needed = set()
+    containers = (*pod.spec.containers, *pod.spec.init_containers)
+    if any(rule.action == "RestartAllContainers" for container in containers for rule in container.restart_policy_rules):
+        needed.add(RESTART_ALL)
+    if pod.spec.host_network and pod.spec.host_users is False:
+        needed.add(USER_NAMESPACES_ON_HOST_NETWORK)
+    return frozenset(needed)
+
+
+@dataclass
+class _State(State):
+    cluster: Cluster
+    needed: frozenset[str]
+
+    def filter(self) -> Verdicts:
+        lacking = [not self.needed <= declared(node.status.declared_features) for node in self.cluster.nodes]
+        return Verdicts.rejecting(np.array(lacking, dtype=np.bool_), MISSING)
+
+
+def declared(features: Sequence[str]) -> frozenset[str]:
+    """The known features of a node's list, found by a merge that relies on its order and loses entries of an unsorted one."""
+    found = set()
+    at, known = 0, 0
+    while at < len(features) and known < len(KNOWN_FEATURES):
+        if features[at] == KNOWN_FEATURES[known]:
+            found.add(features[at])
+            at, known = at + 1, known + 1
+        elif features[at] < KNOWN_FEATURES[known]:
+            at += 1
+        else:
+            known += 1
+    return frozenset(found)

@@ -1,0 +1,84 @@
+"""NodeResourcesBalancedAllocation: how much the pod evens out the used fractions of a node's resources.
+
+Source of the rules: kube-scheduler 1.36, noderesources/balanced_allocation.go. Sums run in configured order, because
+the last bit of a float can decide a score.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kubespread.kube.objects import Pod
+from kubespread.kube.pod_requests import pod_requests
+from kubespread.scheduler.cluster import Cluster, Counts, Mask
+from kubespread.scheduler.framework import SKIP, State
+from kubespread.scheduler.integers import Integers, divide
+from kubespread.scheduler.plugin_args import CPU_AND_MEMORY, WeightedResource
+from kubespread.scheduler.plugins.noderesources.strategies import Share, shares
+from kubespread.scheduler.resources import scheduler_amounts
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class NodeResourcesBalancedAllocation:
+    name: ClassVar[str] = "NodeResourcesBalancedAllocation"
+
+    resources: tuple[WeightedResource, ...] = CPU_AND_MEMORY
+    scores_improvement: bool = True
+    """Since 1.36 the score is what the pod changes; before, it was the balance with the pod."""
+
+    def prepare(self, cluster: Cluster, pod: Pod) -> State:
+        wanted = scheduler_amounts(pod_requests(pod))
+        if not any(wanted.get(resource.name, 0) for resource in self.resources):
+            return SKIP
+        return _State(cluster, self, wanted)
+
+
+@dataclass
+class _State(State):
+    cluster: Cluster
+    plugin: NodeResourcesBalancedAllocation
+    wanted: dict[str, int]
+
+    def score(self, feasible: Mask) -> Counts:
+        resources = self.cluster.resources
+        kept = shares(self.plugin.resources, self.wanted, resources, resources.requested)
+        with_pod = _balance(kept, [share.requested for share in kept], len(self.cluster))
+        if not self.plugin.scores_improvement:
+            return with_pod
+        without = _balance(kept, [share.used for share in kept], len(self.cluster))
+        return 50 + divide(50 + with_pod - without, 2)
+
+
+def _balance(kept: Sequence[Share], amounts: Sequence[Integers], nodes: int) -> Integers:
+    """100 for equal fractions, less the more they deviate."""
+    fractions = [
+        np.where(share.kept, np.minimum(amount.astype(np.float64) / np.where(share.kept, share.allocatable, 1), 1.0), 0.0)
+        for share, amount in zip(kept, amounts, strict=True)
+    ]
+    count = np.zeros(nodes, dtype=np.int64)
+    total = np.zeros(nodes, dtype=np.float64)
+    first = np.zeros(nodes, dtype=np.float64)
+    second = np.zeros(nodes, dtype=np.float64)
+    for share, fraction in zip(kept, fractions, strict=True):
+        first = np.where(share.kept & (count == 0), fraction, first)
+        second = np.where(share.kept & (count == 1), fraction, second)
+        total = total + fraction
+        count += share.kept
+    deviation = np.where(count == 2, np.abs((first - second) / 2), np.where(count > 2, _deviation(kept, fractions, total, count), 0.0))
+    return ((1.0 - deviation) * 100.0).astype(np.int64)
+
+
+def _deviation(kept: Sequence[Share], fractions: Sequence[Floats], total: Floats, count: Integers) -> Floats:
+    counted = np.maximum(count, 1).astype(np.float64)
+    mean = total / counted
+    squares = np.zeros(len(total), dtype=np.float64)
+    for share, fraction in zip(kept, fractions, strict=True):
+        squares = np.where(share.kept, squares + (fraction - mean) * (fraction - mean), squares)
+    return np.sqrt(squares / counted)

@@ -1,0 +1,105 @@
+"""Scoring strategies: what each configured resource of a node is worth with the pod on it, and their weighted mean.
+
+Source of the rules: kube-scheduler 1.36, noderesources/{resource_allocation,least_allocated,most_allocated,requested_to_capacity_ratio}.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kubespread.kube.resource_names import is_scalar
+from kubespread.scheduler.integers import Integers, divide, round_half_away
+from kubespread.scheduler.plugin_args import FitArgs, ShapePoint, WeightedResource
+from kubespread.scheduler.resources import Amount, ResourceColumns
+
+MAX_SHAPE_SCORE = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """One configured resource over all nodes: what they have, what is used, and what would be with the pod."""
+
+    weight: int
+    allocatable: Amount
+    used: Amount
+    requested: Amount
+
+    @property
+    def kept(self) -> NDArray[np.bool_]:
+        """Nodes without the resource leave it out of their mean."""
+        present: NDArray[np.bool_] = self.allocatable != 0
+        return present
+
+
+def shares(
+    configured: Sequence[WeightedResource], wanted: Mapping[str, int], resources: ResourceColumns, used: Callable[[str], Amount]
+) -> list[Share]:
+    """The resources that take part, in configured order; a named resource only when the pod asks for it."""
+    found = []
+    for resource in configured:
+        amount = wanted.get(resource.name, 0)
+        if amount == 0 and is_scalar(resource.name):
+            continue
+        occupied = used(resource.name)
+        found.append(Share(resource.weight, resources.allocatable(resource.name), occupied, occupied + amount))
+    return found
+
+
+def score(args: FitArgs, kept: Sequence[Share], nodes: int) -> Integers:
+    """What the configured strategy makes of the shares, 0..100."""
+    match args.strategy:
+        case "LeastAllocated":
+            return least_allocated(kept, nodes)
+        case "MostAllocated":
+            return most_allocated(kept, nodes)
+        case "RequestedToCapacityRatio":
+            return requested_to_capacity_ratio(kept, args.shape, nodes)
+
+
+def least_allocated(kept: Sequence[Share], nodes: int) -> Integers:
+    """The free part of each resource in percent."""
+    return _weighted_mean(kept, nodes, lambda share: divide((share.allocatable - share.requested) * 100, share.allocatable))
+
+
+def most_allocated(kept: Sequence[Share], nodes: int) -> Integers:
+    """The used part of each resource in percent."""
+    return _weighted_mean(kept, nodes, lambda share: divide(np.minimum(share.requested, share.allocatable) * 100, share.allocatable))
+
+
+def _weighted_mean(kept: Sequence[Share], nodes: int, percent: Callable[[Share], Integers]) -> Integers:
+    total = np.zeros(nodes, dtype=np.int64)
+    weights = np.zeros(nodes, dtype=np.int64)
+    for share in kept:
+        score = np.maximum(percent(share), 0)
+        total += np.where(share.kept, share.weight * score, 0)
+        weights += np.where(share.kept, share.weight, 0)
+    return divide(total, weights)
+
+
+def requested_to_capacity_ratio(kept: Sequence[Share], shape: Sequence[ShapePoint], nodes: int) -> Integers:
+    """A broken line over the used part; resources whose line is at 0 leave the mean, which is rounded."""
+    total = np.zeros(nodes, dtype=np.int64)
+    weights = np.zeros(nodes, dtype=np.int64)
+    for share in kept:
+        over = share.requested > share.allocatable
+        utilization = np.where(over, 100, divide(share.requested * 100, share.allocatable))
+        score = _on_the_line(utilization, shape)
+        counted = share.kept & (score > 0)
+        total += np.where(counted, share.weight * score, 0)
+        weights += np.where(counted, share.weight, 0)
+    mean = total.astype(np.float64) / np.where(weights == 0, 1, weights).astype(np.float64)
+    return np.where(weights == 0, 0, round_half_away(mean))
+
+
+def _on_the_line(utilization: Integers, shape: Sequence[ShapePoint]) -> Integers:
+    """The line through the points, its slopes truncated toward zero as Go does."""
+    points = [(point.utilization, point.score * 100 // MAX_SHAPE_SCORE) for point in shape]
+    score = np.full(len(utilization), points[-1][1], dtype=np.int64)
+    for (left, low), (right, high) in reversed(list(zip(points, points[1:], strict=False))):
+        between = low + divide((high - low) * (utilization - left), right - left)
+        score = np.where(utilization <= right, between, score)
+    return np.where(utilization <= points[0][0], points[0][1], score)
