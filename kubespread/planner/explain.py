@@ -39,7 +39,7 @@ def explain(cluster: Cluster, pod: Pod, profile: Profile, notes: Sequence[str] =
         scheduler_name=profile.scheduler_name,
         pod=PodReference(namespace=pod.metadata.namespace, name=pod.metadata.name),
         gaps=gaps(pod, profile, cluster.objects),
-        not_modelled=not_modelled(cluster, pod, profile),
+        not_modelled=not_modelled(pod, profile),
         notes=tuple(notes),
     )
     try:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from kubespread.kube.cluster_objects import ClusterObjects
 from kubespread.kube.objects import Pod
-from kubespread.scheduler.cluster import Cluster
 from kubespread.scheduler.plugins.podtopologyspread.constraints import controller_of, find_controller
 from kubespread.scheduler.profile import Profile
 
@@ -29,12 +28,12 @@ def gaps(pod: Pod, profile: Profile, objects: ClusterObjects) -> tuple[str, ...]
     return tuple(found)
 
 
-def not_modelled(cluster: Cluster, pod: Pod, profile: Profile) -> tuple[str, ...]:
+def not_modelled(pod: Pod, profile: Profile) -> tuple[str, ...]:
     """What kube-scheduler would take into account for this input and kubespread does not."""
-    return tuple(_not_modelled(cluster, pod, profile))
+    return tuple(_not_modelled(pod, profile))
 
 
-def _not_modelled(cluster: Cluster, pod: Pod, profile: Profile) -> Iterator[str]:
+def _not_modelled(pod: Pod, profile: Profile) -> Iterator[str]:
     spec = pod.spec
     filters = set(profile.filters)
     if spec.scheduling_gates:
@@ -42,11 +41,6 @@ def _not_modelled(cluster: Cluster, pod: Pod, profile: Profile) -> Iterator[str]
         yield f"scheduling gates [{names}]: the pod waits until they are removed; it is judged here as if they were"
     if filters & {"VolumeBinding", "VolumeZone", "VolumeRestrictions", "NodeVolumeLimits"} and _has_claims(pod):
         yield "volume plugins: zones, binding and limits of the pod's PersistentVolumeClaims"
-    if "InterPodAffinity" in filters:
-        if _has_pod_affinity(pod):
-            yield "InterPodAffinity: the pod's own affinity and anti-affinity"
-        if any(_has_pod_affinity(other) for other in cluster.pods):
-            yield "InterPodAffinity: affinity and anti-affinity of pods in the cluster"
     if spec.resource_claims:
         yield "DynamicResources: the pod's resource claims"
     if profile.has_extenders:
@@ -55,8 +49,3 @@ def _not_modelled(cluster: Cluster, pod: Pod, profile: Profile) -> Iterator[str]
 
 def _has_claims(pod: Pod) -> bool:
     return any(volume.persistent_volume_claim is not None for volume in pod.spec.volumes)
-
-
-def _has_pod_affinity(pod: Pod) -> bool:
-    affinity = pod.spec.affinity
-    return affinity is not None and (affinity.pod_affinity is not None or affinity.pod_anti_affinity is not None)

@@ -45,9 +45,14 @@ def formula(constraint: NodeConstraint, *, hard: bool, style: Style) -> str:
 
 
 def why_not(report: ExplainReport, node: NodeReport, *, numbers: bool = True) -> str:
-    """Every reason the node fails, constraints by their letter; without ``numbers`` alike for nodes that fail alike."""
+    """Every reason the node fails, constraints by their letter; without ``numbers`` alike for nodes that fail alike.
+
+    What a plugin says that the profile does not run is no reason.
+    """
     reasons: list[str] = []
     for rejection in node.rejections:
+        if rejection.plugin not in report.filter_plugins:
+            continue
         if rejection.plugin == SPREAD_PLUGIN:
             reasons += _failed_constraints(report, node, numbers=numbers)
         else:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from kubespread.kube.cluster_objects import ClusterObjects
 from kubespread.kube.objects import Node, Pod, Taint
 from kubespread.kube.selector import Requirement, Selector
+from kubespread.scheduler.affinity_terms import PodTerms, existing_terms
 from kubespread.scheduler.host_ports import HostPort, host_ports
 from kubespread.scheduler.resources import ResourceColumns
 
@@ -132,9 +134,30 @@ class Cluster:
     def count_matching(self, namespace: str, selector: Selector) -> Counts:
         """Per node, the pods of ``namespace`` that ``selector`` matches and that are not terminating."""
         pod_node, pod_labels = self._spreadable
-        answers = [owner == namespace and selector.matches(labels) for owner, labels in self._label_sets[1]]
-        matching = np.array(answers, dtype=np.bool_)[pod_labels]
-        return np.bincount(pod_node[matching], minlength=len(self)).astype(np.int64)
+        return self._count(pod_node, pod_labels, lambda owner, labels: owner == namespace and selector.matches(labels))
+
+    def count_pods(self, judge: Callable[[str, Mapping[str, str]], bool]) -> Counts:
+        """Per node, the pods whose namespace and labels ``judge`` accepts, terminating ones too."""
+        return self._count(self.pod_node, self._label_sets[0], judge)
+
+    def _count(self, pod_node: Codes, pod_labels: Codes, judge: Callable[[str, Mapping[str, str]], bool]) -> Counts:
+        answers = [judge(namespace, labels) for namespace, labels in self._label_sets[1]]
+        accepted = np.array(answers, dtype=np.bool_)[pod_labels]
+        return np.bincount(pod_node[accepted], minlength=len(self)).astype(np.int64)
+
+    @cached_property
+    def affinity_groups(self) -> Sequence[tuple[PodTerms, Counts]]:
+        """Every distinct set of pod affinity terms in the cluster, and per node how many pods have it."""
+        groups: dict[tuple[str, bytes], tuple[PodTerms, list[int]]] = {}
+        for position, pod in zip(self.pod_node.tolist(), self.pods, strict=True):
+            affinity = pod.spec.affinity
+            if affinity is None or (affinity.pod_affinity is None and affinity.pod_anti_affinity is None):
+                continue
+            key = (pod.metadata.namespace, msgspec.json.encode((affinity.pod_affinity, affinity.pod_anti_affinity)))
+            if key not in groups:
+                groups[key] = (existing_terms(pod), [])
+            groups[key][1].append(position)
+        return [(terms, np.bincount(nodes, minlength=len(self)).astype(np.int64)) for terms, nodes in groups.values()]
 
     @cached_property
     def images(self) -> Mapping[str, tuple[list[int], int]]:

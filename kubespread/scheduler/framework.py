@@ -7,7 +7,7 @@ plugin judges every node, so that all reasons are known; the verdict is still th
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -102,26 +102,44 @@ class Framework:
 
     filters: Sequence[Plugin]
     scores: Sequence[tuple[Plugin, int]]
+    disabled: Sequence[Plugin] = ()
+    """Filters the profile does not run. They are asked all the same, since what they would say is worth knowing."""
 
     def evaluate(self, cluster: Cluster, pod: Pod) -> Evaluation:
         """Judge ``pod`` on every node of ``cluster``. Raises SchedulingError when a PreFilter fails."""
-        states: dict[str, State] = {}
-        rejection: Status | None = None
-        plugins = {plugin.name: plugin for plugin in (*self.filters, *(plugin for plugin, _ in self.scores))}
-        for name, plugin in plugins.items():
-            prepared = plugin.prepare(cluster, pod)
-            if isinstance(prepared, State):
-                states[name] = prepared
-            elif rejection is None:
-                rejection = Status(prepared.code, prepared.reasons, name)
-        verdicts = {}
-        for plugin in self.filters:
-            judged = states[plugin.name].filter() if plugin.name in states else None
-            if judged is not None:
-                verdicts[plugin.name] = judged
-        evaluation = Evaluation(cluster, pod, states, rejection, verdicts)
+        prepared = _Prepared(cluster, pod)
+        prepared.add(self.filters)
+        rejection = prepared.rejection
+        prepared.add([plugin for plugin, _ in self.scores])
+        enabled = prepared.verdicts(self.filters)
+        prepared.add(self.disabled)
+        evaluation = Evaluation(cluster, pod, prepared.states, rejection, enabled, prepared.verdicts(self.disabled))
         evaluation.run_scores({plugin.name: weight for plugin, weight in self.scores})
         return evaluation
+
+
+class _Prepared:
+    """Plugins prepared once each, and the first that rejected the pod as a whole."""
+
+    def __init__(self, cluster: Cluster, pod: Pod) -> None:
+        self._cluster = cluster
+        self._pod = pod
+        self.states: dict[str, State] = {}
+        self.rejection: Status | None = None
+
+    def add(self, plugins: Iterable[Plugin]) -> None:
+        for plugin in plugins:
+            if plugin.name in self.states:
+                continue
+            prepared = plugin.prepare(self._cluster, self._pod)
+            if isinstance(prepared, State):
+                self.states[plugin.name] = prepared
+            elif self.rejection is None:
+                self.rejection = Status(prepared.code, prepared.reasons, plugin.name)
+
+    def verdicts(self, plugins: Iterable[Plugin]) -> dict[str, Verdicts]:
+        judged = {plugin.name: self.states[plugin.name].filter() for plugin in plugins if plugin.name in self.states}
+        return {name: verdicts for name, verdicts in judged.items() if verdicts is not None}
 
 
 class Evaluation:
@@ -134,6 +152,7 @@ class Evaluation:
         states: Mapping[str, State],
         rejection: Status | None,
         verdicts: Mapping[str, Verdicts],
+        disabled: Mapping[str, Verdicts],
     ) -> None:
         self.cluster = cluster
         self.pod = pod
@@ -142,6 +161,7 @@ class Evaluation:
         """The PreFilter judgement that rejected the pod as a whole."""
         self.verdicts = verdicts
         """Per filter plugin that did not skip, in profile order."""
+        self._disabled = disabled
         self.scores: dict[str, Counts] = {}
         """Per score plugin that did not skip: normalised score times weight."""
         self.error: str | None = None
@@ -203,16 +223,11 @@ class Evaluation:
             return self.rejection
         if not self.included[node]:
             return self._excluded
-        return next(iter(self.rejections(node)), SUCCESS)
+        return next(iter(_rejections(self.verdicts, node)), SUCCESS)
 
     def rejections(self, node: int) -> list[Status]:
-        """Every filter plugin that, asked alone, rejects one node, in profile order."""
-        found = []
-        for name, verdicts in self.verdicts.items():
-            status = verdicts.status(node)
-            if status.code is not Code.SUCCESS:
-                found.append(Status(status.code, status.reasons, name))
-        return found
+        """Every filter plugin that, asked alone, rejects one node, in profile order; those the profile disables come last."""
+        return _rejections(self.verdicts, node) + _rejections(self._disabled, node)
 
     @property
     def _excluded(self) -> Status:
@@ -237,6 +252,11 @@ class Evaluation:
         # Sorted as finished strings, so "11 ..." comes before "2 ...".
         parts = sorted(f"{count} {reason}" for reason, count in counts.items())
         return f"{head} {', '.join(parts)}."
+
+
+def _rejections(verdicts: Mapping[str, Verdicts], node: int) -> list[Status]:
+    judged = ((name, found.status(node)) for name, found in verdicts.items())
+    return [Status(status.code, status.reasons, name) for name, status in judged if status.code is not Code.SUCCESS]
 
 
 def default_normalize(raw: Counts, feasible: Mask, *, reverse: bool = False) -> Counts:

@@ -11,8 +11,6 @@ from tests.builders import hard, node, owned_by, owner, pod
 
 Data = dict[str, Any]
 
-ANTI_AFFINITY = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": "zone"}]}}
-
 
 def ask(candidate: Data, *objects: Data, config: str | None = None) -> kubespread.ExplainReport:
     return kubespread.explain(kubespread.Snapshot.from_objects([node("n"), *objects]), candidate, scheduler_config=config)
@@ -24,12 +22,6 @@ NOT_MODELLED: dict[str, tuple[Data, list[Data], list[str]]] = {
         pod(volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}]),
         [],
         ["volume plugins: zones, binding and limits of the pod's PersistentVolumeClaims"],
-    ),
-    "pod affinity": (pod(affinity=ANTI_AFFINITY), [], ["InterPodAffinity: the pod's own affinity and anti-affinity"]),
-    "pod affinity in the cluster": (
-        pod(),
-        [pod("p", "n", affinity=ANTI_AFFINITY)],
-        ["InterPodAffinity: affinity and anti-affinity of pods in the cluster"],
     ),
     "resource claims": (pod(resourceClaims=[{"name": "gpu"}]), [], ["DynamicResources: the pod's resource claims"]),
     "scheduling gates": (

@@ -10,6 +10,8 @@ from kubespread.scheduler.configuration.args import ConfigurationError
 from kubespread.scheduler.configuration.loading import load_profiles
 from kubespread.scheduler.plugin_args import FitArgs, InterPodAffinityArgs, PluginArgs, ShapePoint, WeightedResource
 from kubespread.scheduler.profile import PluginEntry, Profile, default_profile
+from tests.builders import node, pod, taint
+from tests.scheduler.asking import ask
 
 Data = dict[str, Any]
 
@@ -329,3 +331,11 @@ def test_refused_arguments(case: str) -> None:
     with pytest.raises(ConfigurationError) as refused:
         load_profiles({**HEAD, **given})
     assert str(refused.value) == expected
+
+
+def test_a_disabled_filter_is_asked_and_decides_nothing() -> None:
+    config = "{apiVersion: kubescheduler.config.k8s.io/v1, kind: KubeSchedulerConfiguration, profiles: [{plugins: {multiPoint: {disabled: [{name: TaintToleration}]}}}]}"
+    report = ask([node("n", taints=[taint("k")])], pod(), config)
+    (entry,) = report.nodes
+    assert (report.feasible, entry.verdict.code, [found.plugin for found in entry.rejections]) == (("n",), "Success", ["TaintToleration"])
+    assert ("TaintToleration" in report.filter_plugins, "TaintToleration" in entry.scores) == (False, False)

@@ -8,6 +8,7 @@ from kubespread.scheduler.framework import Framework, Plugin
 from kubespread.scheduler.plugin_args import PluginArgs
 from kubespread.scheduler.plugins.dynamic_resources import DynamicResources
 from kubespread.scheduler.plugins.image_locality import ImageLocality
+from kubespread.scheduler.plugins.interpodaffinity.plugin import InterPodAffinity
 from kubespread.scheduler.plugins.node_affinity import NodeAffinity
 from kubespread.scheduler.plugins.node_declared_features import NodeDeclaredFeatures
 from kubespread.scheduler.plugins.node_name import NodeName
@@ -17,7 +18,7 @@ from kubespread.scheduler.plugins.noderesources.balanced_allocation import NodeR
 from kubespread.scheduler.plugins.noderesources.fit import NodeResourcesFit
 from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 from kubespread.scheduler.plugins.taint_toleration import TaintToleration
-from kubespread.scheduler.profile import Profile
+from kubespread.scheduler.profile import Profile, default_profile
 
 REGISTRY: Mapping[str, Callable[[PluginArgs], Plugin]] = {
     NodeUnschedulable.name: lambda args: NodeUnschedulable(),
@@ -27,6 +28,7 @@ REGISTRY: Mapping[str, Callable[[PluginArgs], Plugin]] = {
     NodePorts.name: lambda args: NodePorts(),
     NodeResourcesFit.name: lambda args: NodeResourcesFit(args.fit),
     PodTopologySpread.name: lambda args: PodTopologySpread(args.spread),
+    InterPodAffinity.name: lambda args: InterPodAffinity(args.inter_pod_affinity),
     DynamicResources.name: lambda args: DynamicResources(),
     NodeResourcesBalancedAllocation.name: lambda args: NodeResourcesBalancedAllocation(args.balanced),
     ImageLocality.name: lambda args: ImageLocality(),
@@ -35,9 +37,10 @@ REGISTRY: Mapping[str, Callable[[PluginArgs], Plugin]] = {
 
 
 def framework(profile: Profile) -> Framework:
-    """The plugins of ``profile`` that kubespread models, ready to judge pods; the others are left out."""
+    """The plugins of ``profile``, ready to judge pods."""
     plugins = {name: make(profile.args) for name, make in REGISTRY.items()}
     return Framework(
         filters=[plugins[name] for name in profile.filters if name in plugins],
         scores=[(plugins[entry.name], entry.weight) for entry in profile.scores if entry.name in plugins],
+        disabled=[plugins[name] for name in default_profile().filters if name in plugins and name not in profile.filters],
     )
