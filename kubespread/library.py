@@ -9,7 +9,9 @@ from typing import Any
 
 from kubespread import candidate
 from kubespread.errors import Fault, ManifestError, UsageError
+from kubespread.kube.admission import default_storage_class
 from kubespread.kube.cluster_objects import ClusterObjects
+from kubespread.kube.storage import PersistentVolumeClaim
 from kubespread.manifest.documents import documents
 from kubespread.manifest.events import MalformedError
 from kubespread.manifest.lines import FieldLines
@@ -60,12 +62,23 @@ def explain(
 def _with_companions(objects: ClusterObjects, companions: Iterable[Mapping[str, Any]]) -> ClusterObjects:
     """The cluster's objects, with what the candidate's own workload adds first: it is the newer of two alike."""
     added = Snapshot.from_objects(companions).objects
+    claims = _claims_to_come(objects, added)
     return replace(
         objects,
+        persistent_volume_claims=(*objects.persistent_volume_claims, *claims),
         replication_controllers=(*added.replication_controllers, *objects.replication_controllers),
         replica_sets=(*added.replica_sets, *objects.replica_sets),
         stateful_sets=(*added.stateful_sets, *objects.stateful_sets),
     )
+
+
+def _claims_to_come(objects: ClusterObjects, added: ClusterObjects) -> Iterable[PersistentVolumeClaim]:
+    """Claims a StatefulSet would make for its new pod; nothing to go by where no StorageClass was listed."""
+    known = {(claim.metadata.namespace, claim.metadata.name) for claim in objects.persistent_volume_claims}
+    for claim in added.persistent_volume_claims if objects.storage_classes else ():
+        if (claim.metadata.namespace, claim.metadata.name) not in known:
+            default_storage_class(claim, objects.storage_classes)
+            yield claim
 
 
 def _profile(config: str | Path | None, scheduler_name: str) -> Profile:

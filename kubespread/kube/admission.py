@@ -6,15 +6,17 @@ Defaulting changes the objects it is given.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from kubespread.kube.cluster_objects import ClusterObjects
 from kubespread.kube.meta import ApiObject, LabelSelector, LabelSelectorRequirement
 from kubespread.kube.objects import Node, Pod, PodAffinity, PodAffinityTerm, ResourceRequirements
 from kubespread.kube.pod_requests import HUGEPAGES_PREFIX, amounts, container_total, is_pod_level_resource
+from kubespread.kube.storage import PersistentVolumeClaim, StorageClass
 
 DEFAULT_SCHEDULER = "default-scheduler"
 DEFAULT_NAMESPACE = "default"
+_DEFAULT_CLASS = ("storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class")
 
 
 def default_node(node: Node) -> None:
@@ -39,6 +41,13 @@ def default_cluster_objects(objects: ClusterObjects) -> None:
         volume.spec.volume_mode = volume.spec.volume_mode or "Filesystem"
     for claim in objects.persistent_volume_claims:
         claim.spec.volume_mode = claim.spec.volume_mode or "Filesystem"
+
+
+def default_storage_class(claim: PersistentVolumeClaim, classes: Sequence[StorageClass]) -> None:
+    """DefaultStorageClass: a claim without a class gets the default one, of several the smallest name."""
+    default = [found.metadata.name for found in classes if any(found.metadata.annotations.get(key) == "true" for key in _DEFAULT_CLASS)]
+    if claim.spec.storage_class_name is None and default:
+        claim.spec.storage_class_name = min(default)
 
 
 def default_pod(pod: Pod) -> None:

@@ -8,14 +8,11 @@ from msgspec import field
 
 from kubespread.kube.meta import ApiObject, Int32, KubeObject, LabelSelector, StringMap
 from kubespread.kube.objects import Pod
+from kubespread.kube.storage import PersistentVolumeClaim
 
 
 class StatefulSetOrdinals(KubeObject):
     start: Int32 = 0
-
-
-class PersistentVolumeClaimTemplate(ApiObject):
-    pass
 
 
 class WorkloadSpec(KubeObject):
@@ -24,7 +21,7 @@ class WorkloadSpec(KubeObject):
     replicas: Int32 | None = None
     template: Pod | None = None
     ordinals: StatefulSetOrdinals | None = None
-    volume_claim_templates: list[PersistentVolumeClaimTemplate] = field(default_factory=list)
+    volume_claim_templates: list[PersistentVolumeClaim] = field(default_factory=list)
     completion_mode: str | None = None
     manual_selector: bool | None = None
     job_template: JobTemplateSpec | None = None

@@ -113,12 +113,19 @@ def _stateful_set(found: KubernetesObject, namespace: str, template: Data) -> _M
         "controller-revision-hash": f"{found.name}-{pod_template_hash(template)}",
     }
     pod = _pod(template, namespace, ("apps/v1", "StatefulSet", found.name), labels=labels, name=name)
-    claims = [claim.get("metadata", {}).get("name", "") for claim in spec.get("volumeClaimTemplates", ())]
+    templates = spec.get("volumeClaimTemplates", [])
+    claims = [template.get("metadata", {}).get("name", "") for template in templates]
     kept = [volume for volume in pod["spec"].get("volumes") or () if volume.get("name") not in claims]
     claimed = [{"name": claim, "persistentVolumeClaim": {"claimName": f"{claim}-{name}"}} for claim in claims]
     if claimed:
         pod["spec"] = {**pod["spec"], "volumes": claimed + kept}
-    return _Made(pod, (_in_namespace(found, namespace),), ("controller-revision-hash is computed by kubespread",))
+    made_claims = [_claim(given, f"{claim}-{name}", namespace) for given, claim in zip(templates, claims, strict=True)]
+    return _Made(pod, (_in_namespace(found, namespace), *made_claims), ("controller-revision-hash is computed by kubespread",))
+
+
+def _claim(template: Data, name: str, namespace: str) -> Data:
+    metadata = {**template.get("metadata", {}), "name": name, "namespace": namespace}
+    return {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": metadata, "spec": template.get("spec", {})}
 
 
 def _daemon_set(found: KubernetesObject, namespace: str, template: Data) -> _Made:

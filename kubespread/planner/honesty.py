@@ -8,24 +8,51 @@ from kubespread.kube.cluster_objects import ClusterObjects
 from kubespread.kube.objects import Pod
 from kubespread.scheduler.plugins.podtopologyspread.constraints import controller_of, find_controller
 from kubespread.scheduler.profile import Profile
+from kubespread.scheduler.storage import claim_names
 
 _OWNER_KINDS = frozenset({("v1", "ReplicationController"), ("apps/v1", "ReplicaSet"), ("apps/v1", "StatefulSet")})
 
 
+_VOLUME_PLUGINS = frozenset({"VolumeRestrictions", "NodeVolumeLimits", "VolumeBinding", "VolumeZone"})
+
+
 def gaps(pod: Pod, profile: Profile, objects: ClusterObjects) -> tuple[str, ...]:
     """What the snapshot lacks and this pod's answer could depend on."""
+    return (*_default_constraint_gaps(pod, profile, objects), *_volume_gaps(pod, profile, objects), *_namespace_gaps(pod, objects))
+
+
+def _default_constraint_gaps(pod: Pod, profile: Profile, objects: ClusterObjects) -> Iterator[str]:
     spread = profile.args.spread
     if pod.spec.topology_spread_constraints or (spread.defaulting_type == "List" and not spread.default_constraints):
-        return ()
-    found = []
+        return
     if not objects.services:
-        found.append("no Service objects: default constraints cannot be derived from Services")
+        yield "no Service objects: default constraints cannot be derived from Services"
     owner = controller_of(pod)
     selects = owner is not None and (owner.api_version, owner.kind) in _OWNER_KINDS
     if owner is not None and selects and find_controller(owner, pod.metadata.namespace, objects) is None:
         name = f"{owner.kind} {pod.metadata.namespace}/{owner.name}"
-        found.append(f"{name}, the pod's controller, is missing: default constraints cannot be derived from its selector")
-    return tuple(found)
+        yield f"{name}, the pod's controller, is missing: default constraints cannot be derived from its selector"
+
+
+def _volume_gaps(pod: Pod, profile: Profile, objects: ClusterObjects) -> Iterator[str]:
+    if claim_names(pod) and _VOLUME_PLUGINS & set(profile.filters) and not objects.persistent_volume_claims:
+        yield "no PersistentVolumeClaim objects: zones, binding and limits of the pod's claims are not evaluated"
+
+
+def _namespace_gaps(pod: Pod, objects: ClusterObjects) -> Iterator[str]:
+    affinity = pod.spec.affinity
+    groups = (affinity.pod_affinity, affinity.pod_anti_affinity) if affinity is not None else ()
+    terms = [
+        term
+        for group in groups
+        if group is not None
+        for term in (
+            *group.required_during_scheduling_ignored_during_execution,
+            *(weighted.pod_affinity_term for weighted in group.preferred_during_scheduling_ignored_during_execution),
+        )
+    ]
+    if any(term.namespace_selector is not None for term in terms) and not objects.namespaces:
+        yield "no Namespace objects: the pod's namespaceSelectors see no labels"
 
 
 def not_modelled(pod: Pod, profile: Profile) -> tuple[str, ...]:
@@ -35,17 +62,10 @@ def not_modelled(pod: Pod, profile: Profile) -> tuple[str, ...]:
 
 def _not_modelled(pod: Pod, profile: Profile) -> Iterator[str]:
     spec = pod.spec
-    filters = set(profile.filters)
     if spec.scheduling_gates:
         names = " ".join(gate.name for gate in spec.scheduling_gates)
         yield f"scheduling gates [{names}]: the pod waits until they are removed; it is judged here as if they were"
-    if filters & {"VolumeBinding", "VolumeZone", "VolumeRestrictions", "NodeVolumeLimits"} and _has_claims(pod):
-        yield "volume plugins: zones, binding and limits of the pod's PersistentVolumeClaims"
     if spec.resource_claims:
         yield "DynamicResources: the pod's resource claims"
     if profile.has_extenders:
         yield "extenders: what they would filter or score"
-
-
-def _has_claims(pod: Pod) -> bool:
-    return any(volume.persistent_volume_claim is not None for volume in pod.spec.volumes)

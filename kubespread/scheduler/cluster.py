@@ -12,9 +12,11 @@ from numpy.typing import NDArray
 from kubespread.kube.cluster_objects import ClusterObjects
 from kubespread.kube.objects import Node, Pod, Taint
 from kubespread.kube.selector import Requirement, Selector
+from kubespread.kube.volumes import Volume
 from kubespread.scheduler.affinity_terms import PodTerms, existing_terms
 from kubespread.scheduler.host_ports import HostPort, host_ports
 from kubespread.scheduler.resources import ResourceColumns
+from kubespread.scheduler.storage import StorageIndex
 
 Mask = NDArray[np.bool_]
 Counts = NDArray[np.int64]
@@ -48,6 +50,10 @@ class LabelColumn:
         # The last entry answers for nodes without the label, which ABSENT = -1 indexes.
         answers = [requirement.admits(value) for value in self.values] + [requirement.admits(None)]
         return np.array(answers, dtype=np.bool_)[self.codes]
+
+    def one_of(self, values: frozenset[str]) -> Mask:
+        """Which nodes have one of ``values``."""
+        return self.admits(Requirement("", "In", tuple(values)))
 
 
 class Cluster:
@@ -179,6 +185,56 @@ class Cluster:
             for port in host_ports(pod):
                 used.setdefault(port, []).append(self.node_index[pod.spec.node_name])
         return used
+
+    @property
+    def has_claims(self) -> bool:
+        """Without a single claim the snapshot did not list them, and nothing can be said about any."""
+        return bool(self.objects.persistent_volume_claims)
+
+    @cached_property
+    def storage(self) -> StorageIndex:
+        return StorageIndex(self.objects)
+
+    @cached_property
+    def claims_in_use(self) -> frozenset[tuple[str, str]]:
+        """Namespace and name of every claim that a pod here uses."""
+        return frozenset(
+            (pod.metadata.namespace, volume.persistent_volume_claim.claim_name)
+            for pod in self.pods
+            for volume in pod.spec.volumes
+            if volume.persistent_volume_claim is not None
+        )
+
+    @cached_property
+    def inline_volumes(self) -> Sequence[tuple[int, Volume]]:
+        """Every volume of a pod that is neither a claim nor made for the pod, and its node."""
+        return [
+            (self.node_index[pod.spec.node_name], volume)
+            for pod in self.pods
+            for volume in pod.spec.volumes
+            if volume.persistent_volume_claim is None and volume.ephemeral is None
+        ]
+
+    @cached_property
+    def attached_volumes(self) -> Mapping[int, dict[str, str]]:
+        """Per node, the attachable volumes of its pods: unique volume -> driver."""
+        found: dict[int, dict[str, str]] = {}
+        for pod in self.pods:
+            if pod.spec.volumes:
+                found.setdefault(self.node_index[pod.spec.node_name], {}).update(self.storage.attached(pod))
+        return found
+
+    @cached_property
+    def volume_attachments(self) -> Mapping[int, dict[str, str]]:
+        """Per node, what the attach controller has attached: unique volume -> driver."""
+        found: dict[int, dict[str, str]] = {}
+        for attachment in self.objects.volume_attachments:
+            volume = self.storage.volumes.get(attachment.spec.source.persistent_volume_name)
+            node = self.node_index.get(attachment.spec.node_name)
+            if node is not None and attachment.spec.attacher and volume is not None and volume.spec.csi is not None:
+                driver = attachment.spec.attacher
+                found.setdefault(node, {})[f"{driver}/{volume.spec.csi.volume_handle}"] = driver
+        return found
 
     @cached_property
     def resources(self) -> ResourceColumns:

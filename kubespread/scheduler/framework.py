@@ -119,27 +119,39 @@ class Framework:
 
 
 class _Prepared:
-    """Plugins prepared once each, and the first that rejected the pod as a whole."""
+    """Plugins prepared once each: a state to ask, or a status that rejects the pod as a whole."""
 
     def __init__(self, cluster: Cluster, pod: Pod) -> None:
         self._cluster = cluster
         self._pod = pod
         self.states: dict[str, State] = {}
-        self.rejection: Status | None = None
+        self._statuses: dict[str, Status] = {}
+
+    @property
+    def rejection(self) -> Status | None:
+        """The first plugin's judgement that rejects the pod as a whole; kube-scheduler asks no further."""
+        return next(iter(self._statuses.values()), None)
 
     def add(self, plugins: Iterable[Plugin]) -> None:
         for plugin in plugins:
-            if plugin.name in self.states:
+            if plugin.name in self.states or plugin.name in self._statuses:
                 continue
             prepared = plugin.prepare(self._cluster, self._pod)
             if isinstance(prepared, State):
                 self.states[plugin.name] = prepared
-            elif self.rejection is None:
-                self.rejection = Status(prepared.code, prepared.reasons, plugin.name)
+            else:
+                self._statuses[plugin.name] = Status(prepared.code, prepared.reasons, plugin.name)
 
     def verdicts(self, plugins: Iterable[Plugin]) -> dict[str, Verdicts]:
-        judged = {plugin.name: self.states[plugin.name].filter() for plugin in plugins if plugin.name in self.states}
-        return {name: verdicts for name, verdicts in judged.items() if verdicts is not None}
+        """What each plugin says of every node; a plugin that rejects the pod rejects all of them."""
+        everywhere = np.ones(len(self._cluster), dtype=np.bool_)
+        found: dict[str, Verdicts] = {}
+        for plugin in plugins:
+            if plugin.name in self._statuses:
+                found[plugin.name] = Verdicts.rejecting(everywhere, self._statuses[plugin.name])
+            elif (verdicts := self.states[plugin.name].filter()) is not None:
+                found[plugin.name] = verdicts
+        return found
 
 
 class Evaluation:

@@ -18,23 +18,31 @@ def everywhere(cluster: Cluster) -> Mask:
     return np.ones(len(cluster), dtype=np.bool_)
 
 
+def nowhere(cluster: Cluster) -> Mask:
+    return np.zeros(len(cluster), dtype=np.bool_)
+
+
+def matches_requirements(cluster: Cluster, requirements: Iterable[Requirement]) -> Mask:
+    """Nodes whose labels satisfy every requirement."""
+    return _all(cluster, (cluster.label(requirement.key).admits(requirement) for requirement in requirements))
+
+
 def matches_labels(cluster: Cluster, labels: Mapping[str, str]) -> Mask:
     """Nodes that carry every entry of a nodeSelector."""
-    return _all(cluster, (cluster.label(requirement.key).admits(requirement) for requirement in from_map(labels).requirements))
+    return matches_requirements(cluster, from_map(labels).requirements)
 
 
 def matches_term(cluster: Cluster, term: Term) -> Mask:
     """Nodes one term matches; none when the term is malformed or empty."""
     if not term.can_match:
-        return np.zeros(len(cluster), dtype=np.bool_)
-    labels = (cluster.label(requirement.key).admits(requirement) for requirement in term.labels)
+        return nowhere(cluster)
     fields = (_matches_field(cluster, requirement) for requirement in term.fields)
-    return _all(cluster, (*labels, *fields))
+    return _all(cluster, (matches_requirements(cluster, term.labels), *fields))
 
 
 def matches_node_selector(cluster: Cluster, selector: NodeSelector) -> Mask:
     """Nodes that some term matches; a malformed term only fails itself."""
-    matching = np.zeros(len(cluster), dtype=np.bool_)
+    matching = nowhere(cluster)
     for term in selector.node_selector_terms:
         matching |= matches_term(cluster, parse_term(term))
     return matching
@@ -72,7 +80,7 @@ def _matches_field(cluster: Cluster, requirement: Requirement) -> Mask:
     """The only field is the node's name; any other reads as empty."""
     if requirement.key != NODE_NAME_FIELD:
         return np.full(len(cluster), requirement.admits(""), dtype=np.bool_)
-    named = np.zeros(len(cluster), dtype=np.bool_)
+    named = nowhere(cluster)
     position = cluster.node_index.get(requirement.values[0])
     if position is not None:
         named[position] = True

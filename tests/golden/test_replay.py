@@ -14,7 +14,7 @@ import kubespread
 Case = dict[str, Any]
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "golden"
-FAMILIES = ("spread", "score", "defaults", "nodeaffinity", "resources", "ports", "interpod", "mixed", "large")
+FAMILIES = ("spread", "score", "defaults", "nodeaffinity", "resources", "ports", "interpod", "mixed", "large", "volumes")
 XFAIL: dict[str, str] = {}
 
 

@@ -18,11 +18,6 @@ def ask(candidate: Data, *objects: Data, config: str | None = None) -> kubesprea
 
 NOT_MODELLED: dict[str, tuple[Data, list[Data], list[str]]] = {
     "nothing special": (pod(), [], []),
-    "claims": (
-        pod(volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}]),
-        [],
-        ["volume plugins: zones, binding and limits of the pod's PersistentVolumeClaims"],
-    ),
     "resource claims": (pod(resourceClaims=[{"name": "gpu"}]), [], ["DynamicResources: the pod's resource claims"]),
     "scheduling gates": (
         pod(schedulingGates=[{"name": "a"}, {"name": "b"}]),
@@ -50,10 +45,21 @@ extenders: [{urlPrefix: "http://example.com"}]
 NO_SERVICES = "no Service objects: default constraints cannot be derived from Services"
 SERVICE = owner("Service", "web", {"app": "web"}, api_version="v1")
 OWNED = {**pod(), "metadata": {**pod()["metadata"], "ownerReferences": owned_by("ReplicaSet", "rs")}}
+NAMESPACED = {"topologyKey": "zone", "labelSelector": {}, "namespaceSelector": {"matchLabels": {"env": "dev"}}}
 GAPS: dict[str, tuple[Data, list[Data], list[str]]] = {
     "no Services": (pod(), [], [NO_SERVICES]),
     "a Service": (pod(), [SERVICE], []),
     "constraints of its own need no Services": (pod(constraints=[hard()]), [], []),
+    "claims without claim objects": (
+        pod(volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}]),
+        [SERVICE],
+        ["no PersistentVolumeClaim objects: zones, binding and limits of the pod's claims are not evaluated"],
+    ),
+    "a namespaceSelector without namespaces": (
+        pod(affinity={"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [NAMESPACED]}}),
+        [SERVICE],
+        ["no Namespace objects: the pod's namespaceSelectors see no labels"],
+    ),
     "a controller that is missing": (
         OWNED,
         [SERVICE],

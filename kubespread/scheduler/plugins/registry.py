@@ -18,6 +18,10 @@ from kubespread.scheduler.plugins.noderesources.balanced_allocation import NodeR
 from kubespread.scheduler.plugins.noderesources.fit import NodeResourcesFit
 from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 from kubespread.scheduler.plugins.taint_toleration import TaintToleration
+from kubespread.scheduler.plugins.volumes.binding import VolumeBinding
+from kubespread.scheduler.plugins.volumes.limits import NodeVolumeLimits
+from kubespread.scheduler.plugins.volumes.restrictions import VolumeRestrictions
+from kubespread.scheduler.plugins.volumes.zone import VolumeZone
 from kubespread.scheduler.profile import Profile, default_profile
 
 REGISTRY: Mapping[str, Callable[[PluginArgs], Plugin]] = {
@@ -27,6 +31,10 @@ REGISTRY: Mapping[str, Callable[[PluginArgs], Plugin]] = {
     NodeAffinity.name: lambda args: NodeAffinity(args.added_affinity),
     NodePorts.name: lambda args: NodePorts(),
     NodeResourcesFit.name: lambda args: NodeResourcesFit(args.fit),
+    VolumeRestrictions.name: lambda args: VolumeRestrictions(),
+    NodeVolumeLimits.name: lambda args: NodeVolumeLimits(),
+    VolumeBinding.name: lambda args: VolumeBinding(),
+    VolumeZone.name: lambda args: VolumeZone(),
     PodTopologySpread.name: lambda args: PodTopologySpread(args.spread),
     InterPodAffinity.name: lambda args: InterPodAffinity(args.inter_pod_affinity),
     DynamicResources.name: lambda args: DynamicResources(),

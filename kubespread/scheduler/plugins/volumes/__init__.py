@@ -1,0 +1,1 @@
+"""The four volume plugins: VolumeRestrictions, NodeVolumeLimits, VolumeBinding and VolumeZone."""

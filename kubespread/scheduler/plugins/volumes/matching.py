@@ -1,0 +1,215 @@
+"""Which nodes a volume, a class or a driver's storage reaches, and which free volume a claim would take there.
+
+Source of the rules: kube-scheduler 1.36, volumebinding/binder.go, and k8s.io/component-helpers/storage/volume.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from kubespread.kube.node_selector import parse_term
+from kubespread.kube.node_terms import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
+from kubespread.kube.quantity import ZERO, Quantity, parse
+from kubespread.kube.selector import SelectorError, from_label_selector
+from kubespread.kube.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
+from kubespread.scheduler.cluster import Cluster, Mask
+from kubespread.scheduler.node_matching import everywhere, matches_requirements, nowhere
+from kubespread.scheduler.storage import ZONE_LABELS, in_tree_plugin, storage_class_name
+
+MIGRATED_PLUGINS = "storage.alpha.kubernetes.io/migrated-plugins"
+NO_PROVISIONER = "kubernetes.io/no-provisioner"
+_BETA_REGION, _REGION = "failure-domain.beta.kubernetes.io/region", "topology.kubernetes.io/region"
+
+
+def admits_node(cluster: Cluster, volume: PersistentVolume, *, bound: bool = False) -> Mask:
+    """Nodes a volume's node affinity admits; a bound in-tree volume is looked at as its CSI driver would see it."""
+    affinity = volume.spec.node_affinity
+    required = affinity.required if affinity is not None else None
+    plain = everywhere(cluster) if required is None else _matches(cluster, required)
+    plugin = in_tree_plugin(volume.spec)
+    if not bound or plugin is None or plugin.zone_key is None:
+        return plain
+    migrated = _migrated(cluster, plugin.name)
+    if not migrated.any():
+        return plain
+    translated = _matches(cluster, _translated(volume, required, plugin.zone_key)) if _has_zone(volume, required) else plain
+    return (migrated & translated) | (~migrated & plain)
+
+
+def _matches(cluster: Cluster, selector: NodeSelector) -> Mask:
+    """Terms against labels alone: the node's name is not known here, so matchFields count as met."""
+    matching = nowhere(cluster)
+    for term in selector.node_selector_terms:
+        parsed = parse_term(term)
+        if parsed.can_match:
+            matching |= matches_requirements(cluster, parsed.labels)
+    return matching
+
+
+def _migrated(cluster: Cluster, plugin: str) -> Mask:
+    """Nodes whose kubelet hands this in-tree plugin's volumes to CSI."""
+    migrated = nowhere(cluster)
+    for name, csi_node in cluster.storage.csi_nodes.items():
+        if name in cluster.node_index and plugin in csi_node.metadata.annotations.get(MIGRATED_PLUGINS, "").split(","):
+            migrated[cluster.node_index[name]] = True
+    return migrated
+
+
+def _used_keys(required: NodeSelector | None) -> set[str]:
+    terms = required.node_selector_terms if required is not None else []
+    return {expression.key for term in terms for expression in term.match_expressions}
+
+
+def _has_zone(volume: PersistentVolume, required: NodeSelector | None) -> bool:
+    return bool(_used_keys(required) & set(ZONE_LABELS)) or any(key in volume.metadata.labels for key in ZONE_LABELS)
+
+
+def _translated(volume: PersistentVolume, required: NodeSelector | None, driver_key: str) -> NodeSelector:
+    """The volume's node affinity with its zone on the driver's own label."""
+    used = _used_keys(required)
+    zone_key = next((key for key in ZONE_LABELS if key in used), None)
+    terms = list(required.node_selector_terms) if required is not None else []
+    if zone_key is None:
+        labels = volume.metadata.labels
+        zones = next(labels[key] for key in ZONE_LABELS if key in labels).split("__")
+        added = NodeSelectorRequirement(key=driver_key, operator="In", values=zones)
+        terms = terms or [NodeSelectorTerm()]
+        return NodeSelector(node_selector_terms=[_with(term, [*term.match_expressions, added]) for term in terms])
+    renamed = {zone_key: driver_key}
+    if zone_key == ZONE_LABELS[1]:
+        renamed[_BETA_REGION] = _REGION
+    return NodeSelector(
+        node_selector_terms=[
+            _with(
+                term,
+                [
+                    NodeSelectorRequirement(key=renamed.get(given.key, given.key), operator=given.operator, values=given.values)
+                    for given in term.match_expressions
+                ],
+            )
+            for term in terms
+        ]
+    )
+
+
+def _with(term: NodeSelectorTerm, expressions: list[NodeSelectorRequirement]) -> NodeSelectorTerm:
+    return NodeSelectorTerm(match_expressions=expressions, match_fields=term.match_fields)
+
+
+class PersistentVolumes:
+    """The volumes one pod's claims may take, node by node; a volume taken for one claim is gone for the next."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._taken: dict[str, Mask] = {}
+        by_name = sorted(cluster.storage.volumes.values(), key=lambda volume: volume.metadata.name)
+        self._volumes: Sequence[PersistentVolume] = by_name
+
+    def take(self, claim: PersistentVolumeClaim) -> Mask:
+        """Nodes where a volume is found for ``claim``: the one reserved for it, else the smallest that will do."""
+        served = nowhere(self._cluster)
+        usable = [volume for volume in self._volumes if _fits(volume, claim)]
+        open_nodes = everywhere(self._cluster)
+        for volume in usable:
+            if _is_reserved_for(volume, claim):
+                free = open_nodes & ~self._taken.get(volume.metadata.name, nowhere(self._cluster))
+                self._serve(volume, free & admits_node(self._cluster, volume), served)
+                # Whether it reaches the node or not, no other volume is looked at.
+                open_nodes &= ~free
+        available = [volume for volume in usable if volume.spec.claim_ref is None and _is_available(volume, claim)]
+        for volume in sorted(available, key=lambda volume: _capacity(volume).nano):
+            free = open_nodes & ~served & ~self._taken.get(volume.metadata.name, nowhere(self._cluster))
+            self._serve(volume, free & admits_node(self._cluster, volume), served)
+        return served
+
+    def _serve(self, volume: PersistentVolume, nodes: Mask, served: Mask) -> None:
+        served |= nodes
+        self._taken[volume.metadata.name] = self._taken.get(volume.metadata.name, nowhere(self._cluster)) | nodes
+
+
+def _fits(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
+    wanted = claim.spec.resources.requests
+    return (
+        storage_class_name(volume) == storage_class_name(claim)
+        and (volume.spec.claim_ref is None or _is_reserved_for(volume, claim))
+        and _capacity(volume).nano >= (parse(wanted["storage"]).nano if "storage" in wanted else 0)
+        and volume.spec.volume_mode == claim.spec.volume_mode
+        and (volume.spec.volume_attributes_class_name or "") == (claim.spec.volume_attributes_class_name or "")
+        and volume.metadata.deletion_timestamp is None
+    )
+
+
+def _is_reserved_for(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
+    reference, meta = volume.spec.claim_ref, claim.metadata
+    return (
+        reference is not None and (reference.namespace, reference.name) == (meta.namespace, meta.name) and reference.uid in ("", meta.uid)
+    )
+
+
+def _is_available(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
+    if volume.status.phase != "Available" or not set(claim.spec.access_modes) <= set(volume.spec.access_modes):
+        return False
+    if claim.spec.selector is None:
+        return True
+    try:
+        return from_label_selector(claim.spec.selector).matches(volume.metadata.labels)
+    except SelectorError:
+        return False
+
+
+def _capacity(volume: PersistentVolume) -> Quantity:
+    given = volume.spec.capacity
+    return parse(given["storage"]) if "storage" in given else ZERO
+
+
+def provisionable(cluster: Cluster, claim: PersistentVolumeClaim) -> tuple[Mask, Mask]:
+    """Nodes where the claim's class can make a volume at all, and nodes where there is room for it."""
+    found = cluster.storage.classes.get(storage_class_name(claim))
+    if found is None or found.provisioner in ("", NO_PROVISIONER):
+        return nowhere(cluster), everywhere(cluster)
+    return _allowed_topologies(cluster, found), _enough_capacity(cluster, found, claim)
+
+
+def _allowed_topologies(cluster: Cluster, storage_class: StorageClass) -> Mask:
+    if not storage_class.allowed_topologies:
+        return everywhere(cluster)
+    allowed = nowhere(cluster)
+    for term in storage_class.allowed_topologies:
+        if term.match_label_expressions:
+            matching = everywhere(cluster)
+            for expression in term.match_label_expressions:
+                matching &= cluster.label(expression.key).one_of(frozenset(expression.values))
+            allowed |= matching
+    return allowed
+
+
+def _enough_capacity(cluster: Cluster, storage_class: StorageClass, claim: PersistentVolumeClaim) -> Mask:
+    """Asked only of drivers that report their capacity, and of each claim by itself."""
+    wanted = claim.spec.resources.requests
+    reports = any(
+        driver.metadata.name == storage_class.provisioner and driver.spec.storage_capacity for driver in cluster.objects.csi_drivers
+    )
+    if "storage" not in wanted or not reports:
+        return everywhere(cluster)
+    size = parse(wanted["storage"]).value
+    return _any(
+        cluster,
+        (
+            matches_requirements(cluster, from_label_selector(found.node_topology).requirements)
+            for found in cluster.objects.csi_storage_capacities
+            if found.storage_class_name == storage_class.metadata.name
+            and found.node_topology is not None
+            and _offers(found.maximum_volume_size if found.maximum_volume_size is not None else found.capacity, size)
+        ),
+    )
+
+
+def _offers(amount: str | int | float | None, size: int) -> bool:
+    return amount is not None and parse(amount).value >= size
+
+
+def _any(cluster: Cluster, masks: Iterable[Mask]) -> Mask:
+    found = nowhere(cluster)
+    for mask in masks:
+        found |= mask
+    return found

@@ -1,0 +1,102 @@
+"""VolumeZone: a volume labelled with zones and regions is used only there.
+
+Source of the rules: kube-scheduler 1.36, volumezone/volume_zone.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from kubespread.kube.objects import Pod
+from kubespread.kube.storage import PersistentVolume, PersistentVolumeClaim
+from kubespread.scheduler.cluster import Cluster, Mask
+from kubespread.scheduler.framework import SKIP, Code, State, Status, Verdicts
+from kubespread.scheduler.storage import WAIT_FOR_FIRST_CONSUMER, storage_class_name
+
+NO_ZONE = Status(Code.UNRESOLVABLE, ("node(s) had no available volume zone",))
+_GENERAL = {
+    "failure-domain.beta.kubernetes.io/zone": "topology.kubernetes.io/zone",
+    "failure-domain.beta.kubernetes.io/region": "topology.kubernetes.io/region",
+}
+TOPOLOGY_LABELS = (*_GENERAL, *_GENERAL.values())
+
+
+class _RejectedError(Exception):
+    pass
+
+
+class VolumeZone:
+    name: ClassVar[str] = "VolumeZone"
+
+    def prepare(self, cluster: Cluster, pod: Pod) -> State | Status:
+        if not cluster.has_claims:
+            return SKIP
+        try:
+            wanted = [required for volume in _bound_volumes(cluster, pod) for required in _topologies(volume)]
+        except _RejectedError as error:
+            return Status(Code.UNRESOLVABLE, (str(error),))
+        return _State(cluster, wanted) if wanted else SKIP
+
+
+def _bound_volumes(cluster: Cluster, pod: Pod) -> Iterator[PersistentVolume]:
+    for volume in pod.spec.volumes:
+        if volume.persistent_volume_claim is None:
+            continue
+        name = volume.persistent_volume_claim.claim_name
+        if not name:
+            raise _RejectedError("PersistentVolumeClaim had no name")
+        claim = cluster.storage.claim(pod, name)
+        if claim is None:
+            raise _RejectedError(f'persistentvolumeclaim "{name}" not found')
+        if claim.spec.volume_name:
+            if claim.spec.volume_name not in cluster.storage.volumes:
+                raise _RejectedError(f'persistentvolume "{claim.spec.volume_name}" not found')
+            yield cluster.storage.volumes[claim.spec.volume_name]
+        else:
+            _check_unbound(cluster, claim)
+
+
+def _check_unbound(cluster: Cluster, claim: PersistentVolumeClaim) -> None:
+    """Only a claim that waits for its first pod may be unbound."""
+    name = storage_class_name(claim)
+    if not name:
+        raise _RejectedError("PersistentVolumeClaim had no pv name and storageClass name")
+    if name not in cluster.storage.classes:
+        raise _RejectedError(f'storageclass.storage.k8s.io "{name}" not found')
+    if cluster.storage.classes[name].volume_binding_mode != WAIT_FOR_FIRST_CONSUMER:
+        raise _RejectedError("PersistentVolume had no name")
+
+
+def _topologies(volume: PersistentVolume) -> Iterator[tuple[str, frozenset[str]]]:
+    """The zone and region labels with the values they admit; a label with an empty part is ignored."""
+    for key in TOPOLOGY_LABELS:
+        parts = [part.strip() for part in volume.metadata.labels.get(key, "").split("__")]
+        if all(parts):
+            yield key, frozenset(parts)
+
+
+@dataclass
+class _State(State):
+    cluster: Cluster
+    wanted: list[tuple[str, frozenset[str]]]
+
+    def filter(self) -> Verdicts:
+        """Nodes without any topology label pass; a beta label of the volume also admits the general label of the node."""
+        labelled = np.zeros(len(self.cluster), dtype=np.bool_)
+        for key in TOPOLOGY_LABELS:
+            labelled |= self.cluster.label(key).present
+        admitted = np.ones(len(self.cluster), dtype=np.bool_)
+        for key, values in self.wanted:
+            admitted &= self._admits(key, values)
+        return Verdicts.rejecting(labelled & ~admitted, NO_ZONE)
+
+    def _admits(self, key: str, values: frozenset[str]) -> Mask:
+        own = self.cluster.label(key)
+        admitted = own.one_of(values)
+        if key in _GENERAL:
+            admitted |= ~own.present & self.cluster.label(_GENERAL[key]).one_of(values)
+        return admitted

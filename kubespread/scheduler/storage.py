@@ -1,0 +1,157 @@
+"""Claims, volumes and classes looked up by name, and the attachable volumes behind a pod's volumes.
+
+Source of the rules: kube-scheduler 1.36's volume plugins and k8s.io/csi-translation-lib.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from kubespread.kube.cluster_objects import ClusterObjects
+from kubespread.kube.objects import Pod
+from kubespread.kube.storage import CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass
+from kubespread.kube.volumes import InlineVolumes, Volume
+
+CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
+BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
+SELECTED_NODE = "volume.kubernetes.io/selected-node"
+WAIT_FOR_FIRST_CONSUMER = "WaitForFirstConsumer"
+ZONE_LABELS = ("topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone")
+
+Attached = Mapping[str, str]
+"""Unique volume -> CSI driver."""
+
+
+@dataclass(frozen=True, slots=True)
+class InTreePlugin:
+    """An in-tree volume kind that counts as volumes of a CSI driver."""
+
+    name: str
+    driver: str
+    handle: Callable[[InlineVolumes, PersistentVolume | None], str]
+    zone_key: str | None = None
+    """The driver's own zone label, for kinds whose node affinity moves to it."""
+
+
+def _aws_handle(volume: InlineVolumes, _owner: PersistentVolume | None) -> str:
+    return volume.aws_elastic_block_store.volume_id.rpartition("/")[2] if volume.aws_elastic_block_store else ""
+
+
+def _gce_handle(volume: InlineVolumes, owner: PersistentVolume | None) -> str:
+    if volume.gce_persistent_disk is None:
+        return ""
+    disk = volume.gce_persistent_disk.pd_name
+    if owner is None:
+        return f"projects/UNSPECIFIED/zones/UNSPECIFIED/disks/{disk}"
+    labels = owner.metadata.labels
+    zones = next((labels[key] for key in reversed(ZONE_LABELS) if labels.get(key)), "UNSPECIFIED").split("__")
+    if len(zones) == 1:
+        return f"projects/UNSPECIFIED/zones/{zones[0]}/disks/{disk}"
+    return f"projects/UNSPECIFIED/regions/{zones[0].rpartition('-')[0]}/disks/{disk}"
+
+
+IN_TREE: Mapping[str, InTreePlugin] = {
+    "aws_elastic_block_store": InTreePlugin(
+        "kubernetes.io/aws-ebs", "ebs.csi.aws.com", _aws_handle, "topology.ebs.csi.aws.com/zone"
+    ),
+    "gce_persistent_disk": InTreePlugin("kubernetes.io/gce-pd", "pd.csi.storage.gke.io", _gce_handle, "topology.gke.io/zone"),
+    "azure_disk": InTreePlugin(
+        "kubernetes.io/azure-disk", "disk.csi.azure.com", lambda v, owner: v.azure_disk.disk_uri if v.azure_disk else ""
+    ),
+    "cinder": InTreePlugin(
+        "kubernetes.io/cinder", "cinder.csi.openstack.org", lambda v, owner: v.cinder.volume_id if v.cinder else "",
+        "topology.cinder.csi.openstack.org/zone",
+    ),
+    "portworx_volume": InTreePlugin(
+        "kubernetes.io/portworx-volume", "pxd.portworx.com", lambda v, owner: v.portworx_volume.volume_id if v.portworx_volume else ""
+    ),
+}  # fmt: skip
+"""By the field of the volume that holds it."""
+
+_DRIVER_OF_PROVISIONER = {plugin.name: plugin.driver for plugin in IN_TREE.values()}
+
+
+def in_tree_plugin(volume: InlineVolumes) -> InTreePlugin | None:
+    return next((plugin for name, plugin in IN_TREE.items() if getattr(volume, name) is not None), None)
+
+
+def claim_name(pod: Pod, volume: Volume) -> str | None:
+    """The claim behind a volume; an ephemeral volume's is named after the pod."""
+    if volume.persistent_volume_claim is not None:
+        return volume.persistent_volume_claim.claim_name
+    return f"{pod.metadata.name}-{volume.name}" if volume.ephemeral is not None else None
+
+
+def claim_names(pod: Pod) -> list[str]:
+    return [name for name in (claim_name(pod, volume) for volume in pod.spec.volumes) if name is not None]
+
+
+def storage_class_name(owner: PersistentVolumeClaim | PersistentVolume) -> str:
+    annotated = owner.metadata.annotations.get(CLASS_ANNOTATION)
+    return annotated if annotated is not None else owner.spec.storage_class_name or ""
+
+
+def is_bound(claim: PersistentVolumeClaim) -> bool:
+    return bool(claim.spec.volume_name) and BIND_COMPLETED in claim.metadata.annotations
+
+
+def is_owned(claim: PersistentVolumeClaim, pod: Pod) -> bool:
+    """Whether the claim of an ephemeral volume was made for this very pod."""
+    return any(owner.controller and owner.uid == pod.metadata.uid for owner in claim.metadata.owner_references)
+
+
+class StorageIndex:
+    """The storage objects of one cluster by name."""
+
+    def __init__(self, objects: ClusterObjects) -> None:
+        self.claims: Mapping[tuple[str, str], PersistentVolumeClaim] = {
+            (claim.metadata.namespace, claim.metadata.name): claim for claim in objects.persistent_volume_claims
+        }
+        self.volumes: Mapping[str, PersistentVolume] = {volume.metadata.name: volume for volume in objects.persistent_volumes}
+        self.classes: Mapping[str, StorageClass] = {found.metadata.name: found for found in objects.storage_classes}
+        self.csi_nodes: Mapping[str, CSINode] = {node.metadata.name: node for node in objects.csi_nodes}
+
+    def claim(self, pod: Pod, name: str) -> PersistentVolumeClaim | None:
+        return self.claims.get((pod.metadata.namespace, name))
+
+    def is_delayed(self, claim: PersistentVolumeClaim) -> bool:
+        """Whether the claim waits for a pod before it is bound; without its class it does not."""
+        found = self.classes.get(storage_class_name(claim))
+        return found is not None and found.volume_binding_mode == WAIT_FOR_FIRST_CONSUMER
+
+    def attached(self, pod: Pod) -> dict[str, str]:
+        """The attachable volumes of a pod, unique volume -> driver, as a node with a CSINode counts them."""
+        return dict(self._attached(pod))
+
+    def _attached(self, pod: Pod) -> Iterator[tuple[str, str]]:
+        for volume in pod.spec.volumes:
+            name = claim_name(pod, volume)
+            if name is None:
+                plugin = in_tree_plugin(volume)
+                if plugin is not None:
+                    yield from _unique(plugin.driver, plugin.handle(volume, None))
+                continue
+            claim = self.claim(pod, name)
+            if claim is not None:
+                yield from self._of_claim(claim)
+
+    def _of_claim(self, claim: PersistentVolumeClaim) -> Iterator[tuple[str, str]]:
+        volume = self.volumes.get(claim.spec.volume_name) if claim.spec.volume_name else None
+        if volume is None:
+            found = self.classes.get(storage_class_name(claim))
+            if found is not None and found.provisioner:
+                driver = _DRIVER_OF_PROVISIONER.get(found.provisioner, found.provisioner)
+                if not driver.startswith("kubernetes.io/"):
+                    yield from _unique(driver, f"{claim.metadata.namespace}/{claim.metadata.name}")
+        elif volume.spec.csi is not None:
+            yield from _unique(volume.spec.csi.driver, volume.spec.csi.volume_handle)
+        else:
+            plugin = in_tree_plugin(volume.spec)
+            if plugin is not None:
+                yield from _unique(plugin.driver, plugin.handle(volume.spec, volume))
+
+
+def _unique(driver: str, handle: str) -> Iterator[tuple[str, str]]:
+    if driver and handle:
+        yield f"{driver}/{handle}", driver
