@@ -21,6 +21,7 @@ from kubespread.kube.meta import LabelSelector
 from kubespread.kube.names import dns_label_faults
 from kubespread.kube.objects import Pod
 from kubespread.kube.validation.faults import FieldFault, required
+from kubespread.kube.versions import LATEST, KubeVersion, drop_fields
 from kubespread.manifest.documents import KubernetesObject, objects
 from kubespread.manifest.events import MalformedError
 from kubespread.manifest.lines import FieldLines
@@ -40,7 +41,7 @@ class Candidate:
     notes: tuple[str, ...] = ()
 
 
-def from_path(path: str, *, name: str | None = None, namespace: str | None = None) -> Candidate:
+def from_path(path: str, version: KubeVersion = LATEST, *, name: str | None = None, namespace: str | None = None) -> Candidate:
     """The pod of the manifest at ``path`` (``-``: standard input). Raises ManifestError and UsageError."""
     file = display_name(path)
     try:
@@ -50,21 +51,20 @@ def from_path(path: str, *, name: str | None = None, namespace: str | None = Non
         raise ManifestError(file, [Fault(error.strerror or str(error))]) from error
     except MalformedError as error:
         raise ManifestError(file, [error.fault]) from error
-    return _candidate(file, FieldLines(text), found, name, namespace)
+    return _candidate(file, FieldLines(text), _choose(file, found, name), namespace, version)
 
 
-def from_object(data: Mapping[str, Any], *, name: str | None = None, namespace: str | None = None) -> Candidate:
+def from_object(
+    data: Mapping[str, Any], version: KubeVersion = LATEST, *, name: str | None = None, namespace: str | None = None
+) -> Candidate:
     """The same for an object at hand: a Pod, a workload, or a List with one of them."""
     found = [KubernetesObject(dict(data))]
     if found[0].kind.endswith("List"):
         found = [KubernetesObject(item) for item in data.get("items") or ()]
-    return _candidate(_OBJECT_NAME, None, found, name, namespace)
+    return _candidate(_OBJECT_NAME, None, _choose(_OBJECT_NAME, found, name), namespace, version)
 
 
-def _candidate(
-    file: str, lines: FieldLines | None, found: Sequence[KubernetesObject], name: str | None, namespace: str | None
-) -> Candidate:
-    source = _choose(file, found, name)
+def _candidate(file: str, lines: FieldLines | None, source: KubernetesObject, namespace: str | None, version: KubeVersion) -> Candidate:
 
     def refuse(faults: Iterable[tuple[str, str]]) -> None:
         """Raise when there are faults, given as (field path in the object, message)."""
@@ -82,9 +82,10 @@ def _candidate(
     refuse(_unknown_fields(manifest))
     refuse(_template_faults(manifest))
     pod = decode_pod(manifest.pod)
+    dropped = drop_fields(pod, version)
     inside = f"{manifest.template_path}." if manifest.template_path else ""
     refuse((f"{inside}{fault.path}", fault.message) for fault in admit(pod))
-    return Candidate(pod, manifest.companions, manifest.notes)
+    return Candidate(pod, manifest.companions, (*manifest.notes, *dropped))
 
 
 def _choose(file: str, found: Sequence[KubernetesObject], name: str | None) -> KubernetesObject:

@@ -12,6 +12,7 @@ from kubespread.errors import Fault, ManifestError, UsageError
 from kubespread.kube.admission import default_storage_class
 from kubespread.kube.cluster_objects import ClusterObjects
 from kubespread.kube.storage import PersistentVolumeClaim
+from kubespread.kube.versions import LATEST, KubeVersion
 from kubespread.manifest.documents import documents
 from kubespread.manifest.events import MalformedError
 from kubespread.manifest.lines import FieldLines
@@ -40,6 +41,7 @@ def explain(
     snapshot: Snapshot,
     pod: Mapping[str, Any] | str | Path,
     scheduler_config: str | Path | None = None,
+    kube_version: str | None = None,
     *,
     name: str | None = None,
     namespace: str | None = None,
@@ -48,13 +50,15 @@ def explain(
 
     ``pod`` is a Pod or a workload, as an object or as the path of a manifest (``-``: standard input); ``name`` chooses
     among several workloads, ``namespace`` applies where the manifest names none. ``scheduler_config`` is a
-    KubeSchedulerConfiguration, as a path or as text. Raises ManifestError, SnapshotError and UsageError.
+    KubeSchedulerConfiguration, as a path or as text; ``kube_version`` (1.24 to 1.36) is the release to behave like.
+    Raises ManifestError, SnapshotError and UsageError.
     """
+    version = KubeVersion.parse(kube_version) if kube_version is not None else LATEST
     if isinstance(pod, str | Path):
-        chosen = candidate.from_path(str(pod), name=name, namespace=namespace)
+        chosen = candidate.from_path(str(pod), version, name=name, namespace=namespace)
     else:
-        chosen = candidate.from_object(pod, name=name, namespace=namespace)
-    profile = _profile(scheduler_config, chosen.pod.spec.scheduler_name)
+        chosen = candidate.from_object(pod, version, name=name, namespace=namespace)
+    profile = _profile(scheduler_config, chosen.pod.spec.scheduler_name, version)
     cluster = Cluster(snapshot.nodes, snapshot.pods, _with_companions(snapshot.objects, chosen.companions))
     return explain_pod(cluster, chosen.pod, profile, chosen.notes)
 
@@ -81,8 +85,8 @@ def _claims_to_come(objects: ClusterObjects, added: ClusterObjects) -> Iterable[
             yield claim
 
 
-def _profile(config: str | Path | None, scheduler_name: str) -> Profile:
-    profiles = (default_profile(),) if config is None else _configured_profiles(config)
+def _profile(config: str | Path | None, scheduler_name: str, version: KubeVersion) -> Profile:
+    profiles = (default_profile(version),) if config is None else _configured_profiles(config, version)
     for profile in profiles:
         if profile.scheduler_name == scheduler_name:
             return profile
@@ -90,13 +94,13 @@ def _profile(config: str | Path | None, scheduler_name: str) -> Profile:
     raise UsageError(f'profile not found for scheduler name "{scheduler_name}", which the pod asks for; profiles: {known}')
 
 
-def _configured_profiles(config: str | Path) -> tuple[Profile, ...]:
+def _configured_profiles(config: str | Path, version: KubeVersion) -> tuple[Profile, ...]:
     file, text = _config_text(config)
     try:
         found = [document for document in documents(text) if document is not None]
         if len(found) != 1:
             raise ManifestError(file, [Fault(f"expected one KubeSchedulerConfiguration, found {len(found)} documents")])
-        return load_profiles(found[0])
+        return load_profiles(found[0], version)
     except MalformedError as error:
         raise ManifestError(file, [error.fault]) from error
     except ConfigurationError as error:

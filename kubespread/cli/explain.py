@@ -75,6 +75,10 @@ def explain(
         str | None,
         typer.Option("--scheduler-config", metavar="FILE", show_default=False, help="KubeSchedulerConfiguration to schedule with."),
     ] = None,
+    kube_version: Annotated[
+        str | None,
+        typer.Option("--kube-version", metavar="1.X[.Y]", show_default=False, help="Release to behave like, 1.24 to 1.36 (the default)."),
+    ] = None,
     output: Annotated[
         Output | None,
         typer.Option(
@@ -118,7 +122,7 @@ def explain(
     if [path, *sources].count(_STDIN) > 1:
         raise UsageError("standard input can be read only once: POD and --snapshot both ask for it")
     cluster = kubespread.load(*sources)
-    report = kubespread.explain(cluster, path, scheduler_config, name=name, namespace=namespace).sorted_by(sort.value)
+    report = kubespread.explain(cluster, path, scheduler_config, kube_version, name=name, namespace=namespace).sorted_by(sort.value)
     if node:
         report = report.only(node)
     if not quiet:

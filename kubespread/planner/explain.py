@@ -29,13 +29,11 @@ from kubespread.scheduler.plugins.podtopologyspread.scoring import Shares, SoftC
 from kubespread.scheduler.plugins.registry import framework
 from kubespread.scheduler.profile import Profile
 
-KUBE_VERSION = "1.36"
-
 
 def explain(cluster: Cluster, pod: Pod, profile: Profile, notes: Sequence[str] = ()) -> ExplainReport:
     """What kube-scheduler with ``profile`` would say about ``pod``, admitted already, on every node of ``cluster``."""
     report = ExplainReport(
-        kube_version=KUBE_VERSION,
+        kube_version=str(profile.args.version),
         scheduler_name=profile.scheduler_name,
         pod=PodReference(namespace=pod.metadata.namespace, name=pod.metadata.name),
         gaps=gaps(pod, profile, cluster.objects),

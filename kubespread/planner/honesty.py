@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from kubespread.kube.cluster_objects import ClusterObjects
 from kubespread.kube.objects import Pod
+from kubespread.kube.versions import EXACT_SCORES_SINCE
 from kubespread.scheduler.plugins.podtopologyspread.constraints import controller_of, find_controller
 from kubespread.scheduler.profile import Profile
 from kubespread.scheduler.storage import claim_names
@@ -67,5 +68,8 @@ def _not_modelled(pod: Pod, profile: Profile) -> Iterator[str]:
         yield f"scheduling gates [{names}]: the pod waits until they are removed; it is judged here as if they were"
     if spec.resource_claims:
         yield "DynamicResources: the pod's resource claims"
+    version = profile.args.version
+    if not version.since(EXACT_SCORES_SINCE):
+        yield f"scores and messages of kube-scheduler {version}: those of 1.{EXACT_SCORES_SINCE} stand in for them"
     if profile.has_extenders:
         yield "extenders: what they would filter or score"

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from kubespread.kube.objects import NodeAffinity, TopologySpreadConstraint
+from kubespread.kube.versions import LATEST, KubeVersion
 
 Strategy = Literal["LeastAllocated", "MostAllocated", "RequestedToCapacityRatio"]
 
@@ -57,8 +58,9 @@ class InterPodAffinityArgs:
 
 @dataclass(frozen=True, slots=True)
 class PluginArgs:
-    """The arguments of one profile."""
+    """The arguments of one profile, and the version whose behaviour its plugins show."""
 
+    version: KubeVersion = LATEST
     spread: SpreadArgs = field(default_factory=SpreadArgs)
     added_affinity: NodeAffinity | None = None
     fit: FitArgs = field(default_factory=FitArgs)

@@ -9,14 +9,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kubespread.kube.admission import DEFAULT_SCHEDULER
+from kubespread.kube.versions import LATEST, KubeVersion
 from kubespread.scheduler.plugin_args import PluginArgs
 
 FILTER, SCORE, QUEUE_SORT, BIND = "filter", "score", "queueSort", "bind"
 MULTI_POINT = "multiPoint"
 _INTERFACES = {FILTER: "FilterPlugin", SCORE: "ScorePlugin", QUEUE_SORT: "QueueSortPlugin", BIND: "BindPlugin"}
 
+Plugins = Mapping[str, tuple[int, frozenset[str]]]
+
 # Every plugin of the default profile in order: its weight (0 = none given), and the points above that it extends.
-_DEFAULT_PLUGINS: Mapping[str, tuple[int, frozenset[str]]] = {
+_DEFAULT_PLUGINS: Plugins = {
     "SchedulingGates": (0, frozenset()),
     "PrioritySort": (0, frozenset({QUEUE_SORT})),
     "NodeUnschedulable": (0, frozenset({FILTER})),
@@ -71,17 +74,30 @@ class Profile:
     has_extenders: bool = False
 
 
-def expand(points: Mapping[str, PluginSet], scheduler_name: str) -> tuple[tuple[str, ...], tuple[PluginEntry, ...]]:
+def default_plugins(version: KubeVersion) -> Plugins:
+    """Every plugin of a version's default profile in order: its weight, and the extension points it has a say at."""
+    plugins = dict(_DEFAULT_PLUGINS)
+    if not version.since(36):
+        del plugins["NodeDeclaredFeatures"]
+    if not version.since(35):
+        plugins["DynamicResources"] = (0, frozenset({FILTER}))
+    return plugins
+
+
+def expand(
+    points: Mapping[str, PluginSet], scheduler_name: str, version: KubeVersion = LATEST
+) -> tuple[tuple[str, ...], tuple[PluginEntry, ...]]:
     """The filters and the weighted scores of a profile that configures ``points``. Raises ProfileError."""
+    known = default_plugins(version)
     try:
-        multi = _merge([PluginEntry(name, weight) for name, (weight, _) in _DEFAULT_PLUGINS.items()], points.get(MULTI_POINT, PluginSet()))
-        expanded = {point: _expand_point(point, points.get(point, PluginSet()), multi) for point in _INTERFACES}
+        multi = _merge([PluginEntry(name, weight) for name, (weight, _) in known.items()], points.get(MULTI_POINT, PluginSet()))
+        expanded = {point: _expand_point(point, points.get(point, PluginSet()), multi, known) for point in _INTERFACES}
         if len(expanded[QUEUE_SORT]) != 1:
             found = len(expanded[QUEUE_SORT])
             raise ProfileError(f'only one queue sort plugin required for profile with scheduler name "{scheduler_name}", but got {found}')
         if not expanded[BIND]:
             raise ProfileError(f'at least one bind plugin is needed for profile with scheduler name "{scheduler_name}"')
-        weights = _weights([*_merge([], points.get(SCORE, PluginSet())), *multi])
+        weights = _weights([*_merge([], points.get(SCORE, PluginSet())), *multi], known)
     except ProfileError as error:
         raise ProfileError(f"initializing profiles: creating profile for scheduler name {scheduler_name}: {error}") from error
     return tuple(expanded[FILTER]), tuple(PluginEntry(name, weights[name]) for name in expanded[SCORE])
@@ -103,11 +119,11 @@ def _merge(default: Iterable[PluginEntry], custom: PluginSet) -> list[PluginEntr
     return merged + kept
 
 
-def _expand_point(point: str, custom: PluginSet, multi: Sequence[PluginEntry]) -> list[str]:
+def _expand_point(point: str, custom: PluginSet, multi: Sequence[PluginEntry], known: Plugins) -> list[str]:
     """One extension point's plugins: those named both here and in multiPoint first, multiPoint's rest, then the others."""
     specific: list[str] = []
     for entry in _merge([], custom):
-        if point not in _points_of(entry.name, point):
+        if point not in _points_of(entry.name, point, known):
             raise ProfileError(f'plugin "{entry.name}" does not extend {_INTERFACES[point]} plugin')
         if entry.name in specific:
             raise ProfileError(f'plugin "{entry.name}" already registered as "{_INTERFACES[point]}"')
@@ -117,7 +133,7 @@ def _expand_point(point: str, custom: PluginSet, multi: Sequence[PluginEntry]) -
     inherited: list[str] = []
     overridden: set[str] = set()
     for entry in multi:
-        if point not in _points_of(entry.name, "preFilter") or entry.name in custom.disabled:
+        if point not in _points_of(entry.name, "preFilter", known) or entry.name in custom.disabled:
             continue
         if entry.name in specific:
             overridden.add(entry.name)
@@ -129,22 +145,22 @@ def _expand_point(point: str, custom: PluginSet, multi: Sequence[PluginEntry]) -
     return front + inherited + [name for name in specific if name not in overridden]
 
 
-def _points_of(name: str, point: str) -> frozenset[str]:
+def _points_of(name: str, point: str, known: Plugins) -> frozenset[str]:
     if name in _OPTIONAL_PLUGINS:
         return frozenset()
-    if name not in _DEFAULT_PLUGINS:
+    if name not in known:
         # An unknown name in multiPoint is first missed when the PreFilter list is built.
         interface = _INTERFACES.get(point, "PreFilterPlugin")
         raise ProfileError(f'{interface} "{name}" does not exist')
-    return _DEFAULT_PLUGINS[name][1]
+    return known[name][1]
 
 
-def _weights(entries: Iterable[PluginEntry]) -> dict[str, int]:
+def _weights(entries: Iterable[PluginEntry], known: Plugins) -> dict[str, int]:
     """The first entry of a name fixes its weight; none or 0 is 1."""
     weights: dict[str, int] = {}
     total = 0
     for entry in entries:
-        if entry.name in weights or SCORE not in _DEFAULT_PLUGINS.get(entry.name, (0, frozenset()))[1]:
+        if entry.name in weights or SCORE not in known.get(entry.name, (0, frozenset()))[1]:
             continue
         weight = entry.weight or 1
         # Go's guard against overflow overflows itself once the sum is negative, and then refuses every further weight.
@@ -155,7 +171,7 @@ def _weights(entries: Iterable[PluginEntry]) -> dict[str, int]:
     return weights
 
 
-def default_profile() -> Profile:
-    """kube-scheduler 1.36 without a configuration file."""
-    filters, scores = expand({}, DEFAULT_SCHEDULER)
-    return Profile(filters=filters, scores=scores)
+def default_profile(version: KubeVersion = LATEST) -> Profile:
+    """kube-scheduler without a configuration file."""
+    filters, scores = expand({}, DEFAULT_SCHEDULER, version)
+    return Profile(filters=filters, scores=scores, args=PluginArgs(version=version))

@@ -6,11 +6,13 @@ Source of the rules: kubescheduler.config.k8s.io/v1 as kube-scheduler 1.36 decod
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from kubespread.kube.admission import DEFAULT_SCHEDULER
 from kubespread.kube.gotext import aggregate
 from kubespread.kube.validation.faults import FieldFault, duplicate, invalid, required
+from kubespread.kube.versions import LATEST, KubeVersion
 from kubespread.scheduler.configuration.args import (
     KINDS,
     Args,
@@ -29,7 +31,7 @@ KIND = "KubeSchedulerConfiguration"
 _INITIALIZING = "initializing profiles: creating profile for scheduler name {name}: "
 
 
-def load_profiles(data: Any) -> tuple[Profile, ...]:
+def load_profiles(data: Any, version: KubeVersion = LATEST) -> tuple[Profile, ...]:
     """The profiles of a KubeSchedulerConfiguration as plain data. Raises ConfigurationError."""
     configuration = _decode(data)
     if not configuration.profiles:
@@ -40,7 +42,10 @@ def load_profiles(data: Any) -> tuple[Profile, ...]:
     if faults := [str(fault) for fault in _faults(configuration, args)]:
         raise ConfigurationError(aggregate(faults))
     has_extenders = bool(configuration.extenders)
-    return tuple(_profile(profile, decoded, has_extenders) for profile, decoded in zip(configuration.profiles, args, strict=True))
+    return tuple(
+        _profile(profile, decoded, version, has_extenders=has_extenders)
+        for profile, decoded in zip(configuration.profiles, args, strict=True)
+    )
 
 
 def _decode(data: Any) -> KubeSchedulerConfiguration:
@@ -87,7 +92,7 @@ def _percentage_faults(percentage: int | None, path: str) -> Iterator[FieldFault
         yield invalid(path, percentage, "not in valid range [0-100]")
 
 
-def _profile(profile: KubeSchedulerProfile, decoded: Sequence[Args | None], has_extenders: bool) -> Profile:
+def _profile(profile: KubeSchedulerProfile, decoded: Sequence[Args | None], version: KubeVersion, *, has_extenders: bool) -> Profile:
     args = {config.name: given for config, given in zip(profile.plugin_config, decoded, strict=True) if given is not None}
     name = profile.scheduler_name or DEFAULT_SCHEDULER
     plugins = profile.plugins
@@ -99,13 +104,13 @@ def _profile(profile: KubeSchedulerProfile, decoded: Sequence[Args | None], has_
         "multiPoint": plugins.multi_point,
     }
     try:
-        filters, scores = expand({point: _plugin_set(given) for point, given in points.items()}, name)
+        filters, scores = expand({point: _plugin_set(given) for point, given in points.items()}, name, version)
     except ProfileError as error:
         raise ConfigurationError(str(error)) from error
     for plugin, given in args.items():
         if faults := building_faults(given):
             raise ConfigurationError(f'{_INITIALIZING.format(name=name)}initializing plugin "{plugin}": {aggregate(faults)}')
-    return Profile(name, filters, scores, plugin_args(args), has_extenders)
+    return Profile(name, filters, scores, replace(plugin_args(args), version=version), has_extenders)
 
 
 def _plugin_set(given: PluginPoint) -> PluginSet:

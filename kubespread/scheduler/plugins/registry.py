@@ -27,19 +27,21 @@ from kubespread.scheduler.profile import Profile, default_profile
 REGISTRY: Mapping[str, Callable[[PluginArgs], Plugin]] = {
     NodeUnschedulable.name: lambda args: NodeUnschedulable(),
     NodeName.name: lambda args: NodeName(),
-    TaintToleration.name: lambda args: TaintToleration(),
+    TaintToleration.name: lambda args: TaintToleration(names_taint=not args.version.since(34, 2)),
     NodeAffinity.name: lambda args: NodeAffinity(args.added_affinity),
     NodePorts.name: lambda args: NodePorts(),
-    NodeResourcesFit.name: lambda args: NodeResourcesFit(args.fit),
+    NodeResourcesFit.name: lambda args: NodeResourcesFit(args.fit, tells_unresolvable=args.version.since(34)),
     VolumeRestrictions.name: lambda args: VolumeRestrictions(),
     NodeVolumeLimits.name: lambda args: NodeVolumeLimits(),
     VolumeBinding.name: lambda args: VolumeBinding(),
     VolumeZone.name: lambda args: VolumeZone(),
-    PodTopologySpread.name: lambda args: PodTopologySpread(args.spread),
+    PodTopologySpread.name: lambda args: PodTopologySpread(args.spread, empty_selector_counts=not args.version.since(27)),
     InterPodAffinity.name: lambda args: InterPodAffinity(args.inter_pod_affinity),
     DynamicResources.name: lambda args: DynamicResources(),
-    NodeResourcesBalancedAllocation.name: lambda args: NodeResourcesBalancedAllocation(args.balanced),
-    ImageLocality.name: lambda args: ImageLocality(),
+    NodeResourcesBalancedAllocation.name: lambda args: NodeResourcesBalancedAllocation(
+        args.balanced, scores_improvement=args.version.since(36)
+    ),
+    ImageLocality.name: lambda args: ImageLocality(counts_image_volumes=args.version.since(36)),
     NodeDeclaredFeatures.name: lambda args: NodeDeclaredFeatures(),
 }
 
@@ -50,5 +52,7 @@ def framework(profile: Profile) -> Framework:
     return Framework(
         filters=[plugins[name] for name in profile.filters if name in plugins],
         scores=[(plugins[entry.name], entry.weight) for entry in profile.scores if entry.name in plugins],
-        disabled=[plugins[name] for name in default_profile().filters if name in plugins and name not in profile.filters],
+        disabled=[
+            plugins[name] for name in default_profile(profile.args.version).filters if name in plugins and name not in profile.filters
+        ],
     )

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from kubespread.kube.objects import Pod
-from kubespread.kube.taint import PREFER_NO_SCHEDULE
+from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, PREFER_NO_SCHEDULE, untolerated
 from kubespread.scheduler.cluster import Cluster, Counts, Mask
 from kubespread.scheduler.framework import Code, State, Status, Verdicts, default_normalize
 from kubespread.scheduler.node_matching import count_untolerated, tolerated
@@ -14,20 +16,35 @@ from kubespread.scheduler.node_matching import count_untolerated, tolerated
 UNTOLERATED = Status(Code.UNRESOLVABLE, ("node(s) had untolerated taint(s)",))
 
 
+@dataclass(frozen=True)
 class TaintToleration:
     name: ClassVar[str] = "TaintToleration"
 
+    names_taint: bool = False
+    """Up to 1.34.1 the reason names the first untolerated taint."""
+
     def prepare(self, cluster: Cluster, pod: Pod) -> State:
-        return _State(cluster, pod)
+        return _State(cluster, pod, self.names_taint)
 
 
 @dataclass
 class _State(State):
     cluster: Cluster
     pod: Pod
+    names_taint: bool
 
     def filter(self) -> Verdicts:
-        return Verdicts.rejecting(~tolerated(self.cluster, self.pod), UNTOLERATED)
+        if not self.names_taint:
+            return Verdicts.rejecting(~tolerated(self.cluster, self.pod), UNTOLERATED)
+        table: list[Status] = []
+        which = []
+        for taints in self.cluster.taint_lists:
+            first = next(iter(untolerated(taints, self.pod.spec.tolerations, DO_NOT_SCHEDULE_EFFECTS)), None)
+            if first is not None:
+                reason = f"node(s) had untolerated taint {{{first.key}: {first.value}}}"
+                table.append(Status(Code.UNRESOLVABLE, (reason,)))
+            which.append(len(table) if first is not None else 0)
+        return Verdicts(self.cluster.per_taint_list(which).astype(np.int32), tuple(table))
 
     def score(self, feasible: Mask) -> Counts:
         # A toleration limited to another effect does not help here.

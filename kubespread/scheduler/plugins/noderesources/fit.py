@@ -28,6 +28,8 @@ class NodeResourcesFit:
     name: ClassVar[str] = "NodeResourcesFit"
 
     args: FitArgs = field(default_factory=FitArgs)
+    tells_unresolvable: bool = True
+    """Since 1.34 asking for more than a node has is told apart from asking for more than it has free."""
 
     def prepare(self, cluster: Cluster, pod: Pod) -> State:
         wanted = scheduler_amounts(pod_requests(pod))
@@ -35,7 +37,7 @@ class NodeResourcesFit:
         checked = {name: wanted[name] for name in (*BASIC_RESOURCES, *named) if wanted.get(name, 0) > 0}
         # The score looks past pod-level resources and lets every container ask for something.
         scored = scheduler_amounts(pod_requests(pod, _stand_ins(), pod_level=False))
-        return _State(cluster, self.args, checked, scored)
+        return _State(cluster, self, checked, scored)
 
 
 def _stand_ins() -> dict[str, Quantity]:
@@ -45,7 +47,7 @@ def _stand_ins() -> dict[str, Quantity]:
 @dataclass
 class _State(State):
     cluster: Cluster
-    args: FitArgs
+    plugin: NodeResourcesFit
     wanted: dict[str, int]
     scored: dict[str, int]
 
@@ -57,13 +59,13 @@ class _State(State):
         for name, wanted in self.wanted.items():
             allocatable = resources.allocatable(name)
             shortages.append((f"Insufficient {name}", wanted > allocatable - resources.requested(name)))
-            unresolvable |= wanted > allocatable
+            unresolvable |= (wanted > allocatable) & self.plugin.tells_unresolvable
         return _combined(shortages, unresolvable)
 
     def score(self, feasible: Mask) -> Counts:
         resources = self.cluster.resources
-        kept = strategies.shares(self.args.resources, self.scored, resources, resources.non_zero_requested)
-        return strategies.score(self.args, kept, len(self.cluster))
+        kept = strategies.shares(self.plugin.args.resources, self.scored, resources, resources.non_zero_requested)
+        return strategies.score(self.plugin.args, kept, len(self.cluster))
 
 
 def _combined(shortages: list[tuple[str, Mask]], unresolvable: Mask) -> Verdicts:

@@ -6,7 +6,7 @@ Source of the rules: kube-scheduler 1.36, podtopologyspread/common.go and plugin
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -46,6 +46,8 @@ class Constraint:
     honors_affinity: bool
     honors_taints: bool
     source: Source
+    counts_pods: bool = True
+    """False for a selector without requirements, which matches every pod and counts none."""
 
     @property
     def is_hard(self) -> bool:
@@ -67,11 +69,11 @@ class PodConstraints:
         return [at for at, constraint in enumerate(self.constraints) if constraint.when_unsatisfiable == when_unsatisfiable]
 
 
-def pod_constraints(pod: Pod, args: SpreadArgs, objects: ClusterObjects) -> PodConstraints:
+def pod_constraints(pod: Pod, args: SpreadArgs, objects: ClusterObjects, *, empty_selector_counts: bool = False) -> PodConstraints:
     """The constraints in force for ``pod``. Any constraint of its own, hard or soft, switches the defaults off."""
     own = pod.spec.topology_spread_constraints
     if own:
-        return _own_constraints(pod, own)
+        return _own_constraints(pod, own, empty_selector_counts=empty_selector_counts)
     defaults = SYSTEM_DEFAULTS if args.defaulting_type == "System" else args.default_constraints
     source: Source = "system" if args.defaulting_type == "System" else "profile"
     selector = default_selector(pod, objects) if defaults else Selector()
@@ -81,7 +83,7 @@ def pod_constraints(pod: Pod, args: SpreadArgs, objects: ClusterObjects) -> PodC
     return PodConstraints(constraints, strict=source != "system")
 
 
-def _own_constraints(pod: Pod, own: Iterable[TopologySpreadConstraint]) -> PodConstraints:
+def _own_constraints(pod: Pod, own: Iterable[TopologySpreadConstraint], *, empty_selector_counts: bool) -> PodConstraints:
     constraints: list[Constraint] = []
     problems: dict[str, str] = {}
     for constraint in own:
@@ -91,7 +93,8 @@ def _own_constraints(pod: Pod, own: Iterable[TopologySpreadConstraint]) -> PodCo
         except SelectorError as error:
             problems.setdefault(action, str(error))
             selector = NOTHING
-        constraints.append(_constraint(constraint, selector, pod, "pod"))
+        made = _constraint(constraint, selector, pod, "pod")
+        constraints.append(replace(made, counts_pods=empty_selector_counts or not selector.is_empty))
     return PodConstraints(tuple(constraints), problems=problems)
 
 
@@ -188,7 +191,7 @@ def has_all_keys(cluster: Cluster, constraints: Iterable[Constraint]) -> Mask:
 
 
 def count_matching(cluster: Cluster, constraint: Constraint, namespace: str) -> Counts:
-    """Matching pods per node. A selector without requirements counts nothing, though it matches everything."""
-    if constraint.selector.is_empty:
+    """Matching pods per node."""
+    if not constraint.counts_pods:
         return np.zeros(len(cluster), dtype=np.int64)
     return cluster.count_matching(namespace, constraint.selector)

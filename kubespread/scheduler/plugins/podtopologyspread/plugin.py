@@ -26,9 +26,11 @@ class PodTopologySpread:
     name: ClassVar[str] = "PodTopologySpread"
 
     args: SpreadArgs = field(default_factory=SpreadArgs)
+    empty_selector_counts: bool = False
+    """Up to 1.26 the selector ``{}`` counts all pods of the namespace, later none."""
 
     def prepare(self, cluster: Cluster, pod: Pod) -> State:
-        declared = pod_constraints(pod, self.args, cluster.objects)
+        declared = pod_constraints(pod, self.args, cluster.objects, empty_selector_counts=self.empty_selector_counts)
         if problem := declared.problems.get(DO_NOT_SCHEDULE):
             detail = f"get constraints from pod: obtaining pod's hard topology spread constraints: {problem}"
             raise SchedulingError(f'running PreFilter plugin "PodTopologySpread": {detail}')
