@@ -42,6 +42,7 @@ def explain(
     pod: Mapping[str, Any] | str | Path,
     scheduler_config: str | Path | None = None,
     kube_version: str | None = None,
+    preemption: bool = False,
     *,
     name: str | None = None,
     namespace: str | None = None,
@@ -50,7 +51,8 @@ def explain(
 
     ``pod`` is a Pod or a workload, as an object or as the path of a manifest (``-``: standard input); ``name`` chooses
     among several workloads, ``namespace`` applies where the manifest names none. ``scheduler_config`` is a
-    KubeSchedulerConfiguration, as a path or as text; ``kube_version`` (1.24 to 1.36) is the release to behave like.
+    KubeSchedulerConfiguration, as a path or as text; ``kube_version`` (1.24 to 1.36) is the release to behave like;
+    ``preemption`` asks what preemption would do when no node fits.
     Raises ManifestError, SnapshotError and UsageError.
     """
     version = KubeVersion.parse(kube_version) if kube_version is not None else LATEST
@@ -60,7 +62,7 @@ def explain(
         chosen = candidate.from_object(pod, version, name=name, namespace=namespace)
     profile = _profile(scheduler_config, chosen.pod.spec.scheduler_name, version)
     cluster = Cluster(snapshot.nodes, snapshot.pods, _with_companions(snapshot.objects, chosen.companions))
-    return explain_pod(cluster, chosen.pod, profile, chosen.notes)
+    return explain_pod(cluster, chosen.pod, profile, chosen.notes, preemption=preemption)
 
 
 def _with_companions(objects: ClusterObjects, companions: Iterable[Mapping[str, Any]]) -> ClusterObjects:

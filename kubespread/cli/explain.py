@@ -79,6 +79,7 @@ def explain(
         str | None,
         typer.Option("--kube-version", metavar="1.X[.Y]", show_default=False, help="Release to behave like, 1.24 to 1.36 (the default)."),
     ] = None,
+    preemption: Annotated[bool, typer.Option("--preemption", help="When no node fits, predict what preemption would do.")] = False,
     output: Annotated[
         Output | None,
         typer.Option(
@@ -122,7 +123,9 @@ def explain(
     if [path, *sources].count(_STDIN) > 1:
         raise UsageError("standard input can be read only once: POD and --snapshot both ask for it")
     cluster = kubespread.load(*sources)
-    report = kubespread.explain(cluster, path, scheduler_config, kube_version, name=name, namespace=namespace).sorted_by(sort.value)
+    report = kubespread.explain(cluster, path, scheduler_config, kube_version, preemption, name=name, namespace=namespace).sorted_by(
+        sort.value
+    )
     if node:
         report = report.only(node)
     if not quiet:
@@ -152,8 +155,12 @@ def _notes(cluster: Snapshot, report: ExplainReport, output: Output | None, verb
         for prefix, texts in (("note", report.notes), ("gap", report.gaps), ("not modelled", report.not_modelled)):
             for text in texts:
                 note(f"{prefix}: {text}")
-        if output is not Output.TABLE and not stdout_is_terminal() and report.message:
-            note(report.message)
+        if output is not Output.TABLE and not stdout_is_terminal():
+            from kubespread.render.arithmetic import preemption
+
+            for said in (report.message, preemption(report)):
+                if said:
+                    note(said)
 
 
 def _render(report: ExplainReport, output: Output | None, color: Color, *, in_full: bool, all_nodes: bool, headers: bool) -> str:

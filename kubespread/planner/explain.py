@@ -17,20 +17,22 @@ from kubespread.planner.report import (
     NodeConstraint,
     NodeReport,
     PodReference,
+    PreemptionReport,
     Rejection,
     Verdict,
 )
 from kubespread.scheduler.cluster import ABSENT, Cluster, Counts, Mask
-from kubespread.scheduler.framework import Code, Evaluation, SchedulingError
+from kubespread.scheduler.framework import Code, Evaluation, Framework, SchedulingError
 from kubespread.scheduler.plugins.podtopologyspread.constraints import Constraint
 from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint
 from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread, SpreadState
 from kubespread.scheduler.plugins.podtopologyspread.scoring import Shares, SoftConstraint
 from kubespread.scheduler.plugins.registry import framework
+from kubespread.scheduler.preemption import preempt
 from kubespread.scheduler.profile import Profile
 
 
-def explain(cluster: Cluster, pod: Pod, profile: Profile, notes: Sequence[str] = ()) -> ExplainReport:
+def explain(cluster: Cluster, pod: Pod, profile: Profile, notes: Sequence[str] = (), *, preemption: bool = False) -> ExplainReport:
     """What kube-scheduler with ``profile`` would say about ``pod``, admitted already, on every node of ``cluster``."""
     report = ExplainReport(
         kube_version=str(profile.args.version),
@@ -40,8 +42,9 @@ def explain(cluster: Cluster, pod: Pod, profile: Profile, notes: Sequence[str] =
         not_modelled=not_modelled(pod, profile),
         notes=tuple(notes),
     )
+    plugins = framework(profile)
     try:
-        evaluation = framework(profile).evaluate(cluster, pod)
+        evaluation = plugins.evaluate(cluster, pod)
     except SchedulingError as error:
         return msgspec.structs.replace(report, message=str(error))
     rows = _constraint_rows(evaluation)
@@ -54,7 +57,17 @@ def explain(cluster: Cluster, pod: Pod, profile: Profile, notes: Sequence[str] =
         constraints=tuple(row.report for row in rows),
         filter_plugins=tuple(evaluation.verdicts),
         nodes=tuple(_node_report(evaluation, rows, node) for node in range(len(cluster))),
+        preemption=_preemption(plugins, evaluation) if preemption and len(cluster) and not evaluation.feasible.any() else None,
     )
+
+
+def _preemption(plugins: Framework, evaluation: Evaluation) -> PreemptionReport:
+    found = preempt(plugins, evaluation)
+    candidate = found.candidate
+    if candidate is None:
+        return PreemptionReport(node=None, victims=(), violations=0, tail=found.tail)
+    victims = tuple(f"{victim.metadata.namespace}/{victim.metadata.name}" for victim in candidate.victims)
+    return PreemptionReport(node=candidate.node, victims=victims, violations=candidate.violations, tail=None)
 
 
 @dataclass(frozen=True)

@@ -97,6 +97,15 @@ class NodeReport(Report, frozen=True):
     """Each constraint's part of the raw spread score; null for hard constraints and unscored nodes."""
 
 
+class PreemptionReport(Report, frozen=True):
+    """One preemption kube-scheduler could choose. Without a node, ``tail`` is the text it appends to its message."""
+
+    node: str | None
+    victims: tuple[str, ...]
+    violations: int
+    tail: str | None
+
+
 class ExplainReport(Report, frozen=True, kw_only=True):
     api_version: str = API_VERSION
     kind: str = "ExplainReport"
@@ -112,6 +121,8 @@ class ExplainReport(Report, frozen=True, kw_only=True):
     nodes: tuple[NodeReport, ...] = ()
     gaps: tuple[str, ...]
     not_modelled: tuple[str, ...]
+    preemption: PreemptionReport | None = None
+    """Only when asked for, and only when no node fits."""
     notes: tuple[str, ...]
     """What was filled in on the way from the manifest to the pod."""
 
@@ -129,7 +140,7 @@ class ExplainReport(Report, frozen=True, kw_only=True):
 
     def to_dict(self) -> dict[str, Any]:
         """Exactly what ``-o json`` prints."""
-        plain = msgspec.to_builtins(self)
+        plain = msgspec.json.decode(msgspec.json.encode(self))
         assert isinstance(plain, dict)
         return plain
 

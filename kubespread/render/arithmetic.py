@@ -105,3 +105,14 @@ def summary(report: ExplainReport) -> str:
     verb = "fits" if len(fitting) == 1 else "fit"
     listed = f": {', '.join(fitting[:5])}{' …' if len(fitting) > 5 else ''}" if fitting else ""
     return f"{len(fitting)} of {total} node{'' if total == 1 else 's'} {verb}{listed}"
+
+
+def preemption(report: ExplainReport) -> str | None:
+    """What preemption would do, as a sentence; None when it was not asked."""
+    found = report.preemption
+    if found is None:
+        return None
+    if found.node is None:
+        return f"preemption finds no node: {found.tail}"
+    violated = f", against {found.violations} disruption budgets" if found.violations else ""
+    return f"preemption could free {found.node} by evicting {', '.join(found.victims)}{violated}"

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from kubespread.planner.report import ConstraintReport, Domain, ExplainReport, NodeReport
-from kubespread.render.arithmetic import PRETTY, domain_columns, formula, letter, policies, short_key, summary, why_not
+from kubespread.render.arithmetic import PRETTY, domain_columns, formula, letter, policies, preemption, short_key, summary, why_not
 from kubespread.render.plain import score_columns
 
 _MAX_ROWS = 25
@@ -150,4 +150,4 @@ def _groups(report: ExplainReport, left_out: Sequence[NodeReport]) -> list[Text]
 
 def _verdict(report: ExplainReport) -> list[Text]:
     lines = [Text(summary(report), style=_GOOD if report.schedulable else _BAD)] if report.nodes else []
-    return lines + ([Text(report.message)] if report.message else [])
+    return lines + [Text(said) for said in (report.message, preemption(report)) if said]

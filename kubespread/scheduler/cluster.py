@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
+from itertools import compress
 
 import msgspec
 import numpy as np
@@ -69,10 +70,38 @@ class Cluster:
         self.node_index: Mapping[str, int] = {name: position for position, name in enumerate(self.names)}
         self.pods = tuple(pod for pod in pods if pod.spec.node_name in self.node_index and pod.status.phase not in _TERMINAL_PHASES)
         self.objects = objects or ClusterObjects()
+        self._removed: tuple[Pod, ...] = ()
         self._labels: dict[str, LabelColumn] = {}
 
     def __len__(self) -> int:
         return len(self.nodes)
+
+    def without(self, removed: Collection[int]) -> Cluster:
+        """The same cluster with some pods, given by position, taken away as a preemption dry run does; this one is untouched."""
+        keep = np.ones(len(self.pods), dtype=np.bool_)
+        keep[list(removed)] = False
+        gone = tuple(self.pods[at] for at in removed)
+        fork = Cluster.__new__(Cluster)
+        fork.nodes, fork.names, fork.node_index, fork.objects, fork._labels = (
+            self.nodes,
+            self.names,
+            self.node_index,
+            self.objects,
+            self._labels,
+        )
+        fork.pods = tuple(compress(self.pods, keep.tolist()))
+        fork._removed = gone
+        codes, distinct = self._label_sets
+        # What depends on nodes alone, or is narrowed by a mask, need not be worked out again.
+        fork.__dict__ |= {
+            "unschedulable": self.unschedulable,
+            "_taints": self._taints,
+            "pod_node": self.pod_node[keep],
+            "_label_sets": (codes[keep], distinct),
+            "_spreadable": self._spreadable,
+            "resources": self.resources.without(gone, self.pod_node[~keep]),
+        }
+        return fork
 
     @cached_property
     def name_rank(self) -> Codes:
@@ -141,6 +170,15 @@ class Cluster:
         """Per node, the pods of ``namespace`` that ``selector`` matches and that are not terminating."""
         pod_node, pod_labels = self._spreadable
         return self._count(pod_node, pod_labels, lambda owner, labels: owner == namespace and selector.matches(labels))
+
+    def count_removed(self, namespace: str, selector: Selector) -> Counts:
+        """Per node, the pods a dry run took away that `count_matching` still counts, and terminating ones it never counted."""
+        matching = [
+            self.node_index[pod.spec.node_name]
+            for pod in self._removed
+            if pod.metadata.namespace == namespace and selector.matches(pod.metadata.labels)
+        ]
+        return np.bincount(np.array(matching, dtype=np.int64), minlength=len(self)).astype(np.int64)
 
     def count_pods(self, judge: Callable[[str, Mapping[str, str]], bool]) -> Counts:
         """Per node, the pods whose namespace and labels ``judge`` accepts, terminating ones too."""

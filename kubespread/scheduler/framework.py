@@ -105,8 +105,18 @@ class Framework:
     disabled: Sequence[Plugin] = ()
     """Filters the profile does not run. They are asked all the same, since what they would say is worth knowing."""
 
+    @property
+    def filter_names(self) -> frozenset[str]:
+        return frozenset(plugin.name for plugin in self.filters)
+
+    def judge(self, cluster: Cluster, pod: Pod) -> Evaluation:
+        """What the profile's filters say, and nothing else. Raises SchedulingError when a PreFilter fails."""
+        prepared = _Prepared(cluster, pod)
+        prepared.add(self.filters)
+        return Evaluation(cluster, pod, prepared.states, prepared.rejection, prepared.verdicts(self.filters), {})
+
     def evaluate(self, cluster: Cluster, pod: Pod) -> Evaluation:
-        """Judge ``pod`` on every node of ``cluster``. Raises SchedulingError when a PreFilter fails."""
+        """Judge and score ``pod`` on every node of ``cluster``. Raises SchedulingError when a PreFilter fails."""
         prepared = _Prepared(cluster, pod)
         prepared.add(self.filters)
         rejection = prepared.rejection

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +48,15 @@ class ResourceColumns:
         asked = _Requests()
         self._requested = self._columns(pod_node, (asked.requested(pod) for pod in pods))
         self._non_zero = self._columns(pod_node, (asked.non_zero(pod) for pod in pods))
+
+    def without(self, pods: Sequence[Pod], pod_node: NDArray[np.int32]) -> ResourceColumns:
+        """The same columns with some pods gone; for filters only, since what scoring takes to be used is left as it was."""
+        fewer = copy(self)
+        fewer.pod_count = self.pod_count - np.bincount(pod_node, minlength=len(self._zero))
+        asked = _Requests()
+        gone = self._columns(pod_node, (asked.requested(pod) for pod in pods))
+        fewer._requested = {name: amount - gone.get(name, 0) for name, amount in self._requested.items()}
+        return fewer
 
     def allocatable(self, name: str) -> Amount:
         return self._allocatable.get(name, self._zero)

@@ -14,7 +14,10 @@ import kubespread
 Case = dict[str, Any]
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "golden"
-FAMILIES = ("spread", "score", "defaults", "nodeaffinity", "resources", "ports", "interpod", "mixed", "large", "volumes")
+FAMILIES = (
+    "spread", "score", "defaults", "nodeaffinity", "interpod", "resources", "ports", "volumes", "mixed", "large", "preempt",
+    "v1.34.1/mixed", "v1.34.1/nodeaffinity", "v1.34.1/score",
+)  # fmt: skip
 XFAIL: dict[str, str] = {}
 
 
@@ -23,11 +26,19 @@ def recorded(family: str) -> list[Case]:
         return [json.loads(line) for line in lines]
 
 
-def answer(case: Case) -> Case:
+def answer(family: str, case: Case) -> Case:
     """Our report in the shape of the recording."""
+    version = "1.34.1" if family.startswith("v1.34.1/") else None
     snapshot = kubespread.Snapshot.from_objects([*case["nodes"], *case["pods"], *(case.get("objects") or [])])
-    report = kubespread.explain(snapshot, case["pod"], scheduler_config=case.get("config")).to_dict()
-    return {"fitError": report["message"], "nodes": {node["name"]: _node_answer(node) for node in report["nodes"]}}
+    report = kubespread.explain(snapshot, case["pod"], case.get("config"), version, preemption=family == "preempt").to_dict()
+    nodes = {node["name"]: _node_answer(node) for node in report["nodes"]}
+    return {"fitError": report["message"], "nodes": nodes, "preemption": _preemption_answer(report["preemption"])}
+
+
+def _preemption_answer(found: Case | None) -> Any:
+    if found is None or found["node"] is None:
+        return found and found["tail"]
+    return {key: found[key] for key in ("node", "victims", "violations")}
 
 
 def _node_answer(node: Case) -> Case:
@@ -42,10 +53,8 @@ def _node_answer(node: Case) -> Case:
 
 
 def expected(expect: Case, ours: Case) -> Case:
-    return {
-        "fitError": expect.get("fitError"),
-        "nodes": {name: _expected_node(node, ours["nodes"][name]) for name, node in expect["nodes"].items()},
-    }
+    nodes = {name: _expected_node(node, ours["nodes"][name]) for name, node in expect["nodes"].items()}
+    return {"fitError": expect.get("fitError"), "nodes": nodes, "preemption": expect.get("preemption", expect.get("tail"))}
 
 
 def _expected_node(node: Case, ours: Case) -> Case:
@@ -70,7 +79,7 @@ def test_every_case_of_a_family_gets_kube_schedulers_answer(family: str) -> None
     assert cases
     for line in cases:
         case, expect = line["case"], line["expect"]
-        ours = answer(case)
+        ours = answer(family, case)
         wanted = expected(expect, ours)
         if ours != wanted and case["name"] not in XFAIL:
             wrong[case["name"]] = {

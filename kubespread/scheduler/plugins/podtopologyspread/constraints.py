@@ -191,7 +191,11 @@ def has_all_keys(cluster: Cluster, constraints: Iterable[Constraint]) -> Mask:
 
 
 def count_matching(cluster: Cluster, constraint: Constraint, namespace: str) -> Counts:
-    """Matching pods per node."""
-    if not constraint.counts_pods:
-        return np.zeros(len(cluster), dtype=np.int64)
-    return cluster.count_matching(namespace, constraint.selector)
+    """Matching pods per node.
+
+    Pods a dry run removed are taken off without asking whether they were counted: terminating ones were not, and the
+    selector without requirements counts none.
+    """
+    removed = cluster.count_removed(namespace, constraint.selector)
+    counted = cluster.count_matching(namespace, constraint.selector) if constraint.counts_pods else np.zeros(len(cluster), dtype=np.int64)
+    return counted - removed

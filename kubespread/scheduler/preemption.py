@@ -1,0 +1,182 @@
+"""DefaultPreemption as a prediction: which node would be nominated, and which of its pods would be evicted.
+
+Source of the rules: kube-scheduler 1.36, framework/preemption and plugins/defaultpreemption. Where the scheduler starts at a
+random node, this starts at the first by name; where it breaks a last tie at random, this takes the smallest name.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kubespread.kube.cluster_objects import PodDisruptionBudget
+from kubespread.kube.objects import Pod
+from kubespread.kube.selector import SelectorError, from_label_selector
+from kubespread.scheduler.framework import Code, Evaluation, Framework, Status
+
+NO_VICTIMS = "No preemption victims found for incoming pod"
+NOT_HELPFUL = "Preemption is not helpful for scheduling"
+NEVER = "not eligible due to preemptionPolicy=Never."
+NO_CLAIMS = "no new claims to deallocate"
+# What DynamicResources' PostFilter says when its own PreFilter was never reached.
+NOT_REACHED = "not found"
+MIN_CANDIDATES_PERCENTAGE, MIN_CANDIDATES = 10, 100
+_NEVER_STARTED = "9999"
+_OFFSET = 2**31
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A node that would take the pod once its victims are gone, the most important of them first."""
+
+    node: str
+    victims: tuple[Pod, ...]
+    violations: int
+
+
+@dataclass(frozen=True, slots=True)
+class Preemption:
+    """The nominated candidate, or the text kube-scheduler appends to its message."""
+
+    candidate: Candidate | None
+    tail: str = ""
+
+
+def preempt(framework: Framework, evaluation: Evaluation) -> Preemption:
+    """What preemption would do for a pod that fits nowhere."""
+    pod = evaluation.pod
+    claims = f"{NO_CLAIMS}, " if "DynamicResources" in framework.filter_names else ""
+    if evaluation.rejection is not None:
+        return Preemption(None, NOT_REACHED if claims else f"preemption: {_nothing_tried(evaluation)}")
+    if pod.spec.preemption_policy == "Never":
+        return Preemption(None, f"{claims}preemption: {NEVER}")
+    search = _Search(framework, evaluation)
+    candidates = search.run()
+    if candidates:
+        return Preemption(_best(candidates))
+    return Preemption(None, f"{claims}preemption: {search.message}")
+
+
+def _nothing_tried(evaluation: Evaluation) -> str:
+    size = len(evaluation.cluster)
+    return f"0/{size} nodes are available: {size} {NOT_HELPFUL}."
+
+
+class _Search:
+    """Dry runs on the nodes where removing pods might help."""
+
+    def __init__(self, framework: Framework, evaluation: Evaluation) -> None:
+        self._framework = framework
+        self._evaluation = evaluation
+        self._cluster = evaluation.cluster
+        self._failures: dict[int, tuple[str, ...]] = {}
+
+    def run(self) -> list[Candidate]:
+        """Candidates in the order of names, until enough are found and one of them violates no budget."""
+        helpful = [node for node in range(len(self._cluster)) if self._evaluation.verdict(node).code is Code.UNSCHEDULABLE]
+        wanted = min(max(len(helpful) * MIN_CANDIDATES_PERCENTAGE // 100, MIN_CANDIDATES), len(helpful))
+        found: list[Candidate] = []
+        for node in sorted(helpful, key=self._cluster.names.__getitem__):
+            candidate = self._dry_run(node)
+            if candidate is not None:
+                found.append(candidate)
+            if len(found) >= wanted and any(each.violations == 0 for each in found):
+                break
+        return found
+
+    def _dry_run(self, node: int) -> Candidate | None:
+        """Remove every pod of lower priority, then put back those that can stay, the most important first."""
+        priority = priority_of(self._evaluation.pod)
+        lower = [at for at in np.flatnonzero(self._cluster.pod_node == node).tolist() if priority_of(self._cluster.pods[at]) < priority]
+        if not lower:
+            self._failures[node] = (NO_VICTIMS,)
+            return None
+        removed = set(lower)
+        status = self._status_without(node, removed)
+        if status.code is not Code.SUCCESS:
+            self._failures[node] = status.reasons
+            return None
+        important = sorted(lower, key=lambda at: _importance(self._cluster.pods[at]))
+        violating = self._violating(important)
+        violations = 0
+        for at in (*(at for at in important if at in violating), *(at for at in important if at not in violating)):
+            if self._status_without(node, removed - {at}).code is Code.SUCCESS:
+                removed.discard(at)
+            else:
+                violations += at in violating
+        victims = tuple(self._cluster.pods[at] for at in important if at in removed)
+        return Candidate(self._cluster.names[node], victims, violations)
+
+    def _status_without(self, node: int, removed: set[int]) -> Status:
+        """The candidate's verdict on ``node`` with some pods gone."""
+        return self._framework.judge(self._cluster.without(removed), self._evaluation.pod).verdict(node)
+
+    def _violating(self, important: Sequence[int]) -> frozenset[int]:
+        """Pods whose eviction a disruption budget does not allow any more, walking from the most important."""
+        budgets = list(_budgets(self._cluster.objects.pod_disruption_budgets))
+        left = [budget.status.disruptions_allowed for budget, _ in budgets]
+        violating = set()
+        for at in important:
+            meta = self._cluster.pods[at].metadata
+            for position, (budget, matches) in enumerate(budgets):
+                same_namespace = budget.metadata.namespace == meta.namespace
+                if not meta.labels or not same_namespace or meta.name in budget.status.disrupted_pods or not matches(meta.labels):
+                    continue
+                left[position] -= 1
+                if left[position] < 0:
+                    violating.add(at)
+        return frozenset(violating)
+
+    @property
+    def message(self) -> str:
+        """Why no node qualified: its dry run's reasons, or that none was tried."""
+        counts: Counter[str] = Counter()
+        for node in range(len(self._cluster)):
+            counts.update(self._failures.get(node, (NOT_HELPFUL,)))
+        parts = sorted(f"{count} {reason}" for reason, count in counts.items())
+        return f"0/{len(self._cluster)} nodes are available: {', '.join(parts)}."
+
+
+def _budgets(budgets: Sequence[PodDisruptionBudget]) -> Iterator[tuple[PodDisruptionBudget, Callable[[dict[str, str]], bool]]]:
+    """Budgets with their selectors; an absent, empty or malformed one selects nothing here."""
+    for budget in budgets:
+        try:
+            selector = from_label_selector(budget.spec.selector)
+        except SelectorError:
+            continue
+        if not selector.is_empty and not selector.nothing:
+            yield budget, selector.matches
+
+
+def priority_of(pod: Pod) -> int:
+    return pod.spec.priority or 0
+
+
+def _importance(pod: Pod) -> tuple[int, str]:
+    """Sorts the most important pod first: the highest priority, then the longest running."""
+    return -priority_of(pod), pod.status.start_time or _NEVER_STARTED
+
+
+def _best(candidates: Sequence[Candidate]) -> Candidate:
+    """Fewest violations, least important victims, fewest victims, latest started."""
+
+    def order(candidate: Candidate) -> tuple[int, int, int, int]:
+        victims = candidate.victims
+        top = priority_of(victims[0]) if victims else 0
+        total = sum(priority_of(victim) + _OFFSET for victim in victims)
+        return candidate.violations, top, total, len(victims)
+
+    least = min(order(candidate) for candidate in candidates)
+    tied = [candidate for candidate in candidates if order(candidate) == least]
+    latest_start = max(_first_start(candidate) for candidate in tied)
+    return min((candidate for candidate in tied if _first_start(candidate) == latest_start), key=lambda candidate: candidate.node)
+
+
+def _first_start(candidate: Candidate) -> str:
+    """When the first of the most important victims started."""
+    top = priority_of(candidate.victims[0]) if candidate.victims else 0
+    starts = [victim.status.start_time or _NEVER_STARTED for victim in candidate.victims if priority_of(victim) == top]
+    return min(starts, default="")
