@@ -156,9 +156,9 @@ def _notes(cluster: Snapshot, report: ExplainReport, output: Output | None, verb
             for text in texts:
                 note(f"{prefix}: {text}")
         if output is not Output.TABLE and not stdout_is_terminal():
-            from kubespread.render.arithmetic import preemption
+            from kubespread.render.arithmetic import preemption, sampling
 
-            for said in (report.message, preemption(report)):
+            for said in (report.message, preemption(report), sampling(report)):
                 if said:
                     note(said)
 

@@ -19,10 +19,11 @@ from kubespread.planner.report import (
     PodReference,
     PreemptionReport,
     Rejection,
+    ScoreDetail,
     Verdict,
 )
 from kubespread.scheduler.cluster import ABSENT, Cluster, Counts, Mask
-from kubespread.scheduler.framework import Code, Evaluation, Framework, SchedulingError
+from kubespread.scheduler.framework import Code, Evaluation, Framework, PluginScore, SchedulingError
 from kubespread.scheduler.plugins.podtopologyspread.constraints import Constraint
 from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint
 from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread, SpreadState
@@ -30,6 +31,7 @@ from kubespread.scheduler.plugins.podtopologyspread.scoring import Shares, SoftC
 from kubespread.scheduler.plugins.registry import framework
 from kubespread.scheduler.preemption import preempt
 from kubespread.scheduler.profile import Profile
+from kubespread.scheduler.sampling import nodes_to_find
 
 
 def explain(cluster: Cluster, pod: Pod, profile: Profile, notes: Sequence[str] = (), *, preemption: bool = False) -> ExplainReport:
@@ -56,6 +58,7 @@ def explain(cluster: Cluster, pod: Pod, profile: Profile, notes: Sequence[str] =
         feasible=tuple(cluster.names[node] for node in evaluation.ranking) if schedulable else (),
         constraints=tuple(row.report for row in rows),
         filter_plugins=tuple(evaluation.verdicts),
+        sampling=nodes_to_find(int(evaluation.included.sum()), profile.percentage_of_nodes_to_score),
         nodes=tuple(_node_report(evaluation, rows, node) for node in range(len(cluster))),
         preemption=_preemption(plugins, evaluation) if preemption and len(cluster) and not evaluation.feasible.any() else None,
     )
@@ -170,10 +173,16 @@ def _constraint_report(constraint: Constraint, minimum: int | None, domains: tup
     )
 
 
+def _score_detail(score: PluginScore, node: int) -> ScoreDetail:
+    normalized = int(score.normalized[node])
+    return ScoreDetail(raw=int(score.raw[node]), normalized=normalized, weight=score.weight, weighted=normalized * score.weight)
+
+
 def _node_report(evaluation: Evaluation, rows: Sequence[_ConstraintRow], node: int) -> NodeReport:
     verdict = evaluation.verdict(node)
     feasible = verdict.code is Code.SUCCESS
     scored = feasible and evaluation.error is None
+    details = {name: _score_detail(score, node) for name, score in evaluation.scores.items()} if scored else {}
     return NodeReport(
         name=evaluation.cluster.names[node],
         feasible=feasible,
@@ -182,7 +191,8 @@ def _node_report(evaluation: Evaluation, rows: Sequence[_ConstraintRow], node: i
             Rejection(plugin=status.plugin, code=status.code.value, reasons=status.reasons) for status in evaluation.rejections(node)
         ),
         constraints=tuple(row.on(node) for row in rows),
-        scores={name: int(scores[node]) for name, scores in evaluation.scores.items()} if scored else {},
+        scores={name: detail.weighted for name, detail in details.items()},
+        score_details=details,
         total=int(evaluation.total[node]) if scored else None,
         spread_scores=tuple(float(row.shares[node]) if scored and row.shares is not None else None for row in rows),
     )

@@ -85,6 +85,15 @@ class Rejection(Report, frozen=True):
     reasons: tuple[str, ...]
 
 
+class ScoreDetail(Report, frozen=True):
+    """How one plugin's score of one node came about: raw, brought to 0..100, times weight."""
+
+    raw: int
+    normalized: int
+    weight: int
+    weighted: int
+
+
 class NodeReport(Report, frozen=True):
     name: str
     feasible: bool
@@ -92,6 +101,8 @@ class NodeReport(Report, frozen=True):
     rejections: tuple[Rejection, ...]
     constraints: tuple[NodeConstraint, ...]
     scores: dict[str, int]
+    """Weighted, by plugin; empty for a node outside scoring."""
+    score_details: dict[str, ScoreDetail]
     total: int | None
     spread_scores: tuple[float | None, ...]
     """Each constraint's part of the raw spread score; null for hard constraints and unscored nodes."""
@@ -119,6 +130,8 @@ class ExplainReport(Report, frozen=True, kw_only=True):
     filter_plugins: tuple[str, ...] = ()
     """The filter plugins that judged this pod, in the profile's order; those it gives nothing to judge are skipped."""
     nodes: tuple[NodeReport, ...] = ()
+    sampling: int | None = None
+    """How many feasible nodes kube-scheduler would have looked for before it scored; null when it looks at all of them."""
     gaps: tuple[str, ...]
     not_modelled: tuple[str, ...]
     preemption: PreemptionReport | None = None

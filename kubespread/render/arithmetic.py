@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kubespread.planner.report import ConstraintReport, ExplainReport, NodeConstraint, NodeReport
+from kubespread.planner.report import ConstraintReport, ExplainReport, NodeConstraint, NodeReport, ScoreDetail
 
 SPREAD_PLUGIN = "PodTopologySpread"
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -71,6 +71,18 @@ def _failed_constraints(report: ExplainReport, node: NodeReport, *, numbers: boo
                 reason = f"skew exceeds maxSkew {constraint.max_skew}"
             failed.append(f"{letter(position)}: {reason}")
     return failed
+
+
+def score_steps(detail: ScoreDetail | None) -> str:
+    """``2>67*3=201``: the raw score, the same brought to 0..100, times the plugin's weight."""
+    return f"{detail.raw}>{detail.normalized}*{detail.weight}={detail.weighted}" if detail is not None else ""
+
+
+def sampling(report: ExplainReport) -> str | None:
+    """What kube-scheduler would have left out."""
+    if report.sampling is None:
+        return None
+    return f"all {len(report.nodes)} nodes are scored; kube-scheduler would stop looking at {report.sampling} feasible ones"
 
 
 def policies(constraint: ConstraintReport) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kubespread.planner.report import ExplainReport, NodeReport
-from kubespread.render.arithmetic import ASCII, domain_columns, formula, letter, short_key, why_not
+from kubespread.render.arithmetic import ASCII, domain_columns, formula, letter, score_steps, short_key, why_not
 
 _GUTTER = "   "
 _NONE = "<none>"
@@ -45,7 +45,7 @@ def _row(report: ExplainReport, node: NodeReport, domains: Sequence[int], plugin
             formula(constraint, hard=about.is_hard, style=ASCII)
             for constraint, about in zip(node.constraints, report.constraints, strict=True)
         ),
-        *(_or_none(node.scores.get(plugin)) for plugin in plugins),
+        *(score_steps(node.score_details.get(plugin)) or _NONE for plugin in plugins),
         _or_none(node.total),
         why_not(report, node) or _NONE,
     ]

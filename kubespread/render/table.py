@@ -11,7 +11,19 @@ from rich.table import Table
 from rich.text import Text
 
 from kubespread.planner.report import ConstraintReport, Domain, ExplainReport, NodeReport
-from kubespread.render.arithmetic import PRETTY, domain_columns, formula, letter, policies, preemption, short_key, summary, why_not
+from kubespread.render.arithmetic import (
+    PRETTY,
+    domain_columns,
+    formula,
+    letter,
+    policies,
+    preemption,
+    sampling,
+    score_steps,
+    short_key,
+    summary,
+    why_not,
+)
 from kubespread.render.plain import score_columns
 
 _MAX_ROWS = 25
@@ -127,7 +139,7 @@ def _cells(report: ExplainReport, node: NodeReport, domains: Sequence[int], plug
         *(Text(_domain_name(node.constraints[at].domain)) for at in domains),
         Text("yes" if node.feasible else "no", style=style),
         *formulas,
-        *(Text(str(node.scores.get(plugin, ""))) for plugin in plugins),
+        *(Text(score_steps(node.score_details.get(plugin))) for plugin in plugins),
         Text("" if node.total is None else str(node.total)),
         Text(why_not(report, node)),
     ]
@@ -150,4 +162,4 @@ def _groups(report: ExplainReport, left_out: Sequence[NodeReport]) -> list[Text]
 
 def _verdict(report: ExplainReport) -> list[Text]:
     lines = [Text(summary(report), style=_GOOD if report.schedulable else _BAD)] if report.nodes else []
-    return lines + [Text(said) for said in (report.message, preemption(report)) if said]
+    return lines + [Text(said) for said in (report.message, preemption(report), sampling(report)) if said]

@@ -78,11 +78,25 @@ class State:
         return None
 
     def score(self, feasible: Mask) -> Counts | None:
-        """Normalised scores of the feasible nodes, 0..100 before the weight; what stands elsewhere has no meaning.
-
-        Raises SchedulingError where PreScore would fail.
-        """
+        """Raw scores; what stands at nodes that are not feasible has no meaning. Raises SchedulingError where PreScore would fail."""
         return None
+
+    def normalize(self, raw: Counts, feasible: Mask) -> Counts:
+        """Raw scores brought to 0..100, in view of the other feasible nodes; as they are where the plugin has no such step."""
+        return raw
+
+
+@dataclass(frozen=True, slots=True)
+class PluginScore:
+    """One plugin's scores of all nodes."""
+
+    raw: Counts
+    normalized: Counts
+    weight: int
+
+    @property
+    def weighted(self) -> Counts:
+        return self.normalized * self.weight
 
 
 SKIP = State()
@@ -184,8 +198,8 @@ class Evaluation:
         self.verdicts = verdicts
         """Per filter plugin that did not skip, in profile order."""
         self._disabled = disabled
-        self.scores: dict[str, Counts] = {}
-        """Per score plugin that did not skip: normalised score times weight."""
+        self.scores: dict[str, PluginScore] = {}
+        """Per score plugin that did not skip, in profile order."""
         self.error: str | None = None
         """Why scoring failed, in which case kube-scheduler places the pod nowhere."""
 
@@ -217,20 +231,21 @@ class Evaluation:
         if not self.feasible.any():
             return
         for name, weight in weights.items():
+            state = self.states.get(name, SKIP)
             try:
-                scores = self.states[name].score(self.feasible) if name in self.states else None
+                raw = state.score(self.feasible)
             except SchedulingError as error:
                 if np.count_nonzero(self.feasible) > 1:
                     self.error = str(error)
                     self.scores.clear()
                     return
                 continue
-            if scores is not None:
-                self.scores[name] = scores * weight
+            if raw is not None:
+                self.scores[name] = PluginScore(raw, state.normalize(raw, self.feasible), weight)
 
     @cached_property
     def total(self) -> Counts:
-        return sum(self.scores.values(), np.zeros(len(self.cluster), dtype=np.int64))
+        return sum((score.weighted for score in self.scores.values()), np.zeros(len(self.cluster), dtype=np.int64))
 
     @cached_property
     def ranking(self) -> NDArray[np.int64]:

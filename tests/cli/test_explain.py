@@ -53,7 +53,7 @@ def test_plain_without_headers() -> None:
 def test_wide_adds_a_column_for_each_score_plugin() -> None:
     header, first, *_ = run("explain", POD, "-S", CLUSTER, "-o", "wide").out.splitlines()
     assert header.split()[5:] == ["TAINTTOLERATION", "NODERESOURCESFIT", "DYNAMICRESOURCES", "IMAGELOCALITY", "SCORE", "WHY-NOT"]
-    assert first.split()[5:] == ["300", "98", "0", "0", "398", "<none>"]
+    assert first.split()[5:] == ["0>100*3=300", "98>98*1=98", "0>0*2=0", "0>0*1=0", "398", "<none>"]
 
 
 def test_json_is_the_whole_report_and_satisfies_the_schema() -> None:

@@ -41,11 +41,7 @@ def load_profiles(data: Any, version: KubeVersion = LATEST) -> tuple[Profile, ..
     args = [_decoded_args(profile, position) for position, profile in enumerate(configuration.profiles)]
     if faults := [str(fault) for fault in _faults(configuration, args)]:
         raise ConfigurationError(aggregate(faults))
-    has_extenders = bool(configuration.extenders)
-    return tuple(
-        _profile(profile, decoded, version, has_extenders=has_extenders)
-        for profile, decoded in zip(configuration.profiles, args, strict=True)
-    )
+    return tuple(_profile(profile, decoded, configuration, version) for profile, decoded in zip(configuration.profiles, args, strict=True))
 
 
 def _decode(data: Any) -> KubeSchedulerConfiguration:
@@ -92,7 +88,9 @@ def _percentage_faults(percentage: int | None, path: str) -> Iterator[FieldFault
         yield invalid(path, percentage, "not in valid range [0-100]")
 
 
-def _profile(profile: KubeSchedulerProfile, decoded: Sequence[Args | None], version: KubeVersion, *, has_extenders: bool) -> Profile:
+def _profile(
+    profile: KubeSchedulerProfile, decoded: Sequence[Args | None], configuration: KubeSchedulerConfiguration, version: KubeVersion
+) -> Profile:
     args = {config.name: given for config, given in zip(profile.plugin_config, decoded, strict=True) if given is not None}
     name = profile.scheduler_name or DEFAULT_SCHEDULER
     plugins = profile.plugins
@@ -110,7 +108,21 @@ def _profile(profile: KubeSchedulerProfile, decoded: Sequence[Args | None], vers
     for plugin, given in args.items():
         if faults := building_faults(given):
             raise ConfigurationError(f'{_INITIALIZING.format(name=name)}initializing plugin "{plugin}": {aggregate(faults)}')
-    return Profile(name, filters, scores, replace(plugin_args(args), version=version), has_extenders)
+    return Profile(
+        scheduler_name=name,
+        filters=filters,
+        scores=scores,
+        args=replace(plugin_args(args), version=version),
+        has_extenders=bool(configuration.extenders),
+        percentage_of_nodes_to_score=_percentage(profile, configuration),
+    )
+
+
+def _percentage(profile: KubeSchedulerProfile, configuration: KubeSchedulerConfiguration) -> int:
+    """A profile's own percentage counts, even 0; only without one the global value does."""
+    if profile.percentage_of_nodes_to_score is not None:
+        return profile.percentage_of_nodes_to_score
+    return configuration.percentage_of_nodes_to_score or 0
 
 
 def _plugin_set(given: PluginPoint) -> PluginSet:

@@ -92,7 +92,9 @@ class _State(State):
     def score(self, feasible: Mask) -> Counts | None:
         if not self.scores:
             return None
-        raw = self._weights(self.added_preferred) + self._weights(self.preferred or ())
+        return self._weights(self.added_preferred) + self._weights(self.preferred or ())
+
+    def normalize(self, raw: Counts, feasible: Mask) -> Counts:
         return default_normalize(raw, feasible)
 
     def _weights(self, preferred: Sequence[PreferredSchedulingTerm]) -> Counts:

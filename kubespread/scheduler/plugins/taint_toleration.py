@@ -49,5 +49,7 @@ class _State(State):
     def score(self, feasible: Mask) -> Counts:
         # A toleration limited to another effect does not help here.
         tolerations = [toleration for toleration in self.pod.spec.tolerations if toleration.effect in ("", PREFER_NO_SCHEDULE)]
-        raw = count_untolerated(self.cluster, tolerations, frozenset({PREFER_NO_SCHEDULE}))
+        return count_untolerated(self.cluster, tolerations, frozenset({PREFER_NO_SCHEDULE}))
+
+    def normalize(self, raw: Counts, feasible: Mask) -> Counts:
         return default_normalize(raw, feasible, reverse=True)

@@ -124,12 +124,15 @@ class _State(State):
                 domains.add(term.topology_key, per_node, weight)
 
     def score(self, feasible: Mask) -> Counts | None:
-        """The raw weights stretched from the least feasible node at 0 to the greatest at 100; divided before multiplied, as in Go."""
         if self.preferences.is_empty:
             return None
         raw = np.zeros(len(self._cluster), dtype=np.int64)
         for key in self.preferences.keys():  # noqa: SIM118 - not a dict
             raw += self.preferences.around(key)
+        return raw
+
+    def normalize(self, raw: Counts, feasible: Mask) -> Counts:
+        """Stretched from the least feasible node at 0 to the greatest at 100; divided before multiplied, as in Go."""
         least, greatest = int(raw[feasible].min()), int(raw[feasible].max())
         if least == greatest:
             return np.zeros(len(self._cluster), dtype=np.int64)

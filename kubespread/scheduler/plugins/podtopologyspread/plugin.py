@@ -71,3 +71,6 @@ class SpreadState(State):
             detail = f"calculating preScoreState: obtaining pod's soft topology spread constraints: {problem}"
             raise SchedulingError(f'running PreScore plugin "PodTopologySpread": {detail}')
         return self.soft.score(feasible) if self.soft is not None else None
+
+    def normalize(self, raw: Counts, feasible: Mask) -> Counts:
+        return self.soft.normalize(raw, feasible) if self.soft is not None else raw

@@ -97,15 +97,19 @@ class SoftConstraints:
         return [counted.share(scored) for counted in self.counted]
 
     def score(self, feasible: Mask) -> Counts:
-        """Normalised scores, 0..100."""
+        """Raw scores, smaller is better; 0 where a node is not scored."""
+        total = np.zeros(len(feasible), dtype=np.float64)
+        for share in self.shares(feasible):
+            total = total + share
+        return np.where(self.scored(feasible), round_half_away(total), 0)
+
+    def normalize(self, raw: Counts, feasible: Mask) -> Counts:
+        """The scored nodes from 100 for the least raw score downwards, 0 for the others."""
         scored = self.scored(feasible)
         score = np.zeros(len(feasible), dtype=np.int64)
         if not scored.any():
             return score
-        total = np.zeros(len(feasible), dtype=np.float64)
-        for share in self.shares(feasible):
-            total = total + share
-        raw = round_half_away(total)[scored]
-        highest, lowest = max(0, int(raw.max())), int(raw.min())
-        score[scored] = MAX_NODE_SCORE * (highest + lowest - raw) // highest if highest else MAX_NODE_SCORE
+        counted = raw[scored]
+        highest, lowest = max(0, int(counted.max())), int(counted.min())
+        score[scored] = MAX_NODE_SCORE * (highest + lowest - counted) // highest if highest else MAX_NODE_SCORE
         return score
