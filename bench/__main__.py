@@ -14,7 +14,7 @@ from pathlib import Path
 from statistics import median
 
 from bench.clusters import cluster, deployment
-from kubespread.candidate import from_object
+from kubespread.candidate import Surroundings, from_object
 from kubespread.scheduler.cluster import Cluster
 from kubespread.scheduler.plugins.registry import framework
 from kubespread.scheduler.profile import default_profile
@@ -51,7 +51,7 @@ def start_up() -> None:
 def evaluation() -> None:
     print("One pod against a cluster in memory, 30 pods a node")
     print(f"  {'nodes':>6}{'pods':>9}{'columns':>12}{'first':>12}{'again':>12}")
-    pod = from_object(deployment()).pod
+    pod = from_object(deployment(), Surroundings()).pod
     judge = framework(default_profile())
     for nodes in SIZES:
         snapshot = Snapshot.from_objects(cluster(nodes))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kubespread.errors import Fault, ManifestError, UsageError
-from kubespread.kube.admission import DEFAULT_NAMESPACE
+from kubespread.kube.admission import DEFAULT_NAMESPACE, default_pod
+from kubespread.kube.admission_objects import ForbiddenError, admit_with
 from kubespread.kube.candidate import (
     admit,
     decode_pod,
@@ -16,6 +17,7 @@ from kubespread.kube.candidate import (
     template_problems,
     unknown_pod_fields,
 )
+from kubespread.kube.cluster_objects import ClusterObjects
 from kubespread.kube.decoding import DecodingError, decode
 from kubespread.kube.meta import LabelSelector
 from kubespread.kube.names import dns_label_faults
@@ -39,9 +41,23 @@ class Candidate:
     pod: Pod
     companions: tuple[dict[str, Any], ...] = ()
     notes: tuple[str, ...] = ()
+    admission: tuple[str, ...] = ()
+    """What the cluster's admission plugins changed."""
 
 
-def from_path(path: str, version: KubeVersion = LATEST, *, name: str | None = None, namespace: str | None = None) -> Candidate:
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What besides the manifest decides which pod comes of it."""
+
+    objects: ClusterObjects = field(default_factory=ClusterObjects)
+    version: KubeVersion = LATEST
+    name: str | None = None
+    """Which workload, where there are several."""
+    namespace: str | None = None
+    """Where the manifest names none."""
+
+
+def from_path(path: str, surroundings: Surroundings) -> Candidate:
     """The pod of the manifest at ``path`` (``-``: standard input). Raises ManifestError and UsageError."""
     file = display_name(path)
     try:
@@ -51,21 +67,18 @@ def from_path(path: str, version: KubeVersion = LATEST, *, name: str | None = No
         raise ManifestError(file, [Fault(error.strerror or str(error))]) from error
     except MalformedError as error:
         raise ManifestError(file, [error.fault]) from error
-    return _candidate(file, FieldLines(text), _choose(file, found, name), namespace, version)
+    return _candidate(file, FieldLines(text), _choose(file, found, surroundings.name), surroundings)
 
 
-def from_object(
-    data: Mapping[str, Any], version: KubeVersion = LATEST, *, name: str | None = None, namespace: str | None = None
-) -> Candidate:
+def from_object(data: Mapping[str, Any], surroundings: Surroundings) -> Candidate:
     """The same for an object at hand: a Pod, a workload, or a List with one of them."""
     found = [KubernetesObject(dict(data))]
     if found[0].kind.endswith("List"):
         found = [KubernetesObject(item) for item in data.get("items") or ()]
-    return _candidate(_OBJECT_NAME, None, _choose(_OBJECT_NAME, found, name), namespace, version)
+    return _candidate(_OBJECT_NAME, None, _choose(_OBJECT_NAME, found, surroundings.name), surroundings)
 
 
-def _candidate(file: str, lines: FieldLines | None, source: KubernetesObject, namespace: str | None, version: KubeVersion) -> Candidate:
-
+def _candidate(file: str, lines: FieldLines | None, source: KubernetesObject, surroundings: Surroundings) -> Candidate:
     def refuse(faults: Iterable[tuple[str, str]]) -> None:
         """Raise when there are faults, given as (field path in the object, message)."""
         placed = [
@@ -78,14 +91,19 @@ def _candidate(file: str, lines: FieldLines | None, source: KubernetesObject, na
         source = replace(source, data=normalized_workload(source.data, source.kind))
     except DecodingError as error:
         refuse([(error.path, f"{_handled_as(source)}{error}")])
-    manifest = _pod_manifest(file, source, _namespace(source, namespace))
+    manifest = _pod_manifest(file, source, _namespace(source, surroundings.namespace))
     refuse(_unknown_fields(manifest))
     refuse(_template_faults(manifest))
     pod = decode_pod(manifest.pod)
-    dropped = drop_fields(pod, version)
+    dropped = drop_fields(pod, surroundings.version)
+    default_pod(pod)
+    try:
+        admission = admit_with(pod, surroundings.objects)
+    except ForbiddenError as error:
+        raise ManifestError(file, [Fault(f'pods "{pod.metadata.name}" is forbidden: {error}')]) from error
     inside = f"{manifest.template_path}." if manifest.template_path else ""
     refuse((f"{inside}{fault.path}", fault.message) for fault in admit(pod))
-    return Candidate(pod, manifest.companions, (*manifest.notes, *dropped))
+    return Candidate(pod, manifest.companions, (*manifest.notes, *dropped), tuple(admission))
 
 
 def _choose(file: str, found: Sequence[KubernetesObject], name: str | None) -> KubernetesObject:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from kubespread import candidate
+from kubespread.candidate import Surroundings, from_object, from_path
 from kubespread.errors import Fault, ManifestError, UsageError
 from kubespread.kube.admission import default_storage_class
 from kubespread.kube.cluster_objects import ClusterObjects
@@ -56,13 +56,11 @@ def explain(
     Raises ManifestError, SnapshotError and UsageError.
     """
     version = KubeVersion.parse(kube_version) if kube_version is not None else LATEST
-    if isinstance(pod, str | Path):
-        chosen = candidate.from_path(str(pod), version, name=name, namespace=namespace)
-    else:
-        chosen = candidate.from_object(pod, version, name=name, namespace=namespace)
+    surroundings = Surroundings(snapshot.objects, version, name, namespace)
+    chosen = from_path(str(pod), surroundings) if isinstance(pod, str | Path) else from_object(pod, surroundings)
     profile = _profile(scheduler_config, chosen.pod.spec.scheduler_name, version)
     cluster = Cluster(snapshot.nodes, snapshot.pods, _with_companions(snapshot.objects, chosen.companions))
-    return explain_pod(cluster, chosen.pod, profile, chosen.notes, preemption=preemption)
+    return explain_pod(cluster, chosen.pod, profile, chosen.notes, chosen.admission, preemption=preemption)
 
 
 def _with_companions(objects: ClusterObjects, companions: Iterable[Mapping[str, Any]]) -> ClusterObjects:

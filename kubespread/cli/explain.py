@@ -152,7 +152,13 @@ def _notes(cluster: Snapshot, report: ExplainReport, output: Output | None, verb
         note(f"read {len(cluster.nodes)} nodes, {len(cluster.pods)} pods; of no use to scheduling: {skipped}")
         note(f"profile {report.scheduler_name}, kube-scheduler v{report.kube_version}")
     if is_text:
-        for prefix, texts in (("note", report.notes), ("gap", report.gaps), ("not modelled", report.not_modelled)):
+        said_beside = {
+            "note": report.notes,
+            "admission": report.admission,
+            "gap": report.gaps,
+            "not modelled": report.not_modelled,
+        }
+        for prefix, texts in said_beside.items():
             for text in texts:
                 note(f"{prefix}: {text}")
         if output is not Output.TABLE and not stdout_is_terminal():

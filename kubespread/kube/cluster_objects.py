@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from msgspec import field
 
-from kubespread.kube.meta import ApiObject, Int32, KubeObject, LabelSelector, StringMap
+from kubespread.kube.meta import ApiObject, Int32, KubeObject, LabelSelector, ResourceList, StringMap
+from kubespread.kube.objects import Toleration
 from kubespread.kube.storage import (
     CSIDriver,
     CSINode,
@@ -71,6 +72,36 @@ class PriorityClass(ApiObject):
     preemption_policy: str = ""
 
 
+class LimitRangeItem(KubeObject):
+    type: str = ""
+    max: ResourceList = field(default_factory=dict)
+    min: ResourceList = field(default_factory=dict)
+    default: ResourceList = field(default_factory=dict)
+    default_request: ResourceList = field(default_factory=dict)
+
+
+class LimitRangeSpec(KubeObject):
+    limits: list[LimitRangeItem] = field(default_factory=list)
+
+
+class LimitRange(ApiObject):
+    spec: LimitRangeSpec = field(default_factory=LimitRangeSpec)
+
+
+class Overhead(KubeObject):
+    pod_fixed: ResourceList = field(default_factory=dict)
+
+
+class Scheduling(KubeObject):
+    node_selector: StringMap = field(default_factory=dict)
+    tolerations: list[Toleration] = field(default_factory=list)
+
+
+class RuntimeClass(ApiObject):
+    overhead: Overhead | None = None
+    scheduling: Scheduling | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class ClusterObjects:
     """The objects of one cluster by kind, in the order they were listed."""
@@ -89,6 +120,8 @@ class ClusterObjects:
     volume_attachments: tuple[VolumeAttachment, ...] = ()
     pod_disruption_budgets: tuple[PodDisruptionBudget, ...] = ()
     priority_classes: tuple[PriorityClass, ...] = ()
+    runtime_classes: tuple[RuntimeClass, ...] = ()
+    limit_ranges: tuple[LimitRange, ...] = ()
 
 
 FIELDS: Mapping[tuple[str, str], tuple[type[ApiObject], str]] = {
@@ -106,5 +139,7 @@ FIELDS: Mapping[tuple[str, str], tuple[type[ApiObject], str]] = {
     ("storage.k8s.io/v1", "VolumeAttachment"): (VolumeAttachment, "volume_attachments"),
     ("policy/v1", "PodDisruptionBudget"): (PodDisruptionBudget, "pod_disruption_budgets"),
     ("scheduling.k8s.io/v1", "PriorityClass"): (PriorityClass, "priority_classes"),
+    ("node.k8s.io/v1", "RuntimeClass"): (RuntimeClass, "runtime_classes"),
+    ("v1", "LimitRange"): (LimitRange, "limit_ranges"),
 }
 """Each kind's type, and the field of ClusterObjects it is kept in."""

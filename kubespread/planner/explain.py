@@ -34,7 +34,15 @@ from kubespread.scheduler.profile import Profile
 from kubespread.scheduler.sampling import nodes_to_find
 
 
-def explain(cluster: Cluster, pod: Pod, profile: Profile, notes: Sequence[str] = (), *, preemption: bool = False) -> ExplainReport:
+def explain(
+    cluster: Cluster,
+    pod: Pod,
+    profile: Profile,
+    notes: Sequence[str] = (),
+    admission: Sequence[str] = (),
+    *,
+    preemption: bool = False,
+) -> ExplainReport:
     """What kube-scheduler with ``profile`` would say about ``pod``, admitted already, on every node of ``cluster``."""
     report = ExplainReport(
         kube_version=str(profile.args.version),
@@ -42,6 +50,7 @@ def explain(cluster: Cluster, pod: Pod, profile: Profile, notes: Sequence[str] =
         pod=PodReference(namespace=pod.metadata.namespace, name=pod.metadata.name),
         gaps=gaps(pod, profile, cluster.objects),
         not_modelled=not_modelled(pod, profile),
+        admission=tuple(admission),
         notes=tuple(notes),
     )
     plugins = framework(profile)

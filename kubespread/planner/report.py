@@ -136,6 +136,8 @@ class ExplainReport(Report, frozen=True, kw_only=True):
     not_modelled: tuple[str, ...]
     preemption: PreemptionReport | None = None
     """Only when asked for, and only when no node fits."""
+    admission: tuple[str, ...] = ()
+    """What the cluster's admission plugins would change in the pod, with the objects the snapshot holds."""
     notes: tuple[str, ...]
     """What was filled in on the way from the manifest to the pod."""
 
