@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 
 from kubespread.kube.objects import Pod
+from kubespread.kube.versions import KubeVersion
 from kubespread.planner.honesty import gaps, not_modelled
 from kubespread.planner.report import (
     ConstraintReport,
@@ -69,12 +70,14 @@ def explain(
         filter_plugins=tuple(evaluation.verdicts),
         sampling=nodes_to_find(int(evaluation.included.sum()), profile.percentage_of_nodes_to_score),
         nodes=tuple(_node_report(evaluation, rows, node) for node in range(len(cluster))),
-        preemption=_preemption(plugins, evaluation) if preemption and len(cluster) and not evaluation.feasible.any() else None,
+        preemption=_preemption(plugins, evaluation, profile.args.version)
+        if preemption and len(cluster) and not evaluation.feasible.any()
+        else None,
     )
 
 
-def _preemption(plugins: Framework, evaluation: Evaluation) -> PreemptionReport:
-    found = preempt(plugins, evaluation)
+def _preemption(plugins: Framework, evaluation: Evaluation, version: KubeVersion) -> PreemptionReport:
+    found = preempt(plugins, evaluation, ends_twice=version.since(26) and not version.since(29))
     candidate = found.candidate
     if candidate is None:
         return PreemptionReport(node=None, victims=(), violations=0, tail=found.tail)

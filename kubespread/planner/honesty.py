@@ -70,6 +70,6 @@ def _not_modelled(pod: Pod, profile: Profile) -> Iterator[str]:
         yield "DynamicResources: the pod's resource claims"
     version = profile.args.version
     if not version.since(EXACT_SCORES_SINCE):
-        yield f"scores and messages of kube-scheduler {version}: those of 1.{EXACT_SCORES_SINCE} stand in for them"
+        yield f"scores of kube-scheduler {version}: those of 1.{EXACT_SCORES_SINCE} stand in for them"
     if profile.has_extenders:
         yield "extenders: what they would filter or score"

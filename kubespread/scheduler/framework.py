@@ -111,6 +111,16 @@ class Plugin(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class MessageRules:
+    """How a release words its failure message."""
+
+    counts_excluded_nodes: bool = True
+    """Up to 1.31 nodes outside a PreFilter plugin's node list are not counted."""
+    counts_rejection_per_node: bool = False
+    """Up to 1.25 a PreFilter rejection is counted like a reason of every node."""
+
+
+@dataclass(frozen=True, slots=True)
 class Framework:
     """The plugins of one profile at the two extension points that decide: filters in order, scores with their weights."""
 
@@ -118,6 +128,7 @@ class Framework:
     scores: Sequence[tuple[Plugin, int]]
     disabled: Sequence[Plugin] = ()
     """Filters the profile does not run. They are asked all the same, since what they would say is worth knowing."""
+    messages: MessageRules = MessageRules()
 
     @property
     def filter_names(self) -> frozenset[str]:
@@ -127,7 +138,7 @@ class Framework:
         """What the profile's filters say, and nothing else. Raises SchedulingError when a PreFilter fails."""
         prepared = _Prepared(cluster, pod)
         prepared.add(self.filters)
-        return Evaluation(cluster, pod, prepared.states, prepared.rejection, prepared.verdicts(self.filters), {})
+        return Evaluation(cluster, pod, prepared.states, prepared.rejection, prepared.verdicts(self.filters), {}, self.messages)
 
     def evaluate(self, cluster: Cluster, pod: Pod) -> Evaluation:
         """Judge and score ``pod`` on every node of ``cluster``. Raises SchedulingError when a PreFilter fails."""
@@ -137,7 +148,7 @@ class Framework:
         prepared.add([plugin for plugin, _ in self.scores])
         enabled = prepared.verdicts(self.filters)
         prepared.add(self.disabled)
-        evaluation = Evaluation(cluster, pod, prepared.states, rejection, enabled, prepared.verdicts(self.disabled))
+        evaluation = Evaluation(cluster, pod, prepared.states, rejection, enabled, prepared.verdicts(self.disabled), self.messages)
         evaluation.run_scores({plugin.name: weight for plugin, weight in self.scores})
         return evaluation
 
@@ -189,6 +200,7 @@ class Evaluation:
         rejection: Status | None,
         verdicts: Mapping[str, Verdicts],
         disabled: Mapping[str, Verdicts],
+        messages: MessageRules,
     ) -> None:
         self.cluster = cluster
         self.pod = pod
@@ -198,6 +210,7 @@ class Evaluation:
         self.verdicts = verdicts
         """Per filter plugin that did not skip, in profile order."""
         self._disabled = disabled
+        self._messages = messages
         self.scores: dict[str, PluginScore] = {}
         """Per score plugin that did not skip, in profile order."""
         self.error: str | None = None
@@ -281,14 +294,15 @@ class Evaluation:
 
     def _fit_error(self) -> str:
         head = f"0/{len(self.cluster)} nodes are available:"
-        if self.rejection is not None:
+        if self.rejection is not None and not self._messages.counts_rejection_per_node:
             return f"{head} {', '.join(self.rejection.reasons)}."
         counts: Counter[str] = Counter()
         for node in range(len(self.cluster)):
-            counts.update(self.verdict(node).reasons)
+            if self._messages.counts_excluded_nodes or self.included[node] or self.rejection is not None:
+                counts.update(self.verdict(node).reasons)
         # Sorted as finished strings, so "11 ..." comes before "2 ...".
         parts = sorted(f"{count} {reason}" for reason, count in counts.items())
-        return f"{head} {', '.join(parts)}."
+        return f"{head} {', '.join(parts)}." if parts else head
 
 
 def _rejections(verdicts: Mapping[str, Verdicts], node: int) -> list[Status]:

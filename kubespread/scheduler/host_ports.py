@@ -14,8 +14,9 @@ HostPort = tuple[str, str, int]
 ANY_ADDRESS = "0.0.0.0"  # the address of a port that names none
 
 
-def host_ports(pod: Pod) -> frozenset[HostPort]:
-    containers = [*pod.spec.containers, *(container for container in pod.spec.init_containers if is_sidecar(container))]
+def host_ports(pod: Pod, *, sidecars: bool = True) -> frozenset[HostPort]:
+    beside = [container for container in pod.spec.init_containers if is_sidecar(container)] if sidecars else []
+    containers = [*pod.spec.containers, *beside]
     return frozenset(
         (port.host_ip or ANY_ADDRESS, port.protocol or "TCP", port.host_port)
         for container in containers

@@ -81,7 +81,9 @@ def default_plugins(version: KubeVersion) -> Plugins:
     plugins = dict(_DEFAULT_PLUGINS)
     if not version.since(36):
         del plugins["NodeDeclaredFeatures"]
-    if not version.since(35):
+    if not version.since(34):
+        del plugins["DynamicResources"]
+    elif not version.since(35):
         plugins["DynamicResources"] = (0, frozenset({FILTER}))
     return plugins
 

@@ -131,7 +131,7 @@ def test_verdicts_by_version(case: str) -> None:
 def test_what_a_version_drops_is_said() -> None:
     report = at_version("1.26", TWO_ZONES, pod(constraints=[hard(minDomains=3)]))
     assert report.notes == ("spec.topologySpreadConstraints[0].minDomains is dropped: Kubernetes 1.26 does not have it",)
-    assert report.not_modelled == ("scores and messages of kube-scheduler 1.26: those of 1.34 stand in for them",)
+    assert report.not_modelled == ("scores of kube-scheduler 1.26: those of 1.34 stand in for them",)
 
 
 def test_dynamic_resources_score_since_1_35() -> None:
@@ -156,3 +156,65 @@ def test_versions_that_are_not_modelled(version: str, message: str) -> None:
     with pytest.raises(kubespread.UsageError) as refused:
         at_version(version, TWO_ZONES, pod())
     assert str(refused.value) == message
+
+
+PINNED = [{"key": "metadata.name", "operator": "In", "values": [name]} for name in ("n1", "n2")]
+
+
+def pinned(*terms: list[Data]) -> Data:
+    selector = {"nodeSelectorTerms": [{"matchFields": fields} for fields in terms]}
+    return pod(affinity={"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": selector}})
+
+
+MESSAGES: dict[str, tuple[list[Data], Data, dict[str, str]]] = {
+    "nodes left out beforehand": (
+        [node("n1", unschedulable=True), node("n2"), node("n3")],
+        pinned(PINNED[:1]),
+        {
+            "1.36": "0/3 nodes are available: 1 node(s) were unschedulable, 2 node(s) didn't satisfy plugin(s) [NodeAffinity].",
+            "1.31": "0/3 nodes are available: 1 node(s) were unschedulable.",
+        },
+    ),
+    "a pod rejected as a whole": (
+        [node("n1"), node("n2"), node("n3")],
+        pinned(PINNED),
+        {
+            "1.26": "0/3 nodes are available: pod affinity terms conflict.",
+            "1.25": "0/3 nodes are available: 3 pod affinity terms conflict.",
+        },
+    ),
+    "one contradictory term of two": (
+        [node("n1", unschedulable=True)],
+        pinned(PINNED, PINNED[:1]),
+        {
+            "1.27": "0/1 nodes are available: 1 node(s) were unschedulable.",
+            "1.26": "0/1 nodes are available: pod affinity terms conflict.",
+        },
+    ),
+    "an over-committed node and a pod that wants nothing of it": (
+        [node("n1", cpu="1"), pod("p", "n1", requests={"cpu": "1200m"})],
+        pod(requests={"memory": "1Gi"}),
+        {"1.28": "", "1.27": "0/1 nodes are available: 1 Insufficient cpu."},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", MESSAGES)
+def test_messages_by_version(case: str) -> None:
+    objects, candidate, expected = MESSAGES[case]
+    assert {version: at_version(version, objects, candidate).message or "" for version in expected} == expected
+
+
+@pytest.mark.parametrize(
+    ("version", "tail"),
+    [
+        ("1.36", "no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling."),
+        ("1.33", "preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod."),
+        ("1.28", "preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod.."),
+    ],
+)
+def test_the_preemption_text_by_version(version: str, tail: str) -> None:
+    snapshot = kubespread.Snapshot.from_objects([node("n", cpu="1")])
+    report = kubespread.explain(snapshot, pod(requests={"cpu": "2"}, priority=5), kube_version=version, preemption=True)
+    assert report.preemption is not None
+    assert report.preemption.tail == tail

@@ -34,6 +34,8 @@ class NodeAffinity:
     name: ClassVar[str] = "NodeAffinity"
 
     added: kube.NodeAffinity | None = None
+    one_conflict_rejects: bool = False
+    """Up to 1.26 a single term with contradictory names rejects the pod, whatever the others say."""
 
     def prepare(self, cluster: Cluster, pod: Pod) -> State | Status:
         affinity = pod.spec.affinity.node_affinity if pod.spec.affinity is not None else None
@@ -46,7 +48,7 @@ class NodeAffinity:
             added_preferred=added.preferred_during_scheduling_ignored_during_execution or (),
             preferred=preferred,
         )
-        if state.pinned == frozenset():
+        if state.pinned == frozenset() or (self.one_conflict_rejects and state.has_conflict):
             return CONFLICT
         return state if state.filters or state.scores else SKIP
 
@@ -74,6 +76,11 @@ class _State(State):
         if required is None or not required.node_selector_terms:
             return None
         return pinned_names(required.node_selector_terms)
+
+    @property
+    def has_conflict(self) -> bool:
+        required = required_node_selector(self.pod)
+        return required is not None and any(pinned_names([term]) == frozenset() for term in required.node_selector_terms)
 
     def pre_filter_result(self) -> Mask | None:
         names = self.pinned

@@ -18,11 +18,15 @@ from kubespread.scheduler.host_ports import ANY_ADDRESS, HostPort, host_ports
 NOT_FREE = Status(Code.UNSCHEDULABLE, ("node(s) didn't have free ports for the requested pod ports",))
 
 
+@dataclass(frozen=True)
 class NodePorts:
     name: ClassVar[str] = "NodePorts"
 
+    checks_sidecars: bool = True
+    """Since 1.33."""
+
     def prepare(self, cluster: Cluster, pod: Pod) -> State:
-        wanted = host_ports(pod)
+        wanted = host_ports(pod, sidecars=self.checks_sidecars)
         return _State(cluster, wanted) if wanted else SKIP
 
 

@@ -30,11 +30,15 @@ class NodeResourcesFit:
     args: FitArgs = field(default_factory=FitArgs)
     tells_unresolvable: bool = True
     """Since 1.34 asking for more than a node has is told apart from asking for more than it has free."""
+    checks_zero_requests: bool = False
+    """Up to 1.27 a node that is over-committed rejects any pod that asks for something, even for nothing of what is short."""
 
     def prepare(self, cluster: Cluster, pod: Pod) -> State:
         wanted = scheduler_amounts(pod_requests(pod))
         named = sorted(name for name in wanted if name not in BASIC_RESOURCES and not (is_extended(name) and self.args.ignores(name)))
         checked = {name: wanted[name] for name in (*BASIC_RESOURCES, *named) if wanted.get(name, 0) > 0}
+        if checked and self.checks_zero_requests:
+            checked = {name: wanted.get(name, 0) for name in (*BASIC_RESOURCES, *named)}
         # The score looks past pod-level resources and lets every container ask for something.
         scored = scheduler_amounts(pod_requests(pod, _stand_ins(), pod_level=False))
         return _State(cluster, self, checked, scored)
