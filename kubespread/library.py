@@ -46,19 +46,20 @@ def explain(
     *,
     name: str | None = None,
     namespace: str | None = None,
+    scheduler_name: str | None = None,
 ) -> ExplainReport:
     """What kube-scheduler would decide for ``pod`` on every node of ``snapshot``, and the arithmetic behind it.
 
     ``pod`` is a Pod or a workload, as an object or as the path of a manifest (``-``: standard input); ``name`` chooses
     among several workloads, ``namespace`` applies where the manifest names none. ``scheduler_config`` is a
     KubeSchedulerConfiguration, as a path or as text; ``kube_version`` (1.24 to 1.36) is the release to behave like;
-    ``preemption`` asks what preemption would do when no node fits.
+    ``scheduler_name`` chooses another profile than the pod does; ``preemption`` asks what preemption would do when no node fits.
     Raises ManifestError, SnapshotError and UsageError.
     """
     version = KubeVersion.parse(kube_version) if kube_version is not None else LATEST
     surroundings = Surroundings(snapshot.objects, version, name, namespace)
     chosen = from_path(str(pod), surroundings) if isinstance(pod, str | Path) else from_object(pod, surroundings)
-    profile = _profile(scheduler_config, chosen.pod.spec.scheduler_name, version)
+    profile = _profile(scheduler_config, scheduler_name or chosen.pod.spec.scheduler_name, version)
     cluster = Cluster(snapshot.nodes, snapshot.pods, _with_companions(snapshot.objects, chosen.companions))
     return explain_pod(cluster, chosen.pod, profile, chosen.notes, chosen.admission, preemption=preemption)
 
@@ -91,7 +92,7 @@ def _profile(config: str | Path | None, scheduler_name: str, version: KubeVersio
         if profile.scheduler_name == scheduler_name:
             return profile
     known = ", ".join(profile.scheduler_name for profile in profiles)
-    raise UsageError(f'profile not found for scheduler name "{scheduler_name}", which the pod asks for; profiles: {known}')
+    raise UsageError(f'profile not found for scheduler name "{scheduler_name}"; profiles: {known}')
 
 
 def _configured_profiles(config: str | Path, version: KubeVersion) -> tuple[Profile, ...]:

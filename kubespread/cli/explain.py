@@ -75,6 +75,10 @@ def explain(
         str | None,
         typer.Option("--scheduler-config", metavar="FILE", show_default=False, help="KubeSchedulerConfiguration to schedule with."),
     ] = None,
+    scheduler_name: Annotated[
+        str | None,
+        typer.Option("--scheduler-name", metavar="NAME", show_default=False, help="Profile to use, instead of the pod's schedulerName."),
+    ] = None,
     kube_version: Annotated[
         str | None,
         typer.Option("--kube-version", metavar="1.X[.Y]", show_default=False, help="Release to behave like, 1.24 to 1.36 (the default)."),
@@ -123,9 +127,16 @@ def explain(
     if [path, *sources].count(_STDIN) > 1:
         raise UsageError("standard input can be read only once: POD and --snapshot both ask for it")
     cluster = kubespread.load(*sources)
-    report = kubespread.explain(cluster, path, scheduler_config, kube_version, preemption, name=name, namespace=namespace).sorted_by(
-        sort.value
-    )
+    report = kubespread.explain(
+        cluster,
+        path,
+        scheduler_config,
+        kube_version,
+        preemption,
+        name=name,
+        namespace=namespace,
+        scheduler_name=scheduler_name,
+    ).sorted_by(sort.value)
     if node:
         report = report.only(node)
     if not quiet:

@@ -175,6 +175,32 @@ def _weights(entries: Iterable[PluginEntry], known: Plugins) -> dict[str, int]:
     return weights
 
 
+# Weights before configurations knew multiPoint; those not named here are the same.
+_OLD_WEIGHTS = {"TaintToleration": 1, "NodeAffinity": 1, "InterPodAffinity": 1}
+# Once separate plugins for one cloud each; they never reject a pod without such volumes.
+_CLOUD_LIMITS = frozenset({"EBSLimits", "GCEPDLimits", "AzureDiskLimits", "CinderLimits"})
+
+
+def expand_per_point(
+    points: Mapping[str, PluginSet], scheduler_name: str, version: KubeVersion
+) -> tuple[tuple[str, ...], tuple[PluginEntry, ...]]:
+    """The same for v1beta2, which lists the defaults at every extension point and has no multiPoint. Raises ProfileError."""
+    known = default_plugins(version)
+    expanded: dict[str, list[PluginEntry]] = {}
+    for point in (FILTER, SCORE):
+        default = [
+            PluginEntry(name, _OLD_WEIGHTS.get(name, weight) or 1) for name, (weight, extended) in known.items() if point in extended
+        ]
+        merged = [entry for entry in _merge(default, points.get(point, PluginSet())) if entry.name not in _CLOUD_LIMITS]
+        for entry in merged:
+            if point not in _points_of(entry.name, point, known):
+                prefix = f"initializing profiles: creating profile for scheduler name {scheduler_name}: "
+                raise ProfileError(f'{prefix}plugin "{entry.name}" does not extend {_INTERFACES[point]} plugin')
+        expanded[point] = merged
+    scores = tuple(PluginEntry(entry.name, entry.weight or 1) for entry in expanded[SCORE])
+    return tuple(entry.name for entry in expanded[FILTER]), scores
+
+
 def default_profile(version: KubeVersion = LATEST) -> Profile:
     """kube-scheduler without a configuration file."""
     filters, scores = expand({}, DEFAULT_SCHEDULER, version)

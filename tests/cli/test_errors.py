@@ -161,8 +161,14 @@ def test_a_scheduler_nobody_configured(tmp_path: Path) -> None:
     result = run("explain", manifest, "-S", CLUSTER)
     assert (result.code, result.err) == (
         2,
-        'error: profile not found for scheduler name "mine", which the pod asks for; profiles: default-scheduler\n',
+        'error: profile not found for scheduler name "mine"; profiles: default-scheduler\n',
     )
+
+
+def test_another_profile_than_the_pod_asks_for(tmp_path: Path) -> None:
+    manifest = tmp_path / "pod.yaml"
+    manifest.write_text(Path(POD).read_text() + "  schedulerName: mine\n")
+    assert run("explain", manifest, "-S", CLUSTER, "--scheduler-name", "default-scheduler", "-o", "name").out == "node4\n"
 
 
 def test_a_refused_configuration(tmp_path: Path) -> None:

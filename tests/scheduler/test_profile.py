@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from kubespread.kube.versions import KubeVersion
 from kubespread.scheduler.configuration.args import ConfigurationError
 from kubespread.scheduler.configuration.loading import load_profiles
 from kubespread.scheduler.plugin_args import FitArgs, InterPodAffinityArgs, PluginArgs, ShapePoint, WeightedResource
@@ -339,3 +340,34 @@ def test_a_disabled_filter_is_asked_and_decides_nothing() -> None:
     (entry,) = report.nodes
     assert (report.feasible, entry.verdict.code, [found.plugin for found in entry.rejections]) == (("n",), "Success", ["TaintToleration"])
     assert ("TaintToleration" in report.filter_plugins, "TaintToleration" in entry.scores) == (False, False)
+
+
+def test_v1beta2_lists_its_defaults_at_every_point() -> None:
+    data = {
+        "apiVersion": "kubescheduler.config.k8s.io/v1beta2",
+        "kind": "KubeSchedulerConfiguration",
+        "profiles": [{"plugins": {"score": {"enabled": enabled(("PodTopologySpread", 5)), "disabled": [{"name": "ImageLocality"}]}}}],
+    }
+    (profile,) = load_profiles(data, KubeVersion(27))
+    assert dict(scores(profile)) == {
+        "TaintToleration": 1,
+        "NodeAffinity": 1,
+        "NodeResourcesFit": 1,
+        "VolumeBinding": 1,
+        "PodTopologySpread": 5,
+        "InterPodAffinity": 1,
+        "NodeResourcesBalancedAllocation": 1,
+    }
+    assert profile.filters == default_profile(KubeVersion(27)).filters
+
+
+@pytest.mark.parametrize(
+    ("api_version", "minor", "served"), [("v1beta3", 28, True), ("v1beta3", 29, False), ("v1beta2", 28, False), ("v1", 24, False)]
+)
+def test_a_version_of_the_file_is_read_where_it_was_served(api_version: str, minor: int, served: bool) -> None:
+    data = {"apiVersion": f"kubescheduler.config.k8s.io/{api_version}", "kind": "KubeSchedulerConfiguration"}
+    if served:
+        assert load_profiles(data, KubeVersion(minor)) == (default_profile(KubeVersion(minor)),)
+    else:
+        with pytest.raises(ConfigurationError, match="is registered for version"):
+            load_profiles(data, KubeVersion(minor))

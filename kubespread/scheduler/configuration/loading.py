@@ -24,16 +24,19 @@ from kubespread.scheduler.configuration.args import (
     strictly,
 )
 from kubespread.scheduler.configuration.types import KubeSchedulerConfiguration, KubeSchedulerProfile, PluginPoint
-from kubespread.scheduler.profile import PluginEntry, PluginSet, Profile, ProfileError, expand
+from kubespread.scheduler.profile import PluginEntry, PluginSet, Profile, ProfileError, expand, expand_per_point
 
-API_VERSION = "kubescheduler.config.k8s.io/v1"
+GROUP = "kubescheduler.config.k8s.io"
+V1, V1BETA3, V1BETA2 = f"{GROUP}/v1", f"{GROUP}/v1beta3", f"{GROUP}/v1beta2"
+# The minors of Kubernetes 1 that serve each version.
+_SERVED = {V1: range(25, 1000), V1BETA3: range(23, 29), V1BETA2: range(22, 28)}
 KIND = "KubeSchedulerConfiguration"
 _INITIALIZING = "initializing profiles: creating profile for scheduler name {name}: "
 
 
 def load_profiles(data: Any, version: KubeVersion = LATEST) -> tuple[Profile, ...]:
     """The profiles of a KubeSchedulerConfiguration as plain data. Raises ConfigurationError."""
-    configuration = _decode(data)
+    configuration = _decode(data, version)
     if not configuration.profiles:
         configuration.profiles = [KubeSchedulerProfile()]
     if len(configuration.profiles) == 1 and configuration.profiles[0].scheduler_name is None:
@@ -44,10 +47,11 @@ def load_profiles(data: Any, version: KubeVersion = LATEST) -> tuple[Profile, ..
     return tuple(_profile(profile, decoded, configuration, version) for profile, decoded in zip(configuration.profiles, args, strict=True))
 
 
-def _decode(data: Any) -> KubeSchedulerConfiguration:
+def _decode(data: Any, version: KubeVersion) -> KubeSchedulerConfiguration:
     if not isinstance(data, dict) or not data.get("kind"):
         raise ConfigurationError(f"Object 'Kind' is missing: expected a {KIND}")
-    if data.get("apiVersion") != API_VERSION or data["kind"] != KIND:
+    api_version = data.get("apiVersion")
+    if api_version not in _SERVED or version.minor not in _SERVED[api_version] or data["kind"] != KIND:
         scheme = "pkg/scheduler/apis/config/scheme/scheme.go:29"
         raise ConfigurationError(f'no kind "{data["kind"]}" is registered for version "{data.get("apiVersion", "")}" in scheme "{scheme}"')
     return strictly(data, KubeSchedulerConfiguration)
@@ -102,7 +106,8 @@ def _profile(
         "multiPoint": plugins.multi_point,
     }
     try:
-        filters, scores = expand({point: _plugin_set(given) for point, given in points.items()}, name, version)
+        expanded = expand_per_point if configuration.api_version == V1BETA2 else expand
+        filters, scores = expanded({point: _plugin_set(given) for point, given in points.items()}, name, version)
     except ProfileError as error:
         raise ConfigurationError(str(error)) from error
     for plugin, given in args.items():

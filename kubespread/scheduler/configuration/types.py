@@ -52,11 +52,12 @@ class KubeSchedulerProfile(KubeObject):
 class KubeSchedulerConfiguration(KubeObject):
     ignored = frozenset(
         {
-            "apiVersion", "kind", "leaderElection", "clientConnection", "enableProfiling", "enableContentionProfiling",
+            "kind", "leaderElection", "clientConnection", "enableProfiling", "enableContentionProfiling",
             "podInitialBackoffSeconds", "podMaxBackoffSeconds", "delayCacheUntilActive",
         }
     )  # fmt: skip
 
+    api_version: str = ""
     parallelism: Int32 | None = None
     percentage_of_nodes_to_score: Int32 | None = None
     profiles: list[KubeSchedulerProfile] = field(default_factory=list)
