@@ -102,6 +102,14 @@ class RuntimeClass(ApiObject):
     scheduling: Scheduling | None = None
 
 
+class DeviceClassSpec(KubeObject):
+    extended_resource_name: str = ""
+
+
+class DeviceClass(ApiObject):
+    spec: DeviceClassSpec = field(default_factory=DeviceClassSpec)
+
+
 @dataclass(frozen=True, slots=True)
 class ClusterObjects:
     """The objects of one cluster by kind, in the order they were listed."""
@@ -122,6 +130,7 @@ class ClusterObjects:
     priority_classes: tuple[PriorityClass, ...] = ()
     runtime_classes: tuple[RuntimeClass, ...] = ()
     limit_ranges: tuple[LimitRange, ...] = ()
+    device_classes: tuple[DeviceClass, ...] = ()
 
 
 FIELDS: Mapping[tuple[str, str], tuple[type[ApiObject], str]] = {
@@ -141,5 +150,6 @@ FIELDS: Mapping[tuple[str, str], tuple[type[ApiObject], str]] = {
     ("scheduling.k8s.io/v1", "PriorityClass"): (PriorityClass, "priority_classes"),
     ("node.k8s.io/v1", "RuntimeClass"): (RuntimeClass, "runtime_classes"),
     ("v1", "LimitRange"): (LimitRange, "limit_ranges"),
+    ("resource.k8s.io/v1", "DeviceClass"): (DeviceClass, "device_classes"),
 }
 """Each kind's type, and the field of ClusterObjects it is kept in."""

@@ -50,7 +50,7 @@ def explain(
         scheduler_name=profile.scheduler_name,
         pod=PodReference(namespace=pod.metadata.namespace, name=pod.metadata.name),
         gaps=gaps(pod, profile, cluster.objects),
-        not_modelled=not_modelled(pod, profile),
+        not_modelled=not_modelled(cluster, pod, profile),
         admission=tuple(admission),
         notes=tuple(notes),
     )

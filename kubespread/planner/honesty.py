@@ -6,7 +6,10 @@ from collections.abc import Iterator
 
 from kubespread.kube.cluster_objects import ClusterObjects
 from kubespread.kube.objects import Pod
+from kubespread.kube.pod_requests import pod_requests
 from kubespread.kube.versions import EXACT_SCORES_SINCE
+from kubespread.scheduler.cluster import Cluster
+from kubespread.scheduler.plugins.noderesources.fit import delegated_resources
 from kubespread.scheduler.plugins.podtopologyspread.constraints import controller_of, find_controller
 from kubespread.scheduler.profile import Profile
 from kubespread.scheduler.storage import claim_names
@@ -56,19 +59,23 @@ def _namespace_gaps(pod: Pod, objects: ClusterObjects) -> Iterator[str]:
         yield "no Namespace objects: the pod's namespaceSelectors see no labels"
 
 
-def not_modelled(pod: Pod, profile: Profile) -> tuple[str, ...]:
+def not_modelled(cluster: Cluster, pod: Pod, profile: Profile) -> tuple[str, ...]:
     """What kube-scheduler would take into account for this input and kubespread does not."""
-    return tuple(_not_modelled(pod, profile))
+    return tuple(_not_modelled(cluster, pod, profile))
 
 
-def _not_modelled(pod: Pod, profile: Profile) -> Iterator[str]:
-    spec = pod.spec
+def _not_modelled(cluster: Cluster, pod: Pod, profile: Profile) -> Iterator[str]:
+    spec, version = pod.spec, profile.args.version
     if spec.scheduling_gates:
         names = " ".join(gate.name for gate in spec.scheduling_gates)
-        yield f"scheduling gates [{names}]: the pod waits until they are removed; it is judged here as if they were"
+        yield f"waiting for scheduling gates: [{names}]; the pod is judged as if they were removed"
     if spec.resource_claims:
-        yield "DynamicResources: the pod's resource claims"
-    version = profile.args.version
+        yield "DynamicResources: no devices are allocated to the pod's resource claims; take the nodes that fit as an upper bound"
+    if delegated := sorted(delegated_resources(cluster, version) & pod_requests(pod).keys()):
+        names = ", ".join(delegated)
+        yield f"DynamicResources: {names} may come from devices; nodes that offer none themselves are taken to fit"
+    for point in profile.unread_points:
+        yield f"scheduler configuration: plugins.{point}"
     if not version.since(EXACT_SCORES_SINCE):
         yield f"scores of kube-scheduler {version}: those of 1.{EXACT_SCORES_SINCE} stand in for them"
     if profile.has_extenders:

@@ -213,6 +213,7 @@ class Evaluation:
         self._messages = messages
         self.scores: dict[str, PluginScore] = {}
         """Per score plugin that did not skip, in profile order."""
+        self._scoring = True
         self.error: str | None = None
         """Why scoring failed, in which case kube-scheduler places the pod nowhere."""
 
@@ -241,6 +242,7 @@ class Evaluation:
 
     def run_scores(self, weights: Mapping[str, int]) -> None:
         """Score the feasible nodes. With a single one kube-scheduler does not score, so a failing PreScore goes unnoticed."""
+        self._scoring = bool(weights)
         if not self.feasible.any():
             return
         for name, weight in weights.items():
@@ -258,6 +260,9 @@ class Evaluation:
 
     @cached_property
     def total(self) -> Counts:
+        """The sum of all weighted scores; 1 everywhere in a profile without any score plugin."""
+        if not self._scoring:
+            return np.ones(len(self.cluster), dtype=np.int64)
         return sum((score.weighted for score in self.scores.values()), np.zeros(len(self.cluster), dtype=np.int64))
 
     @cached_property

@@ -72,6 +72,8 @@ class Profile:
     scores: tuple[PluginEntry, ...] = ()
     args: PluginArgs = field(default_factory=PluginArgs)
     has_extenders: bool = False
+    unread_points: tuple[str, ...] = ()
+    """Extension points the configuration changes that have no say here."""
     percentage_of_nodes_to_score: int = 0
     """0 lets kube-scheduler choose by the size of the cluster."""
 

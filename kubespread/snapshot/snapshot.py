@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from kubespread.errors import SnapshotError
 from kubespread.kube.admission import DEFAULT_NAMESPACE, default_cluster_objects, default_node, default_pod
-from kubespread.kube.cluster_objects import FIELDS, ClusterObjects, Namespace, PriorityClass, RuntimeClass
+from kubespread.kube.cluster_objects import FIELDS, ClusterObjects, DeviceClass, Namespace, PriorityClass, RuntimeClass
 from kubespread.kube.decoding import DecodingError, decode
 from kubespread.kube.meta import ApiObject
 from kubespread.kube.objects import Node, Pod
@@ -24,7 +24,18 @@ KINDS: Mapping[tuple[str, str], type[ApiObject]] = {
 }
 
 
-_CLUSTER_SCOPED = (Node, Namespace, PersistentVolume, StorageClass, CSINode, CSIDriver, VolumeAttachment, PriorityClass, RuntimeClass)
+_CLUSTER_SCOPED = (
+    Node,
+    Namespace,
+    PersistentVolume,
+    StorageClass,
+    CSINode,
+    CSIDriver,
+    VolumeAttachment,
+    PriorityClass,
+    RuntimeClass,
+    DeviceClass,
+)
 
 
 @dataclass(frozen=True, slots=True)

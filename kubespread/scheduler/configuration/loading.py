@@ -23,7 +23,7 @@ from kubespread.scheduler.configuration.args import (
     plugin_args,
     strictly,
 )
-from kubespread.scheduler.configuration.types import KubeSchedulerConfiguration, KubeSchedulerProfile, PluginPoint
+from kubespread.scheduler.configuration.types import KubeSchedulerConfiguration, KubeSchedulerProfile, PluginPoint, Plugins
 from kubespread.scheduler.profile import PluginEntry, PluginSet, Profile, ProfileError, expand, expand_per_point
 
 GROUP = "kubescheduler.config.k8s.io"
@@ -32,6 +32,8 @@ V1, V1BETA3, V1BETA2 = f"{GROUP}/v1", f"{GROUP}/v1beta3", f"{GROUP}/v1beta2"
 _SERVED = {V1: range(25, 1000), V1BETA3: range(23, 29), V1BETA2: range(22, 28)}
 KIND = "KubeSchedulerConfiguration"
 _INITIALIZING = "initializing profiles: creating profile for scheduler name {name}: "
+# Their plugins decide together with filter and score; changing them alone makes kube-scheduler fail in ways not modelled.
+_UNREAD_POINTS = {"preFilter": "pre_filter", "postFilter": "post_filter", "preScore": "pre_score"}
 
 
 def load_profiles(data: Any, version: KubeVersion = LATEST) -> tuple[Profile, ...]:
@@ -119,8 +121,14 @@ def _profile(
         scores=scores,
         args=replace(plugin_args(args), version=version),
         has_extenders=bool(configuration.extenders),
+        unread_points=tuple(name for name in _UNREAD_POINTS if _is_configured(plugins, name)),
         percentage_of_nodes_to_score=_percentage(profile, configuration),
     )
+
+
+def _is_configured(plugins: Plugins, point: str) -> bool:
+    given: PluginPoint = getattr(plugins, _UNREAD_POINTS[point])
+    return bool(given.enabled or given.disabled)
 
 
 def _percentage(profile: KubeSchedulerProfile, configuration: KubeSchedulerConfiguration) -> int:

@@ -31,7 +31,10 @@ REGISTRY: Mapping[str, Callable[[PluginArgs], Plugin]] = {
     NodeAffinity.name: lambda args: NodeAffinity(args.added_affinity, one_conflict_rejects=not args.version.since(27)),
     NodePorts.name: lambda args: NodePorts(checks_sidecars=args.version.since(33)),
     NodeResourcesFit.name: lambda args: NodeResourcesFit(
-        args.fit, tells_unresolvable=args.version.since(34), checks_zero_requests=not args.version.since(28)
+        args.fit,
+        tells_unresolvable=args.version.since(34),
+        checks_zero_requests=not args.version.since(28),
+        delegates=args.version.since(36),
     ),
     VolumeRestrictions.name: lambda args: VolumeRestrictions(IN_USE if args.version.since(34) else IN_USE_BEFORE_1_34),
     NodeVolumeLimits.name: lambda args: NodeVolumeLimits(),

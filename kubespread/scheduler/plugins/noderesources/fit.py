@@ -14,6 +14,7 @@ from kubespread.kube.objects import Pod
 from kubespread.kube.pod_requests import pod_requests
 from kubespread.kube.quantity import Quantity, parse
 from kubespread.kube.resource_names import is_extended
+from kubespread.kube.versions import LATEST, KubeVersion
 from kubespread.scheduler.cluster import Cluster, Counts, Mask
 from kubespread.scheduler.framework import Code, State, Status, Verdicts
 from kubespread.scheduler.plugin_args import FitArgs
@@ -33,6 +34,9 @@ class NodeResourcesFit:
     checks_zero_requests: bool = False
     """Up to 1.27 a node that is over-committed rejects any pod that asks for something, even for nothing of what is short."""
 
+    delegates: bool = True
+    """Since 1.36 resources may be provided by a DeviceClass."""
+
     def prepare(self, cluster: Cluster, pod: Pod) -> State:
         wanted = scheduler_amounts(pod_requests(pod))
         named = sorted(name for name in wanted if name not in BASIC_RESOURCES and not (is_extended(name) and self.args.ignores(name)))
@@ -41,7 +45,17 @@ class NodeResourcesFit:
             checked = {name: wanted.get(name, 0) for name in (*BASIC_RESOURCES, *named)}
         # The score looks past pod-level resources and lets every container ask for something.
         scored = scheduler_amounts(pod_requests(pod, _stand_ins(), pod_level=False))
-        return _State(cluster, self, checked, scored)
+        delegated = delegated_resources(cluster, LATEST) if self.delegates else frozenset()
+        return _State(cluster, self, checked, scored, delegated)
+
+
+def delegated_resources(cluster: Cluster, version: KubeVersion) -> frozenset[str]:
+    """Names that a DeviceClass provides, since 1.36: nodes that do not offer them themselves are left to DynamicResources."""
+    if not version.since(36):
+        return frozenset()
+    classes = cluster.objects.device_classes
+    extended = {found.spec.extended_resource_name for found in classes if found.spec.extended_resource_name}
+    return frozenset(extended | {f"deviceclass.resource.kubernetes.io/{found.metadata.name}" for found in classes})
 
 
 def _stand_ins() -> dict[str, Quantity]:
@@ -54,6 +68,7 @@ class _State(State):
     plugin: NodeResourcesFit
     wanted: dict[str, int]
     scored: dict[str, int]
+    delegated: frozenset[str]
 
     def filter(self) -> Verdicts:
         """Every shortage of a node is a reason; asking for more than the whole node has makes it unresolvable."""
@@ -62,8 +77,9 @@ class _State(State):
         unresolvable = np.zeros(len(self.cluster), dtype=np.bool_)
         for name, wanted in self.wanted.items():
             allocatable = resources.allocatable(name)
-            shortages.append((f"Insufficient {name}", wanted > allocatable - resources.requested(name)))
-            unresolvable |= (wanted > allocatable) & self.plugin.tells_unresolvable
+            judged = (allocatable > 0) | (name not in self.delegated)
+            shortages.append((f"Insufficient {name}", judged & (wanted > allocatable - resources.requested(name))))
+            unresolvable |= judged & (wanted > allocatable) & self.plugin.tells_unresolvable
         return _combined(shortages, unresolvable)
 
     def score(self, feasible: Mask) -> Counts:
