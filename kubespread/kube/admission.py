@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from kubespread.kube.cluster_objects import ClusterObjects
 from kubespread.kube.meta import ApiObject, LabelSelector, LabelSelectorRequirement
-from kubespread.kube.objects import Node, Pod, PodAffinity, PodAffinityTerm, ResourceRequirements
+from kubespread.kube.objects import Node, Pod, ResourceRequirements
 from kubespread.kube.pod_requests import HUGEPAGES_PREFIX, amounts, container_total, is_pod_level_resource
 from kubespread.kube.storage import PersistentVolumeClaim, StorageClass
 
@@ -93,7 +93,7 @@ def merge_label_keys(pod: Pod) -> None:
     labels = pod.metadata.labels
     for constraint in pod.spec.topology_spread_constraints:
         _merge(constraint.label_selector, constraint.match_label_keys, "In", labels)
-    for term in _pod_affinity_terms(pod):
+    for term in pod.spec.affinity.pod_terms if pod.spec.affinity is not None else ():
         _merge(term.label_selector, term.match_label_keys, "In", labels)
         _merge(term.label_selector, term.mismatch_label_keys, "NotIn", labels)
 
@@ -103,12 +103,3 @@ def _merge(selector: LabelSelector | None, keys: Iterable[str], operator: str, l
         return
     added = [LabelSelectorRequirement(key=key, operator=operator, values=[labels[key]]) for key in keys if key in labels]
     selector.match_expressions = [*selector.match_expressions, *added]
-
-
-def _pod_affinity_terms(pod: Pod) -> Iterable[PodAffinityTerm]:
-    affinity = pod.spec.affinity
-    groups: tuple[PodAffinity | None, ...] = (affinity.pod_affinity, affinity.pod_anti_affinity) if affinity else ()
-    for group in groups:
-        if group is not None:
-            yield from (weighted.pod_affinity_term for weighted in group.preferred_during_scheduling_ignored_during_execution)
-            yield from group.required_during_scheduling_ignored_during_execution

@@ -59,6 +59,12 @@ class PodAffinity(KubeObject):
     required_during_scheduling_ignored_during_execution: list[PodAffinityTerm] = field(default_factory=list)
     preferred_during_scheduling_ignored_during_execution: list[WeightedPodAffinityTerm] = field(default_factory=list)
 
+    @property
+    def terms(self) -> list[PodAffinityTerm]:
+        """Preferred and required terms alike."""
+        preferred = [weighted.pod_affinity_term for weighted in self.preferred_during_scheduling_ignored_during_execution]
+        return preferred + self.required_during_scheduling_ignored_during_execution
+
 
 class PodAntiAffinity(PodAffinity):
     pass
@@ -68,6 +74,11 @@ class Affinity(KubeObject):
     node_affinity: NodeAffinity | None = None
     pod_affinity: PodAffinity | None = None
     pod_anti_affinity: PodAntiAffinity | None = None
+
+    @property
+    def pod_terms(self) -> list[PodAffinityTerm]:
+        """Every term of pod affinity and anti-affinity."""
+        return [term for group in (self.pod_affinity, self.pod_anti_affinity) if group is not None for term in group.terms]
 
 
 class ResourceRequirements(KubeObject):

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kubespread.errors import UsageError
-from kubespread.kube.objects import Pod, PodAffinity
+from kubespread.kube.objects import Pod
 
 _VERSION = re.compile(r"v?1\.(?P<minor>\d{1,3})(?:\.(?P<patch>\d{1,4}))?(?:[-+].*)?", re.ASCII)
 _LATEST_PATCH = 10_000
@@ -69,8 +69,10 @@ def _drop(pod: Pod, version: KubeVersion) -> Iterator[str]:
             constraint.match_label_keys = []
             yield f"{path}.matchLabelKeys"
     if spec.affinity is not None and not version.since(31):
-        yield from _drop_label_keys(spec.affinity.pod_affinity, "podAffinity")
-        yield from _drop_label_keys(spec.affinity.pod_anti_affinity, "podAntiAffinity")
+        for term in spec.affinity.pod_terms:
+            if term.match_label_keys or term.mismatch_label_keys:
+                term.match_label_keys, term.mismatch_label_keys = [], []
+                yield f"matchLabelKeys of a term for {term.topology_key} in spec.affinity"
     if spec.scheduling_gates and not version.since(27):
         spec.scheduling_gates = []
         yield "spec.schedulingGates"
@@ -82,13 +84,3 @@ def _drop(pod: Pod, version: KubeVersion) -> Iterator[str]:
             if container.restart_policy is not None:
                 container.restart_policy = None
                 yield f"spec.initContainers[{position}].restartPolicy"
-
-
-def _drop_label_keys(affinity: PodAffinity | None, field: str) -> Iterator[str]:
-    if affinity is None:
-        return
-    weighted = affinity.preferred_during_scheduling_ignored_during_execution
-    for term in (*affinity.required_during_scheduling_ignored_during_execution, *(each.pod_affinity_term for each in weighted)):
-        if term.match_label_keys or term.mismatch_label_keys:
-            term.match_label_keys, term.mismatch_label_keys = [], []
-            yield f"matchLabelKeys of a term of spec.affinity.{field}"

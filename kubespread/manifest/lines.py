@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from typing import Any
 
 import yaml
@@ -12,14 +13,18 @@ _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class FieldLines:
-    """The composed documents of one text, asked for lines by field path (``spec.containers[0].image``)."""
+    """One text, asked for lines by field path (``spec.containers[0].image``)."""
 
     def __init__(self, text: bytes) -> None:
+        self._text = text
+
+    @cached_property
+    def _documents(self) -> list[Any]:
+        """The composed documents. JSON is YAML as far as positions go; what YAML cannot compose simply has no lines."""
         try:
-            # JSON is YAML as far as positions go; what YAML cannot compose simply has no lines.
-            self._documents: list[Any] = list(yaml.compose_all(text.decode().expandtabs(), Loader=_Loader))
+            return list(yaml.compose_all(self._text.decode().expandtabs(), Loader=_Loader))
         except (yaml.YAMLError, RecursionError, UnicodeDecodeError):
-            self._documents = []
+            return []
 
     def line(self, document: int, path: str) -> int | None:
         """The line of ``path``, or of the nearest field above it that exists; None where nothing is known."""

@@ -44,17 +44,7 @@ def _volume_gaps(pod: Pod, profile: Profile, objects: ClusterObjects) -> Iterato
 
 
 def _namespace_gaps(pod: Pod, objects: ClusterObjects) -> Iterator[str]:
-    affinity = pod.spec.affinity
-    groups = (affinity.pod_affinity, affinity.pod_anti_affinity) if affinity is not None else ()
-    terms = [
-        term
-        for group in groups
-        if group is not None
-        for term in (
-            *group.required_during_scheduling_ignored_during_execution,
-            *(weighted.pod_affinity_term for weighted in group.preferred_during_scheduling_ignored_during_execution),
-        )
-    ]
+    terms = pod.spec.affinity.pod_terms if pod.spec.affinity is not None else ()
     if any(term.namespace_selector is not None for term in terms) and not objects.namespaces:
         yield "no Namespace objects: the pod's namespaceSelectors see no labels"
 

@@ -82,7 +82,7 @@ def sampling(report: ExplainReport) -> str | None:
     """What kube-scheduler would have left out."""
     if report.sampling is None:
         return None
-    return f"all {len(report.nodes)} nodes are scored; kube-scheduler would stop looking at {report.sampling} feasible ones"
+    return f"all {len(report.nodes)} nodes are scored; kube-scheduler would stop once it has found {report.sampling} that fit"
 
 
 def policies(constraint: ConstraintReport) -> list[str]:
