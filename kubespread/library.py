@@ -52,7 +52,7 @@ def explain(
 
     ``pod`` is a Pod or a workload, as an object or as the path of a manifest (``-``: standard input); ``name`` chooses
     among several workloads, ``namespace`` applies where the manifest names none. ``scheduler_config`` is a
-    KubeSchedulerConfiguration, as a path or as text; ``kube_version`` (1.24 to 1.36) is the release to behave like;
+    KubeSchedulerConfiguration, as a path or as text; ``kube_version`` (1.18 to 1.36) is the release to behave like;
     ``scheduler_name`` chooses another profile than the pod does; ``preemption`` asks what preemption would do when no node fits.
     Raises ManifestError, SnapshotError and UsageError.
     """

@@ -81,7 +81,7 @@ def explain(
     ] = None,
     kube_version: Annotated[
         str | None,
-        typer.Option("--kube-version", metavar="1.X[.Y]", show_default=False, help="Release to behave like, 1.24 to 1.36 (the default)."),
+        typer.Option("--kube-version", metavar="1.X[.Y]", show_default=False, help="Release to behave like, 1.18 to 1.36 (the default)."),
     ] = None,
     preemption: Annotated[bool, typer.Option("--preemption", help="When no node fits, predict what preemption would do.")] = False,
     output: Annotated[

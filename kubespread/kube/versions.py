@@ -1,4 +1,4 @@
-"""What changed between Kubernetes 1.24 and 1.36 that an answer depends on.
+"""What changed between Kubernetes 1.18 and 1.36 that an answer depends on.
 
 Source of the rules: release notes and feature gate tables of the releases; gates are taken at their defaults.
 """
@@ -14,8 +14,8 @@ from kubespread.kube.objects import Pod
 
 _VERSION = re.compile(r"v?1\.(?P<minor>\d{1,3})(?:\.(?P<patch>\d{1,4}))?(?:[-+].*)?", re.ASCII)
 _LATEST_PATCH = 10_000
-OLDEST, NEWEST = 24, 36
-EXACT_SCORES_SINCE = 34
+OLDEST, NEWEST = 18, 36
+SCORES_SINCE, EXACT_SCORES_SINCE = 24, 34
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,9 @@ class KubeVersion:
         if match is None:
             raise UsageError(f"invalid Kubernetes version {text!r}: expected 1.X or 1.X.Y")
         minor = int(match["minor"])
-        if not OLDEST <= minor <= NEWEST:
+        if minor < OLDEST:
+            raise UsageError(f"kube-scheduler 1.{minor} does not spread pods: topologySpreadConstraints are on by default since 1.{OLDEST}")
+        if minor > NEWEST:
             raise UsageError(f"kube-scheduler 1.{minor} is not modelled: versions 1.{OLDEST} to 1.{NEWEST} are")
         return cls(minor, int(match["patch"]) if match["patch"] else None)
 
@@ -73,6 +75,11 @@ def _drop(pod: Pod, version: KubeVersion) -> Iterator[str]:
             if term.match_label_keys or term.mismatch_label_keys:
                 term.match_label_keys, term.mismatch_label_keys = [], []
                 yield f"matchLabelKeys of a term for {term.topology_key} in spec.affinity"
+    if spec.affinity is not None and not version.since(22):
+        for term in spec.affinity.pod_terms:
+            if term.namespace_selector is not None:
+                term.namespace_selector = None
+                yield f"namespaceSelector of a term for {term.topology_key} in spec.affinity"
     if spec.scheduling_gates and not version.since(27):
         spec.scheduling_gates = []
         yield "spec.schedulingGates"

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from kubespread.kube.objects import Pod
-from kubespread.kube.versions import KubeVersion
+from kubespread.kube.versions import SCORES_SINCE, KubeVersion
 from kubespread.planner.honesty import gaps, not_modelled
 from kubespread.planner.report import (
     ConstraintReport,
@@ -65,22 +65,30 @@ def explain(
         report,
         schedulable=schedulable,
         message=evaluation.message,
-        feasible=tuple(cluster.names[node] for node in evaluation.ranking) if schedulable else (),
+        feasible=_feasible(evaluation, profile.args.version) if schedulable else (),
         constraints=tuple(row.report for row in rows),
         filter_plugins=tuple(evaluation.verdicts),
         sampling=nodes_to_find(int(evaluation.included.sum()), profile.percentage_of_nodes_to_score),
-        nodes=tuple(_node_report(evaluation, rows, node) for node in range(len(cluster))),
+        nodes=tuple(_node_report(evaluation, rows, node, scores=profile.args.version.since(SCORES_SINCE)) for node in range(len(cluster))),
         preemption=_preemption(plugins, evaluation, profile.args.version)
         if preemption and len(cluster) and not evaluation.feasible.any()
         else None,
     )
 
 
+def _feasible(evaluation: Evaluation, version: KubeVersion) -> tuple[str, ...]:
+    """Best first; by name where scores are not modelled."""
+    names = evaluation.cluster.names
+    if version.since(SCORES_SINCE):
+        return tuple(names[node] for node in evaluation.ranking)
+    return tuple(sorted(names[node] for node in np.flatnonzero(evaluation.feasible)))
+
+
 def _preemption(plugins: Framework, evaluation: Evaluation, version: KubeVersion) -> PreemptionReport:
     found = preempt(plugins, evaluation, ends_twice=version.since(26) and not version.since(29))
     candidate = found.candidate
     if candidate is None:
-        return PreemptionReport(node=None, victims=(), violations=0, tail=found.tail)
+        return PreemptionReport(node=None, victims=(), violations=0, tail=found.tail if version.since(24) else None)
     victims = tuple(f"{victim.metadata.namespace}/{victim.metadata.name}" for victim in candidate.victims)
     return PreemptionReport(node=candidate.node, victims=victims, violations=candidate.violations, tail=None)
 
@@ -190,10 +198,10 @@ def _score_detail(score: PluginScore, node: int) -> ScoreDetail:
     return ScoreDetail(raw=int(score.raw[node]), normalized=normalized, weight=score.weight, weighted=normalized * score.weight)
 
 
-def _node_report(evaluation: Evaluation, rows: Sequence[_ConstraintRow], node: int) -> NodeReport:
+def _node_report(evaluation: Evaluation, rows: Sequence[_ConstraintRow], node: int, *, scores: bool) -> NodeReport:
     verdict = evaluation.verdict(node)
     feasible = verdict.code is Code.SUCCESS
-    scored = feasible and evaluation.error is None
+    scored = scores and feasible and evaluation.error is None
     details = {name: _score_detail(score, node) for name, score in evaluation.scores.items()} if scored else {}
     return NodeReport(
         name=evaluation.cluster.names[node],

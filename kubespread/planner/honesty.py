@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from kubespread.kube.cluster_objects import ClusterObjects
 from kubespread.kube.objects import Pod
 from kubespread.kube.pod_requests import pod_requests
-from kubespread.kube.versions import EXACT_SCORES_SINCE
+from kubespread.kube.versions import EXACT_SCORES_SINCE, SCORES_SINCE
 from kubespread.scheduler.cluster import Cluster
 from kubespread.scheduler.plugins.noderesources.fit import delegated_resources
 from kubespread.scheduler.plugins.podtopologyspread.constraints import controller_of, find_controller
@@ -66,7 +66,11 @@ def _not_modelled(cluster: Cluster, pod: Pod, profile: Profile) -> Iterator[str]
         yield f"DynamicResources: {names} may come from devices; nodes that offer none themselves are taken to fit"
     for point in profile.unread_points:
         yield f"scheduler configuration: plugins.{point}"
-    if not version.since(EXACT_SCORES_SINCE):
+    if not version.since(SCORES_SINCE):
+        yield f"scores of kube-scheduler {version}: nodes that fit are listed by name"
+    elif not version.since(EXACT_SCORES_SINCE):
         yield f"scores of kube-scheduler {version}: those of 1.{EXACT_SCORES_SINCE} stand in for them"
+    if not version.since(22) and profile.args.spread.default_constraints:
+        yield f"default constraints of kube-scheduler {version}: their selector is derived as since 1.22, from the pod's controller"
     if profile.has_extenders:
         yield "extenders: what they would filter or score"

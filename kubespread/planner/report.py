@@ -109,7 +109,7 @@ class NodeReport(Report, frozen=True):
 
 
 class PreemptionReport(Report, frozen=True):
-    """One preemption kube-scheduler could choose. Without a node, ``tail`` is the text it appends to its message."""
+    """One preemption kube-scheduler could choose. Without a node, ``tail`` is the text it appends to its message, since 1.24."""
 
     node: str | None
     victims: tuple[str, ...]

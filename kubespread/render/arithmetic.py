@@ -125,6 +125,6 @@ def preemption(report: ExplainReport) -> str | None:
     if found is None:
         return None
     if found.node is None:
-        return f"preemption finds no node: {found.tail}"
+        return f"preemption finds no node: {found.tail}" if found.tail else "preemption finds no node"
     violated = f", against {found.violations} disruption budgets" if found.violations else ""
     return f"preemption could free {found.node} by evicting {', '.join(found.victims)}{violated}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 from typing import ClassVar, Protocol
@@ -118,6 +118,12 @@ class MessageRules:
     """Up to 1.31 nodes outside a PreFilter plugin's node list are not counted."""
     counts_rejection_per_node: bool = False
     """Up to 1.25 a PreFilter rejection is counted like a reason of every node."""
+    wording: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Reasons the release puts otherwise."""
+
+    def reword(self, status: Status) -> Status:
+        reasons = (older for reason in status.reasons for older in self.wording.get(reason, (reason,)))
+        return Status(status.code, tuple(reasons), status.plugin)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +134,7 @@ class Framework:
     scores: Sequence[tuple[Plugin, int]]
     disabled: Sequence[Plugin] = ()
     """Filters the profile does not run. They are asked all the same, since what they would say is worth knowing."""
-    messages: MessageRules = MessageRules()
+    messages: MessageRules = field(default_factory=MessageRules)
 
     @property
     def filter_names(self) -> frozenset[str]:
@@ -136,13 +142,13 @@ class Framework:
 
     def judge(self, cluster: Cluster, pod: Pod) -> Evaluation:
         """What the profile's filters say, and nothing else. Raises SchedulingError when a PreFilter fails."""
-        prepared = _Prepared(cluster, pod)
+        prepared = _Prepared(cluster, pod, self.messages)
         prepared.add(self.filters)
         return Evaluation(cluster, pod, prepared.states, prepared.rejection, prepared.verdicts(self.filters), {}, self.messages)
 
     def evaluate(self, cluster: Cluster, pod: Pod) -> Evaluation:
         """Judge and score ``pod`` on every node of ``cluster``. Raises SchedulingError when a PreFilter fails."""
-        prepared = _Prepared(cluster, pod)
+        prepared = _Prepared(cluster, pod, self.messages)
         prepared.add(self.filters)
         rejection = prepared.rejection
         prepared.add([plugin for plugin, _ in self.scores])
@@ -156,9 +162,10 @@ class Framework:
 class _Prepared:
     """Plugins prepared once each: a state to ask, or a status that rejects the pod as a whole."""
 
-    def __init__(self, cluster: Cluster, pod: Pod) -> None:
+    def __init__(self, cluster: Cluster, pod: Pod, messages: MessageRules) -> None:
         self._cluster = cluster
         self._pod = pod
+        self._messages = messages
         self.states: dict[str, State] = {}
         self._statuses: dict[str, Status] = {}
 
@@ -175,7 +182,7 @@ class _Prepared:
             if isinstance(prepared, State):
                 self.states[plugin.name] = prepared
             else:
-                self._statuses[plugin.name] = Status(prepared.code, prepared.reasons, plugin.name)
+                self._statuses[plugin.name] = self._messages.reword(Status(prepared.code, prepared.reasons, plugin.name))
 
     def verdicts(self, plugins: Iterable[Plugin]) -> dict[str, Verdicts]:
         """What each plugin says of every node; a plugin that rejects the pod rejects all of them."""
@@ -185,7 +192,7 @@ class _Prepared:
             if plugin.name in self._statuses:
                 found[plugin.name] = Verdicts.rejecting(everywhere, self._statuses[plugin.name])
             elif (verdicts := self.states[plugin.name].filter()) is not None:
-                found[plugin.name] = verdicts
+                found[plugin.name] = Verdicts(verdicts.which, tuple(map(self._messages.reword, verdicts.table)))
         return found
 
 

@@ -41,6 +41,10 @@ _DEFAULT_PLUGINS: Plugins = {
     "DefaultBinder": (0, frozenset({BIND})),
     "NodeDeclaredFeatures": (0, frozenset({FILTER})),
 }
+_ORDER_BEFORE_1_20 = (
+    "NodeUnschedulable", "NodeResourcesFit", "NodeName", "NodePorts", "NodeAffinity", "VolumeRestrictions", "TaintToleration",
+    "NodeVolumeLimits", "VolumeBinding", "VolumeZone",
+)  # fmt: skip
 # In the tree, and off unless a profile enables them.
 _OPTIONAL_PLUGINS = frozenset({"GangScheduling", "TopologyPlacementGenerator", "PodGroupPodsCount"})
 
@@ -87,6 +91,12 @@ def default_plugins(version: KubeVersion) -> Plugins:
         del plugins["DynamicResources"]
     elif not version.since(35):
         plugins["DynamicResources"] = (0, frozenset({FILTER}))
+    if not version.since(20):
+        order = [
+            *_ORDER_BEFORE_1_20,
+            *(("PodTopologySpread", "InterPodAffinity") if version.since(19) else ("InterPodAffinity", "PodTopologySpread")),
+        ]
+        plugins = {name: plugins[name] for name in (*(name for name in plugins if name not in order), *order)}
     return plugins
 
 

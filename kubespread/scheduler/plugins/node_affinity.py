@@ -36,6 +36,8 @@ class NodeAffinity:
     added: kube.NodeAffinity | None = None
     one_conflict_rejects: bool = False
     """Up to 1.26 a single term with contradictory names rejects the pod, whatever the others say."""
+    narrows: bool = True
+    """Since 1.24 names in the required terms leave the other nodes out beforehand."""
 
     def prepare(self, cluster: Cluster, pod: Pod) -> State | Status:
         affinity = pod.spec.affinity.node_affinity if pod.spec.affinity is not None else None
@@ -47,8 +49,10 @@ class NodeAffinity:
             added_required=added.required_during_scheduling_ignored_during_execution,
             added_preferred=added.preferred_during_scheduling_ignored_during_execution or (),
             preferred=preferred,
+            narrows=self.narrows,
         )
-        if state.pinned == frozenset() or (self.one_conflict_rejects and state.has_conflict):
+        conflict = state.pinned == frozenset() or (self.one_conflict_rejects and state.has_conflict)
+        if self.narrows and conflict:
             return CONFLICT
         return state if state.filters or state.scores else SKIP
 
@@ -60,6 +64,7 @@ class _State(State):
     added_required: NodeSelector | None
     added_preferred: Sequence[PreferredSchedulingTerm]
     preferred: Sequence[PreferredSchedulingTerm] | None
+    narrows: bool
 
     @property
     def filters(self) -> bool:
@@ -84,7 +89,7 @@ class _State(State):
 
     def pre_filter_result(self) -> Mask | None:
         names = self.pinned
-        if names is None:
+        if names is None or not self.narrows:
             return None
         return np.array([name in names for name in self.cluster.names], dtype=np.bool_)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from kubespread.kube.versions import KubeVersion
 from kubespread.scheduler.framework import Framework, MessageRules, Plugin
 from kubespread.scheduler.plugin_args import PluginArgs
 from kubespread.scheduler.plugins.dynamic_resources import DynamicResources
@@ -16,19 +17,23 @@ from kubespread.scheduler.plugins.node_ports import NodePorts
 from kubespread.scheduler.plugins.node_unschedulable import NodeUnschedulable
 from kubespread.scheduler.plugins.noderesources.balanced_allocation import NodeResourcesBalancedAllocation
 from kubespread.scheduler.plugins.noderesources.fit import NodeResourcesFit
+from kubespread.scheduler.plugins.podtopologyspread.filtering import SpreadRules
 from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 from kubespread.scheduler.plugins.taint_toleration import TaintToleration
-from kubespread.scheduler.plugins.volumes.binding import NODE_CONFLICT, NODE_CONFLICT_BEFORE_1_33, VolumeBinding
+from kubespread.scheduler.plugins.volumes.binding import VolumeBinding
 from kubespread.scheduler.plugins.volumes.limits import NodeVolumeLimits
-from kubespread.scheduler.plugins.volumes.restrictions import IN_USE, IN_USE_BEFORE_1_34, VolumeRestrictions
+from kubespread.scheduler.plugins.volumes.restrictions import VolumeRestrictions
 from kubespread.scheduler.plugins.volumes.zone import VolumeZone
 from kubespread.scheduler.profile import Profile, default_profile
+from kubespread.scheduler.wording import wording
 
 REGISTRY: Mapping[str, Callable[[PluginArgs], Plugin]] = {
     NodeUnschedulable.name: lambda args: NodeUnschedulable(),
     NodeName.name: lambda args: NodeName(),
-    TaintToleration.name: lambda args: TaintToleration(names_taint=not args.version.since(34, 2)),
-    NodeAffinity.name: lambda args: NodeAffinity(args.added_affinity, one_conflict_rejects=not args.version.since(27)),
+    TaintToleration.name: lambda args: TaintToleration(_taint_naming(args.version)),
+    NodeAffinity.name: lambda args: NodeAffinity(
+        args.added_affinity, one_conflict_rejects=not args.version.since(27), narrows=args.version.since(24)
+    ),
     NodePorts.name: lambda args: NodePorts(checks_sidecars=args.version.since(33)),
     NodeResourcesFit.name: lambda args: NodeResourcesFit(
         args.fit,
@@ -36,11 +41,11 @@ REGISTRY: Mapping[str, Callable[[PluginArgs], Plugin]] = {
         checks_zero_requests=not args.version.since(28),
         delegates=args.version.since(36),
     ),
-    VolumeRestrictions.name: lambda args: VolumeRestrictions(IN_USE if args.version.since(34) else IN_USE_BEFORE_1_34),
+    VolumeRestrictions.name: lambda args: VolumeRestrictions(),
     NodeVolumeLimits.name: lambda args: NodeVolumeLimits(),
-    VolumeBinding.name: lambda args: VolumeBinding(NODE_CONFLICT if args.version.since(33) else NODE_CONFLICT_BEFORE_1_33),
+    VolumeBinding.name: lambda args: VolumeBinding(),
     VolumeZone.name: lambda args: VolumeZone(),
-    PodTopologySpread.name: lambda args: PodTopologySpread(args.spread, empty_selector_counts=not args.version.since(27)),
+    PodTopologySpread.name: lambda args: PodTopologySpread(args.spread, _spread_rules(args.version)),
     InterPodAffinity.name: lambda args: InterPodAffinity(args.inter_pod_affinity),
     DynamicResources.name: lambda args: DynamicResources(),
     NodeResourcesBalancedAllocation.name: lambda args: NodeResourcesBalancedAllocation(
@@ -51,6 +56,21 @@ REGISTRY: Mapping[str, Callable[[PluginArgs], Plugin]] = {
 }
 
 
+def _taint_naming(version: KubeVersion) -> str | None:
+    if version.since(34, 2):
+        return None
+    return "node(s) had untolerated taint {taint}" if version.since(24) else "node(s) had taint {taint}, that the pod didn't tolerate"
+
+
+def _spread_rules(version: KubeVersion) -> SpreadRules:
+    return SpreadRules(
+        empty_selector_counts=not version.since(27),
+        counts_ineligible_nodes=version.since(19) and not version.since(24),
+        passes_without_domains=not version.since(20),
+        missing_label_is_resolvable=not version.since(19),
+    )
+
+
 def framework(profile: Profile) -> Framework:
     """The plugins of ``profile``, ready to judge pods."""
     plugins = {name: make(profile.args) for name, make in REGISTRY.items()}
@@ -59,5 +79,7 @@ def framework(profile: Profile) -> Framework:
         filters=[plugins[name] for name in profile.filters if name in plugins],
         scores=[(plugins[entry.name], entry.weight) for entry in profile.scores if entry.name in plugins],
         disabled=[plugins[name] for name in default_profile(version).filters if name in plugins and name not in profile.filters],
-        messages=MessageRules(counts_excluded_nodes=version.since(32), counts_rejection_per_node=not version.since(26)),
+        messages=MessageRules(
+            counts_excluded_nodes=version.since(32), counts_rejection_per_node=not version.since(26), wording=wording(version)
+        ),
     )

@@ -20,29 +20,28 @@ UNTOLERATED = Status(Code.UNRESOLVABLE, ("node(s) had untolerated taint(s)",))
 class TaintToleration:
     name: ClassVar[str] = "TaintToleration"
 
-    names_taint: bool = False
-    """Up to 1.34.1 the reason names the first untolerated taint."""
+    naming: str | None = None
+    """Up to 1.34.1 the reason names the first untolerated taint, in this form."""
 
     def prepare(self, cluster: Cluster, pod: Pod) -> State:
-        return _State(cluster, pod, self.names_taint)
+        return _State(cluster, pod, self.naming)
 
 
 @dataclass
 class _State(State):
     cluster: Cluster
     pod: Pod
-    names_taint: bool
+    naming: str | None
 
     def filter(self) -> Verdicts:
-        if not self.names_taint:
+        if self.naming is None:
             return Verdicts.rejecting(~tolerated(self.cluster, self.pod), UNTOLERATED)
         table: list[Status] = []
         which = []
         for taints in self.cluster.taint_lists:
             first = next(iter(untolerated(taints, self.pod.spec.tolerations, DO_NOT_SCHEDULE_EFFECTS)), None)
             if first is not None:
-                reason = f"node(s) had untolerated taint {{{first.key}: {first.value}}}"
-                table.append(Status(Code.UNRESOLVABLE, (reason,)))
+                table.append(Status(Code.UNRESOLVABLE, (self.naming.format(taint=f"{{{first.key}: {first.value}}}"),)))
             which.append(len(table) if first is not None else 0)
         return Verdicts(self.cluster.per_taint_list(which).astype(np.int32), tuple(table))
 

@@ -6,6 +6,7 @@ Source of the rules: kube-scheduler 1.36, podtopologyspread/filtering.go.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -20,10 +21,24 @@ LABEL_MISSING = Status(Code.UNRESOLVABLE, ("node(s) didn't match pod topology sp
 NO_DOMAINS = 2**31 - 1
 
 
+@dataclass(frozen=True, slots=True)
+class SpreadRules:
+    """How a release counts and judges."""
+
+    empty_selector_counts: bool = False
+    """Up to 1.26 the selector ``{}`` counts all pods of the namespace, later none."""
+    counts_ineligible_nodes: bool = False
+    """From 1.19 to 1.23 pods on any node count towards a domain that an eligible node makes."""
+    passes_without_domains: bool = False
+    """Up to 1.19 every node passes when no constraint has a domain."""
+    missing_label_is_resolvable: bool = False
+    """Up to 1.18 a missing label is judged like too much skew."""
+
+
 class HardConstraint:
     """One DoNotSchedule constraint counted over a cluster."""
 
-    def __init__(self, cluster: Cluster, constraint: Constraint, eligible: Mask, matching: Counts) -> None:
+    def __init__(self, cluster: Cluster, constraint: Constraint, eligible: Mask, matching: Counts, rules: SpreadRules) -> None:
         column = cluster.label(constraint.topology_key)
         self.constraint = constraint
         self.eligible = eligible
@@ -35,7 +50,8 @@ class HardConstraint:
         self.is_domain[codes] = True
         self.counts: Counts = np.zeros(len(column.values), dtype=np.int64)
         """Matching pods per value of the key; 0 for values that are not a domain."""
-        np.add.at(self.counts, codes, matching[eligible])
+        counted = self.is_domain[column.codes] & column.present if rules.counts_ineligible_nodes and codes.size else eligible
+        np.add.at(self.counts, column.codes[counted], matching[counted])
 
     @property
     def global_minimum(self) -> int:
@@ -61,21 +77,24 @@ class HardConstraint:
         return self.matching() + self.constraint.self_match - self.global_minimum
 
 
-def count_hard(cluster: Cluster, pod: Pod, constraints: Sequence[Constraint], inclusion: NodeInclusion) -> list[HardConstraint]:
+def count_hard(
+    cluster: Cluster, pod: Pod, constraints: Sequence[Constraint], inclusion: NodeInclusion, rules: SpreadRules
+) -> list[HardConstraint]:
     """Count every hard constraint; a node lacking any of their keys is eligible for none of them."""
     all_keys = has_all_keys(cluster, constraints)
+    namespace = pod.metadata.namespace
     return [
-        HardConstraint(
-            cluster, constraint, all_keys & inclusion.of(constraint), count_matching(cluster, constraint, pod.metadata.namespace)
-        )
+        HardConstraint(cluster, constraint, all_keys & inclusion.of(constraint), count_matching(cluster, constraint, namespace), rules)
         for constraint in constraints
     ]
 
 
-def judge(constraints: Sequence[HardConstraint]) -> Verdicts:
+def judge(constraints: Sequence[HardConstraint], rules: SpreadRules) -> Verdicts:
     """The first constraint a node fails decides; within one, a missing label comes before the skew."""
     which = np.zeros(len(constraints[0].eligible), dtype=np.int32)
-    for counted in reversed(constraints):
-        which[counted.skew() > counted.constraint.max_skew] = 1
-        which[counted.missing()] = 2
-    return Verdicts(which, (CONSTRAINTS_NOT_MATCHED, LABEL_MISSING))
+    missing = Status(Code.UNSCHEDULABLE, LABEL_MISSING.reasons) if rules.missing_label_is_resolvable else LABEL_MISSING
+    if not (rules.passes_without_domains and not any(counted.is_domain.any() for counted in constraints)):
+        for counted in reversed(constraints):
+            which[counted.skew() > counted.constraint.max_skew] = 1
+            which[counted.missing()] = 2
+    return Verdicts(which, (CONSTRAINTS_NOT_MATCHED, missing))

@@ -17,7 +17,7 @@ from kubespread.scheduler.plugins.podtopologyspread.constraints import (
     PodConstraints,
     pod_constraints,
 )
-from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint, count_hard, judge
+from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint, SpreadRules, count_hard, judge
 from kubespread.scheduler.plugins.podtopologyspread.scoring import SoftConstraints
 
 
@@ -26,24 +26,24 @@ class PodTopologySpread:
     name: ClassVar[str] = "PodTopologySpread"
 
     args: SpreadArgs = field(default_factory=SpreadArgs)
-    empty_selector_counts: bool = False
-    """Up to 1.26 the selector ``{}`` counts all pods of the namespace, later none."""
+    rules: SpreadRules = field(default_factory=SpreadRules)
 
     def prepare(self, cluster: Cluster, pod: Pod) -> State:
-        declared = pod_constraints(pod, self.args, cluster.objects, empty_selector_counts=self.empty_selector_counts)
+        declared = pod_constraints(pod, self.args, cluster.objects, empty_selector_counts=self.rules.empty_selector_counts)
         if problem := declared.problems.get(DO_NOT_SCHEDULE):
             detail = f"get constraints from pod: obtaining pod's hard topology spread constraints: {problem}"
             raise SchedulingError(f'running PreFilter plugin "PodTopologySpread": {detail}')
-        return SpreadState(cluster, pod, declared) if declared.constraints else SKIP
+        return SpreadState(cluster, pod, declared, self.rules) if declared.constraints else SKIP
 
 
 class SpreadState(State):
     """One pod's constraints counted over one cluster; what explain shows is read from here."""
 
-    def __init__(self, cluster: Cluster, pod: Pod, declared: PodConstraints) -> None:
+    def __init__(self, cluster: Cluster, pod: Pod, declared: PodConstraints, rules: SpreadRules) -> None:
         self._cluster = cluster
         self._pod = pod
         self.declared = declared
+        self._rules = rules
 
     @cached_property
     def _inclusion(self) -> NodeInclusion:
@@ -53,7 +53,7 @@ class SpreadState(State):
     def hard(self) -> list[HardConstraint]:
         """The DoNotSchedule constraints in declared order."""
         constraints = [self.declared.constraints[at] for at in self.declared.of(DO_NOT_SCHEDULE)]
-        return count_hard(self._cluster, self._pod, constraints, self._inclusion)
+        return count_hard(self._cluster, self._pod, constraints, self._inclusion, self._rules)
 
     @cached_property
     def soft(self) -> SoftConstraints | None:
@@ -64,7 +64,7 @@ class SpreadState(State):
         return SoftConstraints(self._cluster, self._pod, constraints, self._inclusion, strict=self.declared.strict)
 
     def filter(self) -> Verdicts | None:
-        return judge(self.hard) if self.hard else None
+        return judge(self.hard, self._rules) if self.hard else None
 
     def score(self, feasible: Mask) -> Counts | None:
         if problem := self.declared.problems.get(SCHEDULE_ANYWAY):

@@ -21,18 +21,15 @@ from kubespread.scheduler.plugins.volumes.matching import PersistentVolumes, adm
 from kubespread.scheduler.storage import SELECTED_NODE, claim_name, is_bound, is_owned
 
 NODE_CONFLICT = "node(s) didn't match PersistentVolume's node affinity"
-NODE_CONFLICT_BEFORE_1_33 = "node(s) had volume node affinity conflict"
 BIND_CONFLICT = "node(s) didn't find available persistent volumes to bind"
 NOT_ENOUGH_SPACE = "node(s) did not have enough free storage"
 VOLUME_MISSING = "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)"
 UNBOUND_IMMEDIATE = "pod has unbound immediate PersistentVolumeClaims"
+_REASONS = (NODE_CONFLICT, BIND_CONFLICT, NOT_ENOUGH_SPACE, VOLUME_MISSING)
 
 
-@dataclass(frozen=True)
 class VolumeBinding:
     name: ClassVar[str] = "VolumeBinding"
-
-    node_conflict: str = NODE_CONFLICT
 
     def prepare(self, cluster: Cluster, pod: Pod) -> State | Status:
         if not cluster.has_claims:
@@ -51,7 +48,7 @@ class VolumeBinding:
         waiting = [claim for claim in claims if not is_bound(claim)]
         if any(claim.spec.volume_name or not cluster.storage.is_delayed(claim) for claim in waiting):
             return Status(Code.UNRESOLVABLE, (UNBOUND_IMMEDIATE,))
-        return _State(cluster, bound, waiting, (self.node_conflict, BIND_CONFLICT, NOT_ENOUGH_SPACE, VOLUME_MISSING))
+        return _State(cluster, bound, waiting)
 
 
 def _claim_names(pod: Pod) -> Iterator[tuple[str, bool]]:
@@ -81,7 +78,6 @@ class _State(State):
     cluster: Cluster
     bound: Sequence[PersistentVolumeClaim]
     waiting: Sequence[PersistentVolumeClaim]
-    reasons: Sequence[str]
 
     def filter(self) -> Verdicts:
         node_conflict, missing = self._judge_bound()
@@ -91,7 +87,7 @@ class _State(State):
         table: list[Status] = []
         entry = np.zeros(len(distinct), dtype=np.int32)
         for position, row in enumerate(distinct):
-            reasons = tuple(reason for reason, raised in zip(self.reasons, row, strict=True) if raised)
+            reasons = tuple(reason for reason, raised in zip(_REASONS, row, strict=True) if raised)
             if reasons:
                 table.append(Status(Code.UNRESOLVABLE, reasons))
                 entry[position] = len(table)

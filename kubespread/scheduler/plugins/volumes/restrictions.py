@@ -16,15 +16,14 @@ from kubespread.scheduler.cluster import Cluster
 from kubespread.scheduler.framework import SKIP, Code, State, Status, Verdicts
 
 NO_DISK = Status(Code.UNSCHEDULABLE, ("node(s) had no available disk",))
-IN_USE = "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod"
-IN_USE_BEFORE_1_34 = "node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode"
+IN_USE = Status(
+    Code.UNSCHEDULABLE,
+    ("node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod",),
+)
 
 
-@dataclass(frozen=True)
 class VolumeRestrictions:
     name: ClassVar[str] = "VolumeRestrictions"
-
-    in_use: str = IN_USE
 
     def prepare(self, cluster: Cluster, pod: Pod) -> State | Status:
         exclusive = set()
@@ -39,7 +38,7 @@ class VolumeRestrictions:
                 exclusive.add((pod.metadata.namespace, name))
         disks = [volume for volume in pod.spec.volumes if _is_exclusive_disk(volume)]
         conflicts = any(claim in cluster.claims_in_use for claim in exclusive)
-        return _State(cluster, disks, conflicts, Status(Code.UNSCHEDULABLE, (self.in_use,))) if disks or conflicts else SKIP
+        return _State(cluster, disks, conflicts) if disks or conflicts else SKIP
 
 
 @dataclass
@@ -47,7 +46,6 @@ class _State(State):
     cluster: Cluster
     disks: list[Volume]
     conflicts: bool
-    in_use: Status
 
     def filter(self) -> Verdicts:
         # A claim in use anywhere is in use everywhere.
@@ -55,7 +53,7 @@ class _State(State):
         for node, used in self.cluster.inline_volumes:
             if any(_same_disk(wanted, used) for wanted in self.disks):
                 which[node] = 1
-        return Verdicts(which, (NO_DISK, self.in_use))
+        return Verdicts(which, (NO_DISK, IN_USE))
 
 
 def _is_exclusive_disk(volume: Volume) -> bool:

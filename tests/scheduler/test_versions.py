@@ -1,4 +1,4 @@
-"""NodePorts, NodeDeclaredFeatures, sampling, and what older releases do otherwise."""
+"""What older releases do otherwise."""
 
 from __future__ import annotations
 
@@ -7,70 +7,10 @@ from typing import Any
 import pytest
 
 import kubespread
-from kubespread.scheduler.sampling import nodes_to_find
 from tests.builders import hard, node, pod, pods_on, taint
-from tests.scheduler.asking import SKEWED, ask, reasons, scores
+from tests.scheduler.asking import MISSING, SKEWED, ask, reasons, scores
 
 Data = dict[str, Any]
-
-TAKEN = "node(s) didn't have free ports for the requested pod ports"
-
-
-def ports(*given: Data, sidecar: bool = False, **spec: Any) -> Data:
-    held = {"name": "c", "image": "x", "ports": [{"containerPort": 80, **port} for port in given]}
-    if sidecar:
-        return pod(initContainers=[{**held, "name": "i", "restartPolicy": "Always"}], **spec)
-    return pod(containers=[held], **spec)
-
-
-def used(*given: Data, **spec: Any) -> Data:
-    plain = ports(*given, **spec)
-    return {**plain, "metadata": {**plain["metadata"], "name": "p"}, "spec": {**plain["spec"], "nodeName": "n"}}
-
-
-PORTS: dict[str, tuple[Data, Data, bool]] = {
-    "the same port": (used({"hostPort": 80}), ports({"hostPort": 80}), False),
-    "another port": (used({"hostPort": 81}), ports({"hostPort": 80}), True),
-    "another protocol": (used({"hostPort": 80, "protocol": "UDP"}), ports({"hostPort": 80}), True),
-    "another address": (used({"hostPort": 80, "hostIP": "1.1.1.1"}), ports({"hostPort": 80, "hostIP": "1.1.1.2"}), True),
-    "any address against one": (used({"hostPort": 80, "hostIP": "1.1.1.1"}), ports({"hostPort": 80}), False),
-    ":: is no wildcard": (used({"hostPort": 80, "hostIP": "1.1.1.1"}), ports({"hostPort": 80, "hostIP": "::"}), True),
-    "but the any address covers it": (used({"hostPort": 80}), ports({"hostPort": 80, "hostIP": "::"}), False),
-    "hostNetwork claims container ports": (used({}, hostNetwork=True), ports({}, hostNetwork=True), False),
-    "a sidecar's ports count": (used({"hostPort": 80}), ports({"hostPort": 80}, sidecar=True), False),
-}
-
-
-@pytest.mark.parametrize("case", PORTS)
-def test_ports(case: str) -> None:
-    existing, candidate, fits = PORTS[case]
-    assert reasons(ask([node("n"), existing], candidate)) == ({} if fits else {"n": TAKEN})
-
-
-def declaring(name: str, *features: str) -> Data:
-    plain = node(name)
-    return {**plain, "status": {**plain["status"], "declaredFeatures": list(features)}}
-
-
-def test_a_pod_needs_kubelets_that_declare_its_features() -> None:
-    rules = [{"action": "RestartAllContainers", "exitCodes": {"operator": "In", "values": [1]}}]
-    candidate = pod(containers=[{"name": "c", "image": "x", "restartPolicyRules": rules}])
-    restart, user = "RestartAllContainersOnContainerExits", "UserNamespacesHostNetworkSupport"
-    nodes = [node("old"), declaring("new", "AAA", restart, user), declaring("unsorted", user, restart)]
-    missing = "node(s) didn't match Pod's required features"
-    assert reasons(ask(nodes, candidate)) == {"old": missing, "unsorted": missing}
-
-
-@pytest.mark.parametrize(
-    ("nodes", "wanted"),
-    [(99, None), (100, None), (150, 100), (250, 120), (500, 230), (1000, 420), (2000, 680), (5000, 500), (5625, 281), (10000, 500)],
-)
-def test_adaptive_sampling(nodes: int, wanted: int | None) -> None:
-    assert nodes_to_find(nodes) == wanted
-
-
-def test_a_percentage_overrides_it() -> None:
-    assert (nodes_to_find(1000, 100), nodes_to_find(1000, 20), nodes_to_find(1000, 5)) == (None, 200, 100)
 
 
 def at_version(version: str, objects: list[Data], candidate: Data) -> kubespread.ExplainReport:
@@ -83,6 +23,7 @@ def at_version(version: str, objects: list[Data], candidate: Data) -> kubespread
         ("1.36", "node(s) had untolerated taint(s)"),
         ("1.34", "node(s) had untolerated taint(s)"),
         ("1.34.1", "node(s) had untolerated taint {k: }"),
+        ("1.23", "node(s) had taint {k: }, that the pod didn't tolerate"),
     ],
 )
 def test_the_taint_text_follows_the_patch(version: str, text: str) -> None:
@@ -147,8 +88,8 @@ def test_dynamic_resources_score_since_1_35() -> None:
 @pytest.mark.parametrize(
     ("version", "message"),
     [
-        ("1.23", "kube-scheduler 1.23 is not modelled: versions 1.24 to 1.36 are"),
-        ("1.37", "kube-scheduler 1.37 is not modelled: versions 1.24 to 1.36 are"),
+        ("1.17", "kube-scheduler 1.17 does not spread pods: topologySpreadConstraints are on by default since 1.18"),
+        ("1.37", "kube-scheduler 1.37 is not modelled: versions 1.18 to 1.36 are"),
         ("latest", "invalid Kubernetes version 'latest': expected 1.X or 1.X.Y"),
     ],
 )
@@ -158,6 +99,7 @@ def test_versions_that_are_not_modelled(version: str, message: str) -> None:
     assert str(refused.value) == message
 
 
+OTHERS = {"matchLabels": {"app": "others"}}
 PINNED = [{"key": "metadata.name", "operator": "In", "values": [name]} for name in ("n1", "n2")]
 
 
@@ -191,12 +133,88 @@ MESSAGES: dict[str, tuple[list[Data], Data, dict[str, str]]] = {
             "1.26": "0/1 nodes are available: pod affinity terms conflict.",
         },
     ),
+    "a node that fails two plugins": (
+        [node("n1", cpu="1", taints=[taint("k")])],
+        pod(requests={"cpu": "2"}),
+        {
+            "1.20": "0/1 nodes are available: 1 node(s) had taint {k: }, that the pod didn't tolerate.",
+            "1.19": "0/1 nodes are available: 1 Insufficient cpu.",
+        },
+    ),
+    "a node selector": (
+        [node("n1")],
+        pod(nodeSelector={"disk": "ssd"}),
+        {
+            "1.21": "0/1 nodes are available: 1 node(s) didn't match Pod's node affinity/selector.",
+            "1.20": "0/1 nodes are available: 1 node(s) didn't match Pod's node affinity.",
+            "1.19": "0/1 nodes are available: 1 node(s) didn't match node selector.",
+        },
+    ),
+    "a node name": (
+        [node("n1")],
+        pod(on="n2"),
+        {
+            "1.21": "0/1 nodes are available: 1 node(s) didn't match the requested node name.",
+            "1.20": "0/1 nodes are available: 1 node(s) didn't match the requested hostname.",
+        },
+    ),
+    "pod affinity": (
+        [node("n1", zone="z1")],
+        pod(
+            affinity={"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": "zone", "labelSelector": OTHERS}]}}
+        ),
+        {
+            "1.22": "0/1 nodes are available: 1 node(s) didn't match pod affinity rules.",
+            "1.21": "0/1 nodes are available: 1 node(s) didn't match pod affinity rules, 1 node(s) didn't match pod affinity/anti-affinity rules.",
+            "1.20": "0/1 nodes are available: 1 node(s) didn't match pod affinity rules, 1 node(s) didn't match pod affinity/anti-affinity.",
+        },
+    ),
+    "nodes left out beforehand or one by one": (
+        [node("n1", unschedulable=True), node("n2")],
+        pinned(PINNED[:1]),
+        {
+            "1.24": "0/2 nodes are available: 1 node(s) were unschedulable.",
+            "1.23": "0/2 nodes are available: 1 node(s) didn't match Pod's node affinity/selector, 1 node(s) were unschedulable.",
+        },
+    ),
+    "a label that is missing": (
+        [node("n1"), node("n2", zone="z", unschedulable=True)],
+        pod(constraints=[hard()]),
+        {
+            "1.19": f"0/2 nodes are available: 1 {MISSING}, 1 node(s) were unschedulable.",
+            "1.18": f"0/2 nodes are available: 1 {SKEWED}, 1 node(s) were unschedulable.",
+        },
+    ),
+    "a label that no node has": (
+        [node("n1")],
+        pod(constraints=[hard()]),
+        {"1.20": f"0/1 nodes are available: 1 {MISSING}.", "1.19": ""},
+    ),
     "an over-committed node and a pod that wants nothing of it": (
         [node("n1", cpu="1"), pod("p", "n1", requests={"cpu": "1200m"})],
         pod(requests={"memory": "1Gi"}),
         {"1.28": "", "1.27": "0/1 nodes are available: 1 Insufficient cpu."},
     ),
 }
+
+
+# n3 is not eligible, and shares z1 with n1, which is.
+INELIGIBLE = [node("n1", zone="z1", disk="ssd"), node("n2", zone="z2", disk="ssd"), node("n3", zone="z1"), *pods_on({"n3": 2})]
+
+
+@pytest.mark.parametrize(("version", "rejected"), [("1.24", {}), ("1.23", {"n1": SKEWED}), ("1.19", {"n1": SKEWED}), ("1.18", {})])
+def test_pods_on_nodes_that_are_not_eligible_counted_for_five_releases(version: str, rejected: dict[str, str]) -> None:
+    found = reasons(at_version(version, INELIGIBLE, pod(nodeSelector={"disk": "ssd"}, constraints=[hard()])))
+    assert {name: reason for name, reason in found.items() if name != "n3"} == rejected
+
+
+def test_before_1_24_nodes_that_fit_are_listed_by_name_without_scores() -> None:
+    report = at_version("1.23", [node("b", cpu="16"), node("a", cpu="4")], pod())
+    assert (report.feasible, [(entry.scores, entry.score_details, entry.total) for entry in report.nodes], report.not_modelled) == (
+        ("a", "b"),
+        [({}, {}, None), ({}, {}, None)],
+        ("scores of kube-scheduler 1.23: nodes that fit are listed by name",),
+    )
 
 
 @pytest.mark.parametrize("case", MESSAGES)
@@ -211,9 +229,10 @@ def test_messages_by_version(case: str) -> None:
         ("1.36", "no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling."),
         ("1.33", "preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod."),
         ("1.28", "preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod.."),
+        ("1.23", None),
     ],
 )
-def test_the_preemption_text_by_version(version: str, tail: str) -> None:
+def test_the_preemption_text_by_version(version: str, tail: str | None) -> None:
     snapshot = kubespread.Snapshot.from_objects([node("n", cpu="1")])
     report = kubespread.explain(snapshot, pod(requests={"cpu": "2"}, priority=5), kube_version=version, preemption=True)
     assert report.preemption is not None
