@@ -47,16 +47,18 @@ def explain(
     name: str | None = None,
     namespace: str | None = None,
     scheduler_name: str | None = None,
+    feature_gates: str | None = None,
 ) -> ExplainReport:
     """What kube-scheduler would decide for ``pod`` on every node of ``snapshot``, and the arithmetic behind it.
 
     ``pod`` is a Pod or a workload, as an object or as the path of a manifest (``-``: standard input); ``name`` chooses
     among several workloads, ``namespace`` applies where the manifest names none. ``scheduler_config`` is a
-    KubeSchedulerConfiguration, as a path or as text; ``kube_version`` (1.18 to 1.36) is the release to behave like;
-    ``scheduler_name`` chooses another profile than the pod does; ``preemption`` asks what preemption would do when no node fits.
+    KubeSchedulerConfiguration, as a path or as text; ``kube_version`` (1.18 to 1.36) is the release to behave like,
+    with ``feature_gates`` (``Name=true,Other=false``) set; ``scheduler_name`` chooses another profile than the pod does;
+    ``preemption`` asks what preemption would do when no node fits.
     Raises ManifestError, SnapshotError and UsageError.
     """
-    version = KubeVersion.parse(kube_version) if kube_version is not None else LATEST
+    version = (KubeVersion.parse(kube_version) if kube_version is not None else LATEST).with_gates(feature_gates or "")
     surroundings = Surroundings(snapshot.objects, version, name, namespace)
     chosen = from_path(str(pod), surroundings) if isinstance(pod, str | Path) else from_object(pod, surroundings)
     profile = _profile(scheduler_config, scheduler_name or chosen.pod.spec.scheduler_name, version)

@@ -83,6 +83,10 @@ def explain(
         str | None,
         typer.Option("--kube-version", metavar="1.X[.Y]", show_default=False, help="Release to behave like, 1.18 to 1.36 (the default)."),
     ] = None,
+    feature_gates: Annotated[
+        str | None,
+        typer.Option("--feature-gates", metavar="NAME=true|false,...", show_default=False, help="Feature gates set on that release."),
+    ] = None,
     preemption: Annotated[bool, typer.Option("--preemption", help="When no node fits, predict what preemption would do.")] = False,
     output: Annotated[
         Output | None,
@@ -136,6 +140,7 @@ def explain(
         name=name,
         namespace=namespace,
         scheduler_name=scheduler_name,
+        feature_gates=feature_gates,
     ).sorted_by(sort.value)
     if node:
         report = report.only(node)

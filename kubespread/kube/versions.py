@@ -1,15 +1,16 @@
 """What changed between Kubernetes 1.18 and 1.36 that an answer depends on.
 
-Source of the rules: release notes and feature gate tables of the releases; gates are taken at their defaults.
+Source of the rules: release notes and feature gate tables of the releases; gates stand at their defaults unless set.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kubespread.errors import UsageError
+from kubespread.kube import feature_gates
 from kubespread.kube.objects import Pod
 
 _VERSION = re.compile(r"v?1\.(?P<minor>\d{1,3})(?:\.(?P<patch>\d{1,4}))?(?:[-+].*)?", re.ASCII)
@@ -24,6 +25,8 @@ class KubeVersion:
 
     minor: int = NEWEST
     patch: int | None = None
+    gates: tuple[tuple[str, bool], ...] = ()
+    """Feature gates set by name, and to what."""
 
     @classmethod
     def parse(cls, text: str) -> KubeVersion:
@@ -42,6 +45,19 @@ class KubeVersion:
         """Whether this version is ``1.minor.patch`` or newer."""
         return (self.minor, _LATEST_PATCH if self.patch is None else self.patch) >= (minor, patch)
 
+    def with_gates(self, text: str) -> KubeVersion:
+        """The same release with feature gates set, ``Name=true,Other=false``. Raises UsageError."""
+        return replace(self, gates=tuple(feature_gates.parse(text, self.minor).items()))
+
+    def has(self, gate: str) -> bool:
+        """Whether a feature gate is on: as set, else as the release has it, also where the gate itself is gone."""
+        return dict(self.gates).get(gate, feature_gates.default(gate, self.minor))
+
+    @property
+    def changed_gates(self) -> dict[str, bool]:
+        """The gates that are set otherwise than the release would."""
+        return {name: value for name, value in self.gates if value != feature_gates.default(name, self.minor)}
+
     def __str__(self) -> str:
         return f"1.{self.minor}" if self.patch is None else f"1.{self.minor}.{self.patch}"
 
@@ -51,43 +67,50 @@ LATEST = KubeVersion()
 
 def drop_fields(pod: Pod, version: KubeVersion) -> list[str]:
     """Remove what an API server of this version would not store, and say what that was."""
-    return [f"{field} is dropped: Kubernetes {version} does not have it" for field in _drop(pod, version)]
+    return [f"{field} is dropped: {_why(gate, version)}" for field, gate in _drop(pod, version)]
 
 
-def _drop(pod: Pod, version: KubeVersion) -> Iterator[str]:
+def _why(gate: str, version: KubeVersion) -> str:
+    if gate in version.changed_gates:
+        return f"feature gate {gate} is off"
+    return f"Kubernetes {version} does not have it"
+
+
+def _drop(pod: Pod, version: KubeVersion) -> Iterator[tuple[str, str]]:
+    """Each field dropped, and the gate it needs."""
     spec = pod.spec
+    if spec.topology_spread_constraints and not version.has(gate := "EvenPodsSpread"):
+        spec.topology_spread_constraints = []
+        yield "spec.topologySpreadConstraints", gate
     for position, constraint in enumerate(spec.topology_spread_constraints):
         path = f"spec.topologySpreadConstraints[{position}]"
-        if constraint.min_domains is not None and not version.since(27):
+        if constraint.min_domains is not None and not version.has(gate := "MinDomainsInPodTopologySpread"):
             constraint.min_domains = None
-            yield f"{path}.minDomains"
-        if constraint.node_affinity_policy is not None and not version.since(26):
+            yield f"{path}.minDomains", gate
+        if constraint.node_affinity_policy is not None and not version.has(gate := "NodeInclusionPolicyInPodTopologySpread"):
             constraint.node_affinity_policy = None
-            yield f"{path}.nodeAffinityPolicy"
-        if constraint.node_taints_policy is not None and not version.since(26):
+            yield f"{path}.nodeAffinityPolicy", gate
+        if constraint.node_taints_policy is not None and not version.has(gate := "NodeInclusionPolicyInPodTopologySpread"):
             constraint.node_taints_policy = None
-            yield f"{path}.nodeTaintsPolicy"
-        if constraint.match_label_keys and not version.since(27):
+            yield f"{path}.nodeTaintsPolicy", gate
+        if constraint.match_label_keys and not version.has(gate := "MatchLabelKeysInPodTopologySpread"):
             constraint.match_label_keys = []
-            yield f"{path}.matchLabelKeys"
-    if spec.affinity is not None and not version.since(31):
-        for term in spec.affinity.pod_terms:
-            if term.match_label_keys or term.mismatch_label_keys:
-                term.match_label_keys, term.mismatch_label_keys = [], []
-                yield f"matchLabelKeys of a term for {term.topology_key} in spec.affinity"
-    if spec.affinity is not None and not version.since(22):
-        for term in spec.affinity.pod_terms:
-            if term.namespace_selector is not None:
-                term.namespace_selector = None
-                yield f"namespaceSelector of a term for {term.topology_key} in spec.affinity"
-    if spec.scheduling_gates and not version.since(27):
+            yield f"{path}.matchLabelKeys", gate
+    for term in spec.affinity.pod_terms if spec.affinity is not None else ():
+        where = f"of a term for {term.topology_key} in spec.affinity"
+        if (term.match_label_keys or term.mismatch_label_keys) and not version.has(gate := "MatchLabelKeysInPodAffinity"):
+            term.match_label_keys, term.mismatch_label_keys = [], []
+            yield f"matchLabelKeys {where}", gate
+        if term.namespace_selector is not None and not version.has(gate := "PodAffinityNamespaceSelector"):
+            term.namespace_selector = None
+            yield f"namespaceSelector {where}", gate
+    if spec.scheduling_gates and not version.has(gate := "PodSchedulingReadiness"):
         spec.scheduling_gates = []
-        yield "spec.schedulingGates"
-    if spec.resources is not None and not version.since(34):
+        yield "spec.schedulingGates", gate
+    if spec.resources is not None and not version.has(gate := "PodLevelResources"):
         spec.resources = None
-        yield "spec.resources"
-    if not version.since(29):
-        for position, container in enumerate(spec.init_containers):
-            if container.restart_policy is not None:
-                container.restart_policy = None
-                yield f"spec.initContainers[{position}].restartPolicy"
+        yield "spec.resources", gate
+    for position, container in enumerate(spec.init_containers):
+        if container.restart_policy is not None and not version.has(gate := "SidecarContainers"):
+            container.restart_policy = None
+            yield f"spec.initContainers[{position}].restartPolicy", gate

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubespread.kube.cluster_objects import ClusterObjects
+from kubespread.kube.feature_gates import MODELLED
+from kubespread.kube.gotext import compact_json
 from kubespread.kube.objects import Pod
 from kubespread.kube.pod_requests import pod_requests
 from kubespread.kube.versions import EXACT_SCORES_SINCE, SCORES_SINCE
@@ -61,9 +63,12 @@ def _not_modelled(cluster: Cluster, pod: Pod, profile: Profile) -> Iterator[str]
         yield f"waiting for scheduling gates: [{names}]; the pod is judged as if they were removed"
     if spec.resource_claims:
         yield "DynamicResources: no devices are allocated to the pod's resource claims; take the nodes that fit as an upper bound"
-    if delegated := sorted(delegated_resources(cluster, version) & pod_requests(pod).keys()):
+    if version.has("DRAExtendedResource") and (delegated := sorted(delegated_resources(cluster) & pod_requests(pod).keys())):
         names = ", ".join(delegated)
         yield f"DynamicResources: {names} may come from devices; nodes that offer none themselves are taken to fit"
+    for name, value in version.changed_gates.items():
+        if name not in MODELLED:
+            yield f"feature gate {name}={compact_json(value)}"
     for point in profile.unread_points:
         yield f"scheduler configuration: plugins.{point}"
     if not version.since(SCORES_SINCE):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from kubespread.kube.objects import NodeAffinity, TopologySpreadConstraint
@@ -66,3 +66,11 @@ class PluginArgs:
     fit: FitArgs = field(default_factory=FitArgs)
     balanced: tuple[WeightedResource, ...] = CPU_AND_MEMORY
     inter_pod_affinity: InterPodAffinityArgs = field(default_factory=InterPodAffinityArgs)
+
+
+def args_of(version: KubeVersion, given: PluginArgs) -> PluginArgs:
+    """A profile's arguments in a release. Without the gate DefaultPodTopologySpread there are no System constraints."""
+    spread = given.spread
+    if spread.defaulting_type == "System" and not version.has("DefaultPodTopologySpread"):
+        spread = SpreadArgs("List")
+    return replace(given, version=version, spread=spread)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from kubespread.kube.admission import DEFAULT_SCHEDULER
 from kubespread.kube.versions import LATEST, KubeVersion
-from kubespread.scheduler.plugin_args import PluginArgs
+from kubespread.scheduler.plugin_args import PluginArgs, args_of
 
 FILTER, SCORE, QUEUE_SORT, BIND = "filter", "score", "queueSort", "bind"
 MULTI_POINT = "multiPoint"
@@ -85,9 +85,9 @@ class Profile:
 def default_plugins(version: KubeVersion) -> Plugins:
     """Every plugin of a version's default profile in order: its weight, and the extension points it has a say at."""
     plugins = dict(_DEFAULT_PLUGINS)
-    if not version.since(36):
+    if not version.has("NodeDeclaredFeatures"):
         del plugins["NodeDeclaredFeatures"]
-    if not version.since(34):
+    if not version.has("DynamicResourceAllocation"):
         del plugins["DynamicResources"]
     elif not version.since(35):
         plugins["DynamicResources"] = (0, frozenset({FILTER}))
@@ -191,19 +191,23 @@ def _weights(entries: Iterable[PluginEntry], known: Plugins) -> dict[str, int]:
 _OLD_WEIGHTS = {"TaintToleration": 1, "NodeAffinity": 1, "InterPodAffinity": 1}
 # Once separate plugins for one cloud each; they never reject a pod without such volumes.
 _CLOUD_LIMITS = frozenset({"EBSLimits", "GCEPDLimits", "AzureDiskLimits", "CinderLimits"})
+RETIRED_PLUGINS = frozenset({
+    "NodeLabel", "NodePreferAvoidPods", "NodeResourcesLeastAllocated", "NodeResourcesMostAllocated", "RequestedToCapacityRatio",
+    "SelectorSpread", "ServiceAffinity",
+})  # fmt: skip
 
 
 def expand_per_point(
     points: Mapping[str, PluginSet], scheduler_name: str, version: KubeVersion
 ) -> tuple[tuple[str, ...], tuple[PluginEntry, ...]]:
-    """The same for v1beta2, which lists the defaults at every extension point and has no multiPoint. Raises ProfileError."""
+    """The same for v1beta1 and v1beta2, which list the defaults at every extension point and have no multiPoint. Raises ProfileError."""
     known = default_plugins(version)
     expanded: dict[str, list[PluginEntry]] = {}
     for point in (FILTER, SCORE):
         default = [
             PluginEntry(name, _OLD_WEIGHTS.get(name, weight) or 1) for name, (weight, extended) in known.items() if point in extended
         ]
-        merged = [entry for entry in _merge(default, points.get(point, PluginSet())) if entry.name not in _CLOUD_LIMITS]
+        merged = [entry for entry in _merge(default, points.get(point, PluginSet())) if entry.name not in _CLOUD_LIMITS | RETIRED_PLUGINS]
         for entry in merged:
             if point not in _points_of(entry.name, point, known):
                 prefix = f"initializing profiles: creating profile for scheduler name {scheduler_name}: "
@@ -216,4 +220,4 @@ def expand_per_point(
 def default_profile(version: KubeVersion = LATEST) -> Profile:
     """kube-scheduler without a configuration file."""
     filters, scores = expand({}, DEFAULT_SCHEDULER, version)
-    return Profile(filters=filters, scores=scores, args=PluginArgs(version=version))
+    return Profile(filters=filters, scores=scores, args=args_of(version, PluginArgs()))

@@ -124,7 +124,12 @@ REFUSALS: dict[str, tuple[Any, str]] = {
     "an old version": (
         {**HEAD, "apiVersion": "kubescheduler.config.k8s.io/v1beta3"},
         'no kind "KubeSchedulerConfiguration" is registered for version "kubescheduler.config.k8s.io/v1beta3" '
-        'in scheme "pkg/scheduler/apis/config/scheme/scheme.go:29"',
+        'in scheme "pkg/scheduler/apis/config/scheme/scheme.go:29"; Kubernetes 1.23 to 1.28 read it (--kube-version)',
+    ),
+    "an alpha version": (
+        {**HEAD, "apiVersion": "kubescheduler.config.k8s.io/v1alpha2"},
+        'no kind "KubeSchedulerConfiguration" is registered for version "kubescheduler.config.k8s.io/v1alpha2" '
+        'in scheme "pkg/scheduler/apis/config/scheme/scheme.go:29"; alpha configurations are not read, write it as v1beta1 or newer',
     ),
     "an unknown field": ({"foo": 1}, 'strict decoding error: unknown field "foo"'),
     "a wrong type": (
@@ -361,8 +366,30 @@ def test_v1beta2_lists_its_defaults_at_every_point() -> None:
     assert profile.filters == default_profile(KubeVersion(27)).filters
 
 
+def test_v1beta1_infers_the_list_and_names_plugins_that_are_gone() -> None:
+    args = {"apiVersion": "kubescheduler.config.k8s.io/v1beta1", "kind": "PodTopologySpreadArgs", "defaultConstraints": [ZONE]}
+    data = {
+        "apiVersion": "kubescheduler.config.k8s.io/v1beta1",
+        "kind": "KubeSchedulerConfiguration",
+        "profiles": [
+            {
+                "plugins": {
+                    "filter": {"enabled": enabled(("NodeLabel", 0)), "disabled": [{"name": "NodePorts"}]},
+                    "score": {"enabled": enabled(("RequestedToCapacityRatio", 2))},
+                },
+                "pluginConfig": [{"name": "PodTopologySpread", "args": args}],
+            }
+        ],
+    }
+    (profile,) = load_profiles(data, KubeVersion(20))
+    assert profile.args.spread.defaulting_type == "List"
+    assert profile.unread_points == ("filter.NodeLabel", "score.RequestedToCapacityRatio")
+    assert profile.filters == tuple(name for name in default_profile(KubeVersion(20)).filters if name != "NodePorts")
+
+
 @pytest.mark.parametrize(
-    ("api_version", "minor", "served"), [("v1beta3", 28, True), ("v1beta3", 29, False), ("v1beta2", 28, False), ("v1", 24, False)]
+    ("api_version", "minor", "served"),
+    [("v1beta3", 28, True), ("v1beta3", 29, False), ("v1beta2", 28, False), ("v1beta1", 23, False), ("v1", 24, False)],
 )
 def test_a_version_of_the_file_is_read_where_it_was_served(api_version: str, minor: int, served: bool) -> None:
     data = {"apiVersion": f"kubescheduler.config.k8s.io/{api_version}", "kind": "KubeSchedulerConfiguration"}

@@ -5,18 +5,19 @@ Source of the rules: kubescheduler.config.k8s.io/v1 as kube-scheduler 1.36 decod
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from kubespread.kube.admission import DEFAULT_SCHEDULER
 from kubespread.kube.gotext import aggregate
 from kubespread.kube.validation.faults import FieldFault, duplicate, invalid, required
-from kubespread.kube.versions import LATEST, KubeVersion
+from kubespread.kube.versions import LATEST, NEWEST, KubeVersion
 from kubespread.scheduler.configuration.args import (
     KINDS,
     Args,
     ConfigurationError,
+    PodTopologySpreadArgs,
     args_faults,
     building_faults,
     decode_args,
@@ -24,12 +25,13 @@ from kubespread.scheduler.configuration.args import (
     strictly,
 )
 from kubespread.scheduler.configuration.types import KubeSchedulerConfiguration, KubeSchedulerProfile, PluginPoint, Plugins
-from kubespread.scheduler.profile import PluginEntry, PluginSet, Profile, ProfileError, expand, expand_per_point
+from kubespread.scheduler.plugin_args import args_of
+from kubespread.scheduler.profile import RETIRED_PLUGINS, PluginEntry, PluginSet, Profile, ProfileError, expand, expand_per_point
 
 GROUP = "kubescheduler.config.k8s.io"
-V1, V1BETA3, V1BETA2 = f"{GROUP}/v1", f"{GROUP}/v1beta3", f"{GROUP}/v1beta2"
+V1, V1BETA3, V1BETA2, V1BETA1 = (f"{GROUP}/{version}" for version in ("v1", "v1beta3", "v1beta2", "v1beta1"))
 # The minors of Kubernetes 1 that serve each version.
-_SERVED = {V1: range(25, 1000), V1BETA3: range(23, 29), V1BETA2: range(22, 28)}
+_SERVED = {V1: range(25, 1000), V1BETA3: range(23, 29), V1BETA2: range(22, 28), V1BETA1: range(19, 23)}
 KIND = "KubeSchedulerConfiguration"
 _INITIALIZING = "initializing profiles: creating profile for scheduler name {name}: "
 # Their plugins decide together with filter and score; changing them alone makes kube-scheduler fail in ways not modelled.
@@ -44,6 +46,8 @@ def load_profiles(data: Any, version: KubeVersion = LATEST) -> tuple[Profile, ..
     if len(configuration.profiles) == 1 and configuration.profiles[0].scheduler_name is None:
         configuration.profiles[0].scheduler_name = DEFAULT_SCHEDULER
     args = [_decoded_args(profile, position) for position, profile in enumerate(configuration.profiles)]
+    if configuration.api_version == V1BETA1:
+        _infer_defaulting_type(args)
     if faults := [str(fault) for fault in _faults(configuration, args)]:
         raise ConfigurationError(aggregate(faults))
     return tuple(_profile(profile, decoded, configuration, version) for profile, decoded in zip(configuration.profiles, args, strict=True))
@@ -55,8 +59,18 @@ def _decode(data: Any, version: KubeVersion) -> KubeSchedulerConfiguration:
     api_version = data.get("apiVersion")
     if api_version not in _SERVED or version.minor not in _SERVED[api_version] or data["kind"] != KIND:
         scheme = "pkg/scheduler/apis/config/scheme/scheme.go:29"
-        raise ConfigurationError(f'no kind "{data["kind"]}" is registered for version "{data.get("apiVersion", "")}" in scheme "{scheme}"')
+        refusal = f'no kind "{data["kind"]}" is registered for version "{data.get("apiVersion", "")}" in scheme "{scheme}"'
+        raise ConfigurationError(refusal + _hint(api_version, version))
     return strictly(data, KubeSchedulerConfiguration)
+
+
+def _hint(api_version: object, version: KubeVersion) -> str:
+    if isinstance(api_version, str) and api_version.startswith(f"{GROUP}/v1alpha"):
+        return "; alpha configurations are not read, write it as v1beta1 or newer"
+    served = _SERVED.get(str(api_version))
+    if served is None or version.minor in served:
+        return ""
+    return f"; Kubernetes 1.{served[0]} to 1.{min(served[-1], NEWEST)} read it (--kube-version)"
 
 
 def _decoded_args(profile: KubeSchedulerProfile, position: int) -> list[Args | None]:
@@ -65,6 +79,13 @@ def _decoded_args(profile: KubeSchedulerProfile, position: int) -> list[Args | N
         decode_args(config.name, config.args or {}, f".profiles[{position}].pluginConfig[{at}]") if config.name in KINDS else None
         for at, config in enumerate(profile.plugin_config)
     ]
+
+
+def _infer_defaulting_type(args: Iterable[Sequence[Args | None]]) -> None:
+    """v1beta1 takes constraints without a defaultingType for a List; later versions refuse them."""
+    for given in chain.from_iterable(args):
+        if isinstance(given, PodTopologySpreadArgs) and given.default_constraints and not given.defaulting_type:
+            given.defaulting_type = "List"
 
 
 def _faults(configuration: KubeSchedulerConfiguration, args: Sequence[Sequence[Args | None]]) -> Iterator[FieldFault]:
@@ -108,7 +129,7 @@ def _profile(
         "multiPoint": plugins.multi_point,
     }
     try:
-        expanded = expand_per_point if configuration.api_version == V1BETA2 else expand
+        expanded = expand_per_point if configuration.api_version in (V1BETA2, V1BETA1) else expand
         filters, scores = expanded({point: _plugin_set(given) for point, given in points.items()}, name, version)
     except ProfileError as error:
         raise ConfigurationError(str(error)) from error
@@ -119,11 +140,16 @@ def _profile(
         scheduler_name=name,
         filters=filters,
         scores=scores,
-        args=replace(plugin_args(args), version=version),
+        args=args_of(version, plugin_args(args)),
         has_extenders=bool(configuration.extenders),
-        unread_points=tuple(name for name in _UNREAD_POINTS if _is_configured(plugins, name)),
+        unread_points=(*(name for name in _UNREAD_POINTS if _is_configured(plugins, name)), *_retired(points)),
         percentage_of_nodes_to_score=_percentage(profile, configuration),
     )
+
+
+def _retired(points: Mapping[str, PluginPoint]) -> Iterator[str]:
+    for point, given in points.items():
+        yield from (f"{point}.{plugin.name}" for plugin in given.enabled if plugin.name in RETIRED_PLUGINS)
 
 
 def _is_configured(plugins: Plugins, point: str) -> bool:

@@ -39,7 +39,7 @@ REGISTRY: Mapping[str, Callable[[PluginArgs], Plugin]] = {
         args.fit,
         tells_unresolvable=args.version.since(34),
         checks_zero_requests=not args.version.since(28),
-        delegates=args.version.since(36),
+        delegates=args.version.has("DRAExtendedResource"),
     ),
     VolumeRestrictions.name: lambda args: VolumeRestrictions(),
     NodeVolumeLimits.name: lambda args: NodeVolumeLimits(),

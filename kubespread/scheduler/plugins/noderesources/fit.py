@@ -14,7 +14,6 @@ from kubespread.kube.objects import Pod
 from kubespread.kube.pod_requests import pod_requests
 from kubespread.kube.quantity import Quantity, parse
 from kubespread.kube.resource_names import is_extended
-from kubespread.kube.versions import LATEST, KubeVersion
 from kubespread.scheduler.cluster import Cluster, Counts, Mask
 from kubespread.scheduler.framework import Code, State, Status, Verdicts
 from kubespread.scheduler.plugin_args import FitArgs
@@ -45,14 +44,12 @@ class NodeResourcesFit:
             checked = {name: wanted.get(name, 0) for name in (*BASIC_RESOURCES, *named)}
         # The score looks past pod-level resources and lets every container ask for something.
         scored = scheduler_amounts(pod_requests(pod, _stand_ins(), pod_level=False))
-        delegated = delegated_resources(cluster, LATEST) if self.delegates else frozenset()
+        delegated = delegated_resources(cluster) if self.delegates else frozenset()
         return _State(cluster, self, checked, scored, delegated)
 
 
-def delegated_resources(cluster: Cluster, version: KubeVersion) -> frozenset[str]:
-    """Names that a DeviceClass provides, since 1.36: nodes that do not offer them themselves are left to DynamicResources."""
-    if not version.since(36):
-        return frozenset()
+def delegated_resources(cluster: Cluster) -> frozenset[str]:
+    """Names that a DeviceClass provides: with DRAExtendedResource, nodes without them are left to DynamicResources."""
     classes = cluster.objects.device_classes
     extended = {found.spec.extended_resource_name for found in classes if found.spec.extended_resource_name}
     return frozenset(extended | {f"deviceclass.resource.kubernetes.io/{found.metadata.name}" for found in classes})

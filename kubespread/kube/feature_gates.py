@@ -1,0 +1,145 @@
+"""Feature gates: what each release turns on by itself, and what a cluster's operator may change.
+
+Source of the table: the gate tables of the releases 1.18 to 1.36.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from kubespread.errors import UsageError
+from kubespread.kube.gotext import compact_json
+
+_TRUE = frozenset({"1", "t", "T", "TRUE", "true", "True"})
+_FALSE = frozenset({"0", "f", "F", "FALSE", "false", "False"})
+_ENTRY = re.compile(r"(?P<minor>\d+)(?P<stage>[-+]L?|x)")
+
+# The minors in which a gate changes: on (+) or off (-) by default, no longer changeable (L), removed with its behaviour fixed (x).
+_HISTORIES: Mapping[str, str] = {
+    # Spreading
+    "EvenPodsSpread": "16- 18+ 19+L 21x",
+    "DefaultPodTopologySpread": "19- 20+ 24+L 26x",
+    "MinDomainsInPodTopologySpread": "24- 27+ 30+L 32x",
+    "NodeInclusionPolicyInPodTopologySpread": "25- 26+ 33+L",
+    "MatchLabelKeysInPodTopologySpread": "25- 27+",
+    "MatchLabelKeysInPodTopologySpreadSelectorMerge": "34+",
+    "PodTopologyLabelsAdmission": "33- 35+",
+    # Other placement fields
+    "PodAffinityNamespaceSelector": "21- 22+ 24+L 26x",
+    "MatchLabelKeysInPodAffinity": "29- 31+ 33+L",
+    "PodSchedulingReadiness": "26- 27+ 30+L",
+    "TaintTolerationComparisonOperators": "35-",
+    "NonPreemptingPriority": "16- 19+ 24+L 26x",
+    "PreferNominatedNode": "21- 22+ 24+L 26x",
+    "NodeDeclaredFeatures": "35- 36+",
+    "IdentifyPodOS": "23- 24+ 25+L 27x",
+    "RuntimeClass": "16+ 20+L 24x",
+    "PodOverhead": "16- 18+ 24+L 26x",
+    "UserNamespacesSupport": "28- 33+ 36+L",
+    "GenericWorkload": "35-",
+    "GangScheduling": "35-",
+    "TopologyAwareWorkloadScheduling": "36-",
+    "WorkloadAwarePreemption": "36-",
+    "WorkloadWithJob": "36-",
+    # Resources
+    "SidecarContainers": "28- 29+ 33+L",
+    "PodLevelResources": "32- 34+",
+    "InPlacePodVerticalScaling": "27- 33+ 35+L",
+    "InPlacePodLevelResourcesVerticalScaling": "35- 36+",
+    "InPlacePodVerticalScalingInitContainers": "36+",
+    "LocalStorageCapacityIsolation": "16+ 25+L 27x",
+    "DynamicResourceAllocation": "26- 34+ 35+L",
+    "DRAExtendedResource": "34- 36+",
+    "DRAPrioritizedList": "33- 34+",
+    "DRAAdminAccess": "32- 34+ 36+L",
+    "DRAConsumableCapacity": "34- 36+",
+    "DRADeviceBindingConditions": "34- 36+",
+    "DRAPartitionableDevices": "33- 36+",
+    "DRADeviceTaints": "33- 36+",
+    "DRADeviceTaintRules": "35-",
+    "DRASchedulerFilterTimeout": "34+",
+    "DRANodeAllocatableResources": "36-",
+    "DRAListTypeAttributes": "36-",
+    "DRAWorkloadResourceClaims": "36-",
+    "ImageVolume": "31- 35+ 36+L",
+    # Volumes
+    "CSIStorageCapacity": "19- 21+ 24+L 28x",
+    "GenericEphemeralVolume": "19- 21+ 23+L 25x",
+    "CSIMigration": "16- 17+ 25+L 27x",
+    "ReadWriteOncePod": "22- 27+ 29+L 31x",
+    "AttachVolumeLimit": "16+ 17+L 21x",
+    "BalanceAttachedNodeVolumes": "16- 22x",
+    "VolumeCapacityPriority": "21- 33x",
+    "StorageCapacityScoring": "33-",
+    "VolumeLimitScaling": "35-",
+    "MutablePVNodeAffinity": "35-",
+    "MutableCSINodeAllocatableCount": "33- 35+ 36+L",
+    "AnyVolumeDataSource": "18- 24+ 33+L",
+    "VolumeAttributesClass": "29- 34+ 36+L",
+    "NodeOutOfServiceVolumeDetach": "24- 26+ 28+L 32x",
+    # The scheduler's own ways
+    "SchedulerQueueingHints": "28- 32+ 34+L",
+    "SchedulerAsyncPreemption": "32- 33+",
+    "SchedulerPopFromBackoffQ": "33+",
+    "SchedulerAsyncAPICalls": "34-",
+    "NominatedNodeNameForExpectation": "34- 35+",
+    "ClearingNominatedNodeNameAfterBinding": "34- 35+",
+    "OpportunisticBatching": "35+",
+    "ResourceLimitsPriorityFunction": "16- 19x",
+}
+
+# Gates whose switching changes an answer here; switching another is named in the report as not modelled.
+MODELLED = frozenset({
+    "EvenPodsSpread", "DefaultPodTopologySpread", "MinDomainsInPodTopologySpread", "NodeInclusionPolicyInPodTopologySpread",
+    "MatchLabelKeysInPodTopologySpread", "PodAffinityNamespaceSelector", "MatchLabelKeysInPodAffinity", "PodSchedulingReadiness",
+    "NodeDeclaredFeatures", "SidecarContainers", "PodLevelResources", "DynamicResourceAllocation", "DRAExtendedResource",
+})  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Stage:
+    """What one release does with a gate."""
+
+    default: bool
+    locked: bool = False
+    removed: bool = False
+
+
+def _stage(name: str, minor: int) -> _Stage | None:
+    """The last entry of a gate's history up to ``minor``; None when the release does not have it yet."""
+    found = None
+    for entry in _ENTRY.finditer(_HISTORIES.get(name, "")):
+        if int(entry["minor"]) > minor:
+            break
+        kind = entry["stage"]
+        if kind == "x":
+            found = _Stage(found is not None and found.default, removed=True)
+        else:
+            found = _Stage(kind[0] == "+", locked=kind.endswith("L"))
+    return found
+
+
+def default(name: str, minor: int) -> bool:
+    """Whether a release behaves as with this gate on, when nobody sets it."""
+    stage = _stage(name, minor)
+    return stage is not None and stage.default
+
+
+def parse(text: str, minor: int) -> dict[str, bool]:
+    """``Name=true,Other=false`` as a component's --feature-gates takes it, in its words. Raises UsageError."""
+    found: dict[str, bool] = {}
+    for pair in filter(None, (part.strip() for part in text.split(","))):
+        name, separator, given = (part.strip() for part in pair.partition("="))
+        if not separator:
+            raise UsageError(f"missing bool value for {name}")
+        if given not in _TRUE | _FALSE:
+            raise UsageError(f'invalid value of {name}={given}, err: strconv.ParseBool: parsing "{given}": invalid syntax')
+        stage, value = _stage(name, minor), given in _TRUE
+        if stage is None or stage.removed:
+            raise UsageError(f"unrecognized feature gate: {name}")
+        if stage.locked and value != stage.default:
+            raise UsageError(f"cannot set feature gate {name} to {compact_json(value)}, feature is locked to {compact_json(stage.default)}")
+        found[name] = value
+    return found
