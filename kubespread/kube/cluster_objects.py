@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from msgspec import field
 
+from kubespread.kube.devices import DeviceClass, ResourceClaim
 from kubespread.kube.meta import ApiObject, Int32, KubeObject, LabelSelector, ResourceList, StringMap
 from kubespread.kube.objects import Toleration
 from kubespread.kube.storage import (
@@ -102,14 +103,6 @@ class RuntimeClass(ApiObject):
     scheduling: Scheduling | None = None
 
 
-class DeviceClassSpec(KubeObject):
-    extended_resource_name: str = ""
-
-
-class DeviceClass(ApiObject):
-    spec: DeviceClassSpec = field(default_factory=DeviceClassSpec)
-
-
 @dataclass(frozen=True, slots=True)
 class ClusterObjects:
     """The objects of one cluster by kind, in the order they were listed."""
@@ -131,6 +124,7 @@ class ClusterObjects:
     runtime_classes: tuple[RuntimeClass, ...] = ()
     limit_ranges: tuple[LimitRange, ...] = ()
     device_classes: tuple[DeviceClass, ...] = ()
+    resource_claims: tuple[ResourceClaim, ...] = ()
 
 
 FIELDS: Mapping[tuple[str, str], tuple[type[ApiObject], str]] = {
@@ -151,5 +145,6 @@ FIELDS: Mapping[tuple[str, str], tuple[type[ApiObject], str]] = {
     ("node.k8s.io/v1", "RuntimeClass"): (RuntimeClass, "runtime_classes"),
     ("v1", "LimitRange"): (LimitRange, "limit_ranges"),
     ("resource.k8s.io/v1", "DeviceClass"): (DeviceClass, "device_classes"),
+    ("resource.k8s.io/v1", "ResourceClaim"): (ResourceClaim, "resource_claims"),
 }
 """Each kind's type, and the field of ClusterObjects it is kept in."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from msgspec import field
 
 from kubespread.kube.meta import ApiObject, Int32, Int64, KubeObject, LabelSelector, ResourceList, StringMap
@@ -127,6 +125,12 @@ class PodOS(KubeObject):
     name: str = ""
 
 
+class PodResourceClaim(KubeObject):
+    name: str = ""
+    resource_claim_name: str | None = None
+    resource_claim_template_name: str | None = None
+
+
 class PodSpec(KubeObject):
     ignored = frozenset(
         {
@@ -157,7 +161,7 @@ class PodSpec(KubeObject):
     preemption_policy: str | None = None
     runtime_class_name: str | None = None
     os: PodOS | None = None
-    resource_claims: list[dict[str, Any]] = field(default_factory=list)
+    resource_claims: list[PodResourceClaim] = field(default_factory=list)
 
 
 class ContainerStatus(KubeObject):

@@ -88,7 +88,7 @@ def _preemption(plugins: Framework, evaluation: Evaluation, version: KubeVersion
     found = preempt(plugins, evaluation, ends_twice=version.since(26) and not version.since(29))
     candidate = found.candidate
     if candidate is None:
-        return PreemptionReport(node=None, victims=(), violations=0, tail=found.tail if version.since(24) else None)
+        return PreemptionReport(node=None, victims=(), violations=0, tail=(found.tail or None) if version.since(24) else None)
     victims = tuple(f"{victim.metadata.namespace}/{victim.metadata.name}" for victim in candidate.victims)
     return PreemptionReport(node=candidate.node, victims=victims, violations=candidate.violations, tail=None)
 

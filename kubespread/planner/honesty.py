@@ -24,7 +24,12 @@ _VOLUME_PLUGINS = frozenset({"VolumeRestrictions", "NodeVolumeLimits", "VolumeBi
 
 def gaps(pod: Pod, profile: Profile, objects: ClusterObjects) -> tuple[str, ...]:
     """What the snapshot lacks and this pod's answer could depend on."""
-    return (*_default_constraint_gaps(pod, profile, objects), *_volume_gaps(pod, profile, objects), *_namespace_gaps(pod, objects))
+    return (
+        *_default_constraint_gaps(pod, profile, objects),
+        *_volume_gaps(pod, profile, objects),
+        *_namespace_gaps(pod, objects),
+        *_claim_gaps(pod, profile, objects),
+    )
 
 
 def _default_constraint_gaps(pod: Pod, profile: Profile, objects: ClusterObjects) -> Iterator[str]:
@@ -49,6 +54,15 @@ def _namespace_gaps(pod: Pod, objects: ClusterObjects) -> Iterator[str]:
     terms = pod.spec.affinity.pod_terms if pod.spec.affinity is not None else ()
     if any(term.namespace_selector is not None for term in terms) and not objects.namespaces:
         yield "no Namespace objects: the pod's namespaceSelectors see no labels"
+
+
+def _claim_gaps(pod: Pod, profile: Profile, objects: ClusterObjects) -> Iterator[str]:
+    if "DynamicResources" not in profile.filters or not any(claim.resource_claim_name for claim in pod.spec.resource_claims):
+        return
+    if not objects.resource_claims:
+        yield "no ResourceClaim objects: where the pod's resource claims are allocated is not evaluated"
+    elif not objects.device_classes:
+        yield "no DeviceClass objects: whether the classes that the pod's resource claims ask for exist is not evaluated"
 
 
 def not_modelled(cluster: Cluster, pod: Pod, profile: Profile) -> tuple[str, ...]:

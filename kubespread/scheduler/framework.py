@@ -134,11 +134,9 @@ class Framework:
     scores: Sequence[tuple[Plugin, int]]
     disabled: Sequence[Plugin] = ()
     """Filters the profile does not run. They are asked all the same, since what they would say is worth knowing."""
+    post_filters: frozenset[str] = frozenset()
+    """Names of the plugins that are asked once no node is left."""
     messages: MessageRules = field(default_factory=MessageRules)
-
-    @property
-    def filter_names(self) -> frozenset[str]:
-        return frozenset(plugin.name for plugin in self.filters)
 
     def judge(self, cluster: Cluster, pod: Pod) -> Evaluation:
         """What the profile's filters say, and nothing else. Raises SchedulingError when a PreFilter fails."""

@@ -20,7 +20,7 @@ from kubespread.scheduler.framework import Code, Evaluation, Framework, Status
 NO_VICTIMS = "No preemption victims found for incoming pod"
 NOT_HELPFUL = "Preemption is not helpful for scheduling"
 NEVER = "not eligible due to preemptionPolicy=Never."
-NO_CLAIMS = "no new claims to deallocate"
+NO_CLAIMS, STILL_NOT = "no new claims to deallocate", "still not schedulable"
 # What DynamicResources' PostFilter says when its own PreFilter was never reached.
 NOT_REACHED = "not found"
 MIN_CANDIDATES_PERCENTAGE, MIN_CANDIDATES = 10, 100
@@ -47,22 +47,31 @@ class Preemption:
 
 def preempt(framework: Framework, evaluation: Evaluation, *, ends_twice: bool = False) -> Preemption:
     """What preemption would do for a pod that fits nowhere. From 1.26 to 1.28 its text ``ends_twice``, with two dots."""
-    found = _preempt(framework, evaluation)
-    return replace(found, tail=f"{found.tail}.") if ends_twice and found.candidate is None else found
+    found = _ask_post_filters(framework, evaluation)
+    return replace(found, tail=f"{found.tail}.") if ends_twice and found.tail else found
 
 
-def _preempt(framework: Framework, evaluation: Evaluation) -> Preemption:
-    pod = evaluation.pod
-    claims = f"{NO_CLAIMS}, " if "DynamicResources" in framework.filter_names else ""
+def _ask_post_filters(framework: Framework, evaluation: Evaluation) -> Preemption:
+    claims = []
+    if "DynamicResources" in framework.post_filters:
+        claims.append(STILL_NOT if evaluation.pod.spec.resource_claims else NO_CLAIMS)
+    if evaluation.rejection is not None and claims:
+        return Preemption(None, NOT_REACHED)
+    if "DefaultPreemption" not in framework.post_filters:
+        return Preemption(None, ", ".join(claims))
+    candidate, refusal = _default_preemption(framework, evaluation)
+    return Preemption(candidate, "" if candidate else ", ".join([*claims, f"preemption: {refusal}"]))
+
+
+def _default_preemption(framework: Framework, evaluation: Evaluation) -> tuple[Candidate | None, str]:
+    """The candidate, or why there is none."""
     if evaluation.rejection is not None:
-        return Preemption(None, NOT_REACHED if claims else f"preemption: {_nothing_tried(evaluation)}")
-    if pod.spec.preemption_policy == "Never":
-        return Preemption(None, f"{claims}preemption: {NEVER}")
+        return None, _nothing_tried(evaluation)
+    if evaluation.pod.spec.preemption_policy == "Never":
+        return None, NEVER
     search = _Search(framework, evaluation)
     candidates = search.run()
-    if candidates:
-        return Preemption(_best(candidates))
-    return Preemption(None, f"{claims}preemption: {search.message}")
+    return (_best(candidates), "") if candidates else (None, search.message)
 
 
 def _nothing_tried(evaluation: Evaluation) -> str:

@@ -12,9 +12,15 @@ from kubespread.kube.admission import DEFAULT_SCHEDULER
 from kubespread.kube.versions import LATEST, KubeVersion
 from kubespread.scheduler.plugin_args import PluginArgs, args_of
 
-FILTER, SCORE, QUEUE_SORT, BIND = "filter", "score", "queueSort", "bind"
+FILTER, POST_FILTER, SCORE, QUEUE_SORT, BIND = "filter", "postFilter", "score", "queueSort", "bind"
 MULTI_POINT = "multiPoint"
-_INTERFACES = {FILTER: "FilterPlugin", SCORE: "ScorePlugin", QUEUE_SORT: "QueueSortPlugin", BIND: "BindPlugin"}
+_INTERFACES = {
+    FILTER: "FilterPlugin",
+    POST_FILTER: "PostFilterPlugin",
+    SCORE: "ScorePlugin",
+    QUEUE_SORT: "QueueSortPlugin",
+    BIND: "BindPlugin",
+}
 
 Plugins = Mapping[str, tuple[int, frozenset[str]]]
 
@@ -34,8 +40,8 @@ _DEFAULT_PLUGINS: Plugins = {
     "VolumeZone": (0, frozenset({FILTER})),
     "PodTopologySpread": (2, frozenset({FILTER, SCORE})),
     "InterPodAffinity": (2, frozenset({FILTER, SCORE})),
-    "DynamicResources": (2, frozenset({FILTER, SCORE})),
-    "DefaultPreemption": (0, frozenset()),
+    "DynamicResources": (2, frozenset({FILTER, POST_FILTER, SCORE})),
+    "DefaultPreemption": (0, frozenset({POST_FILTER})),
     "NodeResourcesBalancedAllocation": (1, frozenset({SCORE})),
     "ImageLocality": (1, frozenset({SCORE})),
     "DefaultBinder": (0, frozenset({BIND})),
@@ -47,6 +53,15 @@ _ORDER_BEFORE_1_20 = (
 )  # fmt: skip
 # In the tree, and off unless a profile enables them.
 _OPTIONAL_PLUGINS = frozenset({"GangScheduling", "TopologyPlacementGenerator", "PodGroupPodsCount"})
+
+
+@dataclass(frozen=True, slots=True)
+class Expansion:
+    """The plugins of one profile at the extension points that have a say here."""
+
+    filters: tuple[str, ...]
+    post_filters: tuple[str, ...]
+    scores: tuple[PluginEntry, ...]
 
 
 class ProfileError(Exception):
@@ -73,6 +88,7 @@ class Profile:
 
     scheduler_name: str = DEFAULT_SCHEDULER
     filters: tuple[str, ...] = ()
+    post_filters: tuple[str, ...] = ()
     scores: tuple[PluginEntry, ...] = ()
     args: PluginArgs = field(default_factory=PluginArgs)
     has_extenders: bool = False
@@ -90,7 +106,7 @@ def default_plugins(version: KubeVersion) -> Plugins:
     if not version.has("DynamicResourceAllocation"):
         del plugins["DynamicResources"]
     elif not version.since(35):
-        plugins["DynamicResources"] = (0, frozenset({FILTER}))
+        plugins["DynamicResources"] = (0, frozenset({FILTER, POST_FILTER}))
     if not version.since(20):
         order = [
             *_ORDER_BEFORE_1_20,
@@ -100,10 +116,8 @@ def default_plugins(version: KubeVersion) -> Plugins:
     return plugins
 
 
-def expand(
-    points: Mapping[str, PluginSet], scheduler_name: str, version: KubeVersion = LATEST
-) -> tuple[tuple[str, ...], tuple[PluginEntry, ...]]:
-    """The filters and the weighted scores of a profile that configures ``points``. Raises ProfileError."""
+def expand(points: Mapping[str, PluginSet], scheduler_name: str, version: KubeVersion = LATEST) -> Expansion:
+    """The plugins of a profile that configures ``points``. Raises ProfileError."""
     known = default_plugins(version)
     try:
         multi = _merge([PluginEntry(name, weight) for name, (weight, _) in known.items()], points.get(MULTI_POINT, PluginSet()))
@@ -116,7 +130,8 @@ def expand(
         weights = _weights([*_merge([], points.get(SCORE, PluginSet())), *multi], known)
     except ProfileError as error:
         raise ProfileError(f"initializing profiles: creating profile for scheduler name {scheduler_name}: {error}") from error
-    return tuple(expanded[FILTER]), tuple(PluginEntry(name, weights[name]) for name in expanded[SCORE])
+    scores = tuple(PluginEntry(name, weights[name]) for name in expanded[SCORE])
+    return Expansion(tuple(expanded[FILTER]), tuple(expanded[POST_FILTER]), scores)
 
 
 def _merge(default: Iterable[PluginEntry], custom: PluginSet) -> list[PluginEntry]:
@@ -197,13 +212,11 @@ RETIRED_PLUGINS = frozenset({
 })  # fmt: skip
 
 
-def expand_per_point(
-    points: Mapping[str, PluginSet], scheduler_name: str, version: KubeVersion
-) -> tuple[tuple[str, ...], tuple[PluginEntry, ...]]:
+def expand_per_point(points: Mapping[str, PluginSet], scheduler_name: str, version: KubeVersion) -> Expansion:
     """The same for v1beta1 and v1beta2, which list the defaults at every extension point and have no multiPoint. Raises ProfileError."""
     known = default_plugins(version)
     expanded: dict[str, list[PluginEntry]] = {}
-    for point in (FILTER, SCORE):
+    for point in (FILTER, POST_FILTER, SCORE):
         default = [
             PluginEntry(name, _OLD_WEIGHTS.get(name, weight) or 1) for name, (weight, extended) in known.items() if point in extended
         ]
@@ -214,10 +227,10 @@ def expand_per_point(
                 raise ProfileError(f'{prefix}plugin "{entry.name}" does not extend {_INTERFACES[point]} plugin')
         expanded[point] = merged
     scores = tuple(PluginEntry(entry.name, entry.weight or 1) for entry in expanded[SCORE])
-    return tuple(entry.name for entry in expanded[FILTER]), scores
+    return Expansion(tuple(entry.name for entry in expanded[FILTER]), tuple(entry.name for entry in expanded[POST_FILTER]), scores)
 
 
 def default_profile(version: KubeVersion = LATEST) -> Profile:
     """kube-scheduler without a configuration file."""
-    filters, scores = expand({}, DEFAULT_SCHEDULER, version)
-    return Profile(filters=filters, scores=scores, args=args_of(version, PluginArgs()))
+    plugins = expand({}, DEFAULT_SCHEDULER, version)
+    return Profile(filters=plugins.filters, post_filters=plugins.post_filters, scores=plugins.scores, args=args_of(version, PluginArgs()))

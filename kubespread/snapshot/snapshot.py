@@ -9,8 +9,9 @@ from typing import Any, TypeVar
 
 from kubespread.errors import SnapshotError
 from kubespread.kube.admission import DEFAULT_NAMESPACE, default_cluster_objects, default_node, default_pod
-from kubespread.kube.cluster_objects import FIELDS, ClusterObjects, DeviceClass, Namespace, PriorityClass, RuntimeClass
+from kubespread.kube.cluster_objects import FIELDS, ClusterObjects, Namespace, PriorityClass, RuntimeClass
 from kubespread.kube.decoding import DecodingError, decode
+from kubespread.kube.devices import DeviceClass
 from kubespread.kube.meta import ApiObject
 from kubespread.kube.objects import Node, Pod
 from kubespread.kube.storage import CSIDriver, CSINode, PersistentVolume, StorageClass, VolumeAttachment

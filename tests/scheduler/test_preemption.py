@@ -163,3 +163,37 @@ def test_priority_comes_from_the_snapshots_classes() -> None:
     urgent = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "urgent"}, "value": 1000}
     candidate = pod(requests={"cpu": "4"}, priorityClassName="urgent")
     assert ask(candidate, small("n1"), running("a", "n1", "4", 999), urgent)["node"] == "n1"
+
+
+BLOCKED = "0/1 nodes are available: 1 No preemption victims found for incoming pod."
+
+
+@pytest.mark.parametrize(
+    ("plugins", "tail"),
+    [
+        ("{}", f"{TAIL}{BLOCKED}"),
+        ("{postFilter: {disabled: [{name: DynamicResources}]}}", f"preemption: {BLOCKED}"),
+        ("{postFilter: {disabled: [{name: DefaultPreemption}]}}", "no new claims to deallocate"),
+        ("{multiPoint: {disabled: [{name: DefaultPreemption}]}}", "no new claims to deallocate"),
+        ("{postFilter: {disabled: [{name: '*'}]}}", None),
+        ("{postFilter: {disabled: [{name: '*'}], enabled: [{name: DefaultPreemption}]}}", f"preemption: {BLOCKED}"),
+    ],
+)
+def test_the_profile_says_who_is_asked(plugins: str, tail: str | None) -> None:
+    config = f"{{apiVersion: kubescheduler.config.k8s.io/v1, kind: KubeSchedulerConfiguration, profiles: [{{plugins: {plugins}}}]}}"
+    snapshot = kubespread.Snapshot.from_objects([node("n1", cpu="1"), pod("low", "n1", requests={"cpu": "500m"}, priority=7)])
+    report = kubespread.explain(snapshot, pod(requests={"cpu": "1"}, priority=7), config, preemption=True)
+    assert report.preemption is not None
+    assert (report.preemption.node, report.preemption.tail, report.not_modelled) == (None, tail, ())
+
+
+def test_a_pod_with_claims_hears_so() -> None:
+    report = kubespread.explain(
+        kubespread.Snapshot.from_objects([node("n1", cpu="1")]),
+        pod(requests={"cpu": "2"}, priority=7, resourceClaims=[{"name": "gpu", "resourceClaimTemplateName": "t"}]),
+        preemption=True,
+    )
+    assert report.preemption is not None
+    assert (
+        report.preemption.tail == "still not schedulable, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling."
+    )

@@ -35,7 +35,7 @@ _SERVED = {V1: range(25, 1000), V1BETA3: range(23, 29), V1BETA2: range(22, 28), 
 KIND = "KubeSchedulerConfiguration"
 _INITIALIZING = "initializing profiles: creating profile for scheduler name {name}: "
 # Their plugins decide together with filter and score; changing them alone makes kube-scheduler fail in ways not modelled.
-_UNREAD_POINTS = {"preFilter": "pre_filter", "postFilter": "post_filter", "preScore": "pre_score"}
+_UNREAD_POINTS = {"preFilter": "pre_filter", "preScore": "pre_score"}
 
 
 def load_profiles(data: Any, version: KubeVersion = LATEST) -> tuple[Profile, ...]:
@@ -123,14 +123,15 @@ def _profile(
     plugins = profile.plugins
     points = {
         "filter": plugins.filter,
+        "postFilter": plugins.post_filter,
         "score": plugins.score,
         "queueSort": plugins.queue_sort,
         "bind": plugins.bind,
         "multiPoint": plugins.multi_point,
     }
     try:
-        expanded = expand_per_point if configuration.api_version in (V1BETA2, V1BETA1) else expand
-        filters, scores = expanded({point: _plugin_set(given) for point, given in points.items()}, name, version)
+        expand_points = expand_per_point if configuration.api_version in (V1BETA2, V1BETA1) else expand
+        expanded = expand_points({point: _plugin_set(given) for point, given in points.items()}, name, version)
     except ProfileError as error:
         raise ConfigurationError(str(error)) from error
     for plugin, given in args.items():
@@ -138,8 +139,9 @@ def _profile(
             raise ConfigurationError(f'{_INITIALIZING.format(name=name)}initializing plugin "{plugin}": {aggregate(faults)}')
     return Profile(
         scheduler_name=name,
-        filters=filters,
-        scores=scores,
+        filters=expanded.filters,
+        post_filters=expanded.post_filters,
+        scores=expanded.scores,
         args=args_of(version, plugin_args(args)),
         has_extenders=bool(configuration.extenders),
         unread_points=(*(name for name in _UNREAD_POINTS if _is_configured(plugins, name)), *_retired(points)),

@@ -79,6 +79,7 @@ def framework(profile: Profile) -> Framework:
         filters=[plugins[name] for name in profile.filters if name in plugins],
         scores=[(plugins[entry.name], entry.weight) for entry in profile.scores if entry.name in plugins],
         disabled=[plugins[name] for name in default_profile(version).filters if name in plugins and name not in profile.filters],
+        post_filters=frozenset(profile.post_filters),
         messages=MessageRules(
             counts_excluded_nodes=version.since(32), counts_rejection_per_node=not version.since(26), wording=wording(version)
         ),
