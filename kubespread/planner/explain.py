@@ -25,6 +25,7 @@ from kubespread.planner.report import (
 )
 from kubespread.scheduler.cluster import ABSENT, Cluster, Counts, Mask
 from kubespread.scheduler.framework import Code, Evaluation, Framework, PluginScore, SchedulingError
+from kubespread.scheduler.plugin_args import PluginArgs
 from kubespread.scheduler.plugins.podtopologyspread.constraints import Constraint
 from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint
 from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread, SpreadState
@@ -70,7 +71,7 @@ def explain(
         filter_plugins=tuple(evaluation.verdicts),
         sampling=nodes_to_find(int(evaluation.included.sum()), profile.percentage_of_nodes_to_score),
         nodes=tuple(_node_report(evaluation, rows, node, scores=profile.args.version.since(SCORES_SINCE)) for node in range(len(cluster))),
-        preemption=_preemption(plugins, evaluation, profile.args.version)
+        preemption=_preemption(plugins, evaluation, profile.args)
         if preemption and len(cluster) and not evaluation.feasible.any()
         else None,
     )
@@ -84,8 +85,9 @@ def _feasible(evaluation: Evaluation, version: KubeVersion) -> tuple[str, ...]:
     return tuple(sorted(names[node] for node in np.flatnonzero(evaluation.feasible)))
 
 
-def _preemption(plugins: Framework, evaluation: Evaluation, version: KubeVersion) -> PreemptionReport:
-    found = preempt(plugins, evaluation, ends_twice=version.since(26) and not version.since(29))
+def _preemption(plugins: Framework, evaluation: Evaluation, args: PluginArgs) -> PreemptionReport:
+    version = args.version
+    found = preempt(plugins, evaluation, args.preemption, ends_twice=version.since(26) and not version.since(29))
     candidate = found.candidate
     if candidate is None:
         return PreemptionReport(node=None, victims=(), violations=0, tail=(found.tail or None) if version.since(24) else None)

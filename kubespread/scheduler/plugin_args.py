@@ -57,6 +57,17 @@ class InterPodAffinityArgs:
 
 
 @dataclass(frozen=True, slots=True)
+class PreemptionArgs:
+    """DefaultPreemptionArgs: how many candidates end the search, as a part of the nodes worth trying and at least."""
+
+    min_candidate_nodes_percentage: int = 10
+    min_candidate_nodes_absolute: int = 100
+
+    def enough_of(self, nodes: int) -> int:
+        return min(max(nodes * self.min_candidate_nodes_percentage // 100, self.min_candidate_nodes_absolute), nodes)
+
+
+@dataclass(frozen=True, slots=True)
 class PluginArgs:
     """The arguments of one profile, and the version whose behaviour its plugins show."""
 
@@ -66,6 +77,7 @@ class PluginArgs:
     fit: FitArgs = field(default_factory=FitArgs)
     balanced: tuple[WeightedResource, ...] = CPU_AND_MEMORY
     inter_pod_affinity: InterPodAffinityArgs = field(default_factory=InterPodAffinityArgs)
+    preemption: PreemptionArgs = field(default_factory=PreemptionArgs)
 
 
 def args_of(version: KubeVersion, given: PluginArgs) -> PluginArgs:

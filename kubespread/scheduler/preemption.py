@@ -16,6 +16,7 @@ from kubespread.kube.cluster_objects import PodDisruptionBudget
 from kubespread.kube.objects import Pod
 from kubespread.kube.selector import SelectorError, from_label_selector
 from kubespread.scheduler.framework import Code, Evaluation, Framework, Status
+from kubespread.scheduler.plugin_args import PreemptionArgs
 
 NO_VICTIMS = "No preemption victims found for incoming pod"
 NOT_HELPFUL = "Preemption is not helpful for scheduling"
@@ -23,7 +24,6 @@ NEVER = "not eligible due to preemptionPolicy=Never."
 NO_CLAIMS, STILL_NOT = "no new claims to deallocate", "still not schedulable"
 # What DynamicResources' PostFilter says when its own PreFilter was never reached.
 NOT_REACHED = "not found"
-MIN_CANDIDATES_PERCENTAGE, MIN_CANDIDATES = 10, 100
 _NEVER_STARTED = "9999"
 _OFFSET = 2**31
 
@@ -45,13 +45,13 @@ class Preemption:
     tail: str = ""
 
 
-def preempt(framework: Framework, evaluation: Evaluation, *, ends_twice: bool = False) -> Preemption:
+def preempt(framework: Framework, evaluation: Evaluation, args: PreemptionArgs, *, ends_twice: bool = False) -> Preemption:
     """What preemption would do for a pod that fits nowhere. From 1.26 to 1.28 its text ``ends_twice``, with two dots."""
-    found = _ask_post_filters(framework, evaluation)
+    found = _ask_post_filters(framework, evaluation, args)
     return replace(found, tail=f"{found.tail}.") if ends_twice and found.tail else found
 
 
-def _ask_post_filters(framework: Framework, evaluation: Evaluation) -> Preemption:
+def _ask_post_filters(framework: Framework, evaluation: Evaluation, args: PreemptionArgs) -> Preemption:
     claims = []
     if "DynamicResources" in framework.post_filters:
         claims.append(STILL_NOT if evaluation.pod.spec.resource_claims else NO_CLAIMS)
@@ -59,17 +59,17 @@ def _ask_post_filters(framework: Framework, evaluation: Evaluation) -> Preemptio
         return Preemption(None, NOT_REACHED)
     if "DefaultPreemption" not in framework.post_filters:
         return Preemption(None, ", ".join(claims))
-    candidate, refusal = _default_preemption(framework, evaluation)
+    candidate, refusal = _default_preemption(framework, evaluation, args)
     return Preemption(candidate, "" if candidate else ", ".join([*claims, f"preemption: {refusal}"]))
 
 
-def _default_preemption(framework: Framework, evaluation: Evaluation) -> tuple[Candidate | None, str]:
+def _default_preemption(framework: Framework, evaluation: Evaluation, args: PreemptionArgs) -> tuple[Candidate | None, str]:
     """The candidate, or why there is none."""
     if evaluation.rejection is not None:
         return None, _nothing_tried(evaluation)
     if evaluation.pod.spec.preemption_policy == "Never":
         return None, NEVER
-    search = _Search(framework, evaluation)
+    search = _Search(framework, evaluation, args)
     candidates = search.run()
     return (_best(candidates), "") if candidates else (None, search.message)
 
@@ -82,7 +82,8 @@ def _nothing_tried(evaluation: Evaluation) -> str:
 class _Search:
     """Dry runs on the nodes where removing pods might help."""
 
-    def __init__(self, framework: Framework, evaluation: Evaluation) -> None:
+    def __init__(self, framework: Framework, evaluation: Evaluation, args: PreemptionArgs) -> None:
+        self._args = args
         self._framework = framework
         self._evaluation = evaluation
         self._cluster = evaluation.cluster
@@ -91,7 +92,7 @@ class _Search:
     def run(self) -> list[Candidate]:
         """Candidates in the order of names, until enough are found and one of them violates no budget."""
         helpful = [node for node in range(len(self._cluster)) if self._evaluation.verdict(node).code is Code.UNSCHEDULABLE]
-        wanted = min(max(len(helpful) * MIN_CANDIDATES_PERCENTAGE // 100, MIN_CANDIDATES), len(helpful))
+        wanted = self._args.enough_of(len(helpful))
         found: list[Candidate] = []
         for node in sorted(helpful, key=self._cluster.names.__getitem__):
             candidate = self._dry_run(node)

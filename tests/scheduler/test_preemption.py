@@ -197,3 +197,15 @@ def test_a_pod_with_claims_hears_so() -> None:
     assert (
         report.preemption.tail == "still not schedulable, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling."
     )
+
+
+@pytest.mark.parametrize(("given", "nominated"), [("{}", "b"), ("{minCandidateNodesPercentage: 0, minCandidateNodesAbsolute: 1}", "a")])
+def test_the_search_ends_with_enough_candidates(given: str, nominated: str) -> None:
+    config = (
+        "{apiVersion: kubescheduler.config.k8s.io/v1, kind: KubeSchedulerConfiguration, "
+        f"profiles: [{{pluginConfig: [{{name: DefaultPreemption, args: {given}}}]}}]}}"
+    )
+    full = [small("a"), running("x", "a", "4", 5), small("b"), running("y", "b", "4", 1)]
+    report = kubespread.explain(kubespread.Snapshot.from_objects(full), wanting("4"), config, preemption=True)
+    assert report.preemption is not None
+    assert report.preemption.node == nominated

@@ -9,7 +9,7 @@ import pytest
 from kubespread.kube.versions import KubeVersion
 from kubespread.scheduler.configuration.args import ConfigurationError
 from kubespread.scheduler.configuration.loading import load_profiles
-from kubespread.scheduler.plugin_args import FitArgs, InterPodAffinityArgs, PluginArgs, ShapePoint, WeightedResource
+from kubespread.scheduler.plugin_args import FitArgs, InterPodAffinityArgs, PluginArgs, PreemptionArgs, ShapePoint, WeightedResource
 from kubespread.scheduler.profile import PluginEntry, Profile, default_profile
 from tests.builders import node, pod, taint
 from tests.scheduler.asking import ask
@@ -285,6 +285,7 @@ def test_the_arguments_of_every_plugin_are_read() -> None:
         ),
         balanced=(cpu, WeightedResource("example.com/a")),
         inter_pod_affinity=InterPodAffinityArgs(0, True),
+        preemption=PreemptionArgs(min_candidate_nodes_absolute=5),
     )
 
 

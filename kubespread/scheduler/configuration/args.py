@@ -22,6 +22,7 @@ from kubespread.scheduler.plugin_args import (
     FitArgs,
     InterPodAffinityArgs,
     PluginArgs,
+    PreemptionArgs,
     ShapePoint,
     SpreadArgs,
     Strategy,
@@ -294,10 +295,17 @@ def plugin_args(given: Mapping[str, Args]) -> PluginArgs:
                 made["fit"] = _fit_args(args)
             case NodeResourcesBalancedAllocationArgs():
                 made["balanced"] = _weighted(args.resources)
+            case DefaultPreemptionArgs():
+                made["preemption"] = _preemption_args(args)
             case InterPodAffinityPluginArgs():
                 weight = 1 if args.hard_pod_affinity_weight is None else args.hard_pod_affinity_weight
                 made["inter_pod_affinity"] = InterPodAffinityArgs(weight, args.ignore_preferred_terms_of_existing_pods)
     return PluginArgs(**made)
+
+
+def _preemption_args(args: DefaultPreemptionArgs) -> PreemptionArgs:
+    percentage, absolute = args.min_candidate_nodes_percentage, args.min_candidate_nodes_absolute
+    return PreemptionArgs(10 if percentage is None else percentage, 100 if absolute is None else absolute)
 
 
 def _spread_args(args: PodTopologySpreadArgs) -> SpreadArgs:
