@@ -19,11 +19,12 @@ from kubespread.kube.candidate import (
 )
 from kubespread.kube.cluster_objects import ClusterObjects
 from kubespread.kube.decoding import DecodingError, decode
+from kubespread.kube.gated_fields import drop_fields
 from kubespread.kube.meta import LabelSelector
 from kubespread.kube.names import dns_label_faults
 from kubespread.kube.objects import Pod
 from kubespread.kube.validation.faults import FieldFault, required
-from kubespread.kube.versions import LATEST, KubeVersion, drop_fields
+from kubespread.kube.versions import LATEST, KubeVersion
 from kubespread.manifest.documents import KubernetesObject, objects
 from kubespread.manifest.events import MalformedError
 from kubespread.manifest.lines import FieldLines

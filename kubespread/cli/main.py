@@ -27,7 +27,7 @@ def main() -> NoReturn:
         code = ExitCode.INTERRUPTED
     except BrokenPipeError:
         code = ExitCode.BROKEN_PIPE
-    except Exception as error:
+    except Exception as error:  # the last resort: a bug ends with one line and its own exit code, never a traceback
         if debug:
             raise
         _complain(f"this is a bug in kubespread: {type(error).__name__}: {' '.join(str(error).split())} (run again with --debug)")

@@ -1,4 +1,4 @@
-"""What changed between Kubernetes 1.18 and 1.36 that an answer depends on.
+"""Which release of Kubernetes to behave like, 1.18 to 1.36, and which feature gates are set on it.
 
 Source of the rules: release notes and feature gate tables of the releases; gates stand at their defaults unless set.
 """
@@ -6,12 +6,10 @@ Source of the rules: release notes and feature gate tables of the releases; gate
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from kubespread.errors import UsageError
 from kubespread.kube import feature_gates
-from kubespread.kube.objects import Pod
 
 _VERSION = re.compile(r"v?1\.(?P<minor>\d{1,3})(?:\.(?P<patch>\d{1,4}))?(?:[-+].*)?", re.ASCII)
 _LATEST_PATCH = 10_000
@@ -63,54 +61,3 @@ class KubeVersion:
 
 
 LATEST = KubeVersion()
-
-
-def drop_fields(pod: Pod, version: KubeVersion) -> list[str]:
-    """Remove what an API server of this version would not store, and say what that was."""
-    return [f"{field} is dropped: {_why(gate, version)}" for field, gate in _drop(pod, version)]
-
-
-def _why(gate: str, version: KubeVersion) -> str:
-    if gate in version.changed_gates:
-        return f"feature gate {gate} is off"
-    return f"Kubernetes {version} does not have it"
-
-
-def _drop(pod: Pod, version: KubeVersion) -> Iterator[tuple[str, str]]:
-    """Each field dropped, and the gate it needs."""
-    spec = pod.spec
-    if spec.topology_spread_constraints and not version.has(gate := "EvenPodsSpread"):
-        spec.topology_spread_constraints = []
-        yield "spec.topologySpreadConstraints", gate
-    for position, constraint in enumerate(spec.topology_spread_constraints):
-        path = f"spec.topologySpreadConstraints[{position}]"
-        if constraint.min_domains is not None and not version.has(gate := "MinDomainsInPodTopologySpread"):
-            constraint.min_domains = None
-            yield f"{path}.minDomains", gate
-        if constraint.node_affinity_policy is not None and not version.has(gate := "NodeInclusionPolicyInPodTopologySpread"):
-            constraint.node_affinity_policy = None
-            yield f"{path}.nodeAffinityPolicy", gate
-        if constraint.node_taints_policy is not None and not version.has(gate := "NodeInclusionPolicyInPodTopologySpread"):
-            constraint.node_taints_policy = None
-            yield f"{path}.nodeTaintsPolicy", gate
-        if constraint.match_label_keys and not version.has(gate := "MatchLabelKeysInPodTopologySpread"):
-            constraint.match_label_keys = []
-            yield f"{path}.matchLabelKeys", gate
-    for term in spec.affinity.pod_terms if spec.affinity is not None else ():
-        where = f"of a term for {term.topology_key} in spec.affinity"
-        if (term.match_label_keys or term.mismatch_label_keys) and not version.has(gate := "MatchLabelKeysInPodAffinity"):
-            term.match_label_keys, term.mismatch_label_keys = [], []
-            yield f"matchLabelKeys {where}", gate
-        if term.namespace_selector is not None and not version.has(gate := "PodAffinityNamespaceSelector"):
-            term.namespace_selector = None
-            yield f"namespaceSelector {where}", gate
-    if spec.scheduling_gates and not version.has(gate := "PodSchedulingReadiness"):
-        spec.scheduling_gates = []
-        yield "spec.schedulingGates", gate
-    if spec.resources is not None and not version.has(gate := "PodLevelResources"):
-        spec.resources = None
-        yield "spec.resources", gate
-    for position, container in enumerate(spec.init_containers):
-        if container.restart_policy is not None and not version.has(gate := "SidecarContainers"):
-            container.restart_policy = None
-            yield f"spec.initContainers[{position}].restartPolicy", gate

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import kubespread
@@ -14,6 +15,12 @@ MISSING = f"{SKEWED} (missing required label)"
 
 def ask(objects: list[Data], pod: Data, config: str | None = None) -> kubespread.ExplainReport:
     return kubespread.explain(kubespread.Snapshot.from_objects(objects), pod, scheduler_config=config)
+
+
+def with_args(plugin: str, **args: Any) -> str:
+    """A KubeSchedulerConfiguration that gives one plugin its arguments."""
+    head = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
+    return json.dumps({**head, "profiles": [{"pluginConfig": [{"name": plugin, "args": args}]}]})
 
 
 def fits(report: kubespread.ExplainReport) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.builders import node, pod, pods_on, taint
-from tests.scheduler.asking import ask, fits, reasons, scores
+from tests.scheduler.asking import ask, fits, reasons, scores, with_args
 
 Data = dict[str, Any]
 
@@ -111,17 +111,8 @@ def test_preferred_node_affinity(case: str) -> None:
 
 
 def test_added_affinity_scores_with_the_pods_own() -> None:
-    config = """
-apiVersion: kubescheduler.config.k8s.io/v1
-kind: KubeSchedulerConfiguration
-profiles:
-- pluginConfig:
-  - name: NodeAffinity
-    args:
-      addedAffinity:
-        preferredDuringSchedulingIgnoredDuringExecution:
-        - {weight: 10, preference: {matchExpressions: [{key: z, operator: In, values: ["1"]}]}}
-"""
+    zone = {"weight": 10, "preference": label("z", "In", "1")}
+    config = with_args("NodeAffinity", addedAffinity={"preferredDuringSchedulingIgnoredDuringExecution": [zone]})
     report = ask(ABC, pod(**preferred((3, label("z", "In", "2")))), config)
     assert scores(report, "NodeAffinity") == {"a": 200, "b": 60, "c": 0}
 

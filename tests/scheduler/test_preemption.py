@@ -8,6 +8,7 @@ import pytest
 
 import kubespread
 from tests.builders import hard, node, pod, taint
+from tests.scheduler.asking import with_args
 
 Data = dict[str, Any]
 
@@ -199,13 +200,10 @@ def test_a_pod_with_claims_hears_so() -> None:
     )
 
 
-@pytest.mark.parametrize(("given", "nominated"), [("{}", "b"), ("{minCandidateNodesPercentage: 0, minCandidateNodesAbsolute: 1}", "a")])
-def test_the_search_ends_with_enough_candidates(given: str, nominated: str) -> None:
-    config = (
-        "{apiVersion: kubescheduler.config.k8s.io/v1, kind: KubeSchedulerConfiguration, "
-        f"profiles: [{{pluginConfig: [{{name: DefaultPreemption, args: {given}}}]}}]}}"
-    )
+@pytest.mark.parametrize(("given", "nominated"), [({}, "b"), ({"minCandidateNodesPercentage": 0, "minCandidateNodesAbsolute": 1}, "a")])
+def test_the_search_ends_with_enough_candidates(given: Data, nominated: str) -> None:
     full = [small("a"), running("x", "a", "4", 5), small("b"), running("y", "b", "4", 1)]
+    config = with_args("DefaultPreemption", **given)
     report = kubespread.explain(kubespread.Snapshot.from_objects(full), wanting("4"), config, preemption=True)
     assert report.preemption is not None
     assert report.preemption.node == nominated

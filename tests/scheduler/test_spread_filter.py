@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.builders import hard, node, pod, pods_on, soft, taint
-from tests.scheduler.asking import MISSING, SKEWED, ask, fits, reasons
+from tests.scheduler.asking import MISSING, SKEWED, ask, fits, reasons, with_args
 
 Data = dict[str, Any]
 
@@ -215,17 +215,8 @@ def test_domains_say_which_of_their_nodes_count() -> None:
 
 
 def test_added_affinity_is_invisible_to_the_policies() -> None:
-    config = """
-apiVersion: kubescheduler.config.k8s.io/v1
-kind: KubeSchedulerConfiguration
-profiles:
-- pluginConfig:
-  - name: NodeAffinity
-    args:
-      addedAffinity:
-        requiredDuringSchedulingIgnoredDuringExecution:
-          nodeSelectorTerms: [{matchExpressions: [{key: zone, operator: In, values: [a]}]}]
-"""
+    terms = [{"matchExpressions": [{"key": "zone", "operator": "In", "values": ["a"]}]}]
+    config = with_args("NodeAffinity", addedAffinity={"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}})
     nodes = [node("n0", zone="a"), node("n1", zone="b"), node("n2", zone="a"), node("n3", zone="b")]
     report = ask([*nodes, *pods_on({"n0": 1})], pod(constraints=[hard()]), config)
     assert (fits(report), report.message) == (
