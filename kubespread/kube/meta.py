@@ -20,8 +20,8 @@ StringMap = dict[str, str]
 ResourceList = dict[str, QuantityText | None]
 
 
-class KubeObject(msgspec.Struct, rename="camel", kw_only=True, gc=False):
-    """Base of all: camelCase on the wire, unknown fields skipped."""
+class KubeObject(msgspec.Struct, rename="camel", kw_only=True, gc=False, omit_defaults=True):
+    """Base of all: camelCase on the wire, unknown fields skipped, absent fields not written."""
 
     ignored: ClassVar[frozenset[str]] = frozenset()
 

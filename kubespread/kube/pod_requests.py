@@ -15,6 +15,7 @@ Amounts = dict[str, Quantity]
 
 HUGEPAGES_PREFIX = "hugepages-"
 SIDECAR_RESTART_POLICY = "Always"
+RESIZE_PENDING = "PodResizePending"
 
 
 def amounts(resources: ResourceList) -> Amounts:
@@ -95,7 +96,7 @@ def _pod_level_requests(pod: Pod, *, use_status: bool) -> Amounts:
 
 
 def _resize_infeasible(pod: Pod) -> bool:
-    pending = next((condition for condition in pod.status.conditions if condition.type == "PodResizePending"), None)
+    pending = next((condition for condition in pod.status.conditions if condition.type == RESIZE_PENDING), None)
     return pending is not None and pending.reason == "Infeasible"
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
@@ -41,6 +41,14 @@ class KubernetesObject:
 
     def field(self, path: str) -> str:
         return f"{self.path}.{path}" if self.path else path
+
+    def in_list(self, parent: Mapping[str, Any]) -> KubernetesObject:
+        """The same as an item of ``parent``; a typed list (``PodList``) implies the kind and apiVersion of its items."""
+        kind = parent.get("kind")
+        if not isinstance(kind, str) or not kind.endswith("List") or kind == "List":
+            return self
+        implied = {"apiVersion": parent.get("apiVersion"), "kind": kind.removesuffix("List")}
+        return replace(self, data={**implied, **self.data})
 
 
 def documents(text: bytes) -> Iterator[Any]:
@@ -116,35 +124,43 @@ def objects(text: bytes) -> Iterator[KubernetesObject]:
     A List gives its items; one without items gives itself, since an empty list says something too.
     """
     for index, document in enumerate(documents(text)):
-        if document is None:
-            continue
-        for value, path in _elements(document):
-            if not isinstance(value, dict):
-                where = f"{path}: " if path else ""
-                raise MalformedError(f"{where}expected a Kubernetes object, found {describe(value)}")
-            yield from _opened(KubernetesObject(value, index, path))
+        for found in elements(document, index):
+            yield from opened(found)
 
 
-def _elements(document: Any) -> Iterator[tuple[Any, str]]:
+def elements(document: Any, index: int) -> Iterator[KubernetesObject]:
+    """The object that the document ``index`` is, or each one of an array. Raises MalformedError for what is no object."""
     if isinstance(document, list):
         for position, element in enumerate(document):
-            yield element, f"[{position}]"
-    else:
-        yield document, ""
+            yield _object(element, index, f"[{position}]")
+    elif document is not None:
+        yield _object(document, index, "")
 
 
-def _opened(found: KubernetesObject) -> Iterator[KubernetesObject]:
-    """A List's items; those of a typed list (``PodList``) get the kind and apiVersion their list implies."""
+def opened(found: KubernetesObject) -> Iterator[KubernetesObject]:
+    """A List's items, Lists among them opened too; anything else, and an empty List, as it is."""
     items = found.data.get("items")
     if not (found.kind.endswith("List") and items and isinstance(items, list)):
         yield found
         return
-    implied = {"apiVersion": found.api_version, "kind": found.kind.removesuffix("List")} if found.kind != "List" else {}
     for position, item in enumerate(items):
         path = found.field(f"items[{position}]")
-        if not isinstance(item, dict):
-            raise MalformedError(f"{path}: expected a Kubernetes object, found {describe(item)}")
-        yield from _opened(KubernetesObject({**implied, **item}, found.document, path))
+        yield from opened(_object(item, found.document, path).in_list(found.data))
+
+
+def _object(value: Any, document: int, path: str) -> KubernetesObject:
+    if not isinstance(value, dict):
+        raise not_an_object(path, value)
+    return KubernetesObject(value, document, path)
+
+
+class NotAnObjectError(MalformedError):
+    """Well-formed text that holds something else than Kubernetes objects."""
+
+
+def not_an_object(path: str, value: Any, line: int | None = None) -> NotAnObjectError:
+    where = f"{path}: " if path else ""
+    return NotAnObjectError(f"{where}expected a Kubernetes object, found {describe(value)}", line)
 
 
 def describe(value: Any) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import binascii
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import yaml
@@ -32,6 +32,7 @@ MAX_DEPTH = 200
 MAX_ALIASED_VALUES = 1_000_000
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_MAX_REMEMBERED = 65536
 _MERGE = object()
 _NO_KEY = object()
 _STANDARD_TAG = "tag:yaml.org,2002:"
@@ -45,14 +46,22 @@ class MalformedError(Exception):
         self.fault = Fault(message, line=line)
 
 
-def yaml_documents(text: bytes) -> Iterator[Any]:
-    """Every document of a YAML stream as dicts, lists and scalars; an empty document is None. Raises MalformedError."""
+ItemReceiver = Callable[[dict[str, Any], Any, int], None]
+"""Takes a document as far as it is known, one of its items, and the line where that begins."""
+
+
+def yaml_documents(text: bytes, on_item: ItemReceiver | None = None) -> Iterator[Any]:
+    """Every document of a YAML stream as dicts, lists and scalars; an empty document is None. Raises MalformedError.
+
+    With ``on_item`` the elements of a document's ``items`` are given away as they come and its list stays empty: the
+    tree of a large list would be many times its text.
+    """
     try:
         loader = _Loader(text)
     except yaml.YAMLError as error:
         raise _syntax_error(error) from error
     try:
-        yield from _Builder(loader).documents()
+        yield from _Builder(loader, on_item).documents()
     except yaml.YAMLError as error:
         raise _syntax_error(error) from error
     finally:
@@ -62,9 +71,11 @@ def yaml_documents(text: bytes) -> Iterator[Any]:
 class _Builder:
     """One stream's state: the containers that are open, and the anchors seen in the current document."""
 
-    def __init__(self, loader: Any) -> None:
+    def __init__(self, loader: Any, on_item: ItemReceiver | None) -> None:
         self._next_event = loader.get_event
+        self._on_item = on_item
         self._anchors: dict[str, tuple[Any, int]] = {}
+        self._plain: dict[Any, Any] = {}
         self._values = 0
         self._aliased = 0
 
@@ -86,17 +97,26 @@ class _Builder:
         key: Any = _NO_KEY
         stack: list[tuple[Any, Any, str | None, int]] = []
         merged: dict[int, set[str]] = {}
+        items: Any = None
+        owner: dict[str, Any] = {}
+        line = 0
+        next_event, plain = self._next_event, self._plain
         event = first
         while True:
             kind = type(event)
             if kind is ScalarEvent:
-                value = event.value if event.style and event.tag is None else _scalar(event)
+                value = event.value
+                if event.tag is not None or not event.style:
+                    # The same words come over and over, so most of them have been resolved before.
+                    value = plain.get(value, _NO_KEY) if event.tag is None else _NO_KEY
+                    if value is _NO_KEY:
+                        value = self._scalar(event)
                 self._values += 1
                 if event.anchor is not None:
                     self._anchors[event.anchor] = (value, 1)
                 if key is _NO_KEY and type(container) is dict:
-                    key = _mapping_key(event, value, container, merged)
-                    event = self._next_event()
+                    key = value if value in plain and value not in container else _mapping_key(event, value, container, merged)
+                    event = next_event()
                     continue
             elif kind is MappingStartEvent or kind is SequenceStartEvent:
                 if key is _NO_KEY and type(container) is dict:
@@ -106,9 +126,13 @@ class _Builder:
                 opened: Any = {} if kind is MappingStartEvent else []
                 if event.anchor is not None:
                     self._anchors[event.anchor] = (_NO_KEY, 0)
+                elif key == "items" and len(stack) == 1 and type(opened) is list and self._on_item is not None:
+                    items, owner = opened, container
+                if container is items:
+                    line = event.start_mark.line + 1
                 stack.append((container, key, event.anchor, self._values))
                 container, key = opened, _NO_KEY
-                event = self._next_event()
+                event = next_event()
                 continue
             elif kind is MappingEndEvent or kind is SequenceEndEvent:
                 value = container
@@ -121,12 +145,14 @@ class _Builder:
                 value = self._alias(event)
                 if key is _NO_KEY and type(container) is dict:
                     key = _mapping_key(event, value, container, merged)
-                    event = self._next_event()
+                    event = next_event()
                     continue
             else:
                 raise _at(event, f"unexpected {kind.__name__}")
 
-            if type(container) is list:
+            if container is items and self._on_item is not None:
+                self._on_item(owner, value, line)
+            elif type(container) is list:
                 container.append(value)
             elif key is _MERGE:
                 _merge(event, container, value, merged.setdefault(id(container), set()))
@@ -136,7 +162,15 @@ class _Builder:
                 key = _NO_KEY
             if container is root:
                 return root[0]
-            event = self._next_event()
+            event = next_event()
+
+    def _scalar(self, event: Any) -> Any:
+        value = _scalar(event)
+        if event.tag is None and type(value) is str and value != "<<":
+            if len(self._plain) >= _MAX_REMEMBERED:
+                self._plain.clear()
+            self._plain[value] = value
+        return value
 
     def _alias(self, event: Any) -> Any:
         if event.anchor not in self._anchors:

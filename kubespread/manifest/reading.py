@@ -1,12 +1,17 @@
-"""Bytes from a file, from standard input or from inside a gzip wrapper, always bounded."""
+"""Text from a file, from standard input or from inside a gzip wrapper: UTF-8, chunk by chunk, always bounded."""
 
 from __future__ import annotations
 
+import codecs
 import io
 import sys
 import zlib
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from itertools import chain
 from pathlib import Path
+from typing import IO
 
 from kubespread.manifest.events import MalformedError
 
@@ -14,7 +19,7 @@ STDIN = "-"
 STDIN_NAME = "<stdin>"
 MAX_MANIFEST_BYTES = 64 * 2**20
 MAX_CLUSTER_BYTES = 8 * 2**30
-_GZIP_MAGIC = b"\x1f\x8b"
+GZIP_MAGIC = b"\x1f\x8b"
 _CHUNK = 2**20
 
 
@@ -24,59 +29,101 @@ def display_name(path: str) -> str:
 
 def read_text_bytes(path: str, limit: int) -> bytes:
     """The UTF-8 bytes of ``path`` (``-`` is standard input), unzipped. Raises OSError and MalformedError."""
-    return text_bytes(_read(path, limit), limit)
+    with open_binary(path) as file:
+        return b"".join(text_chunks(file, limit))
 
 
 def text_bytes(raw: bytes, limit: int) -> bytes:
     """``raw`` without gzip and byte order mark, as UTF-8. Raises MalformedError for what is not text."""
-    if raw.startswith(_GZIP_MAGIC):
-        raw = _gunzip(raw, limit)
-    if raw.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
-        # What `kubectl get ... > cluster.yaml` writes in Windows PowerShell.
+    return b"".join(text_chunks(io.BytesIO(raw), limit))
+
+
+def open_binary(path: str) -> AbstractContextManager[IO[bytes]]:
+    """The file at ``path``, or standard input, which stays open. Raises OSError and MalformedError."""
+    if path != STDIN:
+        return Path(path).open("rb")
+    if sys.stdin is None:
+        raise MalformedError("standard input is closed")
+    return nullcontext(sys.stdin.buffer)
+
+
+def text_chunks(file: IO[bytes], limit: int, cut: Callable[[Iterator[bytes]], Iterator[bytes]] = iter) -> Iterator[bytes]:
+    """What ``file`` holds as UTF-8, unzipped and without byte order mark, about a mebibyte at a time.
+
+    A chunk may end inside a character. ``cut`` removes what is not wanted of the plain bytes, before they are checked.
+    Raises OSError, and MalformedError for what is not text or larger than ``limit``.
+    """
+    chunks: Iterator[bytes] = iter(lambda: file.read(_CHUNK), b"")
+    start = next(chunks, b"")
+    chunks = chain([start], chunks)
+    if start.startswith(GZIP_MAGIC):
+        chunks = _gunzipped(chunks)
+        start = next(chunks, b"")
+        chunks = chain([start], chunks)
+    if start.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+        chunks = _from_utf16(chunks)
+    yield from _checked(cut(chunks), limit)
+
+
+def _gunzipped(chunks: Iterator[bytes]) -> Iterator[bytes]:
+    """Every member of a gzip file, one after another; what follows the last one is padding."""
+    member = zlib.decompressobj(wbits=31)
+    for data in chunks:
+        while data:
+            if member.eof:
+                if not data.startswith(GZIP_MAGIC[: len(data)]):
+                    return
+                member = zlib.decompressobj(wbits=31)
+            yield from _inflated(member, data)
+            data = member.unused_data
+    if not member.eof:
+        raise MalformedError("gzip data ends early")
+
+
+def _inflated(member: zlib._Decompress, data: bytes) -> Iterator[bytes]:
+    """What ``data`` adds to one member, in chunks: a bomb must not unfold at once."""
+    plain = b"-" * _CHUNK
+    # A full chunk may leave output inside the decompressor though all of its input is used.
+    while data or len(plain) == _CHUNK:
         try:
-            raw = raw.decode("utf-16").encode()
-        except UnicodeDecodeError as error:
-            raise MalformedError(f"not UTF-16 text: {error.reason}") from error
-    raw = raw.removeprefix(BOM_UTF8)
-    if (at := raw.find(b"\0")) >= 0:
-        raise MalformedError(f"not a text file (NUL byte at offset {at}): expected YAML or JSON")
-    if not raw.isascii():
-        try:
-            raw.decode()
-        except UnicodeDecodeError as error:
-            found = f"byte 0x{raw[error.start]:02x} at offset {error.start}"
-            raise MalformedError(f"not UTF-8 text ({found}): expected YAML or JSON") from error
-    return raw
+            plain = member.decompress(data, _CHUNK)
+        except zlib.error as error:
+            raise MalformedError(f"damaged gzip data: {error}") from error
+        if plain:
+            yield plain
+        data = member.unconsumed_tail
 
 
-def _read(path: str, limit: int) -> bytes:
-    if path == STDIN:
-        if sys.stdin is None:
-            raise MalformedError("standard input is closed")
-        raw = sys.stdin.buffer.read(limit + 1)
-    else:
-        with Path(path).open("rb") as file:
-            raw = file.read(limit + 1)
-    if len(raw) > limit:
-        raise MalformedError(f"larger than {limit // 2**20} MiB")
-    return raw
+def _from_utf16(chunks: Iterator[bytes]) -> Iterator[bytes]:
+    """What `kubectl get ... > cluster.yaml` writes in Windows PowerShell."""
+    decoder = codecs.getincrementaldecoder("utf-16")()
+    try:
+        for chunk in chunks:
+            yield decoder.decode(chunk).encode()
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError as error:
+        raise MalformedError(f"not UTF-16 text: {error.reason}") from error
 
 
-def _gunzip(raw: bytes, limit: int) -> bytes:
-    """Every member of a gzip file, one after another, stopping at ``limit`` bytes of plain text."""
-    out = io.BytesIO()
-    while raw.startswith(_GZIP_MAGIC):
-        member = zlib.decompressobj(wbits=31)
-        data = raw
-        while not member.eof:
-            try:
-                out.write(member.decompress(data, _CHUNK))
-            except zlib.error as error:
-                raise MalformedError(f"damaged gzip data: {error}") from error
-            if out.tell() > limit:
-                raise MalformedError(f"unzips to more than {limit // 2**20} MiB")
-            data = member.unconsumed_tail
-            if not data and not member.eof:
-                raise MalformedError("gzip data ends early")
-        raw = member.unused_data
-    return out.getvalue()
+def _checked(chunks: Iterator[bytes], limit: int) -> Iterator[bytes]:
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    offset = 0
+    for position, chunk in enumerate(chunks):
+        if (at := chunk.find(b"\0")) >= 0:
+            raise MalformedError(f"not a text file (NUL byte at offset {offset + at}): expected YAML or JSON")
+        pending = len(decoder.getstate()[0])
+        if pending or not chunk.isascii():
+            _decode(decoder, chunk, offset - pending)
+        if offset + len(chunk) > limit:
+            raise MalformedError(f"more than {limit // 2**20} MiB of text")
+        offset += len(chunk)
+        yield chunk.removeprefix(BOM_UTF8) if position == 0 else chunk
+    _decode(decoder, b"", offset - len(decoder.getstate()[0]), final=True)
+
+
+def _decode(decoder: codecs.IncrementalDecoder, chunk: bytes, offset: int, *, final: bool = False) -> None:
+    try:
+        decoder.decode(chunk, final)
+    except UnicodeDecodeError as error:
+        found = f"byte 0x{error.object[error.start]:02x} at offset {offset + error.start}"
+        raise MalformedError(f"not UTF-8 text ({found}): expected YAML or JSON") from error

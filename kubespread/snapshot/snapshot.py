@@ -7,14 +7,21 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+import msgspec
+
 from kubespread.errors import SnapshotError
-from kubespread.kube.admission import DEFAULT_NAMESPACE, default_cluster_objects, default_node, default_pod
+from kubespread.kube.admission import DEFAULT_NAMESPACE, default_cluster_objects, default_node
 from kubespread.kube.cluster_objects import FIELDS, ClusterObjects, Namespace, PriorityClass, RuntimeClass
 from kubespread.kube.decoding import DecodingError, decode
 from kubespread.kube.devices import DeviceClass
 from kubespread.kube.meta import ApiObject
 from kubespread.kube.objects import Node, Pod
+from kubespread.kube.pod_sharing import PodSharing
 from kubespread.kube.storage import CSIDriver, CSINode, PersistentVolume, StorageClass, VolumeAttachment
+from kubespread.manifest.stream import Found
+
+STAMP = "kubespread"
+"""The field of a saved List that says where it comes from."""
 
 T = TypeVar("T", bound=ApiObject)
 
@@ -39,6 +46,18 @@ _CLUSTER_SCOPED = (
 )
 
 
+class Origin(msgspec.Struct, rename="camel", kw_only=True, frozen=True, omit_defaults=True):
+    """Where a snapshot comes from, as far as that is known; it is written into saved snapshots."""
+
+    source: str = ""
+    time: str = ""
+    """When it was taken, RFC 3339."""
+    server_version: str = ""
+    resource_version: str = ""
+    gaps: tuple[str, ...] = ()
+    """What could not be read of it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Snapshot:
     """The objects of one cluster at one moment, in the order they were listed."""
@@ -48,6 +67,7 @@ class Snapshot:
     objects: ClusterObjects = field(default_factory=ClusterObjects)
     skipped: Mapping[str, int] = field(default_factory=dict)
     """How many objects of each kind were read and are of no use to scheduling."""
+    origin: Origin = Origin()
 
     @classmethod
     def from_objects(cls, objects: Iterable[Mapping[str, Any]]) -> Snapshot:
@@ -63,46 +83,92 @@ class SnapshotBuilder:
 
     def __init__(self) -> None:
         self._objects: dict[type[ApiObject], dict[tuple[str, str], Any]] = {cls: {} for cls in KINDS.values()}
+        self._sharing = PodSharing()
         self._skipped: Counter[str] = Counter()
+        self._origin = Origin()
         self.nodes_listed = False
         """Whether a source listed nodes, even if it found none: an empty cluster is an answer, a forgotten kind is not."""
+
+    def receive(self, found: Found) -> None:
+        """Take one object of a text. Raises DecodingError for a value of the wrong type."""
+        if found.size is not None:
+            self._note_list(found)
+            return
+        cls = KINDS.get((found.api_version, found.kind))
+        if cls is None:
+            self.skip(found.kind)
+            return
+        if found.data is None:
+            try:
+                self._keep(self._sharing.from_json(found.text) if cls is Pod else msgspec.json.decode(found.text, type=cls))
+                return
+            except (msgspec.ValidationError, RecursionError):
+                # A null, which the slow way drops, or a fault that it puts in the API server's words.
+                pass
+        self._decode(found.plain, cls)
 
     def skip(self, kind: str) -> None:
         """Count an object of a kind that scheduling does not read."""
         self._skipped[kind or "(no kind)"] += 1
 
     def add_plain(self, data: Mapping[str, Any]) -> None:
-        """Raises SnapshotError for a value of the wrong type."""
-        kind = str(data.get("kind") or "")
+        """Take one plain object. Raises SnapshotError for a value of the wrong type."""
+        kind = data.get("kind")
+        kind = kind if isinstance(kind, str) else ""
         cls = KINDS.get((str(data.get("apiVersion") or ""), kind))
         if cls is None:
             self.skip(kind)
             return
         try:
-            self.add(decode(data, cls))
+            self._decode(data, cls)
         except DecodingError as error:
             raise SnapshotError(f"{object_name(data)}: {error.path}: {error}") from error
 
-    def add(self, found: ApiObject) -> None:
-        """Take one typed object of a known kind."""
-        meta = found.metadata
-        key = ("" if isinstance(found, _CLUSTER_SCOPED) else meta.namespace or DEFAULT_NAMESPACE, meta.name)
-        same_kind = self._objects[type(found)]
-        known = same_kind.get(key)
-        if known is None or _is_newer(meta.resource_version, known.metadata.resource_version):
-            same_kind[key] = found
+    def note_gap(self, gap: str) -> None:
+        """Remember something that a source could not give."""
+        self._origin = msgspec.structs.replace(self._origin, gaps=(*self._origin.gaps, gap))
+
+    def came_from(self, origin: Origin) -> None:
+        """Remember where objects come from; of several sources the first that knows something is believed."""
+        mine = self._origin
+        known = {name: getattr(mine, name) or getattr(origin, name) for name in origin.__struct_fields__}
+        self._origin = Origin(**{**known, "gaps": tuple(dict.fromkeys((*mine.gaps, *origin.gaps)))})
 
     def build(self) -> Snapshot:
         """The snapshot so far, its objects defaulted as the API server would have."""
         nodes, pods = tuple(self._take(Node)), tuple(self._take(Pod))
         for node in nodes:
             default_node(node)
-        for pod in pods:
-            default_pod(pod)
         by_field: dict[str, Any] = {name: tuple(self._take(cls)) for cls, name in FIELDS.values()}
         others = ClusterObjects(**by_field)
         default_cluster_objects(others)
-        return Snapshot(nodes, pods, others, dict(self._skipped))
+        return Snapshot(nodes, pods, others, dict(self._skipped), self._origin)
+
+    def _note_list(self, found: Found) -> None:
+        """A node list, or a list of everything with nothing in it, says that there are no nodes."""
+        head = found.plain
+        if found.kind == "NodeList" or (found.kind == "List" and found.size == 0):
+            self.nodes_listed = True
+        if STAMP in head:
+            self.nodes_listed = True
+            try:
+                self.came_from(msgspec.convert(head[STAMP], Origin))
+            except msgspec.ValidationError as error:
+                raise DecodingError(str(error), STAMP) from error
+
+    def _decode(self, data: Mapping[str, Any], cls: type[ApiObject]) -> None:
+        found = decode(data, cls)
+        if isinstance(found, Pod):
+            self._sharing.share(found)
+        self._keep(found)
+
+    def _keep(self, found: ApiObject) -> None:
+        meta = found.metadata
+        key = ("" if isinstance(found, _CLUSTER_SCOPED) else meta.namespace or DEFAULT_NAMESPACE, meta.name)
+        same_kind = self._objects[type(found)]
+        known = same_kind.get(key)
+        if known is None or _is_newer(meta.resource_version, known.metadata.resource_version):
+            same_kind[key] = found
 
     def _take(self, cls: type[T]) -> Iterator[T]:
         yield from self._objects[cls].values()

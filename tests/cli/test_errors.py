@@ -182,7 +182,7 @@ def test_a_refused_configuration(tmp_path: Path) -> None:
 SNAPSHOTS: dict[str, tuple[str | bytes | None, str]] = {
     "a missing file": (None, "{file}: No such file or directory"),
     "an empty file": ("", "{file}: no Kubernetes objects found; list them with: kubectl get"),
-    "a binary file": (b"PK\3\4\0", "{file}: not a text file (NUL byte at offset 4): expected YAML or JSON"),
+    "a binary file": (b"\x7fELF\0\0", "{file}: not a text file (NUL byte at offset 4): expected YAML or JSON"),
     "a YAML syntax error": ("kind: List\nitems: {\n", "{file}:3: YAML syntax: "),
     "no nodes": ("kind: Service\napiVersion: v1\n", "{file}: no Node among what was found (1 Service); list them with: kubectl get"),
     "a wrong type": (

@@ -1,0 +1,134 @@
+"""A stream of JSON text, value by value: only a window of it is in memory, however long the list it holds.
+
+msgspec decodes whole texts only, but when something follows a value it says at which byte; that is where the value
+ends, found at the speed of C.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import msgspec
+
+from kubespread.manifest.events import MalformedError
+
+_WINDOW = 4 * 2**20
+_MAX_VALUE_BYTES = 64 * 2**20
+_SPACES = b" \t\r\n"
+_SPACE = re.compile(rb"[ \t\r\n]*")
+_ERROR = re.compile(r"(?:JSON is malformed: )?(?P<reason>.*?)(?: \(byte (?P<offset>\d+)\))?", re.DOTALL)
+_FOLLOWED = "JSON is malformed: trailing characters (byte "
+_CUT = "Input data was truncated"
+_TOO_DEEP = "nested too deeply"
+
+
+class JsonStream:
+    """A cursor in a stream of JSON values. Raises MalformedError with the line where the text is not JSON."""
+
+    def __init__(self, chunks: Iterator[bytes]) -> None:
+        self._chunks = chunks
+        self._ended = False
+        self._text = b""
+        self._at = 0
+        self._counted = (0, 1)
+        self._decoder = msgspec.json.Decoder(msgspec.Raw)
+        while len(self._text) < _WINDOW and self._refill():
+            pass
+
+    @property
+    def line(self) -> int:
+        """The line the cursor is on, from 1."""
+        counted, line = self._counted
+        line += self._text.count(b"\n", counted, self._at)
+        self._counted = (self._at, line)
+        return line
+
+    def peek(self) -> bytes:
+        """The next byte that is not space, empty at the end."""
+        found = self._text[self._at : self._at + 1]
+        while not found or found in _SPACES:
+            match = _SPACE.match(self._text, self._at)
+            assert match is not None
+            self._at = match.end()
+            found = self._text[self._at : self._at + 1]
+            if not found and not self._refill():
+                break
+        return found
+
+    def take(self, *expected: bytes) -> bytes:
+        """The next byte that is not space, one of ``expected``."""
+        found = self.peek()
+        if found not in expected:
+            raise self._malformed(f"expected {' or '.join(repr(each.decode()) for each in expected)}", self._at)
+        self._at += 1
+        return found
+
+    def elements(self) -> Iterator[tuple[bytes, int]]:
+        """The texts of the array at the cursor, and the line each begins on."""
+        self.take(b"[")
+        end = self.peek() == b"]" and bool(self.take(b"]"))
+        while not end:
+            self.peek()
+            line = self.line
+            yield self.value(), line
+            end = self.take(b",", b"]") == b"]"
+
+    def value(self) -> bytes:
+        """The text of the next value, whatever it is."""
+        text = self.value_in_window(_MAX_VALUE_BYTES)
+        if text is None:
+            raise self._malformed(f"a value of more than {_MAX_VALUE_BYTES // 2**20} MiB", self._at)
+        return text
+
+    def value_in_window(self, limit: int = _WINDOW) -> bytes | None:
+        """The text of the next value, None when it is longer than ``limit`` bytes; the cursor then stays where it is."""
+        self.peek()
+        while True:
+            end = self._end_of_value()
+            if end is not None:
+                text = self._text[self._at : end]
+                self._at = end
+                return text
+            if len(self._text) - self._at >= limit:
+                return None
+            self._refill()
+
+    def _end_of_value(self) -> int | None:
+        """Where the value at the cursor ends, None when that is not in the window yet."""
+        try:
+            self._decoder.decode(memoryview(self._text)[self._at :])
+        except RecursionError:
+            raise self._malformed(_TOO_DEEP, self._at) from None
+        except msgspec.DecodeError as error:
+            message = str(error)
+            if message.startswith(_FOLLOWED):
+                # The byte named is the one after the first that follows.
+                return self._at + int(message[len(_FOLLOWED) : -1]) - 1
+            reason, offset = error_parts(error)
+            # What looks wrong at the very end may go on in the next chunk.
+            cut = reason == _CUT or (offset is not None and self._at + offset >= len(self._text) - 1)
+            if cut and not self._ended:
+                return None
+            raise self._malformed(reason, len(self._text) if offset is None else self._at + offset) from error
+        return len(self._text) if self._ended else None
+
+    def _refill(self) -> bool:
+        """Drop what is behind the cursor and read on; False at the end of the stream."""
+        chunk = next(self._chunks, None)
+        if chunk is None:
+            self._ended = True
+            return False
+        self._counted = (0, self.line)
+        self._text, self._at = self._text[self._at :] + chunk, 0
+        return True
+
+    def _malformed(self, reason: str, offset: int) -> MalformedError:
+        return MalformedError(f"JSON syntax: {reason}", self.line + self._text.count(b"\n", self._at, offset))
+
+
+def error_parts(error: Exception) -> tuple[str, int | None]:
+    """msgspec's reason without its preamble, and the byte it names."""
+    match = _ERROR.fullmatch(str(error))
+    assert match is not None
+    return match["reason"], int(match["offset"]) if match["offset"] else None
