@@ -14,7 +14,8 @@ from pathlib import Path
 from statistics import median
 
 from bench.clusters import cluster, deployment
-from kubespread.candidate import Surroundings, from_object
+from kubespread.candidate.candidate import Surroundings
+from kubespread.candidate.manifests import from_object
 from kubespread.scheduler.cluster import Cluster
 from kubespread.scheduler.plugins.registry import framework
 from kubespread.scheduler.profile import default_profile

@@ -18,6 +18,14 @@ class SnapshotError(KubespreadError):
     """The cluster could not be read: a missing file, a malformed one, no nodes in it."""
 
 
+class ApiError(SnapshotError):
+    """The API server did not give what was asked; ``status`` is its HTTP status, 0 when there was no answer."""
+
+    def __init__(self, message: str, status: int = 0) -> None:
+        super().__init__(message)
+        self.status = status
+
+
 @dataclass(frozen=True, slots=True)
 class Fault:
     """One thing wrong with one file: where it is and what was expected there."""

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from kubespread.candidate import Surroundings, from_object, from_path
+from kubespread.candidate.candidate import Surroundings
+from kubespread.candidate.manifests import from_object, from_path
+from kubespread.candidate.stored import from_cluster, is_reference
 from kubespread.errors import Fault, ManifestError, UsageError
-from kubespread.kube.admission import default_storage_class
+from kubespread.kube.admission import DEFAULT_NAMESPACE, default_storage_class
 from kubespread.kube.cluster_objects import ClusterObjects
 from kubespread.kube.storage import PersistentVolumeClaim
-from kubespread.kube.versions import LATEST, KubeVersion
+from kubespread.kube.versions import KubeVersion
 from kubespread.manifest.documents import documents
 from kubespread.manifest.events import MalformedError
 from kubespread.manifest.lines import FieldLines
@@ -24,17 +26,19 @@ from kubespread.scheduler.configuration.args import ConfigurationError
 from kubespread.scheduler.configuration.loading import load_profiles
 from kubespread.scheduler.profile import Profile, default_profile
 from kubespread.snapshot.files import load as load_files
+from kubespread.snapshot.kubeconfig import Access
+from kubespread.snapshot.live import load_cluster
 from kubespread.snapshot.snapshot import Snapshot
 
 _CONFIG_TEXT = "<scheduler config>"
 
 
 def load(*paths: str | Path) -> Snapshot:
-    """A cluster from files and directories that kubectl wrote, together one snapshot; ``-`` is standard input.
+    """A cluster from files, directories and archives, together one snapshot; ``-`` is standard input.
 
-    Raises SnapshotError.
+    Without any path, the cluster of the current kubeconfig context. Raises SnapshotError, UsageError and ManifestError.
     """
-    return load_files([str(path) for path in paths])
+    return load_files([str(path) for path in paths]) if paths else load_cluster(Access())
 
 
 def explain(
@@ -51,19 +55,36 @@ def explain(
 ) -> ExplainReport:
     """What kube-scheduler would decide for ``pod`` on every node of ``snapshot``, and the arithmetic behind it.
 
-    ``pod`` is a Pod or a workload, as an object or as the path of a manifest (``-``: standard input); ``name`` chooses
-    among several workloads, ``namespace`` applies where the manifest names none. ``scheduler_config`` is a
-    KubeSchedulerConfiguration, as a path or as text; ``kube_version`` (1.18 to 1.36) is the release to behave like,
-    with ``feature_gates`` (``Name=true,Other=false``) set; ``scheduler_name`` chooses another profile than the pod does;
+    ``pod`` is a Pod or a workload, as an object, as the path of a manifest (``-``: standard input), or as KIND/NAME of one
+    in the snapshot (``pod/web-0``, ``deploy/web``); ``name`` chooses among several workloads, ``namespace`` applies where
+    the manifest names none. ``scheduler_config`` is a KubeSchedulerConfiguration, as a path or as text; ``kube_version``
+    (1.18 to 1.36) is the release to behave like, the cluster's own where the snapshot knows it, else 1.36, with
+    ``feature_gates`` (``Name=true,Other=false``) set; ``scheduler_name`` chooses another profile than the pod does;
     ``preemption`` asks what preemption would do when no node fits.
     Raises ManifestError, SnapshotError and UsageError.
     """
-    version = (KubeVersion.parse(kube_version) if kube_version is not None else LATEST).with_gates(feature_gates or "")
-    surroundings = Surroundings(snapshot.objects, version, name, namespace)
-    chosen = from_path(str(pod), surroundings) if isinstance(pod, str | Path) else from_object(pod, surroundings)
+    origin = snapshot.origin
+    version = KubeVersion.of_server(origin.server_version) if kube_version is None else KubeVersion.parse(kube_version)
+    version = version.with_gates(feature_gates or "")
+    surroundings = Surroundings(snapshot.objects, version, name, namespace, origin.namespace or DEFAULT_NAMESPACE)
+    if isinstance(pod, Mapping):
+        chosen = from_object(pod, surroundings)
+    elif is_reference(str(pod)) and not Path(pod).exists():
+        chosen, snapshot = from_cluster(str(pod), snapshot, surroundings)
+    else:
+        chosen = from_path(str(pod), surroundings)
     profile = _profile(scheduler_config, scheduler_name or chosen.pod.spec.scheduler_name, version)
     cluster = Cluster(snapshot.nodes, snapshot.pods, _with_companions(snapshot.objects, chosen.companions))
-    return explain_pod(cluster, chosen.pod, profile, chosen.notes, chosen.admission, preemption=preemption)
+    report = explain_pod(cluster, chosen.pod, profile, chosen.notes, chosen.admission, preemption=preemption)
+    missing = origin.gaps if kube_version is not None else (*origin.gaps, *_version_gap(origin.server_version, version))
+    return report.with_gaps(missing) if missing else report
+
+
+def _version_gap(server_version: str, version: KubeVersion) -> Iterator[str]:
+    """A server whose release is not among those that are modelled."""
+    given = KubeVersion.minor_of(server_version)
+    if given is not None and given != version.minor:
+        yield f"the cluster runs {server_version}, which is not modelled: answers are those of {version}"
 
 
 def _with_companions(objects: ClusterObjects, companions: Iterable[Mapping[str, Any]]) -> ClusterObjects:

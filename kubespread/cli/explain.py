@@ -8,7 +8,26 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kubespread.cli.cluster import open_cluster
 from kubespread.cli.exitcodes import ExitCode
+from kubespread.cli.options import (
+    DEFAULT_CHUNK_SIZE,
+    DEFAULT_REQUEST_TIMEOUT,
+    AsGroupOption,
+    AsOption,
+    ChunkSizeOption,
+    ClusterOption,
+    ContextOption,
+    DebugOption,
+    KubeconfigOption,
+    NamespaceOption,
+    QuietOption,
+    RequestTimeoutOption,
+    SnapshotOption,
+    UserOption,
+    VerboseOption,
+    parse_duration,
+)
 from kubespread.cli.output import emit, environment, note, stdin_is_piped, stdout_is_terminal, terminal_width, wants_color
 from kubespread.errors import UsageError
 
@@ -48,23 +67,12 @@ def explain(
         typer.Argument(
             metavar="[POD]",
             show_default=False,
-            help="Manifest of a Pod or workload, '-' for standard input. Without it: standard input when piped, else pod.yaml.",
+            help="Manifest of a Pod or workload, '-' for standard input, or KIND/NAME in the cluster (pod/web-0, deploy/web). "
+            "Without it: standard input when piped, else pod.yaml.",
         ),
     ] = None,
-    snapshot: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "-S",
-            "--snapshot",
-            metavar="PATH",
-            envvar="KUBESPREAD_SNAPSHOT",
-            show_default=False,
-            help="Cluster: a file or directory that 'kubectl get nodes,pods,services,... -A -o yaml|json' wrote. Repeatable.",
-        ),
-    ] = None,
-    namespace: Annotated[
-        str | None, typer.Option("-n", "--namespace", metavar="NAME", show_default=False, help="Namespace, where the manifest names none.")
-    ] = None,
+    snapshot: SnapshotOption = None,
+    namespace: NamespaceOption = None,
     name: Annotated[
         str | None,
         typer.Option(
@@ -81,7 +89,12 @@ def explain(
     ] = None,
     kube_version: Annotated[
         str | None,
-        typer.Option("--kube-version", metavar="1.X[.Y]", show_default=False, help="Release to behave like, 1.18 to 1.36 (the default)."),
+        typer.Option(
+            "--kube-version",
+            metavar="1.X[.Y]",
+            show_default=False,
+            help="Release to behave like, 1.18 to 1.36, instead of the cluster's own (where unknown, 1.36).",
+        ),
     ] = None,
     feature_gates: Annotated[
         str | None,
@@ -106,33 +119,46 @@ def explain(
     sort: Annotated[Sort, typer.Option("--sort", case_sensitive=False, help="Order of the nodes.")] = Sort.SCORE,
     no_headers: Annotated[bool, typer.Option("--no-headers", help="Leave out the headers of tables, columns and csv.")] = False,
     color: Annotated[Color, typer.Option("--color", case_sensitive=False, help="Colour the table.")] = Color.AUTO,
-    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No notes on standard error.")] = False,
-    verbose: Annotated[int, typer.Option("-v", "--verbose", count=True, show_default=False, help="Say more on standard error.")] = 0,
-    debug: Annotated[bool, typer.Option("--debug", help="Show a traceback when kubespread fails.")] = False,  # noqa: ARG001 - read by main()
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with 3 when the answer has gaps.")] = False,
+    context: ContextOption = None,
+    kubeconfig: KubeconfigOption = None,
+    cluster: ClusterOption = None,
+    user: UserOption = None,
+    as_user: AsOption = None,
+    as_group: AsGroupOption = None,
+    request_timeout: RequestTimeoutOption = DEFAULT_REQUEST_TIMEOUT,
+    chunk_size: ChunkSizeOption = DEFAULT_CHUNK_SIZE,
+    quiet: QuietOption = False,
+    verbose: VerboseOption = 0,
+    debug: DebugOption = False,  # noqa: ARG001 - read by main()
 ) -> int:
     """Show which nodes a pod fits and why the others fail, constraint by constraint with the numbers.
 
-    The cluster comes from --snapshot. Every filter plugin is asked about every node, so a node shows all of its reasons
-    and not only kube-scheduler's first one.
+    The cluster is that of the current kubeconfig context, or comes from --snapshot. POD is a manifest, or KIND/NAME of
+    something in the cluster. Every filter plugin is asked about every node, so a node shows all of its reasons and not
+    only kube-scheduler's first one.
 
     \b
     Examples:
+      kubespread explain pod.yaml
+      kubespread explain pod/web-0 -n shop --context prod
       kubespread explain pod.yaml -S cluster.yaml
       kubectl get nodes,pods,services,rs,sts,rc -A -o json | kubespread explain pod.yaml -S -
       kubespread explain deployment.yaml -S cluster/ -o json | jq .message
       kubespread explain - -S cluster.yaml --node node-7 < pod.yaml
     """
     import kubespread
+    from kubespread.snapshot.kubeconfig import Access
 
     sources = [str(source) for source in snapshot or ()]
     path = _manifest_path(pod, sources)
-    if not sources:
-        raise UsageError("no cluster given: name a file or directory with -S/--snapshot or KUBESPREAD_SNAPSHOT")
     if [path, *sources].count(_STDIN) > 1:
         raise UsageError("standard input can be read only once: POD and --snapshot both ask for it")
-    cluster = kubespread.load(*sources)
+    timeout = parse_duration(request_timeout)
+    access = Access(kubeconfig, context, cluster, user, as_user, tuple(as_group or ()), timeout, chunk_size)
+    opened = open_cluster(sources, access, quiet=quiet)
     report = kubespread.explain(
-        cluster,
+        opened,
         path,
         scheduler_config,
         kube_version,
@@ -145,8 +171,10 @@ def explain(
     if node:
         report = report.only(node)
     if not quiet:
-        _notes(cluster, report, output, verbose)
+        _notes(opened, report, output, verbose)
     emit(_render(report, output, color, in_full=bool(node), all_nodes=all_nodes, headers=not no_headers))
+    if strict and report.gaps:
+        return ExitCode.NO_CLUSTER
     return ExitCode.YES if report.schedulable else ExitCode.NO
 
 

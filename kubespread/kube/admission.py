@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from kubespread.kube.annotations import DEFAULT_CLASS
 from kubespread.kube.cluster_objects import ClusterObjects
 from kubespread.kube.meta import ApiObject, LabelSelector, LabelSelectorRequirement
 from kubespread.kube.objects import Node, Pod, ResourceRequirements
@@ -16,7 +17,6 @@ from kubespread.kube.storage import PersistentVolumeClaim, StorageClass
 
 DEFAULT_SCHEDULER = "default-scheduler"
 DEFAULT_NAMESPACE = "default"
-_DEFAULT_CLASS = ("storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class")
 
 
 def default_node(node: Node) -> None:
@@ -30,7 +30,7 @@ def default_cluster_objects(objects: ClusterObjects) -> None:
     namespaced: tuple[ApiObject, ...] = (
         *objects.services, *objects.replication_controllers, *objects.replica_sets, *objects.stateful_sets,
         *objects.persistent_volume_claims, *objects.csi_storage_capacities, *objects.pod_disruption_budgets, *objects.limit_ranges,
-        *objects.resource_claims,
+        *objects.resource_claims, *objects.deployments, *objects.daemon_sets, *objects.jobs, *objects.cron_jobs,
     )  # fmt: skip
     for found in namespaced:
         found.metadata.namespace = found.metadata.namespace or DEFAULT_NAMESPACE
@@ -46,7 +46,7 @@ def default_cluster_objects(objects: ClusterObjects) -> None:
 
 def default_storage_class(claim: PersistentVolumeClaim, classes: Sequence[StorageClass]) -> None:
     """DefaultStorageClass: a claim without a class gets the default one, of several the smallest name."""
-    default = [found.metadata.name for found in classes if any(found.metadata.annotations.get(key) == "true" for key in _DEFAULT_CLASS)]
+    default = [found.metadata.name for found in classes if any(found.metadata.annotations.get(key) == "true" for key in DEFAULT_CLASS)]
     if claim.spec.storage_class_name is None and default:
         claim.spec.storage_class_name = min(default)
 

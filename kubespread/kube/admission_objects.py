@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from kubespread.kube.annotations import NODE_SELECTOR
 from kubespread.kube.cluster_objects import ClusterObjects, LimitRangeItem, PriorityClass, RuntimeClass
 from kubespread.kube.meta import ResourceList
 from kubespread.kube.objects import Container, Pod, Toleration
 from kubespread.kube.pod_requests import amounts
 
-NODE_SELECTOR_ANNOTATION = "scheduler.alpha.kubernetes.io/node-selector"
 _BUILT_IN_PRIORITIES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
 
 
@@ -68,7 +68,7 @@ def _fill(container: Container, kind: str, defaults: ResourceList) -> list[str]:
 
 def _node_selector(pod: Pod, objects: ClusterObjects) -> Iterator[str]:
     namespace = next((found for found in objects.namespaces if found.metadata.name == pod.metadata.namespace), None)
-    text = namespace.metadata.annotations.get(NODE_SELECTOR_ANNOTATION) if namespace is not None else None
+    text = namespace.metadata.annotations.get(NODE_SELECTOR) if namespace is not None else None
     if not text:
         return
     wanted = {key.strip(): value.strip() for key, _, value in (part.partition("=") for part in text.split(",")) if key.strip()}

@@ -19,34 +19,15 @@ from kubespread.kube.storage import (
     StorageClass,
     VolumeAttachment,
 )
+from kubespread.kube.workloads import CronJob, DaemonSet, Deployment, Job, ReplicaSet, ReplicationController, StatefulSet
 
 
-class SelectorMapSpec(KubeObject):
-    """The spec of a Service or a ReplicationController, whose selector is a plain map."""
-
+class ServiceSpec(KubeObject):
     selector: StringMap | None = None
 
 
-class LabelSelectorSpec(KubeObject):
-    """The spec of a ReplicaSet or a StatefulSet, whose selector is a LabelSelector."""
-
-    selector: LabelSelector | None = None
-
-
 class Service(ApiObject):
-    spec: SelectorMapSpec = field(default_factory=SelectorMapSpec)
-
-
-class ReplicationController(ApiObject):
-    spec: SelectorMapSpec = field(default_factory=SelectorMapSpec)
-
-
-class ReplicaSet(ApiObject):
-    spec: LabelSelectorSpec = field(default_factory=LabelSelectorSpec)
-
-
-class StatefulSet(ApiObject):
-    spec: LabelSelectorSpec = field(default_factory=LabelSelectorSpec)
+    spec: ServiceSpec = field(default_factory=ServiceSpec)
 
 
 class Namespace(ApiObject):
@@ -125,6 +106,10 @@ class ClusterObjects:
     limit_ranges: tuple[LimitRange, ...] = ()
     device_classes: tuple[DeviceClass, ...] = ()
     resource_claims: tuple[ResourceClaim, ...] = ()
+    deployments: tuple[Deployment, ...] = ()
+    daemon_sets: tuple[DaemonSet, ...] = ()
+    jobs: tuple[Job, ...] = ()
+    cron_jobs: tuple[CronJob, ...] = ()
 
 
 FIELDS: Mapping[tuple[str, str], tuple[type[ApiObject], str]] = {
@@ -146,5 +131,9 @@ FIELDS: Mapping[tuple[str, str], tuple[type[ApiObject], str]] = {
     ("v1", "LimitRange"): (LimitRange, "limit_ranges"),
     ("resource.k8s.io/v1", "DeviceClass"): (DeviceClass, "device_classes"),
     ("resource.k8s.io/v1", "ResourceClaim"): (ResourceClaim, "resource_claims"),
+    ("apps/v1", "Deployment"): (Deployment, "deployments"),
+    ("apps/v1", "DaemonSet"): (DaemonSet, "daemon_sets"),
+    ("batch/v1", "Job"): (Job, "jobs"),
+    ("batch/v1", "CronJob"): (CronJob, "cron_jobs"),
 }
 """Each kind's type, and the field of ClusterObjects it is kept in."""

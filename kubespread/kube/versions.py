@@ -39,6 +39,20 @@ class KubeVersion:
             raise UsageError(f"kube-scheduler 1.{minor} is not modelled: versions 1.{OLDEST} to 1.{NEWEST} are")
         return cls(minor, int(match["patch"]) if match["patch"] else None)
 
+    @classmethod
+    def of_server(cls, text: str) -> KubeVersion:
+        """What a server says it is, or the modelled release nearest to it; the newest when it does not say."""
+        minor = cls.minor_of(text)
+        if minor is None:
+            return cls()
+        return cls.parse(text) if OLDEST <= minor <= NEWEST else cls(min(max(minor, OLDEST), NEWEST))
+
+    @staticmethod
+    def minor_of(text: str) -> int | None:
+        """The minor that ``text`` names, modelled or not; None when it names none."""
+        match = _VERSION.fullmatch(text.strip())
+        return int(match["minor"]) if match is not None else None
+
     def since(self, minor: int, patch: int = 0) -> bool:
         """Whether this version is ``1.minor.patch`` or newer."""
         return (self.minor, _LATEST_PATCH if self.patch is None else self.patch) >= (minor, patch)

@@ -47,23 +47,38 @@ class Workload(ApiObject):
 
 
 class LabelSelectingWorkload(ApiObject):
-    """A Deployment, ReplicaSet, StatefulSet or DaemonSet."""
-
     spec: LabelSelectingWorkloadSpec = field(default_factory=LabelSelectingWorkloadSpec)
 
 
-class MapSelectingWorkload(ApiObject):
-    """A ReplicationController."""
+class Deployment(LabelSelectingWorkload):
+    pass
 
+
+class ReplicaSet(LabelSelectingWorkload):
+    pass
+
+
+class StatefulSet(LabelSelectingWorkload):
+    pass
+
+
+class DaemonSet(LabelSelectingWorkload):
+    pass
+
+
+class ReplicationController(ApiObject):
     spec: MapSelectingWorkloadSpec = field(default_factory=MapSelectingWorkloadSpec)
 
 
+class Job(Workload):
+    pass
+
+
+class CronJob(Workload):
+    pass
+
+
 WORKLOADS: Mapping[str, type[KubeObject]] = {
-    "Pod": Pod,
-    "Deployment": LabelSelectingWorkload,
-    "ReplicaSet": LabelSelectingWorkload,
-    "StatefulSet": LabelSelectingWorkload,
-    "DaemonSet": LabelSelectingWorkload,
-    "ReplicationController": MapSelectingWorkload,
+    cls.__name__: cls for cls in (Pod, Deployment, ReplicaSet, StatefulSet, DaemonSet, ReplicationController, Job, CronJob)
 }
 """The type of each kind; any other kind with a pod template is a Workload."""

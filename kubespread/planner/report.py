@@ -145,6 +145,10 @@ class ExplainReport(Report, frozen=True, kw_only=True):
         """The same report with its nodes ordered by ``score`` (best first), ``name`` or ``skew`` (smallest first)."""
         return msgspec.structs.replace(self, nodes=tuple(sorted(self.nodes, key=_NODE_ORDERS[key])))
 
+    def with_gaps(self, missing: Iterable[str]) -> ExplainReport:
+        """The same answer, with what its source lacked named first."""
+        return msgspec.structs.replace(self, gaps=(*missing, *self.gaps))
+
     def only(self, names: Iterable[str]) -> ExplainReport:
         """The same report about some of its nodes. Raises UsageError for a node that is not there."""
         wanted = dict.fromkeys(names)

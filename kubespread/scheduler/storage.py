@@ -8,14 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
+from kubespread.kube.annotations import BIND_COMPLETED, STORAGE_CLASS
 from kubespread.kube.cluster_objects import ClusterObjects
 from kubespread.kube.objects import Pod
 from kubespread.kube.storage import CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass
 from kubespread.kube.volumes import InlineVolumes, Volume
 
-CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
-BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
-SELECTED_NODE = "volume.kubernetes.io/selected-node"
 WAIT_FOR_FIRST_CONSUMER = "WaitForFirstConsumer"
 ZONE_LABELS = ("topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone")
 
@@ -88,7 +86,7 @@ def claim_names(pod: Pod) -> list[str]:
 
 
 def storage_class_name(owner: PersistentVolumeClaim | PersistentVolume) -> str:
-    annotated = owner.metadata.annotations.get(CLASS_ANNOTATION)
+    annotated = owner.metadata.annotations.get(STORAGE_CLASS)
     return annotated if annotated is not None else owner.spec.storage_class_name or ""
 
 

@@ -11,6 +11,7 @@ import msgspec
 
 from kubespread.errors import SnapshotError
 from kubespread.kube.admission import DEFAULT_NAMESPACE, default_cluster_objects, default_node
+from kubespread.kube.annotations import READ_ANNOTATIONS
 from kubespread.kube.cluster_objects import FIELDS, ClusterObjects, Namespace, PriorityClass, RuntimeClass
 from kubespread.kube.decoding import DecodingError, decode
 from kubespread.kube.devices import DeviceClass
@@ -54,6 +55,8 @@ class Origin(msgspec.Struct, rename="camel", kw_only=True, frozen=True, omit_def
     """When it was taken, RFC 3339."""
     server_version: str = ""
     resource_version: str = ""
+    namespace: str = ""
+    """The one a manifest goes to that names none."""
     gaps: tuple[str, ...] = ()
     """What could not be read of it."""
 
@@ -78,12 +81,52 @@ class Snapshot:
         return builder.build()
 
 
+class TypedReader:
+    """Turns what a text holds into typed objects, those of one reader sharing what they have in common."""
+
+    def __init__(self) -> None:
+        self._sharing = PodSharing()
+
+    def read(self, found: Found) -> ApiObject | None:
+        """The object, None for a kind that scheduling does not read. Raises DecodingError for a value of the wrong type."""
+        cls = KINDS.get((found.api_version, found.kind))
+        if cls is None:
+            return None
+        if found.data is None:
+            try:
+                typed = self._sharing.from_json(found.text) if cls is Pod else msgspec.json.decode(found.text, type=cls)
+                return _stripped(typed)
+            except (msgspec.ValidationError, RecursionError):
+                # A null, which the slow way drops, or a fault that it puts in the API server's words.
+                pass
+        return self._decoded(found.plain, cls)
+
+    def read_plain(self, data: Mapping[str, Any]) -> ApiObject | None:
+        """The same for an object at hand."""
+        version, kind = data.get("apiVersion"), data.get("kind")
+        cls = KINDS.get((version, kind)) if isinstance(version, str) and isinstance(kind, str) else None
+        return self._decoded(data, cls) if cls is not None else None
+
+    def _decoded(self, data: Mapping[str, Any], cls: type[ApiObject]) -> ApiObject:
+        found = decode(data, cls)
+        if isinstance(found, Pod):
+            self._sharing.share(found)
+        return _stripped(found)
+
+
+def _stripped(found: ApiObject) -> ApiObject:
+    meta = found.metadata
+    if meta.annotations:
+        meta.annotations = {name: value for name, value in meta.annotations.items() if name in READ_ANNOTATIONS}
+    return found
+
+
 class SnapshotBuilder:
     """Collects objects from any number of sources; an object that comes twice counts once, the newest of them."""
 
     def __init__(self) -> None:
         self._objects: dict[type[ApiObject], dict[tuple[str, str], Any]] = {cls: {} for cls in KINDS.values()}
-        self._sharing = PodSharing()
+        self._reader = TypedReader()
         self._skipped: Counter[str] = Counter()
         self._origin = Origin()
         self.nodes_listed = False
@@ -93,36 +136,34 @@ class SnapshotBuilder:
         """Take one object of a text. Raises DecodingError for a value of the wrong type."""
         if found.size is not None:
             self._note_list(found)
-            return
-        cls = KINDS.get((found.api_version, found.kind))
-        if cls is None:
+        elif (typed := self._reader.read(found)) is not None:
+            self.add(typed)
+        else:
             self.skip(found.kind)
-            return
-        if found.data is None:
-            try:
-                self._keep(self._sharing.from_json(found.text) if cls is Pod else msgspec.json.decode(found.text, type=cls))
-                return
-            except (msgspec.ValidationError, RecursionError):
-                # A null, which the slow way drops, or a fault that it puts in the API server's words.
-                pass
-        self._decode(found.plain, cls)
+
+    def add_plain(self, data: Mapping[str, Any]) -> None:
+        """Take one plain object. Raises SnapshotError for a value of the wrong type."""
+        try:
+            typed = self._reader.read_plain(data)
+        except DecodingError as error:
+            raise SnapshotError(f"{object_name(data)}: {error.path}: {error}") from error
+        if typed is not None:
+            self.add(typed)
+        else:
+            self.skip(str(data.get("kind") or ""))
+
+    def add(self, found: ApiObject) -> None:
+        """Take one typed object of a known kind."""
+        meta = found.metadata
+        key = ("" if isinstance(found, _CLUSTER_SCOPED) else meta.namespace or DEFAULT_NAMESPACE, meta.name)
+        same_kind = self._objects[type(found)]
+        known = same_kind.get(key)
+        if known is None or _is_newer(meta.resource_version, known.metadata.resource_version):
+            same_kind[key] = found
 
     def skip(self, kind: str) -> None:
         """Count an object of a kind that scheduling does not read."""
         self._skipped[kind or "(no kind)"] += 1
-
-    def add_plain(self, data: Mapping[str, Any]) -> None:
-        """Take one plain object. Raises SnapshotError for a value of the wrong type."""
-        kind = data.get("kind")
-        kind = kind if isinstance(kind, str) else ""
-        cls = KINDS.get((str(data.get("apiVersion") or ""), kind))
-        if cls is None:
-            self.skip(kind)
-            return
-        try:
-            self._decode(data, cls)
-        except DecodingError as error:
-            raise SnapshotError(f"{object_name(data)}: {error.path}: {error}") from error
 
     def note_gap(self, gap: str) -> None:
         """Remember something that a source could not give."""
@@ -155,20 +196,6 @@ class SnapshotBuilder:
                 self.came_from(msgspec.convert(head[STAMP], Origin))
             except msgspec.ValidationError as error:
                 raise DecodingError(str(error), STAMP) from error
-
-    def _decode(self, data: Mapping[str, Any], cls: type[ApiObject]) -> None:
-        found = decode(data, cls)
-        if isinstance(found, Pod):
-            self._sharing.share(found)
-        self._keep(found)
-
-    def _keep(self, found: ApiObject) -> None:
-        meta = found.metadata
-        key = ("" if isinstance(found, _CLUSTER_SCOPED) else meta.namespace or DEFAULT_NAMESPACE, meta.name)
-        same_kind = self._objects[type(found)]
-        known = same_kind.get(key)
-        if known is None or _is_newer(meta.resource_version, known.metadata.resource_version):
-            same_kind[key] = found
 
     def _take(self, cls: type[T]) -> Iterator[T]:
         yield from self._objects[cls].values()

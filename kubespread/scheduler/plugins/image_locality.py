@@ -11,6 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from kubespread.kube.images import normalized_image
 from kubespread.kube.objects import Pod
 from kubespread.scheduler.cluster import Cluster, Counts, Mask
 from kubespread.scheduler.framework import MAX_NODE_SCORE, State
@@ -32,12 +33,7 @@ class ImageLocality:
         images = [container.image for container in containers]
         if self.counts_image_volumes:
             images += [volume.image.reference for volume in pod.spec.volumes if volume.image is not None]
-        return _State(cluster, [_normalized(image) for image in images], len(containers))
-
-
-def _normalized(image: str) -> str:
-    """The name with its default tag: a colon before the last slash belongs to a registry's port."""
-    return image if image.rfind(":") > image.rfind("/") else f"{image}:latest"
+        return _State(cluster, [normalized_image(image) for image in images], len(containers))
 
 
 @dataclass

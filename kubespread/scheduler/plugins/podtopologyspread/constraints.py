@@ -11,10 +11,11 @@ from typing import Literal
 
 import numpy as np
 
-from kubespread.kube.cluster_objects import ClusterObjects, ReplicaSet, ReplicationController, StatefulSet
+from kubespread.kube.cluster_objects import ClusterObjects
 from kubespread.kube.meta import LabelSelector, OwnerReference
 from kubespread.kube.objects import Pod, TopologySpreadConstraint
 from kubespread.kube.selector import NOTHING, Requirement, Selector, SelectorError, from_label_selector, from_map
+from kubespread.kube.workloads import ReplicaSet, ReplicationController, StatefulSet
 from kubespread.scheduler.cluster import Cluster, Counts, Mask
 from kubespread.scheduler.node_matching import everywhere, matches_required_node_affinity, tolerated
 from kubespread.scheduler.plugin_args import SpreadArgs

@@ -11,6 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from kubespread.kube.annotations import SELECTED_NODE
 from kubespread.kube.objects import Pod
 from kubespread.kube.quantity import ZERO, Quantity, parse
 from kubespread.kube.storage import PersistentVolumeClaim
@@ -18,7 +19,7 @@ from kubespread.scheduler.cluster import Cluster, Mask
 from kubespread.scheduler.framework import SKIP, Code, State, Status, Verdicts
 from kubespread.scheduler.node_matching import everywhere, nowhere
 from kubespread.scheduler.plugins.volumes.matching import PersistentVolumes, admits_node, provisionable
-from kubespread.scheduler.storage import SELECTED_NODE, claim_name, is_bound, is_owned
+from kubespread.scheduler.storage import claim_name, is_bound, is_owned
 
 NODE_CONFLICT = "node(s) didn't match PersistentVolume's node affinity"
 BIND_CONFLICT = "node(s) didn't find available persistent volumes to bind"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from kubespread.kube.annotations import MIGRATED_PLUGINS
 from kubespread.kube.node_selector import parse_term
 from kubespread.kube.node_terms import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
 from kubespread.kube.quantity import ZERO, Quantity, parse
@@ -16,7 +17,6 @@ from kubespread.scheduler.cluster import Cluster, Mask
 from kubespread.scheduler.node_matching import everywhere, matches_requirements, nowhere
 from kubespread.scheduler.storage import ZONE_LABELS, in_tree_plugin, storage_class_name
 
-MIGRATED_PLUGINS = "storage.alpha.kubernetes.io/migrated-plugins"
 NO_PROVISIONER = "kubernetes.io/no-provisioner"
 _BETA_REGION, _REGION = "failure-domain.beta.kubernetes.io/region", "topology.kubernetes.io/region"
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
+from kubespread.candidate.candidate import Candidate, Surroundings
 from kubespread.errors import Fault, ManifestError, UsageError
-from kubespread.kube.admission import DEFAULT_NAMESPACE, default_pod
+from kubespread.kube.admission import default_pod
 from kubespread.kube.admission_objects import ForbiddenError, admit_with
 from kubespread.kube.candidate import (
     admit,
@@ -17,14 +18,11 @@ from kubespread.kube.candidate import (
     template_problems,
     unknown_pod_fields,
 )
-from kubespread.kube.cluster_objects import ClusterObjects
 from kubespread.kube.decoding import DecodingError, decode
 from kubespread.kube.gated_fields import drop_fields
 from kubespread.kube.meta import LabelSelector
 from kubespread.kube.names import dns_label_faults
-from kubespread.kube.objects import Pod
 from kubespread.kube.validation.faults import FieldFault, required
-from kubespread.kube.versions import LATEST, KubeVersion
 from kubespread.manifest.documents import KubernetesObject, objects
 from kubespread.manifest.events import MalformedError
 from kubespread.manifest.lines import FieldLines
@@ -33,29 +31,6 @@ from kubespread.manifest.workload import PodManifest, is_workload, pod_manifest
 
 _SELECTING_KINDS = frozenset({"Deployment", "ReplicaSet", "StatefulSet", "DaemonSet"})
 _OBJECT_NAME = "<object>"
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A pod ready to be scheduled, and what its controller would have created beside it."""
-
-    pod: Pod
-    companions: tuple[dict[str, Any], ...] = ()
-    notes: tuple[str, ...] = ()
-    admission: tuple[str, ...] = ()
-    """What the cluster's admission plugins changed."""
-
-
-@dataclass(frozen=True, slots=True)
-class Surroundings:
-    """What besides the manifest decides which pod comes of it."""
-
-    objects: ClusterObjects = field(default_factory=ClusterObjects)
-    version: KubeVersion = LATEST
-    name: str | None = None
-    """Which workload, where there are several."""
-    namespace: str | None = None
-    """Where the manifest names none."""
 
 
 def from_path(path: str, surroundings: Surroundings) -> Candidate:
@@ -92,7 +67,7 @@ def _candidate(file: str, lines: FieldLines | None, source: KubernetesObject, su
         source = replace(source, data=normalized_workload(source.data, source.kind))
     except DecodingError as error:
         refuse([(error.path, f"{_handled_as(source)}{error}")])
-    manifest = _pod_manifest(file, source, _namespace(source, surroundings.namespace))
+    manifest = _pod_manifest(file, source, _namespace(source, surroundings))
     refuse(_unknown_fields(manifest))
     refuse(_template_faults(manifest))
     pod = decode_pod(manifest.pod)
@@ -125,8 +100,9 @@ def _label(item: KubernetesObject) -> str:
     return f"{item.kind}/{item.name}"
 
 
-def _namespace(source: KubernetesObject, asked: str | None) -> str:
+def _namespace(source: KubernetesObject, surroundings: Surroundings) -> str:
     """The manifest's namespace, else the one asked for; kubectl refuses two that differ, and so does this."""
+    asked = surroundings.namespace
     if asked is not None and (faults := dns_label_faults(asked)):
         raise UsageError(f"invalid namespace {asked!r}: {faults[0]}")
     own = (source.data.get("metadata") or {}).get("namespace")
@@ -135,7 +111,7 @@ def _namespace(source: KubernetesObject, asked: str | None) -> str:
             f'the namespace from the provided object "{own}" does not match the namespace "{asked}". '
             f"You must pass '--namespace={own}' to perform this operation."
         )
-    return own or asked or DEFAULT_NAMESPACE
+    return own or asked or surroundings.context_namespace
 
 
 def _pod_manifest(file: str, source: KubernetesObject, namespace: str) -> PodManifest:

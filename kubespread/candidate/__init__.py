@@ -1,0 +1,1 @@
+"""The pod that is asked about: from a manifest, or from the cluster itself."""

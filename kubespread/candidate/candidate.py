@@ -1,0 +1,36 @@
+"""A pod ready to be scheduled, and what decides which pod comes of a manifest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from kubespread.kube.admission import DEFAULT_NAMESPACE
+from kubespread.kube.cluster_objects import ClusterObjects
+from kubespread.kube.objects import Pod
+from kubespread.kube.versions import LATEST, KubeVersion
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A pod ready to be scheduled, and what its controller would have created beside it."""
+
+    pod: Pod
+    companions: tuple[dict[str, Any], ...] = ()
+    notes: tuple[str, ...] = ()
+    admission: tuple[str, ...] = ()
+    """What the cluster's admission plugins changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What besides the manifest decides which pod comes of it."""
+
+    objects: ClusterObjects = field(default_factory=ClusterObjects)
+    version: KubeVersion = LATEST
+    name: str | None = None
+    """Which workload, where there are several."""
+    namespace: str | None = None
+    """The one asked for; a manifest that names another is refused."""
+    context_namespace: str = DEFAULT_NAMESPACE
+    """Where nothing else says which."""

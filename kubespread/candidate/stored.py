@@ -1,0 +1,143 @@
+"""The pod that is in the cluster already, or that a workload in the cluster would make next: ``pod/web-0``, ``deploy/web``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+import msgspec
+
+from kubespread.candidate.candidate import Candidate, Surroundings
+from kubespread.candidate.manifests import from_object
+from kubespread.errors import UsageError
+from kubespread.kube.annotations import REVISION
+from kubespread.kube.gated_fields import drop_fields
+from kubespread.kube.meta import ApiObject
+from kubespread.kube.objects import Pod
+from kubespread.kube.workloads import Deployment, ReplicaSet
+from kubespread.snapshot.snapshot import Snapshot
+
+T = TypeVar("T", bound=ApiObject)
+
+_REFERENCE = re.compile(r"(?P<kind>[A-Za-z]+)(?:\.[a-z0-9.]+)?/(?P<name>[a-z0-9][a-z0-9.-]*)")
+_TEMPLATE_HASH = "pod-template-hash"
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """One kind that can be asked for: its API group's resource, as kubectl writes it, and where a snapshot keeps it."""
+
+    kind: str
+    api_version: str
+    short: str
+    field: str
+
+    @property
+    def resource(self) -> str:
+        group = self.api_version.rpartition("/")[0]
+        return f"{self.kind.lower()}s.{group}" if group else f"{self.kind.lower()}s"
+
+
+_KINDS = (
+    _Kind("Pod", "v1", "po", ""),
+    _Kind("Deployment", "apps/v1", "deploy", "deployments"),
+    _Kind("ReplicaSet", "apps/v1", "rs", "replica_sets"),
+    _Kind("StatefulSet", "apps/v1", "sts", "stateful_sets"),
+    _Kind("DaemonSet", "apps/v1", "ds", "daemon_sets"),
+    _Kind("ReplicationController", "v1", "rc", "replication_controllers"),
+    _Kind("Job", "batch/v1", "job", "jobs"),
+    _Kind("CronJob", "batch/v1", "cj", "cron_jobs"),
+)
+_BY_ALIAS: Mapping[str, _Kind] = {alias: kind for kind in _KINDS for alias in (kind.short, kind.kind.lower(), f"{kind.kind.lower()}s")}
+
+
+def is_reference(text: str) -> bool:
+    """Whether ``text`` is KIND/NAME of a kind that creates pods, as kubectl would take it."""
+    match = _REFERENCE.fullmatch(text)
+    return match is not None and match["kind"].lower() in _BY_ALIAS
+
+
+def from_cluster(reference: str, snapshot: Snapshot, surroundings: Surroundings) -> tuple[Candidate, Snapshot]:
+    """The candidate that ``reference`` names, and the cluster it is to be placed in. Raises UsageError and ManifestError.
+
+    A pod that has no node yet is asked about as it stands. One that runs is asked about as if it were scheduled again:
+    in a cluster without itself.
+    """
+    match = _REFERENCE.fullmatch(reference)
+    assert match is not None
+    kind, name = _BY_ALIAS[match["kind"].lower()], match["name"]
+    namespace = surroundings.namespace or surroundings.context_namespace
+    if kind.kind == "Pod":
+        return _from_pod(_find(snapshot.pods, kind, namespace, name), snapshot, surroundings)
+    found = _find(getattr(snapshot.objects, kind.field), kind, namespace, name)
+    notes: tuple[str, ...] = ()
+    if isinstance(found, Deployment):
+        current = _current_replica_set(found, snapshot.objects.replica_sets)
+        if current is not None:
+            kind, found = _BY_ALIAS["rs"], current
+            notes = (f"deployment {name}: as another pod of its ReplicaSet {current.metadata.name}",)
+    data = {"apiVersion": kind.api_version, "kind": kind.kind, **msgspec.to_builtins(found)}
+    if kind.kind == "StatefulSet":
+        data["spec"] = _with_free_ordinal(data["spec"], name, namespace, snapshot.pods)
+    made = from_object(data, replace(surroundings, name=None, namespace=None))
+    return replace(made, notes=(*notes, *made.notes)), snapshot
+
+
+def _find(among: Sequence[T], kind: _Kind, namespace: str, name: str) -> T:
+    for found in among:
+        if found.metadata.name == name and found.metadata.namespace == namespace:
+            return found
+    elsewhere = sorted(found.metadata.namespace for found in among if found.metadata.name == name)
+    hint = f"; there is one in namespace {', '.join(elsewhere)}" if elsewhere else "" if among else f"; no {kind.kind} was read at all"
+    raise UsageError(f'{kind.resource} "{name}" not found in namespace {namespace}{hint}')
+
+
+def _from_pod(found: Pod, snapshot: Snapshot, surroundings: Surroundings) -> tuple[Candidate, Snapshot]:
+    name = f"pod {found.metadata.namespace}/{found.metadata.name}"
+    if found.status.phase in ("Succeeded", "Failed"):
+        raise UsageError(f"{name} has ended ({found.status.phase}): it is not scheduled again")
+    notes = []
+    if found.metadata.deletion_timestamp is not None:
+        notes.append(f"{name} is being deleted; kube-scheduler would not place it")
+    if found.spec.node_name:
+        notes.append(f"{name} runs on {found.spec.node_name}; it is asked about as if it were scheduled again, without itself")
+        snapshot = replace(snapshot, pods=tuple(pod for pod in snapshot.pods if pod is not found))
+    # Its parts are shared with other pods, so what follows works on a copy.
+    pod = msgspec.json.decode(msgspec.json.encode(found), type=Pod)
+    pod.spec.node_name = ""
+    return Candidate(pod, notes=(*notes, *drop_fields(pod, surroundings.version))), snapshot
+
+
+def _current_replica_set(deployment: Deployment, replica_sets: Sequence[ReplicaSet]) -> ReplicaSet | None:
+    """The ReplicaSet of the deployment's newest revision, if it has the deployment's template: its hash is the real one."""
+    owned = [
+        found
+        for found in replica_sets
+        if found.metadata.namespace == deployment.metadata.namespace
+        and any(owner.kind == "Deployment" and owner.name == deployment.metadata.name for owner in found.metadata.owner_references)
+    ]
+    newest = max(owned, key=_revision, default=None)
+    return newest if newest is not None and _template(newest) == _template(deployment) else None
+
+
+def _revision(replica_set: ReplicaSet) -> int:
+    revision = replica_set.metadata.annotations.get(REVISION, "")
+    return int(revision) if revision.isdecimal() else 0
+
+
+def _template(workload: Deployment | ReplicaSet) -> Any:
+    plain = msgspec.to_builtins(workload.spec.template)
+    if plain is not None:
+        plain["metadata"].get("labels", {}).pop(_TEMPLATE_HASH, None)
+    return plain
+
+
+def _with_free_ordinal(spec: dict[str, Any], name: str, namespace: str, pods: Sequence[Pod]) -> dict[str, Any]:
+    """The spec, its first ordinal the lowest that no pod has yet."""
+    taken = {pod.metadata.name for pod in pods if pod.metadata.namespace == namespace}
+    ordinal = spec.get("ordinals", {}).get("start", 0)
+    while f"{name}-{ordinal}" in taken:
+        ordinal += 1
+    return {**spec, "ordinals": {"start": ordinal}}

@@ -1,0 +1,177 @@
+"""A snapshot whose names and label values say nothing, and that is scheduled on exactly like the original.
+
+Every string is replaced except Kubernetes' own vocabulary, so that a field nobody thought of is hidden rather than
+shown. The same string becomes the same pseudonym wherever it stands, and pseudonyms sort like what they stand for,
+because ties are broken by name. Keys of labels, taints and resources stay, and so do whole numbers: they are compared.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from copy import copy
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import msgspec
+
+from kubespread.kube.annotations import MIGRATED_PLUGINS, NODE_SELECTOR
+from kubespread.kube.cluster_objects import FIELDS, ClusterObjects
+from kubespread.kube.devices import DeviceClass
+from kubespread.kube.images import normalized_image
+from kubespread.kube.meta import KubeObject, ObjectMeta
+from kubespread.kube.objects import Container, ContainerImage, PodOS
+from kubespread.kube.storage import CSIDriver, CSINodeDriver
+from kubespread.kube.volumes import ImageVolume
+from kubespread.snapshot.snapshot import Origin, Snapshot
+
+T = TypeVar("T")
+Rename = Callable[[str], str]
+
+SOURCE = "anonymized"
+_KEPT_FIELDS = frozenset(
+    {
+        "uid", "resource_version", "deletion_timestamp", "api_version", "kind", "key", "operator", "effect", "topology_key",
+        "when_unsatisfiable", "match_label_keys", "mismatch_label_keys", "node_affinity_policy", "node_taints_policy", "scheduler_name",
+        "restart_policy", "preemption_policy", "action", "protocol", "host_ip", "phase", "start_time", "type", "reason", "access_modes",
+        "volume_mode", "volume_binding_mode", "provisioner", "completion_mode", "driver", "attacher", "declared_features",
+        # Resources by name, and what names a resource.
+        "requests", "limits", "capacity", "allocatable", "allocated_resources", "overhead", "pod_fixed", "max", "min", "default",
+        "default_request", "maximum_volume_size", "extended_resource_name", "device_class_name",
+    }
+)  # fmt: skip
+# CSI drivers and device classes are products, and other names are made of theirs.
+_KEPT_NAMES: tuple[type[KubeObject], ...] = (PodOS, CSINodeDriver, CSIDriver, DeviceClass)
+_KEPT_WORDS = frozenset(
+    {
+        "", "default", "kube-system", "kube-public", "kube-node-lease", "system-cluster-critical", "system-node-critical",
+        "linux", "windows", "amd64", "arm64", "true", "false",
+    }
+)  # fmt: skip
+_NUMBER = re.compile(r"-?\d+")
+# A volume in several zones has them in one label, with this between them.
+_BETWEEN_ZONES = "__"
+
+
+def anonymize(snapshot: Snapshot) -> tuple[Snapshot, Mapping[str, str]]:
+    """The same cluster under pseudonyms, and which pseudonym stands for what it was."""
+    found: set[str] = set()
+
+    def collect(text: str) -> str:
+        found.update(text.split(_BETWEEN_ZONES))
+        return text
+
+    _renamed_snapshot(snapshot, collect)
+    hidden = sorted(text for text in found if not (text in _KEPT_WORDS or _NUMBER.fullmatch(text)))
+    width = len(str(len(hidden)))
+    names = {text: f"anon-{rank:0{width}}" for rank, text in enumerate(hidden)}
+    names.update(_composed(snapshot, names))
+    renamed = _renamed_snapshot(snapshot, lambda text: _rename(text, names))
+    return renamed, {pseudonym: text for text, pseudonym in names.items()}
+
+
+def _rename(text: str, names: Mapping[str, str]) -> str:
+    if text in names or _BETWEEN_ZONES not in text:
+        return names.get(text, text)
+    return _BETWEEN_ZONES.join(names.get(part, part) for part in text.split(_BETWEEN_ZONES))
+
+
+def _composed(snapshot: Snapshot, names: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Names that controllers make of other names, and take apart again: a StatefulSet's pods, and claims made for a pod."""
+    claims = {
+        (found.metadata.namespace, found.metadata.name): [claim.metadata.name for claim in found.spec.volume_claim_templates]
+        for found in snapshot.objects.stateful_sets
+    }
+    for pod in snapshot.pods:
+        meta = pod.metadata
+        mine = names.get(meta.name, meta.name)
+        for owner in meta.owner_references:
+            ordinal = meta.name.removeprefix(f"{owner.name}-")
+            if owner.kind == "StatefulSet" and ordinal.isdecimal():
+                mine = f"{names.get(owner.name, owner.name)}-{ordinal}"
+                yield meta.name, mine
+                for claim in claims.get((meta.namespace, owner.name), ()):
+                    yield f"{claim}-{meta.name}", f"{names.get(claim, claim)}-{mine}"
+        for volume in pod.spec.volumes:
+            if volume.ephemeral is not None:
+                yield f"{meta.name}-{volume.name}", f"{mine}-{names.get(volume.name, volume.name)}"
+
+
+def _renamed_snapshot(snapshot: Snapshot, rename: Rename) -> Snapshot:
+    walk = _Renaming(rename)
+    others = {name: walk.all(getattr(snapshot.objects, name)) for _, name in FIELDS.values()}
+    origin = Origin(
+        source=SOURCE,
+        time=snapshot.origin.time,
+        server_version=snapshot.origin.server_version,
+        resource_version=snapshot.origin.resource_version,
+        # What follows the colon may name a file or a user.
+        gaps=tuple(gap.partition(":")[0] for gap in snapshot.origin.gaps),
+    )
+    return replace(snapshot, nodes=walk.all(snapshot.nodes), pods=walk.all(snapshot.pods), objects=ClusterObjects(**others), origin=origin)
+
+
+class _Renaming:
+    """Copies objects with their strings renamed; parts that are shared stay shared."""
+
+    def __init__(self, rename: Rename) -> None:
+        self._rename = rename
+        self._done: dict[int, Any] = {}
+
+    def all(self, found: Iterable[T]) -> tuple[T, ...]:
+        return tuple(self._value(each) for each in found)
+
+    def _value(self, value: Any) -> Any:
+        match value:
+            case str():
+                return self._rename(value)
+            case KubeObject() | list() | dict():
+                if id(value) not in self._done:
+                    self._done[id(value)] = self._copy(value)
+                return self._done[id(value)]
+        return value
+
+    def _copy(self, value: Any) -> Any:
+        match value:
+            case list():
+                return [self._value(each) for each in value]
+            case dict():
+                return {key: self._value(each) for key, each in value.items()}
+            case Container() | ImageVolume():
+                name = "image" if isinstance(value, Container) else "reference"
+                image = self._image(normalized_image(getattr(value, name)))
+                return msgspec.structs.replace(self._fields(value, but=name), **{name: image})
+            case ContainerImage():
+                return msgspec.structs.replace(value, names=[self._image(name) for name in value.names])
+            case ObjectMeta():
+                return msgspec.structs.replace(self._fields(value, but="annotations"), annotations=self._annotations(value.annotations))
+            case CSIDriver() | DeviceClass():
+                return value
+        return self._fields(value)
+
+    def _fields(self, value: T, but: str = "") -> T:
+        renamed = copy(value)
+        for name in value.__struct_fields__:  # type: ignore[attr-defined]  # T is a KubeObject here
+            if name in _KEPT_FIELDS or name == but or (name == "name" and isinstance(value, _KEPT_NAMES)):
+                continue
+            if name == "disrupted_pods":
+                setattr(renamed, name, {self._rename(pod): time for pod, time in getattr(value, name).items()})
+            else:
+                setattr(renamed, name, self._value(getattr(value, name)))
+        return renamed
+
+    def _image(self, name: str) -> str:
+        """A tag stays a tag: an image without one is no pod's image."""
+        tag = ":latest" if normalized_image(name) == name else ""
+        return f"{self._rename(name)}{tag}"
+
+    def _annotations(self, annotations: Mapping[str, str]) -> dict[str, str]:
+        return {key: self._annotation(key, value) for key, value in annotations.items()}
+
+    def _annotation(self, key: str, value: str) -> str:
+        if key == MIGRATED_PLUGINS:
+            return value
+        if key == NODE_SELECTOR:
+            pairs = (pair.partition("=") for pair in value.split(","))
+            return ",".join(f"{name}{equals}{self._rename(wanted.strip())}" for name, equals, wanted in pairs)
+        return self._rename(value)

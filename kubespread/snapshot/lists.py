@@ -1,0 +1,90 @@
+"""One kind of a live cluster, page after page, all of one moment or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from kubespread.errors import ApiError, SnapshotError
+from kubespread.kube.decoding import DecodingError
+from kubespread.kube.meta import ApiObject
+from kubespread.manifest.events import MalformedError
+from kubespread.manifest.stream import Found, read_objects
+from kubespread.snapshot.api import Api
+from kubespread.snapshot.resources import Resource
+from kubespread.snapshot.snapshot import TypedReader, object_name
+
+_GONE = 410
+_MAX_RESTARTS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """The objects of one kind, and the resourceVersion they are of."""
+
+    objects: list[ApiObject]
+    resource_version: str
+
+
+def list_all(api: Api, resource: Resource, chunk_size: int, on_objects: Callable[[str, int], None]) -> Listed:
+    """Every object of ``resource``. A list that expires on the way (410) begins anew. Raises ApiError and SnapshotError."""
+    for _ in range(_MAX_RESTARTS):
+        try:
+            return _all_pages(api, resource, chunk_size, on_objects)
+        except ApiError as error:
+            if error.status != _GONE:
+                raise
+    raise ApiError(
+        f"{api.transport.server}{resource.path}: the list expired {_MAX_RESTARTS} times before its last page; "
+        "ask for larger pages with --chunk-size, 0 for a single one"
+    )
+
+
+def _all_pages(api: Api, resource: Resource, chunk_size: int, on_objects: Callable[[str, int], None]) -> Listed:
+    page = _Page(resource, f"{api.transport.server}{resource.path}")
+    token = None
+    while True:
+        body = api.get(resource.path, limit=chunk_size or None, fieldSelector=resource.field_selector, **{"continue": token})
+        before = len(page.objects)
+        page.read(body)
+        on_objects(resource.plural, len(page.objects) - before)
+        token = page.token
+        if not token:
+            return Listed(page.objects, page.resource_version)
+
+
+class _Page:
+    """Reads the pages of one list."""
+
+    def __init__(self, resource: Resource, name: str) -> None:
+        self._resource, self._name = resource, name
+        self._reader = TypedReader()
+        self.objects: list[ApiObject] = []
+        self.token = self.resource_version = ""
+
+    def read(self, body: bytes) -> None:
+        """Raises SnapshotError when the body is not a list of the resource."""
+        self.token = ""
+        self._ended = False
+        try:
+            read_objects(iter([body]), self._receive)
+        except MalformedError as error:
+            raise SnapshotError(f"{self._name}: not what a Kubernetes API server answers: {error.fault.message}") from error
+        if not self._ended:
+            raise SnapshotError(f"{self._name}: not what a Kubernetes API server answers: expected a {self._resource.kind}List")
+
+    def _receive(self, found: Found) -> None:
+        if found.size is not None:
+            metadata: Any = found.plain.get("metadata")
+            metadata = metadata if isinstance(metadata, dict) else {}
+            self.token = str(metadata.get("continue") or "")
+            self.resource_version = str(metadata.get("resourceVersion") or "")
+            self._ended = found.kind == f"{self._resource.kind}List"
+            return
+        try:
+            typed = self._reader.read(found)
+        except DecodingError as error:
+            raise SnapshotError(f"{self._name}: {object_name(found.plain)}: {error.path}: {error}") from error
+        if typed is not None:
+            self.objects.append(typed)

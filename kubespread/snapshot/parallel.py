@@ -1,0 +1,43 @@
+"""Several downloads at once, none of which keeps the program from ending."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from queue import Empty, SimpleQueue
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+def in_parallel(jobs: Sequence[Callable[[], T]], workers: int) -> list[T]:
+    """What ``jobs`` return, in their order. The first one that raises ends it: the others are left to themselves.
+
+    Threads of an executor would be waited for at exit, also after an interrupt.
+    """
+    waiting: SimpleQueue[int] = SimpleQueue()
+    done: SimpleQueue[tuple[int, T | None, BaseException | None]] = SimpleQueue()
+    for position in range(len(jobs)):
+        waiting.put(position)
+
+    def work() -> None:
+        while True:
+            try:
+                position = waiting.get_nowait()
+            except Empty:
+                return
+            try:
+                done.put((position, jobs[position](), None))
+            except BaseException as error:  # noqa: BLE001 - raised again by whoever waits for it
+                done.put((position, None, error))
+                return
+
+    for _ in range(min(workers, len(jobs))):
+        threading.Thread(target=work, daemon=True).start()
+    results: dict[int, T] = {}
+    while len(results) < len(jobs):
+        position, result, error = done.get()
+        if error is not None:
+            raise error
+        results[position] = result  # type: ignore[assignment]  # a job without error has a result
+    return [results[position] for position in range(len(jobs))]

@@ -1,0 +1,136 @@
+"""Snapshots as files: a List that kubectl reads back, with nothing in it but the fields that scheduling reads."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from itertools import chain
+from pathlib import Path
+from typing import IO, Any
+
+import msgspec
+
+from kubespread.errors import SnapshotError, UsageError
+from kubespread.kube.cluster_objects import FIELDS
+from kubespread.kube.meta import ApiObject
+from kubespread.manifest.reading import STDIN
+from kubespread.manifest.writer import to_yaml
+from kubespread.snapshot.snapshot import KINDS, STAMP, Snapshot
+
+_TERMINAL_PHASES = ("Succeeded", "Failed")
+_NAMES = {cls: name for name, cls in KINDS.items()}
+_COMPRESSION = 4
+
+
+def save(snapshot: Snapshot, path: str) -> None:
+    """Write ``snapshot`` to ``path``: JSON, gzipped JSON or YAML by its suffix, JSON to standard output for ``-``.
+
+    The file is replaced whole or not at all. Raises UsageError for another suffix, SnapshotError when it cannot be written.
+    """
+    if path == STDIN:
+        _write(sys.stdout.buffer, _json(snapshot))
+        sys.stdout.buffer.flush()
+        return
+    form = next((form for suffix, form in _FORMS.items() if path.endswith(suffix)), None)
+    if form is None:
+        raise UsageError(f"{path}: expected a name that ends with {', '.join(_FORMS)}, or - for standard output")
+    try:
+        with _replacing(Path(path)) as file:
+            form(file, snapshot)
+    except OSError as error:
+        raise SnapshotError(f"{path}: {error.strerror or error}") from error
+
+
+def _gzipped(file: IO[bytes], snapshot: Snapshot) -> None:
+    # Neither name nor time inside: the same snapshot is the same file.
+    with gzip.GzipFile(filename="", mode="wb", compresslevel=_COMPRESSION, fileobj=file, mtime=0) as zipped:
+        _write(zipped, _json(snapshot))
+
+
+_FORMS: dict[str, Callable[[IO[bytes], Snapshot], None]] = {
+    ".json": lambda file, snapshot: _write(file, _json(snapshot)),
+    ".json.gz": _gzipped,
+    ".yaml": lambda file, snapshot: _write(file, _yaml(snapshot)),
+    ".yml": lambda file, snapshot: _write(file, _yaml(snapshot)),
+}
+
+
+def _objects(snapshot: Snapshot) -> Iterator[ApiObject]:
+    """Everything that scheduling may ask for; pods that have ended are of no use."""
+    others = (getattr(snapshot.objects, name) for _, name in FIELDS.values())
+    pods = (pod for pod in snapshot.pods if pod.status.phase not in _TERMINAL_PHASES)
+    return chain(snapshot.nodes, chain.from_iterable(others), pods)
+
+
+def _head(snapshot: Snapshot) -> dict[str, Any]:
+    return {
+        "apiVersion": "v1",
+        "kind": "List",
+        "metadata": {"resourceVersion": snapshot.origin.resource_version},
+        STAMP: snapshot.origin,
+    }
+
+
+def _json(snapshot: Snapshot) -> Iterator[bytes]:
+    encode = msgspec.json.Encoder().encode
+    starts = {
+        cls: f'{{"apiVersion":"{version}","kind":"{kind}",'.encode() for cls, (version, kind) in _NAMES.items()
+    }  # every object has metadata, so a comma follows
+    yield encode(_head(snapshot))[:-1] + b',"items":[\n'
+    before = b""
+    for found in _objects(snapshot):
+        yield before + starts[type(found)] + encode(found)[1:]
+        before = b",\n"
+    yield b"\n]}\n"
+
+
+def _yaml(snapshot: Snapshot) -> Iterator[bytes]:
+    yield to_yaml(msgspec.to_builtins(_head(snapshot))).encode()
+    items = _objects(snapshot)
+    first = next(items, None)
+    if first is None:
+        yield b"items: []\n"
+        return
+    yield b"items:\n"
+    for found in chain([first], items):
+        version, kind = _NAMES[type(found)]
+        text = to_yaml([{"apiVersion": version, "kind": kind, **msgspec.to_builtins(found)}])
+        yield text.encode()
+
+
+def _write(file: IO[bytes] | gzip.GzipFile, parts: Iterable[bytes]) -> None:
+    file.writelines(parts)
+
+
+@contextmanager
+def _replacing(path: Path) -> Iterator[IO[bytes]]:
+    """A file beside ``path`` that takes its place when all is written; a pipe or device is written to as it is."""
+    target = path.resolve()
+    if target.exists() and not target.is_file():
+        with target.open("wb") as file:
+            yield file
+        return
+    descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    try:
+        with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor, not a path
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).chmod(_mode(target))
+        Path(name).replace(target)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _mode(target: Path) -> int:
+    """The mode the file has, or that a new one would get."""
+    if target.exists():
+        return target.stat().st_mode & 0o777
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
