@@ -13,7 +13,7 @@ from kubespread.candidate.stored import from_cluster, is_reference
 from kubespread.errors import Fault, ManifestError, UsageError
 from kubespread.kube.admission import DEFAULT_NAMESPACE, default_storage_class
 from kubespread.kube.cluster_objects import ClusterObjects
-from kubespread.kube.storage import PersistentVolumeClaim
+from kubespread.kube.storage import PersistentVolumeClaim, StorageClass
 from kubespread.kube.versions import KubeVersion
 from kubespread.manifest.documents import documents
 from kubespread.manifest.events import MalformedError
@@ -103,7 +103,7 @@ def _with_companions(objects: ClusterObjects, companions: Iterable[Mapping[str, 
 def _claims_to_come(objects: ClusterObjects, added: ClusterObjects) -> Iterable[PersistentVolumeClaim]:
     """Claims a StatefulSet would make for its new pod; nothing to go by where no StorageClass was listed."""
     known = {(claim.metadata.namespace, claim.metadata.name) for claim in objects.persistent_volume_claims}
-    for claim in added.persistent_volume_claims if objects.storage_classes else ():
+    for claim in added.persistent_volume_claims if objects.knows(StorageClass) else ():
         if (claim.metadata.namespace, claim.metadata.name) not in known:
             default_storage_class(claim, objects.storage_classes)
             yield claim

@@ -67,6 +67,7 @@ def snapshot(
     timeout = parse_duration(request_timeout)
     access = Access(kubeconfig, context, cluster, user, as_user, tuple(as_group or ()), timeout, chunk_size)
     found = open_cluster([str(path) for path in source or ()], access, quiet=quiet)
+    found = found.stamped(", ".join(map(str, source or ())))
     if anonymize:
         from kubespread.snapshot.anonymize import anonymize as pseudonymous
 

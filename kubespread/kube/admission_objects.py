@@ -5,7 +5,7 @@ Source of the rules: the LimitRanger, PodNodeSelector, Priority and RuntimeClass
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from kubespread.kube.annotations import NODE_SELECTOR
 from kubespread.kube.cluster_objects import ClusterObjects, LimitRangeItem, PriorityClass, RuntimeClass
@@ -30,8 +30,8 @@ def admit_with(pod: Pod, objects: ClusterObjects) -> list[str]:
     return [
         *_limit_ranges(pod, objects),
         *_node_selector(pod, objects),
-        *_priority(pod, objects.priority_classes),
-        *_runtime_class(pod, objects.runtime_classes),
+        *_priority(pod, objects),
+        *_runtime_class(pod, objects),
     ]
 
 
@@ -80,17 +80,18 @@ def _node_selector(pod: Pod, objects: ClusterObjects) -> Iterator[str]:
         yield f"Namespace {pod.metadata.namespace}: nodeSelector {', '.join(f'{key}={value}' for key, value in sorted(added.items()))}"
 
 
-def _priority(pod: Pod, classes: Sequence[PriorityClass]) -> Iterator[str]:
+def _priority(pod: Pod, objects: ClusterObjects) -> Iterator[str]:
     """The class's priority; a class that was not listed leaves the pod as it is, since nothing is known about it."""
     spec = pod.spec
     name = spec.priority_class_name
     if name in _BUILT_IN_PRIORITIES:
         priority, policy = _BUILT_IN_PRIORITIES[name], ""
     else:
+        classes = objects.priority_classes
         default = min((found for found in classes if found.global_default), key=lambda found: found.value, default=None)
         found = next((each for each in classes if each.metadata.name == name), None) if name else default
         if found is None:
-            if name and classes:
+            if name and objects.knows(PriorityClass):
                 raise ForbiddenError(f"no PriorityClass with name {name} was found")
             return
         name, priority, policy = found.metadata.name, found.value, found.preemption_policy
@@ -103,11 +104,11 @@ def _priority(pod: Pod, classes: Sequence[PriorityClass]) -> Iterator[str]:
     spec.preemption_policy = spec.preemption_policy or policy or None
 
 
-def _runtime_class(pod: Pod, classes: Sequence[RuntimeClass]) -> Iterator[str]:
+def _runtime_class(pod: Pod, objects: ClusterObjects) -> Iterator[str]:
     name = pod.spec.runtime_class_name
-    if not name or not classes:
+    if not name or not objects.knows(RuntimeClass):
         return
-    found = next((each for each in classes if each.metadata.name == name), None)
+    found = next((each for each in objects.runtime_classes if each.metadata.name == name), None)
     if found is None:
         raise ForbiddenError(f'pod rejected: RuntimeClass "{name}" not found')
     overhead = found.overhead.pod_fixed if found.overhead is not None else {}

@@ -110,6 +110,12 @@ class ClusterObjects:
     daemon_sets: tuple[DaemonSet, ...] = ()
     jobs: tuple[Job, ...] = ()
     cron_jobs: tuple[CronJob, ...] = ()
+    listed: frozenset[str] = frozenset()
+    """The kinds of which all objects are here, though there may be none."""
+
+    def knows(self, kind: type[ApiObject]) -> bool:
+        """Whether something can be said about objects of ``kind``: some are here, or it is known that there are none."""
+        return kind.__name__ in self.listed or any(getattr(self, name) for cls, name in FIELDS.values() if cls is kind)
 
 
 FIELDS: Mapping[tuple[str, str], tuple[type[ApiObject], str]] = {

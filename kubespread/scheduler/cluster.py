@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from kubespread.kube.cluster_objects import ClusterObjects
 from kubespread.kube.objects import Node, Pod, Taint
 from kubespread.kube.selector import Requirement, Selector
+from kubespread.kube.storage import PersistentVolumeClaim
 from kubespread.kube.volumes import Volume
 from kubespread.scheduler.affinity_terms import PodTerms, existing_terms
 from kubespread.scheduler.host_ports import HostPort, host_ports
@@ -227,7 +228,7 @@ class Cluster:
     @property
     def has_claims(self) -> bool:
         """Without a single claim the snapshot did not list them, and nothing can be said about any."""
-        return bool(self.objects.persistent_volume_claims)
+        return self.objects.knows(PersistentVolumeClaim)
 
     @cached_property
     def storage(self) -> StorageIndex:

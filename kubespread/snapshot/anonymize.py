@@ -16,14 +16,14 @@ from typing import Any, TypeVar
 import msgspec
 
 from kubespread.kube.annotations import MIGRATED_PLUGINS, NODE_SELECTOR
-from kubespread.kube.cluster_objects import FIELDS, ClusterObjects
+from kubespread.kube.cluster_objects import FIELDS
 from kubespread.kube.devices import DeviceClass
 from kubespread.kube.images import normalized_image
 from kubespread.kube.meta import KubeObject, ObjectMeta
 from kubespread.kube.objects import Container, ContainerImage, PodOS
 from kubespread.kube.storage import CSIDriver, CSINodeDriver
 from kubespread.kube.volumes import ImageVolume
-from kubespread.snapshot.snapshot import Origin, Snapshot
+from kubespread.snapshot.snapshot import Snapshot
 
 T = TypeVar("T")
 Rename = Callable[[str], str]
@@ -41,7 +41,7 @@ _KEPT_FIELDS = frozenset(
     }
 )  # fmt: skip
 # CSI drivers and device classes are products, and other names are made of theirs.
-_KEPT_NAMES: tuple[type[KubeObject], ...] = (PodOS, CSINodeDriver, CSIDriver, DeviceClass)
+_KEPT_NAMES = (PodOS, CSINodeDriver)
 _KEPT_WORDS = frozenset(
     {
         "", "default", "kube-system", "kube-public", "kube-node-lease", "system-cluster-critical", "system-node-critical",
@@ -99,16 +99,22 @@ def _composed(snapshot: Snapshot, names: Mapping[str, str]) -> Iterator[tuple[st
 
 def _renamed_snapshot(snapshot: Snapshot, rename: Rename) -> Snapshot:
     walk = _Renaming(rename)
-    others = {name: walk.all(getattr(snapshot.objects, name)) for _, name in FIELDS.values()}
-    origin = Origin(
+    others: dict[str, Any] = {name: walk.all(getattr(snapshot.objects, name)) for _, name in FIELDS.values()}
+    known = snapshot.origin
+    origin = msgspec.structs.replace(
+        known,
         source=SOURCE,
-        time=snapshot.origin.time,
-        server_version=snapshot.origin.server_version,
-        resource_version=snapshot.origin.resource_version,
+        namespace=rename(known.namespace),
         # What follows the colon may name a file or a user.
-        gaps=tuple(gap.partition(":")[0] for gap in snapshot.origin.gaps),
+        gaps=tuple(gap.partition(":")[0] for gap in known.gaps),
     )
-    return replace(snapshot, nodes=walk.all(snapshot.nodes), pods=walk.all(snapshot.pods), objects=ClusterObjects(**others), origin=origin)
+    return replace(
+        snapshot,
+        nodes=walk.all(snapshot.nodes),
+        pods=walk.all(snapshot.pods),
+        objects=replace(snapshot.objects, **others),
+        origin=origin,
+    )
 
 
 class _Renaming:
@@ -146,7 +152,8 @@ class _Renaming:
             case ObjectMeta():
                 return msgspec.structs.replace(self._fields(value, but="annotations"), annotations=self._annotations(value.annotations))
             case CSIDriver() | DeviceClass():
-                return value
+                meta = msgspec.structs.replace(self._value(value.metadata), name=value.metadata.name)
+                return msgspec.structs.replace(self._fields(value), metadata=meta)
         return self._fields(value)
 
     def _fields(self, value: T, but: str = "") -> T:

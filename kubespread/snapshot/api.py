@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from time import monotonic, sleep
 from typing import Any, Protocol
 from urllib.parse import urlencode
 
@@ -58,7 +58,6 @@ class Api:
     transport: Transport
     timeout: float
     on_bytes: Callable[[int], None] = lambda size: None
-    sleep: Callable[[float], None] = field(default=time.sleep)
 
     def get(self, path: str, **query: str | int | None) -> bytes:
         """The whole body of the answer to GET ``path``. Raises ApiError."""
@@ -78,11 +77,11 @@ class Api:
                 if last or not (status == _TOO_MANY or status >= _SERVER_ERROR):
                     raise self._refusal(path, status, body)
                 pause = _retry_after(headers, pause)
-            self.sleep(pause)
+            sleep(pause)
         raise AssertionError("the last attempt returns or raises")
 
     def _exchange(self, target: str) -> tuple[int, Mapping[str, str], bytes]:
-        deadline = time.monotonic() + self.timeout if self.timeout else None
+        deadline = monotonic() + self.timeout if self.timeout else None
         try:
             response = self.transport.get(target, self.timeout or None)
             with contextlib.closing(response):
@@ -90,7 +89,7 @@ class Api:
                 while chunk := response.read(_CHUNK, decode_content=True):
                     body += chunk
                     self.on_bytes(len(chunk))
-                    if deadline is not None and time.monotonic() > deadline:
+                    if deadline is not None and monotonic() > deadline:
                         raise TimeoutError
                 response.release_conn()
         except Exception as error:

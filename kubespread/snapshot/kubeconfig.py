@@ -78,7 +78,19 @@ def choose(access: Access, environment: Mapping[str, str]) -> Target | None:
     found = _named(config, "clusters", str(cluster or ""))
     if not found.get("server"):
         raise UsageError(f'cluster "{cluster}" of the kubeconfig has no server')
-    return Target(name, str(context.get("namespace") or ""), found, _named(config, "users", user) if user else {})
+    credentials = _with_token(_named(config, "users", user)) if user else {}
+    return Target(name, str(context.get("namespace") or ""), found, credentials)
+
+
+def _with_token(user: Data) -> Data:
+    """The user with what its tokenFile holds; the line break at the end of a file is not part of a token."""
+    file = user.get("tokenFile")
+    if not file:
+        return user
+    try:
+        return {**user, "token": Path(str(file)).read_text().strip()}
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{file}: tokenFile of the kubeconfig: {getattr(error, 'strerror', None) or error}") from error
 
 
 def _files(access: Access, environment: Mapping[str, str]) -> Iterator[Path]:

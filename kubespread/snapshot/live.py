@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import logging
 import os
 import re
@@ -25,7 +24,7 @@ from kubespread.snapshot.resources import FORBIDDEN, NOT_FOUND, RESOURCES, Resou
 from kubespread.snapshot.snapshot import Origin, Snapshot, SnapshotBuilder
 
 _CONNECTIONS = 6
-_RELEASE = re.compile(r"v\d+\.\d+\.\d+.*")
+_RELEASE = re.compile(r"v[1-9]\d*\.\d+\.\d+.*")
 _NO_SUCH_CLUSTER = "no cluster given: name a file or directory with -S/--snapshot or KUBESPREAD_SNAPSHOT; there is no kubeconfig"
 _INSTEAD = "or read a file with -S"
 
@@ -59,24 +58,26 @@ def load_cluster(access: Access, progress: Progress | None = None) -> Snapshot:
         builder = SnapshotBuilder()
         builder.nodes_listed = True
         resource_version = ""
+        complete = []
         for resource, listed in zip(RESOURCES, in_parallel(jobs, _CONNECTIONS), strict=True):
             if isinstance(listed, str):
                 builder.note_gap(listed)
             elif listed is not None:
                 for found in listed.objects:
                     builder.add(found)
+                complete.append(resource.kind)
                 if resource.kind == "Pod":
                     resource_version = listed.resource_version
         builder.came_from(
             Origin(
-                source=f"context {target.context}" if target is not None and target.context else transport.server,
-                time=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+                source=f"context {target.context}" if target is not None and target.context else "",
                 server_version=version,
                 resource_version=resource_version,
                 namespace=target.namespace if target is not None else "",
+                listed=tuple(complete),
             )
         )
-        return builder.build()
+        return builder.build().stamped(transport.server)
 
 
 def _list_or_gap(api: Api, resource: Resource, chunk_size: int, on_objects: Callable[[str, int], None]) -> Listed | str | None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import datetime
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import msgspec
@@ -57,6 +58,8 @@ class Origin(msgspec.Struct, rename="camel", kw_only=True, frozen=True, omit_def
     resource_version: str = ""
     namespace: str = ""
     """The one a manifest goes to that names none."""
+    listed: tuple[str, ...] = ()
+    """The kinds that were read in full, though there may be none of them."""
     gaps: tuple[str, ...] = ()
     """What could not be read of it."""
 
@@ -71,6 +74,11 @@ class Snapshot:
     skipped: Mapping[str, int] = field(default_factory=dict)
     """How many objects of each kind were read and are of no use to scheduling."""
     origin: Origin = Origin()
+
+    def stamped(self, source: str) -> Snapshot:
+        """The same, said to be read from ``source`` now where it does not say already where and when it was taken."""
+        known = self.origin
+        return replace(self, origin=msgspec.structs.replace(known, source=known.source or source, time=known.time or _now()))
 
     @classmethod
     def from_objects(cls, objects: Iterable[Mapping[str, Any]]) -> Snapshot:
@@ -173,7 +181,8 @@ class SnapshotBuilder:
         """Remember where objects come from; of several sources the first that knows something is believed."""
         mine = self._origin
         known = {name: getattr(mine, name) or getattr(origin, name) for name in origin.__struct_fields__}
-        self._origin = Origin(**{**known, "gaps": tuple(dict.fromkeys((*mine.gaps, *origin.gaps)))})
+        both = {name: tuple(dict.fromkeys(getattr(mine, name) + getattr(origin, name))) for name in ("listed", "gaps")}
+        self._origin = Origin(**{**known, **both})
 
     def build(self) -> Snapshot:
         """The snapshot so far, its objects defaulted as the API server would have."""
@@ -181,7 +190,7 @@ class SnapshotBuilder:
         for node in nodes:
             default_node(node)
         by_field: dict[str, Any] = {name: tuple(self._take(cls)) for cls, name in FIELDS.values()}
-        others = ClusterObjects(**by_field)
+        others = ClusterObjects(**by_field, listed=frozenset(self._origin.listed))
         default_cluster_objects(others)
         return Snapshot(nodes, pods, others, dict(self._skipped), self._origin)
 
@@ -199,6 +208,10 @@ class SnapshotBuilder:
 
     def _take(self, cls: type[T]) -> Iterator[T]:
         yield from self._objects[cls].values()
+
+
+def _now() -> str:
+    return datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def object_name(data: Mapping[str, Any]) -> str:

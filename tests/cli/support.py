@@ -6,9 +6,8 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import jsonschema
 
@@ -28,11 +27,12 @@ _COLOR_VARIABLES = (
     "GITHUB_ACTIONS",
     "COLUMNS",
     "KUBESPREAD_SNAPSHOT",
+    "KUBECONFIG",
+    "KUBERNETES_SERVICE_HOST",
 )
 
 
-@dataclass(frozen=True)
-class Result:
+class Result(NamedTuple):
     code: int
     out: str
     err: str
@@ -47,9 +47,9 @@ class Result:
 
 
 def environment(**more: str) -> dict[str, str]:
-    """This process's environment without what would change colours or widths."""
+    """This process's environment without what would change colours, widths, or the cluster that is asked."""
     clean = {name: value for name, value in os.environ.items() if name not in _COLOR_VARIABLES}
-    return {**clean, "TERM": "xterm", **more}
+    return {**clean, "TERM": "xterm", "HOME": "/nonexistent", **more}
 
 
 def run(*arguments: str | Path, stdin: bytes | None = None, cwd: Path | None = None, env: dict[str, str] | None = None) -> Result:

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from kubespread.kube.devices import DeviceRequest, ResourceClaim
+from kubespread.kube.devices import DeviceClass, DeviceRequest, ResourceClaim
 from kubespread.kube.node_terms import NodeSelector
 from kubespread.kube.objects import Pod
 from kubespread.scheduler.cluster import Cluster, Counts, Mask
@@ -31,7 +31,7 @@ class DynamicResources:
             claim = _find(cluster, pod.metadata.namespace, name)
             if claim is not None:
                 claims.append(claim)
-            elif cluster.objects.resource_claims:
+            elif cluster.objects.knows(ResourceClaim):
                 return Status(Code.UNRESOLVABLE, (f'could not find ResourceClaim "{pod.metadata.namespace}/{name}"',))
         for claim in claims:
             for request, device_class in _unknown_classes(cluster, claim):
@@ -48,7 +48,7 @@ def _find(cluster: Cluster, namespace: str, name: str) -> ResourceClaim | None:
 def _unknown_classes(cluster: Cluster, claim: ResourceClaim) -> Iterator[tuple[str, str]]:
     """Requests of a claim still to be allocated whose class is missing; nothing to go by where no class was listed."""
     known = {found.metadata.name for found in cluster.objects.device_classes}
-    if not known or claim.status.allocation is not None:
+    if not cluster.objects.knows(DeviceClass) or claim.status.allocation is not None:
         return
     for request in claim.spec.devices.requests:
         yield from ((name, device_class) for name, device_class in _classes(request) if device_class not in known)

@@ -1,0 +1,382 @@
+"""A running cluster: pages, refusals, broken connections, credentials; always GET, never half of a list."""
+
+from __future__ import annotations
+
+import base64
+import json
+import socket
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kubespread
+from kubespread.snapshot.kubeconfig import Access
+from kubespread.snapshot.live import load_cluster
+from kubespread.snapshot.resources import RESOURCES
+from tests.api.server import Answer, FakeApi, Fault, always, failing, recorded, serving, status
+from tests.builders import Data, hosts, node, owner, pod
+
+PODS, NODES = "/api/v1/pods", "/api/v1/nodes"
+OBJECTS: list[Data] = [
+    *hosts("a", "b"),
+    *({**pod(f"p{copy}", "n0"), "status": {"phase": "Running"}} for copy in range(7)),
+    owner("Service", "web", {"foo": "bar"}, api_version="v1"),
+]
+
+
+@pytest.fixture(autouse=True)
+def _outside_any_cluster(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in ("KUBECONFIG", "KUBERNETES_SERVICE_HOST", "HTTPS_PROXY", "https_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+
+
+@pytest.fixture
+def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The pauses between attempts, which the tests do not sit out."""
+    slept: list[float] = []
+    monkeypatch.setattr("kubespread.snapshot.api.sleep", slept.append)
+    return slept
+
+
+@pytest.fixture
+def server() -> Iterator[FakeApi]:
+    with serving(FakeApi(objects=OBJECTS)) as api:
+        yield api
+        assert {request.method for request in api.requests} <= {"GET"}
+
+
+def read(api: FakeApi, tmp_path: Path, *, user: Data | None = None, cluster: Data | None = None, **access: Any) -> kubespread.Snapshot:
+    return load_cluster(Access(str(api.kubeconfig(tmp_path, user=user, cluster=cluster)), **{"request_timeout": 10.0, **access}))
+
+
+def refused(api: FakeApi, tmp_path: Path, **given: Any) -> str:
+    """The error's text, the server's address in it replaced by SERVER."""
+    with pytest.raises(kubespread.SnapshotError) as error:
+        read(api, tmp_path, **given)
+    text = str(error.value).replace(api.url, "SERVER")
+    assert "\n" not in text
+    return text
+
+
+@pytest.mark.parametrize("chunk_size", [0, 1, 3, 7, 500])
+def test_pages_of_any_size_give_the_same_cluster(chunk_size: int, server: FakeApi, tmp_path: Path) -> None:
+    snapshot = read(server, tmp_path, chunk_size=chunk_size)
+    from_file = kubespread.Snapshot.from_objects(OBJECTS)
+    assert (snapshot.nodes, snapshot.pods, snapshot.objects.services) == (from_file.nodes, from_file.pods, from_file.objects.services)
+    origin = snapshot.origin
+    assert (origin.source, origin.server_version, origin.resource_version, origin.gaps) == ("context here", "v1.36.2", "254", ())
+
+
+def test_every_kind_is_listed_once_and_ended_pods_are_not_asked_for(server: FakeApi, tmp_path: Path) -> None:
+    server.objects = [*OBJECTS, {**pod("ended"), "status": {"phase": "Succeeded"}}]
+    assert len(read(server, tmp_path).pods) == 7
+    assert sorted(request.path for request in server.requests) == sorted(["/version", *(resource.path for resource in RESOURCES)])
+    selectors = {request.path: request.query.get("fieldSelector") for request in server.requests if "fieldSelector" in request.query}
+    assert selectors == {PODS: "status.phase!=Succeeded,status.phase!=Failed"}
+
+
+def test_a_real_servers_answers(tmp_path: Path) -> None:
+    """Five pods in three pages, as kube-apiserver 1.36 sent them."""
+    pages = [recorded("pods, page 1"), recorded("page 2"), recorded("page 3")]
+    lists = (
+        "all nodes", "namespaces", "services", "replicationcontrollers", "persistentvolumeclaims", "persistentvolumes", "replicasets",
+        "statefulsets", "deployments", "storageclasses", "csinodes", "poddisruptionbudgets", "priorityclasses", "limitranges",
+    )  # fmt: skip
+    paths = {resource.plural: resource.path for resource in RESOURCES}
+    faults: list[Fault] = [failing(PODS, *pages), *(always(paths[note.removeprefix("all ")], recorded(note)) for note in lists)]
+    version = json.loads(recorded("server version").body)
+    with serving(FakeApi(faults=faults, version=version)) as api:
+        snapshot = read(api, tmp_path)
+        tokens = [request.query.get("continue") for request in api.requests if request.path == PODS]
+    assert tokens == [None, *(json.loads(page.body)["metadata"]["continue"] for page in pages[:2])]
+    assert (len(snapshot.nodes), len(snapshot.pods), snapshot.origin.resource_version) == (4, 5, "254")
+    assert (snapshot.origin.server_version, snapshot.origin.gaps) == ("v1.36", ())
+    report = kubespread.explain(snapshot, "deploy/web")
+    assert (report.kube_version, report.notes[0]) == ("1.36", "deployment web: as another pod of its ReplicaSet web-5ff74b457f")
+    assert [constraint.selector for constraint in report.constraints] == ["app=web,pod-template-hash=5ff74b457f", "app=web"]
+
+
+REFUSALS: dict[str, tuple[Fault, str]] = {
+    "401": (
+        always("/version", recorded("unauthorized")),
+        "SERVER/version: 401 Unauthorized; the credentials of context here are not accepted: log in again, or choose another --context or "
+        "--user",
+    ),
+    "403 on pods": (
+        always(PODS, recorded("forbidden")),
+        'SERVER/api/v1/pods: 403 pods is forbidden: User "nobody" cannot list resource "pods" in API group "" at the cluster scope; '
+        "it needs the rights that docs/rbac.yaml lists",
+    ),
+    "404 on nodes": (
+        always(NODES, recorded("unknown group")),
+        "SERVER/api/v1/nodes: 404 404 page not found; check server in the kubeconfig: it may not be an API server",
+    ),
+    "400": (
+        always(PODS, recorded("malformed continue")),
+        "SERVER/api/v1/pods: 400 invalid continue token: continue key is not valid: invalid character '\\u0081' looking for beginning of "
+        "value",
+    ),
+    "500 for ever": (always(NODES, status(500, "etcd is down")), "SERVER/api/v1/nodes: 500 etcd is down; try again later"),
+    "a page of HTML": (
+        always(NODES, Answer(body="<html>log in</html>")),
+        "SERVER/api/v1/nodes: not what a Kubernetes API server answers: expected a Kubernetes object, found the string "
+        "'<html>log in</html>'",
+    ),
+    "another list": (
+        always(NODES, Answer(body='{"kind": "PodList", "apiVersion": "v1", "items": []}')),
+        "SERVER/api/v1/nodes: not what a Kubernetes API server answers: expected a NodeList",
+    ),
+    "a list that always expires": (
+        lambda request: recorded("expired continue") if "continue" in request.query and request.path == PODS else None,
+        "SERVER/api/v1/pods: the list expired 3 times before its last page; ask for larger pages with --chunk-size, 0 for a single one",
+    ),
+    "a connection that always dies": (
+        always(NODES, Answer(body=json.dumps({"kind": "NodeList", "items": []}), cut=True)),
+        "SERVER/api/v1/nodes: the connection broke off: ",
+    ),
+}
+
+
+@pytest.mark.usefixtures("pauses")
+@pytest.mark.parametrize("case", REFUSALS)
+def test_an_answer_that_cannot_be_used(case: str, server: FakeApi, tmp_path: Path) -> None:
+    fault, message = REFUSALS[case]
+    server.faults.append(fault)
+    assert refused(server, tmp_path, chunk_size=3).startswith(message)
+
+
+PASSING: dict[str, tuple[Fault, list[float]]] = {
+    "two 500s": (failing(NODES, status(500, "no leader"), status(503, "no leader")), [0.25, 0.5]),
+    "429 with Retry-After": (failing(PODS, status(429, "slow down", Retry_After="7")), [7.0]),
+    "429 that asks for an hour": (failing(PODS, status(429, "slow down", Retry_After="3600")), [30.0]),
+    "a body cut in half": (
+        failing(PODS, Answer(body=json.dumps({"kind": "PodList", "items": [pod("ghost", "n0")] * 50}), cut=True)),
+        [0.25],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", PASSING)
+def test_what_passes_is_tried_again(case: str, server: FakeApi, tmp_path: Path, pauses: list[float]) -> None:
+    fault, expected = PASSING[case]
+    server.faults.append(fault)
+    snapshot = read(server, tmp_path)
+    assert ([found.metadata.name for found in snapshot.pods], pauses) == ([f"p{copy}" for copy in range(7)], expected)
+
+
+def test_a_list_that_expires_begins_anew_without_what_it_had(server: FakeApi, tmp_path: Path) -> None:
+    gone = recorded("expired continue")
+
+    def expire(request: Any) -> Answer | None:
+        if request.query.get("continue") == "3" and request.path == PODS and server.objects is OBJECTS:
+            # Meanwhile a pod of the first page was deleted.
+            server.objects = [found for found in OBJECTS if found["metadata"]["name"] != "p0"]
+            return gone
+        return None
+
+    server.faults.append(expire)
+    assert [found.metadata.name for found in read(server, tmp_path, chunk_size=3).pods] == [f"p{copy}" for copy in range(1, 7)]
+
+
+GAPS: dict[str, tuple[str, int, tuple[str, ...]]] = {
+    "claims that may not be read": ("/api/v1/persistentvolumeclaims", 403, ("persistentvolumeclaims could not be read (not allowed)",)),
+    "budgets of an old server": (
+        "/apis/policy/v1/poddisruptionbudgets",
+        404,
+        ("poddisruptionbudgets could not be read (not served as policy/v1)",),
+    ),
+    "device classes that may not be read": (
+        "/apis/resource.k8s.io/v1/deviceclasses",
+        403,
+        ("deviceclasses could not be read (not allowed)",),
+    ),
+    "a server without device classes": ("/apis/resource.k8s.io/v1/deviceclasses", 404, ()),
+    "deployments, which decide nothing": ("/apis/apps/v1/deployments", 403, ()),
+}
+
+
+@pytest.mark.parametrize("case", GAPS)
+def test_what_may_not_be_read_is_a_gap(case: str, server: FakeApi, tmp_path: Path) -> None:
+    path, code, expected = GAPS[case]
+    server.faults.append(always(path, status(code, "no")))
+    snapshot = read(server, tmp_path)
+    assert (snapshot.origin.gaps, kubespread.explain(snapshot, pod()).gaps) == (expected, expected)
+
+
+VERSIONS = {
+    "a release": ({"major": "1", "minor": "34", "gitVersion": "v1.34.3-gke.1"}, "1.34.3", ()),
+    "a build of master": ({"major": "1", "minor": "36+", "gitVersion": "v0.0.0-master+$Format:%H$"}, "1.36", ()),
+    "a newer one": (
+        {"major": "1", "minor": "38", "gitVersion": "v1.38.0"},
+        "1.36",
+        ("the cluster runs v1.38.0, which is not modelled: answers are those of 1.36",),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", VERSIONS)
+def test_answers_are_those_of_the_servers_release(case: str, server: FakeApi, tmp_path: Path) -> None:
+    server.version, expected, gaps = VERSIONS[case]
+    report = kubespread.explain(read(server, tmp_path), pod())
+    assert (report.kube_version, report.gaps) == (expected, gaps)
+
+
+def test_a_version_that_may_not_be_read_is_taken_for_the_newest(server: FakeApi, tmp_path: Path) -> None:
+    server.faults.append(always("/version", status(403, "no")))
+    assert kubespread.explain(read(server, tmp_path), pod()).kube_version == "1.36"
+
+
+def plugin(tmp_path: Path, program: str) -> Data:
+    """A credential plugin that runs ``program``."""
+    path = tmp_path / "plugin.py"
+    path.write_text(program)
+    return {
+        "exec": {
+            "apiVersion": "client.authentication.k8s.io/v1",
+            "command": sys.executable,
+            "args": [str(path)],
+            "installHint": "install it from example.com",
+        }
+    }
+
+
+CREDENTIAL = """import json
+print(json.dumps({"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "status": {"token": "right"}}))
+"""
+TOKENS: dict[str, Callable[[Path], Data]] = {
+    "a token": lambda tmp_path: {"token": "right"},
+    "a token file": lambda tmp_path: {"tokenFile": str(_written(tmp_path / "token", "right\n"))},
+    "a credential plugin": lambda tmp_path: plugin(tmp_path, CREDENTIAL),
+}
+
+
+def _written(path: Path, text: str) -> Path:
+    path.write_text(text)
+    return path
+
+
+@pytest.mark.parametrize("case", TOKENS)
+def test_tokens(case: str, server: FakeApi, tmp_path: Path) -> None:
+    server.token = "right"
+    assert len(read(server, tmp_path, user=TOKENS[case](tmp_path)).nodes) == 2
+
+
+def test_a_wrong_token(server: FakeApi, tmp_path: Path) -> None:
+    server.token = "right"
+    assert refused(server, tmp_path, user={"token": "wrong"}).startswith(
+        "SERVER/version: 401 Unauthorized; the credentials of context here"
+    )
+
+
+def test_a_credential_plugin_that_fails_says_why(server: FakeApi, tmp_path: Path) -> None:
+    user = plugin(tmp_path, "import sys\nsys.exit('please log in')\n")
+    expected = f"credential plugin {sys.executable}: exec: process returned 1. please log in; install it from example.com"
+    assert (refused(server, tmp_path, user=user), server.requests) == (expected, [])
+
+
+def test_a_credential_plugin_that_is_not_there(server: FakeApi, tmp_path: Path) -> None:
+    user = plugin(tmp_path, "")
+    user["exec"]["command"] = "no-such-plugin"
+    assert refused(server, tmp_path, user=user).startswith("credential plugin no-such-plugin: [Errno 2] No such file or directory")
+
+
+def test_client_certificates(tmp_path: Path) -> None:
+    with serving(FakeApi(objects=OBJECTS), client_certificates=True) as api:
+        user = {
+            "client-certificate-data": base64.b64encode(api.client_cert).decode(),
+            "client-key-data": base64.b64encode(api.client_key).decode(),
+        }
+        assert len(read(api, tmp_path, user=user).nodes) == 2
+        assert api.requests[0].peer is not None
+        assert "tester@example.com" in api.requests[0].peer
+
+
+def test_an_unknown_authority(server: FakeApi, tmp_path: Path) -> None:
+    cluster = {"server": server.url, "certificate-authority-data": base64.b64encode(server.other_ca).decode()}
+    assert refused(server, tmp_path, cluster=cluster).startswith(
+        "SERVER: TLS: unable to get local issuer certificate; check certificate-au"
+    )
+
+
+def test_a_certificate_for_another_name(server: FakeApi, tmp_path: Path) -> None:
+    cluster = {
+        "server": server.url,
+        "certificate-authority-data": base64.b64encode(server.ca).decode(),
+        "tls-server-name": "other.example.com",
+    }
+    assert "certificate is not valid for 'other.example.com'" in refused(server, tmp_path, cluster=cluster)
+
+
+def test_no_verification_when_the_kubeconfig_says_so(server: FakeApi, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert len(read(server, tmp_path, cluster={"server": server.url, "insecure-skip-tls-verify": True}).nodes) == 2
+    assert capfd.readouterr() == ("", "")
+
+
+IMPERSONATION: dict[str, tuple[Data, dict[str, Any], list[str], list[str]]] = {
+    "flags": ({}, {"as_user": "jane", "as_groups": ("a", "b")}, ["jane"], ["a", "b"]),
+    "the kubeconfig": ({"as": "joe", "as-groups": ["c"]}, {}, ["joe"], ["c"]),
+    "flags before the kubeconfig": ({"as": "joe", "as-groups": ["c"]}, {"as_user": "jane", "as_groups": ("a",)}, ["jane"], ["a"]),
+}
+
+
+@pytest.mark.parametrize("case", IMPERSONATION)
+def test_impersonation(case: str, server: FakeApi, tmp_path: Path) -> None:
+    user, flags, name, groups = IMPERSONATION[case]
+    read(server, tmp_path, user=user, **flags)
+    for request in server.requests:
+        assert (request.headers["impersonate-user"], request.headers["impersonate-group"]) == (name, groups)
+
+
+def test_a_server_that_never_answers(server: FakeApi, tmp_path: Path) -> None:
+    server.faults.append(always("/version", Answer(hang=True)))
+    began = time.monotonic()
+    expected = "SERVER: no answer within 0.5s; check the network, raise --request-timeout, or read a file with -S"
+    assert refused(server, tmp_path, request_timeout=0.5) == expected
+    assert time.monotonic() - began < 5
+
+
+def test_nobody_there(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        api = FakeApi(url=f"https://127.0.0.1:{taken.getsockname()[1]}")
+        cluster = {"server": api.url}
+        expected = "SERVER: connection refused; check that the cluster runs and --context is right, or read a file with -S"
+        assert refused(api, tmp_path, cluster=cluster) == expected
+
+
+def test_a_proxy_that_is_not_there(server: FakeApi, tmp_path: Path) -> None:
+    cluster = {"server": "https://cluster.example.com", "proxy-url": "http://127.0.0.1:9"}
+    expected = "proxy http://127.0.0.1:9: connection refused; check proxy-url in the kubeconfig and HTTPS_PROXY"
+    assert refused(server, tmp_path, cluster=cluster) == expected
+
+
+def test_the_namespace_of_the_context_is_where_nameless_manifests_go(server: FakeApi, tmp_path: Path) -> None:
+    path = server.kubeconfig(tmp_path, namespace="shop")
+    snapshot = load_cluster(Access(str(path)))
+    manifest = {key: value for key, value in pod().items() if key != "metadata"} | {"metadata": {"name": "web"}}
+    assert [
+        kubespread.explain(snapshot, manifest).pod.namespace,
+        kubespread.explain(snapshot, manifest, namespace="other").pod.namespace,
+        kubespread.explain(snapshot, pod(namespace="own")).pod.namespace,
+    ] == ["shop", "other", "own"]
+
+
+def test_claims_that_are_known_not_to_exist(server: FakeApi, tmp_path: Path) -> None:
+    """Of a list that was read in full and is empty something can be said, unlike of one that nobody read."""
+    volumes = [{"name": "v", "persistentVolumeClaim": {"claimName": "gone"}}]
+    live, file = read(server, tmp_path), kubespread.Snapshot.from_objects(OBJECTS)
+    messages = [kubespread.explain(snapshot, pod(volumes=volumes)).message for snapshot in (live, file)]
+    assert messages == ['0/2 nodes are available: persistentvolumeclaim "gone" not found.', None]
+
+
+def test_a_wrong_type_names_the_object(server: FakeApi, tmp_path: Path) -> None:
+    broken = node("n9")
+    broken["spec"]["unschedulable"] = "yes"
+    server.objects = [*OBJECTS, broken]
+    expected = "SERVER/api/v1/nodes: Node n9: spec.unschedulable: json: cannot unmarshal string into Go struct field"
+    assert refused(server, tmp_path).startswith(expected)

@@ -1,0 +1,87 @@
+"""A saved snapshot answers like its source, under pseudonyms too: for recorded cases of every family, and the fixtures."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kubespread
+from kubespread.snapshot.anonymize import anonymize
+from kubespread.snapshot.save import save
+from tests.cli.support import FIXTURES
+
+Data = dict[str, Any]
+
+FAMILIES = sorted(path.name.removesuffix(".jsonl.gz") for path in (FIXTURES / "golden").glob("*.jsonl.gz"))
+CASES_PER_FAMILY = 40
+PSEUDONYM = re.compile(r"anon-\d+")
+
+
+def cases(family: str) -> list[Data]:
+    """Evenly chosen ones whose pod is not pinned to a node: a stored pod with a node is one that runs."""
+    with gzip.open(FIXTURES / "golden" / f"{family}.jsonl.gz", "rt") as lines:
+        found = [json.loads(line)["case"] for line in lines]
+    free = [case for case in found if "nodeName" not in case["pod"]["spec"]]
+    return free[:: max(1, len(free) // CASES_PER_FAMILY)]
+
+
+def with_candidate(case: Data) -> tuple[kubespread.Snapshot, str, str]:
+    """The case's cluster with its pod waiting in it, and the pod's namespace and name."""
+    pod = {**case["pod"], "apiVersion": "v1", "kind": "Pod"}
+    pod["metadata"] = {"namespace": "default", **pod["metadata"], "uid": "candidate"}
+    snapshot = kubespread.Snapshot.from_objects([*case["nodes"], *case["pods"], *(case.get("objects") or []), pod])
+    return snapshot, pod["metadata"]["namespace"], pod["metadata"]["name"]
+
+
+def answer(snapshot: kubespread.Snapshot, pod: Any, namespace: str, case: Data) -> Any:
+    return kubespread.explain(snapshot, pod, case.get("config"), preemption=True, namespace=namespace).to_dict()
+
+
+def mapped_back(report: Any, names: Mapping[str, str]) -> Any:
+    return json.loads(PSEUDONYM.sub(lambda match: json.dumps(names[match[0]])[1:-1], json.dumps(report)))
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_recorded_cases(family: str, tmp_path: Path) -> None:
+    different = {}
+    for position, case in enumerate(cases(family)):
+        snapshot, namespace, name = with_candidate(case)
+        direct = answer(snapshot, f"pod/{name}", namespace, case)
+        file = str(tmp_path / ("saved.json.gz" if position % 2 else "saved.yaml"))
+        save(snapshot, file)
+        if (again := answer(kubespread.load(file), f"pod/{name}", namespace, case)) != direct:
+            different[case["name"]] = (direct, again)
+        if "addedAffinity" in (case.get("config") or ""):
+            # The scheduler's configuration would have to speak in pseudonyms too.
+            continue
+        hidden, names = anonymize(snapshot)
+        pseudonyms = {text: pseudonym for pseudonym, text in names.items()}
+        save(hidden, file)
+        asked = f"pod/{pseudonyms.get(name, name)}"
+        report = answer(kubespread.load(file), asked, pseudonyms.get(namespace, namespace), case)
+        if mapped_back(report, names) != direct:
+            different[f"{case['name']} anonymous"] = (direct, mapped_back(report, names))
+    assert different == {}
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_waiting_pod_is_asked_about_as_its_manifest_is(family: str) -> None:
+    for case in cases(family)[::4]:
+        snapshot, namespace, name = with_candidate(case)
+        manifest = {**case["pod"], "metadata": {**case["pod"]["metadata"], "uid": "candidate"}}
+        assert answer(snapshot, f"pod/{name}", namespace, case) == answer(snapshot, manifest, namespace, case)
+
+
+@pytest.mark.parametrize("cluster", sorted((FIXTURES / "clusters").glob("*.yaml")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("form", ["json", "json.gz", "yaml"])
+def test_fixtures(cluster: Path, form: str, tmp_path: Path) -> None:
+    snapshot, file = kubespread.load(cluster), tmp_path / f"saved.{form}"
+    save(snapshot, str(file))
+    for manifest in sorted((FIXTURES / "manifests").glob("*.yaml")):
+        assert kubespread.explain(kubespread.load(file), manifest) == kubespread.explain(snapshot, manifest)

@@ -1,0 +1,181 @@
+"""What is saved reads back as the same cluster, holds nothing else, and is there whole or not at all."""
+
+from __future__ import annotations
+
+import dataclasses
+import gzip
+import json
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+import kubespread
+from kubespread.snapshot.save import save
+from kubespread.snapshot.snapshot import Origin
+from tests.builders import Data, hosts, node, owned_by, owner, pod
+from tests.cli.support import CLUSTER, FIXTURES, PROGRAM, environment, run
+
+ORIGIN = Origin(
+    source="context here",
+    time="2026-11-20T12:00:00Z",
+    server_version="v1.35.1",
+    resource_version="254",
+    namespace="shop",
+    listed=("Service",),
+    gaps=("limitranges could not be read (not allowed)",),
+)
+FORMS = ["json", "json.gz", "yaml"]
+CLUSTERS = sorted((FIXTURES / "clusters").glob("*.yaml"))
+
+
+def saved(snapshot: kubespread.Snapshot, path: Path) -> kubespread.Snapshot:
+    save(snapshot, str(path))
+    return kubespread.load(path)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("cluster", CLUSTERS, ids=lambda path: path.stem)
+def test_a_saved_snapshot_reads_back_as_it_was(cluster: Path, form: str, tmp_path: Path) -> None:
+    snapshot = dataclasses.replace(kubespread.load(cluster), origin=ORIGIN)
+    again = saved(snapshot, tmp_path / f"saved.{form}")
+    listed = dataclasses.replace(snapshot.objects, listed=frozenset({"Service"}))
+    assert again == dataclasses.replace(snapshot, objects=listed, skipped={})
+
+
+AMBIGUOUS = ["6e10", "1e3", "y", "n", "0o7", "08", "null", "~", "true", "12:30", "2026-05-01", "=", "", "0x10", "1_000", ".5", "on"]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_strings_that_look_like_something_else_stay_strings(form: str, tmp_path: Path) -> None:
+    labels = {f"key-{position}": text for position, text in enumerate(AMBIGUOUS)}
+    snapshot = kubespread.Snapshot.from_objects([node("n"), pod("p", "n", labels=labels)])
+    assert saved(snapshot, tmp_path / f"saved.{form}").pods == snapshot.pods
+
+
+SECRETIVE: Data = {
+    **pod("p", "n"),
+    "metadata": {
+        "name": "p",
+        "namespace": "default",
+        "annotations": {"kubectl.kubernetes.io/last-applied-configuration": "SECRET"},
+        "managedFields": [{"manager": "SECRET"}],
+    },
+    "spec": {
+        "nodeName": "n",
+        "serviceAccountName": "SECRET",
+        "imagePullSecrets": [{"name": "SECRET"}],
+        "containers": [
+            {
+                "name": "c",
+                "image": "x",
+                "args": ["SECRET"],
+                "command": ["SECRET"],
+                "env": [{"name": "PASSWORD", "value": "SECRET"}],
+                "envFrom": [{"secretRef": {"name": "SECRET"}}],
+                "volumeMounts": [{"name": "v", "mountPath": "/SECRET"}],
+                "livenessProbe": {"exec": {"command": ["SECRET"]}},
+            }
+        ],
+        "volumes": [{"name": "v", "secret": {"secretName": "SECRET"}}, {"name": "w", "hostPath": {"path": "/SECRET"}}],
+    },
+}
+SECRETS: list[Data] = [
+    SECRETIVE,
+    {**SECRETIVE, "metadata": {"name": "q", "namespace": "default"}, "status": {"phase": "Succeeded", "message": "SECRET"}},
+    {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "SECRET"}, "data": {"x": "SECRET"}},
+    {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "SECRET"}, "data": {"x": "SECRET"}},
+    {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "d", "namespace": "default", "annotations": {"note": "SECRET"}},
+        "spec": {"selector": {"matchLabels": {"a": "b"}}, "template": {"metadata": {"labels": {"a": "b"}}, "spec": SECRETIVE["spec"]}},
+    },
+]
+
+
+@pytest.mark.parametrize("anonymous", [[], ["--anonymize"]], ids=["plain", "anonymous"])
+def test_nothing_but_what_scheduling_reads_is_saved(anonymous: list[str], tmp_path: Path) -> None:
+    cluster = tmp_path / "cluster.json"
+    cluster.write_text(json.dumps([node("n"), *SECRETS]))
+    result = run("snapshot", "-S", cluster, *anonymous)
+    assert (result.code, "SECRET" in result.out, len(json.loads(result.out)["items"])) == (0, False, 3)
+
+
+def test_pods_that_have_ended_are_not_saved(tmp_path: Path) -> None:
+    ended = [{**pod(name), "status": {"phase": phase}} for name, phase in (("s", "Succeeded"), ("f", "Failed"), ("r", "Running"))]
+    snapshot = kubespread.Snapshot.from_objects([node("n"), *ended])
+    assert [found.metadata.name for found in saved(snapshot, tmp_path / "s.json").pods] == ["r"]
+
+
+def test_the_same_snapshot_is_the_same_file(tmp_path: Path) -> None:
+    for name in ("a.json.gz", "b.json.gz"):
+        save(dataclasses.replace(kubespread.load(CLUSTER), origin=ORIGIN), str(tmp_path / name))
+    assert (tmp_path / "a.json.gz").read_bytes() == (tmp_path / "b.json.gz").read_bytes()
+
+
+def test_the_file_says_where_it_comes_from(tmp_path: Path) -> None:
+    first, second = tmp_path / "a.json", tmp_path / "b.yaml"
+    assert run("snapshot", "-S", CLUSTER, "-o", first).err == f"{first}: 4 nodes, 3 pods\n"
+    assert run("snapshot", "-S", first, "-o", second, "-q").err == ""
+    stamp = json.loads(first.read_text())["kubespread"]
+    assert (stamp["source"], kubespread.load(second).origin) == (CLUSTER, kubespread.load(first).origin)
+
+
+BAD_TARGETS = {
+    "cluster.txt": (2, "{path}: expected a name that ends with .json, .json.gz, .yaml, .yml, or - for standard output"),
+    "missing/cluster.json": (3, "{path}: No such file or directory"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_TARGETS)
+def test_where_nothing_can_be_written(name: str, tmp_path: Path) -> None:
+    code, message = BAD_TARGETS[name]
+    path = tmp_path / name
+    assert run("snapshot", "-S", CLUSTER, "-o", path) == (code, "", f"error: {message.format(path=path)}\n")
+
+
+def test_a_file_keeps_its_mode_and_a_link_its_target(tmp_path: Path) -> None:
+    target, link = tmp_path / "real.json", tmp_path / "link.json"
+    target.touch(mode=0o600)
+    link.symlink_to(target)
+    assert run("snapshot", "-S", CLUSTER, "-o", link, "-q").code == 0
+    assert (link.is_symlink(), target.stat().st_mode & 0o777, target.stat().st_size > 0) == (True, 0o600, True)
+
+
+def test_a_kill_leaves_the_old_file(tmp_path: Path) -> None:
+    cluster, target = tmp_path / "cluster.json", tmp_path / "saved.yaml"
+    target.write_text("old")
+    cluster.write_text(json.dumps([*hosts(*["a"] * 20), *(pod(f"p{copy}", "n0", labels={"x": str(copy)}) for copy in range(20_000))]))
+    process = subprocess.Popen([str(PROGRAM), "snapshot", "-S", str(cluster), "-o", str(target)], env=environment(), stderr=subprocess.PIPE)
+    while process.poll() is None and not list(tmp_path.glob(".saved*")):
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    assert (process.returncode, target.read_text()) == (-signal.SIGKILL, "old")
+
+
+def test_an_empty_cluster_stays_one(tmp_path: Path) -> None:
+    cluster, saved_file = tmp_path / "cluster.json", tmp_path / "saved.json.gz"
+    cluster.write_text(json.dumps({"apiVersion": "v1", "kind": "NodeList", "items": []}))
+    assert run("snapshot", "-S", cluster, "-o", saved_file).code == 0
+    assert json.loads(gzip.decompress(saved_file.read_bytes()))["items"] == []
+    result = run("explain", FIXTURES / "manifests" / "two-constraints.yaml", "-S", saved_file, "-o", "json")
+    assert (result.code, result.report["message"]) == (1, "no nodes available to schedule pods")
+
+
+def test_workloads_keep_their_templates(tmp_path: Path) -> None:
+    template = {"metadata": {"labels": {"foo": "bar"}}, "spec": {"containers": [{"name": "c", "image": "x"}]}}
+    selector = {"matchLabels": {"foo": "bar"}}
+    deployment = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "web", "namespace": "default"},
+        "spec": {"replicas": 2, "selector": selector, "template": template},
+    }
+    replica_set = owner("ReplicaSet", "web-1", selector)
+    replica_set["metadata"]["ownerReferences"] = owned_by("Deployment", "web")
+    snapshot = kubespread.Snapshot.from_objects([node("n"), deployment, replica_set])
+    assert saved(snapshot, tmp_path / "s.yaml").objects == snapshot.objects
