@@ -62,7 +62,7 @@ def text_chunks(file: IO[bytes], limit: int, cut: Callable[[Iterator[bytes]], It
         chunks = chain([start], chunks)
     if start.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
         chunks = _from_utf16(chunks)
-    yield from _checked(cut(chunks), limit)
+    yield from _checked(filter(None, cut(chunks)), limit)
 
 
 def _gunzipped(chunks: Iterator[bytes]) -> Iterator[bytes]:

@@ -20,6 +20,9 @@ SUFFIXES = (".json", ".yaml", ".yml", ".json.gz", ".yaml.gz", ".yml.gz")
 MAX_ENTRIES = 1_000_000
 _ZIP_MAGIC = (b"PK\x03\x04", b"PK\x05\x06")
 _TAR_MAGIC, _TAR_MAGIC_AT, _TAR_BLOCK = b"ustar", 257, 512
+_DAMAGED: tuple[type[Exception], ...] = (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError)
+# A zip entry that is encrypted, or compressed in a way that Python does not know.
+_UNREADABLE: tuple[type[Exception], ...] = (RuntimeError, NotImplementedError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +45,7 @@ def entries(path: str) -> Iterator[Entry]:
         yield from _in_directory(Path(path))
         return
     name = display_name(path)
-    with open_binary(path) as opened, _archive_errors(name):
+    with open_binary(path) as opened, archive_errors(name, *_UNREADABLE):
         file = opened if isinstance(opened, io.BufferedReader) else io.BufferedReader(opened)  # type: ignore[type-var]  # raw streams
         start = file.peek(_TAR_BLOCK)
         if start.startswith(_ZIP_MAGIC):
@@ -86,6 +89,9 @@ def _in_tar(archive: str, file: IO[bytes]) -> Iterator[Entry]:
                 yield Entry(f"{archive}/{member.name}", member.name, content)
             # A streamed archive keeps every member it has seen, for a list nobody asks for.
             tar.members.clear()  # type: ignore[attr-defined]
+        if tar.fileobj.tell() < tar.offset + _TAR_BLOCK:
+            # tarfile takes the end of the file for the end of the archive, which a block of zeros marks.
+            raise tarfile.ReadError("unexpected end of data")
 
 
 def _in_zip(archive: str, file: IO[bytes]) -> Iterator[Entry]:
@@ -123,8 +129,10 @@ def _bounded(file: IO[bytes]) -> bytes:
 
 
 @contextmanager
-def _archive_errors(archive: str) -> Iterator[None]:
+def archive_errors(archive: str, *others: type[Exception]) -> Iterator[None]:
+    """Turns what goes wrong inside an archive, also while an entry of it is read, into SnapshotError."""
+    damaged = _DAMAGED + others
     try:
         yield
-    except (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+    except damaged as error:
         raise SnapshotError(f"{archive}: damaged archive: {' '.join(str(error).split())}") from error

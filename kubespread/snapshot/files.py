@@ -13,7 +13,7 @@ from kubespread.manifest.events import MalformedError
 from kubespread.manifest.reading import MAX_CLUSTER_BYTES, display_name, text_chunks
 from kubespread.manifest.stream import Found, read_objects
 from kubespread.snapshot.dumps import Recognised, without_logs
-from kubespread.snapshot.entries import Entry, entries
+from kubespread.snapshot.entries import Entry, archive_errors, entries
 from kubespread.snapshot.snapshot import Snapshot, SnapshotBuilder, object_name
 
 LIST_COMMAND = "kubectl get nodes,pods,services,replicasets,statefulsets,replicationcontrollers -A -o json > cluster.json"
@@ -26,9 +26,10 @@ def load(paths: Sequence[str]) -> Snapshot:
     with collector_paused():
         for path in paths:
             try:
-                for entry in entries(path):
-                    recognised.see(entry.path)
-                    _read_entry(entry, builder)
+                with archive_errors(display_name(path)):
+                    for entry in entries(path):
+                        recognised.see(entry.path)
+                        _read_entry(entry, builder)
             except OSError as error:
                 raise SnapshotError(f"{display_name(path)}: {error.strerror or error}") from error
             except MalformedError as error:

@@ -130,7 +130,10 @@ def _read(file: Path) -> Data:
     if not isinstance(config, dict):
         raise ManifestError(str(file), [Fault("expected a kubeconfig, found something that is not an object")])
     for kind, singular in _LISTS.items():
-        for position, entry in enumerate(config.get(kind) or ()):
+        entries = config.get(kind) or []
+        if not isinstance(entries, list):
+            raise ManifestError(str(file), [Fault("expected a list", kind)])
+        for position, entry in enumerate(entries):
             if not isinstance(entry, dict) or not isinstance(entry.get("name"), str) or not isinstance(entry.get(singular) or {}, dict):
                 raise ManifestError(str(file), [Fault("expected an object with a name", f"{kind}[{position}]")])
     return config
@@ -139,9 +142,10 @@ def _read(file: Path) -> Data:
 def _resolved(entry: Data, kind: str, directory: Path) -> Data:
     """Relative paths are relative to their own file."""
     paths = {key: str(directory / str(entry[key])) for key in _PATHS[kind] if entry.get(key)}
-    command = (entry.get("exec") or {}).get("command") if kind == "users" else None
+    plugin = entry.get("exec")
+    command = plugin.get("command") if isinstance(plugin, dict) else None
     if isinstance(command, str) and os.sep in command:
-        paths["exec"] = {**entry["exec"], "command": str(directory / command)}  # type: ignore[assignment]  # the one that is no path
+        return {**entry, **paths, "exec": {**entry["exec"], "command": str(directory / command)}}
     return {**entry, **paths}
 
 

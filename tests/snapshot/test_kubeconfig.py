@@ -1,0 +1,156 @@
+"""Kubeconfig files are found, merged and overridden as kubectl does it, and never written."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kubespread
+from kubespread.snapshot.kubeconfig import Access, choose
+
+Data = dict[str, Any]
+
+
+def config(server: str, *, context: str = "", name: str = "c", **more: Any) -> Data:
+    """One cluster, one user and one context, all of one name."""
+    return {
+        "clusters": [{"name": name, "cluster": {"server": server}}],
+        "users": [{"name": name, "user": {"token": f"token of {server}"}}],
+        "contexts": [{"name": name, "context": {"cluster": name, "user": name, "namespace": f"ns-{name}"}}],
+        "current-context": context,
+        **more,
+    }
+
+
+def written(directory: Path, **configs: Data) -> str:
+    """KUBECONFIG for files of these names, in this order."""
+    for name, content in configs.items():
+        (directory / name).write_text(json.dumps(content))
+    return os.pathsep.join(str(directory / name) for name in configs)
+
+
+def target(variable: str, **access: Any) -> tuple[str, str, str, str]:
+    found = choose(Access(**access), {"KUBECONFIG": variable})
+    assert found is not None
+    return found.context, found.server, found.namespace, found.user.get("token", "")
+
+
+def test_of_several_files_the_first_that_names_something_decides(tmp_path: Path) -> None:
+    files = written(
+        tmp_path, first=config("https://one"), second=config("https://two", context="c"), third=config("https://three", name="d")
+    )
+    assert target(files) == ("c", "https://one", "ns-c", "token of https://one")
+    assert target(files, context="d") == ("d", "https://three", "ns-d", "token of https://three")
+
+
+def test_the_first_current_context_wins(tmp_path: Path) -> None:
+    files = written(tmp_path, first=config("https://one", context="c"), second=config("https://two", name="d", context="d"))
+    assert target(files)[0] == "c"
+
+
+def test_flags_replace_parts_of_the_context(tmp_path: Path) -> None:
+    files = written(tmp_path, first=config("https://one", context="c"), second=config("https://two", name="d"))
+    assert target(files, cluster="d", user="d") == ("c", "https://two", "ns-c", "token of https://two")
+
+
+def test_files_that_are_not_there_are_skipped_but_not_the_one_of_the_flag(tmp_path: Path) -> None:
+    files = written(tmp_path, first=config("https://one", context="c"))
+    assert target(f"{tmp_path / 'missing'}{os.pathsep}{os.pathsep}{files}")[1] == "https://one"
+    with pytest.raises(kubespread.ManifestError, match="missing: kubeconfig: No such file or directory"):
+        choose(Access(kubeconfig=str(tmp_path / "missing")), {"KUBECONFIG": files})
+
+
+def test_the_flag_replaces_the_variable(tmp_path: Path) -> None:
+    files = written(tmp_path, first=config("https://one", context="c"))
+    (tmp_path / "other").write_text(json.dumps(config("https://other", context="c")))
+    assert target(files, kubeconfig=str(tmp_path / "other"))[1] == "https://other"
+
+
+def test_without_either_the_usual_file_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert choose(Access(), {}) is None
+    (tmp_path / ".kube").mkdir()
+    written(tmp_path / ".kube", config=config("https://usual", context="c"))
+    assert target("")[1] == "https://usual"
+
+
+def test_relative_paths_are_relative_to_their_own_file(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    user = {"client-certificate": "me.pem", "client-key": "/abs/me.key", "exec": {"command": "bin/login"}}
+    other = config("https://two", context="c", users=[{"name": "c", "user": user}])
+    other["clusters"][0]["cluster"]["certificate-authority"] = "ca.pem"
+    written(tmp_path / "sub", second=other)
+    found = choose(Access(kubeconfig=str(tmp_path / "sub" / "second")), {})
+    assert found is not None
+    assert (found.cluster["certificate-authority"], found.user) == (
+        str(tmp_path / "sub" / "ca.pem"),
+        {
+            "client-certificate": str(tmp_path / "sub" / "me.pem"),
+            "client-key": "/abs/me.key",
+            "exec": {"command": str(tmp_path / "sub" / "bin/login")},
+        },
+    )
+
+
+def test_a_command_on_the_path_stays_as_it_is(tmp_path: Path) -> None:
+    files = written(tmp_path, first=config("https://one", context="c", users=[{"name": "c", "user": {"exec": {"command": "aws"}}}]))
+    found = choose(Access(), {"KUBECONFIG": files})
+    assert found is not None
+    assert found.user == {"exec": {"command": "aws"}}
+
+
+MISUSES: dict[str, tuple[Data, dict[str, Any], str]] = {
+    "an unknown context": (config("x", context="c"), {"context": "d"}, 'context "d" does not exist in the kubeconfig; it has c'),
+    "an unknown user": (config("x", context="c"), {"user": "d"}, 'user "d" does not exist in the kubeconfig; it has c'),
+    "an unknown cluster": (config("x", context="c"), {"cluster": "d"}, 'cluster "d" does not exist in the kubeconfig; it has c'),
+    "no current context": (
+        config("x"),
+        {},
+        "no cluster chosen: the kubeconfig has no current-context; choose one of c with --context",
+    ),
+    "a cluster without server": (config("", context="c"), {}, 'cluster "c" of the kubeconfig has no server'),
+    "a token file that is not there": (
+        config("x", context="c", users=[{"name": "c", "user": {"tokenFile": "/no/token"}}]),
+        {},
+        "/no/token: tokenFile of the kubeconfig: No such file or directory",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", MISUSES)
+def test_misuse(case: str, tmp_path: Path) -> None:
+    content, access, message = MISUSES[case]
+    with pytest.raises(kubespread.UsageError) as error:
+        target(written(tmp_path, first=content), **access)
+    assert str(error.value) == message
+
+
+MALFORMED = {
+    "not YAML": ("clusters: [\n", "{file}:2: YAML syntax: while parsing a flow node, did not find expected node content"),
+    "not an object": ("- 1\n", "{file}: expected a kubeconfig, found something that is not an object"),
+    "a cluster without a name": ("clusters:\n- cluster: {}\n", "{file}: clusters[0]: expected an object with a name"),
+    "a list of strings": ("users: [me]\n", "{file}: users[0]: expected an object with a name"),
+    "a cluster that is a string": ("clusters: [{name: a, cluster: b}]\n", "{file}: clusters[0]: expected an object with a name"),
+    "clusters that are a string": ("clusters: abc\n", "{file}: clusters: expected a list"),
+}
+
+
+@pytest.mark.parametrize("case", MALFORMED)
+def test_malformed_files(case: str, tmp_path: Path) -> None:
+    text, message = MALFORMED[case]
+    file = tmp_path / "config"
+    file.write_text(text)
+    with pytest.raises(kubespread.ManifestError) as error:
+        choose(Access(kubeconfig=str(file)), {})
+    assert str(error.value) == message.format(file=file)
+
+
+def test_nothing_is_written(tmp_path: Path) -> None:
+    files = written(tmp_path, first=config("https://one", context="c"))
+    before = {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in tmp_path.iterdir()}
+    target(files)
+    assert {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in tmp_path.iterdir()} == before

@@ -1,0 +1,236 @@
+"""Directories, archives and the dumps of other tools: walked, bounded, never unpacked, with what they lack named."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import tarfile
+import zipfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+import kubespread
+from kubespread.snapshot import entries
+from tests.builders import Data, hosts, owner, pod
+from tests.cli.support import run
+
+NODES, PODS = hosts("a", "b"), [pod("p0", "n0"), pod("p1", "n1", namespace="shop")]
+SERVICES = [owner("Service", "web", {"foo": "bar"}, api_version="v1")]
+EXPECTED = kubespread.Snapshot.from_objects([*NODES, *PODS, *SERVICES])
+
+
+def typed(objects: list[Data]) -> str:
+    """A typed list, its items without kind, as ``kubectl get --raw`` and ``kubectl cluster-info dump`` have it."""
+    items = [{key: value for key, value in found.items() if key not in ("apiVersion", "kind")} for found in objects]
+    return json.dumps(
+        {"kind": f"{objects[0]['kind']}List", "apiVersion": objects[0]["apiVersion"], "metadata": {}, "items": items}, indent=4
+    )
+
+
+def single(found: Data) -> str:
+    return yaml.safe_dump(found)
+
+
+LAYOUTS: dict[str, dict[str, str]] = {
+    "kubectl cluster-info dump": {
+        "nodes.json": typed(NODES),
+        "default/pods.json": typed(PODS[:1]),
+        "shop/pods.json": typed(PODS[1:]),
+        "default/services.json": typed(SERVICES),
+        "default/replication-controllers.json": '{"kind": "ReplicationControllerList", "apiVersion": "v1", "items": []}',
+        "default/events.json": '{"kind": "EventList", "apiVersion": "v1", "items": [{"metadata": {"name": "e"}}]}',
+        "default/p0/logs.txt": "{ not read }",
+    },
+    "must-gather": {
+        "must-gather/quay-io-sha256/cluster-scoped-resources/core/nodes/n0.yaml": single(NODES[0]),
+        "must-gather/quay-io-sha256/cluster-scoped-resources/core/nodes/n1.yaml": single(NODES[1]),
+        "must-gather/quay-io-sha256/namespaces/default/core/pods.yaml": single({"apiVersion": "v1", "kind": "PodList", "items": PODS[:1]}),
+        "must-gather/quay-io-sha256/namespaces/shop/core/pods.yaml": single({"apiVersion": "v1", "kind": "PodList", "items": PODS[1:]}),
+        "must-gather/quay-io-sha256/namespaces/default/core/services.yaml": single({"apiVersion": "v1", "kind": "List", "items": SERVICES}),
+        "must-gather/quay-io-sha256/version": "4.18",
+        "must-gather/timestamp.yaml": "- 2026-11-20\n",
+    },
+    "support bundle": {
+        "bundle/cluster-resources/nodes.json": json.dumps({"kind": "NodeList", "apiVersion": "v1", "items": NODES}),
+        "bundle/cluster-resources/pods/default.json": typed(PODS[:1]),
+        "bundle/cluster-resources/pods/shop.json": typed(PODS[1:]),
+        "bundle/cluster-resources/services/default.json": typed(SERVICES),
+        "bundle/cluster-resources/pvcs-errors.json": '["forbidden"]',
+        "bundle/host-collectors/system/cpu.json": "[1, 2]",
+    },
+    "Velero backup": {
+        **{f"resources/nodes/cluster/{found['metadata']['name']}.json": json.dumps(found) for found in NODES},
+        **{f"resources/nodes/v1-preferredversion/cluster/{found['metadata']['name']}.json": json.dumps(found) for found in NODES},
+        "resources/pods/namespaces/default/p0.json": json.dumps(PODS[0]),
+        "resources/pods/namespaces/shop/p1.json": json.dumps(PODS[1]),
+        "resources/services/namespaces/default/web.json": json.dumps(SERVICES[0]),
+        "metadata/version": "1",
+    },
+    "crust-gather": {
+        **{f"cluster/v1/Node/{found['metadata']['name']}.yaml": single(found) for found in NODES},
+        "namespaces/default/v1/Pod/p0.yaml": single(PODS[0]),
+        "namespaces/shop/v1/Pod/p1.yaml": single(PODS[1]),
+        "namespaces/default/v1/Service/web.yaml": single(SERVICES[0]),
+    },
+}
+GAPS = {
+    "kubectl cluster-info dump": (
+        "a kubectl cluster-info dump holds no StatefulSet, Namespace, PersistentVolumeClaim, PersistentVolume, StorageClass objects",
+    ),
+    "support bundle": ("the support bundle says that pvcs could not be collected in full",),
+}
+
+
+def as_directory(files: Mapping[str, str], root: Path) -> Path:
+    for name, text in files.items():
+        path = root / "dump" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return root / "dump"
+
+
+def as_tar(files: Mapping[str, str], root: Path, mode: Any = "w:gz") -> Path:
+    path = root / "dump.tar.gz"
+    with tarfile.open(path, mode) as tar:
+        for name, text in files.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(text.encode())
+            tar.addfile(member, io.BytesIO(text.encode()))
+    return path
+
+
+def as_zip(files: Mapping[str, str], root: Path) -> Path:
+    path = root / "dump.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as zipped:
+        for name, text in files.items():
+            zipped.writestr(name, text)
+    return path
+
+
+PACKINGS: dict[str, Callable[[Mapping[str, str], Path], Path]] = {
+    "directory": as_directory,
+    "tar.gz": as_tar,
+    "tar": lambda files, root: as_tar(files, root, "w"),
+    "zip": as_zip,
+}
+
+
+@pytest.mark.parametrize("packing", PACKINGS)
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_dumps(layout: str, packing: str, tmp_path: Path) -> None:
+    snapshot = kubespread.load(PACKINGS[packing](LAYOUTS[layout], tmp_path))
+    assert {found.metadata.name: found for found in snapshot.nodes} == {found.metadata.name: found for found in EXPECTED.nodes}
+    assert {found.metadata.name: found for found in snapshot.pods} == {found.metadata.name: found for found in EXPECTED.pods}
+    assert (snapshot.objects.services, snapshot.origin.gaps) == (EXPECTED.objects.services, GAPS.get(layout, ()))
+
+
+@pytest.mark.parametrize("packing", ["tar.gz", "zip"])
+def test_archives_from_standard_input(packing: str, tmp_path: Path) -> None:
+    path = PACKINGS[packing](LAYOUTS["must-gather"], tmp_path)
+    result = run("snapshot", "-S", "-", stdin=path.read_bytes())
+    assert (result.code, len(json.loads(result.out)["items"])) == (0, 5)
+
+
+LOGS = """==== START logs for container main of pod default/p0 ====
+{"kind": "Node", "apiVersion": "v1", "metadata": {"name": "ghost"}}
+[ \xff not JSON
+==== END logs for container main of pod default/p0 ====
+"""
+
+
+@pytest.mark.parametrize("at_once", [True, False], ids=["whole", "in tiny pieces"])
+def test_a_cluster_info_dump_on_standard_output(at_once: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not at_once:
+        monkeypatch.setattr("kubespread.manifest.reading._CHUNK", 7)
+    text = "\n".join([typed(NODES), typed(PODS), LOGS + LOGS + typed(SERVICES), LOGS])
+    path = tmp_path / "dump.txt"
+    path.write_bytes(text.encode("latin-1"))
+    assert kubespread.load(path) == EXPECTED
+
+
+def test_a_file_of_many_that_is_damaged_is_a_gap(tmp_path: Path) -> None:
+    files = {"nodes.json": typed(NODES), "pods.json": typed(PODS)[:-10], "template.yaml": "a: {{ .Values.a }}\n", "values.yaml": "x: 1\n"}
+    snapshot = kubespread.load(as_directory(files, tmp_path))
+    root = tmp_path / "dump"
+    assert (len(snapshot.nodes), snapshot.skipped) == (2, {"(no kind)": 1})
+    assert snapshot.origin.gaps == (
+        f"unreadable file: {root}/pods.json:41: JSON syntax: Input data was truncated",
+        f"unreadable file: {root}/template.yaml:1: a mapping key must be a scalar",
+    )
+
+
+def test_a_links_target_counts_only_inside_the_directory(tmp_path: Path) -> None:
+    (tmp_path / "secret.json").write_text(typed([pod("outside", "n0")]))
+    root = as_directory({"real/nodes.json": typed(NODES)}, tmp_path)
+    (root / "inside.json").symlink_to(root / "real" / "nodes.json")
+    (root / "outside.json").symlink_to(tmp_path / "secret.json")
+    (root / "loop").symlink_to(root)
+    snapshot = kubespread.load(root)
+    assert (len(snapshot.nodes), snapshot.pods) == (2, ())
+
+
+def test_links_and_paths_that_lead_out_of_an_archive_reach_nothing(tmp_path: Path) -> None:
+    secret = tmp_path / "secret.json"
+    secret.write_text(typed([pod("outside", "n0")]))
+    path = tmp_path / "evil.tar"
+    with tarfile.open(path, "w") as tar:
+        for name, kind, target in (("link.json", tarfile.SYMTYPE, str(secret)), ("hard.json", tarfile.LNKTYPE, "../secret.json")):
+            member = tarfile.TarInfo(name)
+            member.type, member.linkname = kind, target
+            tar.addfile(member)
+        for name in ("../../escape.json", "/tmp/absolute.json"):
+            member = tarfile.TarInfo(name)
+            member.size = len(typed(NODES))
+            tar.addfile(member, io.BytesIO(typed(NODES).encode()))
+    before = sorted(tmp_path.rglob("*"))
+    assert (len(kubespread.load(path).nodes), kubespread.load(path).pods) == (2, ())
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+@pytest.mark.parametrize("packing", ["tar.gz", "zip"])
+def test_an_archive_that_unfolds_without_end(packing: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(entries, "MAX_CLUSTER_BYTES", 2**20)
+    path = PACKINGS[packing]({"nodes.json": typed(NODES), "bomb.json": " " * 2**21}, tmp_path)
+    with pytest.raises(kubespread.SnapshotError, match="unpacks to more than"):
+        kubespread.load(path)
+
+
+def test_an_archive_of_too_many_entries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(entries, "MAX_ENTRIES", 3)
+    path = as_tar({f"{number}.json": "{}" for number in range(5)}, tmp_path)
+    with pytest.raises(kubespread.SnapshotError, match="more than 3 entries"):
+        kubespread.load(path)
+
+
+DAMAGED = {
+    "half a tar.gz": lambda root: as_tar(LAYOUTS["must-gather"], root).read_bytes()[:300],
+    "half a zip": lambda root: as_zip(LAYOUTS["must-gather"], root).read_bytes()[:300],
+    "a tar cut in a member": lambda root: as_tar(LAYOUTS["must-gather"], root, "w").read_bytes()[:1300],
+}
+
+
+@pytest.mark.parametrize("case", DAMAGED)
+def test_a_damaged_archive_is_one_line(case: str, tmp_path: Path) -> None:
+    path = tmp_path / "damaged"
+    path.write_bytes(DAMAGED[case](tmp_path))
+    result = run("snapshot", "-S", path)
+    assert (result.code, result.out, result.err.count("\n")) == (3, "", 1)
+    assert result.err.startswith(f"error: {path}: damaged archive: ")
+
+
+def test_a_backup_without_nodes_says_so(tmp_path: Path) -> None:
+    files = {name: text for name, text in LAYOUTS["Velero backup"].items() if "/nodes/" not in name}
+    result = run("snapshot", "-S", as_tar(files, tmp_path))
+    expected = f"error: {tmp_path}/dump.tar.gz: no Node among what was found (2 Pod, 1 Service); a Velero backup may leave nodes out\n"
+    assert result == (3, "", expected)
+
+
+def test_a_gzipped_file_is_not_taken_for_an_archive(tmp_path: Path) -> None:
+    path = tmp_path / "cluster.tgz"
+    path.write_bytes(gzip.compress(typed(NODES).encode()))
+    assert len(kubespread.load(path).nodes) == 2
