@@ -7,8 +7,10 @@ import re
 from pathlib import Path
 
 import pytest
+import yaml
 
 from kubespread.planner.schema import FILES, schema
+from kubespread.snapshot.resources import RESOURCES
 from tests.cli.support import ROOT, run
 
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -49,3 +51,17 @@ def test_the_top_level_holds_what_the_house_has() -> None:
     }  # fmt: skip
     untracked = {".git", ".venv", ".mypy_cache", ".ruff_cache", ".pytest_cache", ".hypothesis", "dist", "build"}
     assert {path.name for path in ROOT.iterdir()} - untracked == tracked
+
+
+def test_the_cluster_role_allows_what_is_read_and_nothing_else() -> None:
+    role, _ = yaml.safe_load_all((ROOT / "docs" / "rbac.yaml").read_text())
+    *exact, workloads = role["rules"]
+    allowed = {(group, resource) for rule in exact for group in rule["apiGroups"] for resource in rule["resources"]}
+    assert {tuple(rule["verbs"]) for rule in role["rules"]} == {("list",)}
+    read = {(resource.group.partition("/")[0], resource.plural) for resource in RESOURCES}
+    by_name = {(group, plural) for group, plural in read - allowed}
+    assert ({plural for _, plural in by_name}, {group for group, _ in by_name}) == (
+        set(workloads["resources"]),
+        set(workloads["apiGroups"]),
+    )
+    assert allowed <= read

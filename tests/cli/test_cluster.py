@@ -1,0 +1,131 @@
+"""The program against a running cluster: what it prints, how it exits, and when."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.api.server import Answer, FakeApi, always, serving, status
+from tests.builders import hosts, pod
+from tests.cli.support import CLUSTER, POD, PROGRAM, environment, run
+
+PENDING = {**pod("waiting", labels={"app": "x"}), "status": {"phase": "Pending"}}
+
+
+@pytest.fixture
+def server() -> Iterator[FakeApi]:
+    objects = [*hosts("a", "b"), *({**pod(f"p{copy}", "n0"), "status": {"phase": "Running"}} for copy in range(3)), PENDING]
+    with serving(FakeApi(objects=objects)) as api:
+        yield api
+
+
+def test_without_a_snapshot_the_current_context_is_asked(server: FakeApi, tmp_path: Path) -> None:
+    result = run("explain", "pod/waiting", "-o", "name", env={"KUBECONFIG": str(server.kubeconfig(tmp_path))})
+    assert result == (0, "n1\nn0\n", "")
+
+
+def test_the_flags_are_kubectls(server: FakeApi, tmp_path: Path) -> None:
+    flags = ["--context", "here", "--cluster", "test", "--user", "tester", "--as", "jane", "--as-group", "a", "--as-group", "b"]
+    sizes = ["--chunk-size", "2", "--request-timeout", "1m"]
+    result = run("explain", "po/p0", "--kubeconfig", server.kubeconfig(tmp_path), *flags, *sizes, "-o", "json")
+    assert (result.code, result.report["feasible"]) == (0, ["n1", "n0"])
+    assert result.report["notes"] == ["pod default/p0 runs on n0; it is asked about as if it were scheduled again, without itself"]
+    last = server.requests[-1]
+    assert (last.query["limit"], last.headers["impersonate-user"], last.headers["impersonate-group"]) == ("2", ["jane"], ["a", "b"])
+
+
+def test_a_snapshot_of_the_environment_comes_before_the_cluster(server: FakeApi, tmp_path: Path) -> None:
+    env = {"KUBECONFIG": str(server.kubeconfig(tmp_path)), "KUBESPREAD_SNAPSHOT": CLUSTER}
+    assert (run("explain", POD, "-o", "name", env=env).out, server.requests) == ("node4\n", [])
+
+
+def test_strict_does_not_put_up_with_gaps(server: FakeApi, tmp_path: Path) -> None:
+    server.faults.append(always("/api/v1/limitranges", status(403, "no")))
+    kubeconfig = server.kubeconfig(tmp_path)
+    gap = "gap: limitranges could not be read (not allowed)\n"
+    assert run("explain", "pod/waiting", "--kubeconfig", kubeconfig, "-o", "name") == (0, "n1\nn0\n", gap)
+    assert run("explain", "pod/waiting", "--kubeconfig", kubeconfig, "-o", "name", "--strict") == (3, "n1\nn0\n", gap)
+    assert run("snapshot", "--kubeconfig", kubeconfig, "-o", tmp_path / "s.json", "--strict", "-q") == (3, "", "")
+
+
+def test_a_live_cluster_and_its_snapshot_give_the_same_report(server: FakeApi, tmp_path: Path) -> None:
+    kubeconfig, saved = server.kubeconfig(tmp_path, namespace="default"), tmp_path / "saved.json.gz"
+    assert run("snapshot", "--kubeconfig", kubeconfig, "-o", saved).err == f"{saved}: 2 nodes, 4 pods\n"
+    live = run("explain", POD, "--kubeconfig", kubeconfig, "-o", "json")
+    assert run("explain", POD, "-S", saved, "-o", "json") == live
+
+
+def test_an_unreachable_cluster_is_one_line_in_time(tmp_path: Path) -> None:
+    # 192.0.2.0/24 is reserved for documentation: packets to it are dropped, or refused at once.
+    api = FakeApi(url="https://192.0.2.1:6443")
+    began = time.monotonic()
+    result = run("explain", POD, "--kubeconfig", api.kubeconfig(tmp_path, cluster={"server": api.url}), "--request-timeout", "1s")
+    assert (result.code, result.out, result.err.count("\n")) == (3, "", 1)
+    assert result.err.startswith("error: https://192.0.2.1:6443: ")
+    assert time.monotonic() - began < 10
+
+
+MISUSES = {
+    "an unknown context": (["--context", "nope"], 2, 'error: context "nope" does not exist in the kubeconfig; it has here\n'),
+    "no duration": (
+        ["--request-timeout", "soon"],
+        2,
+        "error: invalid duration 'soon': expected a number with a unit like 1s, 2m, 3h, or 0 to wait for ever\n",
+    ),
+    "half a duration": (
+        ["--request-timeout", "1m30"],
+        2,
+        "error: invalid duration '1m30': expected a number with a unit like 1s, 2m, 3h, or 0 to wait for ever\n",
+    ),
+    "a negative page": (
+        ["--chunk-size", "-1"],
+        2,
+        "error: Invalid value for '--chunk-size': -1 is not in the range x>=0. (see 'kubespread explain --help')\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", MISUSES)
+def test_misuse(case: str, server: FakeApi, tmp_path: Path) -> None:
+    flags, code, message = MISUSES[case]
+    assert run("explain", POD, "--kubeconfig", server.kubeconfig(tmp_path), *flags) == (code, "", message)
+
+
+NOT_FOUND = {
+    "pod/nope": 'pods "nope" not found in namespace default',
+    "deploy/web": 'deployments.apps "web" not found in namespace default; no Deployment was read at all',
+    "cronjobs.batch/web": 'cronjobs.batch "web" not found in namespace default; no CronJob was read at all',
+}
+
+
+@pytest.mark.parametrize("reference", NOT_FOUND)
+def test_what_is_not_in_the_cluster(reference: str, server: FakeApi, tmp_path: Path) -> None:
+    result = run("explain", reference, "--kubeconfig", server.kubeconfig(tmp_path))
+    assert result == (2, "", f"error: {NOT_FOUND[reference]}\n")
+
+
+def test_an_interrupt_ends_at_once(server: FakeApi, tmp_path: Path) -> None:
+    server.faults.append(always("/api/v1/pods", Answer(hang=True)))
+    command = [str(PROGRAM), "explain", POD, "--kubeconfig", str(server.kubeconfig(tmp_path))]
+    process = subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    while not any(request.path == "/api/v1/pods" for request in server.requests):
+        assert process.poll() is None
+        time.sleep(0.01)
+    began = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert (process.returncode, out, err) == (130, b"", b"error: interrupted\n")
+    assert time.monotonic() - began < 5
+
+
+def test_nothing_secret_is_left_behind(server: FakeApi, tmp_path: Path) -> None:
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    run("snapshot", "--kubeconfig", server.kubeconfig(tmp_path), "-o", tmp_path / "s.json", env={"TMPDIR": str(temporary)})
+    assert (list(temporary.iterdir()), json.loads((tmp_path / "s.json").read_text())["kubespread"]["source"]) == ([], "context here")
