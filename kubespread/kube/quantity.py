@@ -17,6 +17,7 @@ QuantityText = str | int | float
 
 INT64_MAX = 2**63 - 1
 _MAX_EXPONENT = 400
+_MAX_LENGTH = 1000
 
 BAD_FORMAT = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 BAD_SUFFIX = "unable to parse quantity's suffix"
@@ -86,6 +87,8 @@ def _parse(text: str) -> Quantity:
     scan = _SCAN.fullmatch(text)
     if scan is None or not text:
         raise QuantityError(BAD_FORMAT)
+    if len(text) > _MAX_LENGTH:
+        raise QuantityError(OUT_OF_RANGE)
     num, den, suffix = scan["num"], scan["den"] or "", scan["suffix"]
     fmt, base, exponent = _suffix(suffix)
     if not num and not den and not suffix:

@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-import msgspec
-
 from kubespread.manifest.events import MalformedError, yaml_documents
+from kubespread.manifest.json_stream import JsonStream, decoded
 
 _YAML_RETRY_BYTES = 2**20
 _JSON_START = (b"{", b"[")
@@ -53,9 +52,9 @@ class KubernetesObject:
 
 def documents(text: bytes) -> Iterator[Any]:
     """Every document of ``text``, JSON by itself or YAML, as plain data. Raises MalformedError."""
-    if looks_like_json(text):
+    if text.lstrip(_WHITESPACE).startswith(_JSON_START):
         try:
-            yield from json_documents(text)
+            yield from list(_json_documents(text))
             return
         except MalformedError:
             # A YAML flow mapping also begins with a brace.
@@ -64,49 +63,12 @@ def documents(text: bytes) -> Iterator[Any]:
     yield from yaml_documents(text)
 
 
-def looks_like_json(text: bytes) -> bool:
-    return text.lstrip(_WHITESPACE).startswith(_JSON_START)
-
-
-def json_documents(text: bytes) -> Iterator[Any]:
-    """JSON values one after another: one document, JSON lines, or concatenated objects. Raises MalformedError."""
-    try:
-        yield msgspec.json.decode(text)
-        return
-    except (msgspec.DecodeError, RecursionError) as error:
-        whole = error
-    try:
-        values = [msgspec.json.decode(line) for line in text.splitlines() if line.strip(_WHITESPACE)]
-    except (msgspec.DecodeError, RecursionError):
-        values = _concatenated(text, whole)
-    yield from values
-
-
-def _concatenated(text: bytes, whole: Exception) -> list[Any]:
-    import json
-
-    decoder = json.JSONDecoder()
-    rest = text.decode()
-    values: list[Any] = []
-    at = 0
-    while rest[at:].strip():
-        at += len(rest[at:]) - len(rest[at:].lstrip())
-        try:
-            value, at = decoder.raw_decode(rest, at)
-        except (json.JSONDecodeError, RecursionError):
-            raise json_error(text, whole) from whole
-        values.append(value)
-    return values
-
-
-def json_error(text: bytes, error: Exception) -> MalformedError:
-    """msgspec's message with its byte offset turned into a line."""
-    message = str(error)
-    if "(byte " not in message:
-        return MalformedError(f"JSON syntax: {message}")
-    reason, _, offset = message.removesuffix(")").rpartition(" (byte ")
-    line = text.count(b"\n", 0, int(offset)) + 1
-    return MalformedError(f"JSON syntax: {reason.removeprefix('JSON is malformed: ')}", line)
+def _json_documents(text: bytes) -> Iterator[Any]:
+    """JSON values one after another: one document, JSON lines, or concatenated objects."""
+    stream = JsonStream(iter([text]))
+    while stream.peek():
+        line = stream.line
+        yield decoded(stream.value(), line)
 
 
 def _is_yaml(text: bytes) -> bool:

@@ -10,7 +10,7 @@ import base64
 import binascii
 import math
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Protocol
 
 import yaml
 from yaml.events import (
@@ -50,7 +50,13 @@ ItemReceiver = Callable[[dict[str, Any], Any, int], None]
 """Takes a document as far as it is known, one of its items, and the line where that begins."""
 
 
-def yaml_documents(text: bytes, on_item: ItemReceiver | None = None) -> Iterator[Any]:
+class Readable(Protocol):
+    """A text that is read as it is needed."""
+
+    def read(self, size: int) -> bytes: ...
+
+
+def yaml_documents(text: bytes | Readable, on_item: ItemReceiver | None = None) -> Iterator[Any]:
     """Every document of a YAML stream as dicts, lists and scalars; an empty document is None. Raises MalformedError.
 
     With ``on_item`` the elements of a document's ``items`` are given away as they come and its list stays empty: the
@@ -152,6 +158,7 @@ class _Builder:
 
             if container is items and self._on_item is not None:
                 self._on_item(owner, value, line)
+                self._aliased = 0
             elif type(container) is list:
                 container.append(value)
             elif key is _MERGE:

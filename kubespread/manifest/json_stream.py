@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
 import msgspec
 
@@ -125,6 +126,14 @@ class JsonStream:
 
     def _malformed(self, reason: str, offset: int) -> MalformedError:
         return MalformedError(f"JSON syntax: {reason}", self.line + self._text.count(b"\n", self._at, offset))
+
+
+def decoded(text: bytes, line: int | None) -> Any:
+    """The plain value of a well-formed text. Raises MalformedError for a number that no field of Kubernetes holds."""
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise MalformedError(f"JSON syntax: {error}", line) from error
 
 
 def error_parts(error: Exception) -> tuple[str, int | None]:

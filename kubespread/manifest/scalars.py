@@ -19,6 +19,8 @@ _NUMBER_START = frozenset("+-.0123456789")
 # Go's ParseInt with base 0, after the underscores are gone: 010 and 0o10 are octal, 08 is no integer at all.
 _INTEGER = re.compile(r"[-+]?(?:0[xX][0-9a-fA-F]+|0[bB][01]+|0[oO]?[0-7]+|0|[1-9][0-9]*)")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+# Any longer number is beyond what a float holds, and Go keeps its text.
+_MAX_DIGITS = 400
 _MAX_UINT64 = 2**64 - 1
 _MIN_INT64 = -(2**63)
 
@@ -33,7 +35,7 @@ def resolve_plain(text: str) -> Scalar:
     if text[0] not in _NUMBER_START:
         return text
     digits = text.replace("_", "")
-    if _INTEGER.fullmatch(digits):
+    if len(digits) <= _MAX_DIGITS and _INTEGER.fullmatch(digits):
         number = _go_integer(digits)
         # Beyond 64 bits Go falls back to a float, as for any other number it cannot hold.
         return number if _MIN_INT64 <= number <= _MAX_UINT64 else _json_number(float(number))

@@ -10,7 +10,7 @@ import msgspec
 
 from kubespread.manifest.documents import KubernetesObject, elements, not_an_object, opened
 from kubespread.manifest.events import MalformedError, yaml_documents
-from kubespread.manifest.json_stream import JsonStream
+from kubespread.manifest.json_stream import JsonStream, decoded
 from kubespread.manifest.lines import FieldLines
 
 _MAX_BYTES_FOR_LINES = 32 * 2**20
@@ -20,6 +20,7 @@ _ITEMS = "items"
 class Found(msgspec.Struct, kw_only=True, gc=False):
     """One object: JSON ``text``, or plain ``data`` that stood at ``path`` of a YAML ``text``; ``line`` is its first one.
 
+    The text of a large YAML stream is not kept.
     A List comes after its items, without them: ``size`` says how many it had.
     """
 
@@ -34,8 +35,8 @@ class Found(msgspec.Struct, kw_only=True, gc=False):
 
     @property
     def plain(self) -> dict[str, Any]:
-        """The object as plain data, with the kind and apiVersion its list implies."""
-        data = msgspec.json.decode(self.text) if self.data is None else self.data
+        """The object as plain data, with the kind and apiVersion its list implies. Raises MalformedError."""
+        data = decoded(self.text, self.line) if self.data is None else self.data
         return {"apiVersion": self.api_version, "kind": self.kind, **data}
 
     def line_of(self, field: str) -> int | None:
@@ -43,7 +44,7 @@ class Found(msgspec.Struct, kw_only=True, gc=False):
         if self.data is None:
             inside = FieldLines(self.text).line(0, field)
             return self.line if self.line is None or inside is None else self.line - 1 + inside
-        if len(self.text) > _MAX_BYTES_FOR_LINES:
+        if not self.text:
             return self.line
         return FieldLines(self.text).line(self.document, f"{self.path}.{field}" if self.path else field) or self.line
 
@@ -55,7 +56,7 @@ def read_objects(chunks: Iterator[bytes], receive: Receiver) -> None:
     """Give every object of a JSON or YAML text, Lists opened, to ``receive``. Raises MalformedError."""
     start = next((chunk for chunk in chunks if not chunk.isspace()), b"")
     if not start.lstrip().startswith((b"{", b"[")):
-        _read_yaml(b"".join([start, *chunks]), receive)
+        _read_yaml(chain([start], chunks), receive)
     elif more := next(chunks, b""):
         _read_json(chain([start, more], chunks), receive)
     else:
@@ -70,7 +71,7 @@ def _read_json_or_yaml(text: bytes, receive: Receiver) -> None:
     except MalformedError as json_error:
         found.clear()
         try:
-            _read_yaml(text, found.append)
+            _read_yaml(iter([text]), found.append)
         except MalformedError:
             raise json_error from None
     for each in found:
@@ -106,7 +107,7 @@ _heads = msgspec.json.Decoder(_Head)
 
 def _json_object(path: str, text: bytes, line: int, receive: Receiver, implied: tuple[str, str] = ("", "")) -> None:
     if not text.startswith(b"{"):
-        raise not_an_object(path, msgspec.json.decode(text), line)
+        raise not_an_object(path, decoded(text, line), line)
     head = _heads.decode(text)
     kind = head.kind if isinstance(head.kind, str) and head.kind else implied[1]
     if kind.endswith("List") and bytes(head.items).startswith(b"["):
@@ -162,10 +163,27 @@ def _names(head: dict[str, msgspec.Raw]) -> tuple[str, str]:
     return version if isinstance(version, str) else "", kind if isinstance(kind, str) else ""
 
 
-def _read_yaml(text: bytes, receive: Receiver) -> None:
-    reader = _YamlReader(text, receive)
-    for document in yaml_documents(text, reader.item):
+def _read_yaml(chunks: Iterator[bytes], receive: Receiver) -> None:
+    text = b""
+    for chunk in chunks:
+        text += chunk
+        if len(text) > _MAX_BYTES_FOR_LINES:
+            break
+    # Beyond that no lines of fields are looked for, and the text need not be kept.
+    more = next(chunks, b"")
+    reader = _YamlReader(b"" if more else text, receive)
+    for document in yaml_documents(_Chunks(chain([text, more], chunks)), reader.item):
         reader.end_document(document)
+
+
+class _Chunks:
+    """Chunks as a file; the parser takes pieces of any size."""
+
+    def __init__(self, chunks: Iterator[bytes]) -> None:
+        self._chunks = chunks
+
+    def read(self, _size: int) -> bytes:
+        return next(filter(None, self._chunks), b"")
 
 
 class _YamlReader:

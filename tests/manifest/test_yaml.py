@@ -113,3 +113,14 @@ def test_strings_kubectl_would_retype_are_quoted(text: str) -> None:
     written = to_yaml({"a": text})
     assert list(yaml_documents(written.encode())) == [{"a": text}]
     assert yaml.safe_load(written) == {"a": text}
+
+
+def test_the_bound_on_aliases_is_for_each_item_of_a_list(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Dumpers write what is there twice as an alias; a long list may have any number of them, one item may not."""
+    monkeypatch.setattr("kubespread.manifest.events.MAX_ALIASED_VALUES", 10)
+    text = "items:\n" + "- {a: &a [1, 2, 3], b: *a}\n" * 50
+    given: list[Any] = []
+    assert list(yaml_documents(text.encode(), lambda owner, item, line: given.append((item, line)))) == [{"items": []}]
+    assert given == [({"a": [1, 2, 3], "b": [1, 2, 3]}, line) for line in range(2, 52)]
+    with pytest.raises(MalformedError, match="aliases expand to more than 10 values"):
+        list(yaml_documents(b"items:\n- {a: &a [1, 2, 3], b: [*a, *a, *a]}\n", lambda owner, item, line: None))

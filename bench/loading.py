@@ -1,0 +1,168 @@
+"""Reading large clusters: how fast, in how much memory, and what a saved snapshot saves."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from bench.clusters import APPLICATIONS, cluster, deployment
+from kubespread.manifest.writer import to_yaml
+
+Data = dict[str, Any]
+
+PROGRAM = Path(sys.executable).parent / "kubespread"
+MEGABYTE = 10**6
+NODES, PODS_PER_NODE = 4_700, 30
+_LOAD = """
+import sys, time
+import kubespread, kubespread.library
+start = time.perf_counter()
+kubespread.load(sys.argv[1])
+print(time.perf_counter() - start)
+"""
+# A process's peak begins with that of the one it was forked from, so a small one stands between.
+_RUN = """
+import resource, subprocess, sys, time
+start = time.perf_counter()
+said = subprocess.run(sys.argv[1:], check=True, stdout=subprocess.PIPE).stdout
+print(float(said) if said[:1].isdigit() else time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024)
+"""
+
+
+def loading() -> None:
+    """About 500 MB of each kind; the files live in a temporary directory."""
+    with tempfile.TemporaryDirectory() as name:
+        directory = Path(name)
+        manifest = directory / "web.json"
+        manifest.write_text(json.dumps(deployment()))
+        plain, zipped, as_yaml = directory / "full.json", directory / "full.json.gz", directory / "full.yaml"
+        _write(plain, b'{"apiVersion":"v1","kind":"List","items":[\n', b",\n", b"\n]}\n", lambda found: json.dumps(found))
+        with plain.open("rb") as source, gzip.open(zipped, "wb", compresslevel=1) as target:
+            shutil.copyfileobj(source, target)
+        _write(as_yaml, b"apiVersion: v1\nkind: List\nitems:\n", b"", b"", lambda found: to_yaml([found]))
+        print(f"Loading {NODES * PODS_PER_NODE:,} pods with everything that real ones carry")
+        for label, path, size in (("JSON", plain, plain), ("JSON, gzipped", zipped, plain), ("YAML", as_yaml, as_yaml)):
+            seconds, peak = _measure(sys.executable, "-c", _LOAD, str(path))
+            text = size.stat().st_size
+            rate = text / MEGABYTE / seconds
+            print(f"  {label:<16}{text / MEGABYTE:7.0f} MB{seconds:8.2f} s{rate:8.0f} MB/s   peak {peak / MEGABYTE:5.0f} MB")
+        for path in (plain, zipped, as_yaml):
+            path.unlink()
+        _snapshots(directory, manifest)
+
+
+def _snapshots(directory: Path, manifest: Path) -> None:
+    source = directory / "lean.json"
+    source.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": cluster(5_000)}))
+    print("A saved snapshot of 5,000 nodes and 150,000 pods, whole processes")
+    for suffix in (".json.gz", ".json"):
+        saved = directory / f"saved{suffix}"
+        saving, _ = _measure(str(PROGRAM), "snapshot", "-S", str(source), "-o", str(saved), "-q")
+        asking, peak = _measure(str(PROGRAM), "explain", str(manifest), "-S", str(saved), "-q", "-o", "name")
+        size = saved.stat().st_size / MEGABYTE
+        print(f"  {suffix:<9}{size:7.1f} MB   save {saving:5.2f} s   explain {asking:5.2f} s   peak {peak / MEGABYTE:4.0f} MB")
+
+
+def _measure(*program: str) -> tuple[float, float]:
+    """The fastest of three runs: its seconds, or those it prints, and the bytes at its peak."""
+    command = [sys.executable, "-c", _RUN, *program]
+    runs = [subprocess.run(command, capture_output=True, check=True, text=True).stdout.split() for _ in range(3)]
+    seconds, peak = min((float(seconds), float(peak)) for seconds, peak in runs)
+    return seconds, peak
+
+
+def _write(path: Path, head: bytes, between: bytes, tail: bytes, text: Callable[[Data], str]) -> None:
+    """Nodes and full pods. Pods are made from the text of one, which is what makes it fast."""
+    template = text(_full_pod())
+    with path.open("wb") as file:
+        file.write(head)
+        file.write(between.join(text(found).encode() for found in cluster(NODES, pods_per_node=0)))
+        for pod in _pods(template):
+            file.write(between + pod)
+        file.write(tail)
+
+
+def _pods(template: str) -> Iterator[bytes]:
+    for node in range(NODES):
+        for copy in range(PODS_PER_NODE):
+            number = node * PODS_PER_NODE + copy
+            application = number * 7919 % APPLICATIONS
+            made = template
+            for word, text in {"APPLICATION": f"app-{application}", "NODE": f"node-{node:05d}", "NUMBER": f"{number:06d}"}.items():
+                made = made.replace(word, text)
+            yield made.encode()
+
+
+def _full_pod() -> Data:
+    """What an API server returns for a pod of a Deployment, about 3.6 KB of JSON; capital words are filled in."""
+    probe = {"httpGet": {"path": "/healthz", "port": 8080, "scheme": "HTTP"}, "periodSeconds": 10, "timeoutSeconds": 1}
+    tolerations = [
+        {"key": f"node.kubernetes.io/{key}", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300}
+        for key in ("not-ready", "unreachable")
+    ]
+    container = {
+        "name": "main",
+        "image": "registry.example.com/team/APPLICATION:v1",
+        "imagePullPolicy": "IfNotPresent",
+        "resources": {"requests": {"cpu": "100m", "memory": "256Mi"}, "limits": {"memory": "256Mi"}},
+        "env": [{"name": f"SETTING_{each}", "value": f"value-{each}-" + "x" * 24} for each in range(12)],
+        "volumeMounts": [{"name": "kube-api-access-NUMBER", "mountPath": "/var/run/secrets/kubernetes.io", "readOnly": True}],
+        "livenessProbe": probe,
+        "readinessProbe": probe,
+        "terminationMessagePath": "/dev/termination-log",
+    }
+    status = {"name": "main", "image": container["image"], "imageID": "sha256:" + "ab" * 32, "ready": True, "restartCount": 0}
+    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "APPLICATION-5ff74b457f", "uid": "uid-APPLICATION", "controller": True}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {
+            "name": "APPLICATION-5ff74b457f-NUMBER",
+            "namespace": "default",
+            "uid": "531eb780-efb0-46f8-8be5-NUMBER",
+            "resourceVersion": "rNUMBER",
+            "creationTimestamp": "2026-10-01T08:15:30Z",
+            "labels": {"app": "APPLICATION", "pod-template-hash": "5ff74b457f"},
+            "annotations": {"checksum/config": "0123456789abcdef" * 4, "prometheus.io/scrape": "true"},
+            "ownerReferences": [owner],
+        },
+        "spec": {
+            "nodeName": "NODE",
+            "containers": [container],
+            "tolerations": tolerations,
+            "volumes": [
+                {
+                    "name": "kube-api-access-NUMBER",
+                    "projected": {"sources": [{"serviceAccountToken": {"path": "token", "expirationSeconds": 3607}}], "defaultMode": 420},
+                }
+            ],
+            "restartPolicy": "Always",
+            "schedulerName": "default-scheduler",
+            "serviceAccountName": "default",
+            "priority": 0,
+        },
+        "status": {
+            "phase": "Running",
+            "podIP": "10.0.NUMBER",
+            "startTime": "2026-10-01T08:15:30Z",
+            "conditions": [
+                {"type": kind, "status": "True", "lastTransitionTime": "2026-10-01T08:15:40Z"}
+                for kind in ("Initialized", "Ready", "ContainersReady", "PodScheduled")
+            ],
+            "containerStatuses": [{**status, "state": {"running": {"startedAt": "2026-10-01T08:15:39Z"}}}],
+        },
+    }
+
+
+if __name__ == "__main__":
+    began = time.perf_counter()
+    loading()
+    print(f"({time.perf_counter() - began:.0f} s in all)")
