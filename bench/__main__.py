@@ -14,6 +14,7 @@ from pathlib import Path
 from statistics import median
 
 from bench.clusters import cluster, deployment
+from bench.loading import loading
 from kubespread.candidate.candidate import Surroundings
 from kubespread.candidate.manifests import from_object
 from kubespread.scheduler.cluster import Cluster
@@ -76,3 +77,4 @@ def _prepared(snapshot: Snapshot) -> Cluster:
 if __name__ == "__main__":
     start_up()
     evaluation()
+    loading()

@@ -8,7 +8,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -160,9 +159,3 @@ def _full_pod() -> Data:
             "containerStatuses": [{**status, "state": {"running": {"startedAt": "2026-10-01T08:15:39Z"}}}],
         },
     }
-
-
-if __name__ == "__main__":
-    began = time.perf_counter()
-    loading()
-    print(f"({time.perf_counter() - began:.0f} s in all)")

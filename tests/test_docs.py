@@ -34,9 +34,10 @@ def test_the_commands_shown_run_and_print_what_is_shown(path: Path) -> None:
             assert result.out.rstrip("\n") == block, arguments
 
 
-def test_the_help_in_the_guide_is_the_programs_own() -> None:
+@pytest.mark.parametrize("command", ["explain", "snapshot"])
+def test_the_help_in_the_guide_is_the_programs_own(command: str) -> None:
     text = (ROOT / "docs" / "guide.md").read_text()
-    assert run("explain", "--help", env={"COLUMNS": "100"}).out.strip() in text
+    assert run(command, "--help", env={"COLUMNS": "100"}).out.strip() in text
 
 
 def test_the_makefile_has_the_targets_the_readme_names() -> None:

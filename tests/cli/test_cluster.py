@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
 import signal
 import subprocess
 import time
@@ -122,6 +124,26 @@ def test_an_interrupt_ends_at_once(server: FakeApi, tmp_path: Path) -> None:
     out, err = process.communicate(timeout=30)
     assert (process.returncode, out, err) == (130, b"", b"error: interrupted\n")
     assert time.monotonic() - began < 5
+
+
+def test_a_person_who_waits_sees_how_it_goes_on(server: FakeApi, tmp_path: Path) -> None:
+    server.faults.append(lambda request: time.sleep(1.5) if request.path == "/api/v1/pods" else None)
+    command = [str(PROGRAM), "snapshot", "--kubeconfig", str(server.kubeconfig(tmp_path)), "-o", str(tmp_path / "s.json")]
+    master, slave = pty.openpty()
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=slave, env=environment()) as process:
+        os.close(slave)
+        shown = b""
+        try:
+            while chunk := os.read(master, 65536):
+                shown += chunk
+        except OSError:
+            # Linux reports the end of a terminal's last writer as an error.
+            pass
+        assert process.stdout is not None
+        assert (process.stdout.read(), process.wait()) == (b"", 0)
+    os.close(master)
+    assert b"reading the cluster: " in shown
+    assert b"pages" in shown
 
 
 def test_nothing_secret_is_left_behind(server: FakeApi, tmp_path: Path) -> None:
