@@ -193,6 +193,10 @@ def _notes(cluster: Snapshot, report: ExplainReport, output: Output | None, verb
     is_text = output not in (Output.JSON, Output.YAML)
     if verbose:
         skipped = ", ".join(f"{count} {kind}" for kind, count in sorted(cluster.skipped.items())) or "none"
+        origin = cluster.origin
+        known = {"from": origin.source, "taken": origin.time, "server": origin.server_version, "resourceVersion": origin.resource_version}
+        if any(known.values()):
+            note(", ".join(f"{name} {value}" for name, value in known.items() if value))
         note(f"read {len(cluster.nodes)} nodes, {len(cluster.pods)} pods; of no use to scheduling: {skipped}")
         note(f"profile {report.scheduler_name}, kube-scheduler v{report.kube_version}")
     if is_text:

@@ -12,7 +12,7 @@ from kubespread.manifest.documents import NotAnObjectError
 from kubespread.manifest.events import MalformedError
 from kubespread.manifest.reading import MAX_CLUSTER_BYTES, display_name, text_chunks
 from kubespread.manifest.stream import Found, read_objects
-from kubespread.snapshot.dumps import Recognised, without_logs
+from kubespread.snapshot.dumps import Recognised
 from kubespread.snapshot.entries import Entry, archive_errors, entries
 from kubespread.snapshot.snapshot import Snapshot, SnapshotBuilder, object_name
 
@@ -29,7 +29,7 @@ def load(paths: Sequence[str]) -> Snapshot:
                 with archive_errors(display_name(path)):
                     for entry in entries(path):
                         recognised.see(entry.path)
-                        _read_entry(entry, builder)
+                        _read_entry(entry, builder, recognised)
             except OSError as error:
                 raise SnapshotError(f"{display_name(path)}: {error.strerror or error}") from error
             except MalformedError as error:
@@ -43,10 +43,10 @@ def load(paths: Sequence[str]) -> Snapshot:
     return snapshot
 
 
-def _read_entry(entry: Entry, builder: SnapshotBuilder) -> None:
+def _read_entry(entry: Entry, builder: SnapshotBuilder, recognised: Recognised) -> None:
     """One file that was asked for must be readable; of many, those that are not are named."""
     try:
-        read_text(entry.name, text_chunks(entry.file, MAX_CLUSTER_BYTES, without_logs), builder)
+        read_text(entry.name, text_chunks(entry.file, MAX_CLUSTER_BYTES, recognised.without_logs), builder)
     except NotAnObjectError:
         if entry.is_alone:
             raise

@@ -10,6 +10,7 @@ import ssl
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 from typing import Any, Protocol
 
 import msgspec
@@ -24,6 +25,7 @@ from kubespread.snapshot.resources import FORBIDDEN, NOT_FOUND, RESOURCES, Resou
 from kubespread.snapshot.snapshot import Origin, Snapshot, SnapshotBuilder
 
 _CONNECTIONS = 6
+_NAMESPACE_FILE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
 _RELEASE = re.compile(r"v[1-9]\d*\.\d+\.\d+.*")
 _NO_SUCH_CLUSTER = "no cluster given: name a file or directory with -S/--snapshot or KUBESPREAD_SNAPSHOT; there is no kubeconfig"
 _INSTEAD = "or read a file with -S"
@@ -73,7 +75,7 @@ def load_cluster(access: Access, progress: Progress | None = None) -> Snapshot:
                 source=f"context {target.context}" if target is not None and target.context else "",
                 server_version=version,
                 resource_version=resource_version,
-                namespace=target.namespace if target is not None else "",
+                namespace=target.namespace if target is not None else _own_namespace(),
                 listed=tuple(complete),
             )
         )
@@ -110,6 +112,14 @@ def _server_version(api: Api) -> str:
     return version.git_version if _RELEASE.fullmatch(version.git_version) else f"v{version.major}.{version.minor.rstrip('+')}"
 
 
+def _own_namespace() -> str:
+    """The namespace of the pod this runs in."""
+    try:
+        return _NAMESPACE_FILE.read_text().strip()
+    except OSError:
+        return ""
+
+
 class _Transport:
     """Requests through the connection that the official Kubernetes client sets up: certificates, tokens, exec plugins, proxies."""
 
@@ -131,7 +141,7 @@ class _Transport:
                 else:
                     raise UsageError(_NO_SUCH_CLUSTER)
             except (config.ConfigException, OSError, ValueError) as error:
-                raise SnapshotError(f"kubeconfig: {_one_line(error)}") from error
+                raise SnapshotError(f"{'kubeconfig' if target is not None else 'service account'}: {_one_line(error)}") from error
         if complaints:
             raise SnapshotError(f"{_exec_name(target)}: {_one_line(complaints[0])}{_install_hint(target)}")
         self.server = configuration.host

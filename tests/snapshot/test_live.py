@@ -374,6 +374,23 @@ def test_claims_that_are_known_not_to_exist(server: FakeApi, tmp_path: Path) -> 
     assert messages == ['0/2 nodes are available: persistentvolumeclaim "gone" not found.', None]
 
 
+def test_inside_a_cluster_the_service_account_is_used(server: FakeApi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from kubernetes.config import incluster_config
+
+    host, port = server.url.removeprefix("https://").split(":")
+    monkeypatch.setenv("KUBERNETES_SERVICE_HOST", host)
+    monkeypatch.setenv("KUBERNETES_SERVICE_PORT", port)
+    with pytest.raises(kubespread.SnapshotError, match=r"^service account: Service token file does not exist\.$"):
+        load_cluster(Access())
+    (tmp_path / "ca.crt").write_bytes(server.ca)
+    monkeypatch.setattr(incluster_config, "SERVICE_TOKEN_FILENAME", str(_written(tmp_path / "token", "mine")))
+    monkeypatch.setattr(incluster_config, "SERVICE_CERT_FILENAME", str(tmp_path / "ca.crt"))
+    monkeypatch.setattr("kubespread.snapshot.live._NAMESPACE_FILE", _written(tmp_path / "namespace", "shop"))
+    server.faults.append(lambda request: None if request.headers["authorization"] == ["bearer mine"] else status(401, "Unauthorized"))
+    snapshot = load_cluster(Access())
+    assert (len(snapshot.nodes), snapshot.origin.namespace, snapshot.origin.source) == (2, "shop", server.url)
+
+
 def test_a_wrong_type_names_the_object(server: FakeApi, tmp_path: Path) -> None:
     broken = node("n9")
     broken["spec"]["unschedulable"] = "yes"

@@ -80,7 +80,8 @@ LAYOUTS: dict[str, dict[str, str]] = {
 }
 GAPS = {
     "kubectl cluster-info dump": (
-        "a kubectl cluster-info dump holds no StatefulSet, Namespace, PersistentVolumeClaim, PersistentVolume, StorageClass objects",
+        "a kubectl cluster-info dump holds no StatefulSet, Namespace, PersistentVolumeClaim, PersistentVolume or StorageClass, and without "
+        "--all-namespaces only the pods of kube-system and one more namespace",
     ),
     "support bundle": ("the support bundle says that pvcs could not be collected in full",),
 }
@@ -150,7 +151,9 @@ def test_a_cluster_info_dump_on_standard_output(at_once: bool, tmp_path: Path, m
     text = "\n".join([typed(NODES), typed(PODS), LOGS + LOGS + typed(SERVICES), LOGS])
     path = tmp_path / "dump.txt"
     path.write_bytes(text.encode("latin-1"))
-    assert kubespread.load(path) == EXPECTED
+    snapshot = kubespread.load(path)
+    assert (snapshot.nodes, snapshot.pods, snapshot.objects) == (EXPECTED.nodes, EXPECTED.pods, EXPECTED.objects)
+    assert snapshot.origin.gaps == GAPS["kubectl cluster-info dump"]
 
 
 def test_a_file_of_many_that_is_damaged_is_a_gap(tmp_path: Path) -> None:

@@ -1,0 +1,118 @@
+"""Under pseudonyms nothing of what people called things is left, and everything still fits together."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import kubespread
+from kubespread.snapshot.anonymize import anonymize
+from tests.builders import Data, hosts, owned_by, owner, pod, taint
+from tests.cli.support import run
+
+LABELS = {"app": "acme-shop", "tier": "3"}
+
+
+def affinity() -> Data:
+    term = {
+        "labelSelector": {"matchExpressions": [{"key": "app", "operator": "In", "values": ["acme-shop"]}]},
+        "topologyKey": "zone",
+        "namespaces": ["acme"],
+    }
+    required = {"nodeSelectorTerms": [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["acme-1"]}]}]}
+    return {
+        "podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]},
+        "nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required},
+    }
+
+
+def acme() -> list[Data]:
+    """A cluster in which everything that can have a name is called after its owner."""
+    nodes = hosts("acme-east", "acme-west")
+    for position, node in enumerate(nodes):
+        node["metadata"] |= {"name": f"acme-{position}", "annotations": {"acme": "acme"}}
+        node["metadata"]["labels"]["kubernetes.io/hostname"] = f"acme-{position}"
+        node["spec"]["taints"] = [taint("dedicated", value="acme")]
+        node["status"]["images"] = [{"names": ["registry.acme.example/shop:v1"], "sizeBytes": 30_000_000}]
+    running = pod(
+        "acme-shop-0",
+        "acme-0",
+        labels=LABELS,
+        namespace="acme",
+        tolerations=[{"key": "dedicated", "value": "acme"}],
+        affinity=affinity(),
+        volumes=[
+            {"name": "acme-data", "persistentVolumeClaim": {"claimName": "acme-data-acme-shop-0"}},
+            {"name": "acme-tmp", "ephemeral": {}},
+        ],
+        nodeSelector={"topology.kubernetes.io/zone": "acme-east"},
+        priorityClassName="acme-high",
+        schedulingGates=[{"name": "acme.example/gate"}],
+    )
+    # UIDs are kept: API servers make them up at random.
+    running["metadata"]["ownerReferences"] = [{**owned_by("StatefulSet", "acme-shop")[0], "uid": "7d1c45e6"}]
+    running["spec"]["containers"] = [
+        {"name": "acme", "image": "registry.acme.example/shop:v1", "ports": [{"name": "acme", "hostPort": 80}]}
+    ]
+    stateful = owner("StatefulSet", "acme-shop", {"matchLabels": LABELS}, namespace="acme")
+    stateful["spec"]["template"] = {"metadata": {"labels": LABELS}, "spec": running["spec"]}
+    stateful["spec"]["volumeClaimTemplates"] = [{"metadata": {"name": "acme-data"}, "spec": {"storageClassName": "acme-fast"}}]
+    namespace = {"metadata": {"name": "acme", "annotations": {"scheduler.alpha.kubernetes.io/node-selector": "zone=acme-east"}}}
+    claim = {"metadata": {"name": "acme-data-acme-shop-0", "namespace": "acme"}, "spec": {"volumeName": "acme-pv"}}
+    volume = {"metadata": {"name": "acme-pv", "labels": {"topology.kubernetes.io/zone": "acme-east__acme-west"}}}
+    driver = {"metadata": {"name": "ebs.csi.aws.com", "labels": {"team": "acme"}}}
+    return [
+        *nodes,
+        running,
+        stateful,
+        owner("Service", "acme-shop", LABELS, api_version="v1", namespace="acme"),
+        {"apiVersion": "v1", "kind": "Namespace", **namespace},
+        {"apiVersion": "v1", "kind": "PersistentVolumeClaim", **claim},
+        {
+            "apiVersion": "v1",
+            "kind": "PersistentVolume",
+            **volume,
+            "spec": {"csi": {"driver": "ebs.csi.aws.com", "volumeHandle": "acme-7"}},
+        },
+        {"apiVersion": "storage.k8s.io/v1", "kind": "CSIDriver", **driver},
+        {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "acme-high"}, "value": 7},
+    ]
+
+
+def test_no_name_is_left(tmp_path: Path) -> None:
+    cluster = tmp_path / "acme.json"
+    cluster.write_text(json.dumps(acme()))
+    assert "acme" in run("snapshot", "-S", cluster).out
+    hidden = run("snapshot", "-S", cluster, "--anonymize")
+    assert (hidden.code, "acme" in hidden.out, hidden.err) == (0, False, "")
+
+
+def test_what_belongs_together_stays_together() -> None:
+    hidden, names = anonymize(kubespread.Snapshot.from_objects(acme()))
+    (running,), (stateful,), (claim,), (volume,) = (
+        hidden.pods,
+        hidden.objects.stateful_sets,
+        hidden.objects.persistent_volume_claims,
+        hidden.objects.persistent_volumes,
+    )
+    node = hidden.nodes[0]
+    template = stateful.spec.volume_claim_templates[0].metadata.name
+    assert (running.spec.node_name, names[running.spec.node_name]) == (node.metadata.name, "acme-0")
+    assert running.metadata.name == f"{stateful.metadata.name}-0"
+    assert claim.metadata.name == f"{template}-{running.metadata.name}"
+    mounted = running.spec.volumes[0].persistent_volume_claim
+    assert (mounted is not None and mounted.claim_name, claim.spec.volume_name) == (claim.metadata.name, volume.metadata.name)
+    assert running.spec.containers[0].image in node.status.images[0].names
+    zones = [found.metadata.labels["topology.kubernetes.io/zone"] for found in hidden.nodes]
+    assert volume.metadata.labels["topology.kubernetes.io/zone"] == "__".join(zones)
+    annotation = hidden.objects.namespaces[0].metadata.annotations["scheduler.alpha.kubernetes.io/node-selector"]
+    assert annotation == f"zone={zones[0]}"
+    assert (running.metadata.labels["tier"], running.spec.tolerations[0].value) == ("3", node.spec.taints[0].value)
+
+
+def test_pseudonyms_sort_like_names_and_stay_the_same() -> None:
+    snapshot = kubespread.Snapshot.from_objects(acme())
+    hidden, names = anonymize(snapshot)
+    plain = [pseudonym for pseudonym in sorted(names) if "-0" not in pseudonym[5:]]
+    assert [names[pseudonym] for pseudonym in plain] == sorted(names[pseudonym] for pseudonym in plain)
+    assert anonymize(snapshot) == (hidden, names)
