@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
-from enum import StrEnum
+from enum import Enum, StrEnum
 from functools import cached_property
 from typing import ClassVar, Protocol
 
@@ -67,8 +68,29 @@ class Verdicts:
         return self.table[which - 1] if which else SUCCESS
 
 
+class CopiesMatter(Enum):
+    """What a plugin's judgement of the next copy of a pod depends on, of the copies that are placed already."""
+
+    NOWHERE = "nothing"
+    ON_THE_NODE = "how many of them the node itself holds"
+    IN_DOMAINS = "how many of them each topology domain holds"
+
+
+Extent = tuple[int, ...]
+"""What normalisation takes from all feasible nodes together, such as the highest raw score."""
+
+
 class State:
     """A plugin prepared for one pod. A method left as it is here is an extension point the plugin skips for this pod."""
+
+    copies_matter: ClassVar = CopiesMatter.NOWHERE
+
+    def holding(self, copies: int | Counts) -> State:
+        """The state as it is when each node holds so many more copies of the pod; for CopiesMatter.ON_THE_NODE."""
+        return self
+
+    def placed(self, node: int) -> None:
+        """One more copy of the pod runs on ``node`` now; for CopiesMatter.IN_DOMAINS."""
 
     def pre_filter_result(self) -> Mask | None:
         """The only nodes that may be filtered at all, or None for all."""
@@ -81,8 +103,12 @@ class State:
         """Raw scores; what stands at nodes that are not feasible has no meaning. Raises SchedulingError where PreScore would fail."""
         return None
 
-    def normalize(self, raw: Counts, feasible: Mask) -> Counts:
-        """Raw scores brought to 0..100, in view of the other feasible nodes; as they are where the plugin has no such step."""
+    def extent(self, raw: Counts, feasible: Mask) -> Extent:
+        """What `normalize` has to know of the feasible nodes; empty where the plugin has no such step."""
+        return ()
+
+    def normalize(self, raw: Counts, extent: Extent) -> Counts:
+        """Raw scores brought to 0..100; as they are where the plugin has no such step."""
         return raw
 
 
@@ -140,82 +166,80 @@ class Framework:
 
     def judge(self, cluster: Cluster, pod: Pod) -> Evaluation:
         """What the profile's filters say, and nothing else. Raises SchedulingError when a PreFilter fails."""
-        prepared = _Prepared(cluster, pod, self.messages)
-        prepared.add(self.filters)
-        return Evaluation(cluster, pod, prepared.states, prepared.rejection, prepared.verdicts(self.filters), {}, self.messages)
+        prepared = Prepared(self, cluster, pod)
+        return Evaluation(prepared, prepared.verdicts(self.filters), {})
+
+    def prepare(self, cluster: Cluster, pod: Pod) -> Prepared:
+        """Everything about ``pod`` on ``cluster`` that can be known beforehand. Raises SchedulingError when a PreFilter fails."""
+        prepared = Prepared(self, cluster, pod)
+        prepared.add([plugin for plugin, _ in self.scores])
+        return prepared
 
     def evaluate(self, cluster: Cluster, pod: Pod) -> Evaluation:
         """Judge and score ``pod`` on every node of ``cluster``. Raises SchedulingError when a PreFilter fails."""
-        prepared = _Prepared(cluster, pod, self.messages)
-        prepared.add(self.filters)
-        rejection = prepared.rejection
-        prepared.add([plugin for plugin, _ in self.scores])
+        return self.conclude(self.prepare(cluster, pod))
+
+    def conclude(self, prepared: Prepared) -> Evaluation:
+        """What follows from the states as they are now."""
         enabled = prepared.verdicts(self.filters)
         prepared.add(self.disabled)
-        evaluation = Evaluation(cluster, pod, prepared.states, rejection, enabled, prepared.verdicts(self.disabled), self.messages)
+        evaluation = Evaluation(prepared, enabled, prepared.verdicts(self.disabled))
         evaluation.run_scores({plugin.name: weight for plugin, weight in self.scores})
         return evaluation
 
 
-class _Prepared:
-    """Plugins prepared once each: a state to ask, or a status that rejects the pod as a whole."""
+class Prepared:
+    """Plugins prepared once each for one pod: a state to ask, or a status that rejects the pod as a whole."""
 
-    def __init__(self, cluster: Cluster, pod: Pod, messages: MessageRules) -> None:
-        self._cluster = cluster
-        self._pod = pod
-        self._messages = messages
+    def __init__(self, framework: Framework, cluster: Cluster, pod: Pod) -> None:
+        self.framework, self.cluster, self.pod = framework, cluster, pod
         self.states: dict[str, State] = {}
         self._statuses: dict[str, Status] = {}
-
-    @property
-    def rejection(self) -> Status | None:
-        """The first plugin's judgement that rejects the pod as a whole; kube-scheduler asks no further."""
-        return next(iter(self._statuses.values()), None)
+        self.add(framework.filters)
+        self.rejection = next(iter(self._statuses.values()), None)
+        """The first filter plugin's judgement that rejects the pod as a whole; kube-scheduler asks no further."""
 
     def add(self, plugins: Iterable[Plugin]) -> None:
         for plugin in plugins:
             if plugin.name in self.states or plugin.name in self._statuses:
                 continue
-            prepared = plugin.prepare(self._cluster, self._pod)
+            prepared = plugin.prepare(self.cluster, self.pod)
             if isinstance(prepared, State):
                 self.states[plugin.name] = prepared
             else:
-                self._statuses[plugin.name] = self._messages.reword(Status(prepared.code, prepared.reasons, plugin.name))
+                self._statuses[plugin.name] = self.framework.messages.reword(Status(prepared.code, prepared.reasons, plugin.name))
+
+    def holding(self, copies: Counts) -> Prepared:
+        """The same with so many more copies of the pod on each node, as far as nodes are judged by what they hold."""
+        held = copy(self)
+        held.states = {name: state.holding(copies) for name, state in self.states.items()}
+        return held
 
     def verdicts(self, plugins: Iterable[Plugin]) -> dict[str, Verdicts]:
         """What each plugin says of every node; a plugin that rejects the pod rejects all of them."""
-        everywhere = np.ones(len(self._cluster), dtype=np.bool_)
+        everywhere = np.ones(len(self.cluster), dtype=np.bool_)
         found: dict[str, Verdicts] = {}
         for plugin in plugins:
             if plugin.name in self._statuses:
                 found[plugin.name] = Verdicts.rejecting(everywhere, self._statuses[plugin.name])
             elif (verdicts := self.states[plugin.name].filter()) is not None:
-                found[plugin.name] = Verdicts(verdicts.which, tuple(map(self._messages.reword, verdicts.table)))
+                found[plugin.name] = Verdicts(verdicts.which, tuple(map(self.framework.messages.reword, verdicts.table)))
         return found
 
 
 class Evaluation:
     """What every plugin said about every node, and what follows from it."""
 
-    def __init__(
-        self,
-        cluster: Cluster,
-        pod: Pod,
-        states: Mapping[str, State],
-        rejection: Status | None,
-        verdicts: Mapping[str, Verdicts],
-        disabled: Mapping[str, Verdicts],
-        messages: MessageRules,
-    ) -> None:
-        self.cluster = cluster
-        self.pod = pod
-        self.states = states
-        self.rejection = rejection
+    def __init__(self, prepared: Prepared, verdicts: Mapping[str, Verdicts], disabled: Mapping[str, Verdicts]) -> None:
+        self.cluster = prepared.cluster
+        self.pod = prepared.pod
+        self.states: Mapping[str, State] = prepared.states
+        self.rejection = prepared.rejection
         """The PreFilter judgement that rejected the pod as a whole."""
         self.verdicts = verdicts
         """Per filter plugin that did not skip, in profile order."""
         self._disabled = disabled
-        self._messages = messages
+        self._messages = prepared.framework.messages
         self.scores: dict[str, PluginScore] = {}
         """Per score plugin that did not skip, in profile order."""
         self._scoring = True
@@ -261,7 +285,7 @@ class Evaluation:
                     return
                 continue
             if raw is not None:
-                self.scores[name] = PluginScore(raw, state.normalize(raw, self.feasible), weight)
+                self.scores[name] = PluginScore(raw, state.normalize(raw, state.extent(raw, self.feasible)), weight)
 
     @cached_property
     def total(self) -> Counts:
@@ -320,9 +344,14 @@ def _rejections(verdicts: Mapping[str, Verdicts], node: int) -> list[Status]:
     return [Status(status.code, status.reasons, name) for name, status in judged if status.code is not Code.SUCCESS]
 
 
-def default_normalize(raw: Counts, feasible: Mask, *, reverse: bool = False) -> Counts:
+def highest_raw(raw: Counts, feasible: Mask) -> Extent:
+    """The extent of `default_normalize`."""
+    return (max(0, int(raw[feasible].max(initial=0))),)
+
+
+def default_normalize(raw: Counts, extent: Extent, *, reverse: bool = False) -> Counts:
     """The highest raw score of the feasible nodes becomes 100, the others their truncated share; ``reverse`` turns it round."""
-    highest = max(0, int(raw[feasible].max(initial=0)))
+    (highest,) = extent
     if highest == 0:
         return np.full_like(raw, MAX_NODE_SCORE) if reverse else raw
     scaled = MAX_NODE_SCORE * raw // highest

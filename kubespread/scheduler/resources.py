@@ -58,6 +58,18 @@ class ResourceColumns:
         fewer._requested = {name: amount - gone.get(name, 0) for name, amount in self._requested.items()}
         return fewer
 
+    def holding(self, pod: Pod, copies: int | Amount) -> ResourceColumns:
+        """The same columns when each node holds so many more copies of ``pod``."""
+        more = copy(self)
+        more.pod_count = self.pod_count + copies
+        requested, non_zero = _work_out(pod)
+        more._requested = {**self._requested, **{name: self.requested(name) + amount * copies for name, amount in requested.items()}}
+        more._non_zero = {**self._non_zero, **{name: self._used(name) + amount * copies for name, amount in non_zero.items()}}
+        return more
+
+    def _used(self, name: str) -> Amount:
+        return self._non_zero.get(name, self._zero)
+
     def allocatable(self, name: str) -> Amount:
         return self._allocatable.get(name, self._zero)
 
@@ -66,7 +78,7 @@ class ResourceColumns:
 
     def non_zero_requested(self, name: str) -> Amount:
         """What scoring takes to be used: with the stand-ins for cpu and memory, as requested for everything else."""
-        return self._non_zero.get(name, self._zero) if name in STAND_INS else self.requested(name)
+        return self._used(name) if name in STAND_INS else self.requested(name)
 
     def _columns(self, positions: Iterable[int], lists: Iterable[Mapping[str, int]]) -> dict[str, Amount]:
         """Add up one list of amounts per position."""

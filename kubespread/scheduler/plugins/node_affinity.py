@@ -14,7 +14,7 @@ from kubespread.kube.node_selector import parse_term, pinned_names
 from kubespread.kube.node_terms import NodeSelector
 from kubespread.kube.objects import Pod, PreferredSchedulingTerm
 from kubespread.scheduler.cluster import Cluster, Counts, Mask
-from kubespread.scheduler.framework import SKIP, Code, SchedulingError, State, Status, Verdicts, default_normalize
+from kubespread.scheduler.framework import SKIP, Code, Extent, SchedulingError, State, Status, Verdicts, default_normalize, highest_raw
 from kubespread.scheduler.node_matching import (
     matches_node_selector,
     matches_required_node_affinity,
@@ -106,8 +106,11 @@ class _State(State):
             return None
         return self._weights(self.added_preferred) + self._weights(self.preferred or ())
 
-    def normalize(self, raw: Counts, feasible: Mask) -> Counts:
-        return default_normalize(raw, feasible)
+    def extent(self, raw: Counts, feasible: Mask) -> Extent:
+        return highest_raw(raw, feasible)
+
+    def normalize(self, raw: Counts, extent: Extent) -> Counts:
+        return default_normalize(raw, extent)
 
     def _weights(self, preferred: Sequence[PreferredSchedulingTerm]) -> Counts:
         """Per node the weights of the terms that match. Terms of weight 0 and empty ones are dropped before parsing."""

@@ -5,14 +5,14 @@ Source of the rules: kube-scheduler 1.36, nodeports/node_ports.go, and HostPortI
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 
 from kubespread.kube.objects import Pod
-from kubespread.scheduler.cluster import Cluster
-from kubespread.scheduler.framework import SKIP, Code, State, Status, Verdicts
+from kubespread.scheduler.cluster import Cluster, Counts
+from kubespread.scheduler.framework import SKIP, Code, CopiesMatter, State, Status, Verdicts
 from kubespread.scheduler.host_ports import ANY_ADDRESS, HostPort, host_ports
 
 NOT_FREE = Status(Code.UNSCHEDULABLE, ("node(s) didn't have free ports for the requested pod ports",))
@@ -32,11 +32,18 @@ class NodePorts:
 
 @dataclass
 class _State(State):
+    copies_matter = CopiesMatter.ON_THE_NODE
+
     cluster: Cluster
     wanted: frozenset[HostPort]
+    copies: int | Counts = 0
+
+    def holding(self, copies: int | Counts) -> State:
+        return replace(self, copies=copies)
 
     def filter(self) -> Verdicts:
-        taken = np.zeros(len(self.cluster), dtype=np.bool_)
+        # A copy of the pod has every port that the next one wants.
+        taken = np.zeros(len(self.cluster), dtype=np.bool_) | (self.copies > 0)
         for used, nodes in self.cluster.host_ports.items():
             if any(_conflict(port, used) for port in self.wanted):
                 taken[nodes] = True

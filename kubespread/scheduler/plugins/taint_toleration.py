@@ -10,7 +10,7 @@ import numpy as np
 from kubespread.kube.objects import Pod
 from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, PREFER_NO_SCHEDULE, untolerated
 from kubespread.scheduler.cluster import Cluster, Counts, Mask
-from kubespread.scheduler.framework import Code, State, Status, Verdicts, default_normalize
+from kubespread.scheduler.framework import Code, Extent, State, Status, Verdicts, default_normalize, highest_raw
 from kubespread.scheduler.node_matching import count_untolerated, tolerated
 
 UNTOLERATED = Status(Code.UNRESOLVABLE, ("node(s) had untolerated taint(s)",))
@@ -50,5 +50,8 @@ class _State(State):
         tolerations = [toleration for toleration in self.pod.spec.tolerations if toleration.effect in ("", PREFER_NO_SCHEDULE)]
         return count_untolerated(self.cluster, tolerations, frozenset({PREFER_NO_SCHEDULE}))
 
-    def normalize(self, raw: Counts, feasible: Mask) -> Counts:
-        return default_normalize(raw, feasible, reverse=True)
+    def extent(self, raw: Counts, feasible: Mask) -> Extent:
+        return highest_raw(raw, feasible)
+
+    def normalize(self, raw: Counts, extent: Extent) -> Counts:
+        return default_normalize(raw, extent, reverse=True)

@@ -8,7 +8,7 @@ import numpy as np
 
 from kubespread.kube.objects import Pod
 from kubespread.scheduler.affinity_terms import Labels, PodTerms, Term
-from kubespread.scheduler.cluster import Cluster, Counts
+from kubespread.scheduler.cluster import ABSENT, Cluster, Counts
 
 
 class Domains:
@@ -26,6 +26,15 @@ class Domains:
             return
         totals = self._totals.setdefault(topology_key, np.zeros(len(column.values), dtype=np.int64))
         np.add.at(totals, column.codes[there], weight * per_node[there])
+
+    def add_one(self, topology_key: str, node: int, weight: int = 1) -> None:
+        """Add one pod on ``node`` to its domain."""
+        column = self._cluster.label(topology_key)
+        code = column.codes[node]
+        if code != ABSENT:
+            if topology_key not in self._totals:
+                self._totals[topology_key] = np.zeros(len(column.values), dtype=np.int64)
+            self._totals[topology_key][code] += weight
 
     @property
     def is_empty(self) -> bool:

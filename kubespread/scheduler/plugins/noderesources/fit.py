@@ -5,7 +5,7 @@ Source of the rules: kube-scheduler 1.36, noderesources/fit.go.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
@@ -15,10 +15,10 @@ from kubespread.kube.pod_requests import pod_requests
 from kubespread.kube.quantity import Quantity, parse
 from kubespread.kube.resource_names import is_extended
 from kubespread.scheduler.cluster import Cluster, Counts, Mask
-from kubespread.scheduler.framework import Code, State, Status, Verdicts
+from kubespread.scheduler.framework import Code, CopiesMatter, State, Status, Verdicts
 from kubespread.scheduler.plugin_args import FitArgs
 from kubespread.scheduler.plugins.noderesources import strategies
-from kubespread.scheduler.resources import BASIC_RESOURCES, STAND_INS, scheduler_amounts
+from kubespread.scheduler.resources import BASIC_RESOURCES, STAND_INS, ResourceColumns, scheduler_amounts
 
 TOO_MANY_PODS = "Too many pods"
 
@@ -45,7 +45,7 @@ class NodeResourcesFit:
         # The score looks past pod-level resources and lets every container ask for something.
         scored = scheduler_amounts(pod_requests(pod, _stand_ins(), pod_level=False))
         delegated = delegated_resources(cluster) if self.delegates else frozenset()
-        return _State(cluster, self, checked, scored, delegated)
+        return _State(cluster, pod, cluster.resources, self, checked, scored, delegated)
 
 
 def delegated_resources(cluster: Cluster) -> frozenset[str]:
@@ -61,15 +61,22 @@ def _stand_ins() -> dict[str, Quantity]:
 
 @dataclass
 class _State(State):
+    copies_matter = CopiesMatter.ON_THE_NODE
+
     cluster: Cluster
+    pod: Pod
+    resources: ResourceColumns
     plugin: NodeResourcesFit
     wanted: dict[str, int]
     scored: dict[str, int]
     delegated: frozenset[str]
 
+    def holding(self, copies: int | Counts) -> State:
+        return replace(self, resources=self.resources.holding(self.pod, copies))
+
     def filter(self) -> Verdicts:
         """Every shortage of a node is a reason; asking for more than the whole node has makes it unresolvable."""
-        resources = self.cluster.resources
+        resources = self.resources
         shortages: list[tuple[str, Mask]] = [(TOO_MANY_PODS, resources.pod_count + 1 > resources.allowed_pods)]
         unresolvable = np.zeros(len(self.cluster), dtype=np.bool_)
         for name, wanted in self.wanted.items():
@@ -80,7 +87,7 @@ class _State(State):
         return _combined(shortages, unresolvable)
 
     def score(self, feasible: Mask) -> Counts:
-        resources = self.cluster.resources
+        resources = self.resources
         kept = strategies.shares(self.plugin.args.resources, self.scored, resources, resources.non_zero_requested)
         return strategies.score(self.plugin.args, kept, len(self.cluster))
 

@@ -52,6 +52,13 @@ class HardConstraint:
         """Matching pods per value of the key; 0 for values that are not a domain."""
         counted = self.is_domain[column.codes] & column.present if rules.counts_ineligible_nodes and codes.size else eligible
         np.add.at(self.counts, column.codes[counted], matching[counted])
+        self._counted = counted
+        self._one_more = int(constraint.counts_pods and constraint.self_match)
+
+    def placed(self, node: int) -> None:
+        """One more copy of the pod on ``node``."""
+        if self._counted[node]:
+            self.counts[self.domain_of_node[node]] += self._one_more
 
     @property
     def global_minimum(self) -> int:

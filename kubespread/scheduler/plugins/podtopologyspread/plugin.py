@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from kubespread.kube.objects import Pod
 from kubespread.scheduler.cluster import Cluster, Counts, Mask
-from kubespread.scheduler.framework import SKIP, SchedulingError, State, Verdicts
+from kubespread.scheduler.framework import SKIP, CopiesMatter, Extent, SchedulingError, State, Verdicts
 from kubespread.scheduler.plugin_args import SpreadArgs
 from kubespread.scheduler.plugins.podtopologyspread.constraints import (
     DO_NOT_SCHEDULE,
@@ -38,6 +38,8 @@ class PodTopologySpread:
 
 class SpreadState(State):
     """One pod's constraints counted over one cluster; what explain shows is read from here."""
+
+    copies_matter = CopiesMatter.IN_DOMAINS
 
     def __init__(self, cluster: Cluster, pod: Pod, declared: PodConstraints, rules: SpreadRules) -> None:
         self._cluster = cluster
@@ -72,5 +74,12 @@ class SpreadState(State):
             raise SchedulingError(f'running PreScore plugin "PodTopologySpread": {detail}')
         return self.soft.score(feasible) if self.soft is not None else None
 
-    def normalize(self, raw: Counts, feasible: Mask) -> Counts:
-        return self.soft.normalize(raw, feasible) if self.soft is not None else raw
+    def extent(self, raw: Counts, feasible: Mask) -> Extent:
+        return self.soft.extent(raw, feasible) if self.soft is not None else ()
+
+    def normalize(self, raw: Counts, extent: Extent) -> Counts:
+        return self.soft.normalize(raw, extent) if self.soft is not None else raw
+
+    def placed(self, node: int) -> None:
+        for counted in (*self.hard, *(self.soft.counted if self.soft is not None else ())):
+            counted.placed(node)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from kubespread.kube.objects import Pod
 from kubespread.scheduler.cluster import ABSENT, Cluster, Codes, Counts, Mask
-from kubespread.scheduler.framework import MAX_NODE_SCORE
+from kubespread.scheduler.framework import MAX_NODE_SCORE, Extent
 from kubespread.scheduler.integers import round_half_away
 from kubespread.scheduler.plugins.podtopologyspread.constraints import (
     HOSTNAME,
@@ -42,9 +42,18 @@ class SoftConstraint:
             # Every node is its own domain, whatever its label says, and the policies are not asked.
             self._matching = matching
         else:
-            counts = np.zeros(len(column.values) + 1, dtype=np.int64)
-            np.add.at(counts, self._value_of_node[eligible], matching[eligible])
-            self._matching = counts[self._value_of_node]
+            self._counts = np.zeros(len(column.values) + 1, dtype=np.int64)
+            np.add.at(self._counts, self._value_of_node[eligible], matching[eligible])
+            self._matching = self._counts[self._value_of_node]
+        self._one_more = int(constraint.counts_pods and constraint.self_match)
+
+    def placed(self, node: int) -> None:
+        """One more copy of the pod on ``node``."""
+        if self.is_hostname:
+            self._matching[node] += self._one_more
+        elif self.eligible[node] and self._one_more:
+            self._counts[self._value_of_node[node]] += 1
+            self._matching = self._counts[self._value_of_node]
 
     def missing(self) -> Mask:
         missing: Mask = self.domain_of_node == ABSENT
@@ -103,13 +112,12 @@ class SoftConstraints:
             total = total + share
         return np.where(self.scored(feasible), round_half_away(total), 0)
 
-    def normalize(self, raw: Counts, feasible: Mask) -> Counts:
-        """The scored nodes from 100 for the least raw score downwards, 0 for the others."""
-        scored = self.scored(feasible)
-        score = np.zeros(len(feasible), dtype=np.int64)
-        if not scored.any():
-            return score
-        counted = raw[scored]
-        highest, lowest = max(0, int(counted.max())), int(counted.min())
-        score[scored] = MAX_NODE_SCORE * (highest + lowest - counted) // highest if highest else MAX_NODE_SCORE
-        return score
+    def extent(self, raw: Counts, feasible: Mask) -> Extent:
+        counted = raw[self.scored(feasible)]
+        return (max(0, int(counted.max())), int(counted.min())) if counted.size else (0, 0)
+
+    def normalize(self, raw: Counts, extent: Extent) -> Counts:
+        """From 100 for the least raw score of the scored nodes downwards; 0 for nodes that are left out."""
+        highest, lowest = extent
+        score = MAX_NODE_SCORE * (highest + lowest - raw) // highest if highest else np.full_like(raw, MAX_NODE_SCORE)
+        return np.where(self._ignored, 0, score)
