@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kubespread.errors import KubespreadError, ManifestError, SnapshotError, UsageError
-    from kubespread.library import explain, load
+    from kubespread.library import explain, load, simulate
     from kubespread.planner.report import ExplainReport
+    from kubespread.planner.simulation_report import SimulateReport
     from kubespread.snapshot.snapshot import Snapshot
 
 __version__ = "0.1.0"
@@ -21,23 +22,27 @@ __all__ = [
     "ExplainReport",
     "KubespreadError",
     "ManifestError",
+    "SimulateReport",
     "Snapshot",
     "SnapshotError",
     "UsageError",
     "__version__",
     "explain",
     "load",
+    "simulate",
 ]
 
 _HOMES = {
     "ExplainReport": "kubespread.planner.report",
     "KubespreadError": "kubespread.errors",
     "ManifestError": "kubespread.errors",
+    "SimulateReport": "kubespread.planner.simulation_report",
     "Snapshot": "kubespread.snapshot.snapshot",
     "SnapshotError": "kubespread.errors",
     "UsageError": "kubespread.errors",
     "explain": "kubespread.library",
     "load": "kubespread.library",
+    "simulate": "kubespread.library",
 }
 
 

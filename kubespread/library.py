@@ -9,6 +9,7 @@ from typing import Any
 
 from kubespread.candidate.candidate import Surroundings
 from kubespread.candidate.manifests import from_object, from_path
+from kubespread.candidate.replicas import present_replicas, replica_names
 from kubespread.candidate.stored import from_cluster, is_reference
 from kubespread.errors import Fault, ManifestError, UsageError
 from kubespread.kube.admission import DEFAULT_NAMESPACE, default_storage_class
@@ -21,6 +22,9 @@ from kubespread.manifest.lines import FieldLines
 from kubespread.manifest.reading import MAX_MANIFEST_BYTES, display_name, read_text_bytes, text_bytes
 from kubespread.planner.explain import explain as explain_pod
 from kubespread.planner.report import ExplainReport
+from kubespread.planner.simulate import Question
+from kubespread.planner.simulate import simulate as simulate_pod
+from kubespread.planner.simulation_report import SimulateReport
 from kubespread.scheduler.cluster import Cluster
 from kubespread.scheduler.configuration.args import ConfigurationError
 from kubespread.scheduler.configuration.loading import load_profiles
@@ -63,21 +67,97 @@ def explain(
     ``preemption`` asks what preemption would do when no node fits.
     Raises ManifestError, SnapshotError and UsageError.
     """
-    origin = snapshot.origin
-    version = KubeVersion.of_server(origin.server_version) if kube_version is None else KubeVersion.parse(kube_version)
-    version = version.with_gates(feature_gates or "")
-    surroundings = Surroundings(snapshot.objects, version, name, namespace, origin.namespace or DEFAULT_NAMESPACE)
-    if isinstance(pod, Mapping):
-        chosen = from_object(pod, surroundings)
-    elif is_reference(str(pod)) and not Path(pod).exists():
-        chosen, snapshot = from_cluster(str(pod), snapshot, surroundings)
-    else:
-        chosen = from_path(str(pod), surroundings)
-    profile = _profile(scheduler_config, scheduler_name or chosen.pod.spec.scheduler_name, version)
-    cluster = Cluster(snapshot.nodes, snapshot.pods, _with_companions(snapshot.objects, chosen.companions))
-    report = explain_pod(cluster, chosen.pod, profile, chosen.notes, chosen.admission, preemption=preemption)
-    missing = origin.gaps if kube_version is not None else (*origin.gaps, *_version_gap(origin.server_version, version))
-    return report.with_gaps(missing) if missing else report
+    asked = _Asked(snapshot, pod, scheduler_config, kube_version, name, namespace, scheduler_name, feature_gates)
+    chosen = asked.chosen
+    report = explain_pod(asked.cluster, chosen.pod, asked.profile, chosen.notes, chosen.admission, preemption=preemption)
+    return report.with_gaps(asked.gaps) if asked.gaps else report
+
+
+def simulate(
+    snapshot: Snapshot,
+    pod: Mapping[str, Any] | str | Path,
+    replicas: int | None = None,
+    scheduler_config: str | Path | None = None,
+    kube_version: str | None = None,
+    preemption: bool = False,
+    *,
+    until_full: bool = False,
+    from_scratch: bool = False,
+    seed: int | None = None,
+    runs: int = 1,
+    name: str | None = None,
+    namespace: str | None = None,
+    scheduler_name: str | None = None,
+    feature_gates: str | None = None,
+) -> SimulateReport:
+    """Where kube-scheduler would put ``replicas`` copies of ``pod``, one after another, and what would stop it.
+
+    ``replicas`` is the workload's own number unless given; with ``until_full`` as many are placed as fit. A workload that
+    runs in the cluster already is grown to that number from the replicas it has; ``from_scratch`` takes those away first.
+    Equal scores go to the smallest name, with ``seed`` to chance; ``runs`` repeats that with the seeds that follow.
+    ``preemption`` asks what preemption would do for the first replica without a node. Everything else as for `explain`.
+    Raises ManifestError, SnapshotError and UsageError.
+    """
+    if replicas is not None and replicas < 0:
+        raise UsageError(f"replicas must be at least 0, not {replicas}")
+    if runs < 1:
+        raise UsageError(f"runs must be at least 1, not {runs}")
+    asked = _Asked(snapshot, pod, scheduler_config, kube_version, name, namespace, scheduler_name, feature_gates)
+    chosen = asked.chosen
+    if chosen.workload is not None and chosen.workload.kind == "DaemonSet":
+        raise UsageError("a DaemonSet has no replicas: it runs one pod on every node that fits; use explain")
+    cluster = asked.cluster
+    present = [] if chosen.workload is None else present_replicas(cluster.pods, chosen.workload, snapshot.objects.replica_sets)
+    if from_scratch:
+        gone = set(map(id, present))
+        cluster = Cluster(cluster.nodes, tuple(found for found in cluster.pods if id(found) not in gone), cluster.objects)
+        present = []
+    wanted = chosen.replicas if replicas is None else replicas
+    base, first = replica_names(chosen.pod)
+    question = Question(
+        pod=chosen.pod,
+        replicas=None if until_full else max(0, wanted - len(present)),
+        names=base,
+        first=first,
+        present=[cluster.node_index[found.spec.node_name] for found in present],
+        seed=seed,
+        runs=runs,
+        preemption=preemption,
+        workload=f"{chosen.workload.kind}/{chosen.workload.name}" if chosen.workload is not None else None,
+        notes=chosen.notes,
+        admission=chosen.admission,
+    )
+    report = simulate_pod(cluster, asked.profile, question)
+    return report.with_gaps(asked.gaps) if asked.gaps else report
+
+
+class _Asked:
+    """What a question comes down to: the pod, the cluster it is to be placed in, the profile, and what the source lacks."""
+
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        pod: Mapping[str, Any] | str | Path,
+        scheduler_config: str | Path | None,
+        kube_version: str | None,
+        name: str | None,
+        namespace: str | None,
+        scheduler_name: str | None,
+        feature_gates: str | None,
+    ) -> None:
+        origin = snapshot.origin
+        version = KubeVersion.of_server(origin.server_version) if kube_version is None else KubeVersion.parse(kube_version)
+        version = version.with_gates(feature_gates or "")
+        surroundings = Surroundings(snapshot.objects, version, name, namespace, origin.namespace or DEFAULT_NAMESPACE)
+        if isinstance(pod, Mapping):
+            self.chosen = from_object(pod, surroundings)
+        elif is_reference(str(pod)) and not Path(pod).exists():
+            self.chosen, snapshot = from_cluster(str(pod), snapshot, surroundings)
+        else:
+            self.chosen = from_path(str(pod), surroundings)
+        self.profile = _profile(scheduler_config, scheduler_name or self.chosen.pod.spec.scheduler_name, version)
+        self.cluster = Cluster(snapshot.nodes, snapshot.pods, _with_companions(snapshot.objects, self.chosen.companions))
+        self.gaps = origin.gaps if kube_version is not None else (*origin.gaps, *_version_gap(origin.server_version, version))
 
 
 def _version_gap(server_version: str, version: KubeVersion) -> Iterator[str]:

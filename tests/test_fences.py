@@ -18,11 +18,11 @@ ROOMS: dict[str, set[str]] = {
     "snapshot": {"manifest", "kube"},
     "scheduler": {"kube"},
     "planner": {"scheduler", "kube"},
-    "render": {"planner.report", "manifest.writer"},
+    "render": {"planner.report", "planner.simulation_report", "manifest.writer"},
     "candidate": {"manifest", "kube", "snapshot.snapshot"},
     "library": {"candidate", "manifest", "kube", "snapshot", "scheduler", "planner"},
-    "cli": {"render", "planner.report", "snapshot", "__version__", ""},
-    "__init__": {"errors", "library", "planner.report", "snapshot.snapshot"},
+    "cli": {"render", "planner.report", "planner.simulation_report", "snapshot", "__version__", ""},
+    "__init__": {"errors", "library", "planner.report", "planner.simulation_report", "snapshot.snapshot"},
     "__main__": {"cli"},
 }
 FENCES: dict[str, set[str]] = {

@@ -12,6 +12,13 @@ from kubespread.kube.versions import LATEST, KubeVersion
 
 
 @dataclass(frozen=True, slots=True)
+class WorkloadName:
+    kind: str
+    namespace: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class Candidate:
     """A pod ready to be scheduled, and what its controller would have created beside it."""
 
@@ -20,6 +27,10 @@ class Candidate:
     notes: tuple[str, ...] = ()
     admission: tuple[str, ...] = ()
     """What the cluster's admission plugins changed."""
+    workload: WorkloadName | None = None
+    """What creates the pod, None for a pod by itself."""
+    replicas: int = 1
+    """How many of it the workload asks for."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from kubespread.candidate.candidate import Candidate, Surroundings
+from kubespread.candidate.candidate import Candidate, Surroundings, WorkloadName
 from kubespread.errors import Fault, ManifestError, UsageError
 from kubespread.kube.admission import default_pod
 from kubespread.kube.admission_objects import ForbiddenError, admit_with
@@ -79,7 +79,20 @@ def _candidate(file: str, lines: FieldLines | None, source: KubernetesObject, su
         raise ManifestError(file, [Fault(f'pods "{pod.metadata.name}" is forbidden: {error}')]) from error
     inside = f"{manifest.template_path}." if manifest.template_path else ""
     refuse((f"{inside}{fault.path}", fault.message) for fault in admit(pod))
-    return Candidate(pod, manifest.companions, (*manifest.notes, *dropped), tuple(admission))
+    workload = WorkloadName(source.kind, pod.metadata.namespace, source.name) if manifest.template_path else None
+    return Candidate(pod, manifest.companions, (*manifest.notes, *dropped), tuple(admission), workload, _replicas(source))
+
+
+def _replicas(source: KubernetesObject) -> int:
+    """How many pods the workload runs at once."""
+    spec = source.data.get("spec") or {}
+    if source.kind == "CronJob":
+        spec = (spec.get("jobTemplate") or {}).get("spec") or {}
+    if source.kind in ("Job", "CronJob"):
+        at_once = int(spec.get("parallelism", 1))
+        return min(at_once, int(spec.get("completions", at_once)))
+    replicas = spec.get("replicas", 1)
+    return replicas if isinstance(replicas, int) else 1
 
 
 def _choose(file: str, found: Sequence[KubernetesObject], name: str | None) -> KubernetesObject:

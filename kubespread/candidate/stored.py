@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from kubespread.candidate.candidate import Candidate, Surroundings
+from kubespread.candidate.candidate import Candidate, Surroundings, WorkloadName
 from kubespread.candidate.manifests import from_object
 from kubespread.errors import UsageError
 from kubespread.kube.annotations import REVISION
@@ -73,6 +73,7 @@ def from_cluster(reference: str, snapshot: Snapshot, surroundings: Surroundings)
         return _from_pod(_find(snapshot.pods, kind, namespace, name), snapshot, surroundings)
     found = _find(getattr(snapshot.objects, kind.field), kind, namespace, name)
     notes: tuple[str, ...] = ()
+    asked, replicas = WorkloadName(kind.kind, namespace, name), getattr(found.spec, "replicas", None)
     if isinstance(found, Deployment):
         current = _current_replica_set(found, snapshot.objects.replica_sets)
         if current is not None:
@@ -82,7 +83,7 @@ def from_cluster(reference: str, snapshot: Snapshot, surroundings: Surroundings)
     if kind.kind == "StatefulSet":
         data["spec"] = _with_free_ordinal(data["spec"], name, namespace, snapshot.pods)
     made = from_object(data, replace(surroundings, name=None, namespace=None))
-    return replace(made, notes=(*notes, *made.notes)), snapshot
+    return replace(made, notes=(*notes, *made.notes), workload=asked, replicas=made.replicas if replicas is None else replicas), snapshot
 
 
 def _find(among: Sequence[T], kind: _Kind, namespace: str, name: str) -> T:

@@ -24,6 +24,8 @@ class WorkloadSpec(KubeObject):
     volume_claim_templates: list[PersistentVolumeClaim] = field(default_factory=list)
     completion_mode: str | None = None
     manual_selector: bool | None = None
+    parallelism: Int32 | None = None
+    completions: Int32 | None = None
     job_template: JobTemplateSpec | None = None
 
 

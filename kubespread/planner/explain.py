@@ -24,7 +24,8 @@ from kubespread.planner.report import (
     Verdict,
 )
 from kubespread.scheduler.cluster import ABSENT, Cluster, Counts, Mask
-from kubespread.scheduler.framework import Code, Evaluation, Framework, PluginScore, SchedulingError
+from kubespread.scheduler.framework import Evaluation, Framework, PluginScore
+from kubespread.scheduler.plugin import Code, SchedulingError
 from kubespread.scheduler.plugin_args import PluginArgs
 from kubespread.scheduler.plugins.podtopologyspread.constraints import Constraint
 from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint
@@ -71,7 +72,7 @@ def explain(
         filter_plugins=tuple(evaluation.verdicts),
         sampling=nodes_to_find(int(evaluation.included.sum()), profile.percentage_of_nodes_to_score),
         nodes=tuple(_node_report(evaluation, rows, node, scores=profile.args.version.since(SCORES_SINCE)) for node in range(len(cluster))),
-        preemption=_preemption(plugins, evaluation, profile.args)
+        preemption=preemption_report(plugins, evaluation, profile.args)
         if preemption and len(cluster) and not evaluation.feasible.any()
         else None,
     )
@@ -85,7 +86,8 @@ def _feasible(evaluation: Evaluation, version: KubeVersion) -> tuple[str, ...]:
     return tuple(sorted(names[node] for node in np.flatnonzero(evaluation.feasible)))
 
 
-def _preemption(plugins: Framework, evaluation: Evaluation, args: PluginArgs) -> PreemptionReport:
+def preemption_report(plugins: Framework, evaluation: Evaluation, args: PluginArgs) -> PreemptionReport:
+    """What preemption would do for a pod that fits nowhere."""
     version = args.version
     found = preempt(plugins, evaluation, args.preemption, ends_twice=version.since(26) and not version.since(29))
     candidate = found.candidate
@@ -125,6 +127,11 @@ class _ConstraintRow:
             satisfied=satisfied,
             reason=None if satisfied else reason,
         )
+
+
+def constraint_reports(evaluation: Evaluation) -> list[ConstraintReport]:
+    """The constraints in force, in the order they were declared, with every domain's count."""
+    return [row.report for row in _constraint_rows(evaluation)]
 
 
 def _constraint_rows(evaluation: Evaluation) -> list[_ConstraintRow]:

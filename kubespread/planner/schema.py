@@ -9,12 +9,13 @@ from typing import Any
 
 import msgspec
 
-from kubespread.planner.report import API_VERSION, ExplainReport
+from kubespread.planner.report import API_VERSION, ExplainReport, Report
+from kubespread.planner.simulation_report import SimulateReport
 
-FILES = {"explain-report.json": ExplainReport}
+FILES: dict[str, type[Report]] = {"explain-report.json": ExplainReport, "simulate-report.json": SimulateReport}
 
 
-def schema(report: type[ExplainReport]) -> dict[str, Any]:
+def schema(report: type[Report]) -> dict[str, Any]:
     """Every field is always there; what a later version adds is allowed."""
     _, definitions = msgspec.json.schema_components([report], ref_template="#/$defs/{name}")
     for definition in definitions.values():

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from kubespread.kube.objects import Pod
 from kubespread.scheduler.cluster import Cluster, Counts, Mask
-from kubespread.scheduler.framework import CopiesMatter, Evaluation, Extent, Framework, SchedulingError, State
+from kubespread.scheduler.framework import Evaluation, Framework
+from kubespread.scheduler.plugin import CopiesMatter, Extent, SchedulingError, State
 
 Tiebreaker = Callable[[NDArray[np.int64]], int]
 """Picks one of the positions of equally scored nodes."""
@@ -165,6 +166,6 @@ class Placing:
 
 
 def _reject(rejected: Mask, state: State) -> None:
-    verdicts = state.filter()
-    if verdicts is not None:
-        np.logical_or(rejected, verdicts.which, out=rejected)
+    more = state.rejects()
+    if more is not None:
+        rejected |= more

@@ -15,7 +15,8 @@ import numpy as np
 from kubespread.kube.cluster_objects import PodDisruptionBudget
 from kubespread.kube.objects import Pod
 from kubespread.kube.selector import SelectorError, from_label_selector
-from kubespread.scheduler.framework import Code, Evaluation, Framework, Status
+from kubespread.scheduler.framework import Evaluation, Framework
+from kubespread.scheduler.plugin import Code, Status
 from kubespread.scheduler.plugin_args import PreemptionArgs
 
 NO_VICTIMS = "No preemption victims found for incoming pod"

@@ -15,8 +15,8 @@ from kubespread.kube.devices import DeviceClass, DeviceRequest, ResourceClaim
 from kubespread.kube.node_terms import NodeSelector
 from kubespread.kube.objects import Pod
 from kubespread.scheduler.cluster import Cluster, Counts, Mask
-from kubespread.scheduler.framework import Code, State, Status, Verdicts
 from kubespread.scheduler.node_matching import everywhere, matches_node_selector
+from kubespread.scheduler.plugin import Code, State, Status, Verdicts
 
 NOT_AVAILABLE = Status(Code.UNRESOLVABLE, ("resourceclaim not available on the node",))
 

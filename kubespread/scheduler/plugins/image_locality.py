@@ -14,7 +14,7 @@ import numpy as np
 from kubespread.kube.images import normalized_image
 from kubespread.kube.objects import Pod
 from kubespread.scheduler.cluster import Cluster, Counts, Mask
-from kubespread.scheduler.framework import MAX_NODE_SCORE, State
+from kubespread.scheduler.plugin import MAX_NODE_SCORE, State
 
 _MIB = 1024 * 1024
 MIN_THRESHOLD = 23 * _MIB

@@ -14,13 +14,13 @@ from kubespread.kube.node_selector import parse_term, pinned_names
 from kubespread.kube.node_terms import NodeSelector
 from kubespread.kube.objects import Pod, PreferredSchedulingTerm
 from kubespread.scheduler.cluster import Cluster, Counts, Mask
-from kubespread.scheduler.framework import SKIP, Code, Extent, SchedulingError, State, Status, Verdicts, default_normalize, highest_raw
 from kubespread.scheduler.node_matching import (
     matches_node_selector,
     matches_required_node_affinity,
     matches_term,
     required_node_selector,
 )
+from kubespread.scheduler.plugin import SKIP, Code, Extent, SchedulingError, State, Status, Verdicts, default_normalize, highest_raw
 
 POD_MISMATCH = Status(Code.UNRESOLVABLE, ("node(s) didn't match Pod's node affinity/selector",))
 ENFORCED_MISMATCH = Status(Code.UNRESOLVABLE, ("node(s) didn't match scheduler-enforced node affinity",))

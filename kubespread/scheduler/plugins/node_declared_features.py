@@ -13,7 +13,7 @@ import numpy as np
 
 from kubespread.kube.objects import Pod
 from kubespread.scheduler.cluster import Cluster
-from kubespread.scheduler.framework import SKIP, Code, State, Status, Verdicts
+from kubespread.scheduler.plugin import SKIP, Code, State, Status, Verdicts
 
 MISSING = Status(Code.UNRESOLVABLE, ("node(s) didn't match Pod's required features",))
 RESTART_ALL = "RestartAllContainersOnContainerExits"

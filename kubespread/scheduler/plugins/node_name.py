@@ -9,7 +9,7 @@ import numpy as np
 
 from kubespread.kube.objects import Pod
 from kubespread.scheduler.cluster import Cluster
-from kubespread.scheduler.framework import Code, State, Status, Verdicts
+from kubespread.scheduler.plugin import Code, State, Status, Verdicts
 
 OTHER_NODE = Status(Code.UNRESOLVABLE, ("node(s) didn't match the requested node name",))
 

@@ -12,8 +12,8 @@ import numpy as np
 
 from kubespread.kube.objects import Pod
 from kubespread.scheduler.cluster import Cluster, Counts
-from kubespread.scheduler.framework import SKIP, Code, CopiesMatter, State, Status, Verdicts
 from kubespread.scheduler.host_ports import ANY_ADDRESS, HostPort, host_ports
+from kubespread.scheduler.plugin import SKIP, Code, CopiesMatter, State, Status, Verdicts
 
 NOT_FREE = Status(Code.UNSCHEDULABLE, ("node(s) didn't have free ports for the requested pod ports",))
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 from kubespread.kube.objects import Pod, Taint
 from kubespread.kube.taint import tolerates
 from kubespread.scheduler.cluster import Cluster
-from kubespread.scheduler.framework import Code, State, Status, Verdicts
+from kubespread.scheduler.plugin import Code, State, Status, Verdicts
 
 UNSCHEDULABLE = Status(Code.UNRESOLVABLE, ("node(s) were unschedulable",))
 # The plugin asks about this taint whether or not the node really carries it.

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from kubespread.kube.versions import KubeVersion
-from kubespread.scheduler.framework import Framework, MessageRules, Plugin
+from kubespread.scheduler.framework import Framework, MessageRules
+from kubespread.scheduler.plugin import Plugin
 from kubespread.scheduler.plugin_args import PluginArgs
 from kubespread.scheduler.plugins.dynamic_resources import DynamicResources
 from kubespread.scheduler.plugins.image_locality import ImageLocality

@@ -10,8 +10,8 @@ import numpy as np
 from kubespread.kube.objects import Pod
 from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, PREFER_NO_SCHEDULE, untolerated
 from kubespread.scheduler.cluster import Cluster, Counts, Mask
-from kubespread.scheduler.framework import Code, Extent, State, Status, Verdicts, default_normalize, highest_raw
 from kubespread.scheduler.node_matching import count_untolerated, tolerated
+from kubespread.scheduler.plugin import Code, Extent, State, Status, Verdicts, default_normalize, highest_raw
 
 UNTOLERATED = Status(Code.UNRESOLVABLE, ("node(s) had untolerated taint(s)",))
 

@@ -14,7 +14,7 @@ import numpy as np
 from kubespread.kube.objects import Pod
 from kubespread.scheduler.affinity_terms import MalformedTermsError, PodTerms, Term, candidate_terms
 from kubespread.scheduler.cluster import Cluster, Counts, Mask
-from kubespread.scheduler.framework import MAX_NODE_SCORE, SKIP, Code, CopiesMatter, Extent, State, Status, Verdicts
+from kubespread.scheduler.plugin import MAX_NODE_SCORE, SKIP, Code, CopiesMatter, Extent, State, Status, Verdicts
 from kubespread.scheduler.plugin_args import InterPodAffinityArgs
 from kubespread.scheduler.plugins.interpodaffinity.counting import Counter, Domains
 

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from kubespread.kube.objects import Pod
 from kubespread.kube.pod_requests import pod_requests
 from kubespread.scheduler.cluster import Cluster, Counts, Mask
-from kubespread.scheduler.framework import SKIP, CopiesMatter, State
 from kubespread.scheduler.integers import Integers, divide
+from kubespread.scheduler.plugin import SKIP, CopiesMatter, State
 from kubespread.scheduler.plugin_args import CPU_AND_MEMORY, WeightedResource
 from kubespread.scheduler.plugins.noderesources.strategies import Share, shares
 from kubespread.scheduler.resources import ResourceColumns, scheduler_amounts

@@ -15,7 +15,7 @@ from kubespread.kube.pod_requests import pod_requests
 from kubespread.kube.quantity import Quantity, parse
 from kubespread.kube.resource_names import is_extended
 from kubespread.scheduler.cluster import Cluster, Counts, Mask
-from kubespread.scheduler.framework import Code, CopiesMatter, State, Status, Verdicts
+from kubespread.scheduler.plugin import Code, CopiesMatter, State, Status, Verdicts
 from kubespread.scheduler.plugin_args import FitArgs
 from kubespread.scheduler.plugins.noderesources import strategies
 from kubespread.scheduler.resources import BASIC_RESOURCES, STAND_INS, ResourceColumns, scheduler_amounts

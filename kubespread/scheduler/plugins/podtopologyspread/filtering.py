@@ -12,7 +12,7 @@ import numpy as np
 
 from kubespread.kube.objects import Pod
 from kubespread.scheduler.cluster import ABSENT, Cluster, Counts, Mask
-from kubespread.scheduler.framework import Code, Status, Verdicts
+from kubespread.scheduler.plugin import Code, Status, Verdicts
 from kubespread.scheduler.plugins.podtopologyspread.constraints import Constraint, NodeInclusion, count_matching, has_all_keys
 
 CONSTRAINTS_NOT_MATCHED = Status(Code.UNSCHEDULABLE, ("node(s) didn't match pod topology spread constraints",))
@@ -79,6 +79,12 @@ class HardConstraint:
             return np.zeros(len(self.domain_of_node), dtype=np.int64)
         return np.where(self.missing(), 0, self.counts[self.domain_of_node])
 
+    def failing_domains(self) -> Mask:
+        """Which values of the key a node must not have; the last entry is for nodes without it, which ABSENT indexes."""
+        failing = np.ones(len(self.counts) + 1, dtype=np.bool_)
+        failing[:-1] = self.counts + self.constraint.self_match - self.global_minimum > self.constraint.max_skew
+        return failing
+
     def skew(self) -> Counts:
         """What the skew of each node's domain would be with the pod in it."""
         return self.matching() + self.constraint.self_match - self.global_minimum
@@ -94,6 +100,15 @@ def count_hard(
         HardConstraint(cluster, constraint, all_keys & inclusion.of(constraint), count_matching(cluster, constraint, namespace), rules)
         for constraint in constraints
     ]
+
+
+def rejected(constraints: Sequence[HardConstraint], rules: SpreadRules) -> Mask:
+    """The nodes that `judge` rejects, each constraint judged once per domain."""
+    if rules.passes_without_domains and not any(counted.is_domain.any() for counted in constraints):
+        return np.zeros(len(constraints[0].eligible), dtype=np.bool_)
+    failing = [counted.failing_domains()[counted.domain_of_node] for counted in constraints]
+    rejects: Mask = np.logical_or.reduce(failing) if len(failing) > 1 else failing[0]
+    return rejects
 
 
 def judge(constraints: Sequence[HardConstraint], rules: SpreadRules) -> Verdicts:

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from kubespread.kube.objects import Pod
 from kubespread.scheduler.cluster import Cluster, Counts, Mask
-from kubespread.scheduler.framework import SKIP, CopiesMatter, Extent, SchedulingError, State, Verdicts
+from kubespread.scheduler.plugin import SKIP, CopiesMatter, Extent, SchedulingError, State, Verdicts
 from kubespread.scheduler.plugin_args import SpreadArgs
 from kubespread.scheduler.plugins.podtopologyspread.constraints import (
     DO_NOT_SCHEDULE,
@@ -17,7 +17,7 @@ from kubespread.scheduler.plugins.podtopologyspread.constraints import (
     PodConstraints,
     pod_constraints,
 )
-from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint, SpreadRules, count_hard, judge
+from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint, SpreadRules, count_hard, judge, rejected
 from kubespread.scheduler.plugins.podtopologyspread.scoring import SoftConstraints
 
 
@@ -67,6 +67,9 @@ class SpreadState(State):
 
     def filter(self) -> Verdicts | None:
         return judge(self.hard, self._rules) if self.hard else None
+
+    def rejects(self) -> Mask | None:
+        return rejected(self.hard, self._rules) if self.hard else None
 
     def score(self, feasible: Mask) -> Counts | None:
         if problem := self.declared.problems.get(SCHEDULE_ANYWAY):

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from kubespread.kube.objects import Pod
 from kubespread.scheduler.cluster import ABSENT, Cluster, Codes, Counts, Mask
-from kubespread.scheduler.framework import MAX_NODE_SCORE, Extent
 from kubespread.scheduler.integers import round_half_away
+from kubespread.scheduler.plugin import MAX_NODE_SCORE, Extent
 from kubespread.scheduler.plugins.podtopologyspread.constraints import (
     HOSTNAME,
     Constraint,

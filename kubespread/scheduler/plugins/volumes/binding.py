@@ -16,8 +16,8 @@ from kubespread.kube.objects import Pod
 from kubespread.kube.quantity import ZERO, Quantity, parse
 from kubespread.kube.storage import PersistentVolumeClaim
 from kubespread.scheduler.cluster import Cluster, Mask
-from kubespread.scheduler.framework import SKIP, Code, State, Status, Verdicts
 from kubespread.scheduler.node_matching import everywhere, nowhere
+from kubespread.scheduler.plugin import SKIP, Code, State, Status, Verdicts
 from kubespread.scheduler.plugins.volumes.matching import PersistentVolumes, admits_node, provisionable
 from kubespread.scheduler.storage import claim_name, is_bound, is_owned
 

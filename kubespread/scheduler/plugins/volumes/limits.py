@@ -15,8 +15,8 @@ import numpy as np
 from kubespread.kube.objects import Pod
 from kubespread.kube.storage import CSINode
 from kubespread.scheduler.cluster import Cluster
-from kubespread.scheduler.framework import SKIP, Code, State, Status, Verdicts
 from kubespread.scheduler.node_matching import everywhere
+from kubespread.scheduler.plugin import SKIP, Code, State, Status, Verdicts
 from kubespread.scheduler.storage import claim_names
 
 EXCEEDED = Status(Code.UNSCHEDULABLE, ("node(s) exceed max volume count",))

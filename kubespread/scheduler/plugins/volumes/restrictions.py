@@ -13,7 +13,7 @@ import numpy as np
 from kubespread.kube.objects import Pod
 from kubespread.kube.volumes import Volume
 from kubespread.scheduler.cluster import Cluster
-from kubespread.scheduler.framework import SKIP, Code, State, Status, Verdicts
+from kubespread.scheduler.plugin import SKIP, Code, State, Status, Verdicts
 
 NO_DISK = Status(Code.UNSCHEDULABLE, ("node(s) had no available disk",))
 IN_USE = Status(

@@ -14,7 +14,7 @@ import numpy as np
 from kubespread.kube.objects import Pod
 from kubespread.kube.storage import PersistentVolume, PersistentVolumeClaim
 from kubespread.scheduler.cluster import Cluster, Mask
-from kubespread.scheduler.framework import SKIP, Code, State, Status, Verdicts
+from kubespread.scheduler.plugin import SKIP, Code, State, Status, Verdicts
 from kubespread.scheduler.storage import WAIT_FOR_FIRST_CONSUMER, storage_class_name
 
 NO_ZONE = Status(Code.UNRESOLVABLE, ("node(s) had no available volume zone",))

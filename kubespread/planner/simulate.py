@@ -1,0 +1,222 @@
+"""N replicas of a pod placed one after another: where they land, what stops them, how evenly they are spread."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import dataclass, field
+from statistics import median_low
+
+import msgspec
+import numpy as np
+
+from kubespread.kube.objects import Pod
+from kubespread.planner.explain import constraint_reports, preemption_report
+from kubespread.planner.honesty import gaps, not_modelled
+from kubespread.planner.report import ConstraintReport, PodReference, PreemptionReport
+from kubespread.planner.simulation_report import (
+    DomainChange,
+    DomainSpread,
+    Loss,
+    Placement,
+    Runs,
+    SimulateReport,
+    SkewChange,
+    Spread,
+)
+from kubespread.scheduler.cluster import ABSENT, Cluster, Counts
+from kubespread.scheduler.placing import Choice, Placing, Tiebreaker
+from kubespread.scheduler.plugin import SchedulingError
+from kubespread.scheduler.plugins.registry import framework
+from kubespread.scheduler.profile import Profile
+
+MAX_REPLICAS = 1_000_000
+_WELL_KNOWN = ("topology.kubernetes.io/zone", "kubernetes.io/hostname")
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is to be placed, and how ties are broken."""
+
+    pod: Pod
+    replicas: int | None
+    """How many to add; None for as many as fit."""
+    names: str
+    """What replicas are called, before their number."""
+    first: int = 0
+    """The number of the first one."""
+    present: Sequence[int] = ()
+    """Nodes of the workload's replicas that run already, by position."""
+    seed: int | None = None
+    """Break ties at random with this seed; by name without one."""
+    runs: int = 1
+    preemption: bool = False
+    workload: str | None = None
+    notes: Sequence[str] = field(default_factory=tuple)
+    admission: Sequence[str] = field(default_factory=tuple)
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """One run: the choices made, the constraints before and after, and why it ended."""
+
+    choices: list[Choice]
+    before: Sequence[ConstraintReport]
+    after: Sequence[ConstraintReport]
+    copies: Counts
+    stopped: str | None
+
+
+def simulate(cluster: Cluster, profile: Profile, question: Question) -> SimulateReport:
+    """Place the question's pod on ``cluster`` as kube-scheduler with ``profile`` would."""
+    pod, version = question.pod, profile.args.version
+    report = SimulateReport(
+        kube_version=str(version),
+        scheduler_name=profile.scheduler_name,
+        pod=PodReference(namespace=pod.metadata.namespace, name=pod.metadata.name),
+        workload=question.workload,
+        replicas=None if question.replicas is None else question.replicas + len(question.present),
+        present=len(question.present),
+        placed=0,
+        placements=(),
+        stopped=None,
+        seed=question.seed,
+        gaps=gaps(pod, profile, cluster.objects),
+        not_modelled=not_modelled(cluster, pod, profile),
+        admission=tuple(question.admission),
+        notes=tuple(question.notes),
+    )
+    try:
+        outcomes = [_run(cluster, profile, question, seed) for seed in _seeds(question)]
+    except SchedulingError as error:
+        return msgspec.structs.replace(report, stopped=str(error))
+    shown = outcomes[0]
+    return msgspec.structs.replace(
+        report,
+        placed=len(shown.choices),
+        placements=tuple(_placements(cluster, question, shown.choices)),
+        stopped=shown.stopped,
+        constraints=tuple(shown.after),
+        distribution=tuple(_changes(before, after) for before, after in zip(shown.before, shown.after, strict=True)),
+        skew=tuple(_skew_change(before, after) for before, after in zip(shown.before, shown.after, strict=True)),
+        worst_loss=_worst_loss(cluster, question, shown),
+        runs=_runs(outcomes) if question.runs > 1 else None,
+        preemption=_preemption(cluster, profile, question, shown) if question.preemption else None,
+    )
+
+
+def _seeds(question: Question) -> list[int | None]:
+    if question.runs == 1:
+        return [question.seed]
+    first = question.seed or 0
+    return list(range(first, first + question.runs))
+
+
+def _run(cluster: Cluster, profile: Profile, question: Question, seed: int | None) -> _Outcome:
+    placing = Placing(framework(profile), cluster, question.pod)
+    before = constraint_reports(placing.evaluation())
+    break_tie = _at_random(seed) if seed is not None else None
+    wanted = MAX_REPLICAS if question.replicas is None else question.replicas
+    choices: list[Choice] = []
+    stopped = None
+    while len(choices) < wanted:
+        try:
+            choice = placing.choose(break_tie)
+        except SchedulingError as error:
+            stopped = str(error)
+            break
+        if choice is None:
+            break
+        choices.append(choice)
+        placing.place(choice.node)
+    last = placing.evaluation()
+    if len(choices) < wanted and stopped is None:
+        stopped = last.message
+    return _Outcome(choices, before, constraint_reports(last), placing.copies, stopped)
+
+
+def _at_random(seed: int) -> Tiebreaker:
+    chance = random.Random(seed)
+    return lambda equals: int(equals[chance.randrange(len(equals))])
+
+
+def _placements(cluster: Cluster, question: Question, choices: Sequence[Choice]) -> list[Placement]:
+    return [
+        Placement(
+            replica=position,
+            pod=f"{question.names}-{question.first + position}",
+            node=cluster.names[choice.node],
+            total=choice.total,
+            ties=choice.ties,
+        )
+        for position, choice in enumerate(choices)
+    ]
+
+
+def _changes(before: ConstraintReport, after: ConstraintReport) -> tuple[DomainChange, ...]:
+    return tuple(
+        DomainChange(value=domain.value, before=was.matching, after=domain.matching)
+        for was, domain in zip(before.domains, after.domains, strict=True)
+    )
+
+
+def _skew_change(before: ConstraintReport, after: ConstraintReport) -> SkewChange:
+    return SkewChange(topology_key=after.topology_key, max_skew=after.max_skew, before=_skew(before), after=_skew(after))
+
+
+def _skew(constraint: ConstraintReport) -> int:
+    counts = [domain.matching for domain in constraint.domains if domain.eligible_nodes]
+    if not counts:
+        return 0
+    least = 0 if len(counts) < (constraint.min_domains or 1) else min(counts)
+    return max(counts) - least
+
+
+def _worst_loss(cluster: Cluster, question: Question, outcome: _Outcome) -> dict[str, Loss]:
+    """Per topology key of the constraints, zone and hostname: the domain that holds most replicas of the workload."""
+    replicas = outcome.copies.copy()
+    np.add.at(replicas, list(question.present), 1)
+    keys = dict.fromkeys((*(constraint.topology_key for constraint in outcome.after), *_WELL_KNOWN))
+    losses = {}
+    for key in keys:
+        column = cluster.label(key)
+        there = column.codes != ABSENT
+        if not there.any():
+            continue
+        held = np.bincount(column.codes[there], weights=replicas[there], minlength=len(column.values)).astype(np.int64)
+        worst = min(range(len(held)), key=lambda code: (-held[code], column.values[code]))
+        losses[key] = Loss(domain=column.values[worst], remaining=int(replicas.sum() - held[worst]))
+    return losses
+
+
+def _runs(outcomes: Sequence[_Outcome]) -> Runs:
+    per_constraint = zip(*(outcome.after for outcome in outcomes), strict=True)
+    distribution = tuple(
+        tuple(
+            DomainSpread(value=domains[0].value, after=_spread([domain.matching for domain in domains]))
+            for domains in zip(*(constraint.domains for constraint in constraints), strict=True)
+        )
+        for constraints in per_constraint
+    )
+    return Runs(count=len(outcomes), placed=_spread([len(outcome.choices) for outcome in outcomes]), distribution=distribution)
+
+
+def _spread(figures: Sequence[int]) -> Spread:
+    return Spread(minimum=min(figures), median=median_low(figures), maximum=max(figures))
+
+
+def _preemption(cluster: Cluster, profile: Profile, question: Question, outcome: _Outcome) -> PreemptionReport | None:
+    """What preemption would do for the first replica that found no node, in a cluster that holds those before it."""
+    if outcome.stopped is None or not len(cluster):
+        return None
+    plugins = framework(profile)
+    placed = [_copy_on(question.pod, cluster.names[choice.node]) for choice in outcome.choices]
+    evaluation = plugins.evaluate(Cluster(cluster.nodes, (*cluster.pods, *placed), cluster.objects), question.pod)
+    return None if evaluation.feasible.any() else preemption_report(plugins, evaluation, profile.args)
+
+
+def _copy_on(pod: Pod, node: str) -> Pod:
+    spec = copy(pod.spec)
+    spec.node_name = node
+    return Pod(metadata=pod.metadata, spec=spec, status=pod.status)

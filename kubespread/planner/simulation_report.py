@@ -1,0 +1,121 @@
+"""What placing replicas one after another came to. Field names are the JSON contract, as in `report`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from kubespread.planner.report import API_VERSION, ConstraintReport, PodReference, PreemptionReport, Report
+
+
+class Placement(Report, frozen=True):
+    """One replica. ``ties`` nodes shared the best total; the smallest name, or chance, decided among them."""
+
+    replica: int
+    pod: str
+    node: str
+    total: int
+    ties: int
+
+
+class DomainChange(Report, frozen=True):
+    """Matching pods of one domain, before the first and after the last placement."""
+
+    value: str
+    before: int
+    after: int
+
+
+class SkewChange(Report, frozen=True):
+    """Most minus least matching pods among the domains that count; the least is 0 while there are fewer domains than minDomains."""
+
+    topology_key: str
+    max_skew: int
+    before: int
+    after: int
+
+
+class Loss(Report, frozen=True):
+    """The domain whose loss takes most replicas along, and how many then remain."""
+
+    domain: str
+    remaining: int
+
+
+class Spread(Report, frozen=True):
+    """What a figure came to over several runs."""
+
+    minimum: int
+    median: int
+    maximum: int
+
+
+class DomainSpread(Report, frozen=True):
+    value: str
+    after: Spread
+
+
+class Runs(Report, frozen=True):
+    """Outcomes of several runs that break ties at random."""
+
+    count: int
+    placed: Spread
+    distribution: tuple[tuple[DomainSpread, ...], ...]
+    """Per constraint, in the order of ``constraints``."""
+
+
+class SimulateReport(Report, frozen=True, kw_only=True):
+    api_version: str = API_VERSION
+    kind: str = "SimulateReport"
+    kube_version: str
+    scheduler_name: str
+    pod: PodReference
+    workload: str | None = None
+    """Kind/name of what the replicas belong to."""
+    replicas: int | None
+    """How many there should be; null when as many as fit were asked for."""
+    present: int = 0
+    """How many of the workload ran already and were left where they are."""
+    placed: int
+    placements: tuple[Placement, ...]
+    stopped: str | None
+    """kube-scheduler's message for the first replica that stays pending; null when all are placed."""
+    seed: int | None = None
+    """What ties were broken with; null when the smallest name took them."""
+    constraints: tuple[ConstraintReport, ...] = ()
+    """As they stand after the last placement."""
+    distribution: tuple[tuple[DomainChange, ...], ...] = ()
+    """Per constraint, in the order of ``constraints``."""
+    skew: tuple[SkewChange, ...] = ()
+    worst_loss: dict[str, Loss] = msgspec.field(default_factory=dict)
+    """Per topology key."""
+    runs: Runs | None = None
+    preemption: PreemptionReport | None = None
+    gaps: tuple[str, ...] = ()
+    not_modelled: tuple[str, ...] = ()
+    admission: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def pending(self) -> int:
+        """How many replicas found no node."""
+        return 0 if self.replicas is None else max(0, self.replicas - self.present - self.placed)
+
+    @property
+    def per_node(self) -> dict[str, int]:
+        """How many replicas each node got, in the order of the first placement there."""
+        counts: dict[str, int] = {}
+        for placement in self.placements:
+            counts[placement.node] = counts.get(placement.node, 0) + 1
+        return counts
+
+    def with_gaps(self, missing: tuple[str, ...]) -> SimulateReport:
+        """The same answer, with what its source lacked named first."""
+        return msgspec.structs.replace(self, gaps=(*missing, *self.gaps))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Exactly what ``-o json`` prints."""
+        plain = msgspec.json.decode(msgspec.json.encode(self))
+        assert isinstance(plain, dict)
+        return plain
