@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -85,6 +85,7 @@ def simulate(
     from_scratch: bool = False,
     seed: int | None = None,
     runs: int = 1,
+    keys: Sequence[str] = (),
     name: str | None = None,
     namespace: str | None = None,
     scheduler_name: str | None = None,
@@ -95,7 +96,8 @@ def simulate(
     ``replicas`` is the workload's own number unless given; with ``until_full`` as many are placed as fit. A workload that
     runs in the cluster already is grown to that number from the replicas it has; ``from_scratch`` takes those away first.
     Equal scores go to the smallest name, with ``seed`` to chance; ``runs`` repeats that with the seeds that follow.
-    ``preemption`` asks what preemption would do for the first replica without a node. Everything else as for `explain`.
+    ``keys`` are topology keys to report about besides those of the constraints, zone and hostname. ``preemption`` asks
+    what preemption would do for the first replica without a node. Everything else as for `explain`.
     Raises ManifestError, SnapshotError and UsageError.
     """
     if replicas is not None and replicas < 0:
@@ -123,6 +125,7 @@ def simulate(
         seed=seed,
         runs=runs,
         preemption=preemption,
+        keys=keys,
         workload=f"{chosen.workload.kind}/{chosen.workload.name}" if chosen.workload is not None else None,
         notes=chosen.notes,
         admission=chosen.admission,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -17,26 +16,34 @@ from kubespread.cli.options import (
     AsOption,
     ChunkSizeOption,
     ClusterOption,
+    Color,
+    ColorOption,
     ContextOption,
     DebugOption,
+    FeatureGatesOption,
     KubeconfigOption,
+    KubeVersionOption,
+    NameOption,
     NamespaceOption,
+    NoHeadersOption,
+    PodArgument,
+    PreemptionOption,
     QuietOption,
     RequestTimeoutOption,
+    SchedulerConfigOption,
+    SchedulerNameOption,
     SnapshotOption,
+    StrictOption,
     UserOption,
     VerboseOption,
     parse_duration,
 )
-from kubespread.cli.output import emit, environment, note, stdin_is_piped, stdout_is_terminal, terminal_width, wants_color
-from kubespread.errors import UsageError
+from kubespread.cli.output import emit, environment, note, note_beside, note_source, stdout_is_terminal, terminal_width, wants_color
+from kubespread.cli.pod import manifest_path
 
 if TYPE_CHECKING:
     from kubespread.planner.report import ExplainReport
     from kubespread.snapshot.snapshot import Snapshot
-
-_DEFAULT_POD = "pod.yaml"
-_STDIN = "-"
 
 
 class Output(StrEnum):
@@ -55,52 +62,16 @@ class Sort(StrEnum):
     SKEW = "skew"
 
 
-class Color(StrEnum):
-    AUTO = "auto"
-    ALWAYS = "always"
-    NEVER = "never"
-
-
 def explain(
-    pod: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[POD]",
-            show_default=False,
-            help="Manifest of a Pod or workload, '-' for standard input, or KIND/NAME in the cluster (pod/web-0, deploy/web). "
-            "Without it: standard input when piped, else pod.yaml.",
-        ),
-    ] = None,
+    pod: PodArgument = None,
     snapshot: SnapshotOption = None,
     namespace: NamespaceOption = None,
-    name: Annotated[
-        str | None,
-        typer.Option(
-            "--name", metavar="NAME", show_default=False, help="Which workload, when the manifest holds several (NAME or Kind/NAME)."
-        ),
-    ] = None,
-    scheduler_config: Annotated[
-        str | None,
-        typer.Option("--scheduler-config", metavar="FILE", show_default=False, help="KubeSchedulerConfiguration to schedule with."),
-    ] = None,
-    scheduler_name: Annotated[
-        str | None,
-        typer.Option("--scheduler-name", metavar="NAME", show_default=False, help="Profile to use, instead of the pod's schedulerName."),
-    ] = None,
-    kube_version: Annotated[
-        str | None,
-        typer.Option(
-            "--kube-version",
-            metavar="1.X[.Y]",
-            show_default=False,
-            help="Release to behave like, 1.18 to 1.36, instead of the cluster's own (where unknown, 1.36).",
-        ),
-    ] = None,
-    feature_gates: Annotated[
-        str | None,
-        typer.Option("--feature-gates", metavar="NAME=true|false,...", show_default=False, help="Feature gates set on that release."),
-    ] = None,
-    preemption: Annotated[bool, typer.Option("--preemption", help="When no node fits, predict what preemption would do.")] = False,
+    name: NameOption = None,
+    scheduler_config: SchedulerConfigOption = None,
+    scheduler_name: SchedulerNameOption = None,
+    kube_version: KubeVersionOption = None,
+    feature_gates: FeatureGatesOption = None,
+    preemption: PreemptionOption = False,
     output: Annotated[
         Output | None,
         typer.Option(
@@ -117,9 +88,9 @@ def explain(
     ] = None,
     all_nodes: Annotated[bool, typer.Option("--all-nodes", help="Show every node in the table, however many there are.")] = False,
     sort: Annotated[Sort, typer.Option("--sort", case_sensitive=False, help="Order of the nodes.")] = Sort.SCORE,
-    no_headers: Annotated[bool, typer.Option("--no-headers", help="Leave out the headers of tables, columns and csv.")] = False,
-    color: Annotated[Color, typer.Option("--color", case_sensitive=False, help="Colour the table.")] = Color.AUTO,
-    strict: Annotated[bool, typer.Option("--strict", help="Exit with 3 when the answer has gaps.")] = False,
+    no_headers: NoHeadersOption = False,
+    color: ColorOption = Color.AUTO,
+    strict: StrictOption = False,
     context: ContextOption = None,
     kubeconfig: KubeconfigOption = None,
     cluster: ClusterOption = None,
@@ -151,9 +122,7 @@ def explain(
     from kubespread.snapshot.kubeconfig import Access
 
     sources = [str(source) for source in snapshot or ()]
-    path = _manifest_path(pod, sources)
-    if [path, *sources].count(_STDIN) > 1:
-        raise UsageError("standard input can be read only once: POD and --snapshot both ask for it")
+    path = manifest_path(pod, sources)
     timeout = parse_duration(request_timeout)
     access = Access(kubeconfig, context, cluster, user, as_user, tuple(as_group or ()), timeout, chunk_size)
     opened = open_cluster(sources, access, quiet=quiet)
@@ -178,37 +147,12 @@ def explain(
     return ExitCode.YES if report.schedulable else ExitCode.NO
 
 
-def _manifest_path(pod: str | None, sources: list[str]) -> str:
-    """POD, else standard input when something is piped into it and the snapshot does not want it, else pod.yaml."""
-    if pod is not None:
-        return pod
-    if stdin_is_piped() and _STDIN not in sources:
-        return _STDIN
-    if Path(_DEFAULT_POD).is_file():
-        return _DEFAULT_POD
-    raise UsageError(f"no pod given: name a manifest, pipe one in, or run where there is a {_DEFAULT_POD}")
-
-
 def _notes(cluster: Snapshot, report: ExplainReport, output: Output | None, verbose: int) -> None:
     is_text = output not in (Output.JSON, Output.YAML)
     if verbose:
-        skipped = ", ".join(f"{count} {kind}" for kind, count in sorted(cluster.skipped.items())) or "none"
-        origin = cluster.origin
-        known = {"from": origin.source, "taken": origin.time, "server": origin.server_version, "resourceVersion": origin.resource_version}
-        if any(known.values()):
-            note(", ".join(f"{name} {value}" for name, value in known.items() if value))
-        note(f"read {len(cluster.nodes)} nodes, {len(cluster.pods)} pods; of no use to scheduling: {skipped}")
-        note(f"profile {report.scheduler_name}, kube-scheduler v{report.kube_version}")
+        note_source(cluster, report)
     if is_text:
-        said_beside = {
-            "note": report.notes,
-            "admission": report.admission,
-            "gap": report.gaps,
-            "not modelled": report.not_modelled,
-        }
-        for prefix, texts in said_beside.items():
-            for text in texts:
-                note(f"{prefix}: {text}")
+        note_beside(report)
         if output is not Output.TABLE and not stdout_is_terminal():
             from kubespread.render.arithmetic import preemption, sampling
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -24,6 +25,13 @@ def parse_duration(text: str) -> float:
 
 DEFAULT_REQUEST_TIMEOUT = "30s"
 DEFAULT_CHUNK_SIZE = 500
+
+
+class Color(StrEnum):
+    AUTO = "auto"
+    ALWAYS = "always"
+    NEVER = "never"
+
 
 SnapshotOption = Annotated[
     list[Path] | None,
@@ -59,3 +67,41 @@ NamespaceOption = Annotated[
 QuietOption = Annotated[bool, typer.Option("-q", "--quiet", help="No notes on standard error.")]
 VerboseOption = Annotated[int, typer.Option("-v", "--verbose", count=True, show_default=False, help="Say more on standard error.")]
 DebugOption = Annotated[bool, typer.Option("--debug", help="Show a traceback when kubespread fails.")]
+PodArgument = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="[POD]",
+        show_default=False,
+        help="Manifest of a Pod or workload, '-' for standard input, or KIND/NAME in the cluster (pod/web-0, deploy/web). "
+        "Without it: standard input when piped, else pod.yaml.",
+    ),
+]
+NameOption = Annotated[
+    str | None,
+    typer.Option("--name", metavar="NAME", show_default=False, help="Which workload, when the manifest holds several (NAME or Kind/NAME)."),
+]
+SchedulerConfigOption = Annotated[
+    str | None,
+    typer.Option("--scheduler-config", metavar="FILE", show_default=False, help="KubeSchedulerConfiguration to schedule with."),
+]
+SchedulerNameOption = Annotated[
+    str | None,
+    typer.Option("--scheduler-name", metavar="NAME", show_default=False, help="Profile to use, instead of the pod's schedulerName."),
+]
+KubeVersionOption = Annotated[
+    str | None,
+    typer.Option(
+        "--kube-version",
+        metavar="1.X[.Y]",
+        show_default=False,
+        help="Release to behave like, 1.18 to 1.36, instead of the cluster's own (where unknown, 1.36).",
+    ),
+]
+FeatureGatesOption = Annotated[
+    str | None,
+    typer.Option("--feature-gates", metavar="NAME=true|false,...", show_default=False, help="Feature gates set on that release."),
+]
+NoHeadersOption = Annotated[bool, typer.Option("--no-headers", help="Leave out the headers of tables, columns and csv.")]
+ColorOption = Annotated[Color, typer.Option("--color", case_sensitive=False, help="Colour the table.")]
+PreemptionOption = Annotated[bool, typer.Option("--preemption", help="When no node fits, predict what preemption would do.")]
+StrictOption = Annotated[bool, typer.Option("--strict", help="Exit with 3 when the answer has gaps.")]

@@ -7,11 +7,17 @@ import shutil
 import stat
 import sys
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import typer
 
 from kubespread.cli.exitcodes import ExitCode
 from kubespread.errors import UsageError
+
+if TYPE_CHECKING:
+    from kubespread.planner.report import ExplainReport
+    from kubespread.planner.simulation_report import SimulateReport
+    from kubespread.snapshot.snapshot import Snapshot
 
 _UNICODE_TO_ASCII = str.maketrans({"≤": "<=", "−": "-", "·": "|", "…": "..."})
 
@@ -66,3 +72,27 @@ def terminal_width() -> int:
 
 def environment() -> Mapping[str, str]:
     return os.environ
+
+
+def note_source(cluster: Snapshot, report: ExplainReport | SimulateReport) -> None:
+    """Where the cluster comes from and what is asked of it, for -v."""
+    skipped = ", ".join(f"{count} {kind}" for kind, count in sorted(cluster.skipped.items())) or "none"
+    origin = cluster.origin
+    known = {"from": origin.source, "taken": origin.time, "server": origin.server_version, "resourceVersion": origin.resource_version}
+    if any(known.values()):
+        note(", ".join(f"{name} {value}" for name, value in known.items() if value))
+    note(f"read {len(cluster.nodes)} nodes, {len(cluster.pods)} pods; of no use to scheduling: {skipped}")
+    note(f"profile {report.scheduler_name}, kube-scheduler v{report.kube_version}")
+
+
+def note_beside(report: ExplainReport | SimulateReport) -> None:
+    """What belongs to an answer and does not fit into its columns."""
+    said_beside = {
+        "note": report.notes,
+        "admission": report.admission,
+        "gap": report.gaps,
+        "not modelled": report.not_modelled,
+    }
+    for prefix, texts in said_beside.items():
+        for text in texts:
+            note(f"{prefix}: {text}")

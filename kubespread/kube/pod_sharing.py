@@ -18,7 +18,6 @@ from kubespread.kube.admission import DEFAULT_NAMESPACE, default_pod
 from kubespread.kube.meta import KubeObject, ObjectMeta, OwnerReference, StringMap
 from kubespread.kube.objects import Pod, PodSpec, PodStatus
 from kubespread.kube.pod_requests import RESIZE_PENDING
-from kubespread.kube.volumes import Volume
 
 K = TypeVar("K")
 T = TypeVar("T")
@@ -30,7 +29,6 @@ _COLLECTIONS = (
     "containers", "init_containers", "volumes", "overhead", "node_selector", "affinity", "tolerations", "topology_spread_constraints",
     "scheduling_gates", "resource_claims",
 )  # fmt: skip
-_VOLUME_SOURCES = tuple(info.name for info in msgspec.structs.fields(Volume) if info.name != "name")
 
 
 class _Metadata(KubeObject):
@@ -111,7 +109,7 @@ class PodSharing:
     def _spec(self, spec: PodSpec) -> PodSpec:
         """A spec that shares everything but its node's name. ``spec`` is defaulted."""
         node_name, spec.node_name = self._name(spec.node_name), ""
-        spec.volumes = [volume for volume in spec.volumes if _is_of_use(volume)]
+        spec.volumes = [volume for volume in spec.volumes if volume.is_of_use]
         template = self._part("spec", spec)
         if template is spec:
             for name in _COLLECTIONS:
@@ -149,10 +147,6 @@ def _keep_what_is_read(status: PodStatus) -> None:
     for name in ("container_statuses", "init_container_statuses"):
         given = [found for found in getattr(status, name) if found.resources is not None or found.allocated_resources]
         setattr(status, name, given)
-
-
-def _is_of_use(volume: Volume) -> bool:
-    return any(getattr(volume, source) is not None for source in _VOLUME_SOURCES)
 
 
 def _remember(table: dict[K, T], key: K, value: T) -> T:

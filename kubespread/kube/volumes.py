@@ -95,3 +95,8 @@ class Volume(InlineVolumes):
     persistent_volume_claim: PersistentVolumeClaimVolumeSource | None = None
     ephemeral: EphemeralVolume | None = None
     image: ImageVolume | None = None
+
+    @property
+    def is_of_use(self) -> bool:
+        """Whether it is of a kind that scheduling looks at."""
+        return any(getattr(self, name) is not None for name in self.__struct_fields__ if name != "name")

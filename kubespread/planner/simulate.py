@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import dataclass, field
 from statistics import median_low
 
@@ -53,6 +52,8 @@ class Question:
     runs: int = 1
     preemption: bool = False
     workload: str | None = None
+    keys: Sequence[str] = ()
+    """Topology keys to report about, besides those of the constraints, zone and hostname."""
     notes: Sequence[str] = field(default_factory=tuple)
     admission: Sequence[str] = field(default_factory=tuple)
 
@@ -174,10 +175,10 @@ def _skew(constraint: ConstraintReport) -> int:
 
 
 def _worst_loss(cluster: Cluster, question: Question, outcome: _Outcome) -> dict[str, Loss]:
-    """Per topology key of the constraints, zone and hostname: the domain that holds most replicas of the workload."""
+    """Per topology key of interest: the domain that holds most replicas of the workload."""
     replicas = outcome.copies.copy()
     np.add.at(replicas, list(question.present), 1)
-    keys = dict.fromkeys((*(constraint.topology_key for constraint in outcome.after), *_WELL_KNOWN))
+    keys = dict.fromkeys((*(constraint.topology_key for constraint in outcome.after), *_WELL_KNOWN, *question.keys))
     losses = {}
     for key in keys:
         column = cluster.label(key)
@@ -186,7 +187,12 @@ def _worst_loss(cluster: Cluster, question: Question, outcome: _Outcome) -> dict
             continue
         held = np.bincount(column.codes[there], weights=replicas[there], minlength=len(column.values)).astype(np.int64)
         worst = min(range(len(held)), key=lambda code: (-held[code], column.values[code]))
-        losses[key] = Loss(domain=column.values[worst], remaining=int(replicas.sum() - held[worst]))
+        losses[key] = Loss(
+            domain=column.values[worst],
+            remaining=int(replicas.sum() - held[worst]),
+            domains=int(np.count_nonzero(held)),
+            least=int(held.min()),
+        )
     return losses
 
 
@@ -211,12 +217,5 @@ def _preemption(cluster: Cluster, profile: Profile, question: Question, outcome:
     if outcome.stopped is None or not len(cluster):
         return None
     plugins = framework(profile)
-    placed = [_copy_on(question.pod, cluster.names[choice.node]) for choice in outcome.choices]
-    evaluation = plugins.evaluate(Cluster(cluster.nodes, (*cluster.pods, *placed), cluster.objects), question.pod)
+    evaluation = plugins.evaluate(cluster.with_pods(question.pod, [choice.node for choice in outcome.choices]), question.pod)
     return None if evaluation.feasible.any() else preemption_report(plugins, evaluation, profile.args)
-
-
-def _copy_on(pod: Pod, node: str) -> Pod:
-    spec = copy(pod.spec)
-    spec.node_name = node
-    return Pod(metadata=pod.metadata, spec=spec, status=pod.status)

@@ -41,6 +41,10 @@ class Loss(Report, frozen=True):
 
     domain: str
     remaining: int
+    domains: int
+    """How many domains hold replicas at all."""
+    least: int
+    """How many replicas the emptiest domain holds."""
 
 
 class Spread(Report, frozen=True):
@@ -109,6 +113,14 @@ class SimulateReport(Report, frozen=True, kw_only=True):
         for placement in self.placements:
             counts[placement.node] = counts.get(placement.node, 0) + 1
         return counts
+
+    def skew_of(self, key: str) -> int:
+        """The greatest skew of the constraints over ``key``; without one, that of the replicas themselves."""
+        constrained = [change.after for change in self.skew if change.topology_key == key]
+        if constrained:
+            return max(constrained)
+        loss = self.worst_loss[key]
+        return self.present + self.placed - loss.remaining - loss.least
 
     def with_gaps(self, missing: tuple[str, ...]) -> SimulateReport:
         """The same answer, with what its source lacked named first."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from copy import copy
 from functools import cached_property
 from itertools import compress
 
@@ -76,6 +77,15 @@ class Cluster:
 
     def __len__(self) -> int:
         return len(self.nodes)
+
+    def with_pods(self, pod: Pod, nodes: Iterable[int]) -> Cluster:
+        """The same cluster with a copy of ``pod`` on each of ``nodes``, given by position."""
+        added = []
+        for node in nodes:
+            spec = copy(pod.spec)
+            spec.node_name = self.names[node]
+            added.append(Pod(metadata=pod.metadata, spec=spec, status=pod.status))
+        return Cluster(self.nodes, (*self.pods, *added), self.objects)
 
     def without(self, removed: Collection[int]) -> Cluster:
         """The same cluster with some pods, given by position, taken away as a preemption dry run does; this one is untouched."""

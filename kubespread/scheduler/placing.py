@@ -67,9 +67,17 @@ class Placing:
 
     def __init__(self, framework: Framework, cluster: Cluster, pod: Pod) -> None:
         self._framework = framework
-        self._prepared = framework.prepare(cluster, pod)
+        self._scoring = bool(framework.scores)
+        self._by_name = cluster.name_rank
+        self._has_volumes = any(volume.is_of_use for volume in pod.spec.volumes)
         self.copies: Counts = np.zeros(len(cluster), dtype=np.int64)
         """How many copies each node holds so far."""
+        self._begin(cluster, pod)
+
+    def _begin(self, cluster: Cluster, pod: Pod) -> None:
+        framework = self._framework
+        self._prepared = framework.prepare(cluster, pod)
+        self._held: Counts = np.zeros(len(cluster), dtype=np.int64)
         states = self._prepared.states
         filters = [states[plugin.name] for plugin in framework.filters if plugin.name in states]
         scores = [(states[plugin.name], weight) for plugin, weight in framework.scores if plugin.name in states]
@@ -82,8 +90,6 @@ class Placing:
         self._levels: list[_Level] = []
         first = self._level(0)
         self._local_rejects, self._local_points = first.rejects.copy(), first.points.copy()
-        self._scoring = bool(framework.scores)
-        self._by_name = cluster.name_rank
 
     def choose(self, break_tie: Tiebreaker | None = None) -> Choice | None:
         """Where kube-scheduler would put the next copy; among equals the smallest name, or as ``break_tie`` says.
@@ -104,7 +110,13 @@ class Placing:
     def place(self, node: int) -> None:
         """One more copy now runs on ``node``."""
         self.copies[node] += 1
-        level = self._level(int(self.copies[node]))
+        if self._has_volumes:
+            # What claims and disks a copy takes away from the next one is seen by preparing anew.
+            cluster, pod = self._prepared.cluster, self._prepared.pod
+            self._begin(cluster.with_pods(pod, [node]), pod)
+            return
+        self._held[node] += 1
+        level = self._level(int(self._held[node]))
         self._local_rejects[node] = level.rejects[node]
         self._local_points[node] = level.points[node]
         for state in self._wide:
@@ -112,7 +124,7 @@ class Placing:
 
     def evaluation(self) -> Evaluation:
         """What every plugin says about the next copy."""
-        return self._framework.conclude(self._prepared.holding(self.copies))
+        return self._framework.conclude(self._prepared.holding(self._held))
 
     def _fixed_rejections(self, filters: Sequence[State]) -> Mask:
         rejected: Mask = np.zeros(len(self.copies), dtype=np.bool_)
