@@ -11,6 +11,7 @@ from kubespread.cli.demo import demo
 from kubespread.cli.exitcodes import EPILOG, ExitCode
 from kubespread.cli.explain import explain
 from kubespread.cli.output import emit, note
+from kubespread.cli.simulate import simulate
 from kubespread.cli.snapshot import snapshot
 
 # Plain help: Rich would cost a third of the start-up time and wrap at the terminal's width.
@@ -43,5 +44,6 @@ def kubespread(
 
 
 app.command(epilog=EPILOG)(explain)
+app.command(epilog=EPILOG)(simulate)
 app.command(epilog=EPILOG)(snapshot)
 app.command()(demo)

@@ -156,7 +156,7 @@ def _notes(cluster: Snapshot, report: ExplainReport, output: Output | None, verb
         if output is not Output.TABLE and not stdout_is_terminal():
             from kubespread.render.arithmetic import preemption, sampling
 
-            for said in (report.message, preemption(report), sampling(report)):
+            for said in (report.message, preemption(report.preemption), sampling(report)):
                 if said:
                     note(said)
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kubespread.planner.simulation_report import SimulateReport
     from kubespread.snapshot.snapshot import Snapshot
 
-_UNICODE_TO_ASCII = str.maketrans({"≤": "<=", "−": "-", "·": "|", "…": "..."})
+_UNICODE_TO_ASCII = str.maketrans({"≤": "<=", "−": "-", "·": "|", "…": "...", "→": "->", "▒": "=", "█": "#"})
 
 
 def emit(text: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kubespread.planner.report import ConstraintReport, ExplainReport, NodeConstraint, NodeReport, ScoreDetail
+from kubespread.planner.report import ConstraintReport, ExplainReport, NodeConstraint, NodeReport, PreemptionReport, ScoreDetail
 
 SPREAD_PLUGIN = "PodTopologySpread"
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -119,9 +119,8 @@ def summary(report: ExplainReport) -> str:
     return f"{len(fitting)} of {total} node{'' if total == 1 else 's'} {verb}{listed}"
 
 
-def preemption(report: ExplainReport) -> str | None:
+def preemption(found: PreemptionReport | None) -> str | None:
     """What preemption would do, as a sentence; None when it was not asked."""
-    found = report.preemption
     if found is None:
         return None
     if found.node is None:

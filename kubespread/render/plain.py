@@ -28,7 +28,7 @@ def columns(report: ExplainReport, *, wide: bool, headers: bool) -> str:
         "WHY-NOT",
     ]
     rows = [_row(report, node, domains, plugins) for node in report.nodes]
-    return _align([header, *rows] if headers else rows)
+    return align([header, *rows] if headers else rows)
 
 
 def score_columns(report: ExplainReport) -> list[str]:
@@ -55,7 +55,8 @@ def _or_none(value: object) -> str:
     return _NONE if value is None else str(value) or '""'
 
 
-def _align(rows: Sequence[Sequence[str]]) -> str:
+def align(rows: Sequence[Sequence[str]]) -> str:
+    """Rows as columns as wide as their widest cell."""
     if not rows:
         return ""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]

@@ -8,14 +8,17 @@ import json as json_writer
 
 from kubespread.manifest.writer import to_yaml
 from kubespread.planner.report import ExplainReport
+from kubespread.planner.simulation_report import SimulateReport
 from kubespread.render.arithmetic import ASCII, formula, why_not
 
+AnyReport = ExplainReport | SimulateReport
 
-def json(report: ExplainReport) -> str:
+
+def json(report: AnyReport) -> str:
     return json_writer.dumps(report.to_dict(), indent=2, ensure_ascii=False) + "\n"
 
 
-def yaml(report: ExplainReport) -> str:
+def yaml(report: AnyReport) -> str:
     return to_yaml(report.to_dict())
 
 

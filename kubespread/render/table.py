@@ -34,7 +34,20 @@ _GOOD, _BAD, _DIM, _HEAD = "green", "red", "dim", "bold"
 
 
 def table(report: ExplainReport, *, width: int | None, color: bool, wide: bool, all_nodes: bool, headers: bool) -> str:
-    """The whole answer as text for a terminal ``width`` columns wide; None never folds a line."""
+    """The whole answer as text for a terminal ``width`` columns wide."""
+    shown, left_out = _choose(report, all_nodes=all_nodes)
+    parts: list[RenderableType] = []
+    if headers:
+        parts += [_title(report), *([_constraints(report)] if report.constraints else [])]
+    if report.nodes:
+        parts.append(_nodes(report, shown, wide=wide, headers=headers))
+    parts += _groups(report, left_out)
+    parts += _verdict(report)
+    return printed(parts, width=width, color=color)
+
+
+def printed(parts: Sequence[RenderableType], *, width: int | None, color: bool) -> str:
+    """``parts`` one below the other, as text for a terminal ``width`` columns wide; None never folds a line."""
     out = io.StringIO()
     console = Console(
         file=out,
@@ -47,14 +60,6 @@ def table(report: ExplainReport, *, width: int | None, color: bool, wide: bool, 
         highlight=False,
         legacy_windows=False,
     )
-    shown, left_out = _choose(report, all_nodes=all_nodes)
-    parts: list[RenderableType] = []
-    if headers:
-        parts += [_title(report), *([_constraints(report)] if report.constraints else [])]
-    if report.nodes:
-        parts.append(_nodes(report, shown, wide=wide, headers=headers))
-    parts += _groups(report, left_out)
-    parts += _verdict(report)
     console.print(Group(*parts))
     # Rich fills every line up to the width of its table.
     return "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
@@ -162,4 +167,4 @@ def _groups(report: ExplainReport, left_out: Sequence[NodeReport]) -> list[Text]
 
 def _verdict(report: ExplainReport) -> list[Text]:
     lines = [Text(summary(report), style=_GOOD if report.schedulable else _BAD)] if report.nodes else []
-    return lines + [Text(said) for said in (report.message, preemption(report), sampling(report)) if said]
+    return lines + [Text(said) for said in (report.message, preemption(report.preemption), sampling(report)) if said]

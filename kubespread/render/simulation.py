@@ -1,0 +1,132 @@
+"""Where replicas land: domains as bars and numbers, nodes with what they got, and what was left over."""
+
+from __future__ import annotations
+
+import csv as csv_writer
+import io
+from collections.abc import Iterator, Sequence
+
+from kubespread.planner.simulation_report import DomainChange, SimulateReport, Spread
+from kubespread.render.arithmetic import letter, preemption, short_key
+from kubespread.render.plain import align
+
+_EMPTY = '""'
+_MAX_DOMAINS, _MAX_NODES = 12, 20
+_BAR = 30
+_THERE, _ADDED = "▒", "█"
+
+
+def names(report: SimulateReport) -> str:
+    """``pod<TAB>node``, one replica a line."""
+    return "".join(f"{placement.pod}\t{placement.node}\n" for placement in report.placements)
+
+
+def csv(report: SimulateReport, *, headers: bool) -> str:
+    out = io.StringIO()
+    writer = csv_writer.writer(out, lineterminator="\n")
+    if headers:
+        writer.writerow(["replica", "pod", "node", "total", "ties"])
+    writer.writerows([each.replica, each.pod, each.node, each.total, each.ties] for each in report.placements)
+    return out.getvalue()
+
+
+def columns(report: SimulateReport, *, headers: bool) -> str:
+    """One line a domain of each constraint; without constraints, one line a node."""
+    if not report.constraints:
+        rows = [[node, str(count)] for node, count in report.per_node.items()]
+        return align([["NODE", "PLACED"], *rows] if headers else rows)
+    ranges = report.runs is not None
+    header = ["KEY", "MAX-SKEW", "DOMAIN", "BEFORE", "AFTER", *(["MIN", "MEDIAN", "MAX"] if ranges else [])]
+    rows = []
+    for position, constraint in enumerate(report.constraints):
+        for change, spread in zip(report.distribution[position], _ranges(report, position), strict=True):
+            figures = [constraint.topology_key, str(constraint.max_skew), change.value or _EMPTY, str(change.before), str(change.after)]
+            rows.append(figures + ([str(spread.minimum), str(spread.median), str(spread.maximum)] if spread is not None else []))
+    return align([header, *rows] if headers else rows)
+
+
+def picture(report: SimulateReport) -> str:
+    """The whole answer for people."""
+    return "".join(f"{line}\n" for line in _picture(report))
+
+
+def _picture(report: SimulateReport) -> Iterator[str]:
+    asked = "as many as fit" if report.replicas is None else f"{report.replicas} replicas"
+    of = report.workload or f"Pod {report.pod.name}"
+    yield f"{of} in {report.pod.namespace}, {asked} · kube-scheduler v{report.kube_version} · profile {report.scheduler_name}"
+    for position, constraint in enumerate(report.constraints):
+        skew = report.skew[position]
+        about = f"{short_key(constraint.topology_key)} ≤ {constraint.max_skew}  {constraint.when_unsatisfiable}  {constraint.selector}"
+        yield f"  {letter(position)}  {about}  skew {skew.before} → {skew.after}"
+        yield from _bars(report.distribution[position], _ranges(report, position))
+    yield from _nodes(report)
+    yield from _losses(report)
+    yield from conclusion(report)
+
+
+def _bars(changes: Sequence[DomainChange], ranges: Sequence[Spread | None]) -> Iterator[str]:
+    shown = list(zip(changes, ranges, strict=True))
+    if len(shown) > _MAX_DOMAINS:
+        # The extremes tell most about how even it is.
+        shown.sort(key=lambda pair: (-pair[0].after, pair[0].value))
+        left_out = len(shown) - _MAX_DOMAINS
+        shown = shown[: _MAX_DOMAINS // 2] + shown[-_MAX_DOMAINS // 2 :]
+    else:
+        left_out = 0
+    most = max((change.after for change, _ in shown), default=0)
+    scale = min(1.0, _BAR / most) if most else 0.0
+    width = max((len(change.value or _EMPTY) for change, _ in shown), default=0)
+    for change, spread in shown:
+        there, all_ = round(change.before * scale), round(change.after * scale)
+        bar = _THERE * there + _ADDED * (all_ - there)
+        outcome = f"  ({spread.minimum} to {spread.maximum}, median {spread.median})" if spread is not None else ""
+        yield f"     {change.value or _EMPTY:<{width}}  {change.before:>4} → {change.after:<4}  {bar}{outcome}".rstrip()
+    if left_out:
+        yield f"     and {left_out} domains between these"
+
+
+def _nodes(report: SimulateReport) -> Iterator[str]:
+    counts = report.per_node
+    if not counts:
+        return
+    most = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    width = max(len(node) for node, _ in most[:_MAX_NODES])
+    yield f"  {'NODE':<{width}}   PLACED"
+    for node, count in most[:_MAX_NODES]:
+        yield f"  {node:<{width}}   {count}"
+    if len(most) > _MAX_NODES:
+        rest = [count for _, count in most[_MAX_NODES:]]
+        yield (
+            f"  and {len(rest)} more nodes with {min(rest)} to {max(rest)}"
+            if min(rest) != max(rest)
+            else (f"  and {len(rest)} more nodes with {rest[0]} each")
+        )
+
+
+def _losses(report: SimulateReport) -> Iterator[str]:
+    running = report.present + report.placed
+    for key, loss in report.worst_loss.items():
+        if running:
+            yield f"  without {short_key(key)} {loss.domain or _EMPTY} there remain {loss.remaining} of {running}"
+
+
+def conclusion(report: SimulateReport) -> Iterator[str]:
+    """How many found a node, and what stopped the others."""
+    already = f", {report.present} ran already" if report.present else ""
+    if report.replicas is None:
+        yield f"{report.placed} fit{already}"
+    else:
+        yield f"{report.placed} of {max(0, report.replicas - report.present)} placed{already}"
+    if report.runs is not None:
+        placed = report.runs.placed
+        yield f"{report.runs.count} runs with ties broken at random: {placed.minimum} to {placed.maximum} placed, median {placed.median}"
+    if report.stopped is not None:
+        yield report.stopped
+    if said := preemption(report.preemption):
+        yield said
+
+
+def _ranges(report: SimulateReport, position: int) -> Sequence[Spread | None]:
+    if report.runs is None:
+        return [None] * len(report.distribution[position])
+    return [domain.after for domain in report.runs.distribution[position]]
