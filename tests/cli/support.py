@@ -16,6 +16,7 @@ FIXTURES = ROOT / "fixtures"
 PROGRAM = Path(sys.executable).parent / "kubespread"
 POD = str(FIXTURES / "manifests" / "two-constraints.yaml")
 CLUSTER = str(FIXTURES / "clusters" / "docs-4-nodes.yaml")
+SIMULATE_SCHEMA = json.loads((ROOT / "docs" / "schema" / "simulate-report.json").read_text())
 SCHEMA = json.loads((ROOT / "docs" / "schema" / "explain-report.json").read_text())
 
 _COLOR_VARIABLES = (
@@ -39,9 +40,13 @@ class Result(NamedTuple):
 
     @property
     def report(self) -> dict[str, Any]:
-        """Standard output as a report that satisfies the published schema."""
+        """Standard output as an ExplainReport that satisfies the published schema."""
+        return self.report_of(SCHEMA)
+
+    def report_of(self, schema: dict[str, Any]) -> dict[str, Any]:
+        """Standard output as a report that satisfies ``schema``."""
         report = json.loads(self.out)
-        jsonschema.validate(report, SCHEMA)
+        jsonschema.validate(report, schema)
         assert isinstance(report, dict)
         return report
 

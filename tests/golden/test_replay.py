@@ -86,3 +86,17 @@ def test_every_case_of_a_family_gets_kube_schedulers_answer(family: str) -> None
                 name: (ours["nodes"][name], node) for name, node in wanted["nodes"].items() if ours["nodes"][name] != node
             }
     assert wrong == {}
+
+
+def test_every_simulated_placement_is_kube_schedulers() -> None:
+    wrong = {}
+    cases = recorded("simulate")
+    assert cases
+    for line in cases:
+        case, expect = line["case"], line["expect"]
+        snapshot = kubespread.Snapshot.from_objects([*case["nodes"], *case["pods"], *(case.get("objects") or [])])
+        report = kubespread.simulate(snapshot, case["pod"], case["replicas"], case.get("config")).to_dict()
+        ours = [{key: placement[key] for key in ("node", "total", "ties")} for placement in report["placements"]]
+        if (ours, report["stopped"]) != (expect.get("placements") or [], expect.get("stopped")) and case["name"] not in XFAIL:
+            wrong[case["name"]] = (ours, report["stopped"])
+    assert wrong == {}

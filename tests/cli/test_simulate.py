@@ -1,0 +1,212 @@
+"""``kubespread simulate`` as scripts and people use it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.builders import Data, hard, hosts, owned_by, pod, soft
+from tests.cli.support import FIXTURES, SIMULATE_SCHEMA, Result, run, shell
+
+WEB = str(FIXTURES / "manifests" / "zone-hard-node-soft.yaml")
+ZONES = str(FIXTURES / "clusters" / "three-zones.yaml")
+ZONE, HOST = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
+
+
+def simulate(*arguments: str | Path) -> Result:
+    return run("simulate", WEB, "-S", ZONES, *arguments)
+
+
+def written(path: Path, objects: object) -> Path:
+    path.write_text(json.dumps(objects))
+    return path
+
+
+def deployment(name: str = "web", *, replicas: int | None = None, constraints: list[Data] | None = None) -> Data:
+    template = {
+        "metadata": {"labels": {"foo": "bar"}},
+        "spec": {"containers": [{"name": "c", "image": "x"}], "topologySpreadConstraints": constraints or []},
+    }
+    spec: Data = {"selector": {"matchLabels": {"foo": "bar"}}, "template": template}
+    if replicas is not None:
+        spec["replicas"] = replicas
+    return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name, "namespace": "default"}, "spec": spec}
+
+
+def test_columns_in_a_pipe() -> None:
+    result = simulate("--replicas", "7")
+    assert (result.code, result.err) == (0, "7 of 7 placed\n")
+    assert result.out == (
+        "KEY    MAX-SKEW   DOMAIN   BEFORE   AFTER\n"
+        "zone   1          zone1    1        4\n"
+        "zone   1          zone2    1        3\n"
+        "zone   1          zone3    1        3\n"
+        "node   1          node1    1        4\n"
+        "node   1          node2    1        3\n"
+        "node   1          node3    1        3\n"
+    )
+
+
+def test_a_picture_for_people() -> None:
+    result = simulate("--replicas", "4", "-o", "table")
+    assert (result.code, result.err) == (0, "")
+    assert result.out.splitlines() == [
+        "Pod mypod in default, 4 replicas · kube-scheduler v1.36 · profile default-scheduler",
+        "  A  zone ≤ 1  DoNotSchedule  foo=bar  skew 0 → 1",
+        "     zone1     1 → 3     ▒██",
+        "     zone2     1 → 2     ▒█",
+        "     zone3     1 → 2     ▒█",
+        "  B  node ≤ 1  ScheduleAnyway  foo=bar  skew 0 → 1",
+        "     node1     1 → 3     ▒██",
+        "     node2     1 → 2     ▒█",
+        "     node3     1 → 2     ▒█",
+        "  NODE    PLACED",
+        "  node1   2",
+        "  node2   1",
+        "  node3   1",
+        "  without zone zone1 there remain 2 of 4",
+        "  without node node1 there remain 2 of 4",
+        "4 of 4 placed",
+    ]
+
+
+def test_names_in_a_script() -> None:
+    script = f"kubespread simulate {WEB} -S {ZONES} --replicas 15 -o name -q | cut -f2 | sort | uniq -c | tr -s ' '"
+    assert shell(script).out == " 5 node1\n 5 node2\n 5 node3\n"
+    assert simulate("--replicas", "2", "-o", "name", "-q").out == "mypod-0\tnode1\nmypod-1\tnode2\n"
+
+
+def test_json_keeps_its_schema_and_yaml_is_the_same() -> None:
+    as_json = simulate("--replicas", "5", "--runs", "3", "-o", "json")
+    report = as_json.report_of(SIMULATE_SCHEMA)
+    assert (report["placed"], report["runs"]["count"], as_json.err) == (5, 3, "")
+    assert yaml.safe_load(simulate("--replicas", "5", "--runs", "3", "-o", "yaml").out) == report
+
+
+def test_csv() -> None:
+    rows = list(csv.reader(io.StringIO(simulate("--replicas", "2", "-o", "csv", "-q").out)))
+    assert [row[:3] for row in rows] == [["replica", "pod", "node"], ["0", "mypod-0", "node1"], ["1", "mypod-1", "node2"]]
+    assert len(simulate("--replicas", "2", "-o", "csv", "-q", "--no-headers").out.splitlines()) == 2
+
+
+REPLICAS = {
+    "none": ("0", 0, "0 of 0 placed\n"),
+    "more than fit": ("400", 1, "327 of 400 placed\n0/3 nodes are available: 3 Too many pods.\n"),
+    "as many as fit": ("max", 0, "327 fit\n0/3 nodes are available: 3 Too many pods.\n"),
+    "less than none": ("-1", 2, "error: invalid --replicas '-1': expected a number from 0, or max\n"),
+    "no number": ("abc", 2, "error: invalid --replicas 'abc': expected a number from 0, or max\n"),
+    "not a whole number": ("1.5", 2, "error: invalid --replicas '1.5': expected a number from 0, or max\n"),
+}
+
+
+@pytest.mark.parametrize("case", REPLICAS)
+def test_how_many(case: str) -> None:
+    replicas, code, said = REPLICAS[case]
+    result = simulate("--replicas", replicas, "-o", "name")
+    assert (result.code, result.err) == (code, said)
+
+
+def test_until_full_is_replicas_max() -> None:
+    assert simulate("--until-full", "-o", "json") == simulate("--replicas", "max", "-o", "json")
+
+
+REQUIREMENTS = {
+    "all placed": (["--require-placed", "all"], []),
+    "six placed": (["--require-placed", "6"], []),
+    "seven placed": (["--require-placed", "7"], ["--require-placed 7: 6 replicas are placed"]),
+    "skew": (["--max-skew", "zone=0"], []),
+    "domains": (["--min-domains", "zone=3"], []),
+    "too few domains": (["--min-domains", "zone=4"], ["--min-domains zone=4: 3 domains hold replicas"]),
+    "survival": (["--survive", "zone=4"], []),
+    "no survival": (["--survive", "zone=5"], ["--survive zone=5: without zone1 there remain 4"]),
+    "an unknown key": (["--survive", "rack=1"], ["--survive rack=1: no node has that label"]),
+    "several": (
+        ["--survive", "zone=5", "--survive", "node=5"],
+        ["--survive zone=5: without zone1 there remain 4", "--survive node=5: without node1 there remain 4"],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REQUIREMENTS)
+def test_requirements(case: str) -> None:
+    options, failures = REQUIREMENTS[case]
+    result = simulate("--replicas", "6", "-q", "-o", "name", *options)
+    assert (result.code, result.err) == (1 if failures else 0, "".join(f"assertion failed: {failure}\n" for failure in failures))
+
+
+def test_what_is_required_decides_when_not_all_are_placed() -> None:
+    assert simulate("--replicas", "400", "--require-placed", "300", "-q").code == 0
+    result = simulate("--replicas", "400", "--require-placed", "all", "-q")
+    assert (result.code, result.err) == (1, "assertion failed: --require-placed all: 73 of 400 replicas are pending\n")
+
+
+MALFORMED = {
+    "--max-skew": "zone",
+    "--min-domains": "=3",
+    "--survive": "zone=many",
+}
+
+
+@pytest.mark.parametrize("option", MALFORMED)
+def test_malformed_requirements(option: str) -> None:
+    expected = f"error: invalid {option} {MALFORMED[option]!r}: expected KEY=N, such as topology.kubernetes.io/zone=1\n"
+    assert simulate(option, MALFORMED[option]) == (2, "", expected)
+
+
+def test_a_running_deployment_is_grown(tmp_path: Path) -> None:
+    replica_set = {
+        "apiVersion": "apps/v1",
+        "kind": "ReplicaSet",
+        "metadata": {"name": "web-1", "namespace": "default", "ownerReferences": owned_by("Deployment", "web")},
+        "spec": {"selector": {"matchLabels": {"foo": "bar"}}},
+    }
+    running = [pod(f"web-1-{copy}", "n0") for copy in range(2)]
+    for each in running:
+        each["metadata"]["ownerReferences"] = owned_by("ReplicaSet", "web-1")
+    web = deployment(replicas=5, constraints=[hard(ZONE)])
+    cluster = written(tmp_path / "cluster.json", [*hosts("a", "b"), replica_set, *running, web])
+    grown = run("simulate", "deploy/web", "-S", cluster, "-o", "json").report_of(SIMULATE_SCHEMA)
+    assert (grown["replicas"], grown["present"], grown["placed"]) == (5, 2, 3)
+    assert [placement["node"] for placement in grown["placements"]] == ["n1", "n1", "n0"]
+    assert grown["worstLoss"][ZONE] == {"domain": "a", "remaining": 2, "domains": 2, "least": 2}
+    again = run("simulate", "deploy/web", "-S", cluster, "--from-scratch", "-o", "json").report_of(SIMULATE_SCHEMA)
+    assert (again["present"], again["placed"], again["distribution"][0][0]["before"]) == (0, 5, 0)
+    shrunk = run("simulate", "deploy/web", "-S", cluster, "--replicas", "1")
+    assert (shrunk.code, shrunk.err.splitlines()[-1]) == (0, "0 of 0 placed, 2 ran already")
+
+
+def test_a_workloads_own_number_of_replicas(tmp_path: Path) -> None:
+    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "sums"}, "spec": {"parallelism": 3, "completions": 2}}
+    job["spec"] = {**job["spec"], "template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "x"}]}}}  # type: ignore[dict-item]
+    cases = {"deployment": (deployment(replicas=4), 4), "default": (deployment(), 1), "job": (job, 2)}
+    cluster = written(tmp_path / "cluster.json", hosts("a", "b"))
+    for name, (manifest, expected) in cases.items():
+        path = written(tmp_path / f"{name}.json", manifest)
+        assert run("simulate", path, "-S", cluster, "-o", "json").report_of(SIMULATE_SCHEMA)["placed"] == expected
+
+
+def test_chance_decides_ties_and_is_the_same_for_the_same_seed(tmp_path: Path) -> None:
+    cluster = written(tmp_path / "cluster.json", hosts(*["a"] * 8))
+    path = written(tmp_path / "pod.json", pod("web", constraints=[soft(HOST)]))
+    names = [
+        run("simulate", path, "-S", cluster, "--replicas", "4", "-o", "name", "-q", *seed).out
+        for seed in ([], ["--seed", "1"], ["--seed", "2"])
+    ]
+    assert len(set(names)) == 3
+    assert run("simulate", path, "-S", cluster, "--replicas", "4", "-o", "name", "-q", "--seed", "2").out == names[2]
+
+
+def test_preemption_is_only_predicted(tmp_path: Path) -> None:
+    victim = {**pod("victim", "n0", requests={"cpu": "8"}), "status": {"phase": "Running"}}
+    cluster = written(tmp_path / "cluster.json", [*hosts("a"), victim])
+    path = written(tmp_path / "pod.json", pod("web", requests={"cpu": "5"}, priority=10))
+    result = run("simulate", path, "-S", cluster, "--replicas", "2", "--preemption", "-o", "table")
+    assert (result.code, result.out.splitlines()[-3:]) == (
+        1,
+        ["0 of 2 placed", "0/1 nodes are available: 1 Insufficient cpu.", "preemption could free n0 by evicting default/victim"],
+    )
