@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kubespread.errors import KubespreadError, ManifestError, SnapshotError, UsageError
-    from kubespread.library import explain, load, simulate
+    from kubespread.library import explain, load, simulate, simulate_together
     from kubespread.planner.report import ExplainReport
     from kubespread.planner.simulation_report import SimulateReport
     from kubespread.snapshot.snapshot import Snapshot
@@ -30,6 +30,7 @@ __all__ = [
     "explain",
     "load",
     "simulate",
+    "simulate_together",
 ]
 
 _HOMES = {
@@ -43,6 +44,7 @@ _HOMES = {
     "explain": "kubespread.library",
     "load": "kubespread.library",
     "simulate": "kubespread.library",
+    "simulate_together": "kubespread.library",
 }
 
 

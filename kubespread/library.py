@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from kubespread.candidate.candidate import Surroundings
-from kubespread.candidate.manifests import from_object, from_path
+from kubespread.candidate.manifests import Manifest, from_manifest, from_object, read_manifest
 from kubespread.candidate.replicas import present_replicas, replica_names
 from kubespread.candidate.stored import from_cluster, is_reference
 from kubespread.errors import Fault, ManifestError, UsageError
 from kubespread.kube.admission import DEFAULT_NAMESPACE, default_storage_class
 from kubespread.kube.cluster_objects import ClusterObjects
+from kubespread.kube.objects import Pod
 from kubespread.kube.storage import PersistentVolumeClaim, StorageClass
 from kubespread.kube.versions import KubeVersion
 from kubespread.manifest.documents import documents
@@ -28,6 +29,7 @@ from kubespread.planner.simulation_report import SimulateReport
 from kubespread.scheduler.cluster import Cluster
 from kubespread.scheduler.configuration.args import ConfigurationError
 from kubespread.scheduler.configuration.loading import load_profiles
+from kubespread.scheduler.preemption import priority_of
 from kubespread.scheduler.profile import Profile, default_profile
 from kubespread.snapshot.files import load as load_files
 from kubespread.snapshot.kubeconfig import Access
@@ -80,6 +82,26 @@ def simulate(
     scheduler_config: str | Path | None = None,
     kube_version: str | None = None,
     preemption: bool = False,
+    **options: Any,
+) -> SimulateReport:
+    """Where kube-scheduler would put ``replicas`` copies of ``pod``, one after another, and what would stop it.
+
+    The options are those of `simulate_together`. Raises ManifestError, SnapshotError and UsageError.
+    """
+    reports = simulate_together(snapshot, [pod], replicas, scheduler_config, kube_version, preemption, **options)
+    if len(reports) > 1:
+        names = ", ".join(str(report.workload or report.pod.name) for report in reports)
+        raise UsageError(f"several workloads ({names}); choose one with name, or use simulate_together")
+    return reports[0]
+
+
+def simulate_together(
+    snapshot: Snapshot,
+    pods: Sequence[Mapping[str, Any] | str | Path],
+    replicas: int | None = None,
+    scheduler_config: str | Path | None = None,
+    kube_version: str | None = None,
+    preemption: bool = False,
     *,
     until_full: bool = False,
     from_scratch: bool = False,
@@ -90,48 +112,70 @@ def simulate(
     namespace: str | None = None,
     scheduler_name: str | None = None,
     feature_gates: str | None = None,
-) -> SimulateReport:
-    """Where kube-scheduler would put ``replicas`` copies of ``pod``, one after another, and what would stop it.
+) -> tuple[SimulateReport, ...]:
+    """The workloads of ``pods``, and of every manifest among them, placed as kube-scheduler's queue would have them.
 
-    ``replicas`` is the workload's own number unless given; with ``until_full`` as many are placed as fit. A workload that
-    runs in the cluster already is grown to that number from the replicas it has; ``from_scratch`` takes those away first.
-    Equal scores go to the smallest name, with ``seed`` to chance; ``runs`` repeats that with the seeds that follow.
-    ``keys`` are topology keys to report about besides those of the constraints, zone and hostname. ``preemption`` asks
-    what preemption would do for the first replica without a node. Everything else as for `explain`.
+    That is by priority, then in the order given; each one finds those before it in the cluster. ``replicas`` is each
+    workload's own number unless given; with ``until_full`` as many are placed as fit. A workload that runs in the cluster
+    already is grown to that number from the replicas it has; ``from_scratch`` takes those away first. Equal scores go to
+    the smallest name, with ``seed`` to chance; ``runs`` repeats that with the seeds that follow. ``keys`` are topology
+    keys to report about besides those of the constraints, zone and hostname. ``preemption`` asks what preemption would do
+    for the first replica without a node. Everything else as for `explain`.
     Raises ManifestError, SnapshotError and UsageError.
     """
     if replicas is not None and replicas < 0:
         raise UsageError(f"replicas must be at least 0, not {replicas}")
     if runs < 1:
         raise UsageError(f"runs must be at least 1, not {runs}")
-    asked = _Asked(snapshot, pod, scheduler_config, kube_version, name, namespace, scheduler_name, feature_gates)
-    chosen = asked.chosen
-    if chosen.workload is not None and chosen.workload.kind == "DaemonSet":
-        raise UsageError("a DaemonSet has no replicas: it runs one pod on every node that fits; use explain")
-    cluster = asked.cluster
-    present = [] if chosen.workload is None else present_replicas(cluster.pods, chosen.workload, snapshot.objects.replica_sets)
-    if from_scratch:
-        gone = set(map(id, present))
-        cluster = Cluster(cluster.nodes, tuple(found for found in cluster.pods if id(found) not in gone), cluster.objects)
-        present = []
-    wanted = chosen.replicas if replicas is None else replicas
-    base, first = replica_names(chosen.pod)
-    question = Question(
-        pod=chosen.pod,
-        replicas=None if until_full else max(0, wanted - len(present)),
-        names=base,
-        first=first,
-        present=[cluster.node_index[found.spec.node_name] for found in present],
-        seed=seed,
-        runs=runs,
-        preemption=preemption,
-        keys=keys,
-        workload=f"{chosen.workload.kind}/{chosen.workload.name}" if chosen.workload is not None else None,
-        notes=chosen.notes,
-        admission=chosen.admission,
-    )
-    report = simulate_pod(cluster, asked.profile, question)
-    return report.with_gaps(asked.gaps) if asked.gaps else report
+    chosen = [each for pod in pods for each in _workloads(pod, name)]
+    queue = [_Asked(snapshot, pod, scheduler_config, kube_version, own, namespace, scheduler_name, feature_gates) for pod, own in chosen]
+    queue.sort(key=lambda asked: -priority_of(asked.chosen.pod))
+    reports: list[SimulateReport] = []
+    placed: list[Pod] = []
+    for asked in queue:
+        cluster = asked.cluster if not placed else asked.cluster.with_others(placed)
+        candidate = asked.chosen
+        present = [] if candidate.workload is None else present_replicas(cluster.pods, candidate.workload, snapshot.objects.replica_sets)
+        if from_scratch:
+            cluster, present = cluster.without_pods(present), []
+        question = Question(
+            pod=candidate.pod,
+            replicas=None if until_full else max(0, (candidate.replicas if replicas is None else replicas) - len(present)),
+            is_daemon=candidate.workload is not None and candidate.workload.kind == "DaemonSet",
+            names=replica_names(candidate.pod),
+            present=[cluster.node_index[found.spec.node_name] for found in present],
+            seed=seed,
+            runs=runs,
+            preemption=preemption,
+            keys=keys,
+            workload=f"{candidate.workload.kind}/{candidate.workload.name}" if candidate.workload is not None else None,
+            notes=candidate.notes,
+            admission=candidate.admission,
+        )
+        if question.is_daemon and replicas is not None:
+            raise UsageError(f"{question.workload}: a DaemonSet has no replicas, it runs one pod on every node it may run on")
+        report = simulate_pod(cluster, asked.profile, question)
+        reports.append(report.with_gaps(asked.gaps) if asked.gaps else report)
+        placed += cluster.copies(candidate.pod, (cluster.node_index[placement.node] for placement in report.placements))
+    return tuple(reports)
+
+
+Asked = Mapping[str, Any] | str | Path | Manifest
+
+
+def _workloads(pod: Mapping[str, Any] | str | Path, name: str | None) -> list[tuple[Asked, str | None]]:
+    """Every workload of a manifest unless one is named; a manifest is read once, as standard input must be."""
+    if isinstance(pod, Mapping) or _is_reference(pod):
+        return [(pod, name)]
+    manifest = read_manifest(str(pod))
+    if name is not None or len(manifest.workloads) < 2:
+        return [(manifest, name)]
+    return [(manifest, own) for own in manifest.workloads]
+
+
+def _is_reference(pod: str | Path) -> bool:
+    """A file of that name comes first."""
+    return is_reference(str(pod)) and not Path(pod).exists()
 
 
 class _Asked:
@@ -140,7 +184,7 @@ class _Asked:
     def __init__(
         self,
         snapshot: Snapshot,
-        pod: Mapping[str, Any] | str | Path,
+        pod: Asked,
         scheduler_config: str | Path | None,
         kube_version: str | None,
         name: str | None,
@@ -154,10 +198,12 @@ class _Asked:
         surroundings = Surroundings(snapshot.objects, version, name, namespace, origin.namespace or DEFAULT_NAMESPACE)
         if isinstance(pod, Mapping):
             self.chosen = from_object(pod, surroundings)
-        elif is_reference(str(pod)) and not Path(pod).exists():
+        elif isinstance(pod, Manifest):
+            self.chosen = from_manifest(pod, surroundings)
+        elif _is_reference(pod):
             self.chosen, snapshot = from_cluster(str(pod), snapshot, surroundings)
         else:
-            self.chosen = from_path(str(pod), surroundings)
+            self.chosen = from_manifest(read_manifest(str(pod)), surroundings)
         self.profile = _profile(scheduler_config, scheduler_name or self.chosen.pod.spec.scheduler_name, version)
         self.cluster = Cluster(snapshot.nodes, snapshot.pods, _with_companions(snapshot.objects, self.chosen.companions))
         self.gaps = origin.gaps if kube_version is not None else (*origin.gaps, *_version_gap(origin.server_version, version))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from kubespread.candidate.candidate import Candidate, Surroundings, WorkloadName
@@ -33,17 +33,36 @@ _SELECTING_KINDS = frozenset({"Deployment", "ReplicaSet", "StatefulSet", "Daemon
 _OBJECT_NAME = "<object>"
 
 
-def from_path(path: str, surroundings: Surroundings) -> Candidate:
-    """The pod of the manifest at ``path`` (``-``: standard input). Raises ManifestError and UsageError."""
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """A file that was read once, and the objects in it."""
+
+    file: str
+    text: bytes
+    found: Sequence[KubernetesObject]
+
+    @property
+    def workloads(self) -> list[str]:
+        """What can be chosen by name."""
+        return [_label(item) for item in self.found if is_workload(item)]
+
+
+def read_manifest(path: str) -> Manifest:
+    """The manifest at ``path`` (``-``: standard input). Raises ManifestError."""
     file = display_name(path)
     try:
         text = read_text_bytes(path, MAX_MANIFEST_BYTES)
-        found = list(objects(text))
+        return Manifest(file, text, list(objects(text)))
     except OSError as error:
         raise ManifestError(file, [Fault(error.strerror or str(error))]) from error
     except MalformedError as error:
         raise ManifestError(file, [error.fault]) from error
-    return _candidate(file, FieldLines(text), _choose(file, found, surroundings.name), surroundings)
+
+
+def from_manifest(manifest: Manifest, surroundings: Surroundings) -> Candidate:
+    """The pod of the manifest's workload, the one named where there are several. Raises ManifestError and UsageError."""
+    source = _choose(manifest.file, manifest.found, surroundings.name)
+    return _candidate(manifest.file, FieldLines(manifest.text), source, surroundings)
 
 
 def from_object(data: Mapping[str, Any], surroundings: Surroundings) -> Candidate:

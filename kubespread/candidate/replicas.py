@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from kubespread.candidate.candidate import WorkloadName
 from kubespread.kube.objects import Pod
@@ -28,10 +28,11 @@ def present_replicas(pods: Iterable[Pod], workload: WorkloadName, replica_sets: 
     ]
 
 
-def replica_names(pod: Pod) -> tuple[str, int]:
-    """What comes before a replica's number, and the first number: a StatefulSet goes on where its pod begins."""
+def replica_names(pod: Pod) -> Callable[[int], str]:
+    """What the replica of a number, from 0, is called; a StatefulSet's go on where its pod begins."""
     owner = next((owner for owner in pod.metadata.owner_references if owner.controller), None)
     if owner is None:
-        return pod.metadata.name, 0
+        return lambda number: f"{pod.metadata.name}-{number}"
     ordinal = pod.metadata.name.removeprefix(f"{owner.name}-")
-    return owner.name, int(ordinal) if owner.kind == "StatefulSet" and ordinal.isdecimal() else 0
+    first = int(ordinal) if owner.kind == "StatefulSet" and ordinal.isdecimal() else 0
+    return lambda number: f"{owner.name}-{first + number}"

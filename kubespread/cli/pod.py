@@ -10,14 +10,23 @@ from kubespread.errors import UsageError
 
 STDIN = "-"
 _DEFAULT_POD = "pod.yaml"
+_ONE_READER = "standard input can be read only once: POD and --snapshot both ask for it"
 
 
 def manifest_path(pod: str | None, sources: Sequence[str]) -> str:
     """POD, else standard input when something is piped into it and the snapshot does not want it, else pod.yaml."""
     path = _manifest_path(pod, sources)
     if [path, *sources].count(STDIN) > 1:
-        raise UsageError("standard input can be read only once: POD and --snapshot both ask for it")
+        raise UsageError(_ONE_READER)
     return path
+
+
+def manifest_paths(pods: Sequence[str], sources: Sequence[str]) -> list[str]:
+    """The same for a command that takes several."""
+    paths = list(pods) or [_manifest_path(None, sources)]
+    if [*paths, *sources].count(STDIN) > 1:
+        raise UsageError(_ONE_READER)
+    return paths
 
 
 def _manifest_path(pod: str | None, sources: Sequence[str]) -> str:

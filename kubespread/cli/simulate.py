@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
@@ -24,7 +25,6 @@ from kubespread.cli.options import (
     NameOption,
     NamespaceOption,
     NoHeadersOption,
-    PodArgument,
     PreemptionOption,
     QuietOption,
     RequestTimeoutOption,
@@ -37,7 +37,7 @@ from kubespread.cli.options import (
     parse_duration,
 )
 from kubespread.cli.output import emit, note, note_beside, note_source, stdout_is_terminal
-from kubespread.cli.pod import manifest_path
+from kubespread.cli.pod import manifest_paths
 from kubespread.cli.requirements import Requirements, count
 
 if TYPE_CHECKING:
@@ -56,7 +56,15 @@ class Output(StrEnum):
 
 
 def simulate(
-    pod: PodArgument = None,
+    pod: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[POD]...",
+            show_default=False,
+            help="Manifests, '-' for standard input, or KIND/NAME in the cluster (deploy/web). All workloads of a manifest are placed. "
+            "Without any: standard input when piped, else pod.yaml.",
+        ),
+    ] = None,
     replicas: Annotated[
         str | None,
         typer.Option(
@@ -118,7 +126,8 @@ def simulate(
 ) -> int:
     """Place replicas one after another as kube-scheduler would, and show where they land and what stops them.
 
-    A workload that runs in the cluster already is grown from the replicas it has. Equal scores go to the smallest name,
+    Several workloads are placed by priority, then in the order given, each finding those before it in the cluster. A
+    workload that runs in the cluster already is grown from the replicas it has. Equal scores go to the smallest name,
     because kube-scheduler's own choice among equals cannot be known; --seed and --runs show what else could come of it.
 
     \b
@@ -126,6 +135,7 @@ def simulate(
       kubespread simulate web.yaml --replicas 15
       kubespread simulate deploy/web --replicas 30 --survive topology.kubernetes.io/zone=20
       kubespread simulate web.yaml --until-full -S cluster.json.gz
+      helm template shop ./chart | kubespread simulate --require-placed all
       kubespread simulate web.yaml --replicas 15 -o name | cut -f2 | sort | uniq -c
     """
     import kubespread
@@ -134,14 +144,14 @@ def simulate(
     required = Requirements.parse(require_placed, max_skew, min_domains, survive)
     full = until_full or replicas == _MAX
     sources = [str(source) for source in snapshot or ()]
-    path = manifest_path(pod, sources)
+    paths = manifest_paths(pod or [], sources)
     timeout = parse_duration(request_timeout)
     access = Access(kubeconfig, context, cluster, user, as_user, tuple(as_group or ()), timeout, chunk_size)
     wanted = None if full or replicas is None else count("--replicas", replicas, "a number from 0, or max")
     opened = open_cluster(sources, access, quiet=quiet)
-    report = kubespread.simulate(
+    reports = kubespread.simulate_together(
         opened,
-        path,
+        paths,
         wanted,
         scheduler_config,
         kube_version,
@@ -158,17 +168,22 @@ def simulate(
     )
     if not quiet:
         if verbose:
-            note_source(opened, report)
-        _notes(report, output)
-    emit(_render(report, output, headers=not no_headers))
-    failures = list(required.failures(report))
-    for failure in failures:
-        note(f"assertion failed: {failure}")
-    if strict and report.gaps:
+            note_source(opened, reports[0])
+        for report in reports:
+            _notes(report, output, name_it=len(reports) > 1)
+    emit(_render(reports, output, headers=not no_headers))
+    failures = [(report, failure) for report in reports for failure in required.failures(report)]
+    for report, failure in failures:
+        note(f"assertion failed: {f'{_name(report)}: ' if len(reports) > 1 else ''}{failure}")
+    if strict and any(report.gaps for report in reports):
         return ExitCode.NO_CLUSTER
     if failures:
         return ExitCode.NO
-    return ExitCode.YES if require_placed is not None or _is_placed(report) else ExitCode.NO
+    return ExitCode.YES if require_placed is not None or all(map(_is_placed, reports)) else ExitCode.NO
+
+
+def _name(report: SimulateReport) -> str:
+    return report.workload or f"Pod/{report.pod.name}"
 
 
 def _is_placed(report: SimulateReport) -> bool:
@@ -176,7 +191,7 @@ def _is_placed(report: SimulateReport) -> bool:
     return report.present + report.placed > 0 if report.replicas is None else report.pending == 0
 
 
-def _notes(report: SimulateReport, output: Output | None) -> None:
+def _notes(report: SimulateReport, output: Output | None, *, name_it: bool) -> None:
     if output in (Output.JSON, Output.YAML):
         return
     note_beside(report)
@@ -184,23 +199,21 @@ def _notes(report: SimulateReport, output: Output | None) -> None:
         from kubespread.render.simulation import conclusion
 
         for line in conclusion(report):
-            note(line)
+            note(f"{_name(report)}: {line}" if name_it else line)
 
 
-def _render(report: SimulateReport, output: Output | None, *, headers: bool) -> str:
+def _render(reports: Sequence[SimulateReport], output: Output | None, *, headers: bool) -> str:
     from kubespread.render import simulation, structured
 
     match output:
         case Output.JSON:
-            return structured.json(report)
+            return structured.json(reports[0]) if len(reports) == 1 else structured.json_list(reports)
         case Output.YAML:
-            return structured.yaml(report)
+            return structured.yaml(reports[0]) if len(reports) == 1 else structured.yaml_list(reports)
         case Output.NAME:
-            return simulation.names(report)
+            return "".join(map(simulation.names, reports))
         case Output.CSV:
-            return simulation.csv(report, headers=headers)
-        case Output.TABLE:
-            return simulation.picture(report)
-        case Output.PLAIN:
-            return simulation.columns(report, headers=headers)
-    return simulation.picture(report) if stdout_is_terminal() else simulation.columns(report, headers=headers)
+            return "".join(simulation.csv(report, headers=headers and report is reports[0]) for report in reports)
+    if output is Output.TABLE or (output is None and stdout_is_terminal()):
+        return "\n".join(map(simulation.picture, reports))
+    return "\n".join(simulation.columns(report, headers=headers) for report in reports)

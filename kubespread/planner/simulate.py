@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from statistics import median_low
 
@@ -41,10 +41,10 @@ class Question:
     pod: Pod
     replicas: int | None
     """How many to add; None for as many as fit."""
-    names: str
-    """What replicas are called, before their number."""
-    first: int = 0
-    """The number of the first one."""
+    names: Callable[[int], str]
+    """What the replica of a number, from 0, is called."""
+    is_daemon: bool = False
+    """One on every node that the pod's affinity and tolerations allow, instead of a number of them."""
     present: Sequence[int] = ()
     """Nodes of the workload's replicas that run already, by position."""
     seed: int | None = None
@@ -62,6 +62,7 @@ class Question:
 class _Outcome:
     """One run: the choices made, the constraints before and after, and why it ended."""
 
+    wanted: int | None
     choices: list[Choice]
     before: Sequence[ConstraintReport]
     after: Sequence[ConstraintReport]
@@ -77,7 +78,7 @@ def simulate(cluster: Cluster, profile: Profile, question: Question) -> Simulate
         scheduler_name=profile.scheduler_name,
         pod=PodReference(namespace=pod.metadata.namespace, name=pod.metadata.name),
         workload=question.workload,
-        replicas=None if question.replicas is None else question.replicas + len(question.present),
+        replicas=0,
         present=len(question.present),
         placed=0,
         placements=(),
@@ -89,12 +90,16 @@ def simulate(cluster: Cluster, profile: Profile, question: Question) -> Simulate
         notes=tuple(question.notes),
     )
     try:
-        outcomes = [_run(cluster, profile, question, seed) for seed in _seeds(question)]
+        if question.is_daemon:
+            outcomes = [_daemons(cluster, profile, question)]
+        else:
+            outcomes = [_run(cluster, profile, question, seed) for seed in _seeds(question)]
     except SchedulingError as error:
         return msgspec.structs.replace(report, stopped=str(error))
     shown = outcomes[0]
     return msgspec.structs.replace(
         report,
+        replicas=None if shown.wanted is None else shown.wanted + len(question.present),
         placed=len(shown.choices),
         placements=tuple(_placements(cluster, question, shown.choices)),
         stopped=shown.stopped,
@@ -134,7 +139,30 @@ def _run(cluster: Cluster, profile: Profile, question: Question, seed: int | Non
     last = placing.evaluation()
     if len(choices) < wanted and stopped is None:
         stopped = last.message
-    return _Outcome(choices, before, constraint_reports(last), placing.copies, stopped)
+    return _Outcome(question.replicas, choices, before, constraint_reports(last), placing.copies, stopped)
+
+
+def _daemons(cluster: Cluster, profile: Profile, question: Question) -> _Outcome:
+    """A DaemonSet's controller pins one pod to each node it may run on; here each is judged as the unpinned pod is."""
+    placing = Placing(framework(profile), cluster, question.pod)
+    evaluation = placing.evaluation()
+    allowed = np.ones(len(cluster), dtype=np.bool_)
+    for name in ("NodeAffinity", "TaintToleration"):
+        if name in evaluation.verdicts:
+            allowed &= evaluation.verdicts[name].passes
+    running = set(question.present)
+    targets = [int(node) for node in np.flatnonzero(allowed)[cluster.name_rank[allowed].argsort()] if int(node) not in running]
+    choices = [Choice(node, int(evaluation.total[node]), 1) for node in targets if evaluation.feasible[node]]
+    for choice in choices:
+        placing.place(choice.node)
+    failing = [node for node in targets if not evaluation.feasible[node]]
+    stopped = None
+    if failing:
+        first = evaluation.verdict(failing[0])
+        others = f" and {len(failing) - 1} more" if len(failing) > 1 else ""
+        stopped = f"no room on {cluster.names[failing[0]]}{others}: {', '.join(first.reasons)}"
+    after = constraint_reports(placing.evaluation())
+    return _Outcome(len(targets), choices, constraint_reports(evaluation), after, placing.copies, stopped)
 
 
 def _at_random(seed: int) -> Tiebreaker:
@@ -146,7 +174,7 @@ def _placements(cluster: Cluster, question: Question, choices: Sequence[Choice])
     return [
         Placement(
             replica=position,
-            pod=f"{question.names}-{question.first + position}",
+            pod=question.names(position),
             node=cluster.names[choice.node],
             total=choice.total,
             ties=choice.ties,

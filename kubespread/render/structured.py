@@ -5,9 +5,10 @@ from __future__ import annotations
 import csv as csv_writer
 import io
 import json as json_writer
+from collections.abc import Sequence
 
 from kubespread.manifest.writer import to_yaml
-from kubespread.planner.report import ExplainReport
+from kubespread.planner.report import API_VERSION, ExplainReport
 from kubespread.planner.simulation_report import SimulateReport
 from kubespread.render.arithmetic import ASCII, formula, why_not
 
@@ -20,6 +21,18 @@ def json(report: AnyReport) -> str:
 
 def yaml(report: AnyReport) -> str:
     return to_yaml(report.to_dict())
+
+
+def json_list(reports: Sequence[SimulateReport]) -> str:
+    return json_writer.dumps(_list(reports), indent=2, ensure_ascii=False) + "\n"
+
+
+def yaml_list(reports: Sequence[SimulateReport]) -> str:
+    return to_yaml(_list(reports))
+
+
+def _list(reports: Sequence[SimulateReport]) -> dict[str, object]:
+    return {"apiVersion": API_VERSION, "kind": "SimulateReportList", "items": [report.to_dict() for report in reports]}
 
 
 def names(report: ExplainReport) -> str:

@@ -80,12 +80,25 @@ class Cluster:
 
     def with_pods(self, pod: Pod, nodes: Iterable[int]) -> Cluster:
         """The same cluster with a copy of ``pod`` on each of ``nodes``, given by position."""
-        added = []
+        return self.with_others(self.copies(pod, nodes))
+
+    def copies(self, pod: Pod, nodes: Iterable[int]) -> list[Pod]:
+        """A copy of ``pod`` for each of ``nodes``, as it is once it runs there."""
+        made = []
         for node in nodes:
             spec = copy(pod.spec)
             spec.node_name = self.names[node]
-            added.append(Pod(metadata=pod.metadata, spec=spec, status=pod.status))
-        return Cluster(self.nodes, (*self.pods, *added), self.objects)
+            made.append(Pod(metadata=pod.metadata, spec=spec, status=pod.status))
+        return made
+
+    def with_others(self, pods: Iterable[Pod]) -> Cluster:
+        """The same cluster with more pods, which are last."""
+        return Cluster(self.nodes, (*self.pods, *pods), self.objects)
+
+    def without_pods(self, pods: Iterable[Pod]) -> Cluster:
+        """The same cluster without some of its pods."""
+        gone = set(map(id, pods))
+        return Cluster(self.nodes, [pod for pod in self.pods if id(pod) not in gone], self.objects)
 
     def without(self, removed: Collection[int]) -> Cluster:
         """The same cluster with some pods, given by position, taken away as a preemption dry run does; this one is untouched."""

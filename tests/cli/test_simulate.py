@@ -210,3 +210,53 @@ def test_preemption_is_only_predicted(tmp_path: Path) -> None:
         1,
         ["0 of 2 placed", "0/1 nodes are available: 1 Insufficient cpu.", "preemption could free n0 by evicting default/victim"],
     )
+
+
+def several(tmp_path: Path) -> tuple[Path, Path]:
+    """A cluster of three slots, and a manifest of an unimportant and an important deployment of two pods each."""
+    nodes = hosts("a", "b", "c")
+    for each in nodes:
+        each["status"]["allocatable"]["pods"] = "1"
+    low, high = deployment("low", replicas=2), deployment("high", replicas=2)
+    high["spec"]["template"]["spec"]["priority"] = 1000
+    return written(tmp_path / "cluster.json", nodes), written(
+        tmp_path / "all.json", {"apiVersion": "v1", "kind": "List", "items": [low, high]}
+    )
+
+
+def test_several_workloads_are_placed_by_priority_and_meet_each_other(tmp_path: Path) -> None:
+    cluster, manifest = several(tmp_path)
+    result = run("simulate", manifest, "-S", cluster, "-o", "json")
+    reports = json.loads(result.out)["items"]
+    assert [(report["workload"], report["placed"]) for report in reports] == [("Deployment/high", 2), ("Deployment/low", 1)]
+    assert result.code == 1
+    named = run("simulate", manifest, "-S", cluster, "-o", "name", "--require-placed", "all")
+    assert [line.split("\t")[1] for line in named.out.splitlines()] == ["n0", "n1", "n2"]
+    assert named.err.splitlines()[-1] == "assertion failed: Deployment/low: --require-placed all: 1 of 2 replicas are pending"
+
+
+def test_several_manifests_and_standard_input(tmp_path: Path) -> None:
+    cluster, manifest = several(tmp_path)
+    piped = run("simulate", "-S", cluster, "-o", "name", "-q", stdin=manifest.read_bytes())
+    assert piped.out == run("simulate", "-", "-S", cluster, "-o", "name", "-q", stdin=manifest.read_bytes()).out
+    only = run("simulate", manifest, "-S", cluster, "-o", "name", "-q", "--name", "low")
+    assert (len(piped.out.splitlines()), len(only.out.splitlines())) == (3, 2)
+    path = written(tmp_path / "pod.json", pod("alone"))
+    assert len(run("simulate", path, manifest, "-S", cluster, "-o", "csv", "-q").out.splitlines()) == 4
+    assert run("simulate", "-", "-", "-S", cluster, stdin=b"").code == 2
+
+
+def test_a_daemon_set_runs_on_every_node_it_may(tmp_path: Path) -> None:
+    nodes = hosts("a", "b", "c", "d")
+    nodes[1]["spec"] = {"unschedulable": True, "taints": [{"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}]}
+    nodes[2]["spec"] = {"taints": [{"key": "gpu", "effect": "NoSchedule"}]}
+    full = pod("full", "n3", requests={"cpu": "8"})
+    daemon = {**deployment("agent"), "kind": "DaemonSet"}
+    daemon["spec"]["template"]["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "1"}}
+    cluster, manifest = written(tmp_path / "cluster.json", [*nodes, full]), written(tmp_path / "agent.json", daemon)
+    result = run("simulate", manifest, "-S", cluster, "-o", "json")
+    report = result.report_of(SIMULATE_SCHEMA)
+    assert (result.code, report["replicas"], [placement["node"] for placement in report["placements"]]) == (1, 3, ["n0", "n1"])
+    assert report["stopped"] == "no room on n3: Insufficient cpu"
+    refused = run("simulate", manifest, "-S", cluster, "--replicas", "2")
+    assert refused == (2, "", "error: DaemonSet/agent: a DaemonSet has no replicas, it runs one pod on every node it may run on\n")
