@@ -15,6 +15,7 @@ from statistics import median
 
 from bench.clusters import cluster, deployment
 from bench.loading import loading
+from bench.placing import placing
 from kubespread.candidate.candidate import Surroundings
 from kubespread.candidate.manifests import from_object
 from kubespread.scheduler.cluster import Cluster
@@ -77,4 +78,5 @@ def _prepared(snapshot: Snapshot) -> Cluster:
 if __name__ == "__main__":
     start_up()
     evaluation()
+    placing()
     loading()

@@ -66,8 +66,11 @@ def _snapshots(directory: Path, manifest: Path) -> None:
         saved = directory / f"saved{suffix}"
         saving, _ = _measure(str(PROGRAM), "snapshot", "-S", str(source), "-o", str(saved), "-q")
         asking, peak = _measure(str(PROGRAM), "explain", str(manifest), "-S", str(saved), "-q", "-o", "name")
+        placing, _ = _measure(str(PROGRAM), "simulate", str(manifest), "--replicas", "10000", "-S", str(saved), "-q", "-o", "name")
         size = saved.stat().st_size / MEGABYTE
-        print(f"  {suffix:<9}{size:7.1f} MB   save {saving:5.2f} s   explain {asking:5.2f} s   peak {peak / MEGABYTE:4.0f} MB")
+        print(
+            f"  {suffix:<9}{size:7.1f} MB   save {saving:5.2f} s   explain {asking:5.2f} s   simulate 10,000 {placing:5.2f} s   peak {peak / MEGABYTE:4.0f} MB"
+        )
 
 
 def _measure(*program: str) -> tuple[float, float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -112,6 +112,7 @@ def simulate_together(
     namespace: str | None = None,
     scheduler_name: str | None = None,
     feature_gates: str | None = None,
+    heard: Callable[[int], None] | None = None,
 ) -> tuple[SimulateReport, ...]:
     """The workloads of ``pods``, and of every manifest among them, placed as kube-scheduler's queue would have them.
 
@@ -120,8 +121,8 @@ def simulate_together(
     already is grown to that number from the replicas it has; ``from_scratch`` takes those away first. Equal scores go to
     the smallest name, with ``seed`` to chance; ``runs`` repeats that with the seeds that follow. ``keys`` are topology
     keys to report about besides those of the constraints, zone and hostname. ``preemption`` asks what preemption would do
-    for the first replica without a node. Everything else as for `explain`.
-    Raises ManifestError, SnapshotError and UsageError.
+    for the first replica without a node. ``heard`` is told now and then how many replicas are placed. Everything else as
+    for `explain`. Raises ManifestError, SnapshotError and UsageError.
     """
     if replicas is not None and replicas < 0:
         raise UsageError(f"replicas must be at least 0, not {replicas}")
@@ -148,6 +149,7 @@ def simulate_together(
             runs=runs,
             preemption=preemption,
             keys=keys,
+            heard=heard,
             workload=f"{candidate.workload.kind}/{candidate.workload.name}" if candidate.workload is not None else None,
             notes=candidate.notes,
             admission=candidate.admission,

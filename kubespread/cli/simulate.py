@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Sequence
 from enum import StrEnum
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -149,7 +151,8 @@ def simulate(
     access = Access(kubeconfig, context, cluster, user, as_user, tuple(as_group or ()), timeout, chunk_size)
     wanted = None if full or replicas is None else count("--replicas", replicas, "a number from 0, or max")
     opened = open_cluster(sources, access, quiet=quiet)
-    reports = kubespread.simulate_together(
+    ask = partial(
+        kubespread.simulate_together,
         opened,
         paths,
         wanted,
@@ -166,6 +169,7 @@ def simulate(
         scheduler_name=scheduler_name,
         feature_gates=feature_gates,
     )
+    reports = ask() if quiet or not sys.stderr.isatty() else _with_progress(ask)
     if not quiet:
         if verbose:
             note_source(opened, reports[0])
@@ -180,6 +184,13 @@ def simulate(
     if failures:
         return ExitCode.NO
     return ExitCode.YES if require_placed is not None or all(map(_is_placed, reports)) else ExitCode.NO
+
+
+def _with_progress(ask: Callable[..., tuple[SimulateReport, ...]]) -> tuple[SimulateReport, ...]:
+    from kubespread.render.progress import PlacingProgress
+
+    with PlacingProgress() as progress:
+        return ask(heard=progress.heard)
 
 
 def _name(report: SimulateReport) -> str:

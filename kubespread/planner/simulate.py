@@ -13,10 +13,12 @@ import numpy as np
 from kubespread.kube.objects import Pod
 from kubespread.planner.explain import constraint_reports, preemption_report
 from kubespread.planner.honesty import gaps, not_modelled
+from kubespread.planner.look_ahead import look_ahead
 from kubespread.planner.report import ConstraintReport, PodReference, PreemptionReport
 from kubespread.planner.simulation_report import (
     DomainChange,
     DomainSpread,
+    LookAhead,
     Loss,
     Placement,
     Runs,
@@ -31,6 +33,7 @@ from kubespread.scheduler.plugins.registry import framework
 from kubespread.scheduler.profile import Profile
 
 MAX_REPLICAS = 1_000_000
+_NOW_AND_THEN = 200
 _WELL_KNOWN = ("topology.kubernetes.io/zone", "kubernetes.io/hostname")
 
 
@@ -54,6 +57,8 @@ class Question:
     workload: str | None = None
     keys: Sequence[str] = ()
     """Topology keys to report about, besides those of the constraints, zone and hostname."""
+    heard: Callable[[int], None] | None = None
+    """Told now and then how many replicas are placed."""
     notes: Sequence[str] = field(default_factory=tuple)
     admission: Sequence[str] = field(default_factory=tuple)
 
@@ -68,6 +73,8 @@ class _Outcome:
     after: Sequence[ConstraintReport]
     copies: Counts
     stopped: str | None
+    stuck: bool = False
+    """Whether the next replica found no node, as opposed to an error."""
 
 
 def simulate(cluster: Cluster, profile: Profile, question: Question) -> SimulateReport:
@@ -108,6 +115,7 @@ def simulate(cluster: Cluster, profile: Profile, question: Question) -> Simulate
         skew=tuple(_skew_change(before, after) for before, after in zip(shown.before, shown.after, strict=True)),
         worst_loss=_worst_loss(cluster, question, shown),
         runs=_runs(outcomes) if question.runs > 1 else None,
+        look_ahead=_look_ahead(cluster, profile, question, shown),
         preemption=_preemption(cluster, profile, question, shown) if question.preemption else None,
     )
 
@@ -125,7 +133,7 @@ def _run(cluster: Cluster, profile: Profile, question: Question, seed: int | Non
     break_tie = _at_random(seed) if seed is not None else None
     wanted = MAX_REPLICAS if question.replicas is None else question.replicas
     choices: list[Choice] = []
-    stopped = None
+    stopped, stuck = None, False
     while len(choices) < wanted:
         try:
             choice = placing.choose(break_tie)
@@ -133,13 +141,16 @@ def _run(cluster: Cluster, profile: Profile, question: Question, seed: int | Non
             stopped = str(error)
             break
         if choice is None:
+            stuck = True
             break
         choices.append(choice)
         placing.place(choice.node)
+        if question.heard is not None and len(choices) % _NOW_AND_THEN == 0:
+            question.heard(len(choices))
     last = placing.evaluation()
     if len(choices) < wanted and stopped is None:
         stopped = last.message
-    return _Outcome(question.replicas, choices, before, constraint_reports(last), placing.copies, stopped)
+    return _Outcome(question.replicas, choices, before, constraint_reports(last), placing.copies, stopped, stuck)
 
 
 def _daemons(cluster: Cluster, profile: Profile, question: Question) -> _Outcome:
@@ -238,6 +249,12 @@ def _runs(outcomes: Sequence[_Outcome]) -> Runs:
 
 def _spread(figures: Sequence[int]) -> Spread:
     return Spread(minimum=min(figures), median=median_low(figures), maximum=max(figures))
+
+
+def _look_ahead(cluster: Cluster, profile: Profile, question: Question, outcome: _Outcome) -> LookAhead | None:
+    if question.is_daemon or question.replicas is None or len(outcome.choices) >= question.replicas or not outcome.stuck:
+        return None
+    return look_ahead(framework(profile), cluster, question.pod, question.replicas)
 
 
 def _preemption(cluster: Cluster, profile: Profile, question: Question, outcome: _Outcome) -> PreemptionReport | None:

@@ -69,6 +69,19 @@ class Runs(Report, frozen=True):
     """Per constraint, in the order of ``constraints``."""
 
 
+class LookAhead(Report, frozen=True):
+    """Whether replicas that got stuck would all fit in another order."""
+
+    nodes: tuple[str, ...] | None
+    """A node for each replica, in order; null when no such order was found."""
+    steps: int
+    """How many placements the search tried."""
+    exhausted: bool
+    """Whether every order was tried, so that none exists; otherwise the search found one or ended at its bound."""
+    blocking: tuple[str, ...]
+    """The constraints without any one of which all would fit."""
+
+
 class SimulateReport(Report, frozen=True, kw_only=True):
     api_version: str = API_VERSION
     kind: str = "SimulateReport"
@@ -95,6 +108,8 @@ class SimulateReport(Report, frozen=True, kw_only=True):
     worst_loss: dict[str, Loss] = msgspec.field(default_factory=dict)
     """Per topology key."""
     runs: Runs | None = None
+    look_ahead: LookAhead | None = None
+    """Only when replicas stay pending though their order could matter."""
     preemption: PreemptionReport | None = None
     gaps: tuple[str, ...] = ()
     not_modelled: tuple[str, ...] = ()

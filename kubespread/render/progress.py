@@ -14,12 +14,10 @@ _PATIENCE = 1.0
 _MIB = 2**20
 
 
-class DownloadProgress:
-    """Shows nothing for the first second. Its methods may be called from any thread."""
+class _Line:
+    """One line on standard error that appears after a second; its methods may be called from any thread."""
 
     def __init__(self) -> None:
-        self._objects: dict[str, int] = {}
-        self._pages = self._bytes = 0
         self._lock = threading.Lock()
         self._live = Live(get_renderable=self._line, console=Console(stderr=True), refresh_per_second=5, transient=True)
         self._timer = threading.Timer(_PATIENCE, self._live.start)
@@ -32,6 +30,18 @@ class DownloadProgress:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._timer.cancel()
         self._live.stop()
+
+    def _line(self) -> Text:
+        raise NotImplementedError
+
+
+class DownloadProgress(_Line):
+    """Pages, bytes and objects of a cluster."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._objects: dict[str, int] = {}
+        self._pages = self._bytes = 0
 
     def bytes_came(self, size: int) -> None:
         with self._lock:
@@ -47,3 +57,19 @@ class DownloadProgress:
             most = sorted(self._objects.items(), key=lambda item: -item[1])[:3]
             counts = ", ".join(f"{count} {resource}" for resource, count in most if count)
             return Text(f"reading the cluster: {self._pages} pages, {self._bytes / _MIB:.1f} MiB{f', {counts}' if counts else ''}")
+
+
+class PlacingProgress(_Line):
+    """How many replicas are placed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._placed = 0
+
+    def heard(self, placed: int) -> None:
+        with self._lock:
+            self._placed = placed
+
+    def _line(self) -> Text:
+        with self._lock:
+            return Text(f"placing replicas: {self._placed}")

@@ -6,7 +6,7 @@ import csv as csv_writer
 import io
 from collections.abc import Iterator, Sequence
 
-from kubespread.planner.simulation_report import DomainChange, SimulateReport, Spread
+from kubespread.planner.simulation_report import DomainChange, LookAhead, SimulateReport, Spread
 from kubespread.render.arithmetic import letter, preemption, short_key
 from kubespread.render.plain import align
 
@@ -122,8 +122,18 @@ def conclusion(report: SimulateReport) -> Iterator[str]:
         yield f"{report.runs.count} runs with ties broken at random: {placed.minimum} to {placed.maximum} placed, median {placed.median}"
     if report.stopped is not None:
         yield report.stopped
+    if report.look_ahead is not None:
+        yield _look_ahead(report.look_ahead)
     if said := preemption(report.preemption):
         yield said
+
+
+def _look_ahead(found: LookAhead) -> str:
+    if found.nodes is not None:
+        return f"all {len(found.nodes)} would fit in another order: {', '.join(found.nodes)}"
+    tried = "no order places them all" if found.exhausted else f"no order that places them all was found in {found.steps} steps"
+    without = f"; they would all fit without {' or without '.join(found.blocking)}" if found.blocking else ""
+    return f"{tried}{without}"
 
 
 def _ranges(report: SimulateReport, position: int) -> Sequence[Spread | None]:

@@ -110,9 +110,13 @@ class Prepared:
 
     def holding(self, copies: Counts) -> Prepared:
         """The same with so many more copies of the pod on each node, as far as nodes are judged by what they hold."""
-        held = copy(self)
-        held.states = {name: state.holding(copies) for name, state in self.states.items()}
-        return held
+        return self.with_states({name: state.holding(copies) for name, state in self.states.items()})
+
+    def with_states(self, states: dict[str, State]) -> Prepared:
+        """The same with other states of the same plugins."""
+        other = copy(self)
+        other.states = states
+        return other
 
     def verdicts(self, plugins: Iterable[Plugin]) -> dict[str, Verdicts]:
         """What each plugin says of every node; a plugin that rejects the pod rejects all of them."""

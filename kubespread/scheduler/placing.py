@@ -8,6 +8,7 @@ counts (`State.placed`); all others were asked once.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,22 +44,26 @@ class _Scored:
     """One score plugin's weighted points; they are worked out anew only when what they depend on has changed."""
 
     def __init__(self, state: State, weight: int) -> None:
-        self._state, self._weight = state, weight
+        self.state, self._weight = state, weight
         self._raw: Counts | None = None
         self._extent: Extent | None = None
         self._points: Counts | None = None
 
+    def of(self, state: State) -> _Scored:
+        """The same plugin's points in a fork."""
+        return _Scored(state, self._weight)
+
     def points(self, feasible: Mask) -> Counts | None:
         """None when the plugin skips."""
-        if self._raw is None or self._state.copies_matter is CopiesMatter.IN_DOMAINS:
-            self._raw = self._state.score(feasible)
+        if self._raw is None or self.state.copies_matter is CopiesMatter.IN_DOMAINS:
+            self._raw = self.state.score(feasible)
             self._extent = None
         if self._raw is None:
             return None
-        extent = self._state.extent(self._raw, feasible)
+        extent = self.state.extent(self._raw, feasible)
         if self._points is None or extent != self._extent:
             self._extent = extent
-            self._points = self._state.normalize(self._raw, extent) * self._weight
+            self._points = self.state.normalize(self._raw, extent) * self._weight
         return self._points
 
 
@@ -83,13 +88,36 @@ class Placing:
         scores = [(states[plugin.name], weight) for plugin, weight in framework.scores if plugin.name in states]
         self._never = self._fixed_rejections(filters)
         self._wide_filters = [state for state in filters if state.copies_matter is CopiesMatter.IN_DOMAINS]
-        self._wide = {id(state): state for state in states.values() if state.copies_matter is CopiesMatter.IN_DOMAINS}.values()
+        self._wide = [state for state in states.values() if state.copies_matter is CopiesMatter.IN_DOMAINS]
         self._local_filters = [state for state in filters if state.copies_matter is CopiesMatter.ON_THE_NODE]
         self._local_scores = [(state, weight) for state, weight in scores if state.copies_matter is CopiesMatter.ON_THE_NODE]
         self._scored = [_Scored(state, weight) for state, weight in scores if state.copies_matter is not CopiesMatter.ON_THE_NODE]
         self._levels: list[_Level] = []
         first = self._level(0)
         self._local_rejects, self._local_points = first.rejects.copy(), first.points.copy()
+
+    @property
+    def order_matters(self) -> bool:
+        """Whether some filter looks at topology domains, so that one placement can bar others for good."""
+        return bool(self._wide_filters)
+
+    def fork(self) -> Placing:
+        """The same state of affairs, to go on from in another way; this one is left as it is."""
+        fork = copy(self)
+        fork.copies, fork._held = self.copies.copy(), self._held.copy()
+        fork._local_rejects, fork._local_points = self._local_rejects.copy(), self._local_points.copy()
+        forked = {id(state): state.fork() for state in self._wide}
+        fork._wide = list(forked.values())
+        fork._wide_filters = [forked[id(state)] for state in self._wide_filters]
+        fork._scored = [scored.of(forked.get(id(scored.state), scored.state)) for scored in self._scored]
+        fork._prepared = self._prepared.with_states({name: forked.get(id(state), state) for name, state in self._prepared.states.items()})
+        return fork
+
+    def fitting(self) -> NDArray[np.intp]:
+        """Positions of the nodes where the next copy fits."""
+        if self._prepared.rejection is not None:
+            return np.empty(0, dtype=np.intp)
+        return np.flatnonzero(self._feasible())
 
     def choose(self, break_tie: Tiebreaker | None = None) -> Choice | None:
         """Where kube-scheduler would put the next copy; among equals the smallest name, or as ``break_tie`` says.

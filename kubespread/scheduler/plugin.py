@@ -83,6 +83,10 @@ class State:
         """The state as it is when each node holds so many more copies of the pod; for CopiesMatter.ON_THE_NODE."""
         return self
 
+    def fork(self) -> State:
+        """The same counts, to be updated apart from these; for CopiesMatter.IN_DOMAINS."""
+        return self
+
     def placed(self, node: int) -> None:
         """One more copy of the pod runs on ``node`` now; for CopiesMatter.IN_DOMAINS."""
 

@@ -27,6 +27,12 @@ class Domains:
         totals = self._totals.setdefault(topology_key, np.zeros(len(column.values), dtype=np.int64))
         np.add.at(totals, column.codes[there], weight * per_node[there])
 
+    def fork(self) -> Domains:
+        """The same totals, to be added to apart from these."""
+        fork = Domains(self._cluster)
+        fork._totals = {key: totals.copy() for key, totals in self._totals.items()}
+        return fork
+
     def add_one(self, topology_key: str, node: int, weight: int = 1) -> None:
         """Add one pod on ``node`` to its domain."""
         column = self._cluster.label(topology_key)

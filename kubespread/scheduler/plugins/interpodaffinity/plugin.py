@@ -6,6 +6,7 @@ Source of the rules: kube-scheduler 1.36, interpodaffinity/{filtering,scoring}.g
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -65,6 +66,12 @@ class _State(State):
     def _prefers(self) -> bool:
         own = bool(self._terms.preferred or self._terms.preferred_anti)
         return own or not self._args.ignore_preferred_terms_of_existing_pods
+
+    def fork(self) -> State:
+        fork = copy(self)
+        fork._existing_anti, fork._near, fork.preferences = self._existing_anti.fork(), self._near.fork(), self.preferences.fork()
+        fork._own_anti = [domains.fork() for domains in self._own_anti]
+        return fork
 
     def placed(self, node: int) -> None:
         """The copy is met by the next one's terms, and its own terms are about the next one."""

@@ -6,6 +6,7 @@ Source of the rules: kube-scheduler 1.36, podtopologyspread/filtering.go.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
@@ -54,6 +55,12 @@ class HardConstraint:
         np.add.at(self.counts, column.codes[counted], matching[counted])
         self._counted = counted
         self._one_more = int(constraint.counts_pods and constraint.self_match)
+
+    def fork(self) -> HardConstraint:
+        """The same counts, to be updated apart from these."""
+        fork = copy(self)
+        fork.counts = self.counts.copy()
+        return fork
 
     def placed(self, node: int) -> None:
         """One more copy of the pod on ``node``."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar
@@ -82,6 +83,12 @@ class SpreadState(State):
 
     def normalize(self, raw: Counts, extent: Extent) -> Counts:
         return self.soft.normalize(raw, extent) if self.soft is not None else raw
+
+    def fork(self) -> State:
+        fork = copy(self)
+        fork.__dict__["hard"] = [counted.fork() for counted in self.hard]
+        fork.__dict__["soft"] = self.soft.fork() if self.soft is not None else None
+        return fork
 
     def placed(self, node: int) -> None:
         for counted in (*self.hard, *(self.soft.counted if self.soft is not None else ())):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from copy import copy
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,6 +47,14 @@ class SoftConstraint:
             np.add.at(self._counts, self._value_of_node[eligible], matching[eligible])
             self._matching = self._counts[self._value_of_node]
         self._one_more = int(constraint.counts_pods and constraint.self_match)
+
+    def fork(self) -> SoftConstraint:
+        """The same counts, to be updated apart from these."""
+        fork = copy(self)
+        fork._matching = self._matching.copy()
+        if not self.is_hostname:
+            fork._counts = self._counts.copy()
+        return fork
 
     def placed(self, node: int) -> None:
         """One more copy of the pod on ``node``."""
@@ -95,6 +104,12 @@ class SoftConstraints:
             )
             for constraint in constraints
         ]
+
+    def fork(self) -> SoftConstraints:
+        """The same counts, to be updated apart from these."""
+        fork = copy(self)
+        fork.counted = [counted.fork() for counted in self.counted]
+        return fork
 
     def scored(self, feasible: Mask) -> Mask:
         """The feasible nodes that are compared with one another; the others get 0."""

@@ -1,0 +1,81 @@
+"""Placing replicas one after another: milliseconds a placement, on clusters of several sizes and kinds."""
+
+from __future__ import annotations
+
+import random
+import time
+from statistics import median
+from typing import Any
+
+from bench.clusters import cluster, deployment
+from kubespread.candidate.candidate import Surroundings
+from kubespread.candidate.manifests import from_object
+from kubespread.scheduler.cluster import Cluster
+from kubespread.scheduler.placing import Placing
+from kubespread.scheduler.plugins.registry import framework
+from kubespread.scheduler.profile import default_profile
+from kubespread.snapshot.snapshot import Snapshot
+
+Data = dict[str, Any]
+
+REPLICAS, RUNS = 1000, 5
+
+
+def placing() -> None:
+    print(f"Placing {REPLICAS:,} replicas, median of {RUNS} runs")
+    print(f"  {'nodes':>6}{'pods':>9}{'zones':>7}{'ms a placement':>17}")
+    for nodes in (100, 500, 1000, 2000, 5000):
+        for zones in (3, 10):
+            _report(nodes, zones, 30, cluster(nodes, zones))
+    for pods in (3, 60):
+        _report(5000, 3, pods, cluster(5000, 3, pods))
+    mixed, candidate = _mixed(5000)
+    _report(5000, 3, 30, mixed, candidate, "  unlike nodes, inter-pod affinity")
+
+
+def _report(nodes: int, zones: int, pods: int, objects: list[Data], candidate: Data | None = None, remark: str = "") -> None:
+    snapshot = Snapshot.from_objects(objects)
+    made = Cluster(snapshot.nodes, snapshot.pods, snapshot.objects)
+    pod = from_object(candidate or deployment(), Surroundings()).pod
+    milliseconds = median(_run(made, pod) for _ in range(RUNS)) * 1000
+    print(f"  {nodes:>6}{nodes * pods:>9}{zones:>7}{milliseconds:>17.3f}{remark}")
+
+
+def _run(made: Cluster, pod: Any) -> float:
+    """Seconds a placement, the first one not counted: it builds columns that are then kept."""
+    going = Placing(framework(default_profile()), made, pod)
+    first = going.choose()
+    assert first is not None
+    going.place(first.node)
+    start = time.perf_counter()
+    placed = 0
+    for _ in range(REPLICAS):
+        choice = going.choose()
+        if choice is None:
+            break
+        going.place(choice.node)
+        placed += 1
+    return (time.perf_counter() - start) / placed
+
+
+def _mixed(nodes: int) -> tuple[list[Data], Data]:
+    """Nodes of several sizes, some tainted; pods that keep away from each other; a candidate with affinities of its own."""
+    rng = random.Random(11)
+    objects = cluster(nodes)
+    for each in objects:
+        if each["kind"] == "Node":
+            each["status"]["allocatable"] = {"cpu": rng.choice(["16", "32", "64"]), "memory": rng.choice(["64Gi", "128Gi"]), "pods": "110"}
+            if rng.random() < 0.2:
+                each["spec"] = {"taints": [{"key": "spot", "effect": "PreferNoSchedule"}]}
+        elif rng.random() < 0.1:
+            term = {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"app": each["metadata"]["labels"]["app"]}}}
+            each["spec"]["affinity"] = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+    candidate = deployment()
+    spec = candidate["spec"]["template"]["spec"]
+    near = {"topologyKey": "topology.kubernetes.io/zone", "labelSelector": {"matchLabels": {"app": "app-2"}}}
+    away = {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"app": "app-1"}}}
+    spec["affinity"] = {
+        "podAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 50, "podAffinityTerm": near}]},
+        "podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [away]},
+    }
+    return objects, candidate

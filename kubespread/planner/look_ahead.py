@@ -1,0 +1,117 @@
+"""When one replica after another gets stuck: whether another order places them all, and what stands in the way if none does.
+
+Each placement of the search is one kube-scheduler would accept, though not always the one it would prefer. The search is
+bounded, and says when it ended for that reason alone.
+"""
+
+from __future__ import annotations
+
+import random
+
+import msgspec
+
+from kubespread.kube.objects import Pod
+from kubespread.planner.simulation_report import LookAhead
+from kubespread.scheduler.cluster import Cluster
+from kubespread.scheduler.framework import Framework
+from kubespread.scheduler.placing import Placing
+from kubespread.scheduler.plugin import SchedulingError
+
+MAX_STEPS = 4000
+"""Placements tried in all."""
+_RESTARTS = 20
+_SEED = 0
+
+
+def look_ahead(plugins: Framework, cluster: Cluster, pod: Pod, wanted: int) -> LookAhead | None:
+    """Another order for ``wanted`` copies of ``pod``, or what makes it impossible; None when order cannot matter."""
+    start = Placing(plugins, cluster, pod)
+    if not start.order_matters or not wanted:
+        return None
+    search = _Search(wanted)
+    found = search.at_random(start) or search.exhaustively(start)
+    if found is not None:
+        return LookAhead(nodes=tuple(cluster.names[node] for node in found), steps=search.steps, exhausted=False, blocking=())
+    blocking = tuple(name for name, relaxed in _relaxations(pod) if _fits(plugins, cluster, relaxed, wanted))
+    return LookAhead(nodes=None, steps=search.steps, exhausted=not search.is_over, blocking=blocking)
+
+
+class _Search:
+    """Looks for an order of ``wanted`` placements, never trying the same numbers of copies twice."""
+
+    def __init__(self, wanted: int) -> None:
+        self._wanted = wanted
+        self.steps = 0
+
+    @property
+    def is_over(self) -> bool:
+        return self.steps >= MAX_STEPS
+
+    def at_random(self, start: Placing) -> list[int] | None:
+        """Any node that fits, again and again: most dead ends are avoided by luck."""
+        chance = random.Random(_SEED)
+        for _ in range(_RESTARTS):
+            placing, path = start.fork(), list[int]()
+            while len(path) < self._wanted and self.steps < MAX_STEPS // 2:
+                fitting = placing.fitting()
+                if not len(fitting):
+                    break
+                path.append(int(fitting[chance.randrange(len(fitting))]))
+                placing.place(path[-1])
+                self.steps += 1
+            if len(path) == self._wanted:
+                return path
+        return None
+
+    def exhaustively(self, start: Placing) -> list[int] | None:
+        """Every order, as far as the bound allows."""
+        seen: set[bytes] = set()
+        trail: list[tuple[Placing, list[int]]] = [(start.fork(), [])]
+        while trail and not self.is_over:
+            placing, path = trail.pop()
+            for node in reversed(placing.fitting().tolist()):
+                after = placing.fork()
+                after.place(node)
+                self.steps += 1
+                key = after.copies.tobytes()
+                if key in seen:
+                    continue
+                seen.add(key)
+                if len(path) + 1 == self._wanted:
+                    return [*path, node]
+                trail.append((after, [*path, node]))
+        return None
+
+
+def _fits(plugins: Framework, cluster: Cluster, pod: Pod, wanted: int) -> bool:
+    try:
+        placing = Placing(plugins, cluster, pod)
+        for _ in range(wanted):
+            choice = placing.choose()
+            if choice is None:
+                return False
+            placing.place(choice.node)
+    except SchedulingError:
+        return False
+    return True
+
+
+def _relaxations(pod: Pod) -> list[tuple[str, Pod]]:
+    """The pod without each of the things that make order matter."""
+    constraints = pod.spec.topology_spread_constraints
+    relaxed = []
+    for position, constraint in enumerate(constraints):
+        if constraint.when_unsatisfiable == "DoNotSchedule":
+            rest = constraints[:position] + constraints[position + 1 :]
+            name = f"{constraint.topology_key} maxSkew {constraint.max_skew}"
+            relaxed.append((name, _with_spec(pod, topology_spread_constraints=rest)))
+    affinity = pod.spec.affinity
+    for kind in ("pod_affinity", "pod_anti_affinity"):
+        if affinity is not None and getattr(affinity, kind) is not None:
+            name = kind.replace("pod_anti_affinity", "podAntiAffinity").replace("pod_affinity", "podAffinity")
+            relaxed.append((name, _with_spec(pod, affinity=msgspec.structs.replace(affinity, **{kind: None}))))
+    return relaxed
+
+
+def _with_spec(pod: Pod, **changed: object) -> Pod:
+    return msgspec.structs.replace(pod, spec=msgspec.structs.replace(pod.spec, **changed))
