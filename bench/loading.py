@@ -68,9 +68,8 @@ def _snapshots(directory: Path, manifest: Path) -> None:
         asking, peak = _measure(str(PROGRAM), "explain", str(manifest), "-S", str(saved), "-q", "-o", "name")
         placing, _ = _measure(str(PROGRAM), "simulate", str(manifest), "--replicas", "10000", "-S", str(saved), "-q", "-o", "name")
         size = saved.stat().st_size / MEGABYTE
-        print(
-            f"  {suffix:<9}{size:7.1f} MB   save {saving:5.2f} s   explain {asking:5.2f} s   simulate 10,000 {placing:5.2f} s   peak {peak / MEGABYTE:4.0f} MB"
-        )
+        times = f"save {saving:5.2f} s   explain {asking:5.2f} s   simulate 10,000 {placing:5.2f} s"
+        print(f"  {suffix:<9}{size:7.1f} MB   {times}   peak {peak / MEGABYTE:4.0f} MB")
 
 
 def _measure(*program: str) -> tuple[float, float]:

@@ -7,9 +7,9 @@ from enum import IntEnum
 
 class ExitCode(IntEnum):
     YES = 0
-    """Some node fits."""
+    """Some node fits; all replicas are placed, and what was required holds."""
     NO = 1
-    """No node fits."""
+    """No node fits; some replica is not placed, or a requirement does not hold."""
     BAD_INPUT = 2
     """Wrong usage, or a manifest that the API server would refuse."""
     NO_CLUSTER = 3
@@ -22,6 +22,6 @@ class ExitCode(IntEnum):
 
 
 EPILOG = (
-    "Exit codes: 0 some node fits, 1 none fits, 2 wrong usage or bad manifest, 3 cluster or snapshot not readable, "
+    "Exit codes: 0 it fits, 1 it does not or a requirement fails, 2 wrong usage or bad manifest, 3 cluster or snapshot not readable, "
     "70 bug, 130 interrupted, 141 output closed."
 )

@@ -26,7 +26,7 @@ _SEED = 0
 def look_ahead(plugins: Framework, cluster: Cluster, pod: Pod, wanted: int) -> LookAhead | None:
     """Another order for ``wanted`` copies of ``pod``, or what makes it impossible; None when order cannot matter."""
     start = Placing(plugins, cluster, pod)
-    if not start.order_matters or not wanted:
+    if not start.order_matters or not start.has_room(wanted):
         return None
     search = _Search(wanted)
     found = search.at_random(start) or search.exhaustively(start)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from statistics import median_low
 
@@ -92,7 +92,7 @@ def simulate(cluster: Cluster, profile: Profile, question: Question) -> Simulate
         stopped=None,
         seed=question.seed,
         gaps=gaps(pod, profile, cluster.objects),
-        not_modelled=not_modelled(cluster, pod, profile),
+        not_modelled=(*not_modelled(cluster, pod, profile), *_shared_claims(pod)),
         admission=tuple(question.admission),
         notes=tuple(question.notes),
     )
@@ -118,6 +118,12 @@ def simulate(cluster: Cluster, profile: Profile, question: Question) -> Simulate
         look_ahead=_look_ahead(cluster, profile, question, shown),
         preemption=_preemption(cluster, profile, question, shown) if question.preemption else None,
     )
+
+
+def _shared_claims(pod: Pod) -> Iterator[str]:
+    """A controller may give each replica claims of its own."""
+    if any(volume.persistent_volume_claim is not None or volume.ephemeral is not None for volume in pod.spec.volumes):
+        yield "claims of each replica: all are judged with those of the first, and none is bound by a placement"
 
 
 def _seeds(question: Question) -> list[int | None]:

@@ -39,9 +39,9 @@ class DownloadProgress(_Line):
     """Pages, bytes and objects of a cluster."""
 
     def __init__(self) -> None:
-        super().__init__()
         self._objects: dict[str, int] = {}
         self._pages = self._bytes = 0
+        super().__init__()
 
     def bytes_came(self, size: int) -> None:
         with self._lock:
@@ -63,8 +63,8 @@ class PlacingProgress(_Line):
     """How many replicas are placed."""
 
     def __init__(self) -> None:
-        super().__init__()
         self._placed = 0
+        super().__init__()
 
     def heard(self, placed: int) -> None:
         with self._lock:

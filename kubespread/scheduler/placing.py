@@ -101,6 +101,14 @@ class Placing:
         """Whether some filter looks at topology domains, so that one placement can bar others for good."""
         return bool(self._wide_filters)
 
+    def has_room(self, copies: int) -> bool:
+        """Whether the nodes could hold so many more copies if topology domains did not matter."""
+        room, held = 0, 0
+        while room < copies and (more := int(np.count_nonzero(~(self._never | self._level(held).rejects)))):
+            room += more
+            held += 1
+        return room >= copies
+
     def fork(self) -> Placing:
         """The same state of affairs, to go on from in another way; this one is left as it is."""
         fork = copy(self)
