@@ -90,7 +90,7 @@ def simulate(cluster: Cluster, profile: Profile, question: Question) -> Simulate
         placed=0,
         placements=(),
         stopped=None,
-        seed=question.seed,
+        seed=_seeds(question)[0],
         gaps=gaps(pod, profile, cluster.objects),
         not_modelled=(*not_modelled(cluster, pod, profile), *_shared_claims(pod)),
         admission=tuple(question.admission),

@@ -61,6 +61,9 @@ def _picture(report: SimulateReport) -> Iterator[str]:
         yield from _bars(report.distribution[position], _ranges(report, position))
     yield from _nodes(report)
     yield from _losses(report)
+    ties = sum(placement.ties > 1 for placement in report.placements)
+    if ties and report.seed is None:
+        yield f"  {ties} of {report.placed} choices were among equals: the smallest name took them"
     yield from conclusion(report)
 
 

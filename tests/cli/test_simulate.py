@@ -71,6 +71,7 @@ def test_a_picture_for_people() -> None:
         "  node3   1",
         "  without zone zone1 there remain 2 of 4",
         "  without node node1 there remain 2 of 4",
+        "  3 of 4 choices were among equals: the smallest name took them",
         "4 of 4 placed",
     ]
 
@@ -260,3 +261,37 @@ def test_a_daemon_set_runs_on_every_node_it_may(tmp_path: Path) -> None:
     assert report["stopped"] == "no room on n3: Insufficient cpu"
     refused = run("simulate", manifest, "-S", cluster, "--replicas", "2")
     assert refused == (2, "", "error: DaemonSet/agent: a DaemonSet has no replicas, it runs one pod on every node it may run on\n")
+
+
+def test_a_cluster_without_nodes(tmp_path: Path) -> None:
+    cluster = written(tmp_path / "cluster.json", {"apiVersion": "v1", "kind": "NodeList", "items": []})
+    result = run("simulate", WEB, "-S", cluster, "--replicas", "2", "-o", "json")
+    report = result.report_of(SIMULATE_SCHEMA)
+    assert (result.code, report["placed"], report["stopped"]) == (1, 0, "no nodes available to schedule pods")
+
+
+def test_a_pod_that_a_plugin_rejects_as_a_whole(tmp_path: Path) -> None:
+    """Every node says the same, so the message is the plugin's own."""
+    claim = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "other", "namespace": "default"}, "spec": {}}
+    cluster = written(tmp_path / "cluster.json", [*hosts("a", "b"), claim])
+    path = written(tmp_path / "pod.json", pod(volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "gone"}}]))
+    result = run("simulate", path, "-S", cluster)
+    assert (result.code, result.err.splitlines()) == (
+        1,
+        [
+            "gap: no Service objects: default constraints cannot be derived from Services",
+            "not modelled: claims of each replica: all are judged with those of the first, and none is bound by a placement",
+            "0 of 1 placed",
+            '0/2 nodes are available: persistentvolumeclaim "gone" not found.',
+        ],
+    )
+
+
+def test_more_domains_than_a_screen_holds_show_their_extremes(tmp_path: Path) -> None:
+    cluster = written(tmp_path / "cluster.json", hosts(*(f"z{number:02}" for number in range(30))))
+    path = written(tmp_path / "pod.json", pod(constraints=[hard(ZONE)]))
+    shown = run("simulate", path, "-S", cluster, "--replicas", "40", "-o", "table").out.splitlines()
+    bars = [line for line in shown if "→" in line and line.startswith("     ")]
+    assert (len(bars), bars[0].split()[0], bars[-1].split()[0]) == (12, "z00", "z29")
+    assert "     and 18 domains between these" in shown
+    assert "  and 10 more nodes with 1 each" in shown
