@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from kubespread.candidate.candidate import Surroundings
 from kubespread.candidate.manifests import Manifest, from_manifest, from_object, read_manifest
@@ -75,6 +75,21 @@ def explain(
     return report.with_gaps(asked.gaps) if asked.gaps else report
 
 
+class SimulateOptions(TypedDict, total=False):
+    """What `simulate` and `simulate_together` take by name."""
+
+    until_full: bool
+    from_scratch: bool
+    seed: int | None
+    runs: int
+    keys: Sequence[str]
+    name: str | None
+    namespace: str | None
+    scheduler_name: str | None
+    feature_gates: str | None
+    heard: Callable[[int], None] | None
+
+
 def simulate(
     snapshot: Snapshot,
     pod: Mapping[str, Any] | str | Path,
@@ -82,7 +97,7 @@ def simulate(
     scheduler_config: str | Path | None = None,
     kube_version: str | None = None,
     preemption: bool = False,
-    **options: Any,
+    **options: Unpack[SimulateOptions],
 ) -> SimulateReport:
     """Where kube-scheduler would put ``replicas`` copies of ``pod``, one after another, and what would stop it.
 
@@ -143,7 +158,7 @@ def simulate_together(
             pod=candidate.pod,
             replicas=None if until_full else max(0, (candidate.replicas if replicas is None else replicas) - len(present)),
             is_daemon=candidate.workload is not None and candidate.workload.kind == "DaemonSet",
-            names=replica_names(candidate.pod),
+            names=replica_names(candidate.pod, present),
             present=[cluster.node_index[found.spec.node_name] for found in present],
             seed=seed,
             runs=runs,

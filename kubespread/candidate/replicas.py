@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import count
 
 from kubespread.candidate.candidate import WorkloadName
 from kubespread.kube.objects import Pod
@@ -28,11 +29,11 @@ def present_replicas(pods: Iterable[Pod], workload: WorkloadName, replica_sets: 
     ]
 
 
-def replica_names(pod: Pod) -> Callable[[int], str]:
-    """What the replica of a number, from 0, is called; a StatefulSet's go on where its pod begins."""
+def replica_names(pod: Pod, present: Iterable[Pod]) -> Iterator[str]:
+    """What further replicas are called: numbered, by the ordinals no replica has yet where they are a StatefulSet's."""
+    taken = {found.metadata.name for found in present}
     owner = next((owner for owner in pod.metadata.owner_references if owner.controller), None)
-    if owner is None:
-        return lambda number: f"{pod.metadata.name}-{number}"
-    ordinal = pod.metadata.name.removeprefix(f"{owner.name}-")
-    first = int(ordinal) if owner.kind == "StatefulSet" and ordinal.isdecimal() else 0
-    return lambda number: f"{owner.name}-{first + number}"
+    base = pod.metadata.name if owner is None else owner.name
+    ordinal = pod.metadata.name.removeprefix(f"{base}-")
+    first = int(ordinal) if owner is not None and owner.kind == "StatefulSet" and ordinal.isdecimal() else 0
+    return (name for number in count(first) if (name := f"{base}-{number}") not in taken)

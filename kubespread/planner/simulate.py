@@ -44,8 +44,8 @@ class Question:
     pod: Pod
     replicas: int | None
     """How many to add; None for as many as fit."""
-    names: Callable[[int], str]
-    """What the replica of a number, from 0, is called."""
+    names: Iterator[str]
+    """What replicas are called, in order."""
     is_daemon: bool = False
     """One on every node that the pod's affinity and tolerations allow, instead of a number of them."""
     present: Sequence[int] = ()
@@ -191,12 +191,12 @@ def _placements(cluster: Cluster, question: Question, choices: Sequence[Choice])
     return [
         Placement(
             replica=position,
-            pod=question.names(position),
+            pod=name,
             node=cluster.names[choice.node],
             total=choice.total,
             ties=choice.ties,
         )
-        for position, choice in enumerate(choices)
+        for position, (choice, name) in enumerate(zip(choices, question.names, strict=False))
     ]
 
 

@@ -295,3 +295,15 @@ def test_more_domains_than_a_screen_holds_show_their_extremes(tmp_path: Path) ->
     assert (len(bars), bars[0].split()[0], bars[-1].split()[0]) == (12, "z00", "z29")
     assert "     and 18 domains between these" in shown
     assert "  and 10 more nodes with 1 each" in shown
+
+
+def test_a_stateful_set_goes_on_with_the_ordinals_it_lacks(tmp_path: Path) -> None:
+    stateful = {**deployment("db", replicas=4), "kind": "StatefulSet"}
+    running = [pod(name, "n0") for name in ("db-0", "db-2")]
+    for each in running:
+        each["metadata"]["ownerReferences"] = owned_by("StatefulSet", "db")
+    cluster = written(tmp_path / "cluster.json", [*hosts("a", "b"), *running, stateful])
+    manifest = written(tmp_path / "db.json", stateful)
+    for asked in (manifest, "sts/db"):
+        lines = run("simulate", asked, "-S", cluster, "-o", "name", "-q").out.splitlines()
+        assert [line.split("\t")[0] for line in lines] == ["db-1", "db-3"]

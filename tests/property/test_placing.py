@@ -46,7 +46,10 @@ def everything(evaluation: Evaluation) -> dict[str, Any]:
 
 
 def check(plugins: Framework, cluster: Cluster, candidate: Any, steps: int, chance: random.Random) -> int:
-    """Place copies on random nodes that fit, comparing everything with a cluster built anew each time."""
+    """Place copies on random nodes that fit, comparing everything with a cluster built anew each time.
+
+    Each placement is made in a fork, which must leave its parent as it was.
+    """
     placing, placed = Placing(plugins, cluster, candidate), list[int]()
     for _ in range(steps):
         anew = plugins.evaluate(cluster.with_pods(candidate, placed), candidate)
@@ -65,7 +68,9 @@ def check(plugins: Framework, cluster: Cluster, candidate: Any, steps: int, chan
         fitting = anew.ranking.tolist()
         # Mostly not the best one: counts must be right wherever a copy lands.
         placed.append(fitting[chance.randrange(len(fitting))])
+        parent, placing = placing, placing.fork()
         placing.place(placed[-1])
+        assert everything(parent.evaluation()) == everything(anew)
     return len(placed)
 
 
