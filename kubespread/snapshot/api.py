@@ -42,7 +42,9 @@ class Transport(Protocol):
     advice: Mapping[int, str]
 
     def get(self, path: str, timeout: float | None) -> Response: ...
-    def translate(self, error: Exception, timeout: float) -> Exception: ...
+    def translate(self, error: Exception, timeout: float) -> Exception:
+        """What to raise instead; the error itself where it is nothing a user can mend."""
+        ...
 
 
 class _Status(msgspec.Struct):
@@ -92,8 +94,11 @@ class Api:
                     if deadline is not None and monotonic() > deadline:
                         raise TimeoutError
                 response.release_conn()
-        except Exception as error:
-            raise self.transport.translate(error, self.timeout) from error
+        except Exception as error:  # whatever the transport raises, it knows best what to tell of it
+            told = self.transport.translate(error, self.timeout)
+            if told is error:
+                raise
+            raise told from error
         return response.status, response.headers, bytes(body)
 
     def _refusal(self, path: str, status: int, body: bytes) -> ApiError:
