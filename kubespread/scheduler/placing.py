@@ -74,15 +74,9 @@ class Placing:
         self._framework = framework
         self._scoring = bool(framework.scores)
         self._by_name = cluster.name_rank
-        self._has_volumes = any(volume.is_of_use for volume in pod.spec.volumes)
         self.copies: Counts = np.zeros(len(cluster), dtype=np.int64)
         """How many copies each node holds so far."""
-        self._begin(cluster, pod)
-
-    def _begin(self, cluster: Cluster, pod: Pod) -> None:
-        framework = self._framework
         self._prepared = framework.prepare(cluster, pod)
-        self._held: Counts = np.zeros(len(cluster), dtype=np.int64)
         states = self._prepared.states
         filters = [states[plugin.name] for plugin in framework.filters if plugin.name in states]
         scores = [(states[plugin.name], weight) for plugin, weight in framework.scores if plugin.name in states]
@@ -112,7 +106,7 @@ class Placing:
     def fork(self) -> Placing:
         """The same state of affairs, to go on from in another way; this one is left as it is."""
         fork = copy(self)
-        fork.copies, fork._held = self.copies.copy(), self._held.copy()
+        fork.copies = self.copies.copy()
         fork._local_rejects, fork._local_points = self._local_rejects.copy(), self._local_points.copy()
         forked = {id(state): state.fork() for state in self._wide}
         fork._wide = list(forked.values())
@@ -146,13 +140,7 @@ class Placing:
     def place(self, node: int) -> None:
         """One more copy now runs on ``node``."""
         self.copies[node] += 1
-        if self._has_volumes:
-            # What claims and disks a copy takes away from the next one is seen by preparing anew.
-            cluster, pod = self._prepared.cluster, self._prepared.pod
-            self._begin(cluster.with_pods(pod, [node]), pod)
-            return
-        self._held[node] += 1
-        level = self._level(int(self._held[node]))
+        level = self._level(int(self.copies[node]))
         self._local_rejects[node] = level.rejects[node]
         self._local_points[node] = level.points[node]
         for state in self._wide:
@@ -160,7 +148,7 @@ class Placing:
 
     def evaluation(self) -> Evaluation:
         """What every plugin says about the next copy."""
-        return self._framework.conclude(self._prepared.holding(self._held))
+        return self._framework.conclude(self._prepared.holding(self.copies))
 
     def _fixed_rejections(self, filters: Sequence[State]) -> Mask:
         rejected: Mask = np.zeros(len(self.copies), dtype=np.bool_)

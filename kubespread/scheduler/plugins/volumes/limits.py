@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 
 from kubespread.kube.objects import Pod
 from kubespread.kube.storage import CSINode
-from kubespread.scheduler.cluster import Cluster
+from kubespread.scheduler.cluster import Cluster, Counts
 from kubespread.scheduler.node_matching import everywhere
-from kubespread.scheduler.plugin import SKIP, Code, State, Status, Verdicts
+from kubespread.scheduler.plugin import SKIP, Code, CopiesMatter, State, Status, Verdicts
 from kubespread.scheduler.storage import claim_names
 
 EXCEEDED = Status(Code.UNSCHEDULABLE, ("node(s) exceed max volume count",))
@@ -41,9 +41,15 @@ def _unknown_claim(pod: Pod, name: str | None) -> Status | None:
 
 @dataclass
 class _State(State):
+    copies_matter = CopiesMatter.ON_THE_NODE
+
     cluster: Cluster
     added: Mapping[str, str]
     unknown: Status | None
+    copies: int | Counts = 0
+
+    def holding(self, copies: int | Counts) -> State:
+        return replace(self, copies=copies)
 
     def filter(self) -> Verdicts:
         if self.unknown is not None:
@@ -63,6 +69,9 @@ class _State(State):
             if driver.allocatable is not None and driver.allocatable.count is not None
         }
         used = self.cluster.attached_volumes.get(node, {})
+        if (self.copies if isinstance(self.copies, int) else self.copies[node]) > 0:
+            # A copy shares its volumes with the next one.
+            used = {**used, **self.added}
         count = Counter(used.values())
         # Attachments no counted pod explains count too, the candidate's own among them.
         count.update(driver for unique, driver in self.cluster.volume_attachments.get(node, {}).items() if unique not in used)

@@ -5,15 +5,17 @@ Source of the rules: kube-scheduler 1.36, volumerestrictions/volume_restrictions
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 
 from kubespread.kube.objects import Pod
 from kubespread.kube.volumes import Volume
-from kubespread.scheduler.cluster import Cluster
-from kubespread.scheduler.plugin import SKIP, Code, State, Status, Verdicts
+from kubespread.scheduler.cluster import Cluster, Mask
+from kubespread.scheduler.node_matching import nowhere
+from kubespread.scheduler.plugin import SKIP, Code, CopiesMatter, State, Status, Verdicts
 
 NO_DISK = Status(Code.UNSCHEDULABLE, ("node(s) had no available disk",))
 IN_USE = Status(
@@ -38,22 +40,38 @@ class VolumeRestrictions:
                 exclusive.add((pod.metadata.namespace, name))
         disks = [volume for volume in pod.spec.volumes if _is_exclusive_disk(volume)]
         conflicts = any(claim in cluster.claims_in_use for claim in exclusive)
-        return _State(cluster, disks, conflicts) if disks or conflicts else SKIP
+        return _State(disks, bool(exclusive), conflicts, _busy(cluster, disks)) if disks or exclusive else SKIP
+
+
+def _busy(cluster: Cluster, disks: Sequence[Volume]) -> Mask:
+    """Nodes where a pod uses one of ``disks`` in a way that keeps others off."""
+    busy = nowhere(cluster)
+    for node, used in cluster.inline_volumes if disks else ():
+        busy[node] |= any(_same_disk(wanted, used) for wanted in disks)
+    return busy
 
 
 @dataclass
 class _State(State):
-    cluster: Cluster
-    disks: list[Volume]
-    conflicts: bool
+    copies_matter = CopiesMatter.IN_DOMAINS
 
-    def filter(self) -> Verdicts:
-        # A claim in use anywhere is in use everywhere.
-        which = np.full(len(self.cluster), 2 if self.conflicts else 0, dtype=np.int32)
-        for node, used in self.cluster.inline_volumes:
-            if any(_same_disk(wanted, used) for wanted in self.disks):
-                which[node] = 1
-        return Verdicts(which, (NO_DISK, IN_USE))
+    disks: list[Volume]
+    exclusive: bool
+    """Whether some claim may be used by one pod only; in use anywhere, it is in use everywhere."""
+    in_use: bool
+    busy: Mask
+
+    def fork(self) -> State:
+        return replace(self, busy=self.busy.copy())
+
+    def placed(self, node: int) -> None:
+        self.in_use |= self.exclusive
+        self.busy[node] |= any(_same_disk(disk, disk) for disk in self.disks)
+
+    def filter(self) -> Verdicts | None:
+        if not (self.disks or self.in_use):
+            return None
+        return Verdicts(np.where(self.busy, 1, 2 if self.in_use else 0).astype(np.int32), (NO_DISK, IN_USE))
 
 
 def _is_exclusive_disk(volume: Volume) -> bool:
