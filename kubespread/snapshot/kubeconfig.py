@@ -18,6 +18,7 @@ from kubespread.manifest.reading import MAX_MANIFEST_BYTES, read_text_bytes
 
 Data = dict[str, Any]
 
+_TLS_KEYS = ("certificate-authority", "certificate-authority-data", "insecure-skip-tls-verify", "tls-server-name")
 _LISTS = {"clusters": "cluster", "contexts": "context", "users": "user"}
 _PATHS = {"clusters": ("certificate-authority",), "users": ("client-certificate", "client-key", "tokenFile"), "contexts": ()}
 
@@ -78,8 +79,19 @@ def choose(access: Access, environment: Mapping[str, str]) -> Target | None:
     found = _named(config, "clusters", str(cluster or ""))
     if not found.get("server"):
         raise UsageError(f'cluster "{cluster}" of the kubeconfig has no server')
+    found = {**found, "server": _server_url(str(found["server"]), found)}
     credentials = _with_token(_named(config, "users", user)) if user else {}
     return Target(name, str(context.get("namespace") or ""), found, credentials)
+
+
+def _server_url(server: str, cluster: Data) -> str:
+    """The server as a URL; a bare host and port is reached with TLS when anything is said about TLS, as kubectl does it."""
+    scheme, separator, _ = server.partition("://")
+    if not separator:
+        return f"{'https' if any(key in cluster for key in _TLS_KEYS) else 'http'}://{server}"
+    if scheme.lower() not in ("http", "https"):
+        raise UsageError(f'server "{server}" of the kubeconfig is not an http or https URL')
+    return server
 
 
 def _with_token(user: Data) -> Data:

@@ -96,6 +96,13 @@ def test_relative_paths_are_relative_to_their_own_file(tmp_path: Path) -> None:
     )
 
 
+def test_a_server_without_a_scheme_gets_one(tmp_path: Path) -> None:
+    plain, secure = config("example.com:8080", context="c"), config("example.com:6443", name="d")
+    secure["clusters"][0]["cluster"]["certificate-authority-data"] = "YQ=="
+    files = written(tmp_path, first=plain, second=secure)
+    assert (target(files)[1], target(files, context="d")[1]) == ("http://example.com:8080", "https://example.com:6443")
+
+
 def test_a_command_on_the_path_stays_as_it_is(tmp_path: Path) -> None:
     files = written(tmp_path, first=config("https://one", context="c", users=[{"name": "c", "user": {"exec": {"command": "aws"}}}]))
     found = choose(Access(), {"KUBECONFIG": files})
@@ -104,17 +111,22 @@ def test_a_command_on_the_path_stays_as_it_is(tmp_path: Path) -> None:
 
 
 MISUSES: dict[str, tuple[Data, dict[str, Any], str]] = {
-    "an unknown context": (config("x", context="c"), {"context": "d"}, 'context "d" does not exist in the kubeconfig; it has c'),
-    "an unknown user": (config("x", context="c"), {"user": "d"}, 'user "d" does not exist in the kubeconfig; it has c'),
-    "an unknown cluster": (config("x", context="c"), {"cluster": "d"}, 'cluster "d" does not exist in the kubeconfig; it has c'),
+    "an unknown context": (config("https://x", context="c"), {"context": "d"}, 'context "d" does not exist in the kubeconfig; it has c'),
+    "an unknown user": (config("https://x", context="c"), {"user": "d"}, 'user "d" does not exist in the kubeconfig; it has c'),
+    "an unknown cluster": (config("https://x", context="c"), {"cluster": "d"}, 'cluster "d" does not exist in the kubeconfig; it has c'),
     "no current context": (
-        config("x"),
+        config("https://x"),
         {},
         "no cluster chosen: the kubeconfig has no current-context; choose one of c with --context",
     ),
     "a cluster without server": (config("", context="c"), {}, 'cluster "c" of the kubeconfig has no server'),
+    "a server of another protocol": (
+        config("ftp://x", context="c"),
+        {},
+        'server "ftp://x" of the kubeconfig is not an http or https URL',
+    ),
     "a token file that is not there": (
-        config("x", context="c", users=[{"name": "c", "user": {"tokenFile": "/no/token"}}]),
+        config("https://x", context="c", users=[{"name": "c", "user": {"tokenFile": "/no/token"}}]),
         {},
         "/no/token: tokenFile of the kubeconfig: No such file or directory",
     ),
