@@ -12,13 +12,21 @@ from pathlib import Path
 from typing import Any
 
 from kubespread.errors import Fault, ManifestError, UsageError
-from kubespread.manifest.documents import documents
+from kubespread.manifest.documents import describe, documents
 from kubespread.manifest.events import MalformedError
 from kubespread.manifest.reading import MAX_MANIFEST_BYTES, read_text_bytes
 
 Data = dict[str, Any]
 
 _TLS_KEYS = ("certificate-authority", "certificate-authority-data", "insecure-skip-tls-verify", "tls-server-name")
+_PLUGIN = "exec"
+_TYPED = frozenset(
+    {
+        "server", "certificate-authority", "certificate-authority-data", "tls-server-name", "proxy-url", "client-certificate",
+        "client-certificate-data", "client-key", "client-key-data", "token", "tokenFile", "username", "password", "as", _PLUGIN,
+        "cluster", "user", "namespace",
+    }
+)  # fmt: skip
 _LISTS = {"clusters": "cluster", "contexts": "context", "users": "user"}
 _PATHS = {"clusters": ("certificate-authority",), "users": ("client-certificate", "client-key", "tokenFile"), "contexts": ()}
 
@@ -148,6 +156,11 @@ def _read(file: Path) -> Data:
         for position, entry in enumerate(entries):
             if not isinstance(entry, dict) or not isinstance(entry.get("name"), str) or not isinstance(entry.get(singular) or {}, dict):
                 raise ManifestError(str(file), [Fault("expected an object with a name", f"{kind}[{position}]")])
+            for key, value in (entry.get(singular) or {}).items():
+                expected = dict if key == _PLUGIN else str
+                if key in _TYPED and value is not None and not isinstance(value, expected):
+                    mismatch = f"expected {'an object' if expected is dict else 'a string'}, found {describe(value)}"
+                    raise ManifestError(str(file), [Fault(mismatch, f"{kind}[{position}].{singular}.{key}")])
     return config
 
 

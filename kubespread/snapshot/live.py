@@ -151,8 +151,9 @@ class _Transport:
         configuration.connection_pool_maxsize = _CONNECTIONS
         try:
             self._pool: Any = kubernetes.client.ApiClient(configuration).rest_client.pool_manager
-        except (OSError, self._errors.HTTPError) as error:
-            raise SnapshotError(f"{self.server}: {_one_line(error)}") from error
+        except (OSError, ImportError, ValueError, self._errors.HTTPError) as error:
+            # A SOCKS proxy takes a package that the Kubernetes client does not bring along.
+            raise SnapshotError(f"{self._proxy or self.server}: {_one_line(error)}") from error
         self._headers = _headers(urllib3.HTTPHeaderDict(), access, target)
         self.advice: Mapping[int, str] = _advice(target)
 

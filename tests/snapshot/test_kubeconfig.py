@@ -147,6 +147,14 @@ MALFORMED = {
     "a cluster without a name": ("clusters:\n- cluster: {}\n", "{file}: clusters[0]: expected an object with a name"),
     "a list of strings": ("users: [me]\n", "{file}: users[0]: expected an object with a name"),
     "a cluster that is a string": ("clusters: [{name: a, cluster: b}]\n", "{file}: clusters[0]: expected an object with a name"),
+    "a server that is a number": (
+        "clusters: [{name: a, cluster: {server: 7}}]\n",
+        "{file}: clusters[0].cluster.server: expected a string, found a number",
+    ),
+    "a plugin that is a string": (
+        "users: [{name: a, user: {exec: aws}}]\n",
+        "{file}: users[0].user.exec: expected an object, found the string 'aws'",
+    ),
     "clusters that are a string": ("clusters: abc\n", "{file}: clusters: expected a list"),
 }
 
