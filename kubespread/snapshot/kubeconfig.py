@@ -14,6 +14,7 @@ from typing import Any
 from kubespread.errors import Fault, ManifestError, UsageError
 from kubespread.manifest.documents import describe, documents
 from kubespread.manifest.events import MalformedError
+from kubespread.manifest.lines import FieldLines
 from kubespread.manifest.reading import MAX_MANIFEST_BYTES, read_text_bytes
 
 Data = dict[str, Any]
@@ -141,27 +142,38 @@ def _merged(files: list[Path]) -> Data | None:
 
 def _read(file: Path) -> Data:
     try:
-        found = [document for document in documents(read_text_bytes(str(file), MAX_MANIFEST_BYTES)) if document is not None]
+        text = read_text_bytes(str(file), MAX_MANIFEST_BYTES)
+        found = [document for document in documents(text) if document is not None]
     except OSError as error:
         raise ManifestError(str(file), [Fault(f"kubeconfig: {error.strerror or error}")]) from error
     except MalformedError as error:
         raise ManifestError(str(file), [error.fault]) from error
     config = found[0] if found else {}
+    for field, message in _faults(config):
+        raise ManifestError(str(file), [Fault(message, field, FieldLines(text).line(0, field))])
+    return config
+
+
+def _faults(config: Any) -> Iterator[tuple[str, str]]:
+    """Fields of the wrong type, as far as they are read here or by the Kubernetes client."""
     if not isinstance(config, dict):
-        raise ManifestError(str(file), [Fault("expected a kubeconfig, found something that is not an object")])
+        yield "", f"expected a kubeconfig, found {describe(config)}"
+        return
     for kind, singular in _LISTS.items():
         entries = config.get(kind) or []
         if not isinstance(entries, list):
-            raise ManifestError(str(file), [Fault("expected a list", kind)])
+            yield kind, f"expected a list, found {describe(entries)}"
+            return
         for position, entry in enumerate(entries):
+            place = f"{kind}[{position}]"
             if not isinstance(entry, dict) or not isinstance(entry.get("name"), str) or not isinstance(entry.get(singular) or {}, dict):
-                raise ManifestError(str(file), [Fault("expected an object with a name", f"{kind}[{position}]")])
+                yield place, "expected an object with a name"
+                return
             for key, value in (entry.get(singular) or {}).items():
                 expected = dict if key == _PLUGIN else str
                 if key in _TYPED and value is not None and not isinstance(value, expected):
-                    mismatch = f"expected {'an object' if expected is dict else 'a string'}, found {describe(value)}"
-                    raise ManifestError(str(file), [Fault(mismatch, f"{kind}[{position}].{singular}.{key}")])
-    return config
+                    wanted = "an object" if expected is dict else "a string"
+                    yield f"{place}.{singular}.{key}", f"expected {wanted}, found {describe(value)}"
 
 
 def _resolved(entry: Data, kind: str, directory: Path) -> Data:

@@ -143,19 +143,19 @@ def test_misuse(case: str, tmp_path: Path) -> None:
 
 MALFORMED = {
     "not YAML": ("clusters: [\n", "{file}:2: YAML syntax: while parsing a flow node, did not find expected node content"),
-    "not an object": ("- 1\n", "{file}: expected a kubeconfig, found something that is not an object"),
-    "a cluster without a name": ("clusters:\n- cluster: {}\n", "{file}: clusters[0]: expected an object with a name"),
-    "a list of strings": ("users: [me]\n", "{file}: users[0]: expected an object with a name"),
-    "a cluster that is a string": ("clusters: [{name: a, cluster: b}]\n", "{file}: clusters[0]: expected an object with a name"),
+    "not an object": ("- 1\n", "{file}:1: expected a kubeconfig, found a list"),
+    "a cluster without a name": ("clusters:\n- cluster: {}\n", "{file}:2: clusters[0]: expected an object with a name"),
+    "a list of strings": ("users: [me]\n", "{file}:1: users[0]: expected an object with a name"),
+    "a cluster that is a string": ("clusters: [{name: a, cluster: b}]\n", "{file}:1: clusters[0]: expected an object with a name"),
     "a server that is a number": (
         "clusters: [{name: a, cluster: {server: 7}}]\n",
-        "{file}: clusters[0].cluster.server: expected a string, found a number",
+        "{file}:1: clusters[0].cluster.server: expected a string, found a number",
     ),
     "a plugin that is a string": (
         "users: [{name: a, user: {exec: aws}}]\n",
-        "{file}: users[0].user.exec: expected an object, found the string 'aws'",
+        "{file}:1: users[0].user.exec: expected an object, found the string 'aws'",
     ),
-    "clusters that are a string": ("clusters: abc\n", "{file}: clusters: expected a list"),
+    "clusters that are a string": ("clusters: abc\n", "{file}:1: clusters: expected a list, found the string 'abc'"),
 }
 
 
