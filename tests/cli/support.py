@@ -19,7 +19,8 @@ CLUSTER = str(FIXTURES / "clusters" / "docs-4-nodes.yaml")
 SIMULATE_SCHEMA = json.loads((ROOT / "docs" / "schema" / "simulate-report.json").read_text())
 SCHEMA = json.loads((ROOT / "docs" / "schema" / "explain-report.json").read_text())
 
-_COLOR_VARIABLES = (
+PROXY_VARIABLES = tuple(spelled for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY") for spelled in (name, name.lower()))
+_MEDDLING_VARIABLES = (
     "NO_COLOR",
     "FORCE_COLOR",
     "CLICOLOR",
@@ -30,6 +31,7 @@ _COLOR_VARIABLES = (
     "KUBESPREAD_SNAPSHOT",
     "KUBECONFIG",
     "KUBERNETES_SERVICE_HOST",
+    *PROXY_VARIABLES,
 )
 
 
@@ -53,7 +55,7 @@ class Result(NamedTuple):
 
 def environment(**more: str) -> dict[str, str]:
     """This process's environment without what would change colours, widths, or the cluster that is asked."""
-    clean = {name: value for name, value in os.environ.items() if name not in _COLOR_VARIABLES}
+    clean = {name: value for name, value in os.environ.items() if name not in _MEDDLING_VARIABLES}
     return {**clean, "TERM": "xterm", "HOME": "/nonexistent", **more}
 
 

@@ -19,6 +19,7 @@ from kubespread.snapshot.live import load_cluster
 from kubespread.snapshot.resources import RESOURCES
 from tests.api.server import Answer, FakeApi, Fault, always, failing, recorded, serving, status
 from tests.builders import Data, hosts, node, owner, pod
+from tests.cli.support import PROXY_VARIABLES
 
 PODS, NODES = "/api/v1/pods", "/api/v1/nodes"
 OBJECTS: list[Data] = [
@@ -30,7 +31,7 @@ OBJECTS: list[Data] = [
 
 @pytest.fixture(autouse=True)
 def _outside_any_cluster(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    for name in ("KUBECONFIG", "KUBERNETES_SERVICE_HOST", "HTTPS_PROXY", "https_proxy"):
+    for name in ("KUBECONFIG", "KUBERNETES_SERVICE_HOST", *PROXY_VARIABLES):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
 
