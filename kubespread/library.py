@@ -16,7 +16,7 @@ from kubespread.kube.admission import DEFAULT_NAMESPACE, default_storage_class
 from kubespread.kube.cluster_objects import ClusterObjects
 from kubespread.kube.objects import Pod
 from kubespread.kube.storage import PersistentVolumeClaim, StorageClass
-from kubespread.kube.versions import KubeVersion
+from kubespread.kube.versions import SCORES_SINCE, KubeVersion
 from kubespread.manifest.documents import documents
 from kubespread.manifest.events import MalformedError
 from kubespread.manifest.lines import FieldLines
@@ -150,7 +150,9 @@ def simulate_together(
     placed: list[Pod] = []
     for asked in queue:
         cluster = asked.cluster if not placed else asked.cluster.with_others(placed)
-        candidate = asked.chosen
+        candidate, version = asked.chosen, asked.profile.args.version
+        if not version.since(SCORES_SINCE):
+            raise UsageError(f"kube-scheduler {version}: where replicas land depends on scores, which are modelled since 1.{SCORES_SINCE}")
         present = [] if candidate.workload is None else present_replicas(cluster.pods, candidate.workload, snapshot.objects.replica_sets)
         if from_scratch:
             cluster, present = cluster.without_pods(present), []

@@ -307,3 +307,9 @@ def test_a_stateful_set_goes_on_with_the_ordinals_it_lacks(tmp_path: Path) -> No
     for asked in (manifest, "sts/db"):
         lines = run("simulate", asked, "-S", cluster, "-o", "name", "-q").out.splitlines()
         assert [line.split("\t")[0] for line in lines] == ["db-1", "db-3"]
+
+
+def test_releases_without_modelled_scores_are_refused() -> None:
+    assert simulate("--replicas", "3", "--kube-version", "1.24", "-o", "name", "-q").out.count("\n") == 3
+    expected = "error: kube-scheduler 1.23: where replicas land depends on scores, which are modelled since 1.24\n"
+    assert simulate("--replicas", "3", "--kube-version", "1.23") == (2, "", expected)
