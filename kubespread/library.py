@@ -179,10 +179,10 @@ def simulate_together(
     return tuple(reports)
 
 
-Asked = Mapping[str, Any] | str | Path | Manifest
+PodSource = Mapping[str, Any] | str | Path | Manifest
 
 
-def _workloads(pod: Mapping[str, Any] | str | Path, name: str | None) -> list[tuple[Asked, str | None]]:
+def _workloads(pod: Mapping[str, Any] | str | Path, name: str | None) -> list[tuple[PodSource, str | None]]:
     """Every workload of a manifest unless one is named; a manifest is read once, as standard input must be."""
     if isinstance(pod, Mapping) or _is_reference(pod):
         return [(pod, name)]
@@ -203,7 +203,7 @@ class _Asked:
     def __init__(
         self,
         snapshot: Snapshot,
-        pod: Asked,
+        pod: PodSource,
         scheduler_config: str | Path | None,
         kube_version: str | None,
         name: str | None,

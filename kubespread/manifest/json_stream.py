@@ -75,6 +75,15 @@ class JsonStream:
             yield self.value(), line
             end = self.take(b",", b"]") == b"]"
 
+    def key(self) -> str:
+        """The next key of the object at the cursor, and past the colon behind it."""
+        if self.peek() != b'"':
+            raise self._malformed("expected '\"'", self._at)
+        line = self.line
+        key = decoded(self.value(), line)
+        self.take(b":")
+        return str(key)
+
     def value(self) -> bytes:
         """The text of the next value, whatever it is."""
         text = self.value_in_window(_MAX_VALUE_BYTES)

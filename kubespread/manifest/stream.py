@@ -105,10 +105,18 @@ class _Head(msgspec.Struct, rename="camel"):
 _heads = msgspec.json.Decoder(_Head)
 
 
+def _head(text: bytes, line: int) -> _Head:
+    try:
+        return _heads.decode(text)
+    except (msgspec.DecodeError, RecursionError) as error:
+        # A kind that is a number too large for anything.
+        raise MalformedError(f"JSON syntax: {error}", line) from error
+
+
 def _json_object(path: str, text: bytes, line: int, receive: Receiver, implied: tuple[str, str] = ("", "")) -> None:
     if not text.startswith(b"{"):
         raise not_an_object(path, decoded(text, line), line)
-    head = _heads.decode(text)
+    head = _head(text, line)
     kind = head.kind if isinstance(head.kind, str) and head.kind else implied[1]
     if kind.endswith("List") and bytes(head.items).startswith(b"["):
         _json_list(JsonStream(iter([text])), line, receive)
@@ -127,14 +135,13 @@ def _json_list(stream: JsonStream, first_line: int, receive: Receiver) -> None:
     stream.take(b"{")
     end = stream.peek() == b"}" and bool(stream.take(b"}"))
     while not end:
-        key = msgspec.json.decode(stream.value())
-        stream.take(b":")
+        key = stream.key()
         if key == _ITEMS and stream.peek() == b"[":
             implied = _implied(head)
             size = 0
             for text, at in stream.elements():
                 item = f"{_ITEMS}[{size}]", text, at + first_line - 1
-                if "kind" in head or not _lacks_kind(text):
+                if "kind" in head or not text.startswith(b"{") or _head(text, at).kind:
                     _json_object(*item, receive, implied)
                 else:
                     waiting.append(item)
@@ -148,10 +155,6 @@ def _json_list(stream: JsonStream, first_line: int, receive: Receiver) -> None:
     receive(Found(api_version=version, kind=kind, line=line, text=msgspec.json.encode(head), size=size))
 
 
-def _lacks_kind(text: bytes) -> bool:
-    return text.startswith(b"{") and not _heads.decode(text).kind
-
-
 def _implied(head: dict[str, msgspec.Raw]) -> tuple[str, str]:
     """The apiVersion and kind of a typed list's items."""
     version, kind = _names(head)
@@ -159,7 +162,7 @@ def _implied(head: dict[str, msgspec.Raw]) -> tuple[str, str]:
 
 
 def _names(head: dict[str, msgspec.Raw]) -> tuple[str, str]:
-    version, kind = (msgspec.json.decode(head[key]) if key in head else "" for key in ("apiVersion", "kind"))
+    version, kind = (decoded(bytes(head[key]), None) if key in head else "" for key in ("apiVersion", "kind"))
     return version if isinstance(version, str) else "", kind if isinstance(kind, str) else ""
 
 

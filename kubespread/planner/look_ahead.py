@@ -19,6 +19,8 @@ from kubespread.scheduler.plugin import SchedulingError
 
 MAX_STEPS = 4000
 """Placements tried in all."""
+_MAX_HELD = 1_000_000
+"""Nodes times replicas up to which orders are tried one by one; beyond, no bound on steps would let it finish."""
 _RESTARTS = 20
 _SEED = 0
 
@@ -33,7 +35,7 @@ def look_ahead(plugins: Framework, cluster: Cluster, pod: Pod, wanted: int) -> L
     if found is not None:
         return LookAhead(nodes=tuple(cluster.names[node] for node in found), steps=search.steps, exhausted=False, blocking=())
     blocking = tuple(name for name, relaxed in _relaxations(pod) if _fits(plugins, cluster, relaxed, wanted))
-    return LookAhead(nodes=None, steps=search.steps, exhausted=not search.is_over, blocking=blocking)
+    return LookAhead(nodes=None, steps=search.steps, exhausted=search.exhausted, blocking=blocking)
 
 
 class _Search:
@@ -42,10 +44,8 @@ class _Search:
     def __init__(self, wanted: int) -> None:
         self._wanted = wanted
         self.steps = 0
-
-    @property
-    def is_over(self) -> bool:
-        return self.steps >= MAX_STEPS
+        self.exhausted = False
+        """Whether every order was tried."""
 
     def at_random(self, start: Placing) -> list[int] | None:
         """Any node that fits, again and again: most dead ends are avoided by luck."""
@@ -64,22 +64,33 @@ class _Search:
         return None
 
     def exhaustively(self, start: Placing) -> list[int] | None:
-        """Every order, as far as the bound allows."""
-        seen: set[bytes] = set()
-        trail: list[tuple[Placing, list[int]]] = [(start.fork(), [])]
-        while trail and not self.is_over:
-            placing, path = trail.pop()
-            for node in reversed(placing.fitting().tolist()):
-                after = placing.fork()
-                after.place(node)
-                self.steps += 1
-                key = after.copies.tobytes()
-                if key in seen:
-                    continue
-                seen.add(key)
-                if len(path) + 1 == self._wanted:
-                    return [*path, node]
-                trail.append((after, [*path, node]))
+        """Every order, as far as the bound allows; one fork per step of the path is held at a time."""
+        if len(start.copies) * self._wanted > _MAX_HELD:
+            return None
+        seen: set[tuple[int, ...]] = set()
+        path: list[int] = []
+        trail = [(start, iter(start.fitting().tolist()))]
+        while trail:
+            placing, untried = trail[-1]
+            node = next(untried, None)
+            if node is None:
+                trail.pop()
+                del path[-1:]
+                continue
+            if self.steps >= MAX_STEPS:
+                return None
+            self.steps += 1
+            held = tuple(sorted([*path, node]))
+            if held in seen:
+                continue
+            seen.add(held)
+            after = placing.fork()
+            after.place(node)
+            path.append(node)
+            if len(path) == self._wanted:
+                return path
+            trail.append((after, iter(after.fitting().tolist())))
+        self.exhausted = True
         return None
 
 

@@ -46,7 +46,7 @@ def load(paths: Sequence[str]) -> Snapshot:
 def _read_entry(entry: Entry, builder: SnapshotBuilder, recognised: Recognised) -> None:
     """One file that was asked for must be readable; of many, those that are not are named."""
     try:
-        read_text(entry.name, text_chunks(entry.file, MAX_CLUSTER_BYTES, recognised.without_logs), builder)
+        _read_text(entry.name, text_chunks(entry.file, MAX_CLUSTER_BYTES, recognised.without_logs), builder)
     except NotAnObjectError:
         if entry.is_alone:
             raise
@@ -57,7 +57,7 @@ def _read_entry(entry: Entry, builder: SnapshotBuilder, recognised: Recognised) 
         builder.note_gap(f"unreadable file: {error.fault.describe(entry.name)}")
 
 
-def read_text(name: str, chunks: Iterator[bytes], builder: SnapshotBuilder) -> None:
+def _read_text(name: str, chunks: Iterator[bytes], builder: SnapshotBuilder) -> None:
     """Give every object of a text to ``builder``. Raises MalformedError, and SnapshotError that names file, line and field."""
 
     def receive(found: Found) -> None:

@@ -74,6 +74,18 @@ def run(*arguments: str | Path, stdin: bytes | None = None, cwd: Path | None = N
     return Result(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
+def shown_on(terminal: int) -> bytes:
+    """What is written to the other end of a terminal until its last writer is gone."""
+    shown = b""
+    try:
+        while chunk := os.read(terminal, 65536):
+            shown += chunk
+    except OSError:
+        # Linux reports the end of a terminal's last writer as an error.
+        pass
+    return shown
+
+
 def shell(command: str, cwd: Path | None = None) -> Result:
     """A line of bash in which ``kubespread`` is the program under test; pipelines fail with their last failing part."""
     env = environment(PATH=f"{PROGRAM.parent}{os.pathsep}{os.environ['PATH']}", POD=POD, CLUSTER=CLUSTER)

@@ -15,7 +15,7 @@ import pytest
 
 from tests.api.server import Answer, FakeApi, always, serving, status
 from tests.builders import hosts, pod
-from tests.cli.support import CLUSTER, POD, PROGRAM, environment, run
+from tests.cli.support import CLUSTER, POD, PROGRAM, environment, run, shown_on
 
 PENDING = {**pod("waiting", labels={"app": "x"}), "status": {"phase": "Pending"}}
 
@@ -132,13 +132,7 @@ def test_a_person_who_waits_sees_how_it_goes_on(server: FakeApi, tmp_path: Path)
     master, slave = pty.openpty()
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=slave, env=environment()) as process:
         os.close(slave)
-        shown = b""
-        try:
-            while chunk := os.read(master, 65536):
-                shown += chunk
-        except OSError:
-            # Linux reports the end of a terminal's last writer as an error.
-            pass
+        shown = shown_on(master)
         assert process.stdout is not None
         assert (process.stdout.read(), process.wait()) == (b"", 0)
     os.close(master)

@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 from kubespread.cli.output import wants_color
-from tests.cli.support import CLUSTER, POD, PROGRAM, environment
+from tests.cli.support import CLUSTER, POD, PROGRAM, environment, shown_on
 
 
 def on_a_terminal(*arguments: str, columns: int = 160, **env: str) -> str:
@@ -18,13 +18,7 @@ def on_a_terminal(*arguments: str, columns: int = 160, **env: str) -> str:
     command = [str(PROGRAM), *arguments]
     with subprocess.Popen(command, stdin=slave, stdout=slave, stderr=subprocess.DEVNULL, env=environment(COLUMNS=str(columns), **env)):
         os.close(slave)
-        shown = b""
-        try:
-            while chunk := os.read(master, 65536):
-                shown += chunk
-        except OSError:
-            # Linux reports the end of a terminal's last writer as an error.
-            pass
+        shown = shown_on(master)
     os.close(master)
     return shown.decode().replace("\r\n", "\n")
 

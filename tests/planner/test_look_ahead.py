@@ -74,3 +74,10 @@ def test_order_is_not_looked_into_where_it_cannot_matter(case: str) -> None:
 
 def test_as_many_as_fit_is_no_question_of_order() -> None:
     assert ask(UNEVEN, pod(constraints=EVEN_BOTH_WAYS), 0, until_full=True).look_ahead is None
+
+
+def test_on_a_large_cluster_orders_are_not_tried_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(look_ahead, "_MAX_HELD", 10)
+    found = ask(UNEVEN, pod(constraints=EVEN_BOTH_WAYS), 6).look_ahead
+    assert found is not None
+    assert (found.nodes, found.exhausted, found.blocking) == (None, False, ("zone maxSkew 1", "host maxSkew 1"))

@@ -121,6 +121,11 @@ BOMBS: dict[str, bytes] = {
     "a huge quantity": b'{"apiVersion":"v1","kind":"Node","metadata":{"name":"n"},"status":{"allocatable":{"cpu":"'
     + b"9" * 10_000
     + b'"}}}',
+    "a kind that is a huge number": b'{"apiVersion":"v1","kind":' + b"9" * 400 + b"}",
+    "an item whose kind is a huge number": b'{"apiVersion":"v1","items":[{"kind":1e999}],"kind":"List"}',
+    "a list whose kind is a huge number": b'{"items":[{}],"kind":1e999}',
+    "a key that is none, behind a long list": b'{"items":[' + b"{}," * 2_000_000 + b"{}],7:1}",
+    "a key that is an object, behind a long list": b'{"items":[' + b"{}," * 2_000_000 + b"{}],{}:1}",
     "a gzip bomb": gzip.compress(b" " * 2**28),
     "a gzip bomb of brackets": gzip.compress(b"[" * 2**24),
     "a gzip bomb of a long string": gzip.compress(b'{"kind":"List","items":["' + b"x" * 2**27),
