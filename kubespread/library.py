@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypedDict, Unpack
+from typing import Any, Literal, TypedDict, Unpack
 
 from kubespread.candidate.candidate import Surroundings
 from kubespread.candidate.manifests import Manifest, from_manifest, from_object, read_manifest
@@ -13,6 +13,7 @@ from kubespread.candidate.replicas import present_replicas, replica_names
 from kubespread.candidate.stored import from_cluster, is_reference
 from kubespread.errors import Fault, ManifestError, UsageError
 from kubespread.kube.admission import DEFAULT_NAMESPACE, default_storage_class
+from kubespread.kube.admission_objects import AdmissionPlugins
 from kubespread.kube.cluster_objects import ClusterObjects
 from kubespread.kube.objects import Pod
 from kubespread.kube.storage import PersistentVolumeClaim, StorageClass
@@ -37,6 +38,8 @@ from kubespread.snapshot.live import load_cluster
 from kubespread.snapshot.snapshot import Snapshot
 
 _CONFIG_TEXT = "<scheduler config>"
+Ties = Literal["scheduler", "name"]
+"""Who takes it among nodes of one total: kube-scheduler's first in its own order, or the smallest name."""
 
 
 def load(*paths: str | Path) -> Snapshot:
@@ -58,6 +61,9 @@ def explain(
     namespace: str | None = None,
     scheduler_name: str | None = None,
     feature_gates: str | None = None,
+    admission: bool = True,
+    default_toleration_seconds: bool = True,
+    pod_node_selector: bool = False,
 ) -> ExplainReport:
     """What kube-scheduler would decide for ``pod`` on every node of ``snapshot``, and the arithmetic behind it.
 
@@ -67,9 +73,12 @@ def explain(
     (1.18 to 1.36) is the release to behave like, the cluster's own where the snapshot knows it, else 1.36, with
     ``feature_gates`` (``Name=true,Other=false``) set; ``scheduler_name`` chooses another profile than the pod does;
     ``preemption`` asks what preemption would do when no node fits.
+    ``admission`` is False where the pod is to be taken as it comes from the API server's defaulting, without its admission
+    plugins; ``default_toleration_seconds`` and ``pod_node_selector`` are two of them that a cluster may run or not.
     Raises ManifestError, SnapshotError and UsageError.
     """
-    asked = _Asked(snapshot, pod, scheduler_config, kube_version, name, namespace, scheduler_name, feature_gates)
+    plugins = AdmissionPlugins(admission, default_toleration_seconds, pod_node_selector)
+    asked = _Asked(snapshot, pod, scheduler_config, kube_version, name, namespace, scheduler_name, feature_gates, plugins)
     chosen = asked.chosen
     report = explain_pod(asked.cluster, chosen.pod, asked.profile, chosen.notes, chosen.admission, preemption=preemption)
     return report.with_gaps(asked.gaps) if asked.gaps else report
@@ -87,6 +96,10 @@ class SimulateOptions(TypedDict, total=False):
     namespace: str | None
     scheduler_name: str | None
     feature_gates: str | None
+    admission: bool
+    default_toleration_seconds: bool
+    pod_node_selector: bool
+    ties: Ties
     heard: Callable[[int], None] | None
 
 
@@ -127,6 +140,10 @@ def simulate_together(
     namespace: str | None = None,
     scheduler_name: str | None = None,
     feature_gates: str | None = None,
+    admission: bool = True,
+    default_toleration_seconds: bool = True,
+    pod_node_selector: bool = False,
+    ties: Ties = "scheduler",
     heard: Callable[[int], None] | None = None,
 ) -> tuple[SimulateReport, ...]:
     """The workloads of ``pods``, and of every manifest among them, placed as kube-scheduler's queue would have them.
@@ -144,7 +161,10 @@ def simulate_together(
     if runs < 1:
         raise UsageError(f"runs must be at least 1, not {runs}")
     chosen = [each for pod in pods for each in _workloads(pod, name)]
-    queue = [_Asked(snapshot, pod, scheduler_config, kube_version, own, namespace, scheduler_name, feature_gates) for pod, own in chosen]
+    plugins = AdmissionPlugins(admission, default_toleration_seconds, pod_node_selector)
+    queue = [
+        _Asked(snapshot, pod, scheduler_config, kube_version, own, namespace, scheduler_name, feature_gates, plugins) for pod, own in chosen
+    ]
     queue.sort(key=lambda asked: -priority_of(asked.chosen.pod))
     reports: list[SimulateReport] = []
     placed: list[Pod] = []
@@ -210,11 +230,12 @@ class _Asked:
         namespace: str | None,
         scheduler_name: str | None,
         feature_gates: str | None,
+        plugins: AdmissionPlugins,
     ) -> None:
         origin = snapshot.origin
         version = KubeVersion.of_server(origin.server_version) if kube_version is None else KubeVersion.parse(kube_version)
         version = version.with_gates(feature_gates or "")
-        surroundings = Surroundings(snapshot.objects, version, name, namespace, origin.namespace or DEFAULT_NAMESPACE)
+        surroundings = Surroundings(snapshot.objects, version, name, namespace, origin.namespace or DEFAULT_NAMESPACE, plugins)
         if isinstance(pod, Mapping):
             self.chosen = from_object(pod, surroundings)
         elif isinstance(pod, Manifest):

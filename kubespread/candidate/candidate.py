@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kubespread.kube.admission import DEFAULT_NAMESPACE
+from kubespread.kube.admission_objects import AdmissionPlugins
 from kubespread.kube.cluster_objects import ClusterObjects
 from kubespread.kube.objects import Pod
 from kubespread.kube.versions import LATEST, KubeVersion
@@ -45,3 +46,4 @@ class Surroundings:
     """The one asked for; a manifest that names another is refused."""
     context_namespace: str = DEFAULT_NAMESPACE
     """Where nothing else says which."""
+    admission: AdmissionPlugins = AdmissionPlugins()

@@ -93,7 +93,7 @@ def _candidate(file: str, lines: FieldLines | None, source: KubernetesObject, su
     dropped = drop_fields(pod, surroundings.version)
     default_pod(pod)
     try:
-        admission = admit_with(pod, surroundings.objects)
+        admission = admit_with(pod, surroundings.objects, surroundings.admission)
     except ForbiddenError as error:
         raise ManifestError(file, [Fault(f'pods "{pod.metadata.name}" is forbidden: {error}')]) from error
     inside = f"{manifest.template_path}." if manifest.template_path else ""

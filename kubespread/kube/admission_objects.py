@@ -6,6 +6,7 @@ Source of the rules: the LimitRanger, PodNodeSelector, Priority and RuntimeClass
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from kubespread.kube.annotations import NODE_SELECTOR
 from kubespread.kube.cluster_objects import ClusterObjects, LimitRangeItem, PriorityClass, RuntimeClass
@@ -16,20 +17,32 @@ from kubespread.kube.pod_requests import amounts
 _BUILT_IN_PRIORITIES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
 
 
+@dataclass(frozen=True, slots=True)
+class AdmissionPlugins:
+    """Which of the API server's admission plugins a pod goes through when it is created."""
+
+    enabled: bool = True
+    """False: none of them."""
+    default_toleration_seconds: bool = True
+    """On in every cluster unless it is switched off."""
+    pod_node_selector: bool = False
+    """Off in every cluster unless it is switched on."""
+
+
 class ForbiddenError(Exception):
     """An admission plugin refuses the pod; the text is its own."""
 
 
-def admit_with(pod: Pod, objects: ClusterObjects) -> list[str]:
+def admit_with(pod: Pod, objects: ClusterObjects, plugins: AdmissionPlugins) -> list[str]:
     """Apply what the cluster's admission would change, in the order of its plugins, and say so. Raises ForbiddenError.
 
     ``pod`` is defaulted already. A pod that has a uid went through all this when it was stored.
     """
-    if pod.metadata.uid:
+    if pod.metadata.uid or not plugins.enabled:
         return []
     return [
         *_limit_ranges(pod, objects),
-        *_node_selector(pod, objects),
+        *(_node_selector(pod, objects) if plugins.pod_node_selector else ()),
         *_priority(pod, objects),
         *_runtime_class(pod, objects),
     ]

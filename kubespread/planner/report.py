@@ -132,6 +132,8 @@ class ExplainReport(Report, frozen=True, kw_only=True):
     nodes: tuple[NodeReport, ...] = ()
     sampling: int | None = None
     """How many feasible nodes kube-scheduler would have looked for before it scored; null when it looks at all of them."""
+    nominated: str | None = None
+    """The node an earlier preemption reserved for the pod and which it takes without looking further; ``nodes`` answers as if not."""
     gaps: tuple[str, ...]
     not_modelled: tuple[str, ...]
     preemption: PreemptionReport | None = None

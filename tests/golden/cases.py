@@ -1,0 +1,45 @@
+"""Files of recorded answers, and what a comparison with ours comes to."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+Data = dict[str, Any]
+
+FIXTURES = Path(__file__).parents[2] / "fixtures" / "golden"
+
+
+class Difference(NamedTuple):
+    """Where our answer to one case is not the recorded one."""
+
+    case: str
+    what: str
+    recorded: object
+    ours: object
+
+    def __str__(self) -> str:
+        return f"{self.case}: {self.what}: recorded {self.recorded!r}, ours {self.ours!r}"
+
+
+class Recorded(NamedTuple):
+    """One line of a file: the question, and the real code's answer."""
+
+    case: Data
+    expect: Data
+
+    @property
+    def name(self) -> str:
+        return str(self.case["name"])
+
+
+def recorded(path: Path) -> Iterator[Recorded]:
+    """The cases of one file, gzipped or not."""
+    opened = gzip.open(path, "rt") if path.suffix == ".gz" else path.open()
+    with opened as lines:
+        for line in lines:
+            found = json.loads(line)
+            yield Recorded(found["case"], found["expect"])

@@ -1,0 +1,23 @@
+"""Which part of the tool answers a file of recorded answers: known by how the file's name begins."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+
+from tests.golden import scheduling
+from tests.golden.cases import Difference, Recorded
+
+Answer = Callable[[Recorded, str | None], Iterator[Difference]]
+
+FAMILIES: Mapping[str, Answer] = {}
+"""Per beginning of a file's name; every other file holds scheduler cases."""
+
+
+def differences(file: str, case: Recorded, kube_version: str | None = None) -> Iterator[Difference]:
+    """Where our answer to ``case`` of ``file`` differs; a crash is a difference too."""
+    answer = next((found for family, found in FAMILIES.items() if file.startswith(family)), scheduling.differences)
+    try:
+        yield from answer(case, kube_version)
+    except Exception:  # one case that crashes must not hide the others
+        yield Difference(case.name, "crash", None, traceback.format_exc(limit=-2))
