@@ -16,6 +16,7 @@ from kubespread.kube.admission import DEFAULT_NAMESPACE, default_storage_class
 from kubespread.kube.admission_objects import AdmissionPlugins
 from kubespread.kube.cluster_objects import ClusterObjects
 from kubespread.kube.objects import Pod
+from kubespread.kube.priority import priority_of
 from kubespread.kube.storage import PersistentVolumeClaim, StorageClass
 from kubespread.kube.versions import SCORES_SINCE, KubeVersion
 from kubespread.manifest.documents import documents
@@ -27,10 +28,11 @@ from kubespread.planner.report import ExplainReport
 from kubespread.planner.simulate import Question
 from kubespread.planner.simulate import simulate as simulate_pod
 from kubespread.planner.simulation_report import SimulateReport
-from kubespread.scheduler.cluster import Cluster
+from kubespread.scheduler.cluster.change import Change
+from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.placing import first_in_heap, smallest_name
 from kubespread.scheduler.configuration.args import ConfigurationError
 from kubespread.scheduler.configuration.loading import load_profiles
-from kubespread.scheduler.preemption import priority_of
 from kubespread.scheduler.profile import Profile, default_profile
 from kubespread.snapshot.files import load as load_files
 from kubespread.snapshot.kubeconfig import Access
@@ -167,22 +169,24 @@ def simulate_together(
     ]
     queue.sort(key=lambda asked: -priority_of(asked.chosen.pod))
     reports: list[SimulateReport] = []
-    placed: list[Pod] = []
+    placed: list[tuple[Pod, int]] = []
     for asked in queue:
-        cluster = asked.cluster if not placed else asked.cluster.with_others(placed)
+        cluster = asked.cluster.after(Change(come=placed))
         candidate, version = asked.chosen, asked.profile.args.version
         if not version.since(SCORES_SINCE):
             raise UsageError(f"kube-scheduler {version}: where replicas land depends on scores, which are modelled since 1.{SCORES_SINCE}")
         present = [] if candidate.workload is None else present_replicas(cluster.pods, candidate.workload, snapshot.objects.replica_sets)
         if from_scratch:
-            cluster, present = cluster.without_pods(present), []
+            gone = set(map(id, present))
+            cluster, present = cluster.after(Change(gone=[at for at, pod in enumerate(cluster.pods) if id(pod) in gone])), []
         question = Question(
             pod=candidate.pod,
             replicas=None if until_full else max(0, (candidate.replicas if replicas is None else replicas) - len(present)),
             is_daemon=candidate.workload is not None and candidate.workload.kind == "DaemonSet",
             names=replica_names(candidate.pod, present),
-            present=[cluster.node_index[found.spec.node_name] for found in present],
+            present=[cluster.nodes.index[found.spec.node_name] for found in present],
             seed=seed,
+            break_tie=smallest_name if ties == "name" else first_in_heap,
             runs=runs,
             preemption=preemption,
             keys=keys,
@@ -195,7 +199,7 @@ def simulate_together(
             raise UsageError(f"{question.workload}: a DaemonSet has no replicas, it runs one pod on every node it may run on")
         report = simulate_pod(cluster, asked.profile, question)
         reports.append(report.with_gaps(asked.gaps) if asked.gaps else report)
-        placed += cluster.copies(candidate.pod, (cluster.node_index[placement.node] for placement in report.placements))
+        placed += [(candidate.pod, cluster.nodes.index[placement.node]) for placement in report.placements]
     return tuple(reports)
 
 
@@ -245,7 +249,7 @@ class _Asked:
         else:
             self.chosen = from_manifest(read_manifest(str(pod)), surroundings)
         self.profile = _profile(scheduler_config, scheduler_name or self.chosen.pod.spec.scheduler_name, version)
-        self.cluster = Cluster(snapshot.nodes, snapshot.pods, _with_companions(snapshot.objects, self.chosen.companions))
+        self.cluster = Cluster.of(snapshot.nodes, snapshot.pods, _with_companions(snapshot.objects, self.chosen.companions))
         self.gaps = origin.gaps if kube_version is not None else (*origin.gaps, *_version_gap(origin.server_version, version))
 
 

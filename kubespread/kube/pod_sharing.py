@@ -18,6 +18,7 @@ from kubespread.kube.admission import DEFAULT_NAMESPACE, default_pod
 from kubespread.kube.meta import KubeObject, ObjectMeta, OwnerReference, StringMap
 from kubespread.kube.objects import Pod, PodSpec, PodStatus
 from kubespread.kube.pod_requests import RESIZE_PENDING
+from kubespread.kube.well_known import DISRUPTION_TARGET
 
 K = TypeVar("K")
 T = TypeVar("T")
@@ -142,8 +143,8 @@ def _without_node_name(spec: bytes) -> bytes:
 
 
 def _keep_what_is_read(status: PodStatus) -> None:
-    """Conditions and containers' statuses matter to a resize in place, and to nothing else."""
-    status.conditions = [found for found in status.conditions if found.type == RESIZE_PENDING]
+    """Containers' statuses matter to a resize in place, conditions to that and to victims of a preemption."""
+    status.conditions = [found for found in status.conditions if found.type in (RESIZE_PENDING, DISRUPTION_TARGET)]
     for name in ("container_statuses", "init_container_statuses"):
         given = [found for found in getattr(status, name) if found.resources is not None or found.allocated_resources]
         setattr(status, name, given)

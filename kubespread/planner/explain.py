@@ -23,8 +23,9 @@ from kubespread.planner.report import (
     ScoreDetail,
     Verdict,
 )
-from kubespread.scheduler.cluster import ABSENT, Cluster, Counts, Mask
-from kubespread.scheduler.framework import Evaluation, Framework, PluginScore
+from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.cluster.labels import ABSENT, Counts, Mask
+from kubespread.scheduler.framework import Evaluation, PluginScore
 from kubespread.scheduler.plugin import Code, SchedulingError
 from kubespread.scheduler.plugin_args import PluginArgs
 from kubespread.scheduler.plugins.podtopologyspread.constraints import Constraint
@@ -56,9 +57,8 @@ def explain(
         admission=tuple(admission),
         notes=tuple(notes),
     )
-    plugins = framework(profile)
     try:
-        evaluation = plugins.evaluate(cluster, pod)
+        evaluation = framework(profile).evaluate(cluster, pod)
     except SchedulingError as error:
         return msgspec.structs.replace(report, message=str(error))
     rows = _constraint_rows(evaluation)
@@ -67,12 +67,13 @@ def explain(
         report,
         schedulable=schedulable,
         message=evaluation.message,
+        nominated=None if evaluation.nominee is None else cluster.nodes.names[evaluation.nominee],
         feasible=_feasible(evaluation, profile.args.version) if schedulable else (),
         constraints=tuple(row.report for row in rows),
         filter_plugins=tuple(evaluation.verdicts),
         sampling=nodes_to_find(int(evaluation.included.sum()), profile.percentage_of_nodes_to_score),
         nodes=tuple(_node_report(evaluation, rows, node, scores=profile.args.version.since(SCORES_SINCE)) for node in range(len(cluster))),
-        preemption=preemption_report(plugins, evaluation, profile.args)
+        preemption=preemption_report(evaluation, profile.args)
         if preemption and len(cluster) and not evaluation.feasible.any()
         else None,
     )
@@ -80,16 +81,16 @@ def explain(
 
 def _feasible(evaluation: Evaluation, version: KubeVersion) -> tuple[str, ...]:
     """Best first; by name where scores are not modelled."""
-    names = evaluation.cluster.names
+    names = evaluation.cluster.nodes.names
     if version.since(SCORES_SINCE):
         return tuple(names[node] for node in evaluation.ranking)
     return tuple(sorted(names[node] for node in np.flatnonzero(evaluation.feasible)))
 
 
-def preemption_report(plugins: Framework, evaluation: Evaluation, args: PluginArgs) -> PreemptionReport:
+def preemption_report(evaluation: Evaluation, args: PluginArgs) -> PreemptionReport:
     """What preemption would do for a pod that fits nowhere."""
     version = args.version
-    found = preempt(plugins, evaluation, args.preemption, ends_twice=version.since(26) and not version.since(29))
+    found = preempt(evaluation, args.preemption, ends_twice=version.since(26) and not version.since(29))
     candidate = found.candidate
     if candidate is None:
         return PreemptionReport(node=None, victims=(), violations=0, tail=(found.tail or None) if version.since(24) else None)
@@ -158,7 +159,7 @@ def _hard_row(constraint: Constraint, counted: HardConstraint) -> _ConstraintRow
 
 def _soft_row(constraint: Constraint, counted: SoftConstraint, shares: Shares | None, feasible: Mask) -> _ConstraintRow:
     matching = counted.matching()
-    compared = feasible & ~counted.missing()
+    compared = feasible & ~counted.missing
     minimum = int(matching[compared].min()) if compared.any() else None
     report = _constraint_report(constraint, minimum, _domains(counted, matching))
     return _ConstraintRow(report, _domain_names(counted), matching, shares)
@@ -213,7 +214,7 @@ def _node_report(evaluation: Evaluation, rows: Sequence[_ConstraintRow], node: i
     scored = scores and feasible and evaluation.error is None
     details = {name: _score_detail(score, node) for name, score in evaluation.scores.items()} if scored else {}
     return NodeReport(
-        name=evaluation.cluster.names[node],
+        name=evaluation.cluster.nodes.names[node],
         feasible=feasible,
         verdict=Verdict(code=verdict.code.value, plugin=verdict.plugin or None, reasons=verdict.reasons),
         rejections=tuple(

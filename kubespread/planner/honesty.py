@@ -12,11 +12,11 @@ from kubespread.kube.objects import Pod
 from kubespread.kube.pod_requests import pod_requests
 from kubespread.kube.storage import PersistentVolumeClaim
 from kubespread.kube.versions import EXACT_SCORES_SINCE, SCORES_SINCE
-from kubespread.scheduler.cluster import Cluster
+from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.cluster.storage_index import claim_names
 from kubespread.scheduler.plugins.noderesources.fit import delegated_resources
 from kubespread.scheduler.plugins.podtopologyspread.constraints import controller_of, find_controller
 from kubespread.scheduler.profile import Profile
-from kubespread.scheduler.storage import claim_names
 
 _OWNER_KINDS = frozenset({("v1", "ReplicationController"), ("apps/v1", "ReplicaSet"), ("apps/v1", "StatefulSet")})
 

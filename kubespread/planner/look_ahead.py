@@ -12,7 +12,7 @@ import msgspec
 
 from kubespread.kube.objects import Pod
 from kubespread.planner.simulation_report import LookAhead
-from kubespread.scheduler.cluster import Cluster
+from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.placing import Placing
 from kubespread.scheduler.plugin import SchedulingError
@@ -33,7 +33,7 @@ def look_ahead(plugins: Framework, cluster: Cluster, pod: Pod, wanted: int) -> L
     search = _Search(wanted)
     found = search.at_random(start) or search.exhaustively(start)
     if found is not None:
-        return LookAhead(nodes=tuple(cluster.names[node] for node in found), steps=search.steps, exhausted=False, blocking=())
+        return LookAhead(nodes=tuple(cluster.nodes.names[node] for node in found), steps=search.steps, exhausted=False, blocking=())
     blocking = tuple(name for name, relaxed in _relaxations(pod) if _fits(plugins, cluster, relaxed, wanted))
     return LookAhead(nodes=None, steps=search.steps, exhausted=search.exhausted, blocking=blocking)
 

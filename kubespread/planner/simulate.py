@@ -26,8 +26,10 @@ from kubespread.planner.simulation_report import (
     SkewChange,
     Spread,
 )
-from kubespread.scheduler.cluster import ABSENT, Cluster, Counts
-from kubespread.scheduler.placing import Choice, Placing, Tiebreaker
+from kubespread.scheduler.cluster.change import Change
+from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.cluster.labels import ABSENT, Counts
+from kubespread.scheduler.placing import Choice, Placing, Tiebreaker, first_in_heap
 from kubespread.scheduler.plugin import SchedulingError
 from kubespread.scheduler.plugins.registry import framework
 from kubespread.scheduler.profile import Profile
@@ -51,7 +53,8 @@ class Question:
     present: Sequence[int] = ()
     """Nodes of the workload's replicas that run already, by position."""
     seed: int | None = None
-    """Break ties at random with this seed; by name without one."""
+    """Break ties at random with this seed; without one as ``break_tie`` does."""
+    break_tie: Tiebreaker = first_in_heap
     runs: int = 1
     preemption: bool = False
     workload: str | None = None
@@ -136,7 +139,7 @@ def _seeds(question: Question) -> list[int | None]:
 def _run(cluster: Cluster, profile: Profile, question: Question, seed: int | None) -> _Outcome:
     placing = Placing(framework(profile), cluster, question.pod)
     before = constraint_reports(placing.evaluation())
-    break_tie = _at_random(seed) if seed is not None else None
+    break_tie = _at_random(seed) if seed is not None else question.break_tie
     wanted = MAX_REPLICAS if question.replicas is None else question.replicas
     choices: list[Choice] = []
     stopped, stuck = None, False
@@ -168,7 +171,7 @@ def _daemons(cluster: Cluster, profile: Profile, question: Question) -> _Outcome
         if name in evaluation.verdicts:
             allowed &= evaluation.verdicts[name].passes
     running = set(question.present)
-    targets = [int(node) for node in np.flatnonzero(allowed)[cluster.name_rank[allowed].argsort()] if int(node) not in running]
+    targets = [int(node) for node in np.flatnonzero(allowed)[cluster.nodes.name_rank[allowed].argsort()] if int(node) not in running]
     choices = [Choice(node, int(evaluation.total[node]), 1) for node in targets if evaluation.feasible[node]]
     for choice in choices:
         placing.place(choice.node)
@@ -177,14 +180,14 @@ def _daemons(cluster: Cluster, profile: Profile, question: Question) -> _Outcome
     if failing:
         first = evaluation.verdict(failing[0])
         others = f" and {len(failing) - 1} more" if len(failing) > 1 else ""
-        stopped = f"no room on {cluster.names[failing[0]]}{others}: {', '.join(first.reasons)}"
+        stopped = f"no room on {cluster.nodes.names[failing[0]]}{others}: {', '.join(first.reasons)}"
     after = constraint_reports(placing.evaluation())
     return _Outcome(len(targets), choices, constraint_reports(evaluation), after, placing.copies, stopped)
 
 
 def _at_random(seed: int) -> Tiebreaker:
     chance = random.Random(seed)
-    return lambda equals: int(equals[chance.randrange(len(equals))])
+    return lambda cluster, feasible, equals: int(equals[chance.randrange(len(equals))])
 
 
 def _placements(cluster: Cluster, question: Question, choices: Sequence[Choice]) -> list[Placement]:
@@ -192,7 +195,7 @@ def _placements(cluster: Cluster, question: Question, choices: Sequence[Choice])
         Placement(
             replica=position,
             pod=name,
-            node=cluster.names[choice.node],
+            node=cluster.nodes.names[choice.node],
             total=choice.total,
             ties=choice.ties,
         )
@@ -226,7 +229,7 @@ def _worst_loss(cluster: Cluster, question: Question, outcome: _Outcome) -> dict
     keys = dict.fromkeys((*(constraint.topology_key for constraint in outcome.after), *_WELL_KNOWN, *question.keys))
     losses = {}
     for key in keys:
-        column = cluster.label(key)
+        column = cluster.nodes.label(key)
         there = column.codes != ABSENT
         if not there.any():
             continue
@@ -267,6 +270,6 @@ def _preemption(cluster: Cluster, profile: Profile, question: Question, outcome:
     """What preemption would do for the first replica that found no node, in a cluster that holds those before it."""
     if outcome.stopped is None or not len(cluster):
         return None
-    plugins = framework(profile)
-    evaluation = plugins.evaluate(cluster.with_pods(question.pod, [choice.node for choice in outcome.choices]), question.pod)
-    return None if evaluation.feasible.any() else preemption_report(plugins, evaluation, profile.args)
+    full = cluster.after(Change(come=[(question.pod, choice.node) for choice in outcome.choices]))
+    evaluation = framework(profile).evaluate(full, question.pod)
+    return None if evaluation.feasible.any() else preemption_report(evaluation, profile.args)

@@ -16,8 +16,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kubespread.kube.objects import Pod
-from kubespread.scheduler.cluster import Cluster, Counts, Mask
-from kubespread.scheduler.plugin import SKIP, SUCCESS, Code, Plugin, SchedulingError, State, Status, Verdicts
+from kubespread.kube.priority import is_same_pod, priority_of
+from kubespread.scheduler.cluster.change import Change, Moves
+from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.cluster.holdings import Holdings
+from kubespread.scheduler.cluster.kinds import PodKind
+from kubespread.scheduler.cluster.labels import Counts, Mask
+from kubespread.scheduler.plugin import (
+    MAX_NODE_SCORE,
+    SKIP,
+    SUCCESS,
+    Code,
+    Counted,
+    OnNode,
+    Plugin,
+    SchedulingError,
+    State,
+    Status,
+    Verdicts,
+)
 
 NO_NODES = "no nodes available to schedule pods"
 
@@ -63,42 +80,29 @@ class Framework:
     """Names of the plugins that are asked once no node is left."""
     messages: MessageRules = field(default_factory=MessageRules)
 
-    def judge(self, cluster: Cluster, pod: Pod) -> Evaluation:
-        """What the profile's filters say, and nothing else. Raises SchedulingError when a PreFilter fails."""
-        prepared = Prepared(self, cluster, pod)
-        return Evaluation(prepared, prepared.verdicts(self.filters), {})
-
     def prepare(self, cluster: Cluster, pod: Pod) -> Prepared:
         """Everything about ``pod`` on ``cluster`` that can be known beforehand. Raises SchedulingError when a PreFilter fails."""
-        prepared = Prepared(self, cluster, pod)
-        prepared.add([plugin for plugin, _ in self.scores])
-        return prepared
+        return Prepared(self, cluster, pod)
 
     def evaluate(self, cluster: Cluster, pod: Pod) -> Evaluation:
         """Judge and score ``pod`` on every node of ``cluster``. Raises SchedulingError when a PreFilter fails."""
-        return self.conclude(self.prepare(cluster, pod))
-
-    def conclude(self, prepared: Prepared) -> Evaluation:
-        """What follows from the states as they are now."""
-        enabled = prepared.verdicts(self.filters)
-        prepared.add(self.disabled)
-        evaluation = Evaluation(prepared, enabled, prepared.verdicts(self.disabled))
-        evaluation.run_scores({plugin.name: weight for plugin, weight in self.scores})
-        return evaluation
+        return self.prepare(cluster, pod).evaluation()
 
 
 class Prepared:
-    """Plugins prepared once each for one pod: a state to ask, or a status that rejects the pod as a whole."""
+    """The profile's plugins prepared for one pod: for each a state to ask, or a status that rejects the pod as a whole."""
 
     def __init__(self, framework: Framework, cluster: Cluster, pod: Pod) -> None:
         self.framework, self.cluster, self.pod = framework, cluster, pod
         self.states: dict[str, State] = {}
         self._statuses: dict[str, Status] = {}
-        self.add(framework.filters)
+        self._prepare(framework.filters)
         self.rejection = next(iter(self._statuses.values()), None)
         """The first filter plugin's judgement that rejects the pod as a whole; kube-scheduler asks no further."""
+        self._prepare([plugin for plugin, _ in framework.scores])
+        self._prepare(framework.disabled)
 
-    def add(self, plugins: Iterable[Plugin]) -> None:
+    def _prepare(self, plugins: Iterable[Plugin]) -> None:
         for plugin in plugins:
             if plugin.name in self.states or plugin.name in self._statuses:
                 continue
@@ -108,32 +112,111 @@ class Prepared:
             else:
                 self._statuses[plugin.name] = self.framework.messages.reword(Status(prepared.code, prepared.reasons, plugin.name))
 
-    def holding(self, copies: Counts) -> Prepared:
-        """The same with so many more copies of the pod on each node, as far as nodes are judged by what they hold."""
-        return self.with_states({name: state.holding(copies) for name, state in self.states.items()})
-
-    def with_states(self, states: dict[str, State]) -> Prepared:
-        """The same with other states of the same plugins."""
+    def after(self, cluster: Cluster, change: Change, moves: Moves) -> Prepared:
+        """The same for ``cluster``, which came of this one's by ``change``; this one is as it was."""
+        states = {name: state.after(cluster, change, moves) for name, state in self.states.items()}
+        if change.touches_nodes or any(state is None for state in states.values()):
+            return Prepared(self.framework, cluster, self.pod)
         other = copy(self)
-        other.states = states
+        other.cluster = cluster
+        other.states = {name: state for name, state in states.items() if state is not None}
         return other
 
+    def fork(self) -> Prepared:
+        """The same, its counts to be moved apart from these."""
+        other = copy(self)
+        other.states = {name: state.fork() if isinstance(state, Counted) else state for name, state in self.states.items()}
+        return other
+
+    @cached_property
+    def nominated(self) -> Mapping[int, tuple[PodKind, ...]]:
+        """Per node the pods nominated to it that count there in the first pass: of the candidate's priority at least."""
+        found: dict[int, list[PodKind]] = {}
+        for other in self.cluster.nominated:
+            if priority_of(other) >= priority_of(self.pod) and not is_same_pod(other, self.pod):
+                node = self.cluster.nodes.index[other.status.nominated_node_name]
+                found.setdefault(node, []).append(self.cluster.kinds[self.cluster.kinds.number_of(other)])
+        return {node: tuple(kinds) for node, kinds in found.items()}
+
     def verdicts(self, plugins: Iterable[Plugin]) -> dict[str, Verdicts]:
-        """What each plugin says of every node; a plugin that rejects the pod rejects all of them."""
+        """What each plugin says of every node; a plugin that rejects the pod rejects all of them, one that skips is not there."""
         everywhere = np.ones(len(self.cluster), dtype=np.bool_)
         found: dict[str, Verdicts] = {}
         for plugin in plugins:
             if plugin.name in self._statuses:
                 found[plugin.name] = Verdicts.rejecting(everywhere, self._statuses[plugin.name])
-            elif (verdicts := self.states[plugin.name].filter()) is not None:
+            elif (verdicts := self.states[plugin.name].verdicts(self.cluster)) is not None:
                 found[plugin.name] = Verdicts(verdicts.which, tuple(map(self.framework.messages.reword, verdicts.table)))
         return found
+
+    def evaluation(self) -> Evaluation:
+        """What follows from the states as they are now."""
+        enabled, disabled = self.verdicts(self.framework.filters), self.verdicts(self.framework.disabled)
+        if self.nominated and self.rejection is None:
+            for found in (enabled, disabled):
+                self._count_nominated(found)
+        evaluation = Evaluation(self, enabled, disabled)
+        evaluation.run_scores({plugin.name: weight for plugin, weight in self.framework.scores})
+        return evaluation
+
+    def _count_nominated(self, verdicts: dict[str, Verdicts]) -> None:
+        """A plugin's first pass, with the pods nominated to a node on it, comes before its second."""
+        for node, kinds in self.nominated.items():
+            with DryRun(self, node) as dry_run:
+                for kind in kinds:
+                    dry_run.move(kind, 1)
+                for name, judged in verdicts.items():
+                    status = dry_run.status_of(name)
+                    if status.code is not Code.SUCCESS:
+                        verdicts[name] = judged.with_status(node, self.framework.messages.reword(status))
+
+
+class DryRun:
+    """One node with pods on it that are not there, or without some that are; what is pretended is taken back in the end."""
+
+    def __init__(self, prepared: Prepared, node: int, counted_already: Sequence[tuple[PodKind, int]] = ()) -> None:
+        """``counted_already`` are pods on the node that the states count and the cluster does not hold yet."""
+        self._prepared = prepared
+        self._node = node
+        self._positions = np.array([node], dtype=np.intp)
+        self._held = Holdings(prepared.cluster, self._positions, tuple(counted_already))
+        self._pretended: list[tuple[PodKind, int]] = []
+        self._counted = [state for state in prepared.states.values() if isinstance(state, Counted)]
+
+    def __enter__(self) -> DryRun:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for kind, by in self._pretended:
+            for state in self._counted:
+                state.pretend(kind.number, self._node, -by)
+
+    def move(self, kind: PodKind, by: int) -> None:
+        """Put a pod on the node (``by`` 1), or take one away (-1)."""
+        self._held = self._held.plus(kind, by)
+        self._pretended.append((kind, by))
+        for state in self._counted:
+            state.pretend(kind.number, self._node, by)
+
+    def status_of(self, plugin: str) -> Status:
+        """What one filter plugin says of the node now."""
+        state = self._prepared.states.get(plugin)
+        if state is None:
+            return SUCCESS
+        judged = state.judge(self._held) if isinstance(state, OnNode) else state.verdicts(self._prepared.cluster, self._positions)
+        return SUCCESS if judged is None else judged.status(0)
+
+    def first_rejection(self, plugins: Iterable[str]) -> Status:
+        """The first of these filter plugins that rejects the node now; those that skip this pod must be left out."""
+        statuses = (self.status_of(name) for name in plugins)
+        return next((status for status in statuses if status.code is not Code.SUCCESS), SUCCESS)
 
 
 class Evaluation:
     """What every plugin said about every node, and what follows from it."""
 
     def __init__(self, prepared: Prepared, verdicts: Mapping[str, Verdicts], disabled: Mapping[str, Verdicts]) -> None:
+        self.prepared = prepared
         self.cluster = prepared.cluster
         self.pod = prepared.pod
         self.states: Mapping[str, State] = prepared.states
@@ -180,7 +263,7 @@ class Evaluation:
         for name, weight in weights.items():
             state = self.states.get(name, SKIP)
             try:
-                raw = state.score(self.feasible)
+                raw = state.raw_scores(self.cluster, self.feasible)
             except SchedulingError as error:
                 if np.count_nonzero(self.feasible) > 1:
                     self.error = str(error)
@@ -189,6 +272,13 @@ class Evaluation:
                 continue
             if raw is not None:
                 self.scores[name] = PluginScore(raw, state.normalize(raw, state.extent(raw, self.feasible)), weight)
+        self.error = invalid_score(self.scores, self.feasible) if np.count_nonzero(self.feasible) > 1 else None
+
+    @cached_property
+    def nominee(self) -> int | None:
+        """The node nominated to the pod by an earlier preemption, if it fits: it is taken without looking further."""
+        node = self.cluster.nodes.index.get(self.pod.status.nominated_node_name)
+        return node if node is not None and self.feasible[node] else None
 
     @cached_property
     def total(self) -> Counts:
@@ -201,7 +291,7 @@ class Evaluation:
     def ranking(self) -> NDArray[np.int64]:
         """Positions of the feasible nodes, best total first, equal totals by name."""
         feasible = np.flatnonzero(self.feasible)
-        order = np.lexsort((self.cluster.name_rank[feasible], -self.total[feasible]))
+        order = np.lexsort((self.cluster.nodes.name_rank[feasible], -self.total[feasible]))
         return feasible[order]
 
     def verdict(self, node: int) -> Status:
@@ -245,3 +335,13 @@ class Evaluation:
 def _rejections(verdicts: Mapping[str, Verdicts], node: int) -> list[Status]:
     judged = ((name, found.status(node)) for name, found in verdicts.items())
     return [Status(status.code, status.reasons, name) for name, status in judged if status.code is not Code.SUCCESS]
+
+
+def invalid_score(scores: Mapping[str, PluginScore], feasible: Mask) -> str | None:
+    """kube-scheduler's error for the first plugin whose score, after normalization, is outside 0..100; wrapped sums do that."""
+    for name, score in scores.items():
+        outside = feasible & ((score.normalized < 0) | (score.normalized > MAX_NODE_SCORE))
+        if outside.any():
+            found = f'plugin "{name}" returns an invalid score {int(score.normalized[outside][0])}'
+            return f"applying score defaultWeights on Score plugins: {found}, it should in the range of [0, {MAX_NODE_SCORE}] after normalizing"
+    return None

@@ -19,3 +19,8 @@ def round_half_away(values: NDArray[np.float64]) -> Integers:
     """Go's math.Round for values that are not negative."""
     whole = np.trunc(values)
     return (whole + (values - whole >= 0.5)).astype(np.int64)
+
+
+def wrapped(number: int) -> int:
+    """What is left of a number in Go's int64."""
+    return (number + 2**63) % 2**64 - 2**63

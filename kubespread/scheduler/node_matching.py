@@ -11,48 +11,49 @@ from kubespread.kube.node_terms import NodeSelector
 from kubespread.kube.objects import Pod, Taint, Toleration
 from kubespread.kube.selector import Requirement, from_map
 from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, untolerated
-from kubespread.scheduler.cluster import Cluster, Counts, Mask
+from kubespread.scheduler.cluster.labels import Counts, Mask
+from kubespread.scheduler.cluster.nodes import Nodes
 
 
-def everywhere(cluster: Cluster) -> Mask:
-    return np.ones(len(cluster), dtype=np.bool_)
+def everywhere(nodes: Nodes) -> Mask:
+    return np.ones(len(nodes), dtype=np.bool_)
 
 
-def nowhere(cluster: Cluster) -> Mask:
-    return np.zeros(len(cluster), dtype=np.bool_)
+def nowhere(nodes: Nodes) -> Mask:
+    return np.zeros(len(nodes), dtype=np.bool_)
 
 
-def matches_requirements(cluster: Cluster, requirements: Iterable[Requirement]) -> Mask:
+def matches_requirements(nodes: Nodes, requirements: Iterable[Requirement]) -> Mask:
     """Nodes whose labels satisfy every requirement."""
-    return _all(cluster, (cluster.label(requirement.key).admits(requirement) for requirement in requirements))
+    return _all(nodes, (nodes.label(requirement.key).admits(requirement) for requirement in requirements))
 
 
-def matches_labels(cluster: Cluster, labels: Mapping[str, str]) -> Mask:
+def matches_labels(nodes: Nodes, labels: Mapping[str, str]) -> Mask:
     """Nodes that carry every entry of a nodeSelector."""
-    return matches_requirements(cluster, from_map(labels).requirements)
+    return matches_requirements(nodes, from_map(labels).requirements)
 
 
-def matches_term(cluster: Cluster, term: Term) -> Mask:
+def matches_term(nodes: Nodes, term: Term) -> Mask:
     """Nodes one term matches; none when the term is malformed or empty."""
     if not term.can_match:
-        return nowhere(cluster)
-    fields = (_matches_field(cluster, requirement) for requirement in term.fields)
-    return _all(cluster, (matches_requirements(cluster, term.labels), *fields))
+        return nowhere(nodes)
+    fields = (_matches_field(nodes, requirement) for requirement in term.fields)
+    return _all(nodes, (matches_requirements(nodes, term.labels), *fields))
 
 
-def matches_node_selector(cluster: Cluster, selector: NodeSelector) -> Mask:
+def matches_node_selector(nodes: Nodes, selector: NodeSelector) -> Mask:
     """Nodes that some term matches; a malformed term only fails itself."""
-    matching = nowhere(cluster)
+    matching = nowhere(nodes)
     for term in selector.node_selector_terms:
-        matching |= matches_term(cluster, parse_term(term))
+        matching |= matches_term(nodes, parse_term(term))
     return matching
 
 
-def matches_required_node_affinity(cluster: Cluster, pod: Pod) -> Mask:
+def matches_required_node_affinity(nodes: Nodes, pod: Pod) -> Mask:
     """Nodes that satisfy the pod's nodeSelector and required node affinity."""
-    matching = matches_labels(cluster, pod.spec.node_selector)
+    matching = matches_labels(nodes, pod.spec.node_selector)
     required = required_node_selector(pod)
-    return matching if required is None else matching & matches_node_selector(cluster, required)
+    return matching if required is None else matching & matches_node_selector(nodes, required)
 
 
 def required_node_selector(pod: Pod) -> NodeSelector | None:
@@ -61,34 +62,34 @@ def required_node_selector(pod: Pod) -> NodeSelector | None:
     return node_affinity.required_during_scheduling_ignored_during_execution if node_affinity is not None else None
 
 
-def tolerated(cluster: Cluster, pod: Pod) -> Mask:
+def tolerated(nodes: Nodes, pod: Pod) -> Mask:
     """Nodes whose NoSchedule and NoExecute taints the pod tolerates."""
-    untolerated_taints: Mask = count_untolerated(cluster, pod.spec.tolerations, DO_NOT_SCHEDULE_EFFECTS) > 0
+    untolerated_taints: Mask = count_untolerated(nodes, pod.spec.tolerations, DO_NOT_SCHEDULE_EFFECTS) > 0
     return ~untolerated_taints
 
 
-def count_untolerated(cluster: Cluster, tolerations: Sequence[Toleration], effects: frozenset[str]) -> Counts:
+def count_untolerated(nodes: Nodes, tolerations: Sequence[Toleration], effects: frozenset[str]) -> Counts:
     """Per node, how many taints with one of ``effects`` no toleration covers."""
-    return per_taint_list(cluster, lambda taints: len(untolerated(taints, tolerations, effects)))
+    return per_taint_list(nodes, lambda taints: len(untolerated(taints, tolerations, effects)))
 
 
-def per_taint_list(cluster: Cluster, judge: Callable[[Sequence[Taint]], int]) -> Counts:
-    return cluster.per_taint_list([judge(taints) for taints in cluster.taint_lists])
+def per_taint_list(nodes: Nodes, judge: Callable[[Sequence[Taint]], int]) -> Counts:
+    return nodes.per_taint_list([judge(taints) for taints in nodes.taint_lists])
 
 
-def _matches_field(cluster: Cluster, requirement: Requirement) -> Mask:
+def _matches_field(nodes: Nodes, requirement: Requirement) -> Mask:
     """The only field is the node's name; any other reads as empty."""
     if requirement.key != NODE_NAME_FIELD:
-        return np.full(len(cluster), requirement.admits(""), dtype=np.bool_)
-    named = nowhere(cluster)
-    position = cluster.node_index.get(requirement.values[0])
+        return np.full(len(nodes), requirement.admits(""), dtype=np.bool_)
+    named = nowhere(nodes)
+    position = nodes.index.get(requirement.values[0])
     if position is not None:
         named[position] = True
     return named if requirement.operator == "In" else ~named
 
 
-def _all(cluster: Cluster, masks: Iterable[Mask]) -> Mask:
-    matching = everywhere(cluster)
+def _all(nodes: Nodes, masks: Iterable[Mask]) -> Mask:
+    matching = everywhere(nodes)
     for mask in masks:
         matching &= mask
     return matching

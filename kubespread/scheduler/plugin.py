@@ -1,19 +1,27 @@
-"""What a plugin is: prepared once for a pod, then asked about all nodes at once.
+"""What a plugin is: prepared once for a pod, kept up with the cluster's changes, and asked about all nodes at once.
+
+What a plugin's judgement depends on is the type of its state: nothing that moves (`Fixed`), what a node itself holds
+(`OnNode`), or counts over many nodes (`Counted`). A state has no other way to answer than its type gives it.
 
 Source of the rules: kube-scheduler 1.36, pkg/scheduler/framework/interface.go.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from enum import Enum, StrEnum
-from typing import ClassVar, Protocol
+from enum import StrEnum
+from functools import cached_property
+from typing import ClassVar, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kubespread.kube.objects import Pod
-from kubespread.scheduler.cluster import Cluster, Counts, Mask
+from kubespread.scheduler.cluster.change import Change, Moves
+from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.cluster.holdings import Holdings
+from kubespread.scheduler.cluster.labels import Counts, Mask, Positions
 
 MAX_NODE_SCORE = 100
 
@@ -22,6 +30,7 @@ class Code(StrEnum):
     SUCCESS = "Success"
     UNSCHEDULABLE = "Unschedulable"
     UNRESOLVABLE = "UnschedulableAndUnresolvable"
+    ERROR = "Error"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +51,7 @@ class SchedulingError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Verdicts:
-    """One filter's judgement of every node: 0 passes, otherwise ``table[which - 1]`` says why not."""
+    """One filter's judgement of some nodes: 0 passes, otherwise ``table[which - 1]`` says why not."""
 
     which: NDArray[np.int32]
     table: tuple[Status, ...]
@@ -56,55 +65,43 @@ class Verdicts:
         passes: Mask = self.which == 0
         return passes
 
-    def status(self, node: int) -> Status:
-        """The judgement of the node at position ``node``."""
-        which = int(self.which[node])
+    def status(self, place: int) -> Status:
+        """The judgement of the node that is ``place`` among those that were judged."""
+        which = int(self.which[place])
         return self.table[which - 1] if which else SUCCESS
 
+    def at(self, nodes: Positions | None) -> Verdicts:
+        """The judgement of some of the nodes."""
+        return self if nodes is None else Verdicts(self.which[nodes], self.table)
 
-class CopiesMatter(Enum):
-    """What a plugin's judgement of the next copy of a pod depends on, of the copies that are placed already."""
-
-    NOWHERE = "nothing"
-    ON_THE_NODE = "how many of them the node itself holds"
-    IN_DOMAINS = "how many of them each topology domain holds"
+    def with_status(self, place: int, status: Status) -> Verdicts:
+        """The same, but for one node."""
+        which = self.which.copy()
+        which[place] = len(self.table) + 1
+        return Verdicts(which, (*self.table, status))
 
 
 Extent = tuple[int, ...]
-"""What normalisation takes from all feasible nodes together, such as the highest raw score."""
+"""What normalization takes from all feasible nodes together, such as the highest raw score."""
 
 
-class State:
-    """A plugin prepared for one pod. A method left as it is here is an extension point the plugin skips for this pod."""
-
-    copies_matter: ClassVar = CopiesMatter.NOWHERE
-
-    def holding(self, copies: int | Counts) -> State:
-        """The state as it is when each node holds so many more copies of the pod; for CopiesMatter.ON_THE_NODE."""
-        return self
-
-    def fork(self) -> State:
-        """The same counts, to be updated apart from these; for CopiesMatter.IN_DOMAINS."""
-        return self
-
-    def placed(self, node: int) -> None:
-        """One more copy of the pod runs on ``node`` now; for CopiesMatter.IN_DOMAINS."""
+class State(ABC):
+    """A plugin prepared for one pod on one cluster. A method left as it is here is an extension point the plugin skips."""
 
     def pre_filter_result(self) -> Mask | None:
         """The only nodes that may be filtered at all, or None for all."""
         return None
 
-    def filter(self) -> Verdicts | None:
-        return None
+    @abstractmethod
+    def verdicts(self, cluster: Cluster, nodes: Positions | None = None) -> Verdicts | None:
+        """The filter's judgement of ``nodes`` (None: all) as ``cluster``, which the state is prepared for, is now; None: skips."""
 
-    def rejects(self) -> Mask | None:
-        """Which nodes `filter` rejects, where the reasons are not asked for."""
-        verdicts = self.filter()
-        return None if verdicts is None else ~verdicts.passes
+    @abstractmethod
+    def raw_scores(self, cluster: Cluster, feasible: Mask) -> Counts | None:
+        """Raw scores of all nodes; what stands at nodes that are not feasible has no meaning. None: skips.
 
-    def score(self, feasible: Mask) -> Counts | None:
-        """Raw scores; what stands at nodes that are not feasible has no meaning. Raises SchedulingError where PreScore would fail."""
-        return None
+        Raises SchedulingError where PreScore or Score would fail.
+        """
 
     def extent(self, raw: Counts, feasible: Mask) -> Extent:
         """What `normalize` has to know of the feasible nodes; empty where the plugin has no such step."""
@@ -114,8 +111,103 @@ class State:
         """Raw scores brought to 0..100; as they are where the plugin has no such step."""
         return raw
 
+    def after(self, cluster: Cluster, change: Change, moves: Moves) -> State | None:
+        """The state on ``cluster``, which came of the one it was prepared for by ``change``; None to prepare it anew."""
+        return None
 
-SKIP = State()
+
+class Fixed(State):
+    """Depends on the nodes and on objects beside pods: no pod that comes or goes changes anything."""
+
+    def filter(self) -> Verdicts | None:
+        return None
+
+    def score(self) -> Counts | None:
+        return None
+
+    @cached_property
+    def _verdicts(self) -> Verdicts | None:
+        return self.filter()
+
+    def verdicts(self, cluster: Cluster, nodes: Positions | None = None) -> Verdicts | None:
+        return self._verdicts if self._verdicts is None else self._verdicts.at(nodes)
+
+    def raw_scores(self, cluster: Cluster, feasible: Mask) -> Counts | None:
+        return self.score()
+
+    def after(self, cluster: Cluster, change: Change, moves: Moves) -> State | None:
+        return None if change.touches_nodes else self
+
+
+class OnNode(State):
+    """Depends on what the node itself holds. Its scores are final: there is nothing to normalize over all nodes."""
+
+    def judge(self, held: Holdings) -> Verdicts | None:
+        """The filter's judgement of the nodes ``held`` is about."""
+        return None
+
+    def points(self, held: Holdings) -> Counts | None:
+        """Scores of those nodes, on the way to 0..100."""
+        return None
+
+    def verdicts(self, cluster: Cluster, nodes: Positions | None = None) -> Verdicts | None:
+        return self.judge(Holdings(cluster, nodes))
+
+    def raw_scores(self, cluster: Cluster, feasible: Mask) -> Counts | None:
+        return self.points(Holdings(cluster))
+
+    def extent(self, raw: Counts, feasible: Mask) -> Extent:  # final: see the class
+        return ()
+
+    def after(self, cluster: Cluster, change: Change, moves: Moves) -> State | None:
+        return None if change.touches_nodes else self
+
+
+class Counted(State):
+    """Counts pods over many nodes; the counts follow every pod that comes or goes, of whatever kind."""
+
+    @abstractmethod
+    def filter(self, nodes: Positions | None = None) -> Verdicts | None:
+        """The judgement of ``nodes``, None for all of them."""
+
+    def score(self, feasible: Mask) -> Counts | None:
+        return None
+
+    @abstractmethod
+    def move(self, moves: Moves) -> None:
+        """Pods came and went."""
+
+    def move_one(self, kind: int, node: int, by: int) -> None:
+        """One pod came (``by`` 1) or went (-1)."""
+        self.move(Moves.of([(kind, node, by)]))
+
+    def pretend(self, kind: int, node: int, by: int) -> None:
+        """As kube-scheduler's AddPod and RemovePod count a pod in a dry run, which is not always how it counts pods that are there."""
+        self.move_one(kind, node, by)
+
+    @abstractmethod
+    def fork(self) -> Self:
+        """The same counts, to be moved apart from these."""
+
+    def verdicts(self, cluster: Cluster, nodes: Positions | None = None) -> Verdicts | None:
+        return self.filter(nodes)
+
+    def raw_scores(self, cluster: Cluster, feasible: Mask) -> Counts | None:
+        return self.score(feasible)
+
+    def after(self, cluster: Cluster, change: Change, moves: Moves) -> State | None:
+        if change.touches_nodes:
+            return None
+        fork = self.fork()
+        fork.move(moves)
+        return fork
+
+
+class _Skip(Fixed):
+    """Nothing to say about this pod."""
+
+
+SKIP = _Skip()
 
 
 class Plugin(Protocol):

@@ -7,21 +7,25 @@ random node, this starts at the first by name; where it breaks a last tie at ran
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from kubespread.kube.cluster_objects import PodDisruptionBudget
 from kubespread.kube.objects import Pod
+from kubespread.kube.priority import priority_of
 from kubespread.kube.selector import SelectorError, from_label_selector
-from kubespread.scheduler.framework import Evaluation, Framework
+from kubespread.kube.well_known import DISRUPTION_TARGET
+from kubespread.scheduler.framework import DryRun, Evaluation
 from kubespread.scheduler.plugin import Code, Status
 from kubespread.scheduler.plugin_args import PreemptionArgs
 
 NO_VICTIMS = "No preemption victims found for incoming pod"
 NOT_HELPFUL = "Preemption is not helpful for scheduling"
 NEVER = "not eligible due to preemptionPolicy=Never."
+WAITS = "not eligible due to a terminating pod on the nominated node."
 NO_CLAIMS, STILL_NOT = "no new claims to deallocate", "still not schedulable"
 # What DynamicResources' PostFilter says when its own PreFilter was never reached.
 NOT_REACHED = "not found"
@@ -46,31 +50,33 @@ class Preemption:
     tail: str = ""
 
 
-def preempt(framework: Framework, evaluation: Evaluation, args: PreemptionArgs, *, ends_twice: bool = False) -> Preemption:
+def preempt(evaluation: Evaluation, args: PreemptionArgs, *, ends_twice: bool = False) -> Preemption:
     """What preemption would do for a pod that fits nowhere. From 1.26 to 1.28 its text ``ends_twice``, with two dots."""
-    found = _ask_post_filters(framework, evaluation, args)
+    found = _ask_post_filters(evaluation, args)
     return replace(found, tail=f"{found.tail}.") if ends_twice and found.tail else found
 
 
-def _ask_post_filters(framework: Framework, evaluation: Evaluation, args: PreemptionArgs) -> Preemption:
-    claims = []
-    if "DynamicResources" in framework.post_filters:
+def _ask_post_filters(evaluation: Evaluation, args: PreemptionArgs) -> Preemption:
+    claims, post_filters = [], evaluation.prepared.framework.post_filters
+    if "DynamicResources" in post_filters:
         claims.append(STILL_NOT if evaluation.pod.spec.resource_claims else NO_CLAIMS)
     if evaluation.rejection is not None and claims:
         return Preemption(None, NOT_REACHED)
-    if "DefaultPreemption" not in framework.post_filters:
+    if "DefaultPreemption" not in post_filters:
         return Preemption(None, ", ".join(claims))
-    candidate, refusal = _default_preemption(framework, evaluation, args)
+    candidate, refusal = _default_preemption(evaluation, args)
     return Preemption(candidate, "" if candidate else ", ".join([*claims, f"preemption: {refusal}"]))
 
 
-def _default_preemption(framework: Framework, evaluation: Evaluation, args: PreemptionArgs) -> tuple[Candidate | None, str]:
+def _default_preemption(evaluation: Evaluation, args: PreemptionArgs) -> tuple[Candidate | None, str]:
     """The candidate, or why there is none."""
     if evaluation.rejection is not None:
         return None, _nothing_tried(evaluation)
     if evaluation.pod.spec.preemption_policy == "Never":
         return None, NEVER
-    search = _Search(framework, evaluation, args)
+    if _waits_for_victims(evaluation):
+        return None, WAITS
+    search = _Search(evaluation, args)
     candidates = search.run()
     return (_best(candidates), "") if candidates else (None, search.message)
 
@@ -80,13 +86,32 @@ def _nothing_tried(evaluation: Evaluation) -> str:
     return f"0/{size} nodes are available: {size} {NOT_HELPFUL}."
 
 
+def _waits_for_victims(evaluation: Evaluation) -> bool:
+    """Whether an earlier preemption nominated a node where its victims are still on their way out."""
+    cluster, pod = evaluation.cluster, evaluation.pod
+    node = cluster.nodes.index.get(pod.status.nominated_node_name)
+    if node is None or evaluation.verdict(node).code is Code.UNRESOLVABLE:
+        return False
+    there = (cluster.pods[at] for at in np.flatnonzero(cluster.pod_node == node).tolist())
+    return any(priority_of(other) < priority_of(pod) and _is_preempted(other) for other in there)
+
+
+def _is_preempted(pod: Pod) -> bool:
+    if pod.metadata.deletion_timestamp is None:
+        return False
+    target = next((found for found in pod.status.conditions if found.type == DISRUPTION_TARGET), None)
+    return target is not None and target.status == "True" and target.reason == "PreemptionByScheduler"
+
+
 class _Search:
     """Dry runs on the nodes where removing pods might help."""
 
-    def __init__(self, framework: Framework, evaluation: Evaluation, args: PreemptionArgs) -> None:
+    def __init__(self, evaluation: Evaluation, args: PreemptionArgs) -> None:
         self._args = args
-        self._framework = framework
         self._evaluation = evaluation
+        self._prepared = evaluation.prepared.fork()
+        # A plugin that skipped this pod stays skipped, whatever a dry run puts on the node.
+        self._filters = tuple(evaluation.verdicts)
         self._cluster = evaluation.cluster
         self._failures: dict[int, tuple[str, ...]] = {}
 
@@ -95,7 +120,7 @@ class _Search:
         helpful = [node for node in range(len(self._cluster)) if self._evaluation.verdict(node).code is Code.UNSCHEDULABLE]
         wanted = self._args.enough_of(len(helpful))
         found: list[Candidate] = []
-        for node in sorted(helpful, key=self._cluster.names.__getitem__):
+        for node in sorted(helpful, key=self._cluster.nodes.names.__getitem__):
             candidate = self._dry_run(node)
             if candidate is not None:
                 found.append(candidate)
@@ -103,41 +128,61 @@ class _Search:
                 break
         return found
 
+    @cached_property
+    def _lower(self) -> Mapping[int, list[int]]:
+        """Per node the pods of lower priority than the candidate, by position."""
+        priority = priority_of(self._evaluation.pod)
+        lower = np.array([kind.priority < priority for kind in self._cluster.kinds.all], dtype=np.bool_)
+        found: dict[int, list[int]] = {}
+        for at in np.flatnonzero(lower[self._cluster.pod_kind]).tolist():
+            found.setdefault(int(self._cluster.pod_node[at]), []).append(at)
+        return found
+
     def _dry_run(self, node: int) -> Candidate | None:
         """Remove every pod of lower priority, then put back those that can stay, the most important first."""
-        priority = priority_of(self._evaluation.pod)
-        lower = [at for at in np.flatnonzero(self._cluster.pod_node == node).tolist() if priority_of(self._cluster.pods[at]) < priority]
+        lower = self._lower.get(node)
         if not lower:
             self._failures[node] = (NO_VICTIMS,)
             return None
-        removed = set(lower)
-        status = self._status_without(node, removed)
-        if status.code is not Code.SUCCESS:
-            self._failures[node] = status.reasons
-            return None
-        important = sorted(lower, key=lambda at: _importance(self._cluster.pods[at]))
-        violating = self._violating(important)
-        violations = 0
-        for at in (*(at for at in important if at in violating), *(at for at in important if at not in violating)):
-            if self._status_without(node, removed - {at}).code is Code.SUCCESS:
-                removed.discard(at)
-            else:
-                violations += at in violating
-        victims = tuple(self._cluster.pods[at] for at in important if at in removed)
-        return Candidate(self._cluster.names[node], victims, violations)
+        kind = {at: self._cluster.kinds[int(self._cluster.pod_kind[at])] for at in lower}
+        with DryRun(self._prepared, node) as dry_run:
+            for at in lower:
+                dry_run.move(kind[at], -1)
+            status = self._verdict(dry_run, node)
+            if status.code is not Code.SUCCESS:
+                self._failures[node] = status.reasons
+                return None
+            important = sorted(lower, key=lambda at: _importance(self._cluster.pods[at]))
+            violating = self._violating(important)
+            victims, violations = set[int](), 0
+            for at in (*(at for at in important if at in violating), *(at for at in important if at not in violating)):
+                dry_run.move(kind[at], 1)
+                if self._verdict(dry_run, node).code is not Code.SUCCESS:
+                    dry_run.move(kind[at], -1)
+                    victims.add(at)
+                    violations += at in violating
+        return Candidate(self._cluster.nodes.names[node], tuple(self._cluster.pods[at] for at in important if at in victims), violations)
 
-    def _status_without(self, node: int, removed: set[int]) -> Status:
-        """The candidate's verdict on ``node`` with some pods gone."""
-        return self._framework.judge(self._cluster.without(removed), self._evaluation.pod).verdict(node)
+    def _verdict(self, dry_run: DryRun, node: int) -> Status:
+        """The candidate's verdict with the pods nominated to the node there, then without them."""
+        nominated = self._prepared.nominated.get(node, ())
+        if nominated:
+            for kind in nominated:
+                dry_run.move(kind, 1)
+            status = dry_run.first_rejection(self._filters)
+            for kind in reversed(nominated):
+                dry_run.move(kind, -1)
+            if status.code is not Code.SUCCESS:
+                return status
+        return dry_run.first_rejection(self._filters)
 
     def _violating(self, important: Sequence[int]) -> frozenset[int]:
         """Pods whose eviction a disruption budget does not allow any more, walking from the most important."""
-        budgets = list(_budgets(self._cluster.objects.pod_disruption_budgets))
-        left = [budget.status.disruptions_allowed for budget, _ in budgets]
+        left = [budget.status.disruptions_allowed for budget, _ in self._budgets]
         violating = set()
         for at in important:
             meta = self._cluster.pods[at].metadata
-            for position, (budget, matches) in enumerate(budgets):
+            for position, (budget, matches) in enumerate(self._budgets):
                 same_namespace = budget.metadata.namespace == meta.namespace
                 if not meta.labels or not same_namespace or meta.name in budget.status.disrupted_pods or not matches(meta.labels):
                     continue
@@ -145,6 +190,10 @@ class _Search:
                 if left[position] < 0:
                     violating.add(at)
         return frozenset(violating)
+
+    @cached_property
+    def _budgets(self) -> Sequence[tuple[PodDisruptionBudget, Callable[[dict[str, str]], bool]]]:
+        return list(_budgets(self._cluster.objects.pod_disruption_budgets))
 
     @property
     def message(self) -> str:
@@ -165,10 +214,6 @@ def _budgets(budgets: Sequence[PodDisruptionBudget]) -> Iterator[tuple[PodDisrup
             continue
         if not selector.is_empty and not selector.nothing:
             yield budget, selector.matches
-
-
-def priority_of(pod: Pod) -> int:
-    return pod.spec.priority or 0
 
 
 def _importance(pod: Pod) -> tuple[int, str]:

@@ -14,9 +14,11 @@ import numpy as np
 from kubespread.kube.devices import DeviceClass, DeviceRequest, ResourceClaim
 from kubespread.kube.node_terms import NodeSelector
 from kubespread.kube.objects import Pod
-from kubespread.scheduler.cluster import Cluster, Counts, Mask
+from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.cluster.labels import Counts
+from kubespread.scheduler.cluster.nodes import Nodes
 from kubespread.scheduler.node_matching import everywhere, matches_node_selector
-from kubespread.scheduler.plugin import Code, State, Status, Verdicts
+from kubespread.scheduler.plugin import Code, Fixed, State, Status, Verdicts
 
 NOT_AVAILABLE = Status(Code.UNRESOLVABLE, ("resourceclaim not available on the node",))
 
@@ -37,7 +39,7 @@ class DynamicResources:
             for request, device_class in _unknown_classes(cluster, claim):
                 return Status(Code.UNRESOLVABLE, (f"request {request}: device class {device_class} does not exist",))
         allocations = [claim.status.allocation.node_selector for claim in claims if claim.status.allocation is not None]
-        return _State(cluster, [selector for selector in allocations if selector is not None])
+        return DynamicResourcesState(cluster.nodes, [selector for selector in allocations if selector is not None])
 
 
 def _find(cluster: Cluster, namespace: str, name: str) -> ResourceClaim | None:
@@ -62,17 +64,17 @@ def _classes(request: DeviceRequest) -> Iterator[tuple[str, str]]:
 
 
 @dataclass
-class _State(State):
-    cluster: Cluster
+class DynamicResourcesState(Fixed):
+    nodes: Nodes
     allocated_to: Sequence[NodeSelector]
 
     def filter(self) -> Verdicts | None:
         if not self.allocated_to:
             return None
-        available = everywhere(self.cluster)
+        available = everywhere(self.nodes)
         for selector in self.allocated_to:
-            available &= matches_node_selector(self.cluster, selector)
+            available &= matches_node_selector(self.nodes, selector)
         return Verdicts.rejecting(~available, NOT_AVAILABLE)
 
-    def score(self, feasible: Mask) -> Counts:
-        return np.zeros(len(self.cluster), dtype=np.int64)
+    def score(self) -> Counts:
+        return np.zeros(len(self.nodes), dtype=np.int64)

@@ -13,8 +13,10 @@ import numpy as np
 
 from kubespread.kube.images import normalized_image
 from kubespread.kube.objects import Pod
-from kubespread.scheduler.cluster import Cluster, Counts, Mask
-from kubespread.scheduler.plugin import MAX_NODE_SCORE, State
+from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.cluster.labels import Counts
+from kubespread.scheduler.cluster.nodes import Nodes
+from kubespread.scheduler.plugin import MAX_NODE_SCORE, Fixed
 
 _MIB = 1024 * 1024
 MIN_THRESHOLD = 23 * _MIB
@@ -28,32 +30,32 @@ class ImageLocality:
     counts_image_volumes: bool = True
     """Since 1.36."""
 
-    def prepare(self, cluster: Cluster, pod: Pod) -> State:
+    def prepare(self, cluster: Cluster, pod: Pod) -> ImageLocalityState:
         containers = [*pod.spec.init_containers, *pod.spec.containers]
         images = [container.image for container in containers]
         if self.counts_image_volumes:
             images += [volume.image.reference for volume in pod.spec.volumes if volume.image is not None]
-        return _State(cluster, [normalized_image(image) for image in images], len(containers))
+        return ImageLocalityState(cluster.nodes, [normalized_image(image) for image in images], len(containers))
 
 
 @dataclass
-class _State(State):
-    cluster: Cluster
+class ImageLocalityState(Fixed):
+    nodes: Nodes
     images: list[str]
     containers: int
 
-    def score(self, feasible: Mask) -> Counts:
-        total = np.zeros(len(self.cluster), dtype=np.int64)
+    def score(self) -> Counts:
+        total = np.zeros(len(self.nodes), dtype=np.int64)
         for holders, size in self._held():
-            spread = float(len(holders)) / float(len(self.cluster))
+            spread = float(len(holders)) / float(len(self.nodes))
             total[holders] += int(float(size) * spread)
         highest = self.containers * MAX_CONTAINER_THRESHOLD
         if highest <= MIN_THRESHOLD:
-            return np.zeros(len(self.cluster), dtype=np.int64)
+            return np.zeros(len(self.nodes), dtype=np.int64)
         return MAX_NODE_SCORE * (np.clip(total, MIN_THRESHOLD, highest) - MIN_THRESHOLD) // (highest - MIN_THRESHOLD)
 
     def _held(self) -> Iterator[tuple[list[int], int]]:
         """The nodes that hold each image of the pod, and its size as the first node of the cluster reports it."""
         for image in self.images:
-            if image in self.cluster.images:
-                yield self.cluster.images[image]
+            if image in self.nodes.images:
+                yield self.nodes.images[image]

@@ -13,14 +13,16 @@ from kubespread.kube.gotext import aggregate
 from kubespread.kube.node_selector import parse_term, pinned_names
 from kubespread.kube.node_terms import NodeSelector
 from kubespread.kube.objects import Pod, PreferredSchedulingTerm
-from kubespread.scheduler.cluster import Cluster, Counts, Mask
+from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.cluster.labels import Counts, Mask
+from kubespread.scheduler.cluster.nodes import Nodes
 from kubespread.scheduler.node_matching import (
     matches_node_selector,
     matches_required_node_affinity,
     matches_term,
     required_node_selector,
 )
-from kubespread.scheduler.plugin import SKIP, Code, Extent, SchedulingError, State, Status, Verdicts, default_normalize, highest_raw
+from kubespread.scheduler.plugin import SKIP, Code, Extent, Fixed, SchedulingError, State, Status, Verdicts, default_normalize, highest_raw
 
 POD_MISMATCH = Status(Code.UNRESOLVABLE, ("node(s) didn't match Pod's node affinity/selector",))
 ENFORCED_MISMATCH = Status(Code.UNRESOLVABLE, ("node(s) didn't match scheduler-enforced node affinity",))
@@ -43,8 +45,8 @@ class NodeAffinity:
         affinity = pod.spec.affinity.node_affinity if pod.spec.affinity is not None else None
         preferred = affinity.preferred_during_scheduling_ignored_during_execution if affinity is not None else None
         added = self.added or kube.NodeAffinity()
-        state = _State(
-            cluster,
+        state = NodeAffinityState(
+            cluster.nodes,
             pod,
             added_required=added.required_during_scheduling_ignored_during_execution,
             added_preferred=added.preferred_during_scheduling_ignored_during_execution or (),
@@ -58,8 +60,8 @@ class NodeAffinity:
 
 
 @dataclass
-class _State(State):
-    cluster: Cluster
+class NodeAffinityState(Fixed):
+    nodes: Nodes
     pod: Pod
     added_required: NodeSelector | None
     added_preferred: Sequence[PreferredSchedulingTerm]
@@ -91,17 +93,17 @@ class _State(State):
         names = self.pinned
         if names is None or not self.narrows:
             return None
-        return np.array([name in names for name in self.cluster.names], dtype=np.bool_)
+        return np.array([name in names for name in self.nodes.names], dtype=np.bool_)
 
     def filter(self) -> Verdicts | None:
         if not self.filters:
             return None
-        which = np.where(matches_required_node_affinity(self.cluster, self.pod), 0, 2).astype(np.int32)
+        which = np.where(matches_required_node_affinity(self.nodes, self.pod), 0, 2).astype(np.int32)
         if self.added_required is not None:
-            which[~matches_node_selector(self.cluster, self.added_required)] = 1
+            which[~matches_node_selector(self.nodes, self.added_required)] = 1
         return Verdicts(which, (ENFORCED_MISMATCH, POD_MISMATCH))
 
-    def score(self, feasible: Mask) -> Counts | None:
+    def score(self) -> Counts | None:
         if not self.scores:
             return None
         return self._weights(self.added_preferred) + self._weights(self.preferred or ())
@@ -114,7 +116,7 @@ class _State(State):
 
     def _weights(self, preferred: Sequence[PreferredSchedulingTerm]) -> Counts:
         """Per node the weights of the terms that match. Terms of weight 0 and empty ones are dropped before parsing."""
-        raw: Counts = np.zeros(len(self.cluster), dtype=np.int64)
+        raw: Counts = np.zeros(len(self.nodes), dtype=np.int64)
         faults: list[str] = []
         for position, term in enumerate(preferred):
             empty = not term.preference.match_expressions and not term.preference.match_fields
@@ -122,7 +124,7 @@ class _State(State):
                 continue
             parsed = parse_term(term.preference, f"[{position}]")
             faults += parsed.faults
-            raw += term.weight * matches_term(self.cluster, parsed)
+            raw += term.weight * matches_term(self.nodes, parsed)
         if faults:
             raise SchedulingError(f'running PreScore plugin "NodeAffinity": {aggregate(faults)}')
         return raw

@@ -12,8 +12,9 @@ from typing import ClassVar
 import numpy as np
 
 from kubespread.kube.objects import Pod
-from kubespread.scheduler.cluster import Cluster
-from kubespread.scheduler.plugin import SKIP, Code, State, Status, Verdicts
+from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.cluster.nodes import Nodes
+from kubespread.scheduler.plugin import SKIP, Code, Fixed, State, Status, Verdicts
 
 MISSING = Status(Code.UNRESOLVABLE, ("node(s) didn't match Pod's required features",))
 RESTART_ALL = "RestartAllContainersOnContainerExits"
@@ -32,7 +33,7 @@ class NodeDeclaredFeatures:
 
     def prepare(self, cluster: Cluster, pod: Pod) -> State:
         needed = _needed(pod)
-        return _State(cluster, needed) if needed else SKIP
+        return NodeDeclaredFeaturesState(cluster.nodes, needed) if needed else SKIP
 
 
 def _needed(pod: Pod) -> frozenset[str]:
@@ -46,12 +47,12 @@ def _needed(pod: Pod) -> frozenset[str]:
 
 
 @dataclass
-class _State(State):
-    cluster: Cluster
+class NodeDeclaredFeaturesState(Fixed):
+    nodes: Nodes
     needed: frozenset[str]
 
     def filter(self) -> Verdicts:
-        lacking = [not self.needed <= declared(node.status.declared_features) for node in self.cluster.nodes]
+        lacking = [not self.needed <= declared(node.status.declared_features) for node in self.nodes.objects]
         return Verdicts.rejecting(np.array(lacking, dtype=np.bool_), MISSING)
 
 

@@ -8,8 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from kubespread.kube.objects import Pod
-from kubespread.scheduler.cluster import Cluster
-from kubespread.scheduler.plugin import Code, State, Status, Verdicts
+from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.cluster.nodes import Nodes
+from kubespread.scheduler.plugin import Code, Fixed, Status, Verdicts
 
 OTHER_NODE = Status(Code.UNRESOLVABLE, ("node(s) didn't match the requested node name",))
 
@@ -17,18 +18,18 @@ OTHER_NODE = Status(Code.UNRESOLVABLE, ("node(s) didn't match the requested node
 class NodeName:
     name: ClassVar[str] = "NodeName"
 
-    def prepare(self, cluster: Cluster, pod: Pod) -> State:
-        return _State(cluster, pod.spec.node_name)
+    def prepare(self, cluster: Cluster, pod: Pod) -> NodeNameState:
+        return NodeNameState(cluster.nodes, pod.spec.node_name)
 
 
 @dataclass
-class _State(State):
-    cluster: Cluster
+class NodeNameState(Fixed):
+    nodes: Nodes
     wanted: str
 
     def filter(self) -> Verdicts:
-        rejected = np.full(len(self.cluster), bool(self.wanted), dtype=np.bool_)
-        position = self.cluster.node_index.get(self.wanted)
+        rejected = np.full(len(self.nodes), bool(self.wanted), dtype=np.bool_)
+        position = self.nodes.index.get(self.wanted)
         if position is not None:
             rejected[position] = False
         return Verdicts.rejecting(rejected, OTHER_NODE)

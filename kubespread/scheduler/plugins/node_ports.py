@@ -5,15 +5,15 @@ Source of the rules: kube-scheduler 1.36, nodeports/node_ports.go, and HostPortI
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Set
+from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from kubespread.kube.objects import Pod
-from kubespread.scheduler.cluster import Cluster, Counts
-from kubespread.scheduler.host_ports import ANY_ADDRESS, HostPort, host_ports
-from kubespread.scheduler.plugin import SKIP, Code, CopiesMatter, State, Status, Verdicts
+from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.cluster.holdings import Holdings
+from kubespread.scheduler.cluster.host_ports import ANY_ADDRESS, HostPort, host_ports
+from kubespread.scheduler.plugin import SKIP, Code, OnNode, State, Status, Verdicts
 
 NOT_FREE = Status(Code.UNSCHEDULABLE, ("node(s) didn't have free ports for the requested pod ports",))
 
@@ -27,27 +27,18 @@ class NodePorts:
 
     def prepare(self, cluster: Cluster, pod: Pod) -> State:
         wanted = host_ports(pod, sidecars=self.checks_sidecars)
-        return _State(cluster, wanted) if wanted else SKIP
+        return NodePortsState(wanted) if wanted else SKIP
 
 
 @dataclass
-class _State(State):
-    copies_matter = CopiesMatter.ON_THE_NODE
-
-    cluster: Cluster
+class NodePortsState(OnNode):
     wanted: frozenset[HostPort]
-    copies: int | Counts = 0
 
-    def holding(self, copies: int | Counts) -> State:
-        return replace(self, copies=copies)
+    def judge(self, held: Holdings) -> Verdicts:
+        return Verdicts.rejecting(held.judged_by_ports(self._taken), NOT_FREE)
 
-    def filter(self) -> Verdicts:
-        # A copy of the pod has every port that the next one wants.
-        taken = np.zeros(len(self.cluster), dtype=np.bool_) | (self.copies > 0)
-        for used, nodes in self.cluster.host_ports.items():
-            if any(_conflict(port, used) for port in self.wanted):
-                taken[nodes] = True
-        return Verdicts.rejecting(taken, NOT_FREE)
+    def _taken(self, used: Set[HostPort]) -> bool:
+        return any(_conflict(wanted, port) for wanted in self.wanted for port in used)
 
 
 def _conflict(wanted: HostPort, used: HostPort) -> bool:

@@ -7,8 +7,9 @@ from typing import ClassVar
 
 from kubespread.kube.objects import Pod, Taint
 from kubespread.kube.taint import tolerates
-from kubespread.scheduler.cluster import Cluster
-from kubespread.scheduler.plugin import Code, State, Status, Verdicts
+from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.cluster.nodes import Nodes
+from kubespread.scheduler.plugin import Code, Fixed, Status, Verdicts
 
 UNSCHEDULABLE = Status(Code.UNRESOLVABLE, ("node(s) were unschedulable",))
 # The plugin asks about this taint whether or not the node really carries it.
@@ -18,15 +19,15 @@ CORDON_TAINT = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule"
 class NodeUnschedulable:
     name: ClassVar[str] = "NodeUnschedulable"
 
-    def prepare(self, cluster: Cluster, pod: Pod) -> State:
-        return _State(cluster, tolerated=any(tolerates(toleration, CORDON_TAINT) for toleration in pod.spec.tolerations))
+    def prepare(self, cluster: Cluster, pod: Pod) -> NodeUnschedulableState:
+        return NodeUnschedulableState(cluster.nodes, tolerated=any(tolerates(toleration, CORDON_TAINT) for toleration in pod.spec.tolerations))
 
 
 @dataclass
-class _State(State):
-    cluster: Cluster
+class NodeUnschedulableState(Fixed):
+    nodes: Nodes
     tolerated: bool
 
     def filter(self) -> Verdicts:
-        rejected = self.cluster.unschedulable
+        rejected = self.nodes.unschedulable
         return Verdicts.rejecting(rejected & (not self.tolerated), UNSCHEDULABLE)

@@ -9,9 +9,11 @@ import numpy as np
 
 from kubespread.kube.objects import Pod
 from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, PREFER_NO_SCHEDULE, untolerated
-from kubespread.scheduler.cluster import Cluster, Counts, Mask
+from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.cluster.labels import Counts, Mask
+from kubespread.scheduler.cluster.nodes import Nodes
 from kubespread.scheduler.node_matching import count_untolerated, tolerated
-from kubespread.scheduler.plugin import Code, Extent, State, Status, Verdicts, default_normalize, highest_raw
+from kubespread.scheduler.plugin import Code, Extent, Fixed, Status, Verdicts, default_normalize, highest_raw
 
 UNTOLERATED = Status(Code.UNRESOLVABLE, ("node(s) had untolerated taint(s)",))
 
@@ -23,32 +25,32 @@ class TaintToleration:
     naming: str | None = None
     """Up to 1.34.1 the reason names the first untolerated taint, in this form."""
 
-    def prepare(self, cluster: Cluster, pod: Pod) -> State:
-        return _State(cluster, pod, self.naming)
+    def prepare(self, cluster: Cluster, pod: Pod) -> TaintTolerationState:
+        return TaintTolerationState(cluster.nodes, pod, self.naming)
 
 
 @dataclass
-class _State(State):
-    cluster: Cluster
+class TaintTolerationState(Fixed):
+    nodes: Nodes
     pod: Pod
     naming: str | None
 
     def filter(self) -> Verdicts:
         if self.naming is None:
-            return Verdicts.rejecting(~tolerated(self.cluster, self.pod), UNTOLERATED)
+            return Verdicts.rejecting(~tolerated(self.nodes, self.pod), UNTOLERATED)
         table: list[Status] = []
         which = []
-        for taints in self.cluster.taint_lists:
+        for taints in self.nodes.taint_lists:
             first = next(iter(untolerated(taints, self.pod.spec.tolerations, DO_NOT_SCHEDULE_EFFECTS)), None)
             if first is not None:
                 table.append(Status(Code.UNRESOLVABLE, (self.naming.format(taint=f"{{{first.key}: {first.value}}}"),)))
             which.append(len(table) if first is not None else 0)
-        return Verdicts(self.cluster.per_taint_list(which).astype(np.int32), tuple(table))
+        return Verdicts(self.nodes.per_taint_list(which).astype(np.int32), tuple(table))
 
-    def score(self, feasible: Mask) -> Counts:
+    def score(self) -> Counts:
         # A toleration limited to another effect does not help here.
         tolerations = [toleration for toleration in self.pod.spec.tolerations if toleration.effect in ("", PREFER_NO_SCHEDULE)]
-        return count_untolerated(self.cluster, tolerations, frozenset({PREFER_NO_SCHEDULE}))
+        return count_untolerated(self.nodes, tolerations, frozenset({PREFER_NO_SCHEDULE}))
 
     def extent(self, raw: Counts, feasible: Mask) -> Extent:
         return highest_raw(raw, feasible)

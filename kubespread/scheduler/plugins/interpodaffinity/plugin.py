@@ -5,23 +5,31 @@ Source of the rules: kube-scheduler 1.36, interpodaffinity/{filtering,scoring}.g
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator
 from copy import copy
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from kubespread.kube.objects import Pod
-from kubespread.scheduler.affinity_terms import MalformedTermsError, PodTerms, Term, candidate_terms
-from kubespread.scheduler.cluster import Cluster, Counts, Mask
-from kubespread.scheduler.plugin import MAX_NODE_SCORE, SKIP, Code, CopiesMatter, Extent, State, Status, Verdicts
+from kubespread.scheduler.cluster.affinity_terms import MalformedTermsError, PodTerms, Term, candidate_terms
+from kubespread.scheduler.cluster.change import Moves
+from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.cluster.kinds import KindJudgement, PodKind
+from kubespread.scheduler.cluster.labels import Counts, Mask, Positions
+from kubespread.scheduler.plugin import MAX_NODE_SCORE, Code, Counted, Extent, State, Status, Verdicts
 from kubespread.scheduler.plugin_args import InterPodAffinityArgs
-from kubespread.scheduler.plugins.interpodaffinity.counting import Counter, Domains
+from kubespread.scheduler.plugins.interpodaffinity.counting import Domains
+from kubespread.scheduler.plugins.interpodaffinity.meeting import Meeting
 
 AFFINITY = Status(Code.UNRESOLVABLE, ("node(s) didn't match pod affinity rules",))
 ANTI_AFFINITY = Status(Code.UNSCHEDULABLE, ("node(s) didn't match pod anti-affinity rules",))
 EXISTING_ANTI_AFFINITY = Status(Code.UNSCHEDULABLE, ("node(s) didn't satisfy existing pods anti-affinity rules",))
+
+# What is counted: pods that do not want the candidate, those its required terms speak of, and everyone's preferences.
+# The candidate's anti-affinity terms follow, each counted by itself.
+_UNWANTED, _NEAR, _PREFERRED, _FIRST_AWAY = 0, 1, 2, 3
 
 
 @dataclass(frozen=True)
@@ -35,144 +43,109 @@ class InterPodAffinity:
             terms = candidate_terms(pod)
         except MalformedTermsError as error:
             return Status(Code.UNRESOLVABLE, (f"parsing pod: {error}",))
-        state = _State(cluster, terms, Counter(cluster, pod), self.args)
-        return state if state.filters or state.has_own_terms or not state.preferences.is_empty else SKIP
+        return InterPodAffinityState(cluster, terms, Meeting(cluster.objects, pod), self.args)
 
 
-class _State(State):
-    copies_matter = CopiesMatter.IN_DOMAINS
+class Effect(NamedTuple):
+    """What one pod of a kind adds: to which of the counts, over which topology key, with which weight."""
 
-    def __init__(self, cluster: Cluster, terms: PodTerms, counter: Counter, args: InterPodAffinityArgs) -> None:
-        self._cluster = cluster
+    counts: int
+    topology_key: str
+    weight: int = 1
+
+
+class InterPodAffinityState(Counted):
+    def __init__(self, cluster: Cluster, terms: PodTerms, meeting: Meeting, args: InterPodAffinityArgs) -> None:
+        self._nodes = cluster.nodes
+        self._kinds = cluster.kinds
         self._terms = terms
-        self._counter = counter
+        self._meeting = meeting
         self._args = args
-        self._existing_anti = self._existing_anti_affinity()
-        self._own_anti = [self._matched([term]) for term in terms.required_anti]
-        self._near = self._matched(terms.required)
-        self.preferences = self._preferences()
-        """Weights per domain; empty when the plugin has nothing to score."""
-
-    @property
-    def has_own_terms(self) -> bool:
-        terms = self._terms
-        return bool(terms.required or terms.required_anti or terms.preferred or terms.preferred_anti)
-
-    @property
-    def filters(self) -> bool:
-        return bool(self._terms.required or self._terms.required_anti) or not self._existing_anti.is_empty
+        self._effects: dict[int, tuple[Effect, ...]] = {}
+        self._matters = KindJudgement(cluster.kinds, self._matters_at_all)
+        self._counts = [Domains(cluster.nodes) for _ in range(_FIRST_AWAY + len(terms.required_anti))]
+        self.move(cluster.arrivals())
 
     @property
     def _prefers(self) -> bool:
         own = bool(self._terms.preferred or self._terms.preferred_anti)
         return own or not self._args.ignore_preferred_terms_of_existing_pods
 
-    def fork(self) -> State:
-        fork = copy(self)
-        fork._existing_anti, fork._near, fork.preferences = self._existing_anti.fork(), self._near.fork(), self.preferences.fork()
-        fork._own_anti = [domains.fork() for domains in self._own_anti]
-        return fork
+    def _matters_at_all(self, kind: PodKind) -> bool:
+        self._effects[kind.number] = found = tuple(self._effects_of(kind))
+        return bool(found)
 
-    def placed(self, node: int) -> None:
-        """The copy is met by the next one's terms, and its own terms are about the next one."""
-        terms, meets, is_meant = self._terms, self._counter.matches_itself, self._counter.is_meant_by
-        for term in filter(is_meant, terms.required_anti):
-            self._existing_anti.add_one(term.topology_key, node)
-        for term, domains in zip(terms.required_anti, self._own_anti, strict=True):
-            if meets([term]):
-                domains.add_one(term.topology_key, node)
-        if terms.required and meets(terms.required):
-            for term in terms.required:
-                self._near.add_one(term.topology_key, node)
+    def _effects_of(self, kind: PodKind) -> Iterator[Effect]:
+        """Everything that a pod of this kind means to the candidate."""
+        mine, theirs = self._terms, kind.terms or PodTerms()
+        meant = self._meeting.is_meant_by
+
+        def matches(*terms: Term) -> bool:
+            return all(self._meeting.matches(term, kind.namespace, kind.labels) for term in terms)
+
+        yield from (Effect(_UNWANTED, term.topology_key) for term in theirs.required_anti if meant(term))
+        for at, term in enumerate(mine.required_anti):
+            if matches(term):
+                yield Effect(_FIRST_AWAY + at, term.topology_key)
+        if mine.required and matches(*mine.required):
+            yield from (Effect(_NEAR, term.topology_key) for term in mine.required)
         if not self._prefers:
             return
-        for sign, preferred in ((1, terms.preferred), (-1, terms.preferred_anti)):
-            for term in preferred:
-                for about in (meets([term]), is_meant(term)):
-                    if about:
-                        self.preferences.add_one(term.topology_key, node, sign * term.weight)
+        for sign, preferred in ((1, mine.preferred), (-1, mine.preferred_anti)):
+            yield from (Effect(_PREFERRED, term.topology_key, sign * term.weight) for term in preferred if matches(term))
         if self._args.hard_pod_affinity_weight > 0:
-            for term in filter(is_meant, terms.required):
-                self.preferences.add_one(term.topology_key, node, self._args.hard_pod_affinity_weight)
+            weight = self._args.hard_pod_affinity_weight
+            yield from (Effect(_PREFERRED, term.topology_key, weight) for term in theirs.required if meant(term))
+        for sign, preferred in ((1, theirs.preferred), (-1, theirs.preferred_anti)):
+            yield from (Effect(_PREFERRED, term.topology_key, sign * term.weight) for term in preferred if meant(term))
 
-    def _matched(self, terms: Sequence[Term]) -> Domains:
-        """Where existing pods are that all of ``terms`` match at once."""
-        domains = Domains(self._cluster)
-        if terms:
-            matched = self._counter.matched_by_all(terms)
-            for term in terms:
-                domains.add(term.topology_key, matched)
-        return domains
+    def move(self, moves: Moves) -> None:
+        moves = moves.only(self._matters.of(moves.kind))
+        for kind in np.unique(moves.kind).tolist():
+            chosen = moves.kind == kind
+            for effect in self._effects[kind]:
+                self._counts[effect.counts].add(effect.topology_key, moves.node[chosen], moves.by[chosen], effect.weight)
 
-    def _existing_anti_affinity(self) -> Domains:
-        """Where existing pods do not want the candidate."""
-        domains = Domains(self._cluster)
-        for terms, per_node in self._counter.existing():
-            for term in terms.required_anti:
-                if self._counter.is_meant_by(term):
-                    domains.add(term.topology_key, per_node)
-        return domains
+    def fork(self) -> Self:
+        fork = copy(self)
+        fork._counts = [domains.fork() for domains in self._counts]
+        return fork
 
-    def filter(self) -> Verdicts | None:
+    def filter(self, nodes: Positions | None = None) -> Verdicts | None:
         """The candidate's affinity decides before its anti-affinity, and both before that of existing pods."""
-        if not self.filters:
+        terms, unwanted = self._terms, self._counts[_UNWANTED]
+        if not (terms.required or terms.required_anti) and unwanted.is_empty:
             return None
-        which = np.zeros(len(self._cluster), dtype=np.int32)
-        for key in self._existing_anti.keys():  # noqa: SIM118 - not a dict
-            which[self._existing_anti.around(key) > 0] = 3
-        which[self._too_close()] = 2
-        which[~self._near_enough()] = 1
+        which = np.zeros(len(self._nodes) if nodes is None else len(nodes), dtype=np.int32)
+        for key in unwanted.keys:
+            which[unwanted.around(key, nodes) > 0] = 3
+        for at, term in enumerate(terms.required_anti):
+            which[self._counts[_FIRST_AWAY + at].around(term.topology_key, nodes) > 0] = 2
+        if terms.required:
+            which[~self._near_enough(nodes)] = 1
         return Verdicts(which, (AFFINITY, ANTI_AFFINITY, EXISTING_ANTI_AFFINITY))
 
-    def _too_close(self) -> Mask:
-        too_close = np.zeros(len(self._cluster), dtype=np.bool_)
-        for term, domains in zip(self._terms.required_anti, self._own_anti, strict=True):
-            too_close |= domains.around(term.topology_key) > 0
-        return too_close
-
-    def _near_enough(self) -> Mask:
+    def _near_enough(self, nodes: Positions | None) -> Mask:
         """Every required term is met in the node's domain.
 
         When no pod anywhere meets them, the first of a group may go wherever the keys exist, if it meets them itself.
         """
-        required = self._terms.required
-        near = np.ones(len(self._cluster), dtype=np.bool_)
-        for term in required:
-            near &= self._cluster.label(term.topology_key).present
-        if not required or (self._near.is_empty and self._counter.matches_itself(required)):
+        required, counts = self._terms.required, self._counts[_NEAR]
+        present = [self._nodes.label(term.topology_key).present for term in required]
+        near: Mask = np.logical_and.reduce(present if nodes is None else [column[nodes] for column in present])
+        if counts.is_empty and self._meeting.meets_itself(required):
             return near
         for term in required:
-            near = near & (self._near.around(term.topology_key) > 0)
+            near = near & (counts.around(term.topology_key, nodes) > 0)
         return near
 
-    def _preferences(self) -> Domains:
-        """What the candidate prefers and what existing pods prefer about it; their required affinity weighs a little too."""
-        domains = Domains(self._cluster)
-        terms, args = self._terms, self._args
-        if not self._prefers:
-            return domains
-        for sign, preferred in ((1, terms.preferred), (-1, terms.preferred_anti)):
-            for term in preferred:
-                domains.add(term.topology_key, self._counter.matched_by_all([term]), sign * term.weight)
-        for existing, per_node in self._counter.existing():
-            if args.hard_pod_affinity_weight > 0:
-                self._add_meant(domains, existing.required, per_node, args.hard_pod_affinity_weight)
-            for sign, preferred in ((1, existing.preferred), (-1, existing.preferred_anti)):
-                for term in preferred:
-                    self._add_meant(domains, [term], per_node, sign * term.weight)
-        return domains
-
-    def _add_meant(self, domains: Domains, terms: Iterable[Term], per_node: Counts, weight: int) -> None:
-        for term in terms:
-            if self._counter.is_meant_by(term):
-                domains.add(term.topology_key, per_node, weight)
-
     def score(self, feasible: Mask) -> Counts | None:
-        if self.preferences.is_empty:
+        preferences = self._counts[_PREFERRED]
+        if preferences.is_empty:
             return None
-        raw = np.zeros(len(self._cluster), dtype=np.int64)
-        for key in self.preferences.keys():  # noqa: SIM118 - not a dict
-            raw += self.preferences.around(key)
+        raw = np.zeros(len(self._nodes), dtype=np.int64)
+        for key in preferences.keys:
+            raw += preferences.around(key)
         return raw
 
     def extent(self, raw: Counts, feasible: Mask) -> Extent:
@@ -182,6 +155,6 @@ class _State(State):
         """Stretched from the least feasible node at 0 to the greatest at 100; divided before multiplied, as in Go."""
         least, greatest = extent
         if least == greatest:
-            return np.zeros(len(self._cluster), dtype=np.int64)
+            return np.zeros(len(raw), dtype=np.int64)
         stretched: Counts = (float(MAX_NODE_SCORE) * ((raw - least).astype(np.float64) / float(greatest - least))).astype(np.int64)
         return stretched

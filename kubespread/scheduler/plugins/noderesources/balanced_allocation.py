@@ -7,7 +7,7 @@ the last bit of a float can decide a score.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -15,12 +15,14 @@ from numpy.typing import NDArray
 
 from kubespread.kube.objects import Pod
 from kubespread.kube.pod_requests import pod_requests
-from kubespread.scheduler.cluster import Cluster, Counts, Mask
+from kubespread.scheduler.cluster.amounts import scheduler_amounts
+from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.cluster.holdings import Holdings
+from kubespread.scheduler.cluster.labels import Counts
 from kubespread.scheduler.integers import Integers, divide
-from kubespread.scheduler.plugin import SKIP, CopiesMatter, State
+from kubespread.scheduler.plugin import SKIP, OnNode, State
 from kubespread.scheduler.plugin_args import CPU_AND_MEMORY, WeightedResource
 from kubespread.scheduler.plugins.noderesources.strategies import Share, shares
-from kubespread.scheduler.resources import ResourceColumns, scheduler_amounts
 
 Floats = NDArray[np.float64]
 
@@ -37,29 +39,20 @@ class NodeResourcesBalancedAllocation:
         wanted = scheduler_amounts(pod_requests(pod))
         if not any(wanted.get(resource.name, 0) for resource in self.resources):
             return SKIP
-        return _State(cluster, pod, cluster.resources, self, wanted)
+        return NodeResourcesBalancedAllocationState(self, wanted)
 
 
 @dataclass
-class _State(State):
-    copies_matter = CopiesMatter.ON_THE_NODE
-
-    cluster: Cluster
-    pod: Pod
-    resources: ResourceColumns
+class NodeResourcesBalancedAllocationState(OnNode):
     plugin: NodeResourcesBalancedAllocation
     wanted: dict[str, int]
 
-    def holding(self, copies: int | Counts) -> State:
-        return replace(self, resources=self.resources.holding(self.pod, copies))
-
-    def score(self, feasible: Mask) -> Counts:
-        resources = self.resources
-        kept = shares(self.plugin.resources, self.wanted, resources, resources.requested)
-        with_pod = _balance(kept, [share.requested for share in kept], len(self.cluster))
+    def points(self, held: Holdings) -> Counts:
+        kept = shares(self.plugin.resources, self.wanted, held, held.requested)
+        with_pod = _balance(kept, [share.requested for share in kept], len(held))
         if not self.plugin.scores_improvement:
             return with_pod
-        without = _balance(kept, [share.used for share in kept], len(self.cluster))
+        without = _balance(kept, [share.used for share in kept], len(held))
         return 50 + divide(50 + with_pod - without, 2)
 
 

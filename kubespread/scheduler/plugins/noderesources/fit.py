@@ -5,7 +5,7 @@ Source of the rules: kube-scheduler 1.36, noderesources/fit.go.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -14,11 +14,13 @@ from kubespread.kube.objects import Pod
 from kubespread.kube.pod_requests import pod_requests
 from kubespread.kube.quantity import Quantity, parse
 from kubespread.kube.resource_names import is_extended
-from kubespread.scheduler.cluster import Cluster, Counts, Mask
-from kubespread.scheduler.plugin import Code, CopiesMatter, State, Status, Verdicts
+from kubespread.scheduler.cluster.amounts import BASIC_RESOURCES, STAND_INS, scheduler_amounts
+from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.cluster.holdings import Holdings
+from kubespread.scheduler.cluster.labels import Counts, Mask
+from kubespread.scheduler.plugin import Code, OnNode, Status, Verdicts
 from kubespread.scheduler.plugin_args import FitArgs
 from kubespread.scheduler.plugins.noderesources import strategies
-from kubespread.scheduler.resources import BASIC_RESOURCES, STAND_INS, ResourceColumns, scheduler_amounts
 
 TOO_MANY_PODS = "Too many pods"
 
@@ -36,7 +38,7 @@ class NodeResourcesFit:
     delegates: bool = True
     """Since 1.36 resources may be provided by a DeviceClass."""
 
-    def prepare(self, cluster: Cluster, pod: Pod) -> State:
+    def prepare(self, cluster: Cluster, pod: Pod) -> NodeResourcesFitState:
         wanted = scheduler_amounts(pod_requests(pod))
         named = sorted(name for name in wanted if name not in BASIC_RESOURCES and not (is_extended(name) and self.args.ignores(name)))
         checked = {name: wanted[name] for name in (*BASIC_RESOURCES, *named) if wanted.get(name, 0) > 0}
@@ -45,7 +47,7 @@ class NodeResourcesFit:
         # The score looks past pod-level resources and lets every container ask for something.
         scored = scheduler_amounts(pod_requests(pod, _stand_ins(), pod_level=False))
         delegated = delegated_resources(cluster) if self.delegates else frozenset()
-        return _State(cluster, pod, cluster.resources, self, checked, scored, delegated)
+        return NodeResourcesFitState(self, checked, scored, delegated)
 
 
 def delegated_resources(cluster: Cluster) -> frozenset[str]:
@@ -60,47 +62,42 @@ def _stand_ins() -> dict[str, Quantity]:
 
 
 @dataclass
-class _State(State):
-    copies_matter = CopiesMatter.ON_THE_NODE
-
-    cluster: Cluster
-    pod: Pod
-    resources: ResourceColumns
+class NodeResourcesFitState(OnNode):
     plugin: NodeResourcesFit
     wanted: dict[str, int]
     scored: dict[str, int]
     delegated: frozenset[str]
 
-    def holding(self, copies: int | Counts) -> State:
-        return replace(self, resources=self.resources.holding(self.pod, copies))
-
-    def filter(self) -> Verdicts:
+    def judge(self, held: Holdings) -> Verdicts:
         """Every shortage of a node is a reason; asking for more than the whole node has makes it unresolvable."""
-        resources = self.resources
-        shortages: list[tuple[str, Mask]] = [(TOO_MANY_PODS, resources.pod_count + 1 > resources.allowed_pods)]
-        unresolvable = np.zeros(len(self.cluster), dtype=np.bool_)
+        shortages: list[tuple[str, Mask]] = [(TOO_MANY_PODS, held.pod_count + 1 > held.allowed_pods)]
+        unresolvable = np.zeros(len(held), dtype=np.bool_)
         for name, wanted in self.wanted.items():
-            allocatable = resources.allocatable(name)
+            allocatable = held.allocatable(name)
             judged = (allocatable > 0) | (name not in self.delegated)
-            shortages.append((f"Insufficient {name}", judged & (wanted > allocatable - resources.requested(name))))
-            unresolvable |= judged & (wanted > allocatable) & self.plugin.tells_unresolvable
+            short = judged & (wanted > allocatable - held.requested(name))
+            shortages.append((f"Insufficient {name}", short))
+            unresolvable |= short & (wanted > allocatable) & self.plugin.tells_unresolvable
         return _combined(shortages, unresolvable)
 
-    def score(self, feasible: Mask) -> Counts:
-        resources = self.resources
-        kept = strategies.shares(self.plugin.args.resources, self.scored, resources, resources.non_zero_requested)
-        return strategies.score(self.plugin.args, kept, len(self.cluster))
+    def points(self, held: Holdings) -> Counts:
+        kept = strategies.shares(self.plugin.args.resources, self.scored, held, held.non_zero_requested)
+        return strategies.score(self.plugin.args, kept, len(held))
 
 
 def _combined(shortages: list[tuple[str, Mask]], unresolvable: Mask) -> Verdicts:
     """Nodes with the same shortages share one entry of the table."""
-    rows = np.stack([*(short for _, short in shortages), unresolvable], axis=1)
-    distinct, which = np.unique(rows, axis=0, return_inverse=True)
+    short = np.zeros(len(unresolvable), dtype=np.bool_)
+    for _, nodes in shortages:
+        short |= nodes
+    which = np.zeros(len(unresolvable), dtype=np.int32)
     table: list[Status] = []
-    entry = np.zeros(len(distinct), dtype=np.int32)
-    for position, row in enumerate(distinct):
-        reasons = tuple(reason for (reason, _), short in zip(shortages, row[:-1], strict=True) if short)
-        if reasons:
+    failing = np.flatnonzero(short)
+    if len(failing):
+        rows = np.stack([*(nodes[failing] for _, nodes in shortages), unresolvable[failing]], axis=1)
+        distinct, row_of = np.unique(rows, axis=0, return_inverse=True)
+        which[failing] = row_of.reshape(-1) + 1
+        for row in distinct:
+            reasons = tuple(reason for (reason, _), lacking in zip(shortages, row[:-1], strict=True) if lacking)
             table.append(Status(Code.UNRESOLVABLE if row[-1] else Code.UNSCHEDULABLE, reasons))
-            entry[position] = len(table)
-    return Verdicts(entry[which.reshape(-1)], tuple(table))
+    return Verdicts(which, tuple(table))

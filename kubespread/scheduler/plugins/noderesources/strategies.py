@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kubespread.kube.resource_names import is_scalar
-from kubespread.scheduler.integers import Integers, divide, round_half_away
+from kubespread.scheduler.cluster.holdings import Holdings
+from kubespread.scheduler.cluster.labels import Counts
+from kubespread.scheduler.integers import Integers, divide, round_half_away, wrapped
 from kubespread.scheduler.plugin_args import FitArgs, ShapePoint, WeightedResource
-from kubespread.scheduler.resources import Amount, ResourceColumns
 
 MAX_SHAPE_SCORE = 10
 
@@ -24,9 +25,9 @@ class Share:
     """One configured resource over all nodes: what they have, what is used, and what would be with the pod."""
 
     weight: int
-    allocatable: Amount
-    used: Amount
-    requested: Amount
+    allocatable: Counts
+    used: Counts
+    requested: Counts
 
     @property
     def kept(self) -> NDArray[np.bool_]:
@@ -36,7 +37,7 @@ class Share:
 
 
 def shares(
-    configured: Sequence[WeightedResource], wanted: Mapping[str, int], resources: ResourceColumns, used: Callable[[str], Amount]
+    configured: Sequence[WeightedResource], wanted: Mapping[str, int], held: Holdings, used: Callable[[str], Counts]
 ) -> list[Share]:
     """The resources that take part, in configured order; a named resource only when the pod asks for it."""
     found = []
@@ -45,7 +46,7 @@ def shares(
         if amount == 0 and is_scalar(resource.name):
             continue
         occupied = used(resource.name)
-        found.append(Share(resource.weight, resources.allocatable(resource.name), occupied, occupied + amount))
+        found.append(Share(resource.weight, held.allocatable(resource.name), occupied, occupied + np.int64(wrapped(amount))))
     return found
 
 

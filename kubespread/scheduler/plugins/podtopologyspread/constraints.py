@@ -15,15 +15,14 @@ from kubespread.kube.cluster_objects import ClusterObjects
 from kubespread.kube.meta import LabelSelector, OwnerReference
 from kubespread.kube.objects import Pod, TopologySpreadConstraint
 from kubespread.kube.selector import NOTHING, Requirement, Selector, SelectorError, from_label_selector, from_map
+from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME, SCHEDULE_ANYWAY, ZONE
 from kubespread.kube.workloads import ReplicaSet, ReplicationController, StatefulSet
-from kubespread.scheduler.cluster import Cluster, Counts, Mask
+from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.cluster.kinds import KindJudgement
+from kubespread.scheduler.cluster.labels import Mask
+from kubespread.scheduler.cluster.nodes import Nodes
 from kubespread.scheduler.node_matching import everywhere, matches_required_node_affinity, tolerated
 from kubespread.scheduler.plugin_args import SpreadArgs
-
-HOSTNAME = "kubernetes.io/hostname"
-ZONE = "topology.kubernetes.io/zone"
-DO_NOT_SCHEDULE = "DoNotSchedule"
-SCHEDULE_ANYWAY = "ScheduleAnyway"
 
 Source = Literal["pod", "profile", "system"]
 
@@ -174,29 +173,31 @@ class NodeInclusion:
     NodeAffinityArgs.addedAffinity and cordons without a taint are invisible to both.
     """
 
-    def __init__(self, cluster: Cluster, pod: Pod) -> None:
-        self._affinity = matches_required_node_affinity(cluster, pod)
-        self._taints = tolerated(cluster, pod)
-        self._everywhere = everywhere(cluster)
+    def __init__(self, nodes: Nodes, pod: Pod) -> None:
+        self._affinity = matches_required_node_affinity(nodes, pod)
+        self._taints = tolerated(nodes, pod)
+        self._everywhere = everywhere(nodes)
 
     def of(self, constraint: Constraint) -> Mask:
         included = self._affinity if constraint.honors_affinity else self._everywhere
         return included & self._taints if constraint.honors_taints else included
 
 
-def has_all_keys(cluster: Cluster, constraints: Iterable[Constraint]) -> Mask:
-    present = everywhere(cluster)
+def has_all_keys(nodes: Nodes, constraints: Iterable[Constraint]) -> Mask:
+    present = everywhere(nodes)
     for constraint in constraints:
-        present &= cluster.label(constraint.topology_key).present
+        present &= nodes.label(constraint.topology_key).present
     return present
 
 
-def count_matching(cluster: Cluster, constraint: Constraint, namespace: str) -> Counts:
-    """Matching pods per node.
+def counted_kinds(cluster: Cluster, constraint: Constraint, namespace: str) -> KindJudgement:
+    """The pods a constraint counts: of the candidate's namespace, matched by the selector, and not terminating."""
+    return KindJudgement(
+        cluster.kinds,
+        lambda kind: constraint.counts_pods and kind.namespace == namespace and not kind.terminating and constraint.selector.matches(kind.labels),
+    )
 
-    Pods a dry run removed are taken off without asking whether they were counted: terminating ones were not, and the
-    selector without requirements counts none.
-    """
-    removed = cluster.count_removed(namespace, constraint.selector)
-    counted = cluster.count_matching(namespace, constraint.selector) if constraint.counts_pods else np.zeros(len(cluster), dtype=np.int64)
-    return counted - removed
+
+def pretended_kinds(cluster: Cluster, constraint: Constraint, namespace: str) -> KindJudgement:
+    """The same in a dry run, where terminating pods count and the selector without requirements matches every pod."""
+    return KindJudgement(cluster.kinds, lambda kind: kind.namespace == namespace and constraint.selector.matches(kind.labels))

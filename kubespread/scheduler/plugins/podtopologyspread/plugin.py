@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from kubespread.kube.objects import Pod
-from kubespread.scheduler.cluster import Cluster, Counts, Mask
-from kubespread.scheduler.plugin import SKIP, CopiesMatter, Extent, SchedulingError, State, Verdicts
+from kubespread.kube.well_known import DO_NOT_SCHEDULE, SCHEDULE_ANYWAY
+from kubespread.scheduler.cluster.change import Moves
+from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.cluster.labels import Counts, Mask, Positions
+from kubespread.scheduler.plugin import SKIP, Counted, Extent, SchedulingError, State, Verdicts
 from kubespread.scheduler.plugin_args import SpreadArgs
 from kubespread.scheduler.plugins.podtopologyspread.constraints import (
-    DO_NOT_SCHEDULE,
-    SCHEDULE_ANYWAY,
     NodeInclusion,
     PodConstraints,
     pod_constraints,
 )
-from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint, SpreadRules, count_hard, judge, rejected
-from kubespread.scheduler.plugins.podtopologyspread.scoring import SoftConstraints
+from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint, SpreadRules, hard_constraints, judge
+from kubespread.scheduler.plugins.podtopologyspread.scoring import SoftConstraint, SoftConstraints
 
 
 @dataclass(frozen=True)
@@ -37,40 +38,27 @@ class PodTopologySpread:
         return SpreadState(cluster, pod, declared, self.rules) if declared.constraints else SKIP
 
 
-class SpreadState(State):
+class SpreadState(Counted):
     """One pod's constraints counted over one cluster; what explain shows is read from here."""
 
-    copies_matter = CopiesMatter.IN_DOMAINS
-
     def __init__(self, cluster: Cluster, pod: Pod, declared: PodConstraints, rules: SpreadRules) -> None:
-        self._cluster = cluster
-        self._pod = pod
         self.declared = declared
         self._rules = rules
-
-    @cached_property
-    def _inclusion(self) -> NodeInclusion:
-        return NodeInclusion(self._cluster, self._pod)
-
-    @cached_property
-    def hard(self) -> list[HardConstraint]:
+        inclusion = NodeInclusion(cluster.nodes, pod)
+        hard = [declared.constraints[at] for at in declared.of(DO_NOT_SCHEDULE)]
+        soft = [declared.constraints[at] for at in declared.of(SCHEDULE_ANYWAY)]
+        self.hard = hard_constraints(cluster, pod, hard, inclusion, rules)
         """The DoNotSchedule constraints in declared order."""
-        constraints = [self.declared.constraints[at] for at in self.declared.of(DO_NOT_SCHEDULE)]
-        return count_hard(self._cluster, self._pod, constraints, self._inclusion, self._rules)
-
-    @cached_property
-    def soft(self) -> SoftConstraints | None:
+        self.soft = SoftConstraints(cluster, pod, soft, inclusion, strict=declared.strict) if soft else None
         """The ScheduleAnyway constraints in declared order, None when there are none."""
-        constraints = [self.declared.constraints[at] for at in self.declared.of(SCHEDULE_ANYWAY)]
-        if not constraints:
-            return None
-        return SoftConstraints(self._cluster, self._pod, constraints, self._inclusion, strict=self.declared.strict)
+        self.move(cluster.arrivals())
 
-    def filter(self) -> Verdicts | None:
-        return judge(self.hard, self._rules) if self.hard else None
+    @property
+    def _counted(self) -> Sequence[HardConstraint | SoftConstraint]:
+        return (*self.hard, *(self.soft.counted if self.soft is not None else ()))
 
-    def rejects(self) -> Mask | None:
-        return rejected(self.hard, self._rules) if self.hard else None
+    def filter(self, nodes: Positions | None = None) -> Verdicts | None:
+        return judge(self.hard, self._rules, nodes) if self.hard else None
 
     def score(self, feasible: Mask) -> Counts | None:
         if problem := self.declared.problems.get(SCHEDULE_ANYWAY):
@@ -84,12 +72,21 @@ class SpreadState(State):
     def normalize(self, raw: Counts, extent: Extent) -> Counts:
         return self.soft.normalize(raw, extent) if self.soft is not None else raw
 
-    def fork(self) -> State:
+    def fork(self) -> Self:
         fork = copy(self)
-        fork.__dict__["hard"] = [counted.fork() for counted in self.hard]
-        fork.__dict__["soft"] = self.soft.fork() if self.soft is not None else None
+        fork.hard = [counted.fork() for counted in self.hard]
+        fork.soft = self.soft.fork() if self.soft is not None else None
         return fork
 
-    def placed(self, node: int) -> None:
-        for counted in (*self.hard, *(self.soft.counted if self.soft is not None else ())):
-            counted.placed(node)
+    def move(self, moves: Moves) -> None:
+        for counted in self._counted:
+            counted.move(moves)
+
+    def move_one(self, kind: int, node: int, by: int) -> None:
+        for counted in self._counted:
+            counted.move_one(kind, node, by)
+
+    def pretend(self, kind: int, node: int, by: int) -> None:
+        """Scores are worked out without dry runs."""
+        for counted in self.hard:
+            counted.pretend(kind, node, by)

@@ -13,74 +13,67 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kubespread.kube.objects import Pod
-from kubespread.scheduler.cluster import ABSENT, Cluster, Codes, Counts, Mask
+from kubespread.kube.well_known import HOSTNAME
+from kubespread.scheduler.cluster.change import Moves
+from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.cluster.labels import ABSENT, Codes, Counts, Mask
 from kubespread.scheduler.integers import round_half_away
 from kubespread.scheduler.plugin import MAX_NODE_SCORE, Extent
-from kubespread.scheduler.plugins.podtopologyspread.constraints import (
-    HOSTNAME,
-    Constraint,
-    NodeInclusion,
-    count_matching,
-    has_all_keys,
-)
+from kubespread.scheduler.plugins.podtopologyspread.constraints import Constraint, NodeInclusion, counted_kinds, has_all_keys
 
 Shares = NDArray[np.float64]
 
 
 class SoftConstraint:
-    """One ScheduleAnyway constraint counted over a cluster."""
+    """One ScheduleAnyway constraint and the pods it counts, which are none until they are moved in."""
 
-    def __init__(self, cluster: Cluster, constraint: Constraint, eligible: Mask, matching: Counts) -> None:
-        column = cluster.label(constraint.topology_key)
+    def __init__(self, cluster: Cluster, constraint: Constraint, eligible: Mask, namespace: str) -> None:
+        column = cluster.nodes.label(constraint.topology_key)
         self.constraint = constraint
         self.eligible = eligible
         """Nodes whose pods count towards their domain."""
         self.domain_values = column.values
         self.domain_of_node = column.codes
+        self.missing: Mask = ~column.present
         self.is_hostname = constraint.topology_key == HOSTNAME
+        self._counts_kind = counted_kinds(cluster, constraint, namespace)
         self._value_of_node = _with_absent_as_empty(column.codes, column.values)
-        if self.is_hostname:
-            # Every node is its own domain, whatever its label says, and the policies are not asked.
-            self._matching = matching
-        else:
-            self._counts = np.zeros(len(column.values) + 1, dtype=np.int64)
-            np.add.at(self._counts, self._value_of_node[eligible], matching[eligible])
-            self._matching = self._counts[self._value_of_node]
-        self._one_more = int(constraint.counts_pods and constraint.self_match)
+        # Of hostnames every node is its own domain, whatever its label says, and the policies are not asked.
+        self._domain = np.arange(len(column.codes), dtype=np.int32) if self.is_hostname else self._value_of_node
+        self._counts: Counts = np.zeros(len(column.codes) if self.is_hostname else len(column.values) + 1, dtype=np.int64)
 
     def fork(self) -> SoftConstraint:
-        """The same counts, to be updated apart from these."""
+        """The same counts, to be moved apart from these."""
         fork = copy(self)
-        fork._matching = self._matching.copy()
-        if not self.is_hostname:
-            fork._counts = self._counts.copy()
+        fork._counts = self._counts.copy()
         return fork
 
-    def placed(self, node: int) -> None:
-        """One more copy of the pod on ``node``."""
-        if self.is_hostname:
-            self._matching[node] += self._one_more
-        elif self.eligible[node] and self._one_more:
-            self._counts[self._value_of_node[node]] += 1
-            self._matching = self._counts[self._value_of_node]
+    def move(self, moves: Moves) -> None:
+        """Pods came and went."""
+        chosen = self._counts_kind.of(moves.kind)
+        if not self.is_hostname:
+            chosen &= self.eligible[moves.node]
+        np.add.at(self._counts, self._domain[moves.node[chosen]], moves.by[chosen])
 
-    def missing(self) -> Mask:
-        missing: Mask = self.domain_of_node == ABSENT
-        return missing
+    def move_one(self, kind: int, node: int, by: int) -> None:
+        if (self.is_hostname or self.eligible[node]) and self._counts_kind[kind]:
+            self._counts[self._domain[node]] += by
 
     def matching(self) -> Counts:
         """Matching pods in each node's domain, as the score counts them; 0 where the node lacks the key."""
-        return np.where(self.missing(), 0, self._matching)
+        return np.where(self.missing, 0, self._counts if self.is_hostname else self._counts[self._value_of_node])
 
     def size(self, scored: Mask) -> int:
         """How many domains the scored nodes make up."""
-        return int(np.count_nonzero(scored)) if self.is_hostname else len(np.unique(self._value_of_node[scored]))
+        if self.is_hostname:
+            return int(np.count_nonzero(scored))
+        return int(np.count_nonzero(np.bincount(self._value_of_node[scored], minlength=1)))
 
     def share(self, scored: Mask) -> Shares:
         """What the constraint adds to each node's raw score; nothing where the node lacks the key."""
         weight = math.log(self.size(scored) + 2)
         share = self.matching().astype(np.float64) * weight + float(self.constraint.max_skew - 1)
-        return np.where(self.missing(), 0.0, share)
+        return np.where(self.missing, 0.0, share)
 
 
 def _with_absent_as_empty(codes: Codes, values: Sequence[str]) -> Codes:
@@ -93,14 +86,14 @@ class SoftConstraints:
     """The soft group of one pod."""
 
     def __init__(self, cluster: Cluster, pod: Pod, constraints: Sequence[Constraint], inclusion: NodeInclusion, *, strict: bool) -> None:
-        all_keys = has_all_keys(cluster, constraints)
+        all_keys = has_all_keys(cluster.nodes, constraints)
         self._ignored = ~all_keys if strict else np.zeros(len(cluster), dtype=np.bool_)
         self.counted = [
             SoftConstraint(
                 cluster,
                 constraint,
                 inclusion.of(constraint) & all_keys if strict else inclusion.of(constraint),
-                count_matching(cluster, constraint, pod.metadata.namespace),
+                pod.metadata.namespace,
             )
             for constraint in constraints
         ]

@@ -15,11 +15,12 @@ from kubespread.kube.annotations import SELECTED_NODE
 from kubespread.kube.objects import Pod
 from kubespread.kube.quantity import ZERO, Quantity, parse
 from kubespread.kube.storage import PersistentVolumeClaim
-from kubespread.scheduler.cluster import Cluster, Mask
+from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.cluster.labels import Mask
 from kubespread.scheduler.node_matching import everywhere, nowhere
-from kubespread.scheduler.plugin import SKIP, Code, State, Status, Verdicts
+from kubespread.scheduler.plugin import SKIP, Code, Fixed, State, Status, Verdicts
 from kubespread.scheduler.plugins.volumes.matching import PersistentVolumes, admits_node, provisionable
-from kubespread.scheduler.storage import claim_name, is_bound, is_owned
+from kubespread.scheduler.cluster.storage_index import claim_name, is_bound, is_owned
 
 NODE_CONFLICT = "node(s) didn't match PersistentVolume's node affinity"
 BIND_CONFLICT = "node(s) didn't find available persistent volumes to bind"
@@ -49,7 +50,7 @@ class VolumeBinding:
         waiting = [claim for claim in claims if not is_bound(claim)]
         if any(claim.spec.volume_name or not cluster.storage.is_delayed(claim) for claim in waiting):
             return Status(Code.UNRESOLVABLE, (UNBOUND_IMMEDIATE,))
-        return _State(cluster, bound, waiting)
+        return VolumeBindingState(cluster, bound, waiting)
 
 
 def _claim_names(pod: Pod) -> Iterator[tuple[str, bool]]:
@@ -75,7 +76,7 @@ def _problem(pod: Pod, name: str, claim: PersistentVolumeClaim | None, *, epheme
 
 
 @dataclass
-class _State(State):
+class VolumeBindingState(Fixed):
     cluster: Cluster
     bound: Sequence[PersistentVolumeClaim]
     waiting: Sequence[PersistentVolumeClaim]
@@ -96,8 +97,8 @@ class _State(State):
 
     def _judge_bound(self) -> tuple[Mask, Mask]:
         """Claims in the pod's order; each node stops at its first problem."""
-        node_conflict, missing = nowhere(self.cluster), nowhere(self.cluster)
-        open_nodes = everywhere(self.cluster)
+        node_conflict, missing = nowhere(self.cluster.nodes), nowhere(self.cluster.nodes)
+        open_nodes = everywhere(self.cluster.nodes)
         for claim in self.bound:
             volume = self.cluster.storage.volumes.get(claim.spec.volume_name)
             if volume is None:
@@ -110,7 +111,7 @@ class _State(State):
 
     def _judge_waiting(self) -> tuple[Mask, Mask]:
         """Claims that a node was selected for want that node; the others take a volume, or else a provisioner."""
-        bind_conflict, no_space = nowhere(self.cluster), nowhere(self.cluster)
+        bind_conflict, no_space = nowhere(self.cluster.nodes), nowhere(self.cluster.nodes)
         to_provision: list[tuple[PersistentVolumeClaim, Mask]] = []
         unselected = []
         for claim in self.waiting:
@@ -118,9 +119,9 @@ class _State(State):
             if selected is None:
                 unselected.append(claim)
                 continue
-            there = nowhere(self.cluster)
-            if selected in self.cluster.node_index:
-                there[self.cluster.node_index[selected]] = True
+            there = nowhere(self.cluster.nodes)
+            if selected in self.cluster.nodes.index:
+                there[self.cluster.nodes.index[selected]] = True
             bind_conflict |= ~there
             to_provision.append((claim, there))
         volumes = PersistentVolumes(self.cluster)

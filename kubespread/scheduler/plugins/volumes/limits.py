@@ -7,17 +7,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from kubespread.kube.objects import Pod
-from kubespread.kube.storage import CSINode
-from kubespread.scheduler.cluster import Cluster, Counts
-from kubespread.scheduler.node_matching import everywhere
-from kubespread.scheduler.plugin import SKIP, Code, CopiesMatter, State, Status, Verdicts
-from kubespread.scheduler.storage import claim_names
+from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.cluster.holdings import Holdings
+from kubespread.scheduler.cluster.storage_index import claim_names
+from kubespread.scheduler.plugin import SKIP, Code, OnNode, State, Status, Verdicts
 
 EXCEEDED = Status(Code.UNSCHEDULABLE, ("node(s) exceed max volume count",))
 
@@ -28,8 +27,8 @@ class NodeVolumeLimits:
     def prepare(self, cluster: Cluster, pod: Pod) -> State:
         claims = claim_names(pod) if cluster.has_claims else []
         missing = next((name for name in claims if cluster.storage.claim(pod, name) is None), None)
-        added = cluster.storage.attached(pod)
-        return _State(cluster, added, _unknown_claim(pod, missing)) if added or missing else SKIP
+        added = dict(cluster.storage.attached(pod))
+        return NodeVolumeLimitsState(added, _unknown_claim(pod, missing)) if added or missing else SKIP
 
 
 def _unknown_claim(pod: Pod, name: str | None) -> Status | None:
@@ -40,40 +39,24 @@ def _unknown_claim(pod: Pod, name: str | None) -> Status | None:
 
 
 @dataclass
-class _State(State):
-    copies_matter = CopiesMatter.ON_THE_NODE
-
-    cluster: Cluster
+class NodeVolumeLimitsState(OnNode):
     added: Mapping[str, str]
     unknown: Status | None
-    copies: int | Counts = 0
 
-    def holding(self, copies: int | Counts) -> State:
-        return replace(self, copies=copies)
-
-    def filter(self) -> Verdicts:
+    def judge(self, held: Holdings) -> Verdicts:
         if self.unknown is not None:
-            return Verdicts.rejecting(everywhere(self.cluster), self.unknown)
-        exceeded = np.zeros(len(self.cluster), dtype=np.bool_)
-        for name, csi_node in self.cluster.storage.csi_nodes.items():
-            node = self.cluster.node_index.get(name)
-            if node is not None:
-                exceeded[node] = self._exceeds(node, csi_node)
+            return Verdicts.rejecting(np.ones(len(held), dtype=np.bool_), self.unknown)
+        limits = held.cluster.storage.attach_limits
+        exceeded = np.zeros(len(held), dtype=np.bool_)
+        for place, node in held.positions_of(limits):
+            exceeded[place] = self._exceeds(held, node, limits[held.cluster.nodes.names[node]])
         return Verdicts.rejecting(exceeded, EXCEEDED)
 
-    def _exceeds(self, node: int, csi_node: CSINode) -> bool:
+    def _exceeds(self, held: Holdings, node: int, limits: Mapping[str, int]) -> bool:
         """A volume that is attached already costs nothing; drivers without a limit are unlimited."""
-        limits = {
-            driver.name: driver.allocatable.count
-            for driver in csi_node.spec.drivers
-            if driver.allocatable is not None and driver.allocatable.count is not None
-        }
-        used = self.cluster.attached_volumes.get(node, {})
-        if (self.copies if isinstance(self.copies, int) else self.copies[node]) > 0:
-            # A copy shares its volumes with the next one.
-            used = {**used, **self.added}
+        used = held.attached(node)
         count = Counter(used.values())
         # Attachments no counted pod explains count too, the candidate's own among them.
-        count.update(driver for unique, driver in self.cluster.volume_attachments.get(node, {}).items() if unique not in used)
+        count.update(driver for unique, driver in held.cluster.volume_attachments.get(node, {}).items() if unique not in used)
         wanted = Counter(driver for unique, driver in self.added.items() if unique not in used)
         return any(driver in limits and count[driver] + new > limits[driver] for driver, new in wanted.items())

@@ -13,9 +13,10 @@ from kubespread.kube.node_terms import NodeSelector, NodeSelectorRequirement, No
 from kubespread.kube.quantity import ZERO, Quantity, parse
 from kubespread.kube.selector import SelectorError, from_label_selector
 from kubespread.kube.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
-from kubespread.scheduler.cluster import Cluster, Mask
+from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.cluster.labels import Mask
 from kubespread.scheduler.node_matching import everywhere, matches_requirements, nowhere
-from kubespread.scheduler.storage import ZONE_LABELS, in_tree_plugin, storage_class_name
+from kubespread.scheduler.cluster.storage_index import ZONE_LABELS, in_tree_plugin, storage_class_name
 
 NO_PROVISIONER = "kubernetes.io/no-provisioner"
 _BETA_REGION, _REGION = "failure-domain.beta.kubernetes.io/region", "topology.kubernetes.io/region"
@@ -25,7 +26,7 @@ def admits_node(cluster: Cluster, volume: PersistentVolume, *, bound: bool = Fal
     """Nodes a volume's node affinity admits; a bound in-tree volume is looked at as its CSI driver would see it."""
     affinity = volume.spec.node_affinity
     required = affinity.required if affinity is not None else None
-    plain = everywhere(cluster) if required is None else _matches(cluster, required)
+    plain = everywhere(cluster.nodes) if required is None else _matches(cluster, required)
     plugin = in_tree_plugin(volume.spec)
     if not bound or plugin is None or plugin.zone_key is None:
         return plain
@@ -38,20 +39,20 @@ def admits_node(cluster: Cluster, volume: PersistentVolume, *, bound: bool = Fal
 
 def _matches(cluster: Cluster, selector: NodeSelector) -> Mask:
     """Terms against labels alone: the node's name is not known here, so matchFields count as met."""
-    matching = nowhere(cluster)
+    matching = nowhere(cluster.nodes)
     for term in selector.node_selector_terms:
         parsed = parse_term(term)
         if parsed.can_match:
-            matching |= matches_requirements(cluster, parsed.labels)
+            matching |= matches_requirements(cluster.nodes, parsed.labels)
     return matching
 
 
 def _migrated(cluster: Cluster, plugin: str) -> Mask:
     """Nodes whose kubelet hands this in-tree plugin's volumes to CSI."""
-    migrated = nowhere(cluster)
+    migrated = nowhere(cluster.nodes)
     for name, csi_node in cluster.storage.csi_nodes.items():
-        if name in cluster.node_index and plugin in csi_node.metadata.annotations.get(MIGRATED_PLUGINS, "").split(","):
-            migrated[cluster.node_index[name]] = True
+        if name in cluster.nodes.index and plugin in csi_node.metadata.annotations.get(MIGRATED_PLUGINS, "").split(","):
+            migrated[cluster.nodes.index[name]] = True
     return migrated
 
 
@@ -107,24 +108,24 @@ class PersistentVolumes:
 
     def take(self, claim: PersistentVolumeClaim) -> Mask:
         """Nodes where a volume is found for ``claim``: the one reserved for it, else the smallest that will do."""
-        served = nowhere(self._cluster)
+        served = nowhere(self._cluster.nodes)
         usable = [volume for volume in self._volumes if _fits(volume, claim)]
-        open_nodes = everywhere(self._cluster)
+        open_nodes = everywhere(self._cluster.nodes)
         for volume in usable:
             if _is_reserved_for(volume, claim):
-                free = open_nodes & ~self._taken.get(volume.metadata.name, nowhere(self._cluster))
+                free = open_nodes & ~self._taken.get(volume.metadata.name, nowhere(self._cluster.nodes))
                 self._serve(volume, free & admits_node(self._cluster, volume), served)
                 # Whether it reaches the node or not, no other volume is looked at.
                 open_nodes &= ~free
         available = [volume for volume in usable if volume.spec.claim_ref is None and _is_available(volume, claim)]
         for volume in sorted(available, key=lambda volume: _capacity(volume).nano):
-            free = open_nodes & ~served & ~self._taken.get(volume.metadata.name, nowhere(self._cluster))
+            free = open_nodes & ~served & ~self._taken.get(volume.metadata.name, nowhere(self._cluster.nodes))
             self._serve(volume, free & admits_node(self._cluster, volume), served)
         return served
 
     def _serve(self, volume: PersistentVolume, nodes: Mask, served: Mask) -> None:
         served |= nodes
-        self._taken[volume.metadata.name] = self._taken.get(volume.metadata.name, nowhere(self._cluster)) | nodes
+        self._taken[volume.metadata.name] = self._taken.get(volume.metadata.name, nowhere(self._cluster.nodes)) | nodes
 
 
 def _fits(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
@@ -166,19 +167,19 @@ def provisionable(cluster: Cluster, claim: PersistentVolumeClaim) -> tuple[Mask,
     """Nodes where the claim's class can make a volume at all, and nodes where there is room for it."""
     found = cluster.storage.classes.get(storage_class_name(claim))
     if found is None or found.provisioner in ("", NO_PROVISIONER):
-        return nowhere(cluster), everywhere(cluster)
+        return nowhere(cluster.nodes), everywhere(cluster.nodes)
     return _allowed_topologies(cluster, found), _enough_capacity(cluster, found, claim)
 
 
 def _allowed_topologies(cluster: Cluster, storage_class: StorageClass) -> Mask:
     if not storage_class.allowed_topologies:
-        return everywhere(cluster)
-    allowed = nowhere(cluster)
+        return everywhere(cluster.nodes)
+    allowed = nowhere(cluster.nodes)
     for term in storage_class.allowed_topologies:
         if term.match_label_expressions:
-            matching = everywhere(cluster)
+            matching = everywhere(cluster.nodes)
             for expression in term.match_label_expressions:
-                matching &= cluster.label(expression.key).one_of(frozenset(expression.values))
+                matching &= cluster.nodes.label(expression.key).one_of(frozenset(expression.values))
             allowed |= matching
     return allowed
 
@@ -190,12 +191,12 @@ def _enough_capacity(cluster: Cluster, storage_class: StorageClass, claim: Persi
         driver.metadata.name == storage_class.provisioner and driver.spec.storage_capacity for driver in cluster.objects.csi_drivers
     )
     if "storage" not in wanted or not reports:
-        return everywhere(cluster)
+        return everywhere(cluster.nodes)
     size = parse(wanted["storage"]).value
     return _any(
         cluster,
         (
-            matches_requirements(cluster, from_label_selector(found.node_topology).requirements)
+            matches_requirements(cluster.nodes, from_label_selector(found.node_topology).requirements)
             for found in cluster.objects.csi_storage_capacities
             if found.storage_class_name == storage_class.metadata.name
             and found.node_topology is not None
@@ -209,7 +210,7 @@ def _offers(amount: str | int | float | None, size: int) -> bool:
 
 
 def _any(cluster: Cluster, masks: Iterable[Mask]) -> Mask:
-    found = nowhere(cluster)
+    found = nowhere(cluster.nodes)
     for mask in masks:
         found |= mask
     return found

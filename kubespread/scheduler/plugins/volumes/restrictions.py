@@ -6,16 +6,18 @@ Source of the rules: kube-scheduler 1.36, volumerestrictions/volume_restrictions
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import ClassVar
+from copy import copy
+from typing import ClassVar, Self
 
 import numpy as np
 
 from kubespread.kube.objects import Pod
 from kubespread.kube.volumes import Volume
-from kubespread.scheduler.cluster import Cluster, Mask
-from kubespread.scheduler.node_matching import nowhere
-from kubespread.scheduler.plugin import SKIP, Code, CopiesMatter, State, Status, Verdicts
+from kubespread.scheduler.cluster.change import Moves
+from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.cluster.kinds import KindJudgement
+from kubespread.scheduler.cluster.labels import Counts, Positions
+from kubespread.scheduler.plugin import SKIP, Code, Counted, State, Status, Verdicts
 
 NO_DISK = Status(Code.UNSCHEDULABLE, ("node(s) had no available disk",))
 IN_USE = Status(
@@ -39,39 +41,50 @@ class VolumeRestrictions:
             if "ReadWriteOncePod" in claim.spec.access_modes:
                 exclusive.add((pod.metadata.namespace, name))
         disks = [volume for volume in pod.spec.volumes if _is_exclusive_disk(volume)]
-        conflicts = any(claim in cluster.claims_in_use for claim in exclusive)
-        return _State(disks, bool(exclusive), conflicts, _busy(cluster, disks)) if disks or exclusive else SKIP
+        return VolumeRestrictionsState(cluster, disks, frozenset(exclusive)) if disks or exclusive else SKIP
 
 
-def _busy(cluster: Cluster, disks: Sequence[Volume]) -> Mask:
-    """Nodes where a pod uses one of ``disks`` in a way that keeps others off."""
-    busy = nowhere(cluster)
-    for node, used in cluster.inline_volumes if disks else ():
-        busy[node] |= any(_same_disk(wanted, used) for wanted in disks)
-    return busy
+class VolumeRestrictionsState(Counted):
+    """``exclusive`` are the claims, by namespace and name, that one pod may use; in use anywhere, they are in use everywhere."""
 
+    def __init__(self, cluster: Cluster, disks: Sequence[Volume], exclusive: frozenset[tuple[str, str]]) -> None:
+        self._kinds = cluster.kinds
+        self._exclusive = exclusive
+        self._names = frozenset(name for _, name in exclusive)
+        self._holds_disk = KindJudgement(
+            cluster.kinds, lambda kind: any(_same_disk(wanted, used) for wanted in disks for used in kind.inline_volumes)
+        )
+        self._uses_claim = KindJudgement(cluster.kinds, lambda kind: not exclusive.isdisjoint(kind.claims))
+        self._watches_disks = bool(disks)
+        self._busy: Counts = np.zeros(len(cluster), dtype=np.int64)
+        """Per node, the pods that use one of the disks in a way that keeps others off."""
+        self._users = 0
+        """How often a claim of the candidate's is used, once a volume."""
+        self.move(cluster.arrivals())
 
-@dataclass
-class _State(State):
-    copies_matter = CopiesMatter.IN_DOMAINS
+    def move(self, moves: Moves) -> None:
+        if self._watches_disks:
+            chosen = self._holds_disk.of(moves.kind)
+            np.add.at(self._busy, moves.node[chosen], moves.by[chosen])
+        using = moves.only(self._uses_claim.of(moves.kind))
+        for kind, by in zip(using.kind.tolist(), using.by.tolist(), strict=True):
+            self._users += by * sum(claim in self._exclusive for claim in self._kinds[kind].claims)
 
-    disks: list[Volume]
-    exclusive: bool
-    """Whether some claim may be used by one pod only; in use anywhere, it is in use everywhere."""
-    in_use: bool
-    busy: Mask
+    def pretend(self, kind: int, node: int, by: int) -> None:
+        """A dry run compares the names of claims, and not their namespaces."""
+        if self._watches_disks and self._holds_disk[kind]:
+            self._busy[node] += by
+        self._users += by * sum(name in self._names for _, name in self._kinds[kind].claims)
 
-    def fork(self) -> State:
-        return replace(self, busy=self.busy.copy())
+    def fork(self) -> Self:
+        fork = copy(self)
+        fork._busy = self._busy.copy()
+        return fork
 
-    def placed(self, node: int) -> None:
-        self.in_use |= self.exclusive
-        self.busy[node] |= any(_same_disk(disk, disk) for disk in self.disks)
-
-    def filter(self) -> Verdicts | None:
-        if not (self.disks or self.in_use):
-            return None
-        return Verdicts(np.where(self.busy, 1, 2 if self.in_use else 0).astype(np.int32), (NO_DISK, IN_USE))
+    def filter(self, nodes: Positions | None = None) -> Verdicts | None:
+        in_use = self._users > 0
+        busy = (self._busy if nodes is None else self._busy[nodes]) > 0
+        return Verdicts(np.where(busy, 1, 2 if in_use else 0).astype(np.int32), (NO_DISK, IN_USE))
 
 
 def _is_exclusive_disk(volume: Volume) -> bool:

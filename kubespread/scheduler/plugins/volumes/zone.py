@@ -13,9 +13,10 @@ import numpy as np
 
 from kubespread.kube.objects import Pod
 from kubespread.kube.storage import PersistentVolume, PersistentVolumeClaim
-from kubespread.scheduler.cluster import Cluster, Mask
-from kubespread.scheduler.plugin import SKIP, Code, State, Status, Verdicts
-from kubespread.scheduler.storage import WAIT_FOR_FIRST_CONSUMER, storage_class_name
+from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.cluster.labels import Mask
+from kubespread.scheduler.plugin import SKIP, Code, Fixed, State, Status, Verdicts
+from kubespread.scheduler.cluster.storage_index import WAIT_FOR_FIRST_CONSUMER, storage_class_name
 
 NO_ZONE = Status(Code.UNRESOLVABLE, ("node(s) had no available volume zone",))
 _GENERAL = {
@@ -39,7 +40,7 @@ class VolumeZone:
             wanted = [required for volume in _bound_volumes(cluster, pod) for required in _topologies(volume)]
         except _RejectedError as error:
             return Status(Code.UNRESOLVABLE, (str(error),))
-        return _State(cluster, wanted) if wanted else SKIP
+        return VolumeZoneState(cluster, wanted) if wanted else SKIP
 
 
 def _bound_volumes(cluster: Cluster, pod: Pod) -> Iterator[PersistentVolume]:
@@ -80,7 +81,7 @@ def _topologies(volume: PersistentVolume) -> Iterator[tuple[str, frozenset[str]]
 
 
 @dataclass
-class _State(State):
+class VolumeZoneState(Fixed):
     cluster: Cluster
     wanted: list[tuple[str, frozenset[str]]]
 
@@ -88,15 +89,15 @@ class _State(State):
         """Nodes without any topology label pass; a beta label of the volume also admits the general label of the node."""
         labelled = np.zeros(len(self.cluster), dtype=np.bool_)
         for key in TOPOLOGY_LABELS:
-            labelled |= self.cluster.label(key).present
+            labelled |= self.cluster.nodes.label(key).present
         admitted = np.ones(len(self.cluster), dtype=np.bool_)
         for key, values in self.wanted:
             admitted &= self._admits(key, values)
         return Verdicts.rejecting(labelled & ~admitted, NO_ZONE)
 
     def _admits(self, key: str, values: frozenset[str]) -> Mask:
-        own = self.cluster.label(key)
+        own = self.cluster.nodes.label(key)
         admitted = own.one_of(values)
         if key in _GENERAL:
-            admitted |= ~own.present & self.cluster.label(_GENERAL[key]).one_of(values)
+            admitted |= ~own.present & self.cluster.nodes.label(_GENERAL[key]).one_of(values)
         return admitted

@@ -17,8 +17,8 @@ from kubespread.kube.volumes import InlineVolumes, Volume
 WAIT_FOR_FIRST_CONSUMER = "WaitForFirstConsumer"
 ZONE_LABELS = ("topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone")
 
-Attached = Mapping[str, str]
-"""Unique volume -> CSI driver."""
+Attached = tuple[str, str]
+"""A volume's unique name, and its CSI driver."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +109,15 @@ class StorageIndex:
         self.volumes: Mapping[str, PersistentVolume] = {volume.metadata.name: volume for volume in objects.persistent_volumes}
         self.classes: Mapping[str, StorageClass] = {found.metadata.name: found for found in objects.storage_classes}
         self.csi_nodes: Mapping[str, CSINode] = {node.metadata.name: node for node in objects.csi_nodes}
+        self.attach_limits: Mapping[str, Mapping[str, int]] = {
+            name: {
+                driver.name: driver.allocatable.count
+                for driver in node.spec.drivers
+                if driver.allocatable is not None and driver.allocatable.count is not None
+            }
+            for name, node in self.csi_nodes.items()
+        }
+        """Per node with a CSINode how many volumes it takes, by driver; drivers without a limit are not there."""
 
     def claim(self, pod: Pod, name: str) -> PersistentVolumeClaim | None:
         return self.claims.get((pod.metadata.namespace, name))
@@ -118,11 +127,8 @@ class StorageIndex:
         found = self.classes.get(storage_class_name(claim))
         return found is not None and found.volume_binding_mode == WAIT_FOR_FIRST_CONSUMER
 
-    def attached(self, pod: Pod) -> dict[str, str]:
-        """The attachable volumes of a pod, unique volume -> driver, as a node with a CSINode counts them."""
-        return dict(self._attached(pod))
-
-    def _attached(self, pod: Pod) -> Iterator[tuple[str, str]]:
+    def attached(self, pod: Pod) -> Iterator[Attached]:
+        """The attachable volumes of a pod, as a node with a CSINode counts them."""
         for volume in pod.spec.volumes:
             name = claim_name(pod, volume)
             if name is None:

@@ -1,0 +1,16 @@
+"""Names that Kubernetes itself gives a meaning to."""
+
+from __future__ import annotations
+
+HOSTNAME = "kubernetes.io/hostname"
+ZONE = "topology.kubernetes.io/zone"
+REGION = "topology.kubernetes.io/region"
+BETA_ZONE = "failure-domain.beta.kubernetes.io/zone"
+BETA_REGION = "failure-domain.beta.kubernetes.io/region"
+
+ENDED_PHASES = ("Succeeded", "Failed")
+"""A pod in one of these has ended: it is not scheduled, and it takes no room on its node."""
+DISRUPTION_TARGET = "DisruptionTarget"
+"""The condition of a pod that is about to be evicted, and why."""
+DO_NOT_SCHEDULE = "DoNotSchedule"
+SCHEDULE_ANYWAY = "ScheduleAnyway"

@@ -1,0 +1,51 @@
+"""What can happen to a cluster: pods come and go, nodes come, go or become other than they were."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from kubespread.kube.objects import Node, Pod
+from kubespread.scheduler.cluster.labels import Codes, Mask
+
+
+@dataclass(frozen=True, slots=True)
+class Moves:
+    """Pods that come to nodes (``by`` 1) or leave them (-1), by kind and by the node's position."""
+
+    kind: Codes
+    node: Codes
+    by: Codes
+
+    @classmethod
+    def of(cls, moves: Sequence[tuple[int, int, int]]) -> Moves:
+        """From (kind, node, by)."""
+        table = np.array(moves, dtype=np.int32).reshape(-1, 3)
+        return cls(table[:, 0], table[:, 1], table[:, 2])
+
+    def __len__(self) -> int:
+        return len(self.kind)
+
+    def only(self, chosen: Mask) -> Moves:
+        return Moves(self.kind[chosen], self.node[chosen], self.by[chosen])
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One change. Positions are those of the cluster it is applied to."""
+
+    come: Sequence[tuple[Pod, int]] = ()
+    """Pods, each with the node it comes to; the pod's own nodeName is not read."""
+    gone: Sequence[int] = ()
+    """Pods that leave."""
+    replaced: Mapping[int, Node] = field(default_factory=dict)
+    """Nodes that are other than they were: cordoned, tainted, relabelled, resized. Their names stay."""
+    added: Sequence[Node] = ()
+    removed: frozenset[int] = frozenset()
+    """Nodes that are gone, and their pods with them."""
+
+    @property
+    def touches_nodes(self) -> bool:
+        return bool(self.replaced or self.added or self.removed)

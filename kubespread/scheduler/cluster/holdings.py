@@ -1,0 +1,100 @@
+"""What some nodes hold, as a plugin that judges nodes by their own contents sees it.
+
+The nodes are all of a cluster or a few of them, each as it is or with the same pods more or fewer: so one way of judging
+serves a whole evaluation, a further copy of a pod, a single node, and the dry run of a preemption.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Set
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from kubespread.scheduler.cluster.amounts import STAND_INS, Amounts
+from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.cluster.host_ports import HostPort
+from kubespread.scheduler.cluster.kinds import PodKind
+from kubespread.scheduler.cluster.labels import Counts, Mask, Positions
+from kubespread.scheduler.integers import wrapped
+
+
+@dataclass(frozen=True)
+class Holdings:
+    """``nodes`` are positions in the cluster, None for all of them; ``more`` came to or left each of them, in this order."""
+
+    cluster: Cluster
+    nodes: Positions | None = None
+    more: tuple[tuple[PodKind, int], ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.cluster) if self.nodes is None else len(self.nodes)
+
+    def plus(self, kind: PodKind, by: int) -> Holdings:
+        """The same nodes, each with ``by`` more pods of one kind."""
+        return replace(self, more=(*self.more, (kind, by))) if by else self
+
+    def pick(self, column: Counts) -> Counts:
+        """The part of a column of the whole cluster that is about these nodes."""
+        return column if self.nodes is None else column[self.nodes]
+
+    @property
+    def allowed_pods(self) -> Counts:
+        return self.pick(self.cluster.nodes.allowed_pods)
+
+    @property
+    def pod_count(self) -> Counts:
+        return self.pick(self.cluster.pod_count) + sum(by for _, by in self.more)
+
+    def allocatable(self, name: str) -> Counts:
+        return self._of(self.cluster.nodes.allocatable, name)
+
+    def requested(self, name: str) -> Counts:
+        more = sum(by * kind.requests[0].get(name, 0) for kind, by in self.more)
+        return self._of(self.cluster.requested, name) + np.int64(wrapped(more))
+
+    def non_zero_requested(self, name: str) -> Counts:
+        """What scoring takes to be used: with the stand-ins for cpu and memory, as requested for everything else."""
+        if name not in STAND_INS:
+            return self.requested(name)
+        more = sum(by * kind.requests[1].get(name, 0) for kind, by in self.more)
+        return self._of(self.cluster.non_zero_requested, name) + np.int64(wrapped(more))
+
+    def _of(self, amounts: Amounts, name: str) -> Counts:
+        return self.pick(amounts[name]) if name in amounts else np.zeros(len(self), dtype=np.int64)
+
+    def judged_by_ports(self, judge: Callable[[Set[HostPort]], bool]) -> Mask:
+        """What ``judge`` says of the host ports in use on each node.
+
+        As in NodeInfo they are a set: a pod that leaves takes its ports along, even if another has them too.
+        """
+        used = self.cluster.used_ports
+        answers = np.full(len(self), judge(self._ports_on(frozenset())), dtype=np.bool_)
+        for place, node in self._nodes_in(used):
+            answers[place] = judge(self._ports_on(used[node]))
+        return answers
+
+    def _ports_on(self, used: frozenset[HostPort]) -> Set[HostPort]:
+        for kind, by in self.more:
+            used = used | kind.ports if by > 0 else used - kind.ports
+        return used
+
+    def attached(self, node: int) -> Mapping[str, str]:
+        """The attachable volumes of one node's pods, unique volume -> driver; ``node`` is a position in the cluster."""
+        count = Counter(self.cluster.attached.get(node, ()))
+        for kind, by in self.more:
+            for volume in self.cluster.storage.attached(kind.pod):
+                count[volume] += by
+        return dict(volume for volume, users in count.items() if users > 0)
+
+    def positions_of(self, names: Iterable[str]) -> Iterator[tuple[int, int]]:
+        """Those of these nodes that are among ``names``: their place here and their position in the cluster."""
+        index = self.cluster.nodes.index
+        return self._nodes_in(frozenset(index[name] for name in names if name in index))
+
+    def _nodes_in(self, there: Container[int]) -> Iterator[tuple[int, int]]:
+        """Each of these nodes that is ``there``: its place here and its position in the cluster."""
+        if self.nodes is None:
+            return ((node, node) for node in range(len(self.cluster)) if node in there)
+        return ((place, node) for place, node in enumerate(self.nodes.tolist()) if node in there)

@@ -1,0 +1,180 @@
+"""Pod kinds: what thousands of pods have in common is parsed once, and known by a number.
+
+Two pods are of one kind when nothing that scheduling reads tells them apart. The pods of a snapshot share their parts, so
+parts are compared by identity: the same template met twice may become two kinds, which costs time and changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeVar
+
+import msgspec
+import numpy as np
+
+from kubespread.kube.objects import Pod, PodStatus
+from kubespread.kube.priority import priority_of
+from kubespread.kube.volumes import Volume
+from kubespread.scheduler.cluster.affinity_terms import PodTerms, existing_terms
+from kubespread.scheduler.cluster.amounts import requested
+from kubespread.scheduler.cluster.host_ports import HostPort, host_ports
+from kubespread.scheduler.cluster.labels import Codes, Mask
+from kubespread.scheduler.cluster.storage_index import claim_name
+
+T = TypeVar("T")
+_UNKNOWN = -1
+
+
+@dataclass(frozen=True)
+class PodKind:
+    """Everything scheduling reads of a pod that is on a node, its parts made when first asked for."""
+
+    number: int
+    pod: Pod
+    """One of its pods, for what no plugin has parsed."""
+    table: KindTable
+
+    @property
+    def namespace(self) -> str:
+        return self.pod.metadata.namespace
+
+    @property
+    def labels(self) -> Mapping[str, str]:
+        return self.pod.metadata.labels
+
+    @property
+    def terminating(self) -> bool:
+        return self.pod.metadata.deletion_timestamp is not None
+
+    @cached_property
+    def priority(self) -> int:
+        return priority_of(self.pod)
+
+    @cached_property
+    def requests(self) -> tuple[Mapping[str, int], Mapping[str, int]]:
+        """What is taken of the node, and the same with the stand-ins that scores count."""
+        return self.table.shared("requests", _requesting_parts(self.pod), lambda: requested(self.pod))
+
+    @cached_property
+    def terms(self) -> PodTerms | None:
+        """The pod affinity terms, None for a pod without any."""
+        affinity = self.pod.spec.affinity
+        if affinity is None or (affinity.pod_affinity is None and affinity.pod_anti_affinity is None):
+            return None
+        return self.table.shared("terms", (self.namespace, id(affinity)), lambda: existing_terms(self.pod))
+
+    @cached_property
+    def ports(self) -> frozenset[HostPort]:
+        spec = self.pod.spec
+        return self.table.shared("ports", (id(spec.containers), id(spec.init_containers)), lambda: host_ports(self.pod))
+
+    @cached_property
+    def claims(self) -> tuple[tuple[str, str], ...]:
+        """Namespace and name of each claim that a volume of the pod names, once a volume."""
+        volumes = self.pod.spec.volumes
+        return tuple((self.namespace, v.persistent_volume_claim.claim_name) for v in volumes if v.persistent_volume_claim is not None)
+
+    @cached_property
+    def inline_volumes(self) -> tuple[Volume, ...]:
+        """The volumes that are neither a claim nor made for the pod."""
+        return tuple(volume for volume in self.pod.spec.volumes if claim_name(self.pod, volume) is None)
+
+
+def _requesting_parts(pod: Pod) -> Hashable:
+    spec, status = pod.spec, pod.status
+    return id(spec.containers), id(spec.init_containers), id(spec.resources), id(spec.overhead), _granted(status)
+
+
+class KindTable:
+    """The kinds of one cluster and of all that come of it by changes. It only ever grows."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[Hashable, int] = {}
+        self._kinds: list[PodKind] = []
+        self._parts: dict[tuple[str, Hashable], Any] = {}
+        self._in_namespace: dict[str, list[PodKind]] = {}
+        self._constrained: list[PodKind] = []
+
+    def __len__(self) -> int:
+        return len(self._kinds)
+
+    def __getitem__(self, number: int) -> PodKind:
+        return self._kinds[number]
+
+    def number_of(self, pod: Pod) -> int:
+        """The pod's kind, a new one if it is like no pod seen before."""
+        key = _identity(pod)
+        number = self._numbers.get(key)
+        if number is None:
+            number = self._numbers[key] = len(self._kinds)
+            kind = PodKind(number, pod, self)
+            self._kinds.append(kind)
+            self._in_namespace.setdefault(kind.namespace, []).append(kind)
+            if kind.terms is not None:
+                self._constrained.append(kind)
+        return number
+
+    def in_namespace(self, namespace: str) -> list[PodKind]:
+        return self._in_namespace.get(namespace, [])
+
+    @property
+    def all(self) -> list[PodKind]:
+        return self._kinds
+
+    @property
+    def constrained(self) -> list[PodKind]:
+        """The kinds with pod affinity terms of their own."""
+        return self._constrained
+
+    def shared(self, part: str, identity: Hashable, make: Callable[[], T]) -> T:
+        """A parsed part of a pod, made once for all kinds that share what it is made of."""
+        key = (part, identity)
+        if key not in self._parts:
+            self._parts[key] = make()
+        found: T = self._parts[key]
+        return found
+
+
+def _identity(pod: Pod) -> Hashable:
+    """What tells a pod's kind; kinds keep a pod of theirs, so no identity is used twice."""
+    meta, spec = pod.metadata, pod.spec
+    named = meta.name if any(volume.ephemeral is not None for volume in spec.volumes) else ""
+    return (
+        meta.namespace, id(meta.labels), meta.deletion_timestamp is None, named, id(spec.containers), id(spec.init_containers),
+        id(spec.volumes), id(spec.affinity), id(spec.resources), id(spec.overhead), spec.priority, _granted(pod.status),
+    )  # fmt: skip
+
+
+def _granted(status: PodStatus) -> bytes | None:
+    """What a resize in place granted, by its text: each pod has a status of its own."""
+    if not (status.container_statuses or status.init_container_statuses or status.resources or status.allocated_resources):
+        return None
+    parts = status.container_statuses, status.init_container_statuses, status.resources, status.allocated_resources, status.conditions
+    return msgspec.msgpack.encode(parts)
+
+
+class KindJudgement:
+    """A yes or no about each kind, asked once; shared by all states that ask the same."""
+
+    def __init__(self, table: KindTable, judge: Callable[[PodKind], bool]) -> None:
+        self._table = table
+        self._judge = judge
+        self._answers = np.full(len(table), _UNKNOWN, dtype=np.int8)
+
+    def __getitem__(self, kind: int) -> bool:
+        return bool(self.of(np.array([kind], dtype=np.int32))[0])
+
+    def of(self, kinds: Codes) -> Mask:
+        """The answer about each of ``kinds``, given by number."""
+        if len(self._answers) < len(self._table):
+            new = np.full(len(self._table) - len(self._answers), _UNKNOWN, dtype=np.int8)
+            self._answers = np.concatenate([self._answers, new])
+        answers = self._answers[kinds]
+        unknown = answers == _UNKNOWN
+        if unknown.any():
+            for kind in np.unique(kinds[unknown]).tolist():
+                self._answers[kind] = self._judge(self._table[kind])
+            answers = self._answers[kinds]
+        return answers.astype(np.bool_)

@@ -1,0 +1,44 @@
+"""One label key over all nodes, as codes of its distinct values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kubespread.kube.objects import Node
+from kubespread.kube.selector import Requirement
+
+Mask = NDArray[np.bool_]
+Counts = NDArray[np.int64]
+Codes = NDArray[np.int32]
+Positions = NDArray[np.intp]
+
+ABSENT = -1
+
+
+class LabelColumn:
+    """One label key over all nodes: ``codes[node]`` indexes ``values``, or is ABSENT."""
+
+    def __init__(self, key: str, nodes: Sequence[Node]) -> None:
+        index: dict[str, int] = {}
+        codes = np.full(len(nodes), ABSENT, dtype=np.int32)
+        for position, node in enumerate(nodes):
+            value = node.metadata.labels.get(key)
+            if value is not None:
+                codes[position] = index.setdefault(value, len(index))
+        self.codes: Codes = codes
+        self.index: Mapping[str, int] = index
+        self.values: tuple[str, ...] = tuple(index)
+        self.present: Mask = codes != ABSENT
+
+    def admits(self, requirement: Requirement) -> Mask:
+        """Which nodes satisfy ``requirement``, judged once per distinct value."""
+        # The last entry answers for nodes without the label, which ABSENT = -1 indexes.
+        answers = [requirement.admits(value) for value in self.values] + [requirement.admits(None)]
+        return np.array(answers, dtype=np.bool_)[self.codes]
+
+    def one_of(self, values: frozenset[str]) -> Mask:
+        """Which nodes have one of ``values``."""
+        return self.admits(Requirement("", "In", tuple(values)))
