@@ -5,7 +5,7 @@ Source of the rules: kube-scheduler 1.36's volume plugins and k8s.io/csi-transla
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from kubespread.kube.annotations import BIND_COMPLETED, STORAGE_CLASS
@@ -46,7 +46,27 @@ def _gce_handle(volume: InlineVolumes, owner: PersistentVolume | None) -> str:
     zones = next((labels[key] for key in reversed(ZONE_LABELS) if labels.get(key)), "UNSPECIFIED").split("__")
     if len(zones) == 1:
         return f"projects/UNSPECIFIED/zones/{zones[0]}/disks/{disk}"
-    return f"projects/UNSPECIFIED/regions/{zones[0].rpartition('-')[0]}/disks/{disk}"
+    region, fault = _region_of(zones)
+    # What cannot be translated is not counted either.
+    return "" if fault else f"projects/UNSPECIFIED/regions/{region}/disks/{disk}"
+
+
+def _region_of(zones: Sequence[str]) -> tuple[str, str]:
+    """The region of a regional disk's zones, or why there is none in csi-translation-lib's words."""
+    for zone in zones:
+        if zone.count("-") != 2:
+            return "", f"zone in unexpected format, expected: {{locale}}-{{region}}-{{zone}}, got: {zone}"
+    regions = sorted({zone.rpartition("-")[0] for zone in zones})
+    return (regions[0], "") if len(regions) == 1 else ("", f"multiple or no regions gotten from zones, got: map[{' '.join(f'{r}:{{}}' for r in regions)}]")
+
+
+def translation_fault(volume: PersistentVolume) -> str | None:
+    """Why an in-tree volume cannot be looked at as its CSI driver would see it; None when it can."""
+    zones = next((volume.metadata.labels[key] for key in reversed(ZONE_LABELS) if volume.metadata.labels.get(key)), "").split("__")
+    if volume.spec.gce_persistent_disk is None or len(zones) == 1:
+        return None
+    fault = _region_of(zones)[1]
+    return f"could not translate pv: failed to get region from zones: {fault}" if fault else None
 
 
 IN_TREE: Mapping[str, InTreePlugin] = {

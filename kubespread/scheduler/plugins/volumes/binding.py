@@ -19,7 +19,7 @@ from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Mask
 from kubespread.scheduler.node_matching import everywhere, nowhere
 from kubespread.scheduler.plugin import SKIP, Code, Fixed, State, Status, Verdicts
-from kubespread.scheduler.plugins.volumes.matching import PersistentVolumes, admits_node, provisionable
+from kubespread.scheduler.plugins.volumes.matching import PersistentVolumes, admits_node, provisionable, untranslatable
 from kubespread.scheduler.cluster.storage_index import claim_name, is_bound, is_owned
 
 NODE_CONFLICT = "node(s) didn't match PersistentVolume's node affinity"
@@ -93,7 +93,18 @@ class VolumeBindingState(Fixed):
             if reasons:
                 table.append(Status(Code.UNRESOLVABLE, reasons))
                 entry[position] = len(table)
-        return Verdicts(entry[which.reshape(-1)], tuple(table))
+        return self._with_errors(Verdicts(entry[which.reshape(-1)], tuple(table)))
+
+    def _with_errors(self, verdicts: Verdicts) -> Verdicts:
+        """An in-tree volume that cannot be translated is an error on the nodes that leave it to CSI."""
+        for claim in self.bound:
+            volume = self.cluster.storage.volumes.get(claim.spec.volume_name)
+            failing, fault = untranslatable(self.cluster, volume) if volume is not None else (nowhere(self.cluster.nodes), "")
+            if failing.any():
+                status = Status(Code.ERROR, (f'running "VolumeBinding" filter plugin: {fault}',))
+                which = np.where(failing, len(verdicts.table) + 1, verdicts.which).astype(np.int32)
+                return Verdicts(which, (*verdicts.table, status))
+        return verdicts
 
     def _judge_bound(self) -> tuple[Mask, Mask]:
         """Claims in the pod's order; each node stops at its first problem."""

@@ -16,7 +16,7 @@ from kubespread.kube.storage import PersistentVolume, PersistentVolumeClaim, Sto
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Mask
 from kubespread.scheduler.node_matching import everywhere, matches_requirements, nowhere
-from kubespread.scheduler.cluster.storage_index import ZONE_LABELS, in_tree_plugin, storage_class_name
+from kubespread.scheduler.cluster.storage_index import ZONE_LABELS, in_tree_plugin, storage_class_name, translation_fault
 
 NO_PROVISIONER = "kubernetes.io/no-provisioner"
 _BETA_REGION, _REGION = "failure-domain.beta.kubernetes.io/region", "topology.kubernetes.io/region"
@@ -45,6 +45,14 @@ def _matches(cluster: Cluster, selector: NodeSelector) -> Mask:
         if parsed.can_match:
             matching |= matches_requirements(cluster.nodes, parsed.labels)
     return matching
+
+
+def untranslatable(cluster: Cluster, volume: PersistentVolume) -> tuple[Mask, str]:
+    """Nodes where a bound volume would have to be seen as its CSI driver sees it and cannot be, and why."""
+    plugin, fault = in_tree_plugin(volume.spec), translation_fault(volume)
+    if plugin is None or fault is None:
+        return nowhere(cluster.nodes), ""
+    return _migrated(cluster, plugin.name), fault
 
 
 def _migrated(cluster: Cluster, plugin: str) -> Mask:

@@ -5,6 +5,7 @@ Source of the rules: kube-scheduler 1.36, volumerestrictions/volume_restrictions
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from copy import copy
 from typing import ClassVar, Self
@@ -58,8 +59,10 @@ class VolumeRestrictionsState(Counted):
         self._watches_disks = bool(disks)
         self._busy: Counts = np.zeros(len(cluster), dtype=np.int64)
         """Per node, the pods that use one of the disks in a way that keeps others off."""
-        self._users = 0
-        """How often a claim of the candidate's is used, once a volume."""
+        self._users: Counter[tuple[str, str]] = Counter()
+        """How many volumes use each of the claims."""
+        self._pretended = 0
+        """What dry runs add: kube-scheduler counts claims in use, and then every volume that comes or goes."""
         self.move(cluster.arrivals())
 
     def move(self, moves: Moves) -> None:
@@ -68,21 +71,22 @@ class VolumeRestrictionsState(Counted):
             np.add.at(self._busy, moves.node[chosen], moves.by[chosen])
         using = moves.only(self._uses_claim.of(moves.kind))
         for kind, by in zip(using.kind.tolist(), using.by.tolist(), strict=True):
-            self._users += by * sum(claim in self._exclusive for claim in self._kinds[kind].claims)
+            for claim in self._exclusive.intersection(self._kinds[kind].claims):
+                self._users[claim] += by
 
     def pretend(self, kind: int, node: int, by: int) -> None:
         """A dry run compares the names of claims, and not their namespaces."""
         if self._watches_disks and self._holds_disk[kind]:
             self._busy[node] += by
-        self._users += by * sum(name in self._names for _, name in self._kinds[kind].claims)
+        self._pretended += by * sum(name in self._names for _, name in self._kinds[kind].claims)
 
     def fork(self) -> Self:
         fork = copy(self)
-        fork._busy = self._busy.copy()
+        fork._busy, fork._users = self._busy.copy(), self._users.copy()
         return fork
 
     def filter(self, nodes: Positions | None = None) -> Verdicts | None:
-        in_use = self._users > 0
+        in_use = sum(users > 0 for users in self._users.values()) + self._pretended > 0
         busy = (self._busy if nodes is None else self._busy[nodes]) > 0
         return Verdicts(np.where(busy, 1, 2 if in_use else 0).astype(np.int32), (NO_DISK, IN_USE))
 
