@@ -18,7 +18,7 @@ from bench.loading import loading
 from bench.placing import placing
 from kubespread.candidate.candidate import Surroundings
 from kubespread.candidate.manifests import from_object
-from kubespread.scheduler.cluster import Cluster
+from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.plugins.registry import framework
 from kubespread.scheduler.profile import default_profile
 from kubespread.snapshot.snapshot import Snapshot

@@ -10,7 +10,7 @@ from typing import Any
 from bench.clusters import cluster, deployment
 from kubespread.candidate.candidate import Surroundings
 from kubespread.candidate.manifests import from_object
-from kubespread.scheduler.cluster import Cluster
+from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.placing import Placing
 from kubespread.scheduler.plugins.registry import framework
 from kubespread.scheduler.profile import default_profile
@@ -35,7 +35,7 @@ def placing() -> None:
 
 def _report(nodes: int, zones: int, pods: int, objects: list[Data], candidate: Data | None = None, remark: str = "") -> None:
     snapshot = Snapshot.from_objects(objects)
-    made = Cluster(snapshot.nodes, snapshot.pods, snapshot.objects)
+    made = Cluster.of(snapshot.nodes, snapshot.pods, snapshot.objects)
     pod = from_object(candidate or deployment(), Surroundings()).pod
     milliseconds = median(_run(made, pod) for _ in range(RUNS)) * 1000
     print(f"  {nodes:>6}{nodes * pods:>9}{zones:>7}{milliseconds:>17.3f}{remark}")

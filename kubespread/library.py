@@ -30,9 +30,9 @@ from kubespread.planner.simulate import simulate as simulate_pod
 from kubespread.planner.simulation_report import SimulateReport
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.placing import first_in_heap, smallest_name
 from kubespread.scheduler.configuration.args import ConfigurationError
 from kubespread.scheduler.configuration.loading import load_profiles
+from kubespread.scheduler.placing import first_in_heap, smallest_name
 from kubespread.scheduler.profile import Profile, default_profile
 from kubespread.snapshot.files import load as load_files
 from kubespread.snapshot.kubeconfig import Access

@@ -7,7 +7,7 @@ asked once. What else happens to the cluster meanwhile is followed in the same w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
 
@@ -20,8 +20,8 @@ from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.holdings import Holdings
 from kubespread.scheduler.cluster.labels import Counts, Mask, Positions
 from kubespread.scheduler.cluster.visiting import heap_preorder
-from kubespread.scheduler.framework import DryRun, Evaluation, Framework, Prepared
-from kubespread.scheduler.plugin import MAX_NODE_SCORE, Code, Counted, Extent, Fixed, OnNode, SchedulingError, State
+from kubespread.scheduler.framework import DryRun, Evaluation, Framework
+from kubespread.scheduler.plugin import MAX_NODE_SCORE, Code, Counted, Extent, Fixed, OnNode, SchedulingError
 
 Tiebreaker = Callable[[Cluster, Mask, Positions], int]
 """Picks one of the positions of equally scored nodes; it is also told which nodes fit at all."""

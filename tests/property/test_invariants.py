@@ -8,10 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kubespread
-from kubespread.kube.candidate import admit, decode_pod
-from kubespread.scheduler.cluster import Cluster
-from kubespread.scheduler.plugins.registry import framework
-from kubespread.scheduler.profile import default_profile
 from tests.builders import hard, node, pod, soft, taint
 
 Data = dict[str, Any]
@@ -170,24 +166,3 @@ def test_spreading_alone_judges_as_it_does_among_the_others(question: tuple[list
 
     assert spread(alone) == spread(among)
     assert [row.domains for row in alone.constraints if row.is_hard] == [row.domains for row in among.constraints if row.is_hard]
-
-
-@given(questions(), st.data())
-@settings(max_examples=100, deadline=None)
-def test_a_fork_without_pods_is_the_cluster_without_them_and_leaves_its_parent_untouched(
-    question: tuple[list[Data], list[Data], Data], data: st.DataObject
-) -> None:
-    placed, pods, candidate = question
-    snapshot = kubespread.Snapshot.from_objects(placed + pods)
-    cluster = Cluster(snapshot.nodes, snapshot.pods)
-    removed = data.draw(st.sets(st.integers(0, len(cluster.pods) - 1))) if cluster.pods else set()
-    judge = framework(default_profile())
-    admitted = decode_pod(candidate)
-    admit(admitted)
-    before = [judge.judge(cluster, admitted).verdict(at) for at in range(len(cluster))]
-    forked = judge.judge(cluster.without(removed), admitted)
-    kept = [pod for at, pod in enumerate(cluster.pods) if at not in removed]
-    rebuilt = judge.judge(Cluster(snapshot.nodes, kept), admitted)
-    nodes = range(len(cluster))
-    assert [forked.verdict(at) for at in nodes] == [rebuilt.verdict(at) for at in nodes]
-    assert [judge.judge(cluster, admitted).verdict(at) for at in nodes] == before

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 import kubespread
 from kubespread.candidate.candidate import Surroundings
 from kubespread.candidate.manifests import from_object
-from kubespread.scheduler.cluster import Cluster
+from kubespread.scheduler.cluster.change import Change
+from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.framework import Evaluation, Framework
 from kubespread.scheduler.placing import Placing
 from kubespread.scheduler.plugin import SchedulingError
@@ -32,7 +33,7 @@ FAMILIES = sorted(path.name.removesuffix(".jsonl.gz") for path in (FIXTURES / "g
 
 def everything(evaluation: Evaluation) -> dict[str, Any]:
     """All that is said about every node; scores where they mean something."""
-    names = evaluation.cluster.names
+    names = evaluation.cluster.nodes.names
     feasible = evaluation.feasible.tolist()
     return {
         "message": evaluation.message,
@@ -52,7 +53,7 @@ def check(plugins: Framework, cluster: Cluster, candidate: Any, steps: int, chan
     """
     placing, placed = Placing(plugins, cluster, candidate), list[int]()
     for _ in range(steps):
-        anew = plugins.evaluate(cluster.with_pods(candidate, placed), candidate)
+        anew = plugins.evaluate(cluster.after(Change(come=[(candidate, node) for node in placed])), candidate)
         assert everything(placing.evaluation()) == everything(anew)
         if anew.error is not None:
             with pytest.raises(SchedulingError, match=re.escape(anew.error)):
@@ -83,7 +84,7 @@ def test_recorded_clusters(family: str) -> None:
         snapshot = kubespread.Snapshot.from_objects([*case["nodes"], *case["pods"], *(case.get("objects") or [])])
         candidate = from_object(case["pod"], Surroundings(snapshot.objects)).pod
         try:
-            placed += check(PLUGINS, Cluster(snapshot.nodes, snapshot.pods, snapshot.objects), candidate, 5, random.Random(position))
+            placed += check(PLUGINS, Cluster.of(snapshot.nodes, snapshot.pods, snapshot.objects), candidate, 5, random.Random(position))
         except SchedulingError:
             continue
     assert placed or family == "preempt"
@@ -154,7 +155,7 @@ def test_any_cluster(question: tuple[list[Data], Data], seed: int) -> None:
     objects, manifest = question
     snapshot = kubespread.Snapshot.from_objects(objects)
     candidate = from_object(manifest, Surroundings(snapshot.objects)).pod
-    check(PLUGINS, Cluster(snapshot.nodes, snapshot.pods, snapshot.objects), candidate, 6, random.Random(seed))
+    check(PLUGINS, Cluster.of(snapshot.nodes, snapshot.pods, snapshot.objects), candidate, 6, random.Random(seed))
 
 
 @given(questions())

@@ -12,13 +12,12 @@ import numpy as np
 
 from kubespread.kube.cluster_objects import ClusterObjects
 from kubespread.kube.objects import Node, Pod
-from kubespread.kube.selector import Selector
 from kubespread.kube.storage import PersistentVolumeClaim
 from kubespread.kube.well_known import ENDED_PHASES
 from kubespread.scheduler.cluster.amounts import Amounts
 from kubespread.scheduler.cluster.change import Change, Moves
 from kubespread.scheduler.cluster.host_ports import HostPort
-from kubespread.scheduler.cluster.kinds import KindTable, PodKind
+from kubespread.scheduler.cluster.kinds import KindJudgement, KindTable, PodKind
 from kubespread.scheduler.cluster.labels import Codes, Counts
 from kubespread.scheduler.cluster.nodes import Nodes
 from kubespread.scheduler.cluster.storage_index import Attached, StorageIndex
@@ -79,9 +78,14 @@ class Cluster:
         leaving = [(int(self.pod_kind[at]), int(self.pod_node[at]), -1) for at in change.gone]
         return Moves.of(leaving + [(self.kinds.number_of(pod), node, 1) for pod, node in change.come])
 
-    def arrivals(self) -> Moves:
-        """Every pod that is here, as if it came now: what counts changes counts a cluster too."""
-        return Moves(self.pod_kind, self.pod_node, np.ones(len(self.pod_kind), dtype=np.int32))
+    def arrivals(self, which: KindJudgement) -> Moves:
+        """Every pod of some kinds that is here, as if it came now: what counts changes counts a cluster too."""
+        chosen = [(kind, nodes) for kind, nodes in self.nodes_of_kind.items() if which[kind]]
+        if not chosen:
+            return Moves(_NO_PODS, _NO_PODS, _NO_PODS)
+        node = np.concatenate([nodes for _, nodes in chosen])
+        kind = np.repeat(np.array([kind for kind, _ in chosen], dtype=np.int32), [len(nodes) for _, nodes in chosen])
+        return Moves(kind, node, np.ones(len(node), dtype=np.int32))
 
     def with_objects(self, objects: ClusterObjects) -> Cluster:
         """The same nodes and pods beside other objects."""
@@ -132,7 +136,9 @@ class Cluster:
         other.__dict__.update({name: self.__dict__[name] for name in names if name in self.__dict__})
 
     def _carry_amounts(self, other: Cluster, kind: Codes, node: Codes, by: int) -> None:
-        """Columns of amounts that were worked out already, brought up to date instead of anew."""
+        """What was worked out already, brought up to date instead of anew."""
+        if "nodes_of_kind" in self.__dict__:
+            other.__dict__["nodes_of_kind"] = _moved(self.nodes_of_kind, kind, other)
         if "pod_count" in self.__dict__:
             other.__dict__["pod_count"] = self.pod_count + by * np.bincount(node, minlength=len(self))
         for place, name in enumerate(("requested", "non_zero_requested")):
@@ -164,24 +170,12 @@ class Cluster:
         """The same with the stand-ins that scores count for pods that ask for nothing."""
         return _requested(self.kinds, self.pod_kind, self.pod_node, len(self), 1)
 
-    def count(self, kinds: Iterable[PodKind]) -> Counts:
-        """Per node, the pods of these kinds."""
-        accepted = np.zeros(len(self.kinds), dtype=np.bool_)
-        accepted[[kind.number for kind in kinds]] = True
-        return np.bincount(self.pod_node[accepted[self.pod_kind]], minlength=len(self)).astype(np.int64)
-
-    def count_matching(self, namespace: str, selector: Selector) -> Counts:
-        """Per node, the pods of ``namespace`` that ``selector`` matches and that are not terminating."""
-        found = self.kinds.in_namespace(namespace)
-        return self.count(kind for kind in found if not kind.terminating and selector.matches(kind.labels))
-
     @cached_property
-    def _kinds_present(self) -> frozenset[int]:
-        return frozenset(np.unique(self.pod_kind).tolist())
-
-    def constrained(self) -> Sequence[PodKind]:
-        """The kinds with pod affinity terms that have a pod here."""
-        return [kind for kind in self.kinds.constrained if kind.number in self._kinds_present]
+    def nodes_of_kind(self) -> Mapping[int, Codes]:
+        """The nodes of each kind's pods, once a pod, for every kind that has any."""
+        order = np.argsort(self.pod_kind, kind="stable")
+        kinds, starts = np.unique(self.pod_kind[order], return_index=True)
+        return dict(zip(kinds.tolist(), np.split(self.pod_node[order], starts[1:]), strict=True)) if len(kinds) else {}
 
     @cached_property
     def used_ports(self) -> Mapping[int, frozenset[HostPort]]:
@@ -195,15 +189,11 @@ class Cluster:
 
     def _per_node(self, parts: Callable[[PodKind], Iterable[T]]) -> dict[int, Counter[T]]:
         """What pods bring to their nodes, looked at once a kind; few kinds bring anything."""
-        of_kind = {number: found for number in self._kinds_present if (found := tuple(parts(self.kinds[number])))}
-        if not of_kind:
-            return {}
-        brings = np.zeros(len(self.kinds), dtype=np.bool_)
-        brings[list(of_kind)] = True
-        chosen = brings[self.pod_kind]
         merged: dict[int, Counter[T]] = {}
-        for kind, node in zip(self.pod_kind[chosen].tolist(), self.pod_node[chosen].tolist(), strict=True):
-            merged.setdefault(node, Counter()).update(of_kind[kind])
+        for kind, nodes in self.nodes_of_kind.items():
+            if found := tuple(parts(self.kinds[kind])):
+                for node in nodes.tolist():
+                    merged.setdefault(node, Counter()).update(found)
         return merged
 
     @property
@@ -226,6 +216,17 @@ class Cluster:
                 driver = attachment.spec.attacher
                 found.setdefault(node, {})[f"{driver}/{volume.spec.csi.volume_handle}"] = driver
         return found
+
+
+def _moved(before: Mapping[int, Codes], kind: Codes, now: Cluster) -> dict[int, Codes]:
+    """The nodes of each kind's pods, looked up anew for the kinds that moved."""
+    after = dict(before)
+    for each in np.unique(kind).tolist():
+        nodes = now.pod_node[now.pod_kind == each]
+        after[each] = nodes
+        if not len(nodes):
+            del after[each]
+    return after
 
 
 def _requested(kinds: KindTable, kind: Codes, node: Codes, size: int, place: int) -> dict[str, Counts]:

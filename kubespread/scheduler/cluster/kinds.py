@@ -94,8 +94,6 @@ class KindTable:
         self._numbers: dict[Hashable, int] = {}
         self._kinds: list[PodKind] = []
         self._parts: dict[tuple[str, Hashable], Any] = {}
-        self._in_namespace: dict[str, list[PodKind]] = {}
-        self._constrained: list[PodKind] = []
 
     def __len__(self) -> int:
         return len(self._kinds)
@@ -109,24 +107,12 @@ class KindTable:
         number = self._numbers.get(key)
         if number is None:
             number = self._numbers[key] = len(self._kinds)
-            kind = PodKind(number, pod, self)
-            self._kinds.append(kind)
-            self._in_namespace.setdefault(kind.namespace, []).append(kind)
-            if kind.terms is not None:
-                self._constrained.append(kind)
+            self._kinds.append(PodKind(number, pod, self))
         return number
-
-    def in_namespace(self, namespace: str) -> list[PodKind]:
-        return self._in_namespace.get(namespace, [])
 
     @property
     def all(self) -> list[PodKind]:
         return self._kinds
-
-    @property
-    def constrained(self) -> list[PodKind]:
-        """The kinds with pod affinity terms of their own."""
-        return self._constrained
 
     def shared(self, part: str, identity: Hashable, make: Callable[[], T]) -> T:
         """A parsed part of a pod, made once for all kinds that share what it is made of."""
@@ -164,7 +150,8 @@ class KindJudgement:
         self._answers = np.full(len(table), _UNKNOWN, dtype=np.int8)
 
     def __getitem__(self, kind: int) -> bool:
-        return bool(self.of(np.array([kind], dtype=np.int32))[0])
+        answer = self._answers.item(kind) if kind < len(self._answers) else _UNKNOWN
+        return bool(self.of(np.array([kind], dtype=np.int32))[0]) if answer == _UNKNOWN else answer == 1
 
     def of(self, kinds: Codes) -> Mask:
         """The answer about each of ``kinds``, given by number."""

@@ -57,7 +57,11 @@ def _region_of(zones: Sequence[str]) -> tuple[str, str]:
         if zone.count("-") != 2:
             return "", f"zone in unexpected format, expected: {{locale}}-{{region}}-{{zone}}, got: {zone}"
     regions = sorted({zone.rpartition("-")[0] for zone in zones})
-    return (regions[0], "") if len(regions) == 1 else ("", f"multiple or no regions gotten from zones, got: map[{' '.join(f'{r}:{{}}' for r in regions)}]")
+    return (
+        (regions[0], "")
+        if len(regions) == 1
+        else ("", f"multiple or no regions gotten from zones, got: map[{' '.join(f'{r}:{{}}' for r in regions)}]")
+    )
 
 
 def translation_fault(volume: PersistentVolume) -> str | None:

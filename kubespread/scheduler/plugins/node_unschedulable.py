@@ -20,7 +20,9 @@ class NodeUnschedulable:
     name: ClassVar[str] = "NodeUnschedulable"
 
     def prepare(self, cluster: Cluster, pod: Pod) -> NodeUnschedulableState:
-        return NodeUnschedulableState(cluster.nodes, tolerated=any(tolerates(toleration, CORDON_TAINT) for toleration in pod.spec.tolerations))
+        return NodeUnschedulableState(
+            cluster.nodes, tolerated=any(tolerates(toleration, CORDON_TAINT) for toleration in pod.spec.tolerations)
+        )
 
 
 @dataclass

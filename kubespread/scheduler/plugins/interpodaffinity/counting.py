@@ -29,6 +29,16 @@ class Domains:
         np.add.at(self._totals[topology_key], codes[there], weight * by[there])
         self._entries[topology_key] = self._entries.get(topology_key, 0) + int(by[there].sum())
 
+    def add_one(self, topology_key: str, node: int, by: int, weight: int) -> None:
+        """The same for one pod."""
+        code = self._nodes.label(topology_key).codes.item(node)
+        if code < 0:
+            return
+        if topology_key not in self._totals:
+            self._totals[topology_key] = np.zeros(len(self._nodes.label(topology_key).values), dtype=np.int64)
+        self._totals[topology_key][code] += by * weight
+        self._entries[topology_key] = self._entries.get(topology_key, 0) + by
+
     def fork(self) -> Domains:
         """The same totals, to be added to apart from these."""
         fork = Domains(self._nodes)

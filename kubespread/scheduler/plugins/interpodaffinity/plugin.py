@@ -57,14 +57,13 @@ class Effect(NamedTuple):
 class InterPodAffinityState(Counted):
     def __init__(self, cluster: Cluster, terms: PodTerms, meeting: Meeting, args: InterPodAffinityArgs) -> None:
         self._nodes = cluster.nodes
-        self._kinds = cluster.kinds
         self._terms = terms
         self._meeting = meeting
         self._args = args
         self._effects: dict[int, tuple[Effect, ...]] = {}
         self._matters = KindJudgement(cluster.kinds, self._matters_at_all)
         self._counts = [Domains(cluster.nodes) for _ in range(_FIRST_AWAY + len(terms.required_anti))]
-        self.move(cluster.arrivals())
+        self.move(cluster.arrivals(self._matters))
 
     @property
     def _prefers(self) -> bool:
@@ -105,6 +104,11 @@ class InterPodAffinityState(Counted):
             chosen = moves.kind == kind
             for effect in self._effects[kind]:
                 self._counts[effect.counts].add(effect.topology_key, moves.node[chosen], moves.by[chosen], effect.weight)
+
+    def move_one(self, kind: int, node: int, by: int) -> None:
+        if self._matters[kind]:
+            for effect in self._effects[kind]:
+                self._counts[effect.counts].add_one(effect.topology_key, node, by, effect.weight)
 
     def fork(self) -> Self:
         fork = copy(self)

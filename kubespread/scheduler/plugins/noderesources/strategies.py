@@ -36,9 +36,7 @@ class Share:
         return present
 
 
-def shares(
-    configured: Sequence[WeightedResource], wanted: Mapping[str, int], held: Holdings, used: Callable[[str], Counts]
-) -> list[Share]:
+def shares(configured: Sequence[WeightedResource], wanted: Mapping[str, int], held: Holdings, used: Callable[[str], Counts]) -> list[Share]:
     """The resources that take part, in configured order; a named resource only when the pod asks for it."""
     found = []
     for resource in configured:

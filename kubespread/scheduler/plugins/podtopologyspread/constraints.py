@@ -9,8 +9,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-import numpy as np
-
 from kubespread.kube.cluster_objects import ClusterObjects
 from kubespread.kube.meta import LabelSelector, OwnerReference
 from kubespread.kube.objects import Pod, TopologySpreadConstraint
@@ -194,7 +192,9 @@ def counted_kinds(cluster: Cluster, constraint: Constraint, namespace: str) -> K
     """The pods a constraint counts: of the candidate's namespace, matched by the selector, and not terminating."""
     return KindJudgement(
         cluster.kinds,
-        lambda kind: constraint.counts_pods and kind.namespace == namespace and not kind.terminating and constraint.selector.matches(kind.labels),
+        lambda kind: (
+            constraint.counts_pods and kind.namespace == namespace and not kind.terminating and constraint.selector.matches(kind.labels)
+        ),
     )
 
 

@@ -47,7 +47,7 @@ class SpreadRules:
 
 
 class HardConstraint:
-    """One DoNotSchedule constraint and the pods it counts, which are none until they are moved in."""
+    """One DoNotSchedule constraint and the pods it counts."""
 
     def __init__(self, cluster: Cluster, constraint: Constraint, eligible: Mask, namespace: str, rules: SpreadRules) -> None:
         column = cluster.nodes.label(constraint.topology_key)
@@ -66,6 +66,7 @@ class HardConstraint:
         self._counted = self.is_domain[column.codes] & column.present if any_eligible else eligible
         self._counts_kind = counted_kinds(cluster, constraint, namespace)
         self._pretends_kind = pretended_kinds(cluster, constraint, namespace)
+        self.move(cluster.arrivals(self._counts_kind))
 
     def fork(self) -> HardConstraint:
         """The same counts, to be moved apart from these."""

@@ -51,7 +51,6 @@ class SpreadState(Counted):
         """The DoNotSchedule constraints in declared order."""
         self.soft = SoftConstraints(cluster, pod, soft, inclusion, strict=declared.strict) if soft else None
         """The ScheduleAnyway constraints in declared order, None when there are none."""
-        self.move(cluster.arrivals())
 
     @property
     def _counted(self) -> Sequence[HardConstraint | SoftConstraint]:

@@ -25,7 +25,7 @@ Shares = NDArray[np.float64]
 
 
 class SoftConstraint:
-    """One ScheduleAnyway constraint and the pods it counts, which are none until they are moved in."""
+    """One ScheduleAnyway constraint and the pods it counts."""
 
     def __init__(self, cluster: Cluster, constraint: Constraint, eligible: Mask, namespace: str) -> None:
         column = cluster.nodes.label(constraint.topology_key)
@@ -41,6 +41,7 @@ class SoftConstraint:
         # Of hostnames every node is its own domain, whatever its label says, and the policies are not asked.
         self._domain = np.arange(len(column.codes), dtype=np.int32) if self.is_hostname else self._value_of_node
         self._counts: Counts = np.zeros(len(column.codes) if self.is_hostname else len(column.values) + 1, dtype=np.int64)
+        self.move(cluster.arrivals(self._counts_kind))
 
     def fork(self) -> SoftConstraint:
         """The same counts, to be moved apart from these."""

@@ -17,10 +17,10 @@ from kubespread.kube.quantity import ZERO, Quantity, parse
 from kubespread.kube.storage import PersistentVolumeClaim
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Mask
+from kubespread.scheduler.cluster.storage_index import claim_name, is_bound, is_owned
 from kubespread.scheduler.node_matching import everywhere, nowhere
 from kubespread.scheduler.plugin import SKIP, Code, Fixed, State, Status, Verdicts
 from kubespread.scheduler.plugins.volumes.matching import PersistentVolumes, admits_node, provisionable, untranslatable
-from kubespread.scheduler.cluster.storage_index import claim_name, is_bound, is_owned
 
 NODE_CONFLICT = "node(s) didn't match PersistentVolume's node affinity"
 BIND_CONFLICT = "node(s) didn't find available persistent volumes to bind"

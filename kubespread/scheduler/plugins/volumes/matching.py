@@ -15,8 +15,8 @@ from kubespread.kube.selector import SelectorError, from_label_selector
 from kubespread.kube.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Mask
-from kubespread.scheduler.node_matching import everywhere, matches_requirements, nowhere
 from kubespread.scheduler.cluster.storage_index import ZONE_LABELS, in_tree_plugin, storage_class_name, translation_fault
+from kubespread.scheduler.node_matching import everywhere, matches_requirements, nowhere
 
 NO_PROVISIONER = "kubernetes.io/no-provisioner"
 _BETA_REGION, _REGION = "failure-domain.beta.kubernetes.io/region", "topology.kubernetes.io/region"

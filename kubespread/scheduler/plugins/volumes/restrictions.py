@@ -63,7 +63,7 @@ class VolumeRestrictionsState(Counted):
         """How many volumes use each of the claims."""
         self._pretended = 0
         """What dry runs add: kube-scheduler counts claims in use, and then every volume that comes or goes."""
-        self.move(cluster.arrivals())
+        self.move(cluster.arrivals(KindJudgement(cluster.kinds, lambda kind: bool(kind.inline_volumes or kind.claims))))
 
     def move(self, moves: Moves) -> None:
         if self._watches_disks:

@@ -15,8 +15,8 @@ from kubespread.kube.objects import Pod
 from kubespread.kube.storage import PersistentVolume, PersistentVolumeClaim
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Mask
-from kubespread.scheduler.plugin import SKIP, Code, Fixed, State, Status, Verdicts
 from kubespread.scheduler.cluster.storage_index import WAIT_FOR_FIRST_CONSUMER, storage_class_name
+from kubespread.scheduler.plugin import SKIP, Code, Fixed, State, Status, Verdicts
 
 NO_ZONE = Status(Code.UNRESOLVABLE, ("node(s) had no available volume zone",))
 _GENERAL = {
