@@ -93,7 +93,8 @@ class Placing:
 
     def __init__(self, framework: Framework, cluster: Cluster, pod: Pod) -> None:
         self._prepared = framework.prepare(cluster, pod)
-        self._kind = cluster.kinds[cluster.kinds.number_of(pod)]
+        self.kind = cluster.kinds[cluster.kinds.number_of(pod)]
+        """What the copies are to everyone else."""
         self.copies: Counts = np.zeros(len(cluster), dtype=np.int64)
         """How many copies each node got so far."""
         self._sort_states()
@@ -179,6 +180,13 @@ class Placing:
         node = int(equals[0]) if len(equals) == 1 else break_tie(cluster, feasible, equals)
         return Choice(node, best, len(equals))
 
+    def choose_on(self, node: int) -> Choice | None:
+        """The same for a copy that is meant for one node."""
+        if self._prepared.rejection is not None:
+            return None
+        feasible = self._feasible()
+        return Choice(node, int(self._total(feasible)[node]), 1) if feasible[node] else None
+
     def place(self, node: int) -> None:
         """One more copy now runs on ``node``."""
         self.copies[node] += 1
@@ -188,7 +196,7 @@ class Placing:
         self._now.points[node] = level.points[node]
         self._now.invalid = level.invalid if self._now.invalid is None else self._now.invalid
         for state in self._counted:
-            state.move_one(self._kind.number, node, 1)
+            state.move_one(self.kind.number, node, 1)
 
     def follow(self, cluster: Cluster, change: Change, moves: Moves) -> None:
         """Go on with ``cluster``, to which ``change`` happened besides the copies placed here, which it holds too."""
@@ -230,7 +238,7 @@ class Placing:
         feasible: Mask = rejected == 0
         for node, kinds in self._prepared.nominated.items():
             if feasible[node]:
-                with DryRun(self._prepared, node, [(self._kind, int(self._since[node]))]) as dry_run:
+                with DryRun(self._prepared, node, [(self.kind, int(self._since[node]))]) as dry_run:
                     for kind in kinds:
                         dry_run.move(kind, 1)
                     status = dry_run.first_rejection(plugin.name for plugin in self._prepared.framework.filters)
@@ -257,7 +265,7 @@ class Placing:
 
     def _level(self, copies: int) -> _Level:
         while len(self._levels) <= copies:
-            held = Holdings(self._prepared.cluster).plus(self._kind, len(self._levels))
+            held = Holdings(self._prepared.cluster).plus(self.kind, len(self._levels))
             self._levels.append(self._judge(held))
         return self._levels[copies]
 
