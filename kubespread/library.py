@@ -28,7 +28,7 @@ from kubespread.planner.simulate import Question
 from kubespread.planner.simulate import simulate as simulate_pod
 from kubespread.planner.simulation_report import SimulateReport
 from kubespread.scheduler.cluster import Cluster
-from kubespread.scheduler.configuration.args import ConfigurationError
+from kubespread.scheduler.configuration.decoding import ConfigurationError
 from kubespread.scheduler.configuration.loading import load_profiles
 from kubespread.scheduler.preemption import priority_of
 from kubespread.scheduler.profile import Profile, default_profile
@@ -297,8 +297,16 @@ def _configured_profiles(config: str | Path, version: KubeVersion) -> tuple[Prof
     except MalformedError as error:
         raise ManifestError(file, [error.fault]) from error
     except ConfigurationError as error:
-        line = FieldLines(text).line(0, error.path) if error.path else None
-        raise ManifestError(file, [Fault(str(error), line=line)]) from error
+        raise ManifestError(file, list(_configuration_faults(error, FieldLines(text)))) from error
+
+
+def _configuration_faults(error: ConfigurationError, lines: FieldLines) -> Iterator[Fault]:
+    """kube-scheduler's own text at its first fault's line; of several, each once more where it stands."""
+    places = [lines.line(0, blame.path) for blame in error.blames]
+    yield Fault(str(error), line=places[0] if places else None)
+    for blame, line in zip(error.blames, places, strict=True):
+        if len(places) > 1:
+            yield Fault(blame.message, blame.path, line)
 
 
 def _config_text(config: str | Path) -> tuple[str, bytes]:

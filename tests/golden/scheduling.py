@@ -38,8 +38,9 @@ def differences(recorded: Recorded, kube_version: str | None = None) -> Iterator
 
 
 def _refusals(expect: Data) -> list[str]:
-    """Texts that must all stand in the error, where the pod or the configuration is refused."""
-    return [*expect.get("validation", ()), *(expect[key] for key in ("forbidden", "configError") if key in expect)]
+    """Texts that must all stand in the error, where the pod or the configuration is refused, or no profile takes the pod."""
+    keys = ("forbidden", "configError") if "nodes" in expect else ("forbidden", "configError", "error")
+    return [*expect.get("validation", ()), *(expect[key] for key in keys if key in expect)]
 
 
 def _compared(case: str, what: str, wanted: Any, ours: Any) -> Iterator[Difference]:
