@@ -22,6 +22,8 @@ class Code(StrEnum):
     SUCCESS = "Success"
     UNSCHEDULABLE = "Unschedulable"
     UNRESOLVABLE = "UnschedulableAndUnresolvable"
+    NONE = ""
+    """The cycle ended in an error before there was a judgement."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,7 @@ class Status:
 
 
 SUCCESS = Status(Code.SUCCESS)
+UNJUDGED = Status(Code.NONE)
 
 
 class SchedulingError(Exception):
