@@ -29,7 +29,7 @@ from kubespread.planner.simulate import simulate as simulate_pod
 from kubespread.planner.simulation_report import SimulateReport
 from kubespread.scheduler.cluster import Cluster
 from kubespread.scheduler.configuration.decoding import ConfigurationError
-from kubespread.scheduler.configuration.loading import load_profiles
+from kubespread.scheduler.configuration.loading import load_profiles, with_sorted_keys
 from kubespread.scheduler.preemption import priority_of
 from kubespread.scheduler.profile import Profile, default_profile
 from kubespread.snapshot.files import load as load_files
@@ -293,7 +293,8 @@ def _configured_profiles(config: str | Path, version: KubeVersion) -> tuple[Prof
         found = [document for document in documents(text) if document is not None]
         if len(found) != 1:
             raise ManifestError(file, [Fault(f"expected one KubeSchedulerConfiguration, found {len(found)} documents")])
-        return load_profiles(found[0], version)
+        is_json = text.lstrip().startswith(b"{")
+        return load_profiles(found[0] if is_json else with_sorted_keys(found[0]), version)
     except MalformedError as error:
         raise ManifestError(file, [error.fault]) from error
     except ConfigurationError as error:

@@ -84,7 +84,9 @@ def missing_state(profile: Profile) -> MissingState:
     reserve = next(reserves, None)
     return MissingState(
         filters={
-            name: f'running "{name}" filter plugin: {_FILTERS[name]}' for name in profile.filters if name in _FILTERS and name not in filtered
+            name: f'running "{name}" filter plugin: {_FILTERS[name]}'
+            for name in profile.filters
+            if name in _FILTERS and name not in filtered
         },
         scores=scores,
         unskipped=frozenset(entry.name for entry in profile.scores if PRE_SCORE in known[entry.name][1] and entry.name not in scored),

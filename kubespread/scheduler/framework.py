@@ -62,11 +62,16 @@ class Framework:
     """Those that may reject the pod as a whole or leave nodes out beforehand, in the order they are asked."""
     disabled: Sequence[Plugin] = ()
     """Filters the profile does not run. They are asked all the same, since what they would say is worth knowing."""
-    post_filters: frozenset[str] = frozenset()
-    """Names of the plugins that are asked once no node is left."""
+    post_filters: Sequence[str] = ()
+    """Names of the plugins that are asked once no node is left, in order."""
     messages: MessageRules = field(default_factory=MessageRules)
     missing: MissingState = field(default_factory=MissingState)
     """What fails because the profile switches off the extension points that come before it."""
+
+    def reaches(self, plugin: str, rejection: Status | None) -> bool:
+        """Whether PreFilter of ``plugin`` runs although that of another plugin makes ``rejection``."""
+        names = [found.name for found in self.pre_filters]
+        return plugin in names and (rejection is None or names.index(plugin) < names.index(rejection.plugin))
 
     def judge(self, cluster: Cluster, pod: Pod) -> Evaluation:
         """What the profile's filters say, and nothing else. Raises SchedulingError when a PreFilter fails."""
@@ -132,7 +137,11 @@ class Prepared:
     @property
     def listing(self) -> dict[str, Mask]:
         """The node lists of the PreFilter plugins that have one, by plugin."""
-        lists = ((plugin.name, self.states[plugin.name].pre_filter_result()) for plugin in self.framework.pre_filters if plugin.name in self.states)
+        lists = (
+            (plugin.name, self.states[plugin.name].pre_filter_result())
+            for plugin in self.framework.pre_filters
+            if plugin.name in self.states
+        )
         return {name: listed for name, listed in lists if listed is not None}
 
     def holding(self, copies: Counts) -> Prepared:

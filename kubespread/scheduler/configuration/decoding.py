@@ -23,7 +23,10 @@ GROUP = "kubescheduler.config.k8s.io"
 KIND = "KubeSchedulerConfiguration"
 _SCHEME = "pkg/scheduler/apis/config/scheme/scheme.go:29"
 _STRICT, _UNKNOWN = "strict decoding error: ", "unknown field"
+_NO_OBJECT = "couldn't get version/kind; json parse error: json: cannot unmarshal {found} into Go value of type {wanted}"
 _TYPE_META = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
+
+_STEP = re.compile(r"(?P<name>\w+)(\[\d+\])?\.")
 
 T = TypeVar("T", bound=KubeObject)
 
@@ -122,7 +125,9 @@ def _typed_args(data: Any, expected: str, api_version: str, path: str) -> tuple[
         data = {}
     if not isinstance(data, dict):
         found = {bool: "bool", str: "string", list: "array"}.get(type(data), "number")
-        raise ConfigurationError(f"couldn't get version/kind; json parse error: json: cannot unmarshal {found} into Go value of type {_TYPE_META}")
+        raise ConfigurationError(
+            f"couldn't get version/kind; json parse error: json: cannot unmarshal {found} into Go value of type {_TYPE_META}"
+        )
     kind, version = data.get("kind") or expected, data.get("apiVersion") or api_version
     if kind not in KINDS or version != api_version:
         raise UnregisteredError(kind, version)
@@ -150,11 +155,10 @@ def _check_duration(text: str | None, path: str) -> None:
 
 
 def _near_miss(path: str, cls: type[KubeObject]) -> str:
-    """A field beside ``path``, which ``cls`` does not have, that was perhaps meant."""
-    *parents, last = re.findall(r"[^.\[\]]+", re.sub(r"\[\d+\]", "", path))
-    for parent in parents:
-        cls = _class_of(_fields(cls)[parent])
-    near = get_close_matches(last, _fields(cls), n=1)
+    """A field beside ``path``, which ``cls`` does not have, that was perhaps meant. The name itself may contain dots."""
+    while (step := _STEP.match(path)) and (below := next(_classes(_fields(cls).get(step["name"])), None)) is not None:
+        cls, path = below, path[step.end() :]
+    near = get_close_matches(path, _fields(cls), n=1)
     return f'; did you mean "{near[0]}"?' if near else ""
 
 
@@ -163,12 +167,8 @@ def _fields(cls: type[KubeObject]) -> dict[str, Any]:
     return {info.encode_name: hints[info.name] for info in msgspec.structs.fields(cls)}
 
 
-def _class_of(hint: Any) -> type[KubeObject]:
-    """The class of objects behind lists and None."""
-    return next(_classes(hint))
-
-
 def _classes(hint: Any) -> Iterator[type[KubeObject]]:
+    """The classes of objects behind lists and None."""
     if isinstance(hint, type) and issubclass(hint, KubeObject):
         yield hint
     for part in get_args(hint):

@@ -50,6 +50,13 @@ def load_profiles(data: Any, version: KubeVersion = LATEST) -> tuple[Profile, ..
     return tuple(_profile(position, decoded, configuration, version) for position, decoded in enumerate(args))
 
 
+def with_sorted_keys(data: Any) -> Any:
+    """What kube-scheduler decodes of a YAML file: it is turned into JSON first, whose objects are sorted, and so are the faults."""
+    if isinstance(data, dict):
+        return {key: with_sorted_keys(data[key]) for key in sorted(data, key=str)}
+    return [with_sorted_keys(item) for item in data] if isinstance(data, list) else data
+
+
 def _checked(data: Any, version: KubeVersion) -> dict[str, Any]:
     """The file, when it is of a kind and a version that this release reads. Raises ConfigurationError."""
     if not isinstance(data, dict) or not data.get("kind"):

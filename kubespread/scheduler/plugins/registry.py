@@ -85,7 +85,7 @@ def framework(profile: Profile) -> Framework:
         scores=[(plugins[entry.name], entry.weight) for entry in profile.scores if entry.name in plugins],
         pre_filters=[plugins[name] for name in profile.pre_filters if name in plugins],
         disabled=[plugins[name] for name in default_profile(version).filters if name in plugins and name not in profile.filters],
-        post_filters=frozenset(profile.post_filters),
+        post_filters=profile.post_filters,
         missing=missing_state(profile),
         messages=MessageRules(
             counts_excluded_nodes=version.since(32), counts_rejection_per_node=not version.since(26), wording=wording(version)
