@@ -71,7 +71,7 @@ class Framework:
     def reaches(self, plugin: str, rejection: Status | None) -> bool:
         """Whether PreFilter of ``plugin`` runs although that of another plugin makes ``rejection``."""
         names = [found.name for found in self.pre_filters]
-        return plugin in names and (rejection is None or names.index(plugin) < names.index(rejection.plugin))
+        return plugin in names and (rejection is None or names.index(plugin) <= names.index(rejection.plugin))
 
     def judge(self, cluster: Cluster, pod: Pod) -> Evaluation:
         """What the profile's filters say, and nothing else. Raises SchedulingError when a PreFilter fails."""

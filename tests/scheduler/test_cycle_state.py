@@ -185,6 +185,28 @@ def test_post_filters_speak_in_their_own_order() -> None:
     )
 
 
+REACHED = {"before": True, "itself": True, "behind": False}
+
+
+@pytest.mark.parametrize("where", REACHED)
+def test_dynamic_resources_knows_of_a_rejection_at_or_behind_it(where: str) -> None:
+    pods = {
+        "before": pod(affinity=named("a", "b")),
+        "itself": pod(resourceClaims=[{"name": "c", "resourceClaimName": "ghost"}]),
+        "behind": pod(affinity=named("a", "b")),
+    }
+    claims = {
+        "apiVersion": "resource.k8s.io/v1",
+        "kind": "ResourceClaim",
+        "metadata": {"name": "other", "namespace": "default"},
+        "spec": {},
+    }
+    plugins = {"preFilter": on("DynamicResources")} if where == "before" else {}
+    report = ask([node("a"), claims], pods[where], json.dumps(config(plugins)), preemption=True)
+    assert report.preemption is not None
+    assert (report.preemption.tail != "not found") == REACHED[where]
+
+
 def test_the_post_filter_of_dynamic_resources_fails_without_its_pre_filter() -> None:
     plugins = {"preFilter": off("DynamicResources"), "filter": off("DynamicResources")}
     report = ask([node("a", taints=[taint("k")])], pod(), json.dumps(config(plugins)), preemption=True)
