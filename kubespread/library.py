@@ -30,8 +30,8 @@ from kubespread.planner.simulate import simulate as simulate_pod
 from kubespread.planner.simulation_report import SimulateReport
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.configuration.args import ConfigurationError
-from kubespread.scheduler.configuration.loading import load_profiles
+from kubespread.scheduler.configuration.decoding import ConfigurationError
+from kubespread.scheduler.configuration.loading import load_profiles, with_sorted_keys
 from kubespread.scheduler.placing import first_in_heap, smallest_name
 from kubespread.scheduler.profile import Profile, default_profile
 from kubespread.snapshot.files import load as load_files
@@ -297,12 +297,21 @@ def _configured_profiles(config: str | Path, version: KubeVersion) -> tuple[Prof
         found = [document for document in documents(text) if document is not None]
         if len(found) != 1:
             raise ManifestError(file, [Fault(f"expected one KubeSchedulerConfiguration, found {len(found)} documents")])
-        return load_profiles(found[0], version)
+        is_json = text.lstrip().startswith(b"{")
+        return load_profiles(found[0] if is_json else with_sorted_keys(found[0]), version)
     except MalformedError as error:
         raise ManifestError(file, [error.fault]) from error
     except ConfigurationError as error:
-        line = FieldLines(text).line(0, error.path) if error.path else None
-        raise ManifestError(file, [Fault(str(error), line=line)]) from error
+        raise ManifestError(file, list(_configuration_faults(error, FieldLines(text)))) from error
+
+
+def _configuration_faults(error: ConfigurationError, lines: FieldLines) -> Iterator[Fault]:
+    """kube-scheduler's own text at its first fault's line; of several, each once more where it stands."""
+    places = [lines.line(0, blame.path) for blame in error.blames]
+    yield Fault(str(error), line=places[0] if places else None)
+    for blame, line in zip(error.blames, places, strict=True):
+        if len(places) > 1:
+            yield Fault(blame.message, blame.path, line)
 
 
 def _config_text(config: str | Path) -> tuple[str, bytes]:

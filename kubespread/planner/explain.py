@@ -73,7 +73,9 @@ def explain(
         filter_plugins=tuple(evaluation.verdicts),
         sampling=nodes_to_find(int(evaluation.included.sum()), profile.percentage_of_nodes_to_score),
         nodes=tuple(_node_report(evaluation, rows, node, scores=profile.args.version.since(SCORES_SINCE)) for node in range(len(cluster))),
-        preemption=preemption_report(evaluation, profile.args) if preemption and len(cluster) and not evaluation.feasible.any() else None,
+        preemption=preemption_report(evaluation, profile.args)
+        if preemption and len(cluster) and evaluation.error is None and not evaluation.feasible.any()
+        else None,
     )
 
 

@@ -164,8 +164,11 @@ def _run(cluster: Cluster, profile: Profile, question: Question, seed: int | Non
 
 def _daemons(cluster: Cluster, profile: Profile, question: Question) -> _Outcome:
     """A DaemonSet's controller pins one pod to each node it may run on; here each is judged as the unpinned pod is."""
-    placing = Placing(framework(profile), cluster, question.pod)
+    plugins = framework(profile)
+    placing = Placing(plugins, cluster, question.pod)
     evaluation = placing.evaluation()
+    if error := evaluation.filter_error or plugins.missing.reserve:
+        raise SchedulingError(error)
     allowed = np.ones(len(cluster), dtype=np.bool_)
     for name in ("NodeAffinity", "TaintToleration"):
         if name in evaluation.verdicts:

@@ -51,6 +51,8 @@ def _constraint(constraint: NodeConstraint, about: ConstraintReport) -> str:
 def _verdict(node: NodeReport) -> str:
     if node.feasible:
         return node.verdict.code
+    if not node.verdict.code:
+        return "no verdict: every scheduling cycle of the pod ends in an error"
     by = f" by {node.verdict.plugin}" if node.verdict.plugin else ""
     return f"{node.verdict.code}{by}: {', '.join(node.verdict.reasons)}"
 

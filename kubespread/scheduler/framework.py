@@ -22,10 +22,12 @@ from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.holdings import Holdings
 from kubespread.scheduler.cluster.kinds import PodKind
 from kubespread.scheduler.cluster.labels import Counts, Mask
+from kubespread.scheduler.cycle_state import MissingState
 from kubespread.scheduler.plugin import (
     MAX_NODE_SCORE,
     SKIP,
     SUCCESS,
+    UNJUDGED,
     Code,
     Counted,
     OnNode,
@@ -74,11 +76,20 @@ class Framework:
 
     filters: Sequence[Plugin]
     scores: Sequence[tuple[Plugin, int]]
+    pre_filters: Sequence[Plugin] = ()
+    """Those that may reject the pod as a whole or leave nodes out beforehand, in the order they are asked."""
     disabled: Sequence[Plugin] = ()
     """Filters the profile does not run. They are asked all the same, since what they would say is worth knowing."""
-    post_filters: frozenset[str] = frozenset()
-    """Names of the plugins that are asked once no node is left."""
+    post_filters: Sequence[str] = ()
+    """Names of the plugins that are asked once no node is left, in order."""
     messages: MessageRules = field(default_factory=MessageRules)
+    missing: MissingState = field(default_factory=MissingState)
+    """What fails because the profile switches off the extension points that come before it."""
+
+    def reaches(self, plugin: str, rejection: Status | None) -> bool:
+        """Whether PreFilter of ``plugin`` runs although that of another plugin makes ``rejection``."""
+        names = [found.name for found in self.pre_filters]
+        return plugin in names and (rejection is None or names.index(plugin) <= names.index(rejection.plugin))
 
     def prepare(self, cluster: Cluster, pod: Pod) -> Prepared:
         """Everything about ``pod`` on ``cluster`` that can be known beforehand. Raises SchedulingError when a PreFilter fails."""
@@ -96,21 +107,45 @@ class Prepared:
         self.framework, self.cluster, self.pod = framework, cluster, pod
         self.states: dict[str, State] = {}
         self._statuses: dict[str, Status] = {}
-        self._prepare(framework.filters)
-        self.rejection = next(iter(self._statuses.values()), None)
-        """The first filter plugin's judgement that rejects the pod as a whole; kube-scheduler asks no further."""
-        self._prepare([plugin for plugin, _ in framework.scores])
-        self._prepare(framework.disabled)
+        self.rejection: Status | None = None
+        """The first PreFilter's judgement that rejects the pod as a whole; kube-scheduler asks no further."""
+        for plugin in framework.pre_filters:
+            self._pre_filter(plugin)
+        self._add((*framework.filters, *(plugin for plugin, _ in framework.scores), *framework.disabled))
 
-    def _prepare(self, plugins: Iterable[Plugin]) -> None:
+    def _pre_filter(self, plugin: Plugin) -> None:
+        if self.rejection is not None:
+            self._add([plugin])
+            return
+        self._prepare(plugin)
+        self.rejection = self._statuses.get(plugin.name)
+
+    def _add(self, plugins: Iterable[Plugin]) -> None:
+        """Prepare plugins that kube-scheduler does not ask beforehand; one that would fail then has nothing to say."""
         for plugin in plugins:
             if plugin.name in self.states or plugin.name in self._statuses:
                 continue
-            prepared = plugin.prepare(self.cluster, self.pod)
-            if isinstance(prepared, State):
-                self.states[plugin.name] = prepared
-            else:
-                self._statuses[plugin.name] = self.framework.messages.reword(Status(prepared.code, prepared.reasons, plugin.name))
+            try:
+                self._prepare(plugin)
+            except SchedulingError:
+                self.states[plugin.name] = SKIP
+
+    def _prepare(self, plugin: Plugin) -> None:
+        prepared = plugin.prepare(self.cluster, self.pod)
+        if isinstance(prepared, State):
+            self.states[plugin.name] = prepared
+        else:
+            self._statuses[plugin.name] = self.framework.messages.reword(Status(prepared.code, prepared.reasons, plugin.name))
+
+    @property
+    def listing(self) -> dict[str, Mask]:
+        """The node lists of the PreFilter plugins that have one, by plugin."""
+        lists = (
+            (plugin.name, self.states[plugin.name].pre_filter_result())
+            for plugin in self.framework.pre_filters
+            if plugin.name in self.states
+        )
+        return {name: listed for name, listed in lists if listed is not None}
 
     def after(self, cluster: Cluster, change: Change, moves: Moves) -> Prepared:
         """The same for ``cluster``, which came of this one's by ``change``; this one is as it was."""
@@ -226,29 +261,34 @@ class Evaluation:
         """Per filter plugin that did not skip, in profile order."""
         self._disabled = disabled
         self._messages = prepared.framework.messages
+        self._missing = prepared.framework.missing
+        self._listing = prepared.listing
         self.scores: dict[str, PluginScore] = {}
         """Per score plugin that did not skip, in profile order."""
         self._scoring = True
-        self.error: str | None = None
-        """Why scoring failed, in which case kube-scheduler places the pod nowhere."""
+        self.filter_error: str | None = None
+        """Why filtering failed, in which case no node has a verdict."""
+        if self.rejection is None:
+            filters = [plugin.name for plugin in prepared.framework.filters]
+            self.filter_error = self._missing.filter_error(filters, verdicts, self.included) or _error_of(verdicts, self.included)
+        self.error = self.filter_error
+        """Why the cycle failed, in which case kube-scheduler places the pod nowhere."""
 
     @cached_property
     def included(self) -> Mask:
         """Nodes inside the PreFilter plugins' node lists."""
         included = np.ones(len(self.cluster), dtype=np.bool_)
-        for name in self.listing_plugins:
-            listed = self.states[name].pre_filter_result()
-            assert listed is not None
+        for listed in self._listing.values():
             included &= listed
         return included
 
     @cached_property
     def listing_plugins(self) -> tuple[str, ...]:
-        return tuple(sorted(name for name, state in self.states.items() if state.pre_filter_result() is not None))
+        return tuple(sorted(self._listing))
 
     @cached_property
     def feasible(self) -> Mask:
-        if self.rejection is not None:
+        if self.rejection is not None or self.filter_error is not None:
             return np.zeros(len(self.cluster), dtype=np.bool_)
         feasible = self.included.copy()
         for verdicts in self.verdicts.values():
@@ -260,19 +300,26 @@ class Evaluation:
         self._scoring = bool(weights)
         if not self.feasible.any():
             return
+        scored = np.count_nonzero(self.feasible) > 1
         for name, weight in weights.items():
             state = self.states.get(name, SKIP)
             try:
                 raw = state.raw_scores(self.cluster, self.feasible)
             except SchedulingError as error:
-                if np.count_nonzero(self.feasible) > 1:
+                if scored:
                     self.error = str(error)
                     self.scores.clear()
                     return
                 continue
-            if raw is not None:
+            if raw is None and name in self._missing.unskipped:
+                raw = np.zeros(len(self.cluster), dtype=np.int64)
+            if raw is not None and name not in self._missing.scores:
                 self.scores[name] = PluginScore(raw, state.normalize(raw, state.extent(raw, self.feasible)), weight)
-        self.error = invalid_score(self.scores, self.feasible) if np.count_nonzero(self.feasible) > 1 else None
+        if scored and self._missing.scores:
+            self.error = next(iter(self._missing.scores.values()))
+            self.scores.clear()
+        else:
+            self.error = (invalid_score(self.scores, self.feasible) if scored else None) or self._missing.reserve
 
     @cached_property
     def nominee(self) -> int | None:
@@ -298,6 +345,8 @@ class Evaluation:
         """What kube-scheduler says about one node: the first rejection in profile order."""
         if self.rejection is not None:
             return self.rejection
+        if self.filter_error is not None:
+            return UNJUDGED
         if not self.included[node]:
             return self._excluded
         return next(iter(_rejections(self.verdicts, node)), SUCCESS)
@@ -332,6 +381,19 @@ class Evaluation:
         return f"{head} {', '.join(parts)}." if parts else head
 
 
+def _error_of(verdicts: Mapping[str, Verdicts], included: Mask) -> str | None:
+    """The error a filter plugin meets on a node that those before it let pass; it ends the cycle."""
+    if not any(status.code is Code.ERROR for found in verdicts.values() for status in found.table):
+        return None
+    reached = included
+    for found in verdicts.values():
+        for which, status in enumerate(found.table, start=1):
+            if status.code is Code.ERROR and (reached & (found.which == which)).any():
+                return status.reasons[0]
+        reached = reached & found.passes
+    return None
+
+
 def _rejections(verdicts: Mapping[str, Verdicts], node: int) -> list[Status]:
     judged = ((name, found.status(node)) for name, found in verdicts.items())
     return [Status(status.code, status.reasons, name) for name, status in judged if status.code is not Code.SUCCESS]
@@ -343,5 +405,6 @@ def invalid_score(scores: Mapping[str, PluginScore], feasible: Mask) -> str | No
         outside = feasible & ((score.normalized < 0) | (score.normalized > MAX_NODE_SCORE))
         if outside.any():
             found = f'plugin "{name}" returns an invalid score {int(score.normalized[outside][0])}'
-            return f"applying score defaultWeights on Score plugins: {found}, it should in the range of [0, {MAX_NODE_SCORE}] after normalizing"
+            wanted = f"it should in the range of [0, {MAX_NODE_SCORE}] after normalizing"
+            return f"applying score defaultWeights on Score plugins: {found}, {wanted}"
     return None

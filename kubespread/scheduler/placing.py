@@ -27,7 +27,7 @@ Tiebreaker = Callable[[Cluster, Mask, Positions], int]
 """Picks one of the positions of equally scored nodes; it is also told which nodes fit at all."""
 
 
-def smallest_name(cluster: Cluster, feasible: Mask, equals: Positions) -> int:
+def smallest_name(cluster: Cluster, _feasible: Mask, equals: Positions) -> int:
     """The one whose name comes first."""
     return int(equals[cluster.nodes.name_rank[equals].argmin()])
 
@@ -113,15 +113,15 @@ class Placing:
         self._scored = [_Scored(state, weight) for state, weight in scores if isinstance(state, Fixed | Counted)]
 
     def _fixed_rejections(self) -> NDArray[np.int32]:
-        rejected = np.zeros(len(self.copies), dtype=np.int32)
-        for state in self._prepared.states.values():
-            listed = state.pre_filter_result()
-            if listed is not None:
-                rejected |= ~listed
+        rejected = np.full(len(self.copies), bool(self._prepared.framework.missing.filters), dtype=np.int32)
+        for listed in self._prepared.listing.values():
+            rejected |= ~listed
+        self._may_fail = False
         for state in self._fixed_filters:
             verdicts = state.verdicts(self._prepared.cluster)
             if verdicts is not None:
                 rejected |= verdicts.which
+                self._may_fail |= any(status.code is Code.ERROR for status in verdicts.table)
         return rejected
 
     def _start_levels(self) -> None:
@@ -167,6 +167,7 @@ class Placing:
         """
         if self._prepared.rejection is not None:
             return None
+        self._fail_while_filtering()
         feasible = self._feasible()
         if not feasible.any():
             return None
@@ -176,14 +177,22 @@ class Placing:
         if nominee is not None and feasible[nominee]:
             return Choice(nominee, int(total[nominee]), 1)
         best = int(total.max(where=feasible, initial=np.iinfo(np.int64).min))
+        if (reserve := self._prepared.framework.missing.reserve) is not None:
+            raise SchedulingError(reserve)
         equals = np.flatnonzero((total == best) & feasible)
         node = int(equals[0]) if len(equals) == 1 else break_tie(cluster, feasible, equals)
         return Choice(node, best, len(equals))
+
+    def _fail_while_filtering(self) -> None:
+        """Raise the error that some filter plugin ends the cycle in. Few profiles and few pods have any that could."""
+        if (self._prepared.framework.missing.filters or self._may_fail) and (error := self.evaluation().filter_error) is not None:
+            raise SchedulingError(error)
 
     def choose_on(self, node: int) -> Choice | None:
         """The same for a copy that is meant for one node."""
         if self._prepared.rejection is not None:
             return None
+        self._fail_while_filtering()
         feasible = self._feasible()
         return Choice(node, int(self._total(feasible)[node]), 1) if feasible[node] else None
 
@@ -261,6 +270,9 @@ class Placing:
                 continue
             if points is not None:
                 total += points
+        failing = self._prepared.framework.missing.scores
+        if failing and np.count_nonzero(feasible) > 1:
+            raise SchedulingError(next(iter(failing.values())))
         return total
 
     def _level(self, copies: int) -> _Level:

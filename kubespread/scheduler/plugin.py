@@ -31,6 +31,8 @@ class Code(StrEnum):
     UNSCHEDULABLE = "Unschedulable"
     UNRESOLVABLE = "UnschedulableAndUnresolvable"
     ERROR = "Error"
+    NONE = ""
+    """The cycle ended in an error before there was a judgement."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,7 @@ class Status:
 
 
 SUCCESS = Status(Code.SUCCESS)
+UNJUDGED = Status(Code.NONE)
 
 
 class SchedulingError(Exception):

@@ -57,15 +57,20 @@ def preempt(evaluation: Evaluation, args: PreemptionArgs, *, ends_twice: bool = 
 
 
 def _ask_post_filters(evaluation: Evaluation, args: PreemptionArgs) -> Preemption:
-    claims, post_filters = [], evaluation.prepared.framework.post_filters
-    if "DynamicResources" in post_filters:
-        claims.append(STILL_NOT if evaluation.pod.spec.resource_claims else NO_CLAIMS)
-    if evaluation.rejection is not None and claims:
-        return Preemption(None, NOT_REACHED)
-    if "DefaultPreemption" not in post_filters:
-        return Preemption(None, ", ".join(claims))
-    candidate, refusal = _default_preemption(evaluation, args)
-    return Preemption(candidate, "" if candidate else ", ".join([*claims, f"preemption: {refusal}"]))
+    """PostFilter plugins in the profile's order, until one helps or fails; what the others said is joined."""
+    framework = evaluation.prepared.framework
+    texts: list[str] = []
+    for plugin in framework.post_filters:
+        if plugin == "DynamicResources":
+            if not framework.reaches(plugin, evaluation.rejection):
+                return Preemption(None, NOT_REACHED)
+            texts.append(STILL_NOT if evaluation.pod.spec.resource_claims else NO_CLAIMS)
+        elif plugin == "DefaultPreemption":
+            candidate, refusal = _default_preemption(evaluation, args)
+            if candidate is not None:
+                return Preemption(candidate)
+            texts.append(f"preemption: {refusal}")
+    return Preemption(None, ", ".join(texts))
 
 
 def _default_preemption(evaluation: Evaluation, args: PreemptionArgs) -> tuple[Candidate | None, str]:

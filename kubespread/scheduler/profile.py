@@ -1,4 +1,4 @@
-"""A scheduling profile: which plugins filter in which order, which score with which weight, and their arguments.
+"""A scheduling profile: which plugins run at which extension point in which order, and with which weight they score.
 
 Source of the rules: kube-scheduler 1.36, apis/config/v1/default_plugins.go and framework/runtime (multiPoint expansion).
 """
@@ -7,71 +7,52 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from kubespread.kube.admission import DEFAULT_SCHEDULER
 from kubespread.kube.versions import LATEST, KubeVersion
+from kubespread.scheduler.default_plugins import (
+    BIND,
+    CLOUD_LIMITS,
+    FILTER,
+    INTERFACES,
+    POST_FILTER,
+    PRE_FILTER,
+    PRE_SCORE,
+    QUEUE_SORT,
+    RESERVE,
+    SCORE,
+    Plugins,
+    default_plugins,
+    known_plugins,
+)
 from kubespread.scheduler.plugin_args import PluginArgs, args_of
 
-FILTER, POST_FILTER, SCORE, QUEUE_SORT, BIND = "filter", "postFilter", "score", "queueSort", "bind"
 MULTI_POINT = "multiPoint"
-_INTERFACES = {
-    FILTER: "FilterPlugin",
-    POST_FILTER: "PostFilterPlugin",
-    SCORE: "ScorePlugin",
-    QUEUE_SORT: "QueueSortPlugin",
-    BIND: "BindPlugin",
-}
-
-Plugins = Mapping[str, tuple[int, frozenset[str]]]
-
-# Every plugin of the default profile in order: its weight (0 = none given), and the points above that it extends.
-_DEFAULT_PLUGINS: Plugins = {
-    "SchedulingGates": (0, frozenset()),
-    "PrioritySort": (0, frozenset({QUEUE_SORT})),
-    "NodeUnschedulable": (0, frozenset({FILTER})),
-    "NodeName": (0, frozenset({FILTER})),
-    "TaintToleration": (3, frozenset({FILTER, SCORE})),
-    "NodeAffinity": (2, frozenset({FILTER, SCORE})),
-    "NodePorts": (0, frozenset({FILTER})),
-    "NodeResourcesFit": (1, frozenset({FILTER, SCORE})),
-    "VolumeRestrictions": (0, frozenset({FILTER})),
-    "NodeVolumeLimits": (0, frozenset({FILTER})),
-    "VolumeBinding": (0, frozenset({FILTER, SCORE})),
-    "VolumeZone": (0, frozenset({FILTER})),
-    "PodTopologySpread": (2, frozenset({FILTER, SCORE})),
-    "InterPodAffinity": (2, frozenset({FILTER, SCORE})),
-    "DynamicResources": (2, frozenset({FILTER, POST_FILTER, SCORE})),
-    "DefaultPreemption": (0, frozenset({POST_FILTER})),
-    "NodeResourcesBalancedAllocation": (1, frozenset({SCORE})),
-    "ImageLocality": (1, frozenset({SCORE})),
-    "DefaultBinder": (0, frozenset({BIND})),
-    "NodeDeclaredFeatures": (0, frozenset({FILTER})),
-}
-_ORDER_BEFORE_1_20 = (
-    "NodeUnschedulable", "NodeResourcesFit", "NodeName", "NodePorts", "NodeAffinity", "VolumeRestrictions", "TaintToleration",
-    "NodeVolumeLimits", "VolumeBinding", "VolumeZone",
-)  # fmt: skip
-# In the tree, and off unless a profile enables them.
-_OPTIONAL_PLUGINS = frozenset({"GangScheduling", "TopologyPlacementGenerator", "PodGroupPodsCount"})
-
-
-@dataclass(frozen=True, slots=True)
-class Expansion:
-    """The plugins of one profile at the extension points that have a say here."""
-
-    filters: tuple[str, ...]
-    post_filters: tuple[str, ...]
-    scores: tuple[PluginEntry, ...]
-
-
-class ProfileError(Exception):
-    """A profile kube-scheduler would refuse to build; the text is its own."""
+INITIALIZING = "initializing profiles: creating profile for scheduler name {name}: "
+"""How every error begins that is met while a profile is built."""
 
 
 @dataclass(frozen=True, slots=True)
 class PluginEntry:
     name: str
     weight: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Expansion:
+    """The plugins of one profile at the extension points that have a say here, each in the order it runs them."""
+
+    filters: tuple[str, ...] = ()
+    post_filters: tuple[str, ...] = ()
+    scores: tuple[PluginEntry, ...] = ()
+    pre_filters: tuple[str, ...] = ()
+    pre_scores: tuple[str, ...] = ()
+    reserves: tuple[str, ...] = ()
+
+
+class ProfileError(Exception):
+    """A profile kube-scheduler would refuse to build; the text is its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,55 +64,63 @@ class PluginSet:
 
 
 @dataclass(frozen=True, slots=True)
-class Profile:
+class Profile(Expansion):
     """One profile, expanded."""
 
     scheduler_name: str = DEFAULT_SCHEDULER
-    filters: tuple[str, ...] = ()
-    post_filters: tuple[str, ...] = ()
-    scores: tuple[PluginEntry, ...] = ()
     args: PluginArgs = field(default_factory=PluginArgs)
     has_extenders: bool = False
     unread_points: tuple[str, ...] = ()
-    """Extension points the configuration changes that have no say here."""
+    """What the configuration names that has no say here: extension points, and plugins that are not modelled."""
     percentage_of_nodes_to_score: int = 0
     """0 lets kube-scheduler choose by the size of the cluster."""
 
 
-def default_plugins(version: KubeVersion) -> Plugins:
-    """Every plugin of a version's default profile in order: its weight, and the extension points it has a say at."""
-    plugins = dict(_DEFAULT_PLUGINS)
-    if not version.has("NodeDeclaredFeatures"):
-        del plugins["NodeDeclaredFeatures"]
-    if not version.has("DynamicResourceAllocation"):
-        del plugins["DynamicResources"]
-    elif not version.since(35):
-        plugins["DynamicResources"] = (0, frozenset({FILTER, POST_FILTER}))
-    if not version.since(20):
-        order = [
-            *_ORDER_BEFORE_1_20,
-            *(("PodTopologySpread", "InterPodAffinity") if version.since(19) else ("InterPodAffinity", "PodTopologySpread")),
-        ]
-        plugins = {name: plugins[name] for name in (*(name for name in plugins if name not in order), *order)}
-    return plugins
+def needed(points: Mapping[str, PluginSet], version: KubeVersion = LATEST) -> frozenset[str]:
+    """The plugins kube-scheduler builds for a profile, before it looks at which points they extend."""
+    specific = (entry for point in INTERFACES for entry in points.get(point, PluginSet()).enabled)
+    return frozenset(entry.name for entry in (*specific, *_multi_point(points, version)))
+
+
+def _multi_point(points: Mapping[str, PluginSet], version: KubeVersion) -> list[PluginEntry]:
+    """All default plugins are enabled at multiPoint, and nowhere else."""
+    defaults = [PluginEntry(name, weight) for name, (weight, _) in default_plugins(version).items()]
+    return _merge(defaults, points.get(MULTI_POINT, PluginSet()))
 
 
 def expand(points: Mapping[str, PluginSet], scheduler_name: str, version: KubeVersion = LATEST) -> Expansion:
     """The plugins of a profile that configures ``points``. Raises ProfileError."""
-    known = default_plugins(version)
+    known = known_plugins(version)
+    multi = _multi_point(points, version)
     try:
-        multi = _merge([PluginEntry(name, weight) for name, (weight, _) in known.items()], points.get(MULTI_POINT, PluginSet()))
-        expanded = {point: _expand_point(point, points.get(point, PluginSet()), multi, known) for point in _INTERFACES}
+        # First what each point names itself, at every point, and only then multiPoint: that is the order of errors, too.
+        specific = {point: _specific(point, points.get(point, PluginSet()), known) for point in INTERFACES}
+        expanded = {
+            point: _with_multi_point(point, specific[point], points.get(point, PluginSet()).disabled, multi, known) for point in INTERFACES
+        }
         if len(expanded[QUEUE_SORT]) != 1:
             found = len(expanded[QUEUE_SORT])
             raise ProfileError(f'only one queue sort plugin required for profile with scheduler name "{scheduler_name}", but got {found}')
         if not expanded[BIND]:
             raise ProfileError(f'at least one bind plugin is needed for profile with scheduler name "{scheduler_name}"')
-        weights = _weights([*_merge([], points.get(SCORE, PluginSet())), *multi], known)
+        weights = _weights([*points.get(SCORE, PluginSet()).enabled, *multi], known)
     except ProfileError as error:
-        raise ProfileError(f"initializing profiles: creating profile for scheduler name {scheduler_name}: {error}") from error
-    scores = tuple(PluginEntry(name, weights[name]) for name in expanded[SCORE])
-    return Expansion(tuple(expanded[FILTER]), tuple(expanded[POST_FILTER]), scores)
+        raise ProfileError(f"{INITIALIZING.format(name=scheduler_name)}{error}") from error
+    return _expansion(expanded, weights, version)
+
+
+def _expansion(expanded: Mapping[str, Sequence[str]], weights: Mapping[str, int], version: KubeVersion) -> Expansion:
+    # A plugin whose gate is off may be named, and does nothing.
+    active = default_plugins(version)
+    runs = {point: tuple(name for name in names if name in active) for point, names in expanded.items()}
+    return Expansion(
+        filters=runs[FILTER],
+        post_filters=runs[POST_FILTER],
+        scores=tuple(PluginEntry(name, weights[name]) for name in runs[SCORE]),
+        pre_filters=runs[PRE_FILTER],
+        pre_scores=runs[PRE_SCORE],
+        reserves=runs[RESERVE],
+    )
 
 
 def _merge(default: Iterable[PluginEntry], custom: PluginSet) -> list[PluginEntry]:
@@ -150,26 +139,33 @@ def _merge(default: Iterable[PluginEntry], custom: PluginSet) -> list[PluginEntr
     return merged + kept
 
 
-def _expand_point(point: str, custom: PluginSet, multi: Sequence[PluginEntry], known: Plugins) -> list[str]:
-    """One extension point's plugins: those named both here and in multiPoint first, multiPoint's rest, then the others."""
-    specific: list[str] = []
-    for entry in _merge([], custom):
+def _specific(point: str, custom: PluginSet, known: Plugins) -> list[str]:
+    """The plugins one extension point names itself."""
+    names: list[str] = []
+    for entry in custom.enabled:
         if point not in _points_of(entry.name, point, known):
-            raise ProfileError(f'plugin "{entry.name}" does not extend {_INTERFACES[point]} plugin')
-        if entry.name in specific:
-            raise ProfileError(f'plugin "{entry.name}" already registered as "{_INTERFACES[point]}"')
-        specific.append(entry.name)
-    if "*" in custom.disabled:
-        return specific
+            raise ProfileError(f'plugin "{entry.name}" does not extend {INTERFACES[point]} plugin')
+        if entry.name in names:
+            raise ProfileError(f'plugin "{entry.name}" already registered as "{INTERFACES[point]}"')
+        names.append(entry.name)
+    return names
+
+
+def _with_multi_point(
+    point: str, specific: Sequence[str], disabled: Sequence[str], multi: Sequence[PluginEntry], known: Plugins
+) -> list[str]:
+    """One extension point's plugins: those named both there and in multiPoint first, multiPoint's rest, then the others."""
+    if "*" in disabled:
+        return list(specific)
     inherited: list[str] = []
     overridden: set[str] = set()
     for entry in multi:
-        if point not in _points_of(entry.name, "preFilter", known) or entry.name in custom.disabled:
+        if point not in _points_of(entry.name, point, known) or entry.name in disabled:
             continue
         if entry.name in specific:
             overridden.add(entry.name)
         elif entry.name in inherited:
-            raise ProfileError(f'plugin "{entry.name}" already registered as "{_INTERFACES[point]}"')
+            raise ProfileError(f'plugin "{entry.name}" already registered as "{INTERFACES[point]}"')
         else:
             inherited.append(entry.name)
     front = [name for name in specific if name in overridden]
@@ -177,12 +173,8 @@ def _expand_point(point: str, custom: PluginSet, multi: Sequence[PluginEntry], k
 
 
 def _points_of(name: str, point: str, known: Plugins) -> frozenset[str]:
-    if name in _OPTIONAL_PLUGINS:
-        return frozenset()
     if name not in known:
-        # An unknown name in multiPoint is first missed when the PreFilter list is built.
-        interface = _INTERFACES.get(point, "PreFilterPlugin")
-        raise ProfileError(f'{interface} "{name}" does not exist')
+        raise ProfileError(f'{INTERFACES[point]} "{name}" does not exist')
     return known[name][1]
 
 
@@ -191,7 +183,7 @@ def _weights(entries: Iterable[PluginEntry], known: Plugins) -> dict[str, int]:
     weights: dict[str, int] = {}
     total = 0
     for entry in entries:
-        if entry.name in weights or SCORE not in known.get(entry.name, (0, frozenset()))[1]:
+        if entry.name in weights or SCORE not in known[entry.name][1]:
             continue
         weight = entry.weight or 1
         # Go's guard against overflow overflows itself once the sum is negative, and then refuses every further weight.
@@ -204,8 +196,6 @@ def _weights(entries: Iterable[PluginEntry], known: Plugins) -> dict[str, int]:
 
 # Weights before configurations knew multiPoint; those not named here are the same.
 _OLD_WEIGHTS = {"TaintToleration": 1, "NodeAffinity": 1, "InterPodAffinity": 1}
-# Once separate plugins for one cloud each; they never reject a pod without such volumes.
-_CLOUD_LIMITS = frozenset({"EBSLimits", "GCEPDLimits", "AzureDiskLimits", "CinderLimits"})
 RETIRED_PLUGINS = frozenset({
     "NodeLabel", "NodePreferAvoidPods", "NodeResourcesLeastAllocated", "NodeResourcesMostAllocated", "RequestedToCapacityRatio",
     "SelectorSpread", "ServiceAffinity",
@@ -214,23 +204,25 @@ RETIRED_PLUGINS = frozenset({
 
 def expand_per_point(points: Mapping[str, PluginSet], scheduler_name: str, version: KubeVersion) -> Expansion:
     """The same for v1beta1 and v1beta2, which list the defaults at every extension point and have no multiPoint. Raises ProfileError."""
-    known = default_plugins(version)
-    expanded: dict[str, list[PluginEntry]] = {}
-    for point in (FILTER, POST_FILTER, SCORE):
-        default = [
-            PluginEntry(name, _OLD_WEIGHTS.get(name, weight) or 1) for name, (weight, extended) in known.items() if point in extended
-        ]
-        merged = [entry for entry in _merge(default, points.get(point, PluginSet())) if entry.name not in _CLOUD_LIMITS | RETIRED_PLUGINS]
-        for entry in merged:
-            if point not in _points_of(entry.name, point, known):
-                prefix = f"initializing profiles: creating profile for scheduler name {scheduler_name}: "
-                raise ProfileError(f'{prefix}plugin "{entry.name}" does not extend {_INTERFACES[point]} plugin')
-        expanded[point] = merged
-    scores = tuple(PluginEntry(entry.name, entry.weight or 1) for entry in expanded[SCORE])
-    return Expansion(tuple(entry.name for entry in expanded[FILTER]), tuple(entry.name for entry in expanded[POST_FILTER]), scores)
+    defaults, known = default_plugins(version), known_plugins(version)
+    expanded: dict[str, list[str]] = {}
+    weights: dict[str, int] = {}
+    for point in (PRE_FILTER, FILTER, POST_FILTER, RESERVE, PRE_SCORE, SCORE):
+        default = [PluginEntry(name, _OLD_WEIGHTS.get(name, weight)) for name, (weight, extended) in defaults.items() if point in extended]
+        merged = [entry for entry in _merge(default, points.get(point, PluginSet())) if entry.name not in CLOUD_LIMITS | RETIRED_PLUGINS]
+        try:
+            expanded[point] = _specific(point, PluginSet(merged), known)
+        except ProfileError as error:
+            raise ProfileError(f"{INITIALIZING.format(name=scheduler_name)}{error}") from error
+        weights = {entry.name: entry.weight or 1 for entry in merged}
+    return _expansion(expanded, weights, version)
 
 
 def default_profile(version: KubeVersion = LATEST) -> Profile:
     """kube-scheduler without a configuration file."""
-    plugins = expand({}, DEFAULT_SCHEDULER, version)
-    return Profile(filters=plugins.filters, post_filters=plugins.post_filters, scores=plugins.scores, args=args_of(version, PluginArgs()))
+    return profile_of(expand({}, DEFAULT_SCHEDULER, version), args=args_of(version, PluginArgs()))
+
+
+def profile_of(plugins: Expansion, **others: Any) -> Profile:
+    """A profile with these plugins."""
+    return Profile(**{name: getattr(plugins, name) for name in plugins.__slots__}, **others)

@@ -25,21 +25,22 @@ def differences(recorded: Recorded, kube_version: str | None = None) -> Iterator
     try:
         ours = _simulated(snapshot, case, asked) if "replicas" in case else _explained(snapshot, case, asked)
     except KubespreadError as error:
-        wanted = _refusals(expect)
+        wanted = _refusals(case, expect)
         missing = [text for text in wanted if text not in str(error)]
         if missing or not wanted:
             yield Difference(recorded.name, "refusal", missing or "none", str(error))
         return
-    if refusals := _refusals(expect):
+    if refusals := _refusals(case, expect):
         yield Difference(recorded.name, "refusal", refusals, "none")
         return
     wanted = _expected_run(expect) if "replicas" in case else _expected(expect, ours)
     yield from _compared(recorded.name, "", wanted, ours)
 
 
-def _refusals(expect: Data) -> list[str]:
-    """Texts that must all stand in the error, where the pod or the configuration is refused."""
-    return [*expect.get("validation", ()), *(expect[key] for key in ("forbidden", "configError") if key in expect)]
+def _refusals(case: Data, expect: Data) -> list[str]:
+    """Texts that must all stand in the error, where the pod or the configuration is refused, or no profile takes the pod."""
+    keys = ("forbidden", "configError") if "nodes" in expect or "replicas" in case else ("forbidden", "configError", "error")
+    return [*expect.get("validation", ()), *(expect[key] for key in keys if key in expect)]
 
 
 def _compared(case: str, what: str, wanted: Any, ours: Any) -> Iterator[Difference]:

@@ -53,9 +53,9 @@ def test_a_resource_that_devices_may_provide_is_named_and_left_open() -> None:
     )
 
 
-def test_extension_points_that_are_not_read_are_named() -> None:
-    config = "{apiVersion: kubescheduler.config.k8s.io/v1, kind: KubeSchedulerConfiguration, profiles: [{plugins: {preScore: {disabled: [{name: '*'}]}}}]}"
-    assert ask(pod(), config=config).not_modelled == ("scheduler configuration: plugins.preScore",)
+def test_plugins_that_are_enabled_and_not_modelled_are_named() -> None:
+    config = "{apiVersion: kubescheduler.config.k8s.io/v1, kind: KubeSchedulerConfiguration, profiles: [{plugins: {multiPoint: {enabled: [{name: GangScheduling}]}}}]}"
+    assert ask(pod(), config=config).not_modelled == ("scheduler configuration: plugins.multiPoint.GangScheduling",)
 
 
 def test_a_profile_without_scores_totals_1() -> None:

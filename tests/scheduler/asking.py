@@ -13,8 +13,8 @@ SKEWED = "node(s) didn't match pod topology spread constraints"
 MISSING = f"{SKEWED} (missing required label)"
 
 
-def ask(objects: list[Data], pod: Data, config: str | None = None) -> kubespread.ExplainReport:
-    return kubespread.explain(kubespread.Snapshot.from_objects(objects), pod, scheduler_config=config)
+def ask(objects: list[Data], pod: Data, config: str | None = None, *, preemption: bool = False) -> kubespread.ExplainReport:
+    return kubespread.explain(kubespread.Snapshot.from_objects(objects), pod, scheduler_config=config, preemption=preemption)
 
 
 def with_args(plugin: str, **args: Any) -> str:

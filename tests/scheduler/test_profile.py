@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kubespread.kube.versions import KubeVersion
-from kubespread.scheduler.configuration.args import ConfigurationError
+from kubespread.scheduler.configuration.decoding import ConfigurationError
 from kubespread.scheduler.configuration.loading import load_profiles
 from kubespread.scheduler.plugin_args import FitArgs, InterPodAffinityArgs, PluginArgs, PreemptionArgs, ShapePoint, WeightedResource
 from kubespread.scheduler.profile import PluginEntry, Profile, default_profile
@@ -139,7 +139,7 @@ REFUSALS: dict[str, tuple[Any, str]] = {
     "an unknown field in args": (
         spread_args(defaultingTypo="x"),
         "strict decoding error: decoding .profiles[0].pluginConfig[0]: strict decoding error: decoding args for plugin PodTopologySpread: "
-        'strict decoding error: unknown field "defaultingTypo"',
+        'strict decoding error: unknown field "defaultingTypo"; did you mean "defaultingType"?',
     ),
     "args of another kind": (
         spread_args(kind="NodeAffinityArgs"),
@@ -148,8 +148,8 @@ REFUSALS: dict[str, tuple[Any, str]] = {
     ),
     "a percentage out of range": (
         {"percentageOfNodesToScore": 101, "profiles": [{"percentageOfNodesToScore": 200}]},
-        "[percentageOfNodesToScore: Invalid value: 101: not in valid range [0-100], "
-        "profiles[0].percentageOfNodesToScore: Invalid value: 200: not in valid range [0-100]]",
+        "[profiles[0].percentageOfNodesToScore: Invalid value: 200: not in valid range [0-100], "
+        "percentageOfNodesToScore: Invalid value: 101: not in valid range [0-100]]",
     ),
     "a profile without a name": (
         {"profiles": [{"schedulerName": "a"}, {}]},
@@ -236,7 +236,7 @@ REFUSALS: dict[str, tuple[Any, str]] = {
                 }
             ]
         },
-        f'{BUILDING}initializing plugin "NodeAffinity": addedAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0]'
+        f"{ARGS}.addedAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0]"
         '.matchExpressions[0].operator: Unsupported value: "Foo": supported values: "In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"',
     ),
 }

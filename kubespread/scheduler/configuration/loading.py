@@ -10,58 +10,61 @@ from itertools import chain
 from typing import Any
 
 from kubespread.kube.admission import DEFAULT_SCHEDULER
-from kubespread.kube.gotext import aggregate
-from kubespread.kube.validation.faults import FieldFault, duplicate, invalid, required
 from kubespread.kube.versions import LATEST, NEWEST, KubeVersion
-from kubespread.scheduler.configuration.args import (
-    KINDS,
-    Args,
-    ConfigurationError,
-    PodTopologySpreadArgs,
-    args_faults,
-    building_faults,
-    decode_args,
-    plugin_args,
-    strictly,
-)
-from kubespread.scheduler.configuration.types import KubeSchedulerConfiguration, KubeSchedulerProfile, PluginPoint, Plugins
+from kubespread.scheduler.configuration.args import Args, NodeResourcesFitArgs, PodTopologySpreadArgs, plugin_args
+from kubespread.scheduler.configuration.args_faults import building_faults
+from kubespread.scheduler.configuration.decoding import GROUP, KIND, ConfigurationError, UnregisteredError, decode_configuration, refused
+from kubespread.scheduler.configuration.types import KubeSchedulerConfiguration, KubeSchedulerProfile
+from kubespread.scheduler.configuration.validation import configuration_faults, points_of
+from kubespread.scheduler.default_plugins import CLOUD_LIMITS, default_plugins, removed_plugins
 from kubespread.scheduler.plugin_args import args_of
-from kubespread.scheduler.profile import RETIRED_PLUGINS, PluginEntry, PluginSet, Profile, ProfileError, expand, expand_per_point
+from kubespread.scheduler.profile import (
+    INITIALIZING,
+    PluginEntry,
+    PluginSet,
+    Profile,
+    ProfileError,
+    expand,
+    expand_per_point,
+    needed,
+    profile_of,
+)
 
-GROUP = "kubescheduler.config.k8s.io"
 V1, V1BETA3, V1BETA2, V1BETA1 = (f"{GROUP}/{version}" for version in ("v1", "v1beta3", "v1beta2", "v1beta1"))
 # The minors of Kubernetes 1 that serve each version.
 _SERVED = {V1: range(25, 1000), V1BETA3: range(23, 29), V1BETA2: range(22, 28), V1BETA1: range(19, 23)}
-KIND = "KubeSchedulerConfiguration"
-_INITIALIZING = "initializing profiles: creating profile for scheduler name {name}: "
-# Their plugins decide together with filter and score; changing them alone makes kube-scheduler fail in ways not modelled.
-_UNREAD_POINTS = {"preFilter": "pre_filter", "preScore": "pre_score"}
+_PER_POINT = (V1BETA2, V1BETA1)
 
 
 def load_profiles(data: Any, version: KubeVersion = LATEST) -> tuple[Profile, ...]:
     """The profiles of a KubeSchedulerConfiguration as plain data. Raises ConfigurationError."""
-    configuration = _decode(data, version)
+    configuration, args = decode_configuration(_checked(data, version))
     if not configuration.profiles:
-        configuration.profiles = [KubeSchedulerProfile()]
+        configuration.profiles, args = [KubeSchedulerProfile()], [[]]
     if len(configuration.profiles) == 1 and configuration.profiles[0].scheduler_name is None:
         configuration.profiles[0].scheduler_name = DEFAULT_SCHEDULER
-    args = [_decoded_args(profile, position) for position, profile in enumerate(configuration.profiles)]
     if configuration.api_version == V1BETA1:
         _infer_defaulting_type(args)
-    if faults := [str(fault) for fault in _faults(configuration, args)]:
-        raise ConfigurationError(aggregate(faults))
-    return tuple(_profile(profile, decoded, configuration, version) for profile, decoded in zip(configuration.profiles, args, strict=True))
+    if faults := list(configuration_faults(configuration, args, version)):
+        raise refused(faults)
+    return tuple(_profile(position, decoded, configuration, version) for position, decoded in enumerate(args))
 
 
-def _decode(data: Any, version: KubeVersion) -> KubeSchedulerConfiguration:
+def with_sorted_keys(data: Any) -> Any:
+    """What kube-scheduler decodes of a YAML file: it is turned into JSON first, whose objects are sorted, and so are the faults."""
+    if isinstance(data, dict):
+        return {key: with_sorted_keys(data[key]) for key in sorted(data, key=str)}
+    return [with_sorted_keys(item) for item in data] if isinstance(data, list) else data
+
+
+def _checked(data: Any, version: KubeVersion) -> dict[str, Any]:
+    """The file, when it is of a kind and a version that this release reads. Raises ConfigurationError."""
     if not isinstance(data, dict) or not data.get("kind"):
         raise ConfigurationError(f"Object 'Kind' is missing: expected a {KIND}")
-    api_version = data.get("apiVersion")
-    if api_version not in _SERVED or version.minor not in _SERVED[api_version] or data["kind"] != KIND:
-        scheme = "pkg/scheduler/apis/config/scheme/scheme.go:29"
-        refusal = f'no kind "{data["kind"]}" is registered for version "{data.get("apiVersion", "")}" in scheme "{scheme}"'
-        raise ConfigurationError(refusal + _hint(api_version, version))
-    return strictly(data, KubeSchedulerConfiguration)
+    kind, api_version = data["kind"], data.get("apiVersion", "")
+    if kind != KIND or version.minor not in _SERVED.get(str(api_version), ()):
+        raise UnregisteredError(kind, api_version, _hint(api_version, version))
+    return data
 
 
 def _hint(api_version: object, version: KubeVersion) -> str:
@@ -73,14 +76,6 @@ def _hint(api_version: object, version: KubeVersion) -> str:
     return f"; Kubernetes 1.{served[0]} to 1.{min(served[-1], NEWEST)} read it (--kube-version)"
 
 
-def _decoded_args(profile: KubeSchedulerProfile, position: int) -> list[Args | None]:
-    """The arguments of every pluginConfig entry, None for plugins that have none or are not in the tree."""
-    return [
-        decode_args(config.name, config.args or {}, f".profiles[{position}].pluginConfig[{at}]") if config.name in KINDS else None
-        for at, config in enumerate(profile.plugin_config)
-    ]
-
-
 def _infer_defaulting_type(args: Iterable[Sequence[Args | None]]) -> None:
     """v1beta1 takes constraints without a defaultingType for a List; later versions refuse them."""
     for given in chain.from_iterable(args):
@@ -88,75 +83,60 @@ def _infer_defaulting_type(args: Iterable[Sequence[Args | None]]) -> None:
             given.defaulting_type = "List"
 
 
-def _faults(configuration: KubeSchedulerConfiguration, args: Sequence[Sequence[Args | None]]) -> Iterator[FieldFault]:
-    if configuration.parallelism is not None and configuration.parallelism <= 0:
-        yield invalid("parallelism", configuration.parallelism, "should be an integer value greater than zero")
-    yield from _percentage_faults(configuration.percentage_of_nodes_to_score, "percentageOfNodesToScore")
-    names: set[str] = set()
-    for position, (profile, decoded) in enumerate(zip(configuration.profiles, args, strict=True)):
-        path = f"profiles[{position}]"
-        if not profile.scheduler_name:
-            yield required(f"{path}.schedulerName")
-        elif profile.scheduler_name in names:
-            yield FieldFault(f"{path}.schedulerName", "Duplicate value: {}")
-        names.add(profile.scheduler_name or "")
-        yield from _percentage_faults(profile.percentage_of_nodes_to_score, f"{path}.percentageOfNodesToScore")
-        configured: set[str] = set()
-        for at, (config, given) in enumerate(zip(profile.plugin_config, decoded, strict=True)):
-            if config.name in configured:
-                yield duplicate(f"{path}.pluginConfig[{at}]", config.name)
-            elif given is not None:
-                yield from args_faults(given, f"{path}.pluginConfig[{at}].args")
-            configured.add(config.name)
-
-
-def _percentage_faults(percentage: int | None, path: str) -> Iterator[FieldFault]:
-    if percentage is not None and not 0 <= percentage <= 100:
-        yield invalid(path, percentage, "not in valid range [0-100]")
-
-
-def _profile(
-    profile: KubeSchedulerProfile, decoded: Sequence[Args | None], configuration: KubeSchedulerConfiguration, version: KubeVersion
-) -> Profile:
-    args = {config.name: given for config, given in zip(profile.plugin_config, decoded, strict=True) if given is not None}
+def _profile(position: int, decoded: Sequence[Args | None], configuration: KubeSchedulerConfiguration, version: KubeVersion) -> Profile:
+    profile = configuration.profiles[position]
     name = profile.scheduler_name or DEFAULT_SCHEDULER
-    plugins = profile.plugins
-    points = {
-        "filter": plugins.filter,
-        "postFilter": plugins.post_filter,
-        "score": plugins.score,
-        "queueSort": plugins.queue_sort,
-        "bind": plugins.bind,
-        "multiPoint": plugins.multi_point,
-    }
+    points = dict(_points(profile, version))
+    per_point = configuration.api_version in _PER_POINT
+    args = {config.name: given for config, given in zip(profile.plugin_config, decoded, strict=True) if given is not None}
+    _ignore_managed_resources(args, configuration)
+    built = default_plugins(version).keys() if per_point else needed(points, version)
+    for at, plugin in enumerate(profile.plugin_config):
+        given = args.get(plugin.name)
+        if isinstance(given, NodeResourcesFitArgs) and (faults := list(building_faults(given, version))):
+            if plugin.name in built:
+                prefix = f'{INITIALIZING.format(name=name)}initializing plugin "{plugin.name}": '
+                raise refused(faults, prefix, f"profiles[{position}].pluginConfig[{at}].args")
+            # Nobody looks at the arguments of a plugin that is not built.
+            del args[plugin.name]
     try:
-        expand_points = expand_per_point if configuration.api_version in (V1BETA2, V1BETA1) else expand
-        expanded = expand_points({point: _plugin_set(given) for point, given in points.items()}, name, version)
+        expanded = (expand_per_point if per_point else expand)(points, name, version)
     except ProfileError as error:
         raise ConfigurationError(str(error)) from error
-    for plugin, given in args.items():
-        if faults := building_faults(given):
-            raise ConfigurationError(f'{_INITIALIZING.format(name=name)}initializing plugin "{plugin}": {aggregate(faults)}')
-    return Profile(
+    return profile_of(
+        expanded,
         scheduler_name=name,
-        filters=expanded.filters,
-        post_filters=expanded.post_filters,
-        scores=expanded.scores,
         args=args_of(version, plugin_args(args)),
         has_extenders=bool(configuration.extenders),
-        unread_points=(*(name for name in _UNREAD_POINTS if _is_configured(plugins, name)), *_retired(points)),
+        unread_points=tuple(_unread(points, version)),
         percentage_of_nodes_to_score=_percentage(profile, configuration),
     )
 
 
-def _retired(points: Mapping[str, PluginPoint]) -> Iterator[str]:
+def _ignore_managed_resources(args: dict[str, Args], configuration: KubeSchedulerConfiguration) -> None:
+    """Resources that only extenders look after take the place of NodeResourcesFit's ignoredResources."""
+    managed = [
+        resource.name for extender in configuration.extenders for resource in extender.managed_resources if resource.ignored_by_scheduler
+    ]
+    if managed:
+        given = args.setdefault("NodeResourcesFit", NodeResourcesFitArgs())
+        assert isinstance(given, NodeResourcesFitArgs)
+        given.ignored_resources = managed
+
+
+def _points(profile: KubeSchedulerProfile, version: KubeVersion) -> Iterator[tuple[str, PluginSet]]:
+    # Where cloud limits are still in the tree, they have no say without volumes of that cloud.
+    present = CLOUD_LIMITS - removed_plugins(version)
+    for point, given in points_of(profile).items():
+        enabled = [PluginEntry(plugin.name, plugin.weight) for plugin in given.enabled if plugin.name not in present]
+        yield point, PluginSet(enabled, [plugin.name for plugin in given.disabled])
+
+
+def _unread(points: Mapping[str, PluginSet], version: KubeVersion) -> Iterator[str]:
+    """Plugins the profile enables that are not modelled: those of old releases, and those that are off by default."""
+    known = default_plugins(version)
     for point, given in points.items():
-        yield from (f"{point}.{plugin.name}" for plugin in given.enabled if plugin.name in RETIRED_PLUGINS)
-
-
-def _is_configured(plugins: Plugins, point: str) -> bool:
-    given: PluginPoint = getattr(plugins, _UNREAD_POINTS[point])
-    return bool(given.enabled or given.disabled)
+        yield from (f"{point}.{entry.name}" for entry in given.enabled if entry.name not in known)
 
 
 def _percentage(profile: KubeSchedulerProfile, configuration: KubeSchedulerConfiguration) -> int:
@@ -164,7 +144,3 @@ def _percentage(profile: KubeSchedulerProfile, configuration: KubeSchedulerConfi
     if profile.percentage_of_nodes_to_score is not None:
         return profile.percentage_of_nodes_to_score
     return configuration.percentage_of_nodes_to_score or 0
-
-
-def _plugin_set(given: PluginPoint) -> PluginSet:
-    return PluginSet([PluginEntry(plugin.name, plugin.weight) for plugin in given.enabled], [plugin.name for plugin in given.disabled])

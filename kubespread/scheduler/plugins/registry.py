@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from kubespread.kube.versions import KubeVersion
+from kubespread.scheduler.cycle_state import missing_state
 from kubespread.scheduler.framework import Framework, MessageRules
 from kubespread.scheduler.plugin import Plugin
 from kubespread.scheduler.plugin_args import PluginArgs
@@ -75,12 +76,17 @@ def _spread_rules(version: KubeVersion) -> SpreadRules:
 def framework(profile: Profile) -> Framework:
     """The plugins of ``profile``, ready to judge pods."""
     plugins = {name: make(profile.args) for name, make in REGISTRY.items()}
+    if NodeAffinity.name not in profile.pre_filters:
+        # Names in the terms leave nodes out in PreFilter; without it Filter looks at each node.
+        plugins[NodeAffinity.name] = NodeAffinity(profile.args.added_affinity, narrows=False)
     version = profile.args.version
     return Framework(
         filters=[plugins[name] for name in profile.filters if name in plugins],
         scores=[(plugins[entry.name], entry.weight) for entry in profile.scores if entry.name in plugins],
+        pre_filters=[plugins[name] for name in profile.pre_filters if name in plugins],
         disabled=[plugins[name] for name in default_profile(version).filters if name in plugins and name not in profile.filters],
-        post_filters=frozenset(profile.post_filters),
+        post_filters=profile.post_filters,
+        missing=missing_state(profile),
         messages=MessageRules(
             counts_excluded_nodes=version.since(32), counts_rejection_per_node=not version.since(26), wording=wording(version)
         ),
