@@ -38,6 +38,7 @@ _HISTORIES: Mapping[str, str] = {
     "RuntimeClass": "16+ 20+L 24x",
     "PodOverhead": "16- 18+ 24+L 26x",
     "UserNamespacesSupport": "28- 33+ 36+L",
+    "UserNamespacesHostNetworkSupport": "35-",
     "GenericWorkload": "35-",
     "GangScheduling": "35-",
     "TopologyAwareWorkloadScheduling": "36-",
@@ -94,6 +95,7 @@ _HISTORIES: Mapping[str, str] = {
 MODELLED = frozenset({
     "EvenPodsSpread", "DefaultPodTopologySpread", "MinDomainsInPodTopologySpread", "NodeInclusionPolicyInPodTopologySpread",
     "MatchLabelKeysInPodTopologySpread", "PodAffinityNamespaceSelector", "MatchLabelKeysInPodAffinity", "PodSchedulingReadiness",
+    "TaintTolerationComparisonOperators", "UserNamespacesHostNetworkSupport", "UserNamespacesSupport",
     "NodeDeclaredFeatures", "SidecarContainers", "PodLevelResources", "DynamicResourceAllocation", "DRAExtendedResource",
 })  # fmt: skip
 

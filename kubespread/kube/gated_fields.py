@@ -17,6 +17,7 @@ _SPEC = {
     "topologySpreadConstraints": "EvenPodsSpread",
     "schedulingGates": "PodSchedulingReadiness",
     "resources": "PodLevelResources",
+    "hostUsers": "UserNamespacesSupport",
 }
 _CONSTRAINT = {
     "minDomains": "MinDomainsInPodTopologySpread",

@@ -79,9 +79,15 @@ class Affinity(KubeObject):
         return [term for group in (self.pod_affinity, self.pod_anti_affinity) if group is not None for term in group.terms]
 
 
-class ResourceRequirements(KubeObject):
-    ignored = frozenset({"claims"})
+class ContainerClaim(KubeObject):
+    """core/v1's ResourceClaim: a container's reference to one of the pod's resource claims."""
 
+    name: str = ""
+    request: str = ""
+
+
+class ResourceRequirements(KubeObject):
+    claims: list[ContainerClaim] = field(default_factory=list)
     requests: ResourceList = field(default_factory=dict)
     limits: ResourceList = field(default_factory=dict)
 
@@ -154,7 +160,10 @@ class PodSpec(KubeObject):
     scheduling_gates: list[PodSchedulingGate] = field(default_factory=list)
     scheduler_name: str = ""
     restart_policy: str = ""
+    active_deadline_seconds: Int64 | None = None
     host_network: bool = False
+    host_pid: bool = field(name="hostPID", default=False)
+    host_ipc: bool = field(name="hostIPC", default=False)
     host_users: bool | None = None
     priority: Int32 | None = None
     priority_class_name: str = ""

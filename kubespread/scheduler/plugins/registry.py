@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from kubespread.kube.taint import COMPARISON_GATE
 from kubespread.kube.versions import KubeVersion
 from kubespread.scheduler.framework import Framework, MessageRules
 from kubespread.scheduler.plugin import Plugin
@@ -31,7 +32,7 @@ from kubespread.scheduler.wording import wording
 REGISTRY: Mapping[str, Callable[[PluginArgs], Plugin]] = {
     NodeUnschedulable.name: lambda args: NodeUnschedulable(),
     NodeName.name: lambda args: NodeName(),
-    TaintToleration.name: lambda args: TaintToleration(_taint_naming(args.version)),
+    TaintToleration.name: lambda args: TaintToleration(_taint_naming(args.version), compares=args.version.has(COMPARISON_GATE)),
     NodeAffinity.name: lambda args: NodeAffinity(
         args.added_affinity, one_conflict_rejects=not args.version.since(27), narrows=args.version.since(24)
     ),
@@ -69,6 +70,7 @@ def _spread_rules(version: KubeVersion) -> SpreadRules:
         counts_ineligible_nodes=version.since(19) and not version.since(24),
         passes_without_domains=not version.since(20),
         missing_label_is_resolvable=not version.since(19),
+        compares_tolerations=version.has(COMPARISON_GATE),
     )
 
 

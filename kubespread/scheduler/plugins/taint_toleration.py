@@ -22,9 +22,11 @@ class TaintToleration:
 
     naming: str | None = None
     """Up to 1.34.1 the reason names the first untolerated taint, in this form."""
+    compares: bool = False
+    """Whether tolerations with the operators Gt and Lt tolerate anything."""
 
     def prepare(self, cluster: Cluster, pod: Pod) -> State:
-        return _State(cluster, pod, self.naming)
+        return _State(cluster, pod, self.naming, self.compares)
 
 
 @dataclass
@@ -32,14 +34,16 @@ class _State(State):
     cluster: Cluster
     pod: Pod
     naming: str | None
+    compares: bool
 
     def filter(self) -> Verdicts:
         if self.naming is None:
-            return Verdicts.rejecting(~tolerated(self.cluster, self.pod), UNTOLERATED)
+            return Verdicts.rejecting(~tolerated(self.cluster, self.pod, compares=self.compares), UNTOLERATED)
         table: list[Status] = []
         which = []
         for taints in self.cluster.taint_lists:
-            first = next(iter(untolerated(taints, self.pod.spec.tolerations, DO_NOT_SCHEDULE_EFFECTS)), None)
+            left = untolerated(taints, self.pod.spec.tolerations, DO_NOT_SCHEDULE_EFFECTS, compares=self.compares)
+            first = next(iter(left), None)
             if first is not None:
                 table.append(Status(Code.UNRESOLVABLE, (self.naming.format(taint=f"{{{first.key}: {first.value}}}"),)))
             which.append(len(table) if first is not None else 0)
@@ -48,7 +52,7 @@ class _State(State):
     def score(self, feasible: Mask) -> Counts:
         # A toleration limited to another effect does not help here.
         tolerations = [toleration for toleration in self.pod.spec.tolerations if toleration.effect in ("", PREFER_NO_SCHEDULE)]
-        return count_untolerated(self.cluster, tolerations, frozenset({PREFER_NO_SCHEDULE}))
+        return count_untolerated(self.cluster, tolerations, frozenset({PREFER_NO_SCHEDULE}), compares=self.compares)
 
     def extent(self, raw: Counts, feasible: Mask) -> Extent:
         return highest_raw(raw, feasible)

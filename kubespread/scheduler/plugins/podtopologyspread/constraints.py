@@ -174,9 +174,9 @@ class NodeInclusion:
     NodeAffinityArgs.addedAffinity and cordons without a taint are invisible to both.
     """
 
-    def __init__(self, cluster: Cluster, pod: Pod) -> None:
+    def __init__(self, cluster: Cluster, pod: Pod, *, compares: bool) -> None:
         self._affinity = matches_required_node_affinity(cluster, pod)
-        self._taints = tolerated(cluster, pod)
+        self._taints = tolerated(cluster, pod, compares=compares)
         self._everywhere = everywhere(cluster)
 
     def of(self, constraint: Constraint) -> Mask:

@@ -50,7 +50,7 @@ class SpreadState(State):
 
     @cached_property
     def _inclusion(self) -> NodeInclusion:
-        return NodeInclusion(self._cluster, self._pod)
+        return NodeInclusion(self._cluster, self._pod, compares=self._rules.compares_tolerations)
 
     @cached_property
     def hard(self) -> list[HardConstraint]:
