@@ -16,12 +16,12 @@ from kubespread.kube.candidate import (
     normalized_workload,
     selector_problems,
     template_problems,
-    unknown_pod_fields,
 )
 from kubespread.kube.decoding import DecodingError, decode
 from kubespread.kube.gated_fields import drop_fields
 from kubespread.kube.meta import LabelSelector
 from kubespread.kube.names import dns_label_faults
+from kubespread.kube.unknown_fields import unknown_fields, workload_type
 from kubespread.kube.validation.faults import FieldFault, required
 from kubespread.kube.versions import KubeVersion
 from kubespread.manifest.documents import KubernetesObject, objects
@@ -83,12 +83,13 @@ def _candidate(file: str, lines: FieldLines | None, source: KubernetesObject, su
         if placed:
             raise ManifestError(file, placed)
 
+    given = source
     try:
         source = replace(source, data=normalized_workload(source.data, source.kind))
     except DecodingError as error:
         refuse([(error.path, f"{_handled_as(source)}{error}")])
     manifest = _pod_manifest(file, source, _namespace(source, surroundings))
-    refuse(_unknown_fields(manifest))
+    refuse(_unknown_fields(given, manifest.template_path))
     refuse(_template_faults(manifest, surroundings.version))
     pod = decode_pod(manifest.pod)
     dropped = drop_fields(pod, surroundings.version)
@@ -159,11 +160,15 @@ def _handled_as(source: KubernetesObject) -> str:
     return f'{source.kind} in version "{version}" cannot be handled as a {source.kind}: '
 
 
-def _unknown_fields(manifest: PodManifest) -> list[tuple[str, str]]:
-    data = manifest.source.data
-    for step in filter(None, manifest.template_path.split(".")):
-        data = data[step]
-    return [(path, f'strict decoding error: unknown field "{path}"') for path in unknown_pod_fields(data, manifest.template_path)]
+def _unknown_fields(source: KubernetesObject, template_path: str) -> list[tuple[str, str]]:
+    """Fields no API has; of a kind whose fields are not known, in its pod template only."""
+    data: Any = source.data
+    cls, path = workload_type(source.api_version, source.kind), ""
+    if not cls:
+        cls, path = "Pod", template_path
+        for step in filter(None, template_path.split(".")):
+            data = data[step]
+    return [(found.path, str(found)) for found in unknown_fields(data, cls, path)]
 
 
 def _template_faults(manifest: PodManifest, version: KubeVersion) -> list[FieldFault]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from kubespread.kube.admission import default_pod, merge_label_keys
-from kubespread.kube.decoding import decode, normalized, unknown_fields
+from kubespread.kube.decoding import decode, normalized
 from kubespread.kube.meta import LabelSelector
 from kubespread.kube.objects import Pod
 from kubespread.kube.quantity import QuantityError
@@ -27,11 +27,6 @@ def normalized_workload(data: dict[str, Any], kind: str) -> dict[str, Any]:
 def decode_pod(data: dict[str, Any], path: str = "") -> Pod:
     """A Pod or pod template as typed object. Raises DecodingError."""
     return decode(normalized(data, Pod, path), Pod, path)
-
-
-def unknown_pod_fields(data: dict[str, Any], path: str = "") -> Iterator[str]:
-    """Fields the API does not know; kubectl refuses them, since a mistyped field would silently do nothing."""
-    return unknown_fields(data, Pod, path)
 
 
 def admit(pod: Pod, version: KubeVersion = LATEST) -> list[FieldFault]:

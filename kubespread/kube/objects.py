@@ -101,20 +101,10 @@ class ContainerPort(KubeObject):
 
 
 class ContainerRestartRule(KubeObject):
-    ignored = frozenset({"exitCodes"})
-
     action: str = ""
 
 
 class Container(KubeObject):
-    ignored = frozenset(
-        {
-            "command", "args", "workingDir", "envFrom", "env", "resizePolicy", "volumeMounts", "volumeDevices",
-            "livenessProbe", "readinessProbe", "startupProbe", "lifecycle", "terminationMessagePath", "terminationMessagePolicy",
-            "imagePullPolicy", "securityContext", "stdin", "stdinOnce", "tty",
-        }
-    )  # fmt: skip
-
     name: str = ""
     image: str = ""
     restart_policy: str | None = None
@@ -138,15 +128,6 @@ class PodResourceClaim(KubeObject):
 
 
 class PodSpec(KubeObject):
-    ignored = frozenset(
-        {
-            "ephemeralContainers", "terminationGracePeriodSeconds", "activeDeadlineSeconds", "dnsPolicy", "serviceAccountName",
-            "serviceAccount", "automountServiceAccountToken", "hostPID", "hostIPC", "shareProcessNamespace", "securityContext",
-            "imagePullSecrets", "hostname", "subdomain", "hostAliases", "readinessGates", "enableServiceLinks", "setHostnameAsFQDN",
-            "hostnameOverride", "schedulingGroup", "dnsConfig",
-        }
-    )  # fmt: skip
-
     containers: list[Container] = field(default_factory=list)
     init_containers: list[Container] = field(default_factory=list)
     volumes: list[Volume] = field(default_factory=list)
@@ -197,15 +178,11 @@ class PodStatus(KubeObject):
 
 
 class Pod(ApiObject):
-    ignored = frozenset({"apiVersion", "kind"})
-
     spec: PodSpec = field(default_factory=PodSpec)
     status: PodStatus = field(default_factory=PodStatus)
 
 
 class Taint(KubeObject):
-    ignored = frozenset({"timeAdded"})
-
     key: str = ""
     value: str = ""
     effect: str = ""
