@@ -97,6 +97,8 @@ MODELLED = frozenset({
     "MatchLabelKeysInPodTopologySpread", "PodAffinityNamespaceSelector", "MatchLabelKeysInPodAffinity", "PodSchedulingReadiness",
     "TaintTolerationComparisonOperators", "UserNamespacesHostNetworkSupport", "UserNamespacesSupport",
     "NodeDeclaredFeatures", "SidecarContainers", "PodLevelResources", "DynamicResourceAllocation", "DRAExtendedResource",
+    "StorageCapacityScoring",
+    "InPlacePodVerticalScaling", "InPlacePodVerticalScalingInitContainers", "InPlacePodLevelResourcesVerticalScaling",
 })  # fmt: skip
 
 

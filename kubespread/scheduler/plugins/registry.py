@@ -45,7 +45,7 @@ REGISTRY: Mapping[str, Callable[[PluginArgs], Plugin]] = {
     ),
     VolumeRestrictions.name: lambda args: VolumeRestrictions(),
     NodeVolumeLimits.name: lambda args: NodeVolumeLimits(),
-    VolumeBinding.name: lambda args: VolumeBinding(),
+    VolumeBinding.name: lambda args: VolumeBinding(scores_capacity=args.version.has("StorageCapacityScoring")),
     VolumeZone.name: lambda args: VolumeZone(),
     PodTopologySpread.name: lambda args: PodTopologySpread(args.spread, _spread_rules(args.version)),
     InterPodAffinity.name: lambda args: InterPodAffinity(args.inter_pod_affinity),
