@@ -15,7 +15,7 @@ from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_typ
 import msgspec
 
 from kubespread.kube.meta import Int32, Int64, KubeObject
-from kubespread.kube.quantity import QuantityError, parse
+from kubespread.kube.quantity import QuantityError, QuantityText, parse
 
 T = TypeVar("T", bound=KubeObject)
 _GO_NAMES: dict[Any, str] = {str: "string", bool: "bool", Int32: "int32", Int64: "int64"}
@@ -118,6 +118,9 @@ def _walk(value: Any, expected: Any, place: _Place) -> Any:
         return _walk_map(value, expected, place)
     if expected is Any:
         return value
+    if expected == QuantityText:
+        _check_quantity(value, place)
+        return value
     return _walk_scalar(value, expected, place)
 
 
@@ -142,11 +145,15 @@ def _walk_map(value: Any, expected: Any, place: _Place) -> Any:
     if element is Any:
         return value
     for key, item in value.items():
-        try:
-            parse(item)
-        except QuantityError as error:
-            raise DecodingError(str(error), place.at(key).path) from error
+        _check_quantity(item, place.at(key))
     return value
+
+
+def _check_quantity(value: Any, place: _Place) -> None:
+    try:
+        parse(value)
+    except QuantityError as error:
+        raise DecodingError(str(error), place.path) from error
 
 
 def _walk_scalar(value: Any, expected: Any, place: _Place) -> Any:

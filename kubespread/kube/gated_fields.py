@@ -30,7 +30,8 @@ _TERM = {
     "mismatchLabelKeys": "MatchLabelKeysInPodAffinity",
     "namespaceSelector": "PodAffinityNamespaceSelector",
 }
-_INIT_CONTAINER = {"restartPolicy": "SidecarContainers"}
+_CONTAINER = {"restartPolicyRules": "ContainerRestartRules"}
+_INIT_CONTAINER = {"restartPolicy": "SidecarContainers", **_CONTAINER}
 
 # Part of the pod and field there that its requests are worked out from, and the gate without which they are not.
 _COUNTED = (
@@ -49,7 +50,7 @@ def drop_fields(pod: Pod, version: KubeVersion) -> list[str]:
 
 def as_counted(pods: Sequence[Pod], version: KubeVersion) -> Sequence[Pod]:
     """The pods of a cluster as a scheduler of this version counts what they request: the same ones where no gate is off."""
-    off = [field for field, gate in _COUNTED if not version.has(gate)]
+    off = [field for field, gate in _COUNTED if version.lacks(gate)]
     return tuple(_without(pod, off) for pod in pods) if off else pods
 
 
@@ -81,6 +82,9 @@ def _drop(pod: Pod, version: KubeVersion) -> Iterator[tuple[str, str]]:
     for term in spec.affinity.pod_terms if spec.affinity is not None else ():
         for field in _reset(term, _TERM, version):
             yield f"{field} of a term for {term.topology_key} in spec.affinity", _TERM[field]
+    for position, container in enumerate(spec.containers):
+        for field in _reset(container, _CONTAINER, version):
+            yield f"spec.containers[{position}].{field}", _CONTAINER[field]
     for position, container in enumerate(spec.init_containers):
         for field in _reset(container, _INIT_CONTAINER, version):
             yield f"spec.initContainers[{position}].{field}", _INIT_CONTAINER[field]

@@ -153,6 +153,13 @@ class PodSpec(KubeObject):
     os: PodOS | None = None
     resource_claims: list[PodResourceClaim] = field(default_factory=list)
 
+    def forget_unread_volumes(self) -> None:
+        """Drop what only validation reads: of a stored pod, or a stored workload's template, nobody asks it again."""
+        self.volumes = [volume for volume in self.volumes if volume.is_of_use]
+        for volume in self.volumes:
+            if volume.ephemeral is not None and volume.ephemeral.volume_claim_template is not None:
+                volume.ephemeral.volume_claim_template.metadata.annotations = {}
+
 
 class ContainerStatus(KubeObject):
     name: str = ""
@@ -177,8 +184,11 @@ class PodStatus(KubeObject):
     allocated_resources: ResourceList = field(default_factory=dict)
 
 
-class Pod(ApiObject):
+class PodTemplateSpec(ApiObject):
     spec: PodSpec = field(default_factory=PodSpec)
+
+
+class Pod(PodTemplateSpec):
     status: PodStatus = field(default_factory=PodStatus)
 
 

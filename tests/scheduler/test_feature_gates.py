@@ -46,7 +46,7 @@ def test_a_gate_that_never_came_on_is_off(gate: str) -> None:
 
 
 def test_a_field_switched_off_is_dropped_and_said() -> None:
-    off = "MatchLabelKeysInPodTopologySpread=false"
+    off = "MatchLabelKeysInPodTopologySpread=false,MatchLabelKeysInPodTopologySpreadSelectorMerge=false"
     revisions = [node("n1", zone="z1"), node("n2", zone="z2"), *pods_on({"n1": 2}, labels={"foo": "bar", "rev": "1"})]
     candidate = pod(labels={"foo": "bar", "rev": "2"}, constraints=[hard(matchLabelKeys=["rev"])])
     report = with_gates(off, revisions, candidate)
@@ -63,7 +63,8 @@ def test_a_field_switched_on_early_counts() -> None:
 
 
 def test_a_plugin_goes_with_its_gate() -> None:
-    assert "NodeDeclaredFeatures" not in with_gates("NodeDeclaredFeatures=false", TWO_ZONES, pod()).filter_plugins
+    dependent = "InPlacePodLevelResourcesVerticalScaling=false,RestartAllContainersOnContainerExits=false"
+    assert "NodeDeclaredFeatures" not in with_gates(f"NodeDeclaredFeatures=false,{dependent}", TWO_ZONES, pod()).filter_plugins
 
 
 def test_system_default_constraints_go_with_their_gate() -> None:

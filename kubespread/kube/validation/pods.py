@@ -67,7 +67,7 @@ def _spec_faults(pod: Pod, path: str, version: KubeVersion, *, pod_name: str, is
     spec = pod.spec
     yield from volume_faults(spec.volumes, pod_name, f"{path}.volumes", is_pod=is_pod)
     yield from claim_faults(spec.resource_claims, pod_name, f"{path}.resourceClaims")
-    yield from container_faults(spec, path)
+    yield from container_faults(spec, path, version)
     yield from pod_level_faults(pod, f"{path}.resources")
     yield from host_network_faults(spec, path)
     if spec.restart_policy not in _RESTART_POLICIES:

@@ -8,11 +8,12 @@ from kubespread.kube.meta import ResourceList
 from kubespread.kube.names import label_key_faults
 from kubespread.kube.objects import Pod, ResourceRequirements
 from kubespread.kube.pod_requests import Amounts, amounts, container_total, is_pod_level_resource
-from kubespread.kube.quantity import NANO, Quantity, parse
+from kubespread.kube.quantity import Quantity, QuantityError, parse
 from kubespread.kube.resource_names import (
     allows_overcommit,
     is_extended,
     is_hugepages,
+    is_integer,
     is_native,
     is_standard,
     is_standard_for_containers,
@@ -106,18 +107,18 @@ def _pod_level_name_faults(name: str, path: str) -> Iterator[FieldFault]:
 def _amount_faults(name: str, amount: Quantity, path: str) -> Iterator[FieldFault]:
     if amount.nano < 0:
         yield invalid(path, str(amount), "must be greater than or equal to 0")
-    if is_extended(name) and amount.nano % NANO:
+    if is_integer(name) and amount.milli_value % 1000:
         yield invalid(path, str(amount), "must be an integer")
-    if is_hugepages(name) and amount.nano and not _is_multiple(amount, name):
+    if is_hugepages(name) and not _is_multiple(amount, name):
         yield invalid(path, str(amount), f"{amount} is not positive integer multiple of {name}")
 
 
 def _is_multiple(amount: Quantity, name: str) -> bool:
     try:
-        page = parse(name.removeprefix("hugepages-")).nano
-    except ValueError:
+        page = parse(name.removeprefix("hugepages-"))
+    except QuantityError:
         return False
-    return page > 0 and amount.nano > 0 and amount.nano % page == 0
+    return page.value > 0 and page.milli_value % 1000 == 0 and amount.value % page.value == 0
 
 
 def _limit_faults(name: str, request: Quantity, limit: Quantity, path: str) -> Iterator[FieldFault]:
