@@ -16,8 +16,10 @@ import msgspec
 
 from kubespread.kube.meta import Int32, Int64, KubeObject
 from kubespread.kube.quantity import QuantityError, QuantityText, parse
+from kubespread.kube.unknown_fields import UnknownField, near_miss
 
 T = TypeVar("T", bound=KubeObject)
+_PRINTED_BITS = 4096
 _GO_NAMES: dict[Any, str] = {str: "string", bool: "bool", Int32: "int32", Int64: "int64"}
 
 
@@ -68,8 +70,8 @@ def normalized(data: Any, cls: type[KubeObject], path: str = "") -> Any:
     return _walk(data, cls, _Place("", path, path))
 
 
-def unknown_fields(data: Any, cls: type[KubeObject], path: str = "") -> Iterator[str]:
-    """The paths of fields in ``data`` that Kubernetes does not have, in the order they stand."""
+def unknown_fields(data: Any, cls: type[KubeObject], path: str = "") -> Iterator[UnknownField]:
+    """The fields in ``data`` that a type has neither read nor ignored, in the order they stand."""
     if not isinstance(data, dict):
         return
     fields = _fields(cls)
@@ -78,10 +80,11 @@ def unknown_fields(data: Any, cls: type[KubeObject], path: str = "") -> Iterator
         if name in fields:
             yield from _unknown_below(value, fields[name], place)
         elif name not in cls.ignored:
-            yield place
+            meant = near_miss(name, (*fields, *cls.ignored))
+            yield UnknownField(place, f"{place.removesuffix(name)}{meant}" if meant else "")
 
 
-def _unknown_below(value: Any, expected: Any, path: str) -> Iterator[str]:
+def _unknown_below(value: Any, expected: Any, path: str) -> Iterator[UnknownField]:
     expected = _without_none(expected)
     if isinstance(expected, type) and issubclass(expected, KubeObject):
         yield from unknown_fields(value, expected, path)
@@ -163,11 +166,16 @@ def _walk_scalar(value: Any, expected: Any, place: _Place) -> Any:
         base, bounds = get_args(expected)
         if isinstance(value, int | float) and not isinstance(value, bool):
             if not isinstance(value, base) or not bounds.ge <= value <= bounds.le:
-                raise place.mismatch(f"number {value!r}", _GO_NAMES[expected])
+                raise place.mismatch(_number(value), _GO_NAMES[expected])
             return value
     elif isinstance(value, expected):
         return value
     raise place.mismatch(_json_type(value), _GO_NAMES[expected])
+
+
+def _number(value: float) -> str:
+    # Python does not print an integer of more than 4,300 digits.
+    return "number" if isinstance(value, int) and value.bit_length() > _PRINTED_BITS else f"number {value!r}"
 
 
 def _json_type(value: Any) -> str:

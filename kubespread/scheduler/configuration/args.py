@@ -16,6 +16,7 @@ from kubespread.kube.meta import Int32, Int64, KubeObject
 from kubespread.kube.names import label_key_faults
 from kubespread.kube.node_selector import parse_term
 from kubespread.kube.objects import NodeAffinity, TopologySpreadConstraint
+from kubespread.kube.unknown_fields import did_you_mean
 from kubespread.kube.validation.faults import FieldFault, duplicate, forbidden, invalid, invalid_each, required, unsupported
 from kubespread.scheduler.plugin_args import (
     CPU_AND_MEMORY,
@@ -128,7 +129,9 @@ def strictly(data: Any, cls: type[T]) -> T:
     except DecodingError as error:
         raise ConfigurationError(str(error), error.path) from error
     if unknown := list(unknown_fields(data, cls)):
-        raise ConfigurationError("strict decoding error: " + ", ".join(f'unknown field "{path}"' for path in unknown), unknown[0])
+        listed = ", ".join(f'unknown field "{found.path}"' for found in unknown)
+        meant = '" and "'.join(found.meant for found in unknown if found.meant)
+        raise ConfigurationError(f"strict decoding error: {listed}{did_you_mean(meant)}", unknown[0].path)
     return decode(clean, cls)
 
 
