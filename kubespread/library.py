@@ -15,6 +15,7 @@ from kubespread.errors import Fault, ManifestError, UsageError
 from kubespread.kube.admission import DEFAULT_NAMESPACE, default_storage_class
 from kubespread.kube.admission_objects import AdmissionPlugins
 from kubespread.kube.cluster_objects import ClusterObjects
+from kubespread.kube.gated_fields import as_counted
 from kubespread.kube.objects import Pod
 from kubespread.kube.priority import priority_of
 from kubespread.kube.storage import PersistentVolumeClaim, StorageClass
@@ -249,7 +250,9 @@ class _Asked:
         else:
             self.chosen = from_manifest(read_manifest(str(pod)), surroundings)
         self.profile = _profile(scheduler_config, scheduler_name or self.chosen.pod.spec.scheduler_name, version)
-        self.cluster = Cluster.of(snapshot.nodes, snapshot.pods, _with_companions(snapshot.objects, self.chosen.companions))
+        self.cluster = Cluster.of(
+            snapshot.nodes, as_counted(snapshot.pods, version), _with_companions(snapshot.objects, self.chosen.companions)
+        )
         self.gaps = origin.gaps if kube_version is not None else (*origin.gaps, *_version_gap(origin.server_version, version))
 
 

@@ -16,13 +16,14 @@ from kubespread.kube.candidate import (
     normalized_workload,
     selector_problems,
     template_problems,
-    unknown_pod_fields,
 )
 from kubespread.kube.decoding import DecodingError, decode
 from kubespread.kube.gated_fields import drop_fields
 from kubespread.kube.meta import LabelSelector
 from kubespread.kube.names import dns_label_faults
+from kubespread.kube.unknown_fields import unknown_fields, workload_type
 from kubespread.kube.validation.faults import FieldFault, required
+from kubespread.kube.versions import KubeVersion
 from kubespread.manifest.documents import KubernetesObject, objects
 from kubespread.manifest.events import MalformedError
 from kubespread.manifest.lines import FieldLines
@@ -82,13 +83,14 @@ def _candidate(file: str, lines: FieldLines | None, source: KubernetesObject, su
         if placed:
             raise ManifestError(file, placed)
 
+    given = source
     try:
         source = replace(source, data=normalized_workload(source.data, source.kind))
     except DecodingError as error:
         refuse([(error.path, f"{_handled_as(source)}{error}")])
     manifest = _pod_manifest(file, source, _namespace(source, surroundings))
-    refuse(_unknown_fields(manifest))
-    refuse(_template_faults(manifest))
+    refuse(_unknown_fields(given, manifest.template_path))
+    refuse(_template_faults(manifest, surroundings.version))
     pod = decode_pod(manifest.pod)
     dropped = drop_fields(pod, surroundings.version)
     default_pod(pod)
@@ -97,7 +99,7 @@ def _candidate(file: str, lines: FieldLines | None, source: KubernetesObject, su
     except ForbiddenError as error:
         raise ManifestError(file, [Fault(f'pods "{pod.metadata.name}" is forbidden: {error}')]) from error
     inside = f"{manifest.template_path}." if manifest.template_path else ""
-    refuse((f"{inside}{fault.path}", fault.message) for fault in admit(pod))
+    refuse((f"{inside}{fault.path}", fault.message) for fault in admit(pod, surroundings.version))
     workload = WorkloadName(source.kind, pod.metadata.namespace, source.name) if manifest.template_path else None
     return Candidate(pod, manifest.companions, (*manifest.notes, *dropped), tuple(admission), workload, _replicas(source))
 
@@ -158,14 +160,18 @@ def _handled_as(source: KubernetesObject) -> str:
     return f'{source.kind} in version "{version}" cannot be handled as a {source.kind}: '
 
 
-def _unknown_fields(manifest: PodManifest) -> list[tuple[str, str]]:
-    data = manifest.source.data
-    for step in filter(None, manifest.template_path.split(".")):
-        data = data[step]
-    return [(path, f'strict decoding error: unknown field "{path}"') for path in unknown_pod_fields(data, manifest.template_path)]
+def _unknown_fields(source: KubernetesObject, template_path: str) -> list[tuple[str, str]]:
+    """Fields no API has; of a kind whose fields are not known, in its pod template only."""
+    data: Any = source.data
+    cls, path = workload_type(source.api_version, source.kind), ""
+    if not cls:
+        cls, path = "Pod", template_path
+        for step in filter(None, template_path.split(".")):
+            data = data[step]
+    return [(found.path, str(found)) for found in unknown_fields(data, cls, path)]
 
 
-def _template_faults(manifest: PodManifest) -> list[FieldFault]:
+def _template_faults(manifest: PodManifest, version: KubeVersion) -> list[FieldFault]:
     """What the API server would refuse the workload for; its pod is validated on its own once it is made."""
     path, source = manifest.template_path, manifest.source
     if not path:
@@ -178,4 +184,4 @@ def _template_faults(manifest: PodManifest) -> list[FieldFault]:
         selector = (source.data.get("spec") or {}).get("selector")
         typed = decode(selector, LabelSelector, "spec.selector") if selector is not None else None
         faults += selector_problems(typed, decode_pod(template, path), path)
-    return faults + template_problems(decode_pod(template, path), path)
+    return faults + template_problems(decode_pod(template, path), path, version)

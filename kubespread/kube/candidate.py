@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from kubespread.kube.admission import default_pod, merge_label_keys
-from kubespread.kube.decoding import decode, normalized, unknown_fields
+from kubespread.kube.decoding import decode, normalized
 from kubespread.kube.meta import LabelSelector
 from kubespread.kube.objects import Pod
 from kubespread.kube.quantity import QuantityError
 from kubespread.kube.selector import SelectorError, from_label_selector
 from kubespread.kube.validation.faults import FieldFault, invalid, required
 from kubespread.kube.validation.pods import pod_faults, template_faults
+from kubespread.kube.versions import LATEST, KubeVersion
 from kubespread.kube.workloads import WORKLOADS, Workload
 
 
@@ -28,12 +29,7 @@ def decode_pod(data: dict[str, Any], path: str = "") -> Pod:
     return decode(normalized(data, Pod, path), Pod, path)
 
 
-def unknown_pod_fields(data: dict[str, Any], path: str = "") -> Iterator[str]:
-    """Fields the API does not know; kubectl refuses them, since a mistyped field would silently do nothing."""
-    return unknown_fields(data, Pod, path)
-
-
-def admit(pod: Pod) -> list[FieldFault]:
+def admit(pod: Pod, version: KubeVersion = LATEST) -> list[FieldFault]:
     """Turn ``pod`` into what the API server would store, and say what it would refuse it for.
 
     A pod that already has a uid was stored before: its label keys are merged, and merging them again would only repeat them.
@@ -41,13 +37,13 @@ def admit(pod: Pod) -> list[FieldFault]:
     default_pod(pod)
     if not pod.metadata.uid:
         merge_label_keys(pod)
-    return _distinct(pod_faults(pod))
+    return _distinct(pod_faults(pod, version))
 
 
-def template_problems(template: Pod, path: str) -> list[FieldFault]:
+def template_problems(template: Pod, path: str, version: KubeVersion = LATEST) -> list[FieldFault]:
     """What the API server would refuse a workload's pod template for; ``template`` is defaulted on the way."""
     default_pod(template)
-    return _distinct(template_faults(template, path))
+    return _distinct(template_faults(template, path, version))
 
 
 def selector_problems(selector: LabelSelector | None, template: Pod, path: str) -> list[FieldFault]:

@@ -15,9 +15,11 @@ from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_typ
 import msgspec
 
 from kubespread.kube.meta import Int32, Int64, KubeObject
-from kubespread.kube.quantity import QuantityError, parse
+from kubespread.kube.quantity import QuantityError, QuantityText, parse
+from kubespread.kube.unknown_fields import UnknownField, near_miss
 
 T = TypeVar("T", bound=KubeObject)
+_PRINTED_BITS = 4096
 _GO_NAMES: dict[Any, str] = {str: "string", bool: "bool", Int32: "int32", Int64: "int64"}
 
 
@@ -68,8 +70,8 @@ def normalized(data: Any, cls: type[KubeObject], path: str = "") -> Any:
     return _walk(data, cls, _Place("", path, path))
 
 
-def unknown_fields(data: Any, cls: type[KubeObject], path: str = "") -> Iterator[str]:
-    """The paths of fields in ``data`` that Kubernetes does not have, in the order they stand."""
+def unknown_fields(data: Any, cls: type[KubeObject], path: str = "") -> Iterator[UnknownField]:
+    """The fields in ``data`` that a type has neither read nor ignored, in the order they stand."""
     if not isinstance(data, dict):
         return
     fields = _fields(cls)
@@ -78,10 +80,11 @@ def unknown_fields(data: Any, cls: type[KubeObject], path: str = "") -> Iterator
         if name in fields:
             yield from _unknown_below(value, fields[name], place)
         elif name not in cls.ignored:
-            yield place
+            meant = near_miss(name, (*fields, *cls.ignored))
+            yield UnknownField(place, f"{place.removesuffix(name)}{meant}" if meant else "")
 
 
-def _unknown_below(value: Any, expected: Any, path: str) -> Iterator[str]:
+def _unknown_below(value: Any, expected: Any, path: str) -> Iterator[UnknownField]:
     expected = _without_none(expected)
     if isinstance(expected, type) and issubclass(expected, KubeObject):
         yield from unknown_fields(value, expected, path)
@@ -118,6 +121,9 @@ def _walk(value: Any, expected: Any, place: _Place) -> Any:
         return _walk_map(value, expected, place)
     if expected is Any:
         return value
+    if expected == QuantityText:
+        _check_quantity(value, place)
+        return value
     return _walk_scalar(value, expected, place)
 
 
@@ -142,11 +148,15 @@ def _walk_map(value: Any, expected: Any, place: _Place) -> Any:
     if element is Any:
         return value
     for key, item in value.items():
-        try:
-            parse(item)
-        except QuantityError as error:
-            raise DecodingError(str(error), place.at(key).path) from error
+        _check_quantity(item, place.at(key))
     return value
+
+
+def _check_quantity(value: Any, place: _Place) -> None:
+    try:
+        parse(value)
+    except QuantityError as error:
+        raise DecodingError(str(error), place.path) from error
 
 
 def _walk_scalar(value: Any, expected: Any, place: _Place) -> Any:
@@ -156,11 +166,16 @@ def _walk_scalar(value: Any, expected: Any, place: _Place) -> Any:
         base, bounds = get_args(expected)
         if isinstance(value, int | float) and not isinstance(value, bool):
             if not isinstance(value, base) or not bounds.ge <= value <= bounds.le:
-                raise place.mismatch(f"number {value!r}", _GO_NAMES[expected])
+                raise place.mismatch(_number(value), _GO_NAMES[expected])
             return value
     elif isinstance(value, expected):
         return value
     raise place.mismatch(_json_type(value), _GO_NAMES[expected])
+
+
+def _number(value: float) -> str:
+    # Python does not print an integer of more than 4,300 digits.
+    return "number" if isinstance(value, int) and value.bit_length() > _PRINTED_BITS else f"number {value!r}"
 
 
 def _json_type(value: Any) -> str:

@@ -6,11 +6,12 @@ Source of the table: the gate tables of the releases 1.18 to 1.36.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from kubespread.errors import UsageError
-from kubespread.kube.gotext import compact_json
+from kubespread.kube.gotext import aggregate, compact_json
+from kubespread.kube.unrelated_gates import UNRELATED_GATES
 
 _TRUE = frozenset({"1", "t", "T", "TRUE", "true", "True"})
 _FALSE = frozenset({"0", "f", "F", "FALSE", "false", "False"})
@@ -34,10 +35,13 @@ _HISTORIES: Mapping[str, str] = {
     "NonPreemptingPriority": "16- 19+ 24+L 26x",
     "PreferNominatedNode": "21- 22+ 24+L 26x",
     "NodeDeclaredFeatures": "35- 36+",
+    "ContainerRestartRules": "34- 35+",
+    "RestartAllContainersOnContainerExits": "35- 36+",
     "IdentifyPodOS": "23- 24+ 25+L 27x",
     "RuntimeClass": "16+ 20+L 24x",
     "PodOverhead": "16- 18+ 24+L 26x",
     "UserNamespacesSupport": "28- 33+ 36+L",
+    "UserNamespacesHostNetworkSupport": "35-",
     "GenericWorkload": "35-",
     "GangScheduling": "35-",
     "TopologyAwareWorkloadScheduling": "36-",
@@ -60,6 +64,7 @@ _HISTORIES: Mapping[str, str] = {
     "DRADeviceTaints": "33- 36+",
     "DRADeviceTaintRules": "35-",
     "DRASchedulerFilterTimeout": "34+",
+    "DRAResourceClaimDeviceStatus": "32- 33+",
     "DRANodeAllocatableResources": "36-",
     "DRAListTypeAttributes": "36-",
     "DRAWorkloadResourceClaims": "36-",
@@ -90,11 +95,37 @@ _HISTORIES: Mapping[str, str] = {
     "ResourceLimitsPriorityFunction": "16- 19x",
 }
 
+# What a gate needs to be on with it; checked at startup since the release below. Those of unrelated gates are left out.
+_DEPENDENCIES_SINCE = 35
+_DEPENDENCIES: Mapping[str, tuple[str, ...]] = {
+    "DRAAdminAccess": ("DynamicResourceAllocation",),
+    "DRAConsumableCapacity": ("DynamicResourceAllocation",),
+    "DRADeviceBindingConditions": ("DynamicResourceAllocation", "DRAResourceClaimDeviceStatus"),
+    "DRADeviceTaintRules": ("DRADeviceTaints",),
+    "DRADeviceTaints": ("DynamicResourceAllocation",),
+    "DRAExtendedResource": ("DynamicResourceAllocation",),
+    "DRAPartitionableDevices": ("DynamicResourceAllocation",),
+    "DRAPrioritizedList": ("DynamicResourceAllocation",),
+    "DRASchedulerFilterTimeout": ("DynamicResourceAllocation",),
+    "DRAWorkloadResourceClaims": ("GenericWorkload",),
+    "GangScheduling": ("GenericWorkload",),
+    "InPlacePodLevelResourcesVerticalScaling": ("InPlacePodVerticalScaling", "PodLevelResources", "NodeDeclaredFeatures"),
+    "MatchLabelKeysInPodTopologySpreadSelectorMerge": ("MatchLabelKeysInPodTopologySpread",),
+    "RestartAllContainersOnContainerExits": ("ContainerRestartRules", "NodeDeclaredFeatures"),
+    "TopologyAwareWorkloadScheduling": ("GenericWorkload",),
+    "UserNamespacesHostNetworkSupport": ("UserNamespacesSupport",),
+    "WorkloadWithJob": ("GenericWorkload",),
+}
+
 # Gates whose switching changes an answer here; switching another is named in the report as not modelled.
 MODELLED = frozenset({
     "EvenPodsSpread", "DefaultPodTopologySpread", "MinDomainsInPodTopologySpread", "NodeInclusionPolicyInPodTopologySpread",
     "MatchLabelKeysInPodTopologySpread", "PodAffinityNamespaceSelector", "MatchLabelKeysInPodAffinity", "PodSchedulingReadiness",
+    "TaintTolerationComparisonOperators", "UserNamespacesHostNetworkSupport", "UserNamespacesSupport",
+    "ContainerRestartRules", "RestartAllContainersOnContainerExits",
     "NodeDeclaredFeatures", "SidecarContainers", "PodLevelResources", "DynamicResourceAllocation", "DRAExtendedResource",
+    "StorageCapacityScoring",
+    "InPlacePodVerticalScaling", "InPlacePodVerticalScalingInitContainers", "InPlacePodLevelResourcesVerticalScaling",
 })  # fmt: skip
 
 
@@ -127,6 +158,11 @@ def default(name: str, minor: int) -> bool:
     return stage is not None and stage.default
 
 
+def exists(name: str, minor: int) -> bool:
+    """Whether a release has this gate, or had it and fixed its behavior."""
+    return _stage(name, minor) is not None
+
+
 def parse(text: str, minor: int) -> dict[str, bool]:
     """``Name=true,Other=false`` as a component's --feature-gates takes it, in its words. Raises UsageError."""
     found: dict[str, bool] = {}
@@ -136,10 +172,23 @@ def parse(text: str, minor: int) -> dict[str, bool]:
             raise UsageError(f"missing bool value for {name}")
         if given not in _TRUE | _FALSE:
             raise UsageError(f'invalid value of {name}={given}, err: strconv.ParseBool: parsing "{given}": invalid syntax')
+        if name in UNRELATED_GATES:
+            continue
         stage, value = _stage(name, minor), given in _TRUE
         if stage is None or stage.removed:
             raise UsageError(f"unrecognized feature gate: {name}")
         if stage.locked and value != stage.default:
             raise UsageError(f"cannot set feature gate {name} to {compact_json(value)}, feature is locked to {compact_json(stage.default)}")
         found[name] = value
+    if problems := list(_unmet(found, minor)):
+        raise UsageError(aggregate(problems))
     return found
+
+
+def _unmet(given: Mapping[str, bool], minor: int) -> Iterator[str]:
+    """Gates that are on while what they depend on is off; the components say so in no particular order."""
+    for gate, needed in _DEPENDENCIES.items() if minor >= _DEPENDENCIES_SINCE else ():
+        if given.get(gate, default(gate, minor)):
+            off = [other for other in needed if not given.get(other, default(other, minor))]
+            if off:
+                yield f"{gate} is enabled, but depends on features that are disabled: [{' '.join(off)}]"

@@ -1,8 +1,8 @@
 """What all objects share: metadata, label selectors, and the base class of every kind.
 
 Classes and fields carry Kubernetes' own names. An absent list or map is empty, an absent string is ``""``; a field is
-``None`` only where Kubernetes tells absent from empty. ``ignored`` names the fields Kubernetes knows and kubespread does
-not read, so that a mistyped field can be told from an irrelevant one.
+``None`` only where Kubernetes tells absent from empty. Only fields that are read have a place here; `api_fields` knows all
+of those a manifest may have.
 """
 
 from __future__ import annotations
@@ -27,8 +27,6 @@ class KubeObject(msgspec.Struct, rename="camel", kw_only=True, gc=False, omit_de
 
 
 class OwnerReference(KubeObject):
-    ignored = frozenset({"blockOwnerDeletion"})
-
     api_version: str = ""
     kind: str = ""
     name: str = ""
@@ -37,10 +35,6 @@ class OwnerReference(KubeObject):
 
 
 class ObjectMeta(KubeObject):
-    ignored = frozenset(
-        {"selfLink", "generation", "creationTimestamp", "deletionGracePeriodSeconds", "finalizers", "managedFields", "clusterName"}
-    )
-
     name: str = ""
     generate_name: str = ""
     namespace: str = ""

@@ -85,10 +85,10 @@ def subdomain_faults(name: str) -> tuple[str, ...]:
 
 
 def dns_label_faults(name: str) -> tuple[str, ...]:
-    """What is wrong with a container's or a namespace's name."""
+    """What is wrong with the name of a container, a volume or a namespace."""
     faults = []
     if _size(name) > 63:
         faults.append("must be no more than 63 characters")
     if not _IS_LABEL.fullmatch(name):
-        faults.append(_LABEL_FORMAT)
+        faults.append("must not contain dots" if _IS_SUBDOMAIN.fullmatch(name) else _LABEL_FORMAT)
     return tuple(faults)

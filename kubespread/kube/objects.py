@@ -79,9 +79,15 @@ class Affinity(KubeObject):
         return [term for group in (self.pod_affinity, self.pod_anti_affinity) if group is not None for term in group.terms]
 
 
-class ResourceRequirements(KubeObject):
-    ignored = frozenset({"claims"})
+class ContainerClaim(KubeObject):
+    """core/v1's ResourceClaim: a container's reference to one of the pod's resource claims."""
 
+    name: str = ""
+    request: str = ""
+
+
+class ResourceRequirements(KubeObject):
+    claims: list[ContainerClaim] = field(default_factory=list)
     requests: ResourceList = field(default_factory=dict)
     limits: ResourceList = field(default_factory=dict)
 
@@ -95,20 +101,10 @@ class ContainerPort(KubeObject):
 
 
 class ContainerRestartRule(KubeObject):
-    ignored = frozenset({"exitCodes"})
-
     action: str = ""
 
 
 class Container(KubeObject):
-    ignored = frozenset(
-        {
-            "command", "args", "workingDir", "envFrom", "env", "resizePolicy", "volumeMounts", "volumeDevices",
-            "livenessProbe", "readinessProbe", "startupProbe", "lifecycle", "terminationMessagePath", "terminationMessagePolicy",
-            "imagePullPolicy", "securityContext", "stdin", "stdinOnce", "tty",
-        }
-    )  # fmt: skip
-
     name: str = ""
     image: str = ""
     restart_policy: str | None = None
@@ -132,15 +128,6 @@ class PodResourceClaim(KubeObject):
 
 
 class PodSpec(KubeObject):
-    ignored = frozenset(
-        {
-            "ephemeralContainers", "terminationGracePeriodSeconds", "activeDeadlineSeconds", "dnsPolicy", "serviceAccountName",
-            "serviceAccount", "automountServiceAccountToken", "hostPID", "hostIPC", "shareProcessNamespace", "securityContext",
-            "imagePullSecrets", "hostname", "subdomain", "hostAliases", "readinessGates", "enableServiceLinks", "setHostnameAsFQDN",
-            "hostnameOverride", "schedulingGroup", "dnsConfig",
-        }
-    )  # fmt: skip
-
     containers: list[Container] = field(default_factory=list)
     init_containers: list[Container] = field(default_factory=list)
     volumes: list[Volume] = field(default_factory=list)
@@ -154,7 +141,10 @@ class PodSpec(KubeObject):
     scheduling_gates: list[PodSchedulingGate] = field(default_factory=list)
     scheduler_name: str = ""
     restart_policy: str = ""
+    active_deadline_seconds: Int64 | None = None
     host_network: bool = False
+    host_pid: bool = field(name="hostPID", default=False)
+    host_ipc: bool = field(name="hostIPC", default=False)
     host_users: bool | None = None
     priority: Int32 | None = None
     priority_class_name: str = ""
@@ -162,6 +152,13 @@ class PodSpec(KubeObject):
     runtime_class_name: str | None = None
     os: PodOS | None = None
     resource_claims: list[PodResourceClaim] = field(default_factory=list)
+
+    def forget_unread_volumes(self) -> None:
+        """Drop what only validation reads: of a stored pod, or a stored workload's template, nobody asks it again."""
+        self.volumes = [volume for volume in self.volumes if volume.is_of_use]
+        for volume in self.volumes:
+            if volume.ephemeral is not None and volume.ephemeral.volume_claim_template is not None:
+                volume.ephemeral.volume_claim_template.metadata.annotations = {}
 
 
 class ContainerStatus(KubeObject):
@@ -187,16 +184,15 @@ class PodStatus(KubeObject):
     allocated_resources: ResourceList = field(default_factory=dict)
 
 
-class Pod(ApiObject):
-    ignored = frozenset({"apiVersion", "kind"})
-
+class PodTemplateSpec(ApiObject):
     spec: PodSpec = field(default_factory=PodSpec)
+
+
+class Pod(PodTemplateSpec):
     status: PodStatus = field(default_factory=PodStatus)
 
 
 class Taint(KubeObject):
-    ignored = frozenset({"timeAdded"})
-
     key: str = ""
     value: str = ""
     effect: str = ""

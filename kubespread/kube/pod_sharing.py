@@ -110,7 +110,7 @@ class PodSharing:
     def _spec(self, spec: PodSpec) -> PodSpec:
         """A spec that shares everything but its node's name. ``spec`` is defaulted."""
         node_name, spec.node_name = self._name(spec.node_name), ""
-        spec.volumes = [volume for volume in spec.volumes if volume.is_of_use]
+        spec.forget_unread_volumes()
         template = self._part("spec", spec)
         if template is spec:
             for name in _COLLECTIONS:
@@ -127,7 +127,11 @@ class PodSharing:
     def _part(self, name: str, part: T) -> T:
         if isinstance(part, PodStatus):
             _keep_what_is_read(part)
-        key = name, self._encode(part)
+        try:
+            key = name, self._encode(part)
+        except OverflowError:
+            # A quantity written as a number may be larger than any number of MessagePack; such a part has no key.
+            return part
         found: T | None = self._parts.get(key)
         return found if found is not None else _remember(self._parts, key, part)
 

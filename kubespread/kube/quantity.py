@@ -1,11 +1,13 @@
 """resource.Quantity: exact values, Go's conversions to int64 and the canonical text.
 
+Go keeps a quantity either in short form, an int64 and a power of ten, or in big form, of any size. Values and sums are exact
+in both; they differ in what becomes of a value that an int64 cannot hold.
+
 Source of the rules: k8s.io/apimachinery/pkg/api/resource (Quantity).
 """
 
 from __future__ import annotations
 
-import math
 import re
 from dataclasses import dataclass
 from fractions import Fraction
@@ -18,6 +20,9 @@ QuantityText = str | int | float
 INT64_MAX = 2**63 - 1
 _MAX_EXPONENT = 400
 _MAX_LENGTH = 1000
+_MAX_BITS = 3000
+_SHORT_DIGITS = 18
+_DIRECT_SCALES = (1, 2, 3, 6, 9)
 
 BAD_FORMAT = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 BAD_SUFFIX = "unable to parse quantity's suffix"
@@ -48,23 +53,38 @@ class Quantity:
     format: Format = "DecimalSI"
     text: str | None = None
     """The original text where Kubernetes keeps it for printing."""
+    scale: int | None = 0
+    """In short form the power of ten its int64 counts; None in big form."""
 
     @property
     def value(self) -> int:
-        """The whole number at or beyond the value, away from zero."""
-        return _away_from_zero(self.nano, NANO)
+        """The whole number at or beyond the value, away from zero, as Go's int64 has it: see `_int64`."""
+        return self._int64(0)
 
     @property
     def milli_value(self) -> int:
-        return _away_from_zero(self.nano, NANO // 1000)
+        """The same of a thousand times the value."""
+        return self._int64(-3)
 
     def rounded_up(self) -> Quantity:
         """Rounded up to a multiple of 1/1000, as API defaulting does to every resource list."""
         milli = _away_from_zero(self.nano, NANO // 1000) * (NANO // 1000)
-        return self if milli == self.nano else Quantity(milli, self.format)
+        return self if milli == self.nano else Quantity(milli, self.format, scale=None if self.scale is None else -3)
+
+    def _int64(self, scale: int) -> int:
+        """How often 10^scale goes into the value, as an int64.
+
+        Beyond it big form keeps the lowest 64 bits. So does short form where it is multiplied by a power of ten that Go has a
+        product of its own for, and by any other it becomes 0.
+        """
+        exact = _away_from_zero(self.nano, 10 ** (scale + 9))
+        if abs(exact) <= INT64_MAX or self.scale is None or self.scale - scale in _DIRECT_SCALES:
+            return _wrapped(exact)
+        return 0
 
     def __add__(self, other: Quantity) -> Quantity:
-        return Quantity(self.nano + other.nano, self.format if self.nano else other.format)
+        scale = self.scale if other.nano == 0 else other.scale if self.nano == 0 else _common(self, other)
+        return Quantity(self.nano + other.nano, self.format if self.nano else other.format, scale=scale)
 
     def __str__(self) -> str:
         return self.text if self.text is not None else _canonical(self)
@@ -79,6 +99,8 @@ def parse(given: QuantityText | None) -> Quantity:
         return ZERO
     if isinstance(given, bool):
         raise QuantityError(BAD_FORMAT)
+    if isinstance(given, int) and given.bit_length() > _MAX_BITS:
+        raise QuantityError(OUT_OF_RANGE)
     return _parse(given.strip() if isinstance(given, str) else repr(given))
 
 
@@ -97,12 +119,11 @@ def _parse(text: str) -> Quantity:
         raise QuantityError(BAD_NUMBER)
     magnitude = Fraction(int((num + den) or "0"), 10 ** len(den)) * Fraction(base) ** exponent * NANO
     nano = -(-magnitude.numerator // magnitude.denominator)
+    scale = _short_scale(num or "0", den, fmt, exponent, nano)
     if fmt == "BinarySI":
         nano = min(nano, INT64_MAX * NANO)
-    if nano // NANO > INT64_MAX:
-        raise QuantityError(OUT_OF_RANGE)
-    kept = text if _keeps_text(num or "0", den, fmt, exponent, nano) else None
-    return Quantity(-nano if scan["sign"] == "-" else nano, fmt, kept)
+    kept = text if scale is not None and _keeps_text(num or "0", den, fmt, scale) else None
+    return Quantity(-nano if scan["sign"] == "-" else nano, fmt, kept, scale)
 
 
 def _suffix(suffix: str) -> tuple[Format, int, int]:
@@ -118,15 +139,30 @@ def _suffix(suffix: str) -> tuple[Format, int, int]:
     raise QuantityError(BAD_SUFFIX)
 
 
-def _keeps_text(num: str, den: str, fmt: Format, exponent: int, nano: int) -> bool:
+def _short_scale(num: str, den: str, fmt: Format, exponent: int, nano: int) -> int | None:
+    """The scale of what was parsed in short form, None in big form."""
+    if fmt == "BinarySI":
+        short = not den and 15 - len(num) - (3 * exponent) // 10 - 1 >= 0 and nano <= INT64_MAX * NANO
+        return 0 if short else None
+    scale = exponent - len(den)
+    return scale if len(num + den) <= _SHORT_DIGITS and scale >= -9 else None
+
+
+def _keeps_text(num: str, den: str, fmt: Format, scale: int) -> bool:
     """Kubernetes prints short texts as they were written, unless the mantissa could lose three zeros or three bits."""
     if fmt == "BinarySI":
-        short = not den and 15 - len(num) - (3 * exponent) // 10 - 1 >= 0 and nano < INT64_MAX * NANO
-        return short and int(num) % 8 != 0
-    scale = exponent - len(den)
+        return int(num) % 8 != 0
     digits = num + den
-    short = len(digits) <= 18 and scale >= -9
-    return short and scale % 3 == 0 and not digits.endswith("000") and not digits.startswith("0")
+    return scale % 3 == 0 and not digits.endswith("000") and not digits.startswith("0")
+
+
+def _common(one: Quantity, other: Quantity) -> int | None:
+    """The scale of a sum: the finer of two in short form, none where an int64 of that scale cannot hold them or their sum."""
+    if one.scale is None or other.scale is None:
+        return None
+    scale = min(one.scale, other.scale)
+    unit = 10 ** (scale + 9)
+    return scale if all(abs(nano) // unit <= INT64_MAX for nano in (one.nano, other.nano, one.nano + other.nano)) else None
 
 
 def _canonical(quantity: Quantity) -> str:
@@ -151,4 +187,10 @@ def _canonical(quantity: Quantity) -> str:
 
 
 def _away_from_zero(nano: int, unit: int) -> int:
-    return int(math.copysign(1, nano)) * -(-abs(nano) // unit)
+    times = -(-abs(nano) // unit)
+    return -times if nano < 0 else times
+
+
+def _wrapped(number: int) -> int:
+    """The lowest 64 bits as an int64."""
+    return (number + 2**63) % 2**64 - 2**63

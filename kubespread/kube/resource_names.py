@@ -18,6 +18,12 @@ _QUOTA_ONLY = frozenset(
         "requests.storage", "services.nodeports", "services.loadbalancers",
     }
 )  # fmt: skip
+_COUNTED = frozenset(
+    {
+        "pods", "resourcequotas", "services", "replicationcontrollers", "secrets", "configmaps", "persistentvolumeclaims",
+        "services.nodeports", "services.loadbalancers",
+    }
+)  # fmt: skip
 _REQUESTS_PREFIX = "requests."
 
 
@@ -32,6 +38,11 @@ def is_native(name: str) -> bool:
 @lru_cache(maxsize=4096)
 def is_extended(name: str) -> bool:
     return not is_native(name) and not name.startswith(_REQUESTS_PREFIX) and not label_key_faults(_REQUESTS_PREFIX + name)
+
+
+def is_integer(name: str) -> bool:
+    """Whether there are only whole ones of it."""
+    return name in _COUNTED or is_extended(name)
 
 
 def is_scalar(name: str) -> bool:

@@ -7,21 +7,7 @@ from msgspec import field
 from kubespread.kube.meta import ApiObject, Int32, KubeObject, LabelSelector, ResourceList
 from kubespread.kube.node_terms import NodeSelector
 from kubespread.kube.quantity import QuantityText
-from kubespread.kube.volumes import InlineVolumes
-
-
-class VolumeResourceRequirements(KubeObject):
-    requests: ResourceList = field(default_factory=dict)
-
-
-class PersistentVolumeClaimSpec(KubeObject):
-    access_modes: list[str] = field(default_factory=list)
-    selector: LabelSelector | None = None
-    resources: VolumeResourceRequirements = field(default_factory=VolumeResourceRequirements)
-    volume_name: str = ""
-    storage_class_name: str | None = None
-    volume_mode: str | None = None
-    volume_attributes_class_name: str | None = None
+from kubespread.kube.volumes import InlineVolumes, PersistentVolumeClaimSpec
 
 
 class PersistentVolumeClaimStatus(KubeObject):

@@ -65,6 +65,10 @@ class KubeVersion:
         """Whether a feature gate is on: as set, else as the release has it, also where the gate itself is gone."""
         return dict(self.gates).get(gate, feature_gates.default(gate, self.minor))
 
+    def lacks(self, gate: str) -> bool:
+        """Whether the release has a feature gate, and off."""
+        return feature_gates.exists(gate, self.minor) and not self.has(gate)
+
     @property
     def changed_gates(self) -> dict[str, bool]:
         """The gates that are set otherwise than the release would."""

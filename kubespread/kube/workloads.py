@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from msgspec import field
 
 from kubespread.kube.meta import ApiObject, Int32, KubeObject, LabelSelector, StringMap
-from kubespread.kube.objects import Pod
+from kubespread.kube.objects import Pod, PodTemplateSpec
 from kubespread.kube.storage import PersistentVolumeClaim
 
 
@@ -19,7 +19,7 @@ class WorkloadSpec(KubeObject):
     """What is read of the specs of all kinds that create pods, whichever of them has the field."""
 
     replicas: Int32 | None = None
-    template: Pod | None = None
+    template: PodTemplateSpec | None = None
     ordinals: StatefulSetOrdinals | None = None
     volume_claim_templates: list[PersistentVolumeClaim] = field(default_factory=list)
     completion_mode: str | None = None
@@ -27,6 +27,10 @@ class WorkloadSpec(KubeObject):
     parallelism: Int32 | None = None
     completions: Int32 | None = None
     job_template: JobTemplateSpec | None = None
+
+    def __post_init__(self) -> None:
+        if self.template is not None:
+            self.template.spec.forget_unread_volumes()
 
 
 class JobTemplateSpec(ApiObject):
@@ -45,7 +49,7 @@ class Workload(ApiObject):
     """Any object that embeds a pod template."""
 
     spec: WorkloadSpec = field(default_factory=WorkloadSpec)
-    template: Pod | None = None
+    template: PodTemplateSpec | None = None
 
 
 class LabelSelectingWorkload(ApiObject):

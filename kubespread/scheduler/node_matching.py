@@ -62,15 +62,15 @@ def required_node_selector(pod: Pod) -> NodeSelector | None:
     return node_affinity.required_during_scheduling_ignored_during_execution if node_affinity is not None else None
 
 
-def tolerated(nodes: Nodes, pod: Pod) -> Mask:
-    """Nodes whose NoSchedule and NoExecute taints the pod tolerates."""
-    untolerated_taints: Mask = count_untolerated(nodes, pod.spec.tolerations, DO_NOT_SCHEDULE_EFFECTS) > 0
+def tolerated(nodes: Nodes, pod: Pod, *, compares: bool) -> Mask:
+    """Nodes whose NoSchedule and NoExecute taints the pod tolerates; ``compares`` is whether the operators Gt and Lt count."""
+    untolerated_taints: Mask = count_untolerated(nodes, pod.spec.tolerations, DO_NOT_SCHEDULE_EFFECTS, compares=compares) > 0
     return ~untolerated_taints
 
 
-def count_untolerated(nodes: Nodes, tolerations: Sequence[Toleration], effects: frozenset[str]) -> Counts:
+def count_untolerated(nodes: Nodes, tolerations: Sequence[Toleration], effects: frozenset[str], *, compares: bool) -> Counts:
     """Per node, how many taints with one of ``effects`` no toleration covers."""
-    return per_taint_list(nodes, lambda taints: len(untolerated(taints, tolerations, effects)))
+    return per_taint_list(nodes, lambda taints: len(untolerated(taints, tolerations, effects, compares=compares)))
 
 
 def per_taint_list(nodes: Nodes, judge: Callable[[Sequence[Taint]], int]) -> Counts:

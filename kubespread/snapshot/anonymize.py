@@ -22,7 +22,7 @@ from kubespread.kube.images import normalized_image
 from kubespread.kube.meta import KubeObject, ObjectMeta
 from kubespread.kube.objects import Container, ContainerImage, PodOS
 from kubespread.kube.storage import CSIDriver, CSINodeDriver
-from kubespread.kube.volumes import ImageVolume
+from kubespread.kube.volumes import ImageVolumeSource
 from kubespread.snapshot.snapshot import Snapshot
 
 T = TypeVar("T")
@@ -35,6 +35,7 @@ _KEPT_FIELDS = frozenset(
         "when_unsatisfiable", "match_label_keys", "mismatch_label_keys", "node_affinity_policy", "node_taints_policy", "scheduler_name",
         "restart_policy", "preemption_policy", "action", "protocol", "host_ip", "phase", "start_time", "type", "reason", "access_modes",
         "volume_mode", "volume_binding_mode", "provisioner", "completion_mode", "driver", "attacher", "declared_features",
+        "caching_mode",
         # Resources by name, and what names a resource.
         "requests", "limits", "capacity", "allocatable", "allocated_resources", "overhead", "pod_fixed", "max", "min", "default",
         "default_request", "maximum_volume_size", "extended_resource_name", "device_class_name",
@@ -143,7 +144,7 @@ class _Renaming:
                 return [self._value(each) for each in value]
             case dict():
                 return {key: self._value(each) for key, each in value.items()}
-            case Container() | ImageVolume():
+            case Container() | ImageVolumeSource():
                 name = "image" if isinstance(value, Container) else "reference"
                 image = self._image(normalized_image(getattr(value, name)))
                 return msgspec.structs.replace(self._fields(value, but=name), **{name: image})

@@ -104,7 +104,8 @@ def test_kinds_are_named_as_kubectl_names_them(reference: str) -> None:
 
 
 def test_a_cron_job() -> None:
-    cron = workload("CronJob", "w", api_version="batch/v1", jobTemplate={"spec": {"template": TEMPLATE}})
+    cron = workload("CronJob", "w", api_version="batch/v1")
+    cron["spec"] = {"jobTemplate": {"spec": {"template": TEMPLATE}}}
     assert ask("cj/w", cron).schedulable
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kubespread.kube.candidate import admit, decode_pod
-from kubespread.kube.decoding import DecodingError, normalized, unknown_fields
+from kubespread.kube.decoding import DecodingError, normalized
 from kubespread.kube.names import label_key_faults, label_value_faults
 from kubespread.kube.objects import Pod
 from tests.builders import hard, pod, soft
@@ -561,9 +561,3 @@ def test_wrong_types(case: str) -> None:
     with pytest.raises(DecodingError) as refused:
         normalized(data, Pod)
     assert (refused.value.path, str(refused.value)) == (path, message)
-
-
-def test_unknown_fields_are_found_and_known_ones_are_not() -> None:
-    candidate = spread({**hard(), "minDomain": 1})
-    candidate["spec"] |= {"nodeSelecter": {}, "dnsPolicy": "Default", "ephemeralContainers": [{"anything": 1}]}
-    assert list(unknown_fields(candidate, Pod)) == [f"{T}[0].minDomain", "spec.nodeSelecter"]

@@ -46,7 +46,7 @@ def test_a_gate_that_never_came_on_is_off(gate: str) -> None:
 
 
 def test_a_field_switched_off_is_dropped_and_said() -> None:
-    off = "MatchLabelKeysInPodTopologySpread=false"
+    off = "MatchLabelKeysInPodTopologySpread=false,MatchLabelKeysInPodTopologySpreadSelectorMerge=false"
     revisions = [node("n1", zone="z1"), node("n2", zone="z2"), *pods_on({"n1": 2}, labels={"foo": "bar", "rev": "1"})]
     candidate = pod(labels={"foo": "bar", "rev": "2"}, constraints=[hard(matchLabelKeys=["rev"])])
     report = with_gates(off, revisions, candidate)
@@ -63,7 +63,8 @@ def test_a_field_switched_on_early_counts() -> None:
 
 
 def test_a_plugin_goes_with_its_gate() -> None:
-    assert "NodeDeclaredFeatures" not in with_gates("NodeDeclaredFeatures=false", TWO_ZONES, pod()).filter_plugins
+    dependent = "InPlacePodLevelResourcesVerticalScaling=false,RestartAllContainersOnContainerExits=false"
+    assert "NodeDeclaredFeatures" not in with_gates(f"NodeDeclaredFeatures=false,{dependent}", TWO_ZONES, pod()).filter_plugins
 
 
 def test_system_default_constraints_go_with_their_gate() -> None:
@@ -86,6 +87,14 @@ def test_a_gate_that_is_not_modelled_is_named_when_it_is_changed() -> None:
         ("Nope=true", "unrecognized feature gate: Nope"),
         ("EvenPodsSpread=true", "unrecognized feature gate: EvenPodsSpread"),
         ("PodSchedulingReadiness=false", "cannot set feature gate PodSchedulingReadiness to false, feature is locked to true"),
+        (
+            "PodLevelResources=false",
+            "InPlacePodLevelResourcesVerticalScaling is enabled, but depends on features that are disabled: [PodLevelResources]",
+        ),
+        (
+            "TopologyAwareWorkloadScheduling=true",
+            "TopologyAwareWorkloadScheduling is enabled, but depends on features that are disabled: [GenericWorkload]",
+        ),
         ("PodLevelResources", "missing bool value for PodLevelResources"),
         (
             "PodLevelResources=maybe",
@@ -97,3 +106,89 @@ def test_gates_that_are_refused(gates: str, message: str) -> None:
     with pytest.raises(kubespread.UsageError) as refused:
         with_gates(gates, TWO_ZONES, pod())
     assert str(refused.value) == message
+
+
+def test_dependencies_are_not_checked_before_the_components_do() -> None:
+    assert KubeVersion(34).with_gates("MatchLabelKeysInPodTopologySpread=false").has("MatchLabelKeysInPodTopologySpreadSelectorMerge")
+
+
+def test_a_gate_of_the_components_that_places_no_pod_is_accepted() -> None:
+    assert with_gates("ContextualLogging=false,WatchList=false", TWO_ZONES, pod()).not_modelled == ()
+
+
+def with_taint(name: str, value: str, effect: str) -> Data:
+    return node(name, taints=[{"key": "level", "value": value, "effect": effect}])
+
+
+COMPARING = "TaintTolerationComparisonOperators=true"
+LEVELS = {"low": "3", "same": "5", "high": "10", "odd": "05", "text": "x"}
+
+
+@pytest.mark.parametrize(("operator", "fits"), [("Gt", {"high"}), ("Lt", {"low"})])
+def test_the_taints_number_is_compared_with_the_tolerations(operator: str, fits: set[str]) -> None:
+    nodes = [with_taint(name, value, "NoSchedule") for name, value in LEVELS.items()]
+    candidate = pod(tolerations=[{"key": "level", "operator": operator, "value": "5"}])
+    report = with_gates(COMPARING, nodes, candidate)
+    assert set(LEVELS) - set(reasons(report)) == fits
+
+
+def test_what_is_compared_counts_for_scores_and_for_spreading_too() -> None:
+    nodes = [with_taint(name, value, "PreferNoSchedule") for name, value in LEVELS.items()]
+    candidate = pod(tolerations=[{"key": "level", "operator": "Gt", "value": "5"}])
+    scored = {found.name: found.scores["TaintToleration"] for found in with_gates(COMPARING, nodes, candidate).nodes}
+    assert scored == {"low": 0, "same": 0, "high": 300, "odd": 0, "text": 0}
+    nodes = [with_taint("a", "10", "NoSchedule"), with_taint("b", "10", "NoSchedule"), *pods_on({"a": 1})]
+    for name, found in (("a", nodes[0]), ("b", nodes[1])):
+        found["metadata"]["labels"]["zone"] = name
+    spread = pod(constraints=[hard(nodeTaintsPolicy="Honor")], tolerations=candidate["spec"]["tolerations"])
+    assert reasons(with_gates(COMPARING, nodes, spread)) == {"a": SKEWED}
+
+
+def test_without_its_gate_the_requests_of_a_running_pod_as_a_whole_do_not_count() -> None:
+    running = pod("big", "n", resources={"requests": {"cpu": "8"}})
+    off = "PodLevelResources=false,InPlacePodLevelResourcesVerticalScaling=false"
+    candidate = pod(requests={"cpu": "1"})
+    assert reasons(with_gates("", [node("n"), running], candidate)) == {"n": "Insufficient cpu"}
+    assert reasons(with_gates(off, [node("n"), running], candidate)) == {}
+
+
+def storage(capacities: dict[str, str], *sizes: str) -> list[Data]:
+    """Nodes n1, n2, ... with so much free of class s, and waiting claims c0, c1, ... of it."""
+    names = {name: {"kubernetes.io/hostname": name} for name in capacities}
+    return [
+        *({**node(name), "metadata": {"name": name, "labels": labels}} for name, labels in names.items()),
+        {"apiVersion": "storage.k8s.io/v1", "kind": "CSIDriver", "metadata": {"name": "d"}, "spec": {"storageCapacity": True}},
+        {
+            "apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": "s"}, "provisioner": "d",
+            "volumeBindingMode": "WaitForFirstConsumer",
+        },
+        *(
+            {
+                "apiVersion": "storage.k8s.io/v1", "kind": "CSIStorageCapacity", "metadata": {"name": name, "namespace": "default"},
+                "storageClassName": "s", "nodeTopology": {"matchLabels": labels}, "capacity": capacities[name],
+            }
+            for name, labels in names.items()
+        ),
+        *(
+            {
+                "apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": f"c{at}", "namespace": "default"},
+                "spec": {"storageClassName": "s", "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": size}}},
+            }
+            for at, size in enumerate(sizes)
+        ),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("capacities", "sizes", "scores"),
+    [
+        ({"n1": "100Gi", "n2": "70Gi", "n3": "20Gi"}, ["30Gi"], {"n1": 70, "n2": 58}),
+        ({"n1": "100Gi", "n2": "200Gi", "n3": "60Gi"}, ["50Gi", "60Gi"], {"n1": 0, "n2": 45, "n3": 0}),
+        ({"n1": "100Gi"}, [], {"n1": 0}),
+    ],
+    ids=["the more free the better", "claims of one class add up", "a pod without claims"],
+)
+def test_free_storage_is_scored_with_its_gate(capacities: dict[str, str], sizes: list[str], scores: dict[str, int]) -> None:
+    volumes = [{"name": f"v{at}", "persistentVolumeClaim": {"claimName": f"c{at}"}} for at in range(len(sizes))]
+    report = with_gates("StorageCapacityScoring=true", storage(capacities, *sizes), pod(volumes=volumes))
+    assert {found.name: found.scores["VolumeBinding"] for found in report.nodes if found.scores} == scores

@@ -53,7 +53,7 @@ def declaring(name: str, *features: str) -> Data:
 
 def test_a_pod_needs_kubelets_that_declare_its_features() -> None:
     rules = [{"action": "RestartAllContainers", "exitCodes": {"operator": "In", "values": [1]}}]
-    candidate = pod(containers=[{"name": "c", "image": "x", "restartPolicyRules": rules}])
+    candidate = pod(containers=[{"name": "c", "image": "x", "restartPolicy": "Never", "restartPolicyRules": rules}])
     restart, user = "RestartAllContainersOnContainerExits", "UserNamespacesHostNetworkSupport"
     nodes = [node("old"), declaring("new", "AAA", restart, user), declaring("unsorted", user, restart)]
     missing = "node(s) didn't match Pod's required features"

@@ -277,8 +277,8 @@ DISKS: dict[str, tuple[Data, Data, bool]] = {
     ),
     "a GCE disk one writes": ({"gcePersistentDisk": {"pdName": "x"}}, {"gcePersistentDisk": {"pdName": "x", "readOnly": True}}, False),
     "an iSCSI target by its name alone": (
-        {"iscsi": {"iqn": "i", "targetPortal": "1"}},
-        {"iscsi": {"iqn": "i", "targetPortal": "2"}},
+        {"iscsi": {"iqn": "iqn.2001-04.com.example:i", "targetPortal": "1"}},
+        {"iscsi": {"iqn": "iqn.2001-04.com.example:i", "targetPortal": "2"}},
         False,
     ),
     "an RBD image with a common monitor": (

@@ -7,31 +7,35 @@ from collections.abc import Iterator, Sequence
 
 from kubespread.kube.names import dns_label_faults
 from kubespread.kube.objects import Container, ContainerPort, PodSpec
+from kubespread.kube.validation.claims import reference_faults
 from kubespread.kube.validation.faults import FieldFault, duplicate, invalid, invalid_each, required, unsupported
 from kubespread.kube.validation.resources import resource_faults
+from kubespread.kube.versions import KubeVersion
 
 _PROTOCOLS = ("SCTP", "TCP", "UDP")
-_INIT_RESTART_POLICIES = ("Always", "Never", "OnFailure")
+_RESTART_POLICIES = ("Always", "Never", "OnFailure")
 _PORT_RANGE = "must be between 1 and 65535, inclusive"
 _PORT_NAME = re.compile(r"[-a-z0-9]+")
 _LETTER = re.compile(r"[a-z]")
 
 
-def container_faults(spec: PodSpec, path: str) -> Iterator[FieldFault]:
+def container_faults(spec: PodSpec, path: str, version: KubeVersion) -> Iterator[FieldFault]:
     """Containers, then init containers; a name may be used once among both."""
     if not spec.containers:
         yield required(f"{path}.containers")
     names: set[str] = set()
-    used_ports: set[str] = set()
+    claims = [claim.name for claim in spec.resource_claims]
     for position, container in enumerate(spec.containers):
         here = f"{path}.containers[{position}]"
-        yield from _container_faults(container, here, names)
-        yield from _host_port_faults(container.ports, here, used_ports)
+        yield from _container_faults(container, here, names, version)
+        yield from reference_faults(container.resources.claims, claims, f"{here}.resources.claims")
+    yield from _host_port_faults(spec.containers, f"{path}.containers")
     for position, container in enumerate(spec.init_containers):
         here = f"{path}.initContainers[{position}]"
-        yield from _container_faults(container, here, names)
-        if container.restart_policy is not None and container.restart_policy not in _INIT_RESTART_POLICIES:
-            yield unsupported(f"{here}.restartPolicy", container.restart_policy, _INIT_RESTART_POLICIES)
+        yield from _container_faults(container, here, names, version)
+        yield from reference_faults(container.resources.claims, claims, f"{here}.resources.claims")
+        # Init containers run one by one, so each is alone with its ports, and the API server counts it as the first.
+        yield from _host_port_faults([container], f"{path}.initContainers")
 
 
 def host_network_faults(spec: PodSpec, path: str) -> Iterator[FieldFault]:
@@ -44,7 +48,7 @@ def host_network_faults(spec: PodSpec, path: str) -> Iterator[FieldFault]:
                 yield invalid(field, port.host_port, "must match `containerPort` when `hostNetwork` is true")
 
 
-def _container_faults(container: Container, path: str, names: set[str]) -> Iterator[FieldFault]:
+def _container_faults(container: Container, path: str, names: set[str], version: KubeVersion) -> Iterator[FieldFault]:
     if not container.name:
         yield required(f"{path}.name")
     else:
@@ -56,6 +60,18 @@ def _container_faults(container: Container, path: str, names: set[str]) -> Itera
         yield required(f"{path}.image")
     yield from _port_faults(container.ports, path)
     yield from resource_faults(container.resources, f"{path}.resources")
+    if container.restart_policy is not None and container.restart_policy not in _RESTART_POLICIES:
+        yield unsupported(f"{path}.restartPolicy", container.restart_policy, _RESTART_POLICIES)
+    yield from _restart_rule_faults(container, path, version)
+
+
+def _restart_rule_faults(container: Container, path: str, version: KubeVersion) -> Iterator[FieldFault]:
+    actions = ("Restart", "RestartAllContainers") if version.has("RestartAllContainersOnContainerExits") else ("Restart",)
+    if container.restart_policy_rules and container.restart_policy is None:
+        yield required(f"{path}.restartPolicy", "must specify restartPolicy when restart rules are used")
+    for position, rule in enumerate(container.restart_policy_rules):
+        if rule.action not in actions:
+            yield unsupported(f"{path}.restartPolicyRules[{position}].action", rule.action, actions)
 
 
 def _port_faults(ports: Sequence[ContainerPort], path: str) -> Iterator[FieldFault]:
@@ -86,12 +102,14 @@ def _port_name_faults(name: str, path: str, names: set[str]) -> Iterator[FieldFa
     names.add(name)
 
 
-def _host_port_faults(ports: Sequence[ContainerPort], path: str, used: set[str]) -> Iterator[FieldFault]:
-    """The pod's own containers may not ask for one host port twice; here ``0.0.0.0`` and no address differ."""
-    for position, port in enumerate(ports):
-        if port.host_port == 0:
-            continue
-        claim = f"{port.protocol}/{port.host_ip}/{port.host_port}"
-        if claim in used:
-            yield duplicate(f"{path}.ports[{position}].hostPort", claim)
-        used.add(claim)
+def _host_port_faults(containers: Sequence[Container], path: str) -> Iterator[FieldFault]:
+    """Containers that run together may not ask for one host port twice; here ``0.0.0.0`` and no address differ."""
+    used: set[str] = set()
+    for position, container in enumerate(containers):
+        for at, port in enumerate(container.ports):
+            if port.host_port == 0:
+                continue
+            claim = f"{port.protocol}/{port.host_ip}/{port.host_port}"
+            if claim in used:
+                yield duplicate(f"{path}[{position}].ports[{at}].hostPort", claim)
+            used.add(claim)

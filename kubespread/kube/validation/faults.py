@@ -47,3 +47,7 @@ def duplicate(path: str, value: object) -> FieldFault:
 
 def forbidden(path: str, detail: str) -> FieldFault:
     return FieldFault(path, f"Forbidden: {detail}")
+
+
+def not_found(path: str, value: object, detail: str) -> FieldFault:
+    return FieldFault(path, f"Not found: {_printed(value)}: {detail}")

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 
+from kubespread.kube.meta import ResourceList
 from kubespread.kube.names import label_key_faults
 from kubespread.kube.objects import Pod, ResourceRequirements
 from kubespread.kube.pod_requests import Amounts, amounts, container_total, is_pod_level_resource
-from kubespread.kube.quantity import NANO, Quantity, parse
+from kubespread.kube.quantity import Quantity, QuantityError, parse
 from kubespread.kube.resource_names import (
     allows_overcommit,
     is_extended,
     is_hugepages,
+    is_integer,
     is_native,
     is_standard,
     is_standard_for_containers,
 )
 from kubespread.kube.validation.faults import FieldFault, forbidden, invalid, invalid_each, required, unsupported
+
+NameFaults = Callable[[str, str], Iterable[FieldFault]]
+"""What is wrong with a resource's name, standing at a path."""
 
 _NOT_FOR_CONTAINERS = "must be a standard resource for containers"
 _POD_LEVEL_RESOURCES = ("cpu", "hugepages-", "memory")
@@ -24,12 +29,32 @@ _POD_LEVEL_RESOURCES = ("cpu", "hugepages-", "memory")
 
 def resource_faults(resources: ResourceRequirements, path: str) -> Iterator[FieldFault]:
     """A container's resources; limits before requests, names in order since the API server's own order is random."""
+    return _requirement_faults(resources, path, _container_name_faults)
+
+
+def overhead_faults(overhead: ResourceList, path: str) -> Iterator[FieldFault]:
+    """A pod's overhead, which the API server checks as if it were a container's limits, the path included."""
+    return resource_faults(ResourceRequirements(limits=overhead), path)
+
+
+def pod_level_faults(pod: Pod, path: str) -> Iterator[FieldFault]:
+    """spec.resources against itself and against what the containers ask together."""
+    resources = pod.spec.resources
+    if resources is None:
+        return
+    if resources.claims:
+        yield forbidden(f"{path}.claims", "claims cannot be set for Resources at pod-level")
+    yield from _requirement_faults(resources, path, _pod_level_name_faults)
+    yield from _against_containers(pod, amounts(resources.requests), amounts(resources.limits), path)
+
+
+def _requirement_faults(resources: ResourceRequirements, path: str, name_faults: NameFaults) -> Iterator[FieldFault]:
     limits, requests = amounts(resources.limits), amounts(resources.requests)
     for name, limit in sorted(limits.items()):
-        yield from _name_faults(name, f"{path}.limits[{name}]")
+        yield from name_faults(name, f"{path}.limits[{name}]")
         yield from _amount_faults(name, limit, f"{path}.limits[{name}]")
     for name, request in sorted(requests.items()):
-        yield from _name_faults(name, f"{path}.requests[{name}]")
+        yield from name_faults(name, f"{path}.requests[{name}]")
         yield from _amount_faults(name, request, f"{path}.requests[{name}]")
         if name in limits:
             yield from _limit_faults(name, request, limits[name], path)
@@ -40,28 +65,15 @@ def resource_faults(resources: ResourceRequirements, path: str) -> Iterator[Fiel
         yield forbidden(path, "HugePages require cpu or memory")
 
 
-def pod_level_faults(pod: Pod, path: str) -> Iterator[FieldFault]:
-    """spec.resources against itself and against what the containers ask together."""
-    resources = pod.spec.resources
-    if resources is None:
-        return
-    limits, requests = amounts(resources.limits), amounts(resources.requests)
-    for field, given in (("limits", limits), ("requests", requests)):
-        for name, amount in sorted(given.items()):
-            if not is_pod_level_resource(name):
-                yield unsupported(f"{path}.{field}[{name}]", name, _POD_LEVEL_RESOURCES)
-            yield from _amount_faults(name, amount, f"{path}.{field}[{name}]")
-    for name, request in sorted(requests.items()):
-        if name in limits:
-            yield from _limit_faults(name, request, limits[name], path)
-    yield from _against_containers(pod, requests, limits, path)
-
-
 def _against_containers(pod: Pod, requests: Amounts, limits: Amounts, path: str) -> Iterator[FieldFault]:
     for name, aggregate in sorted(container_total(pod, "requests").items()):
         if name in requests and aggregate.nano > requests[name].nano:
             detail = f"must be greater than or equal to aggregate container requests of {aggregate}"
             yield invalid(f"{path}.requests[{name}]", str(requests[name]), detail)
+    for name, aggregate in sorted(container_total(pod, "limits").items()):
+        if is_hugepages(name) and name in limits and aggregate.nano > limits[name].nano:
+            detail = f"must be greater than or equal to aggregate container limits of {aggregate}"
+            yield invalid(f"{path}.limits[{name}]", str(limits[name]), detail)
     for position, container in enumerate(pod.spec.containers):
         for name, limit in sorted(amounts(container.resources.limits).items()):
             if name in limits and limit.nano > limits[name].nano:
@@ -69,33 +81,44 @@ def _against_containers(pod: Pod, requests: Amounts, limits: Amounts, path: str)
                 yield invalid(f"{path}.containers[{position}][{name}].limits", str(limit), detail)
 
 
-def _name_faults(name: str, path: str) -> Iterator[FieldFault]:
-    faults = label_key_faults(name)
-    yield from invalid_each(path, name, faults)
+def _qualified_name_faults(name: str, path: str) -> list[FieldFault]:
+    faults = invalid_each(path, name, label_key_faults(name))
+    if not faults and "/" not in name and not is_standard(name):
+        faults = [invalid(path, name, "must be a standard resource type or fully qualified")]
+    return faults
+
+
+def _container_name_faults(name: str, path: str) -> Iterator[FieldFault]:
+    yield from _qualified_name_faults(name, path)
     if "/" not in name:
-        if not faults and not is_standard(name):
-            yield invalid(path, name, "must be a standard resource type or fully qualified")
         if not is_standard_for_containers(name):
             yield invalid(path, name, _NOT_FOR_CONTAINERS)
     elif not is_native(name) and not is_extended(name):
         yield invalid(path, name, "doesn't follow extended resource name standard")
 
 
+def _pod_level_name_faults(name: str, path: str) -> Iterator[FieldFault]:
+    faults = _qualified_name_faults(name, path)
+    yield from faults
+    if not faults and not is_pod_level_resource(name):
+        yield unsupported(path, name, _POD_LEVEL_RESOURCES)
+
+
 def _amount_faults(name: str, amount: Quantity, path: str) -> Iterator[FieldFault]:
     if amount.nano < 0:
         yield invalid(path, str(amount), "must be greater than or equal to 0")
-    if is_extended(name) and amount.nano % NANO:
+    if is_integer(name) and amount.milli_value % 1000:
         yield invalid(path, str(amount), "must be an integer")
-    if is_hugepages(name) and amount.nano and not _is_multiple(amount, name):
+    if is_hugepages(name) and not _is_multiple(amount, name):
         yield invalid(path, str(amount), f"{amount} is not positive integer multiple of {name}")
 
 
 def _is_multiple(amount: Quantity, name: str) -> bool:
     try:
-        page = parse(name.removeprefix("hugepages-")).nano
-    except ValueError:
+        page = parse(name.removeprefix("hugepages-"))
+    except QuantityError:
         return False
-    return page > 0 and amount.nano > 0 and amount.nano % page == 0
+    return page.value > 0 and page.milli_value % 1000 == 0 and amount.value % page.value == 0
 
 
 def _limit_faults(name: str, request: Quantity, limit: Quantity, path: str) -> Iterator[FieldFault]:

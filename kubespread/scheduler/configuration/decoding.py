@@ -5,16 +5,13 @@ Source of the rules: kube-scheduler 1.36, config/v1/types.go (DecodeNestedObject
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Sequence
-from difflib import get_close_matches
-from typing import Any, NamedTuple, TypeVar, get_args, get_type_hints
-
-import msgspec
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 from kubespread.kube.decoding import DecodingError, decode, normalized, unknown_fields
 from kubespread.kube.gotext import aggregate
 from kubespread.kube.meta import KubeObject
+from kubespread.kube.unknown_fields import UnknownField
 from kubespread.scheduler.configuration.args import KINDS, Args, DynamicResourcesArgs
 from kubespread.scheduler.configuration.durations import nanoseconds
 from kubespread.scheduler.configuration.types import KubeSchedulerConfiguration, PluginConfig
@@ -25,8 +22,6 @@ _SCHEME = "pkg/scheduler/apis/config/scheme/scheme.go:29"
 _STRICT, _UNKNOWN = "strict decoding error: ", "unknown field"
 _NO_OBJECT = "couldn't get version/kind; json parse error: json: cannot unmarshal {found} into Go value of type {wanted}"
 _TYPE_META = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
-
-_STEP = re.compile(r"(?P<name>\w+)(\[\d+\])?\.")
 
 T = TypeVar("T", bound=KubeObject)
 
@@ -89,8 +84,8 @@ def _decoded(data: Any, cls: type[T], path: str) -> tuple[T, list[_Strict]]:
     except DecodingError as error:
         raise ConfigurationError(str(error), [Blame(_joined(path, error.path), str(error))]) from error
     unknown = [
-        _Strict(f'unknown field "{name}"', Blame(_joined(path, name), f"{_UNKNOWN}{_near_miss(name, cls)}"))
-        for name in unknown_fields(data, cls)
+        _Strict(f'unknown field "{found.path}"', Blame(_joined(path, found.path), f"{_UNKNOWN}{_hint(found)}"))
+        for found in unknown_fields(data, cls)
     ]
     return decode(clean, cls), unknown
 
@@ -154,25 +149,8 @@ def _check_duration(text: str | None, path: str) -> None:
         raise ConfigurationError(str(error), [Blame(path, str(error))]) from error
 
 
-def _near_miss(path: str, cls: type[KubeObject]) -> str:
-    """A field beside ``path``, which ``cls`` does not have, that was perhaps meant. The name itself may contain dots."""
-    while (step := _STEP.match(path)) and (below := next(_classes(_fields(cls).get(step["name"])), None)) is not None:
-        cls, path = below, path[step.end() :]
-    near = get_close_matches(path, _fields(cls), n=1)
-    return f'; did you mean "{near[0]}"?' if near else ""
-
-
-def _fields(cls: type[KubeObject]) -> dict[str, Any]:
-    hints = get_type_hints(cls)
-    return {info.encode_name: hints[info.name] for info in msgspec.structs.fields(cls)}
-
-
-def _classes(hint: Any) -> Iterator[type[KubeObject]]:
-    """The classes of objects behind lists and None."""
-    if isinstance(hint, type) and issubclass(hint, KubeObject):
-        yield hint
-    for part in get_args(hint):
-        yield from _classes(part)
+def _hint(found: UnknownField) -> str:
+    return f'; did you mean "{found.meant.rpartition(".")[2]}"?' if found.meant else ""
 
 
 def refused(faults: Sequence[tuple[str, str]], prefix: str = "", path: str = "") -> ConfigurationError:

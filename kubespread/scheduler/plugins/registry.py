@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from kubespread.kube.taint import COMPARISON_GATE
 from kubespread.kube.versions import KubeVersion
 from kubespread.scheduler.cycle_state import missing_state
 from kubespread.scheduler.framework import Framework, MessageRules
@@ -32,7 +33,7 @@ from kubespread.scheduler.wording import wording
 REGISTRY: Mapping[str, Callable[[PluginArgs], Plugin]] = {
     NodeUnschedulable.name: lambda args: NodeUnschedulable(),
     NodeName.name: lambda args: NodeName(),
-    TaintToleration.name: lambda args: TaintToleration(_taint_naming(args.version)),
+    TaintToleration.name: lambda args: TaintToleration(_taint_naming(args.version), compares=args.version.has(COMPARISON_GATE)),
     NodeAffinity.name: lambda args: NodeAffinity(
         args.added_affinity, one_conflict_rejects=not args.version.since(27), narrows=args.version.since(24)
     ),
@@ -45,7 +46,7 @@ REGISTRY: Mapping[str, Callable[[PluginArgs], Plugin]] = {
     ),
     VolumeRestrictions.name: lambda args: VolumeRestrictions(),
     NodeVolumeLimits.name: lambda args: NodeVolumeLimits(),
-    VolumeBinding.name: lambda args: VolumeBinding(),
+    VolumeBinding.name: lambda args: VolumeBinding(scores_capacity=args.version.has("StorageCapacityScoring")),
     VolumeZone.name: lambda args: VolumeZone(),
     PodTopologySpread.name: lambda args: PodTopologySpread(args.spread, _spread_rules(args.version)),
     InterPodAffinity.name: lambda args: InterPodAffinity(args.inter_pod_affinity),
@@ -70,6 +71,7 @@ def _spread_rules(version: KubeVersion) -> SpreadRules:
         counts_ineligible_nodes=version.since(19) and not version.since(24),
         passes_without_domains=not version.since(20),
         missing_label_is_resolvable=not version.since(19),
+        compares_tolerations=version.has(COMPARISON_GATE),
     )
 
 

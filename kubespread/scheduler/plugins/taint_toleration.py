@@ -24,9 +24,11 @@ class TaintToleration:
 
     naming: str | None = None
     """Up to 1.34.1 the reason names the first untolerated taint, in this form."""
+    compares: bool = False
+    """Whether tolerations with the operators Gt and Lt tolerate anything."""
 
     def prepare(self, cluster: Cluster, pod: Pod) -> TaintTolerationState:
-        return TaintTolerationState(cluster.nodes, pod, self.naming)
+        return TaintTolerationState(cluster.nodes, pod, self.naming, self.compares)
 
 
 @dataclass
@@ -34,14 +36,16 @@ class TaintTolerationState(Fixed):
     nodes: Nodes
     pod: Pod
     naming: str | None
+    compares: bool
 
     def filter(self) -> Verdicts:
         if self.naming is None:
-            return Verdicts.rejecting(~tolerated(self.nodes, self.pod), UNTOLERATED)
+            return Verdicts.rejecting(~tolerated(self.nodes, self.pod, compares=self.compares), UNTOLERATED)
         table: list[Status] = []
         which = []
         for taints in self.nodes.taint_lists:
-            first = next(iter(untolerated(taints, self.pod.spec.tolerations, DO_NOT_SCHEDULE_EFFECTS)), None)
+            left = untolerated(taints, self.pod.spec.tolerations, DO_NOT_SCHEDULE_EFFECTS, compares=self.compares)
+            first = next(iter(left), None)
             if first is not None:
                 table.append(Status(Code.UNRESOLVABLE, (self.naming.format(taint=f"{{{first.key}: {first.value}}}"),)))
             which.append(len(table) if first is not None else 0)
@@ -50,7 +54,7 @@ class TaintTolerationState(Fixed):
     def score(self) -> Counts:
         # A toleration limited to another effect does not help here.
         tolerations = [toleration for toleration in self.pod.spec.tolerations if toleration.effect in ("", PREFER_NO_SCHEDULE)]
-        return count_untolerated(self.nodes, tolerations, frozenset({PREFER_NO_SCHEDULE}))
+        return count_untolerated(self.nodes, tolerations, frozenset({PREFER_NO_SCHEDULE}), compares=self.compares)
 
     def extent(self, raw: Counts, feasible: Mask) -> Extent:
         return highest_raw(raw, feasible)

@@ -171,9 +171,9 @@ class NodeInclusion:
     NodeAffinityArgs.addedAffinity and cordons without a taint are invisible to both.
     """
 
-    def __init__(self, nodes: Nodes, pod: Pod) -> None:
+    def __init__(self, nodes: Nodes, pod: Pod, *, compares: bool) -> None:
         self._affinity = matches_required_node_affinity(nodes, pod)
-        self._taints = tolerated(nodes, pod)
+        self._taints = tolerated(nodes, pod, compares=compares)
         self._everywhere = everywhere(nodes)
 
     def of(self, constraint: Constraint) -> Mask:

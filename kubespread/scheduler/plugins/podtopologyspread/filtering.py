@@ -44,6 +44,8 @@ class SpreadRules:
     """Up to 1.19 every node passes when no constraint has a domain."""
     missing_label_is_resolvable: bool = False
     """Up to 1.18 a missing label is judged like too much skew."""
+    compares_tolerations: bool = False
+    """Whether tolerations with the operators Gt and Lt count for nodeTaintsPolicy."""
 
 
 class HardConstraint:

@@ -44,7 +44,7 @@ class SpreadState(Counted):
     def __init__(self, cluster: Cluster, pod: Pod, declared: PodConstraints, rules: SpreadRules) -> None:
         self.declared = declared
         self._rules = rules
-        inclusion = NodeInclusion(cluster.nodes, pod)
+        inclusion = NodeInclusion(cluster.nodes, pod, compares=rules.compares_tolerations)
         hard = [declared.constraints[at] for at in declared.of(DO_NOT_SCHEDULE)]
         soft = [declared.constraints[at] for at in declared.of(SCHEDULE_ANYWAY)]
         self.hard = hard_constraints(cluster, pod, hard, inclusion, rules)

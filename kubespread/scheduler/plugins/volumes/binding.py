@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -14,13 +15,21 @@ import numpy as np
 from kubespread.kube.annotations import SELECTED_NODE
 from kubespread.kube.objects import Pod
 from kubespread.kube.quantity import ZERO, Quantity, parse
-from kubespread.kube.storage import PersistentVolumeClaim
+from kubespread.kube.storage import CSIStorageCapacity, PersistentVolumeClaim
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.labels import Mask
-from kubespread.scheduler.cluster.storage_index import claim_name, is_bound, is_owned
+from kubespread.scheduler.cluster.labels import Counts, Mask
+from kubespread.scheduler.cluster.storage_index import claim_name, is_bound, is_owned, storage_class_name
 from kubespread.scheduler.node_matching import everywhere, nowhere
 from kubespread.scheduler.plugin import SKIP, Code, Fixed, State, Status, Verdicts
-from kubespread.scheduler.plugins.volumes.matching import PersistentVolumes, admits_node, provisionable, untranslatable
+from kubespread.scheduler.plugins.volumes.capacity_scoring import StorageUse
+from kubespread.scheduler.plugins.volumes.matching import (
+    PersistentVolumes,
+    admits_node,
+    capacities,
+    capacity,
+    provisionable,
+    untranslatable,
+)
 
 NODE_CONFLICT = "node(s) didn't match PersistentVolume's node affinity"
 BIND_CONFLICT = "node(s) didn't find available persistent volumes to bind"
@@ -30,12 +39,17 @@ UNBOUND_IMMEDIATE = "pod has unbound immediate PersistentVolumeClaims"
 _REASONS = (NODE_CONFLICT, BIND_CONFLICT, NOT_ENOUGH_SPACE, VOLUME_MISSING)
 
 
+@dataclass(frozen=True)
 class VolumeBinding:
     name: ClassVar[str] = "VolumeBinding"
 
+    scores_capacity: bool = False
+    """With the gate StorageCapacityScoring every pod is scored, one without claims too."""
+
     def prepare(self, cluster: Cluster, pod: Pod) -> State | Status:
+        unasked = _NoClaims(len(cluster)) if self.scores_capacity else SKIP
         if not cluster.has_claims:
-            return SKIP
+            return unasked
         claims: list[PersistentVolumeClaim] = []
         for name, ephemeral in _claim_names(pod):
             claim = cluster.storage.claim(pod, name)
@@ -45,12 +59,12 @@ class VolumeBinding:
             assert claim is not None
             claims.append(claim)
         if not claims:
-            return SKIP
+            return unasked
         bound = [claim for claim in claims if is_bound(claim)]
         waiting = [claim for claim in claims if not is_bound(claim)]
         if any(claim.spec.volume_name or not cluster.storage.is_delayed(claim) for claim in waiting):
             return Status(Code.UNRESOLVABLE, (UNBOUND_IMMEDIATE,))
-        return VolumeBindingState(cluster, bound, waiting)
+        return VolumeBindingState(cluster, bound, waiting, self.scores_capacity)
 
 
 def _claim_names(pod: Pod) -> Iterator[tuple[str, bool]]:
@@ -76,10 +90,19 @@ def _problem(pod: Pod, name: str, claim: PersistentVolumeClaim | None, *, epheme
 
 
 @dataclass
+class _NoClaims(Fixed):
+    nodes: int
+
+    def score(self) -> Counts:
+        return np.zeros(self.nodes, dtype=np.int64)
+
+
+@dataclass
 class VolumeBindingState(Fixed):
     cluster: Cluster
     bound: Sequence[PersistentVolumeClaim]
     waiting: Sequence[PersistentVolumeClaim]
+    scores_capacity: bool
 
     def filter(self) -> Verdicts:
         node_conflict, missing = self._judge_bound()
@@ -123,30 +146,65 @@ class VolumeBindingState(Fixed):
     def _judge_waiting(self) -> tuple[Mask, Mask]:
         """Claims that a node was selected for want that node; the others take a volume, or else a provisioner."""
         bind_conflict, no_space = nowhere(self.cluster.nodes), nowhere(self.cluster.nodes)
-        to_provision: list[tuple[PersistentVolumeClaim, Mask]] = []
-        unselected = []
-        for claim in self.waiting:
-            selected = claim.metadata.annotations.get(SELECTED_NODE)
-            if selected is None:
-                unselected.append(claim)
-                continue
-            there = nowhere(self.cluster.nodes)
-            if selected in self.cluster.nodes.index:
-                there[self.cluster.nodes.index[selected]] = True
-            bind_conflict |= ~there
-            to_provision.append((claim, there))
-        volumes = PersistentVolumes(self.cluster)
-        smallest_first = sorted(unselected, key=lambda claim: requested_storage(claim).nano)
-        to_provision += [(claim, ~volumes.take(claim)) for claim in smallest_first]
-        open_nodes = ~bind_conflict
-        for claim, needed in to_provision:
+        open_nodes = ~self._not_selected
+        for claim, needed in self._waiting[1]:
             provisioned, enough = provisionable(self.cluster, claim)
             unprovisioned = open_nodes & needed & ~provisioned
             full = open_nodes & needed & provisioned & ~enough
             bind_conflict |= unprovisioned
             no_space |= full
             open_nodes &= ~(unprovisioned | full)
-        return bind_conflict, no_space
+        return bind_conflict | self._not_selected, no_space
+
+    @cached_property
+    def _waiting(self) -> tuple[PersistentVolumes, list[tuple[PersistentVolumeClaim, Mask]]]:
+        """The volumes taken, and the claims that are left to a provisioner, each with the nodes where it is."""
+        volumes = PersistentVolumes(self.cluster)
+        to_provision = list(self._selected)
+        unselected = [claim for claim in self.waiting if SELECTED_NODE not in claim.metadata.annotations]
+        smallest_first = sorted(unselected, key=lambda claim: requested_storage(claim).nano)
+        return volumes, to_provision + [(claim, ~volumes.take(claim)) for claim in smallest_first]
+
+    @cached_property
+    def _selected(self) -> list[tuple[PersistentVolumeClaim, Mask]]:
+        """The claims that a node was selected for, and that node."""
+        found = []
+        for claim in self.waiting:
+            selected = claim.metadata.annotations.get(SELECTED_NODE)
+            if selected is not None:
+                there = nowhere(self.cluster.nodes)
+                if selected in self.cluster.nodes.index:
+                    there[self.cluster.nodes.index[selected]] = True
+                found.append((claim, there))
+        return found
+
+    @property
+    def _not_selected(self) -> Mask:
+        """Nodes that another one was selected instead of."""
+        others = nowhere(self.cluster.nodes)
+        for _, there in self._selected:
+            others |= ~there
+        return others
+
+    def score(self) -> Counts | None:
+        if not self.scores_capacity:
+            return None
+        volumes, to_provision = self._waiting
+        bound, made = StorageUse(self.cluster), StorageUse(self.cluster)
+        for claim, volume, nodes in volumes.bindings:
+            bound.bind(volume.spec.storage_class_name or "", nodes, requested_storage(claim).value, capacity(volume).value)
+        for claim, needed in to_provision:
+            for offer, nodes in self._offers(claim):
+                first = needed & nodes
+                made.provision(claim.spec.storage_class_name or "", first, requested_storage(claim).value, parse(offer.capacity).value)
+                needed = needed & ~nodes
+        # What is to be provisioned does not count on a node that binds a volume too.
+        scores: Counts = np.where(bound.anything, bound.scores(), made.scores())
+        return scores
+
+    def _offers(self, claim: PersistentVolumeClaim) -> list[tuple[CSIStorageCapacity, Mask]]:
+        found = self.cluster.storage.classes.get(storage_class_name(claim))
+        return (capacities(self.cluster, found, claim) or []) if found is not None else []
 
 
 def requested_storage(claim: PersistentVolumeClaim) -> Quantity:

@@ -12,7 +12,7 @@ from kubespread.kube.node_selector import parse_term
 from kubespread.kube.node_terms import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
 from kubespread.kube.quantity import ZERO, Quantity, parse
 from kubespread.kube.selector import SelectorError, from_label_selector
-from kubespread.kube.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
+from kubespread.kube.storage import CSIStorageCapacity, PersistentVolume, PersistentVolumeClaim, StorageClass
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Mask
 from kubespread.scheduler.cluster.storage_index import ZONE_LABELS, in_tree_plugin, storage_class_name, translation_fault
@@ -113,6 +113,8 @@ class PersistentVolumes:
         self._taken: dict[str, Mask] = {}
         by_name = sorted(cluster.storage.volumes.values(), key=lambda volume: volume.metadata.name)
         self._volumes: Sequence[PersistentVolume] = by_name
+        self.bindings: list[tuple[PersistentVolumeClaim, PersistentVolume, Mask]] = []
+        """Which claim takes which volume on which nodes."""
 
     def take(self, claim: PersistentVolumeClaim) -> Mask:
         """Nodes where a volume is found for ``claim``: the one reserved for it, else the smallest that will do."""
@@ -122,17 +124,18 @@ class PersistentVolumes:
         for volume in usable:
             if _is_reserved_for(volume, claim):
                 free = open_nodes & ~self._taken.get(volume.metadata.name, nowhere(self._cluster.nodes))
-                self._serve(volume, free & admits_node(self._cluster, volume), served)
+                self._serve(claim, volume, free & admits_node(self._cluster, volume), served)
                 # Whether it reaches the node or not, no other volume is looked at.
                 open_nodes &= ~free
         available = [volume for volume in usable if volume.spec.claim_ref is None and _is_available(volume, claim)]
-        for volume in sorted(available, key=lambda volume: _capacity(volume).nano):
+        for volume in sorted(available, key=lambda volume: capacity(volume).nano):
             free = open_nodes & ~served & ~self._taken.get(volume.metadata.name, nowhere(self._cluster.nodes))
-            self._serve(volume, free & admits_node(self._cluster, volume), served)
+            self._serve(claim, volume, free & admits_node(self._cluster, volume), served)
         return served
 
-    def _serve(self, volume: PersistentVolume, nodes: Mask, served: Mask) -> None:
+    def _serve(self, claim: PersistentVolumeClaim, volume: PersistentVolume, nodes: Mask, served: Mask) -> None:
         served |= nodes
+        self.bindings.append((claim, volume, nodes))
         self._taken[volume.metadata.name] = self._taken.get(volume.metadata.name, nowhere(self._cluster.nodes)) | nodes
 
 
@@ -141,7 +144,7 @@ def _fits(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
     return (
         storage_class_name(volume) == storage_class_name(claim)
         and (volume.spec.claim_ref is None or _is_reserved_for(volume, claim))
-        and _capacity(volume).nano >= (parse(wanted["storage"]).nano if "storage" in wanted else 0)
+        and capacity(volume).nano >= (parse(wanted["storage"]).nano if "storage" in wanted else 0)
         and volume.spec.volume_mode == claim.spec.volume_mode
         and (volume.spec.volume_attributes_class_name or "") == (claim.spec.volume_attributes_class_name or "")
         and volume.metadata.deletion_timestamp is None
@@ -166,7 +169,7 @@ def _is_available(volume: PersistentVolume, claim: PersistentVolumeClaim) -> boo
         return False
 
 
-def _capacity(volume: PersistentVolume) -> Quantity:
+def capacity(volume: PersistentVolume) -> Quantity:
     given = volume.spec.capacity
     return parse(given["storage"]) if "storage" in given else ZERO
 
@@ -194,23 +197,26 @@ def _allowed_topologies(cluster: Cluster, storage_class: StorageClass) -> Mask:
 
 def _enough_capacity(cluster: Cluster, storage_class: StorageClass, claim: PersistentVolumeClaim) -> Mask:
     """Asked only of drivers that report their capacity, and of each claim by itself."""
+    offers = capacities(cluster, storage_class, claim)
+    return everywhere(cluster.nodes) if offers is None else _any(cluster, (nodes for _, nodes in offers))
+
+
+def capacities(cluster: Cluster, storage_class: StorageClass, claim: PersistentVolumeClaim) -> list[tuple[CSIStorageCapacity, Mask]] | None:
+    """What the class's driver reports to be free, where it is enough for the claim, and on which nodes; None where nothing is asked."""
     wanted = claim.spec.resources.requests
     reports = any(
         driver.metadata.name == storage_class.provisioner and driver.spec.storage_capacity for driver in cluster.objects.csi_drivers
     )
     if "storage" not in wanted or not reports:
-        return everywhere(cluster.nodes)
+        return None
     size = parse(wanted["storage"]).value
-    return _any(
-        cluster,
-        (
-            matches_requirements(cluster.nodes, from_label_selector(found.node_topology).requirements)
-            for found in cluster.objects.csi_storage_capacities
-            if found.storage_class_name == storage_class.metadata.name
-            and found.node_topology is not None
-            and _offers(found.maximum_volume_size if found.maximum_volume_size is not None else found.capacity, size)
-        ),
-    )
+    return [
+        (found, matches_requirements(cluster.nodes, from_label_selector(found.node_topology).requirements))
+        for found in cluster.objects.csi_storage_capacities
+        if found.storage_class_name == storage_class.metadata.name
+        and found.node_topology is not None
+        and _offers(found.maximum_volume_size if found.maximum_volume_size is not None else found.capacity, size)
+    ]
 
 
 def _offers(amount: str | int | float | None, size: int) -> bool:

@@ -1,0 +1,61 @@
+"""Feature gates that the components have and that neither place a pod nor change what is read of one.
+
+Source of the list: the gate tables of the releases up to 1.36. Setting one of them is accepted and changes no answer.
+"""
+
+from __future__ import annotations
+
+UNRELATED_GATES = frozenset(
+    {
+        "APIResponseCompression", "APIServerIdentity", "APIServerTracing", "APIServingWithRoutine",
+        "AggregatedDiscoveryRemoveBetaType", "AllowDNSOnlyNodeCSR", "AllowInsecureKubeletCertificateSigningRequests",
+        "AllowOverwriteTerminationGracePeriodSeconds", "AllowParsingUserUIDFromCertAuth", "AllowUnsafeMalformedObjectDeletion",
+        "AnonymousAuthConfigurableEndpoints", "AppArmor", "AppArmorFields", "AtomicFIFO", "AuthorizeNodeWithSelectors",
+        "AuthorizePodWebsocketUpgradeCreatePermission", "AuthorizeWithSelectors", "BtreeWatchCache", "CBORServingAndStorage",
+        "CPUManager", "CPUManagerPolicyAlphaOptions", "CPUManagerPolicyBetaOptions", "CPUManagerPolicyOptions",
+        "CRDObservedGenerationTracking", "CRDValidationRatcheting", "CSIMigrationPortworx", "CSIServiceAccountTokenSecrets",
+        "CSIVolumeHealth", "ChangeContainerStatusOnKubeletRestart", "ClientsAllowCBOR", "ClientsPreferCBOR",
+        "CloudControllerManagerWatchBasedRoutesReconciliation", "CloudControllerManagerWebhook", "ClusterTrustBundle",
+        "ClusterTrustBundleProjection", "ComponentFlagz", "ComponentSLIs", "ComponentStatusz", "ConcurrentWatchObjectDecode",
+        "ConsistentListFromCache", "ConstrainedImpersonation", "ContainerCheckpoint", "ContainerStopSignals",
+        "ContextualLogging", "CoordinatedLeaderElection", "CronJobsScheduledAnnotation", "CrossNamespaceVolumeDataSource",
+        "CustomCPUCFSQuotaPeriod", "CustomResourceFieldSelectors", "DeclarativeValidation", "DeclarativeValidationTakeover",
+        "DeploymentReplicaSetTerminatingReplicas", "DetectCacheInconsistency", "DevicePluginCDIDevices",
+        "DisableAllocatorDualWrite", "DisableCPUQuotaWithExclusiveCPUs", "DisableNodeKubeProxyVersion", "ElasticIndexedJob",
+        "EnvFiles", "EventedPLEG", "ExecProbeTimeout", "ExternalServiceAccountTokenSigner", "GitRepoVolumeDriver",
+        "GracefulNodeShutdown", "GracefulNodeShutdownBasedOnPodPriority", "HPAConfigurableTolerance", "HPAContainerMetrics",
+        "HPAScaleToZero", "HonorPVReclaimPolicy", "HostnameOverride", "ImageMaximumGCAge", "ImageVolumeWithDigest",
+        "InOrderInformers", "InPlacePodVerticalScalingAllocatedStatus", "InPlacePodVerticalScalingExclusiveCPUs",
+        "InPlacePodVerticalScalingExclusiveMemory", "InTreePluginPortworxUnregister", "InformerResourceVersion",
+        "JobBackoffLimitPerIndex", "JobManagedBy", "JobPodReplacementPolicy", "JobSuccessPolicy", "KMSv1",
+        "KubeletCgroupDriverFromCRI", "KubeletCrashLoopBackOffMax", "KubeletEnsureSecretPulledImages",
+        "KubeletFineGrainedAuthz", "KubeletInUserNamespace", "KubeletPSI", "KubeletPodResourcesDynamicResources",
+        "KubeletPodResourcesGet", "KubeletPodResourcesListUseActivePods", "KubeletRegistrationGetOnExistsOnly",
+        "KubeletSeparateDiskGC", "KubeletServiceAccountTokenForCredentialProviders", "KubeletTracing", "ListFromCacheSnapshot",
+        "LocalStorageCapacityIsolationFSQuotaMonitoring", "LogarithmicScaleDown", "LoggingAlphaOptions", "LoggingBetaOptions",
+        "MaxUnavailableStatefulSet", "MemoryManager", "MemoryQoS", "MultiCIDRServiceAllocator",
+        "MutablePodResourcesForSuspendedJobs", "MutableSchedulingDirectivesForSuspendedJobs", "MutatingAdmissionPolicy",
+        "NFTablesProxyMode", "NodeLogQuery", "NodeSwap", "OpenAPIEnums", "OrderedNamespaceDeletion",
+        "PodAndContainerStatsFromCRI", "PodCertificateRequest", "PodDeletionCost", "PodLifecycleSleepAction",
+        "PodLifecycleSleepActionAllowZero", "PodLogsQuerySplitStreams", "PodObservedGenerationTracking",
+        "PodReadyToStartContainersCondition", "PortForwardWebsockets", "PreferSameTrafficDistribution",
+        "PreventStaticPodAPIReferences", "ProcMountType", "QOSReserved", "RecoverVolumeExpansionFailure",
+        "RecursiveReadOnlyMounts", "ReduceDefaultCrashLoopBackOffDecay", "RelaxedDNSSearchValidation",
+        "RelaxedEnvironmentVariableValidation", "RelaxedServiceNameValidation", "ReloadKubeletServerCertificateFile",
+        "RemoteRequestHeaderUID", "ResilientWatchCacheInitialization", "ResourceHealthStatus", "RetryGenerateName",
+        "RotateKubeletServerCertificate", "RuntimeClassInImageCriApi", "SELinuxChangePolicy", "SELinuxMount",
+        "SELinuxMountReadWriteOncePod", "SeparateCacheWatchRPC", "SeparateTaintEvictionController",
+        "ServiceAccountNodeAudienceRestriction", "ServiceAccountTokenJTI", "ServiceAccountTokenNodeBinding",
+        "ServiceAccountTokenNodeBindingValidation", "ServiceAccountTokenPodNodeInfo", "ServiceTrafficDistribution",
+        "SizeBasedListCostEstimate", "StatefulSetSemanticRevisionComparison", "StorageNamespaceIndex", "StorageVersionAPI",
+        "StorageVersionHash", "StorageVersionMigrator", "StreamingCollectionEncodingToJSON",
+        "StreamingCollectionEncodingToProtobuf", "StrictIPCIDRValidation", "StructuredAuthenticationConfiguration",
+        "StructuredAuthenticationConfigurationEgressSelector", "StructuredAuthenticationConfigurationJWKSMetrics",
+        "StructuredAuthorizationConfiguration", "SupplementalGroupsPolicy", "SystemdWatchdog",
+        "TokenRequestServiceAccountUIDValidation", "TopologyAwareHints", "TopologyManagerPolicyAlphaOptions",
+        "TopologyManagerPolicyBetaOptions", "TopologyManagerPolicyOptions", "TranslateStreamCloseWebsocketRequests",
+        "UnauthenticatedHTTP2DOSMitigation", "UnknownVersionInteroperabilityProxy", "UnlockWhileProcessingFIFO",
+        "WatchCacheInitializationPostStartHook", "WatchFromStorageWithoutResourceVersion", "WatchList", "WatchListClient",
+        "WinDSR", "WinOverlay", "WindowsCPUAndMemoryAffinity", "WindowsGracefulNodeShutdown", "WindowsHostNetwork",
+    }
+)  # fmt: skip

@@ -1,0 +1,146 @@
+"""Fields the API does not have, at every level of every kind that creates pods."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import kubernetes.client as models
+import pytest
+
+import kubespread
+from kubespread.kube.api_fields import ROOTS, fields_of
+from kubespread.kube.unknown_fields import unknown_fields, workload_type
+from tests.builders import hard, hosts, pod
+
+Data = dict[str, Any]
+
+TEMPLATE: Data = {"metadata": {"labels": {"foo": "bar"}}, "spec": pod(constraints=[hard()])["spec"]}
+BATCH_TEMPLATE: Data = {**TEMPLATE, "spec": {**TEMPLATE["spec"], "restartPolicy": "Never"}}
+SELECTOR: Data = {"matchLabels": {"foo": "bar"}}
+# Fields of earlier releases, and what is left unchecked on purpose.
+GONE = {("ObjectMeta", "clusterName"), ("PodSpec", "workloadRef"), ("PodResourceClaim", "source"), ("EphemeralVolumeSource", "readOnly")}
+UNCHECKED = {"status", "managedFields"}
+
+
+def model(name: str) -> Any:
+    for prefix in ("V1", "CoreV1", "V1alpha3"):
+        if hasattr(models, f"{prefix}{name}"):
+            return getattr(models, f"{prefix}{name}")
+    raise AssertionError(name)
+
+
+def below(cls: Any, attribute: str) -> str:
+    """The type of a field, or of its list's elements, as `api_fields` names it."""
+    inner = re.search(r"\b(?:V1alpha3|CoreV1|V1)([A-Z]\w*)", cls.openapi_types[attribute])
+    return inner[1] if inner is not None and hasattr(model(inner[1]), "openapi_types") else ""
+
+
+def test_the_table_is_the_schema_of_the_kubernetes_client() -> None:
+    waiting, seen = list(ROOTS.values()), set()
+    while waiting:
+        name = waiting.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        cls, known = model(name), {field: kind for field, kind in fields_of(name).items() if (name, field) not in GONE}
+        assert known == {field: "" if field in UNCHECKED else below(cls, attribute) for attribute, field in cls.attribute_map.items()}, name
+        waiting += filter(None, known.values())
+    assert len(seen) > 140
+
+
+@pytest.mark.parametrize(("api_version", "kind"), ROOTS)
+def test_no_field_of_a_kind_is_refused(api_version: str, kind: str) -> None:
+    def full(cls: str, above: tuple[str, ...]) -> Data:
+        return {name: full(kind, (*above, cls)) if kind and kind not in above else {} for name, kind in fields_of(cls).items()}
+
+    assert list(unknown_fields(full(kind, ()), workload_type(api_version, kind))) == []
+
+
+def deployment(**spec: Any) -> Data:
+    own = {"selector": SELECTOR, "template": TEMPLATE, **spec}
+    return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}, "spec": own}
+
+
+def of_kind(kind: str, api_version: str, **spec: Any) -> Data:
+    return {"apiVersion": api_version, "kind": kind, "metadata": {"name": "web"}, "spec": spec}
+
+
+REFUSED: dict[str, tuple[Data, str]] = {
+    "a pod's field under a Deployment's spec": (
+        deployment(topologySpreadConstraints=[]),
+        'unknown field "spec.topologySpreadConstraints", did you mean "spec.template.spec.topologySpreadConstraints"?',
+    ),
+    "letters changed places": (deployment(replicsa=3), 'unknown field "spec.replicsa", did you mean "spec.replicas"?'),
+    "the wrong case": (deployment(Replicas=3), 'unknown field "spec.Replicas", did you mean "spec.replicas"?'),
+    "nothing near": (deployment(xyzzy=None), 'unknown field "spec.xyzzy"'),
+    "a field of the spec beside it": ({**deployment(), "replicas": 2}, 'unknown field "replicas", did you mean "spec.replicas"?'),
+    "metadata": (
+        {**deployment(), "metadata": {"name": "web", "label": {}}},
+        'unknown field "metadata.label", did you mean "metadata.labels"?',
+    ),
+    "a strategy": (
+        deployment(strategy={"rollingUpdate": {"maxSurg": 1}}),
+        'unknown field "spec.strategy.rollingUpdate.maxSurg", did you mean "spec.strategy.rollingUpdate.maxSurge"?',
+    ),
+    "a selector": (
+        of_kind("ReplicaSet", "apps/v1", selector={**SELECTOR, "matchLabel": {}}, template=TEMPLATE),
+        'unknown field "spec.selector.matchLabel", did you mean "spec.selector.matchLabels"?',
+    ),
+    "a claim template": (
+        of_kind("StatefulSet", "apps/v1", selector=SELECTOR, template=TEMPLATE, volumeClaimTemplates=[{"spec": {"accessMode": []}}]),
+        'unknown field "spec.volumeClaimTemplates[0].spec.accessMode", did you mean "spec.volumeClaimTemplates[0].spec.accessModes"?',
+    ),
+    "an update strategy": (
+        of_kind("DaemonSet", "apps/v1", selector=SELECTOR, template=TEMPLATE, updateStrategy={"typ": "OnDelete"}),
+        'unknown field "spec.updateStrategy.typ", did you mean "spec.updateStrategy.type"?',
+    ),
+    "a ReplicationController": (
+        of_kind("ReplicationController", "v1", selector={"foo": "bar"}, template=TEMPLATE, replica=1),
+        'unknown field "spec.replica", did you mean "spec.replicas"?',
+    ),
+    "a Job": (
+        of_kind("Job", "batch/v1", template=BATCH_TEMPLATE, paralelism=2),
+        'unknown field "spec.paralelism", did you mean "spec.parallelism"?',
+    ),
+    "a CronJob's Job": (
+        of_kind("CronJob", "batch/v1", schedule="@daily", jobTemplate={"spec": {"template": BATCH_TEMPLATE, "completion": 1}}),
+        'unknown field "spec.jobTemplate.spec.completion", did you mean "spec.jobTemplate.spec.completions"?',
+    ),
+    "a probe inside a template": (
+        deployment(template={**TEMPLATE, "spec": {"containers": [{"name": "c", "image": "x", "livenessProbe": {"httpGte": {}}}]}}),
+        'unknown field "spec.template.spec.containers[0].livenessProbe.httpGte", '
+        'did you mean "spec.template.spec.containers[0].livenessProbe.httpGet"?',
+    ),
+    "the template of a kind that nobody knows": (
+        of_kind("Rollout", "argoproj.io/v1alpha1", strategy={"canary": {}}, template={**TEMPLATE, "specs": {}}),
+        'unknown field "spec.template.specs", did you mean "spec.template.spec"?',
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_is_refused(case: str) -> None:
+    manifest, text = REFUSED[case]
+    with pytest.raises(kubespread.ManifestError) as refused:
+        kubespread.explain(kubespread.Snapshot.from_objects(hosts("a")), manifest)
+    assert [found.message for found in refused.value.faults] == [f"strict decoding error: {text}"]
+
+
+def test_a_kind_that_nobody_knows_has_fields_of_its_own() -> None:
+    rollout = of_kind("Rollout", "argoproj.io/v1alpha1", strategy={"canary": {}}, replicsa=1, template=TEMPLATE)
+    assert kubespread.explain(kubespread.Snapshot.from_objects(hosts("a")), rollout).message is not None
+
+
+def test_the_line_is_named(tmp_path: Path) -> None:
+    manifest = tmp_path / "web.yaml"
+    manifest.write_text(
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec:\n  replicsa: 3\n  selector: {matchLabels: {a: b}}\n"
+        "  template:\n    metadata: {labels: {a: b}}\n    spec: {containers: [{name: c, image: x}]}\n"
+    )
+    with pytest.raises(kubespread.ManifestError) as refused:
+        kubespread.explain(kubespread.Snapshot.from_objects(hosts("a")), manifest)
+    assert str(refused.value) == (
+        f'{manifest}:5: spec.replicsa: strict decoding error: unknown field "spec.replicsa", did you mean "spec.replicas"?'
+    )
