@@ -15,6 +15,7 @@ from kubespread.kube.resource_names import is_scalar
 from kubespread.scheduler.cluster.holdings import Holdings
 from kubespread.scheduler.cluster.labels import Counts
 from kubespread.scheduler.integers import Integers, divide, round_half_away, wrapped
+from kubespread.scheduler.plugin import MAX_NODE_SCORE
 from kubespread.scheduler.plugin_args import FitArgs, ShapePoint, WeightedResource
 
 MAX_SHAPE_SCORE = 10
@@ -60,21 +61,28 @@ def score(args: FitArgs, kept: Sequence[Share], nodes: int) -> Integers:
 
 
 def least_allocated(kept: Sequence[Share], nodes: int) -> Integers:
-    """The free part of each resource in percent."""
-    return _weighted_mean(kept, nodes, lambda share: divide((share.allocatable - share.requested) * 100, share.allocatable))
+    """The free part of each resource in percent; 0 where more is used than there is."""
+
+    def free(share: Share) -> Integers:
+        percent = divide((share.allocatable - share.requested) * MAX_NODE_SCORE, share.allocatable)
+        return np.where(share.requested > share.allocatable, 0, percent)
+
+    return _weighted_mean(kept, nodes, free)
 
 
 def most_allocated(kept: Sequence[Share], nodes: int) -> Integers:
     """The used part of each resource in percent."""
-    return _weighted_mean(kept, nodes, lambda share: divide(np.minimum(share.requested, share.allocatable) * 100, share.allocatable))
+    return _weighted_mean(
+        kept, nodes, lambda share: divide(np.minimum(share.requested, share.allocatable) * MAX_NODE_SCORE, share.allocatable)
+    )
 
 
 def _weighted_mean(kept: Sequence[Share], nodes: int, percent: Callable[[Share], Integers]) -> Integers:
+    """Products of sizes near int64's end wrap as Go's do, so that a score may be outside 0..100."""
     total = np.zeros(nodes, dtype=np.int64)
     weights = np.zeros(nodes, dtype=np.int64)
     for share in kept:
-        score = np.maximum(percent(share), 0)
-        total += np.where(share.kept, share.weight * score, 0)
+        total += np.where(share.kept, share.weight * percent(share), 0)
         weights += np.where(share.kept, share.weight, 0)
     return divide(total, weights)
 
