@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
 from kubespread.candidate.candidate import Candidate, Surroundings, WorkloadName
 from kubespread.errors import Fault, ManifestError, UsageError
 from kubespread.kube.admission import default_pod
-from kubespread.kube.admission_objects import ForbiddenError, admit_with
+from kubespread.kube.admission_objects import ForbiddenError, admit_with, validate_with
 from kubespread.kube.candidate import (
     admit,
     decode_pod,
@@ -22,6 +23,7 @@ from kubespread.kube.decoding import DecodingError, decode
 from kubespread.kube.gated_fields import drop_fields
 from kubespread.kube.meta import LabelSelector
 from kubespread.kube.names import dns_label_faults
+from kubespread.kube.objects import Pod
 from kubespread.kube.validation.faults import FieldFault, required
 from kubespread.manifest.documents import KubernetesObject, objects
 from kubespread.manifest.events import MalformedError
@@ -92,14 +94,23 @@ def _candidate(file: str, lines: FieldLines | None, source: KubernetesObject, su
     pod = decode_pod(manifest.pod)
     dropped = drop_fields(pod, surroundings.version)
     default_pod(pod)
-    try:
+    with _forbidden(file, pod):
         admission = admit_with(pod, surroundings.objects, surroundings.admission)
-    except ForbiddenError as error:
-        raise ManifestError(file, [Fault(f'pods "{pod.metadata.name}" is forbidden: {error}')]) from error
     inside = f"{manifest.template_path}." if manifest.template_path else ""
     refuse((f"{inside}{fault.path}", fault.message) for fault in admit(pod))
+    with _forbidden(file, pod):
+        validate_with(pod, surroundings.objects, surroundings.admission)
     workload = WorkloadName(source.kind, pod.metadata.namespace, source.name) if manifest.template_path else None
     return Candidate(pod, manifest.companions, (*manifest.notes, *dropped), tuple(admission), workload, _replicas(source))
+
+
+@contextmanager
+def _forbidden(file: str, pod: Pod) -> Iterator[None]:
+    """An admission plugin's refusal as the API server words it."""
+    try:
+        yield
+    except ForbiddenError as error:
+        raise ManifestError(file, [Fault(f'pods "{pod.metadata.name}" is forbidden: {error}')]) from error
 
 
 def _replicas(source: KubernetesObject) -> int:

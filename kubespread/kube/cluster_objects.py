@@ -60,6 +60,7 @@ class LimitRangeItem(KubeObject):
     min: ResourceList = field(default_factory=dict)
     default: ResourceList = field(default_factory=dict)
     default_request: ResourceList = field(default_factory=dict)
+    max_limit_request_ratio: ResourceList = field(default_factory=dict)
 
 
 class LimitRangeSpec(KubeObject):
