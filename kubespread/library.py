@@ -8,15 +8,14 @@ from pathlib import Path
 from typing import Any, Literal, TypedDict, Unpack
 
 from kubespread.candidate.candidate import Surroundings
-from kubespread.candidate.manifests import Manifest, from_manifest, from_object, read_manifest
-from kubespread.candidate.replicas import present_replicas, replica_names
+from kubespread.candidate.companions import with_companions, with_given
+from kubespread.candidate.manifests import Manifest, from_manifest, manifest_of, read_manifest
+from kubespread.candidate.replicas import others, present_replicas, replica_names
 from kubespread.candidate.stored import from_cluster, is_reference
 from kubespread.errors import Fault, ManifestError, UsageError
-from kubespread.kube.admission import DEFAULT_NAMESPACE, default_storage_class
+from kubespread.kube.admission import DEFAULT_NAMESPACE
 from kubespread.kube.admission_objects import AdmissionPlugins
-from kubespread.kube.cluster_objects import ClusterObjects
 from kubespread.kube.objects import Pod
-from kubespread.kube.storage import PersistentVolumeClaim, StorageClass
 from kubespread.kube.versions import SCORES_SINCE, KubeVersion
 from kubespread.manifest.documents import documents
 from kubespread.manifest.events import MalformedError
@@ -78,7 +77,8 @@ def explain(
     Raises ManifestError, SnapshotError and UsageError.
     """
     plugins = AdmissionPlugins(admission, default_toleration_seconds, pod_node_selector)
-    asked = _Asked(snapshot, pod, scheduler_config, kube_version, name, namespace, scheduler_name, feature_gates, plugins)
+    (source,), snapshot, notes = _read(snapshot, [pod], namespace)
+    asked = _Asked(snapshot, source, scheduler_config, kube_version, name, namespace, scheduler_name, feature_gates, plugins, notes)
     chosen = asked.chosen
     report = explain_pod(asked.cluster, chosen.pod, asked.profile, chosen.notes, chosen.admission, preemption=preemption)
     return report.with_gaps(asked.gaps) if asked.gaps else report
@@ -160,10 +160,11 @@ def simulate_together(
         raise UsageError(f"replicas must be at least 0, not {replicas}")
     if runs < 1:
         raise UsageError(f"runs must be at least 1, not {runs}")
-    chosen = [each for pod in pods for each in _workloads(pod, name)]
+    sources, snapshot, notes = _read(snapshot, pods, namespace)
     plugins = AdmissionPlugins(admission, default_toleration_seconds, pod_node_selector)
     queue = [
-        _Asked(snapshot, pod, scheduler_config, kube_version, own, namespace, scheduler_name, feature_gates, plugins) for pod, own in chosen
+        _Asked(snapshot, source, scheduler_config, kube_version, name, namespace, scheduler_name, feature_gates, plugins, notes)
+        for source in _workloads(sources, name)
     ]
     queue.sort(key=lambda asked: -priority_of(asked.chosen.pod))
     reports: list[SimulateReport] = []
@@ -199,17 +200,32 @@ def simulate_together(
     return tuple(reports)
 
 
-PodSource = Mapping[str, Any] | str | Path | Manifest
+PodSource = Manifest | str
+"""What was read, or a reference to something in the cluster."""
 
 
-def _workloads(pod: Mapping[str, Any] | str | Path, name: str | None) -> list[tuple[PodSource, str | None]]:
-    """Every workload of a manifest unless one is named; a manifest is read once, as standard input must be."""
-    if isinstance(pod, Mapping) or _is_reference(pod):
-        return [(pod, name)]
-    manifest = read_manifest(str(pod))
-    if name is not None or len(manifest.workloads) < 2:
-        return [(manifest, name)]
-    return [(manifest, own) for own in manifest.workloads]
+def _read(
+    snapshot: Snapshot, pods: Iterable[Mapping[str, Any] | str | Path], namespace: str | None
+) -> tuple[list[PodSource], Snapshot, tuple[str, ...]]:
+    """Each manifest, read once, as standard input must be; the cluster with what they hold beside workloads; and notes of it."""
+    sources = [_source(pod) for pod in pods]
+    manifests = [source for source in sources if isinstance(source, Manifest)]
+    cluster, notes = with_given(snapshot, manifests, namespace or snapshot.origin.namespace or DEFAULT_NAMESPACE)
+    return sources, cluster, notes
+
+
+def _source(pod: Mapping[str, Any] | str | Path) -> PodSource:
+    if isinstance(pod, Mapping):
+        return manifest_of(pod)
+    return str(pod) if _is_reference(pod) else read_manifest(str(pod))
+
+
+def _workloads(sources: Sequence[PodSource], name: str | None) -> list[PodSource]:
+    """Every workload of each manifest unless one is named; a manifest may hold none as long as another one does."""
+    bearing = [source for source in sources if isinstance(source, str) or source.workloads] or sources
+    if name is not None:
+        return list(bearing)
+    return [each for source in bearing for each in ([source] if isinstance(source, str) else source.each() or [source])]
 
 
 def _is_reference(pod: str | Path) -> bool:
@@ -223,7 +239,7 @@ class _Asked:
     def __init__(
         self,
         snapshot: Snapshot,
-        pod: PodSource,
+        source: PodSource,
         scheduler_config: str | Path | None,
         kube_version: str | None,
         name: str | None,
@@ -231,21 +247,19 @@ class _Asked:
         scheduler_name: str | None,
         feature_gates: str | None,
         plugins: AdmissionPlugins,
+        notes: Sequence[str],
     ) -> None:
         origin = snapshot.origin
         version = KubeVersion.of_server(origin.server_version) if kube_version is None else KubeVersion.parse(kube_version)
         version = version.with_gates(feature_gates or "")
         surroundings = Surroundings(snapshot.objects, version, name, namespace, origin.namespace or DEFAULT_NAMESPACE, plugins)
-        if isinstance(pod, Mapping):
-            self.chosen = from_object(pod, surroundings)
-        elif isinstance(pod, Manifest):
-            self.chosen = from_manifest(pod, surroundings)
-        elif _is_reference(pod):
-            self.chosen, snapshot = from_cluster(str(pod), snapshot, surroundings)
+        if isinstance(source, Manifest):
+            chosen = from_manifest(source, surroundings)
         else:
-            self.chosen = from_manifest(read_manifest(str(pod)), surroundings)
+            chosen = from_cluster(source, snapshot, surroundings)
+        self.chosen = replace(chosen, notes=(*notes, *chosen.notes))
         self.profile = _profile(scheduler_config, scheduler_name or self.chosen.pod.spec.scheduler_name, version)
-        self.cluster = Cluster(snapshot.nodes, snapshot.pods, _with_companions(snapshot.objects, self.chosen.companions))
+        self.cluster = Cluster(snapshot.nodes, others(snapshot.pods, chosen), with_companions(snapshot.objects, self.chosen.companions))
         self.gaps = origin.gaps if kube_version is not None else (*origin.gaps, *_version_gap(origin.server_version, version))
 
 
@@ -254,28 +268,6 @@ def _version_gap(server_version: str, version: KubeVersion) -> Iterator[str]:
     given = KubeVersion.minor_of(server_version)
     if given is not None and given != version.minor:
         yield f"the cluster runs {server_version}, which is not modelled: answers are those of {version}"
-
-
-def _with_companions(objects: ClusterObjects, companions: Iterable[Mapping[str, Any]]) -> ClusterObjects:
-    """The cluster's objects, with what the candidate's own workload adds first: it is the newer of two alike."""
-    added = Snapshot.from_objects(companions).objects
-    claims = _claims_to_come(objects, added)
-    return replace(
-        objects,
-        persistent_volume_claims=(*objects.persistent_volume_claims, *claims),
-        replication_controllers=(*added.replication_controllers, *objects.replication_controllers),
-        replica_sets=(*added.replica_sets, *objects.replica_sets),
-        stateful_sets=(*added.stateful_sets, *objects.stateful_sets),
-    )
-
-
-def _claims_to_come(objects: ClusterObjects, added: ClusterObjects) -> Iterable[PersistentVolumeClaim]:
-    """Claims a StatefulSet would make for its new pod; nothing to go by where no StorageClass was listed."""
-    known = {(claim.metadata.namespace, claim.metadata.name) for claim in objects.persistent_volume_claims}
-    for claim in added.persistent_volume_claims if objects.knows(StorageClass) else ():
-        if (claim.metadata.namespace, claim.metadata.name) not in known:
-            default_storage_class(claim, objects.storage_classes)
-            yield claim
 
 
 def _profile(config: str | Path | None, scheduler_name: str, version: KubeVersion) -> Profile:

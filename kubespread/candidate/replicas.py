@@ -5,9 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
 
-from kubespread.candidate.candidate import WorkloadName
+from kubespread.candidate.candidate import Candidate, WorkloadName
 from kubespread.kube.objects import Pod
 from kubespread.kube.workloads import ReplicaSet
+
+
+def others(pods: Sequence[Pod], candidate: Candidate) -> Sequence[Pod]:
+    """The cluster's pods without the candidate itself, where it is one of them."""
+    if not candidate.is_stored:
+        return pods
+    asked = candidate.pod.metadata
+    return tuple(pod for pod in pods if (pod.metadata.namespace, pod.metadata.name) != (asked.namespace, asked.name))
 
 
 def present_replicas(pods: Iterable[Pod], workload: WorkloadName, replica_sets: Sequence[ReplicaSet]) -> list[Pod]:

@@ -7,6 +7,7 @@ k8s.io/kubernetes/pkg/util/tolerations.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 
 from kubespread.kube.objects import Pod, Toleration
 
@@ -49,10 +50,13 @@ def _covers(wide: Toleration, narrow: Toleration) -> bool:
         return False
     if wide.effect not in (narrow.effect, ""):
         return False
-    if wide.effect == "NoExecute" and wide.toleration_seconds is not None:
-        if narrow.toleration_seconds is None or narrow.toleration_seconds > wide.toleration_seconds:
-            return False
+    if wide.effect == "NoExecute" and _seconds(narrow) > _seconds(wide):
+        return False
     if wide.operator == "Exists":
         return True
     # Kubernetes compares the narrow one's operator as it is written, though an absent one means the same.
     return wide.operator in ("Equal", "") and narrow.operator == "Equal" and wide.value == narrow.value
+
+
+def _seconds(toleration: Toleration) -> float:
+    return inf if toleration.toleration_seconds is None else toleration.toleration_seconds

@@ -113,9 +113,13 @@ class ClusterObjects:
     cron_jobs: tuple[CronJob, ...] = ()
     listed: frozenset[str] = frozenset()
     """The kinds of which all objects are here, though there may be none."""
+    partly_known: frozenset[str] = frozenset()
+    """The kinds of which only some are here, those that came with the question; the cluster's own were not read."""
 
     def knows(self, kind: type[ApiObject]) -> bool:
         """Whether something can be said about objects of ``kind``: some are here, or it is known that there are none."""
+        if kind.__name__ in self.partly_known:
+            return False
         return kind.__name__ in self.listed or any(getattr(self, name) for cls, name in FIELDS.values() if cls is kind)
 
 

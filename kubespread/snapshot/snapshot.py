@@ -34,7 +34,7 @@ KINDS: Mapping[tuple[str, str], type[ApiObject]] = {
 }
 
 
-_CLUSTER_SCOPED = (
+CLUSTER_SCOPED = (
     Node,
     Namespace,
     PersistentVolume,
@@ -46,6 +46,7 @@ _CLUSTER_SCOPED = (
     RuntimeClass,
     DeviceClass,
 )
+"""The kinds whose objects are in no namespace."""
 
 
 class Origin(msgspec.Struct, rename="camel", kw_only=True, frozen=True, omit_defaults=True):
@@ -163,7 +164,7 @@ class SnapshotBuilder:
     def add(self, found: ApiObject) -> None:
         """Take one typed object of a known kind."""
         meta = found.metadata
-        key = ("" if isinstance(found, _CLUSTER_SCOPED) else meta.namespace or DEFAULT_NAMESPACE, meta.name)
+        key = ("" if isinstance(found, CLUSTER_SCOPED) else meta.namespace or DEFAULT_NAMESPACE, meta.name)
         same_kind = self._objects[type(found)]
         known = same_kind.get(key)
         if known is None or _is_newer(meta.resource_version, known.metadata.resource_version):
