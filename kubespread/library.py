@@ -9,13 +9,16 @@ from typing import Any, Literal, TypedDict, Unpack
 
 from kubespread.candidate.candidate import Surroundings
 from kubespread.candidate.companions import with_companions, with_given
+from kubespread.candidate.creation import creation, without_waiting
 from kubespread.candidate.manifests import Manifest, from_manifest, manifest_of, read_manifest
 from kubespread.candidate.replicas import others, present_replicas, replica_names
 from kubespread.candidate.stored import from_cluster, is_reference
 from kubespread.errors import Fault, ManifestError, UsageError
 from kubespread.kube.admission import DEFAULT_NAMESPACE
 from kubespread.kube.admission_objects import AdmissionPlugins
+from kubespread.kube.cluster_objects import ResourceQuota
 from kubespread.kube.objects import Pod
+from kubespread.kube.quota import charged
 from kubespread.kube.versions import SCORES_SINCE, KubeVersion
 from kubespread.manifest.documents import documents
 from kubespread.manifest.events import MalformedError
@@ -161,7 +164,8 @@ def simulate_together(
     if runs < 1:
         raise UsageError(f"runs must be at least 1, not {runs}")
     sources, snapshot, notes = _read(snapshot, pods, namespace)
-    plugins = AdmissionPlugins(admission, default_toleration_seconds, pod_node_selector)
+    plugins = AdmissionPlugins(admission, default_toleration_seconds, pod_node_selector, resource_quota=False)
+    quotas: Sequence[ResourceQuota] = snapshot.objects.resource_quotas if admission else ()
     queue = [
         _Asked(snapshot, source, scheduler_config, kube_version, name, namespace, scheduler_name, feature_gates, plugins, notes)
         for source in _workloads(sources, name)
@@ -174,12 +178,19 @@ def simulate_together(
         candidate, version = asked.chosen, asked.profile.args.version
         if not version.since(SCORES_SINCE):
             raise UsageError(f"kube-scheduler {version}: where replicas land depends on scores, which are modelled since 1.{SCORES_SINCE}")
-        present = [] if candidate.workload is None else present_replicas(cluster.pods, candidate.workload, snapshot.objects.replica_sets)
+        present = present_replicas(cluster.pods, candidate, snapshot.objects.replica_sets)
+        quotas = without_waiting(quotas, snapshot.pods, candidate, snapshot.objects.replica_sets)
         if from_scratch:
+            for found in present:
+                quotas = charged(quotas, found, -1)
             cluster, present = cluster.without_pods(present), []
+        wanted = None if until_full else max(0, (candidate.replicas if replicas is None else replicas) - len(present))
+        created = creation(candidate, quotas, wanted, present)
         question = Question(
             pod=candidate.pod,
-            replicas=None if until_full else max(0, (candidate.replicas if replicas is None else replicas) - len(present)),
+            replicas=wanted,
+            creatable=created.copies,
+            refusal=created.refusal,
             is_daemon=candidate.workload is not None and candidate.workload.kind == "DaemonSet",
             names=replica_names(candidate.pod, present),
             present=[cluster.node_index[found.spec.node_name] for found in present],
@@ -189,13 +200,17 @@ def simulate_together(
             keys=keys,
             heard=heard,
             workload=f"{candidate.workload.kind}/{candidate.workload.name}" if candidate.workload is not None else None,
-            notes=candidate.notes,
+            notes=(*candidate.notes, *created.notes),
             admission=candidate.admission,
         )
         if question.is_daemon and replicas is not None:
             raise UsageError(f"{question.workload}: a DaemonSet has no replicas, it runs one pod on every node it may run on")
         report = simulate_pod(cluster, asked.profile, question)
         reports.append(report.with_gaps(asked.gaps) if asked.gaps else report)
+        if not candidate.is_stored:
+            quotas = charged(
+                quotas, candidate.pod, min((count for count in (wanted, created.copies) if count is not None), default=report.placed)
+            )
         placed += cluster.copies(candidate.pod, (cluster.node_index[placement.node] for placement in report.placements))
     return tuple(reports)
 

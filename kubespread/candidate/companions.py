@@ -12,6 +12,7 @@ from kubespread.kube.admission import default_storage_class
 from kubespread.kube.cluster_objects import FIELDS, ClusterObjects
 from kubespread.kube.decoding import DecodingError
 from kubespread.kube.meta import ApiObject
+from kubespread.kube.quota import with_usage
 from kubespread.kube.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
 from kubespread.kube.workloads import WORKLOADS
 from kubespread.manifest.documents import KubernetesObject
@@ -30,6 +31,7 @@ _SELECTING = ("ReplicaSet", "StatefulSet", "ReplicationController")
 def with_given(snapshot: Snapshot, manifests: Iterable[Manifest], namespace: str) -> tuple[Snapshot, tuple[str, ...]]:
     """The cluster with all that scheduling reads of the manifests beside pods and workloads, and a note a file.
 
+    Quotas say what is used, the new ones too.
     ``namespace`` is that of objects that name none. Raises ManifestError for values of the wrong type.
     """
     notes = []
@@ -43,7 +45,8 @@ def with_given(snapshot: Snapshot, manifests: Iterable[Manifest], namespace: str
         if names:
             listed = ", ".join(f"{kind} {', '.join(of_kind)}" for kind, of_kind in names.items())
             notes.append(f"taken to be in the cluster, since {manifest.file} brings it: {listed}")
-    return snapshot, tuple(notes)
+    quotas = with_usage(snapshot.objects.resource_quotas, snapshot.pods)
+    return replace(snapshot, objects=replace(snapshot.objects, resource_quotas=quotas)), tuple(notes)
 
 
 def _typed(manifest: Manifest, namespace: str) -> list[ApiObject]:

@@ -1,7 +1,7 @@
 """Admission with the objects the snapshot holds: what it changes of a pod, and what it refuses.
 
-Source of the rules: the LimitRanger, PodNodeSelector, Priority, DefaultTolerationSeconds and RuntimeClass admission
-plugins of Kubernetes 1.36.
+Source of the rules: the LimitRanger, PodNodeSelector, Priority, DefaultTolerationSeconds, RuntimeClass and
+ResourceQuota admission plugins of Kubernetes 1.36.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from kubespread.kube.limit_ranges import fill, refusal
 from kubespread.kube.meta import ResourceList
 from kubespread.kube.objects import Pod, Toleration
 from kubespread.kube.pod_requests import amounts
+from kubespread.kube.quota import allowance
 
 _PREEMPTING = "PreemptLowerPriority"
 _BUILT_IN_PRIORITIES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
@@ -31,6 +32,8 @@ class AdmissionPlugins:
     """On in every cluster unless it is switched off."""
     pod_node_selector: bool = False
     """Off in every cluster unless it is switched on."""
+    resource_quota: bool = True
+    """False where whoever asks counts the pods himself."""
 
 
 class ForbiddenError(Exception):
@@ -65,6 +68,8 @@ def validate_with(pod: Pod, objects: ClusterObjects, plugins: AdmissionPlugins) 
     found = _runtime_class_named(name, objects) if name else None
     if pod.spec.overhead and (not name or (found is not None and found.overhead is None)):
         raise ForbiddenError("pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead")
+    if plugins.resource_quota and (allowed := allowance(pod, objects.resource_quotas)).copies == 0:
+        raise ForbiddenError(allowed.refusal)
 
 
 def _limit_ranges(pod: Pod, objects: ClusterObjects) -> list[LimitRange]:

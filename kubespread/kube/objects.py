@@ -134,7 +134,7 @@ class PodResourceClaim(KubeObject):
 class PodSpec(KubeObject):
     ignored = frozenset(
         {
-            "ephemeralContainers", "terminationGracePeriodSeconds", "activeDeadlineSeconds", "dnsPolicy", "serviceAccountName",
+            "ephemeralContainers", "terminationGracePeriodSeconds", "dnsPolicy", "serviceAccountName",
             "serviceAccount", "automountServiceAccountToken", "hostPID", "hostIPC", "shareProcessNamespace", "securityContext",
             "imagePullSecrets", "hostname", "subdomain", "hostAliases", "readinessGates", "enableServiceLinks", "setHostnameAsFQDN",
             "hostnameOverride", "schedulingGroup", "dnsConfig",
@@ -154,6 +154,7 @@ class PodSpec(KubeObject):
     scheduling_gates: list[PodSchedulingGate] = field(default_factory=list)
     scheduler_name: str = ""
     restart_policy: str = ""
+    active_deadline_seconds: Int64 | None = None
     host_network: bool = False
     host_users: bool | None = None
     priority: Int32 | None = None

@@ -153,7 +153,7 @@ def _daemon_set(found: KubernetesObject, namespace: str, template: Data) -> _Mad
         "controller-revision-hash is computed by kubespread",
         "a DaemonSet pins each of its pods to one node; the pod is judged here without that pin",
     )
-    return _Made(pod, (), notes)
+    return _Made(pod, (_in_namespace(found, namespace),), notes)
 
 
 def _job(found: KubernetesObject, namespace: str, template: Data) -> _Made:

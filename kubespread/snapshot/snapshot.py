@@ -20,6 +20,12 @@ from kubespread.kube.meta import ApiObject
 from kubespread.kube.objects import Node, Pod
 from kubespread.kube.pod_sharing import PodSharing
 from kubespread.kube.storage import CSIDriver, CSINode, PersistentVolume, StorageClass, VolumeAttachment
+from kubespread.kube.webhooks import (
+    MutatingAdmissionPolicy,
+    MutatingWebhookConfiguration,
+    ValidatingAdmissionPolicy,
+    ValidatingWebhookConfiguration,
+)
 from kubespread.manifest.stream import Found
 
 STAMP = "kubespread"
@@ -45,6 +51,10 @@ CLUSTER_SCOPED = (
     PriorityClass,
     RuntimeClass,
     DeviceClass,
+    MutatingWebhookConfiguration,
+    ValidatingWebhookConfiguration,
+    MutatingAdmissionPolicy,
+    ValidatingAdmissionPolicy,
 )
 """The kinds whose objects are in no namespace."""
 
