@@ -8,17 +8,17 @@ from pathlib import Path
 from typing import Any, Literal, TypedDict, Unpack
 
 from kubespread.candidate.candidate import Surroundings
-from kubespread.candidate.manifests import Manifest, from_manifest, from_object, read_manifest
-from kubespread.candidate.replicas import present_replicas, replica_names
+from kubespread.candidate.companions import with_companions, with_given
+from kubespread.candidate.creation import creation, without_waiting
+from kubespread.candidate.manifests import Manifest, from_manifest, manifest_of, read_manifest
+from kubespread.candidate.replicas import others, present_replicas, replica_names
 from kubespread.candidate.stored import from_cluster, is_reference
 from kubespread.errors import Fault, ManifestError, UsageError
-from kubespread.kube.admission import DEFAULT_NAMESPACE, default_storage_class
+from kubespread.kube.admission import DEFAULT_NAMESPACE
 from kubespread.kube.admission_objects import AdmissionPlugins
-from kubespread.kube.cluster_objects import ClusterObjects
-from kubespread.kube.gated_fields import as_counted
+from kubespread.kube.cluster_objects import ResourceQuota
 from kubespread.kube.objects import Pod
-from kubespread.kube.priority import priority_of
-from kubespread.kube.storage import PersistentVolumeClaim, StorageClass
+from kubespread.kube.quota import charged
 from kubespread.kube.versions import SCORES_SINCE, KubeVersion
 from kubespread.manifest.documents import documents
 from kubespread.manifest.events import MalformedError
@@ -29,11 +29,10 @@ from kubespread.planner.report import ExplainReport
 from kubespread.planner.simulate import Question
 from kubespread.planner.simulate import simulate as simulate_pod
 from kubespread.planner.simulation_report import SimulateReport
-from kubespread.scheduler.cluster.change import Change
-from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.configuration.decoding import ConfigurationError
-from kubespread.scheduler.configuration.loading import load_profiles, with_sorted_keys
-from kubespread.scheduler.placing import first_in_heap, smallest_name
+from kubespread.scheduler.cluster import Cluster
+from kubespread.scheduler.configuration.args import ConfigurationError
+from kubespread.scheduler.configuration.loading import load_profiles
+from kubespread.scheduler.preemption import priority_of
 from kubespread.scheduler.profile import Profile, default_profile
 from kubespread.snapshot.files import load as load_files
 from kubespread.snapshot.kubeconfig import Access
@@ -81,7 +80,8 @@ def explain(
     Raises ManifestError, SnapshotError and UsageError.
     """
     plugins = AdmissionPlugins(admission, default_toleration_seconds, pod_node_selector)
-    asked = _Asked(snapshot, pod, scheduler_config, kube_version, name, namespace, scheduler_name, feature_gates, plugins)
+    (source,), snapshot, notes = _read(snapshot, [pod], namespace)
+    asked = _Asked(snapshot, source, scheduler_config, kube_version, name, namespace, scheduler_name, feature_gates, plugins, notes)
     chosen = asked.chosen
     report = explain_pod(asked.cluster, chosen.pod, asked.profile, chosen.notes, chosen.admission, preemption=preemption)
     return report.with_gaps(asked.gaps) if asked.gaps else report
@@ -163,58 +163,84 @@ def simulate_together(
         raise UsageError(f"replicas must be at least 0, not {replicas}")
     if runs < 1:
         raise UsageError(f"runs must be at least 1, not {runs}")
-    chosen = [each for pod in pods for each in _workloads(pod, name)]
-    plugins = AdmissionPlugins(admission, default_toleration_seconds, pod_node_selector)
+    sources, snapshot, notes = _read(snapshot, pods, namespace)
+    plugins = AdmissionPlugins(admission, default_toleration_seconds, pod_node_selector, resource_quota=False)
+    quotas: Sequence[ResourceQuota] = snapshot.objects.resource_quotas if admission else ()
     queue = [
-        _Asked(snapshot, pod, scheduler_config, kube_version, own, namespace, scheduler_name, feature_gates, plugins) for pod, own in chosen
+        _Asked(snapshot, source, scheduler_config, kube_version, name, namespace, scheduler_name, feature_gates, plugins, notes)
+        for source in _workloads(sources, name)
     ]
     queue.sort(key=lambda asked: -priority_of(asked.chosen.pod))
     reports: list[SimulateReport] = []
-    placed: list[tuple[Pod, int]] = []
+    placed: list[Pod] = []
     for asked in queue:
-        cluster = asked.cluster.after(Change(come=placed))
+        cluster = asked.cluster if not placed else asked.cluster.with_others(placed)
         candidate, version = asked.chosen, asked.profile.args.version
         if not version.since(SCORES_SINCE):
             raise UsageError(f"kube-scheduler {version}: where replicas land depends on scores, which are modelled since 1.{SCORES_SINCE}")
-        present = [] if candidate.workload is None else present_replicas(cluster.pods, candidate.workload, snapshot.objects.replica_sets)
+        present = present_replicas(cluster.pods, candidate, snapshot.objects.replica_sets)
+        quotas = without_waiting(quotas, snapshot.pods, candidate, snapshot.objects.replica_sets)
         if from_scratch:
-            gone = set(map(id, present))
-            cluster, present = cluster.after(Change(gone=[at for at, pod in enumerate(cluster.pods) if id(pod) in gone])), []
+            for found in present:
+                quotas = charged(quotas, found, -1)
+            cluster, present = cluster.without_pods(present), []
+        wanted = None if until_full else max(0, (candidate.replicas if replicas is None else replicas) - len(present))
+        created = creation(candidate, quotas, wanted, present)
         question = Question(
             pod=candidate.pod,
-            replicas=None if until_full else max(0, (candidate.replicas if replicas is None else replicas) - len(present)),
+            replicas=wanted,
+            creatable=created.copies,
+            refusal=created.refusal,
             is_daemon=candidate.workload is not None and candidate.workload.kind == "DaemonSet",
             names=replica_names(candidate.pod, present),
-            present=[cluster.nodes.index[found.spec.node_name] for found in present],
+            present=[cluster.node_index[found.spec.node_name] for found in present],
             seed=seed,
-            break_tie=smallest_name if ties == "name" else first_in_heap,
             runs=runs,
             preemption=preemption,
             keys=keys,
             heard=heard,
             workload=f"{candidate.workload.kind}/{candidate.workload.name}" if candidate.workload is not None else None,
-            notes=candidate.notes,
+            notes=(*candidate.notes, *created.notes),
             admission=candidate.admission,
         )
         if question.is_daemon and replicas is not None:
             raise UsageError(f"{question.workload}: a DaemonSet has no replicas, it runs one pod on every node it may run on")
         report = simulate_pod(cluster, asked.profile, question)
         reports.append(report.with_gaps(asked.gaps) if asked.gaps else report)
-        placed += [(candidate.pod, cluster.nodes.index[placement.node]) for placement in report.placements]
+        if not candidate.is_stored:
+            quotas = charged(
+                quotas, candidate.pod, min((count for count in (wanted, created.copies) if count is not None), default=report.placed)
+            )
+        placed += cluster.copies(candidate.pod, (cluster.node_index[placement.node] for placement in report.placements))
     return tuple(reports)
 
 
-PodSource = Mapping[str, Any] | str | Path | Manifest
+PodSource = Manifest | str
+"""What was read, or a reference to something in the cluster."""
 
 
-def _workloads(pod: Mapping[str, Any] | str | Path, name: str | None) -> list[tuple[PodSource, str | None]]:
-    """Every workload of a manifest unless one is named; a manifest is read once, as standard input must be."""
-    if isinstance(pod, Mapping) or _is_reference(pod):
-        return [(pod, name)]
-    manifest = read_manifest(str(pod))
-    if name is not None or len(manifest.workloads) < 2:
-        return [(manifest, name)]
-    return [(manifest, own) for own in manifest.workloads]
+def _read(
+    snapshot: Snapshot, pods: Iterable[Mapping[str, Any] | str | Path], namespace: str | None
+) -> tuple[list[PodSource], Snapshot, tuple[str, ...]]:
+    """Each manifest, read once, as standard input must be; the cluster with what they hold beside workloads; and notes of it."""
+    sources = [_source(pod) for pod in pods]
+    manifests = [source for source in sources if isinstance(source, Manifest)]
+    cluster, notes = with_given(snapshot, manifests, namespace or snapshot.origin.namespace or DEFAULT_NAMESPACE)
+    return sources, cluster, notes
+
+
+def _source(pod: Mapping[str, Any] | str | Path) -> PodSource:
+    if isinstance(pod, Mapping):
+        return manifest_of(pod)
+    return str(pod) if _is_reference(pod) else read_manifest(str(pod))
+
+
+def _workloads(sources: Sequence[PodSource], name: str | None) -> list[PodSource]:
+    """Every workload of each manifest unless one is named; a manifest may hold none as long as another one does."""
+    bearing = [source for source in sources if isinstance(source, str) or source.workloads] or sources
+    if name is not None:
+        return list(bearing)
+    return [each for source in bearing for each in ([source] if isinstance(source, str) else source.each() or [source])]
 
 
 def _is_reference(pod: str | Path) -> bool:
@@ -228,7 +254,7 @@ class _Asked:
     def __init__(
         self,
         snapshot: Snapshot,
-        pod: PodSource,
+        source: PodSource,
         scheduler_config: str | Path | None,
         kube_version: str | None,
         name: str | None,
@@ -236,23 +262,19 @@ class _Asked:
         scheduler_name: str | None,
         feature_gates: str | None,
         plugins: AdmissionPlugins,
+        notes: Sequence[str],
     ) -> None:
         origin = snapshot.origin
         version = KubeVersion.of_server(origin.server_version) if kube_version is None else KubeVersion.parse(kube_version)
         version = version.with_gates(feature_gates or "")
         surroundings = Surroundings(snapshot.objects, version, name, namespace, origin.namespace or DEFAULT_NAMESPACE, plugins)
-        if isinstance(pod, Mapping):
-            self.chosen = from_object(pod, surroundings)
-        elif isinstance(pod, Manifest):
-            self.chosen = from_manifest(pod, surroundings)
-        elif _is_reference(pod):
-            self.chosen, snapshot = from_cluster(str(pod), snapshot, surroundings)
+        if isinstance(source, Manifest):
+            chosen = from_manifest(source, surroundings)
         else:
-            self.chosen = from_manifest(read_manifest(str(pod)), surroundings)
+            chosen = from_cluster(source, snapshot, surroundings)
+        self.chosen = replace(chosen, notes=(*notes, *chosen.notes))
         self.profile = _profile(scheduler_config, scheduler_name or self.chosen.pod.spec.scheduler_name, version)
-        self.cluster = Cluster.of(
-            snapshot.nodes, as_counted(snapshot.pods, version), _with_companions(snapshot.objects, self.chosen.companions)
-        )
+        self.cluster = Cluster(snapshot.nodes, others(snapshot.pods, chosen), with_companions(snapshot.objects, self.chosen.companions))
         self.gaps = origin.gaps if kube_version is not None else (*origin.gaps, *_version_gap(origin.server_version, version))
 
 
@@ -261,28 +283,6 @@ def _version_gap(server_version: str, version: KubeVersion) -> Iterator[str]:
     given = KubeVersion.minor_of(server_version)
     if given is not None and given != version.minor:
         yield f"the cluster runs {server_version}, which is not modelled: answers are those of {version}"
-
-
-def _with_companions(objects: ClusterObjects, companions: Iterable[Mapping[str, Any]]) -> ClusterObjects:
-    """The cluster's objects, with what the candidate's own workload adds first: it is the newer of two alike."""
-    added = Snapshot.from_objects(companions).objects
-    claims = _claims_to_come(objects, added)
-    return replace(
-        objects,
-        persistent_volume_claims=(*objects.persistent_volume_claims, *claims),
-        replication_controllers=(*added.replication_controllers, *objects.replication_controllers),
-        replica_sets=(*added.replica_sets, *objects.replica_sets),
-        stateful_sets=(*added.stateful_sets, *objects.stateful_sets),
-    )
-
-
-def _claims_to_come(objects: ClusterObjects, added: ClusterObjects) -> Iterable[PersistentVolumeClaim]:
-    """Claims a StatefulSet would make for its new pod; nothing to go by where no StorageClass was listed."""
-    known = {(claim.metadata.namespace, claim.metadata.name) for claim in objects.persistent_volume_claims}
-    for claim in added.persistent_volume_claims if objects.knows(StorageClass) else ():
-        if (claim.metadata.namespace, claim.metadata.name) not in known:
-            default_storage_class(claim, objects.storage_classes)
-            yield claim
 
 
 def _profile(config: str | Path | None, scheduler_name: str, version: KubeVersion) -> Profile:
@@ -300,21 +300,12 @@ def _configured_profiles(config: str | Path, version: KubeVersion) -> tuple[Prof
         found = [document for document in documents(text) if document is not None]
         if len(found) != 1:
             raise ManifestError(file, [Fault(f"expected one KubeSchedulerConfiguration, found {len(found)} documents")])
-        is_json = text.lstrip().startswith(b"{")
-        return load_profiles(found[0] if is_json else with_sorted_keys(found[0]), version)
+        return load_profiles(found[0], version)
     except MalformedError as error:
         raise ManifestError(file, [error.fault]) from error
     except ConfigurationError as error:
-        raise ManifestError(file, list(_configuration_faults(error, FieldLines(text)))) from error
-
-
-def _configuration_faults(error: ConfigurationError, lines: FieldLines) -> Iterator[Fault]:
-    """kube-scheduler's own text at its first fault's line; of several, each once more where it stands."""
-    places = [lines.line(0, blame.path) for blame in error.blames]
-    yield Fault(str(error), line=places[0] if places else None)
-    for blame, line in zip(error.blames, places, strict=True):
-        if len(places) > 1:
-            yield Fault(blame.message, blame.path, line)
+        line = FieldLines(text).line(0, error.path) if error.path else None
+        raise ManifestError(file, [Fault(str(error), line=line)]) from error
 
 
 def _config_text(config: str | Path) -> tuple[str, bytes]:

@@ -32,6 +32,8 @@ class Candidate:
     """What creates the pod, None for a pod by itself."""
     replicas: int = 1
     """How many of it the workload asks for."""
+    is_stored: bool = False
+    """Whether the pod is in the cluster already: it is asked about in a cluster without it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
 from kubespread.candidate.candidate import Candidate, Surroundings, WorkloadName
+from kubespread.candidate.rescheduling import scheduled_again
 from kubespread.errors import Fault, ManifestError, UsageError
 from kubespread.kube.admission import default_pod
-from kubespread.kube.admission_objects import ForbiddenError, admit_with
+from kubespread.kube.admission_objects import ForbiddenError, admit_with, validate_with
 from kubespread.kube.candidate import (
     admit,
     decode_pod,
@@ -21,14 +24,15 @@ from kubespread.kube.decoding import DecodingError, decode
 from kubespread.kube.gated_fields import drop_fields
 from kubespread.kube.meta import LabelSelector
 from kubespread.kube.names import dns_label_faults
+from kubespread.kube.objects import Pod, PodStatus
 from kubespread.kube.unknown_fields import unknown_fields, workload_type
 from kubespread.kube.validation.faults import FieldFault, required
 from kubespread.kube.versions import KubeVersion
-from kubespread.manifest.documents import KubernetesObject, objects
+from kubespread.manifest.documents import KubernetesObject, objects, opened
 from kubespread.manifest.events import MalformedError
 from kubespread.manifest.lines import FieldLines
 from kubespread.manifest.reading import MAX_MANIFEST_BYTES, display_name, read_text_bytes
-from kubespread.manifest.workload import PodManifest, is_workload, pod_manifest
+from kubespread.manifest.workload import PodManifest, is_workload, named, pod_manifest, without_status
 
 _SELECTING_KINDS = frozenset({"Deployment", "ReplicaSet", "StatefulSet", "DaemonSet"})
 _OBJECT_NAME = "<object>"
@@ -36,16 +40,27 @@ _OBJECT_NAME = "<object>"
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """A file that was read once, and the objects in it."""
+    """The objects of a file that was read once, or of an object at hand."""
 
     file: str
-    text: bytes
     found: Sequence[KubernetesObject]
+    text: bytes | None = None
+    """Where the lines of its fields can be looked up."""
+    chosen: KubernetesObject | None = None
+    """The one of its workloads that is meant, None where that is yet to be decided."""
 
     @property
-    def workloads(self) -> list[str]:
-        """What can be chosen by name."""
-        return [_label(item) for item in self.found if is_workload(item)]
+    def workloads(self) -> list[KubernetesObject]:
+        """What can be asked about."""
+        return [item for item in self.found if is_workload(item)]
+
+    def each(self) -> list[Manifest]:
+        """The same once for every workload. Raises ManifestError where one is there twice."""
+        given = Counter(_label(item, item.namespace) for item in self.workloads if item.name)
+        twice = [Fault(f"{label} is given {times} times") for label, times in given.items() if times > 1]
+        if twice:
+            raise ManifestError(self.file, twice)
+        return [replace(self, chosen=item) for item in self.workloads]
 
 
 def read_manifest(path: str) -> Manifest:
@@ -53,25 +68,30 @@ def read_manifest(path: str) -> Manifest:
     file = display_name(path)
     try:
         text = read_text_bytes(path, MAX_MANIFEST_BYTES)
-        return Manifest(file, text, list(objects(text)))
+        return Manifest(file, list(objects(text)), text)
     except OSError as error:
         raise ManifestError(file, [Fault(error.strerror or str(error))]) from error
     except MalformedError as error:
         raise ManifestError(file, [error.fault]) from error
 
 
+def manifest_of(data: Mapping[str, Any]) -> Manifest:
+    """The same for an object at hand: a Pod, a workload, or a List. Raises ManifestError."""
+    try:
+        return Manifest(_OBJECT_NAME, list(opened(KubernetesObject(dict(data)))))
+    except MalformedError as error:
+        raise ManifestError(_OBJECT_NAME, [error.fault]) from error
+
+
 def from_manifest(manifest: Manifest, surroundings: Surroundings) -> Candidate:
     """The pod of the manifest's workload, the one named where there are several. Raises ManifestError and UsageError."""
-    source = _choose(manifest.file, manifest.found, surroundings.name)
-    return _candidate(manifest.file, FieldLines(manifest.text), source, surroundings)
+    source = manifest.chosen or _choose(manifest, surroundings)
+    return _candidate(manifest.file, FieldLines(manifest.text) if manifest.text is not None else None, source, surroundings)
 
 
 def from_object(data: Mapping[str, Any], surroundings: Surroundings) -> Candidate:
-    """The same for an object at hand: a Pod, a workload, or a List with one of them."""
-    found = [KubernetesObject(dict(data))]
-    if found[0].kind.endswith("List"):
-        found = [KubernetesObject(item) for item in data.get("items") or ()]
-    return _candidate(_OBJECT_NAME, None, _choose(_OBJECT_NAME, found, surroundings.name), surroundings)
+    """The same for an object at hand."""
+    return from_manifest(manifest_of(data), surroundings)
 
 
 def _candidate(file: str, lines: FieldLines | None, source: KubernetesObject, surroundings: Surroundings) -> Candidate:
@@ -83,25 +103,44 @@ def _candidate(file: str, lines: FieldLines | None, source: KubernetesObject, su
         if placed:
             raise ManifestError(file, placed)
 
+    source, status = without_status(source)
     given = source
     try:
-        source = replace(source, data=normalized_workload(source.data, source.kind))
+        source = named(replace(source, data=normalized_workload(source.data, source.kind)))
     except DecodingError as error:
-        refuse([(error.path, f"{_handled_as(source)}{error}")])
+        refuse([(error.path, f"{handled_as(source)}{error}")])
     manifest = _pod_manifest(file, source, _namespace(source, surroundings))
     refuse(_unknown_fields(given, manifest.template_path))
     refuse(_template_faults(manifest, surroundings.version))
     pod = decode_pod(manifest.pod)
-    dropped = drop_fields(pod, surroundings.version)
+    is_stored = bool(pod.metadata.uid)
+    notes = [*manifest.notes, *drop_fields(pod, surroundings.version)]
+    if is_stored:
+        try:
+            pod.status = decode(status, PodStatus, "status")
+        except DecodingError as error:
+            refuse([(error.path, f"{handled_as(source)}{error}")])
+        notes += scheduled_again(pod)
+    elif pod.spec.node_name:
+        notes.append(f"spec.nodeName is {pod.spec.node_name}: kube-scheduler never sees such a pod; its filters are asked all the same")
     default_pod(pod)
-    try:
+    with _forbidden(file, pod):
         admission = admit_with(pod, surroundings.objects, surroundings.admission)
-    except ForbiddenError as error:
-        raise ManifestError(file, [Fault(f'pods "{pod.metadata.name}" is forbidden: {error}')]) from error
     inside = f"{manifest.template_path}." if manifest.template_path else ""
     refuse((f"{inside}{fault.path}", fault.message) for fault in admit(pod, surroundings.version))
+    with _forbidden(file, pod):
+        validate_with(pod, surroundings.objects, surroundings.admission)
     workload = WorkloadName(source.kind, pod.metadata.namespace, source.name) if manifest.template_path else None
-    return Candidate(pod, manifest.companions, (*manifest.notes, *dropped), tuple(admission), workload, _replicas(source))
+    return Candidate(pod, manifest.companions, tuple(notes), tuple(admission), workload, _replicas(source), is_stored)
+
+
+@contextmanager
+def _forbidden(file: str, pod: Pod) -> Iterator[None]:
+    """An admission plugin's refusal as the API server words it."""
+    try:
+        yield
+    except ForbiddenError as error:
+        raise ManifestError(file, [Fault(f'pods "{pod.metadata.name}" is forbidden: {error}')]) from error
 
 
 def _replicas(source: KubernetesObject) -> int:
@@ -116,22 +155,29 @@ def _replicas(source: KubernetesObject) -> int:
     return replicas if isinstance(replicas, int) else 1
 
 
-def _choose(file: str, found: Sequence[KubernetesObject], name: str | None) -> KubernetesObject:
-    workloads = [item for item in found if is_workload(item)]
+def _choose(manifest: Manifest, surroundings: Surroundings) -> KubernetesObject:
+    file, workloads, name = manifest.file, manifest.workloads, surroundings.name
     if not workloads:
-        kinds = ", ".join(sorted({item.kind or "an object without kind" for item in found}))
+        kinds = ", ".join(sorted({item.kind or "an object without kind" for item in manifest.found}))
         raise ManifestError(file, [Fault(f"expected a Pod or a workload, found {kinds or 'nothing'}")])
-    chosen = [item for item in workloads if name is None or name in (item.name, _label(item))]
+    default = surroundings.namespace or surroundings.context_namespace
+    labels = [_label(item, item.namespace or default) for item in workloads]
+    # NAME, Kind/NAME or NS/Kind/NAME.
+    chosen = [item for item, label in zip(workloads, labels, strict=True) if name is None or f"/{label}".endswith(f"/{name}")]
     if len(chosen) == 1:
         return chosen[0]
-    listed = ", ".join(_label(item) for item in workloads)
+    short = [label.partition("/")[2] for label in labels]
+    listed = ", ".join(label if short.count(brief) > 1 else brief for label, brief in zip(labels, short, strict=True))
     if chosen:
         raise UsageError(f"{file}: several workloads ({listed}); choose one with --name")
     raise UsageError(f"{file}: no workload named {name!r}; found {listed}")
 
 
-def _label(item: KubernetesObject) -> str:
-    return f"{item.kind}/{item.name}"
+def _label(item: KubernetesObject, namespace: str) -> str:
+    """An object without a name is known by the beginning of the one it will get."""
+    metadata = item.data.get("metadata")
+    name = item.name or (metadata.get("generateName") if isinstance(metadata, dict) else "")
+    return f"{namespace}/{item.kind}/{name}"
 
 
 def _namespace(source: KubernetesObject, surroundings: Surroundings) -> str:
@@ -139,7 +185,7 @@ def _namespace(source: KubernetesObject, surroundings: Surroundings) -> str:
     asked = surroundings.namespace
     if asked is not None and (faults := dns_label_faults(asked)):
         raise UsageError(f"invalid namespace {asked!r}: {faults[0]}")
-    own = (source.data.get("metadata") or {}).get("namespace")
+    own = source.namespace
     if own and asked and own != asked:
         raise UsageError(
             f'the namespace from the provided object "{own}" does not match the namespace "{asked}". '
@@ -155,7 +201,8 @@ def _pod_manifest(file: str, source: KubernetesObject, namespace: str) -> PodMan
         raise ManifestError(file, [error.fault]) from error
 
 
-def _handled_as(source: KubernetesObject) -> str:
+def handled_as(source: KubernetesObject) -> str:
+    """How the API server begins to say that it cannot decode ``source``."""
     version = source.api_version.rpartition("/")[2]
     return f'{source.kind} in version "{version}" cannot be handled as a {source.kind}: '
 

@@ -11,6 +11,7 @@ import msgspec
 
 from kubespread.candidate.candidate import Candidate, Surroundings, WorkloadName
 from kubespread.candidate.manifests import from_object
+from kubespread.candidate.rescheduling import scheduled_again
 from kubespread.errors import UsageError
 from kubespread.kube.annotations import REVISION
 from kubespread.kube.gated_fields import drop_fields
@@ -59,18 +60,17 @@ def is_reference(text: str) -> bool:
     return match is not None and match["kind"].lower() in _BY_ALIAS
 
 
-def from_cluster(reference: str, snapshot: Snapshot, surroundings: Surroundings) -> tuple[Candidate, Snapshot]:
-    """The candidate that ``reference`` names, and the cluster it is to be placed in. Raises UsageError and ManifestError.
+def from_cluster(reference: str, snapshot: Snapshot, surroundings: Surroundings) -> Candidate:
+    """The candidate that ``reference`` names. Raises UsageError and ManifestError.
 
-    A pod that has no node yet is asked about as it stands. One that runs is asked about as if it were scheduled again:
-    in a cluster without itself.
+    A pod that has no node yet is asked about as it stands. One that runs is asked about as if it were scheduled again.
     """
     match = _REFERENCE.fullmatch(reference)
     assert match is not None
     kind, name = _BY_ALIAS[match["kind"].lower()], match["name"]
     namespace = surroundings.namespace or surroundings.context_namespace
     if kind.kind == "Pod":
-        return _from_pod(_find(snapshot.pods, kind, namespace, name), snapshot, surroundings)
+        return _from_pod(_find(snapshot.pods, kind, namespace, name), surroundings)
     found = _find(getattr(snapshot.objects, kind.field), kind, namespace, name)
     notes: tuple[str, ...] = ()
     asked, replicas = WorkloadName(kind.kind, namespace, name), getattr(found.spec, "replicas", None)
@@ -83,7 +83,7 @@ def from_cluster(reference: str, snapshot: Snapshot, surroundings: Surroundings)
     if kind.kind == "StatefulSet":
         data["spec"] = _with_free_ordinal(data["spec"], name, namespace, snapshot.pods)
     made = from_object(data, replace(surroundings, name=None, namespace=None))
-    return replace(made, notes=(*notes, *made.notes), workload=asked, replicas=made.replicas if replicas is None else replicas), snapshot
+    return replace(made, notes=(*notes, *made.notes), workload=asked, replicas=made.replicas if replicas is None else replicas)
 
 
 def _find(among: Sequence[T], kind: _Kind, namespace: str, name: str) -> T:
@@ -95,20 +95,10 @@ def _find(among: Sequence[T], kind: _Kind, namespace: str, name: str) -> T:
     raise UsageError(f'{kind.resource} "{name}" not found in namespace {namespace}{hint}')
 
 
-def _from_pod(found: Pod, snapshot: Snapshot, surroundings: Surroundings) -> tuple[Candidate, Snapshot]:
-    name = f"pod {found.metadata.namespace}/{found.metadata.name}"
-    if found.status.phase in ("Succeeded", "Failed"):
-        raise UsageError(f"{name} has ended ({found.status.phase}): it is not scheduled again")
-    notes = []
-    if found.metadata.deletion_timestamp is not None:
-        notes.append(f"{name} is being deleted; kube-scheduler would not place it")
-    if found.spec.node_name:
-        notes.append(f"{name} runs on {found.spec.node_name}; it is asked about as if it were scheduled again, without itself")
-        snapshot = replace(snapshot, pods=tuple(pod for pod in snapshot.pods if pod is not found))
+def _from_pod(found: Pod, surroundings: Surroundings) -> Candidate:
     # Its parts are shared with other pods, so what follows works on a copy.
     pod = msgspec.json.decode(msgspec.json.encode(found), type=Pod)
-    pod.spec.node_name = ""
-    return Candidate(pod, notes=(*notes, *drop_fields(pod, surroundings.version))), snapshot
+    return Candidate(pod, notes=(*scheduled_again(pod), *drop_fields(pod, surroundings.version)), is_stored=True)
 
 
 def _current_replica_set(deployment: Deployment, replica_sets: Sequence[ReplicaSet]) -> ReplicaSet | None:

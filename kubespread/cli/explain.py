@@ -27,6 +27,7 @@ from kubespread.cli.options import (
     NamespaceOption,
     NoHeadersOption,
     PodArgument,
+    PodNodeSelectorOption,
     PreemptionOption,
     QuietOption,
     RequestTimeoutOption,
@@ -71,6 +72,7 @@ def explain(
     scheduler_name: SchedulerNameOption = None,
     kube_version: KubeVersionOption = None,
     feature_gates: FeatureGatesOption = None,
+    pod_node_selector: PodNodeSelectorOption = False,
     preemption: PreemptionOption = False,
     output: Annotated[
         Output | None,
@@ -136,6 +138,7 @@ def explain(
         namespace=namespace,
         scheduler_name=scheduler_name,
         feature_gates=feature_gates,
+        pod_node_selector=pod_node_selector,
     ).sorted_by(sort.value)
     if node:
         report = report.only(node)

@@ -78,7 +78,12 @@ PodArgument = Annotated[
 ]
 NameOption = Annotated[
     str | None,
-    typer.Option("--name", metavar="NAME", show_default=False, help="Which workload, when the manifest holds several (NAME or Kind/NAME)."),
+    typer.Option(
+        "--name",
+        metavar="NAME",
+        show_default=False,
+        help="Which workload, when the manifest holds several (NAME, Kind/NAME or NS/Kind/NAME).",
+    ),
 ]
 SchedulerConfigOption = Annotated[
     str | None,
@@ -100,6 +105,10 @@ KubeVersionOption = Annotated[
 FeatureGatesOption = Annotated[
     str | None,
     typer.Option("--feature-gates", metavar="NAME=true|false,...", show_default=False, help="Feature gates set on that release."),
+]
+PodNodeSelectorOption = Annotated[
+    bool,
+    typer.Option("--pod-node-selector", help="Apply the node selectors of namespaces, as clusters with that admission plugin do."),
 ]
 NoHeadersOption = Annotated[bool, typer.Option("--no-headers", help="Leave out the headers of tables, columns and csv.")]
 ColorOption = Annotated[Color, typer.Option("--color", case_sensitive=False, help="Colour the table.")]

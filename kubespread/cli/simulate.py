@@ -27,6 +27,7 @@ from kubespread.cli.options import (
     NameOption,
     NamespaceOption,
     NoHeadersOption,
+    PodNodeSelectorOption,
     PreemptionOption,
     QuietOption,
     RequestTimeoutOption,
@@ -101,6 +102,7 @@ def simulate(
     scheduler_name: SchedulerNameOption = None,
     kube_version: KubeVersionOption = None,
     feature_gates: FeatureGatesOption = None,
+    pod_node_selector: PodNodeSelectorOption = False,
     preemption: PreemptionOption = False,
     output: Annotated[
         Output | None,
@@ -168,6 +170,7 @@ def simulate(
         namespace=namespace,
         scheduler_name=scheduler_name,
         feature_gates=feature_gates,
+        pod_node_selector=pod_node_selector,
     )
     reports = ask() if quiet or not sys.stderr.isatty() else _with_progress(ask)
     if not quiet:

@@ -30,7 +30,7 @@ def default_cluster_objects(objects: ClusterObjects) -> None:
     namespaced: tuple[ApiObject, ...] = (
         *objects.services, *objects.replication_controllers, *objects.replica_sets, *objects.stateful_sets,
         *objects.persistent_volume_claims, *objects.csi_storage_capacities, *objects.pod_disruption_budgets, *objects.limit_ranges,
-        *objects.resource_claims, *objects.deployments, *objects.daemon_sets, *objects.jobs, *objects.cron_jobs,
+        *objects.resource_quotas, *objects.resource_claims, *objects.deployments, *objects.daemon_sets, *objects.jobs, *objects.cron_jobs,
     )  # fmt: skip
     for found in namespaced:
         found.metadata.namespace = found.metadata.namespace or DEFAULT_NAMESPACE

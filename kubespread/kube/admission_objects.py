@@ -1,6 +1,7 @@
-"""Admission that changes what a pod asks for, with the objects the snapshot holds: limits, priority, runtime class, node selector.
+"""Admission with the objects the snapshot holds: what it changes of a pod, and what it refuses.
 
-Source of the rules: the LimitRanger, PodNodeSelector, Priority and RuntimeClass admission plugins of Kubernetes 1.36.
+Source of the rules: the LimitRanger, PodNodeSelector, Priority, DefaultTolerationSeconds, RuntimeClass and
+ResourceQuota admission plugins of Kubernetes 1.36.
 """
 
 from __future__ import annotations
@@ -8,12 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from kubespread.kube.added_tolerations import merged, tolerate_for_a_while
 from kubespread.kube.annotations import NODE_SELECTOR
-from kubespread.kube.cluster_objects import ClusterObjects, LimitRangeItem, PriorityClass, RuntimeClass
+from kubespread.kube.cluster_objects import ClusterObjects, LimitRange, PriorityClass, RuntimeClass
+from kubespread.kube.limit_ranges import fill, refusal
 from kubespread.kube.meta import ResourceList
-from kubespread.kube.objects import Container, Pod, Toleration
+from kubespread.kube.objects import Pod, Toleration
 from kubespread.kube.pod_requests import amounts
+from kubespread.kube.quota import allowance
 
+_PREEMPTING = "PreemptLowerPriority"
 _BUILT_IN_PRIORITIES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
 
 
@@ -27,6 +32,8 @@ class AdmissionPlugins:
     """On in every cluster unless it is switched off."""
     pod_node_selector: bool = False
     """Off in every cluster unless it is switched on."""
+    resource_quota: bool = True
+    """False where whoever asks counts the pods himself."""
 
 
 class ForbiddenError(Exception):
@@ -40,43 +47,33 @@ def admit_with(pod: Pod, objects: ClusterObjects, plugins: AdmissionPlugins) -> 
     """
     if pod.metadata.uid or not plugins.enabled:
         return []
-    return [
-        *_limit_ranges(pod, objects),
-        *(_node_selector(pod, objects) if plugins.pod_node_selector else ()),
-        *_priority(pod, objects),
-        *_runtime_class(pod, objects),
-    ]
+    said = [line for found in _limit_ranges(pod, objects) for line in fill(pod, found)]
+    if plugins.pod_node_selector:
+        said += _node_selector(pod, objects)
+    said += _priority(pod, objects)
+    if plugins.default_toleration_seconds:
+        tolerate_for_a_while(pod)
+    said += _runtime_class(pod, objects)
+    return said
 
 
-def _limit_ranges(pod: Pod, objects: ClusterObjects) -> Iterator[str]:
-    for limit_range in objects.limit_ranges:
-        if limit_range.metadata.namespace != pod.metadata.namespace:
-            continue
-        limits: ResourceList = {}
-        requests: ResourceList = {}
-        for item in limit_range.spec.limits:
-            if item.type == "Container":
-                defaults = _item_defaults(item)
-                limits |= defaults[0]
-                requests |= defaults[1]
-        for container in (*pod.spec.containers, *pod.spec.init_containers):
-            changed = [*_fill(container, "limits", limits), *_fill(container, "requests", requests)]
-            if changed:
-                yield f"LimitRange {limit_range.metadata.name}: container {container.name} gets {', '.join(changed)}"
+def validate_with(pod: Pod, objects: ClusterObjects, plugins: AdmissionPlugins) -> None:
+    """What admission plugins look at once the API server has found the pod valid. Raises ForbiddenError."""
+    if pod.metadata.uid or not plugins.enabled:
+        return
+    for limit_range in _limit_ranges(pod, objects):
+        if broken := refusal(pod, limit_range):
+            raise ForbiddenError(broken)
+    name = pod.spec.runtime_class_name
+    found = _runtime_class_named(name, objects) if name else None
+    if pod.spec.overhead and (not name or (found is not None and found.overhead is None)):
+        raise ForbiddenError("pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead")
+    if plugins.resource_quota and (allowed := allowance(pod, objects.resource_quotas)).copies == 0:
+        raise ForbiddenError(allowed.refusal)
 
 
-def _item_defaults(item: LimitRangeItem) -> tuple[ResourceList, ResourceList]:
-    """API defaulting of an item: a maximum implies a default limit, which implies a default request, as does a minimum."""
-    limits = {**item.max, **item.default}
-    return limits, {**item.min, **limits, **item.default_request}
-
-
-def _fill(container: Container, kind: str, defaults: ResourceList) -> list[str]:
-    given: ResourceList = getattr(container.resources, kind)
-    missing = {name: amount for name, amount in defaults.items() if name not in given}
-    if missing:
-        setattr(container.resources, kind, {**given, **missing})
-    return [f"{kind}.{name} {amount}" for name, amount in sorted(missing.items())]
+def _limit_ranges(pod: Pod, objects: ClusterObjects) -> list[LimitRange]:
+    return [found for found in objects.limit_ranges if found.metadata.namespace == pod.metadata.namespace]
 
 
 def _node_selector(pod: Pod, objects: ClusterObjects) -> Iterator[str]:
@@ -95,39 +92,50 @@ def _node_selector(pod: Pod, objects: ClusterObjects) -> Iterator[str]:
 
 def _priority(pod: Pod, objects: ClusterObjects) -> Iterator[str]:
     """The class's priority; a class that was not listed leaves the pod as it is, since nothing is known about it."""
-    spec = pod.spec
-    name = spec.priority_class_name
+    spec, known = pod.spec, objects.knows(PriorityClass)
+    name, priority, policy = spec.priority_class_name, 0, ""
     if name in _BUILT_IN_PRIORITIES:
-        priority, policy = _BUILT_IN_PRIORITIES[name], ""
+        priority = _BUILT_IN_PRIORITIES[name]
     else:
         classes = objects.priority_classes
         default = min((found for found in classes if found.global_default), key=lambda found: found.value, default=None)
         found = next((each for each in classes if each.metadata.name == name), None) if name else default
-        if found is None:
-            if name and objects.knows(PriorityClass):
-                raise ForbiddenError(f"no PriorityClass with name {name} was found")
+        if found is not None:
+            name, priority, policy = found.metadata.name, found.value, found.preemption_policy
+        elif not known:
             return
-        name, priority, policy = found.metadata.name, found.value, found.preemption_policy
-    if spec.priority is not None and spec.priority != priority:
+        elif name:
+            raise ForbiddenError(f"no PriorityClass with name {name} was found")
+    policy = policy or _PREEMPTING
+    if spec.priority not in (None, priority):
         computed = f"priority admission controller computed {priority} from the given PriorityClass name"
         raise ForbiddenError(f"the integer value of priority ({spec.priority}) must not be provided in pod spec; {computed}")
-    if spec.priority is None:
+    if spec.preemption_policy not in (None, policy):
+        computed = f"priority admission controller computed {policy} from the given PriorityClass name"
+        given = f"the string value of PreemptionPolicy ({spec.preemption_policy}) must not be provided in pod spec"
+        raise ForbiddenError(f"{given}; {computed}")
+    if spec.priority is None and name:
         yield f"PriorityClass {name}: priority {priority}"
-    spec.priority_class_name, spec.priority = name, priority
-    spec.preemption_policy = spec.preemption_policy or policy or None
+    spec.priority_class_name, spec.priority, spec.preemption_policy = name, priority, policy
+
+
+def _runtime_class_named(name: str, objects: ClusterObjects) -> RuntimeClass | None:
+    """None where nothing is known about it. Raises ForbiddenError where it is known that there is none."""
+    found = next((each for each in objects.runtime_classes if each.metadata.name == name), None)
+    if found is None and objects.knows(RuntimeClass):
+        raise ForbiddenError(f'pod rejected: RuntimeClass "{name}" not found')
+    return found
 
 
 def _runtime_class(pod: Pod, objects: ClusterObjects) -> Iterator[str]:
     name = pod.spec.runtime_class_name
-    if not name or not objects.knows(RuntimeClass):
-        return
-    found = next((each for each in objects.runtime_classes if each.metadata.name == name), None)
+    found = _runtime_class_named(name, objects) if name else None
     if found is None:
-        raise ForbiddenError(f'pod rejected: RuntimeClass "{name}" not found')
-    overhead = found.overhead.pod_fixed if found.overhead is not None else {}
-    if pod.spec.overhead and amounts(pod.spec.overhead) != amounts(overhead):
-        raise ForbiddenError("pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead")
-    if overhead:
+        return
+    if found.overhead is not None:
+        overhead = found.overhead.pod_fixed
+        if pod.spec.overhead and _nano(pod.spec.overhead) != _nano(overhead):
+            raise ForbiddenError("pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead")
         pod.spec.overhead = overhead
         yield f"RuntimeClass {name}: overhead {', '.join(f'{key} {value}' for key, value in sorted(overhead.items()))}"
     if found.scheduling is None:
@@ -140,9 +148,13 @@ def _runtime_class(pod: Pod, objects: ClusterObjects) -> Iterator[str]:
         pod.spec.node_selector = {**pod.spec.node_selector, **found.scheduling.node_selector}
         yield f"RuntimeClass {name}: nodeSelector {', '.join(f'{k}={v}' for k, v in sorted(found.scheduling.node_selector.items()))}"
     if found.scheduling.tolerations:
-        # A superset of what admission keeps: it only drops tolerations that another one covers.
-        pod.spec.tolerations = [*pod.spec.tolerations, *found.scheduling.tolerations]
+        pod.spec.tolerations = merged(pod.spec.tolerations, found.scheduling.tolerations)
         yield f"RuntimeClass {name}: tolerations {', '.join(map(_toleration, found.scheduling.tolerations))}"
+
+
+def _nano(resources: ResourceList) -> dict[str, int]:
+    """Quantities are equal by value, however they are written."""
+    return {name: amount.nano for name, amount in amounts(resources).items()}
 
 
 def _toleration(toleration: Toleration) -> str:

@@ -19,6 +19,12 @@ from kubespread.kube.storage import (
     StorageClass,
     VolumeAttachment,
 )
+from kubespread.kube.webhooks import (
+    MutatingAdmissionPolicy,
+    MutatingWebhookConfiguration,
+    ValidatingAdmissionPolicy,
+    ValidatingWebhookConfiguration,
+)
 from kubespread.kube.workloads import CronJob, DaemonSet, Deployment, Job, ReplicaSet, ReplicationController, StatefulSet
 
 
@@ -60,6 +66,7 @@ class LimitRangeItem(KubeObject):
     min: ResourceList = field(default_factory=dict)
     default: ResourceList = field(default_factory=dict)
     default_request: ResourceList = field(default_factory=dict)
+    max_limit_request_ratio: ResourceList = field(default_factory=dict)
 
 
 class LimitRangeSpec(KubeObject):
@@ -68,6 +75,32 @@ class LimitRangeSpec(KubeObject):
 
 class LimitRange(ApiObject):
     spec: LimitRangeSpec = field(default_factory=LimitRangeSpec)
+
+
+class ScopedResourceSelectorRequirement(KubeObject):
+    scope_name: str = ""
+    operator: str = ""
+    values: list[str] = field(default_factory=list)
+
+
+class ScopeSelector(KubeObject):
+    match_expressions: list[ScopedResourceSelectorRequirement] = field(default_factory=list)
+
+
+class ResourceQuotaSpec(KubeObject):
+    hard: ResourceList = field(default_factory=dict)
+    scopes: list[str] = field(default_factory=list)
+    scope_selector: ScopeSelector | None = None
+
+
+class ResourceQuotaStatus(KubeObject):
+    hard: ResourceList = field(default_factory=dict)
+    used: ResourceList = field(default_factory=dict)
+
+
+class ResourceQuota(ApiObject):
+    spec: ResourceQuotaSpec = field(default_factory=ResourceQuotaSpec)
+    status: ResourceQuotaStatus = field(default_factory=ResourceQuotaStatus)
 
 
 class Overhead(KubeObject):
@@ -104,19 +137,30 @@ class ClusterObjects:
     priority_classes: tuple[PriorityClass, ...] = ()
     runtime_classes: tuple[RuntimeClass, ...] = ()
     limit_ranges: tuple[LimitRange, ...] = ()
+    resource_quotas: tuple[ResourceQuota, ...] = ()
     device_classes: tuple[DeviceClass, ...] = ()
     resource_claims: tuple[ResourceClaim, ...] = ()
     deployments: tuple[Deployment, ...] = ()
     daemon_sets: tuple[DaemonSet, ...] = ()
     jobs: tuple[Job, ...] = ()
     cron_jobs: tuple[CronJob, ...] = ()
+    mutating_webhook_configurations: tuple[MutatingWebhookConfiguration, ...] = ()
+    validating_webhook_configurations: tuple[ValidatingWebhookConfiguration, ...] = ()
+    mutating_admission_policies: tuple[MutatingAdmissionPolicy, ...] = ()
+    validating_admission_policies: tuple[ValidatingAdmissionPolicy, ...] = ()
     listed: frozenset[str] = frozenset()
     """The kinds of which all objects are here, though there may be none."""
+    partly_known: frozenset[str] = frozenset()
+    """The kinds of which only some are here, those that came with the question; the cluster's own were not read."""
 
     def knows(self, kind: type[ApiObject]) -> bool:
         """Whether something can be said about objects of ``kind``: some are here, or it is known that there are none."""
+        if kind.__name__ in self.partly_known:
+            return False
         return kind.__name__ in self.listed or any(getattr(self, name) for cls, name in FIELDS.values() if cls is kind)
 
+
+_REGISTRATION = "admissionregistration.k8s.io/v1"
 
 FIELDS: Mapping[tuple[str, str], tuple[type[ApiObject], str]] = {
     ("v1", "Service"): (Service, "services"),
@@ -135,11 +179,16 @@ FIELDS: Mapping[tuple[str, str], tuple[type[ApiObject], str]] = {
     ("scheduling.k8s.io/v1", "PriorityClass"): (PriorityClass, "priority_classes"),
     ("node.k8s.io/v1", "RuntimeClass"): (RuntimeClass, "runtime_classes"),
     ("v1", "LimitRange"): (LimitRange, "limit_ranges"),
+    ("v1", "ResourceQuota"): (ResourceQuota, "resource_quotas"),
     ("resource.k8s.io/v1", "DeviceClass"): (DeviceClass, "device_classes"),
     ("resource.k8s.io/v1", "ResourceClaim"): (ResourceClaim, "resource_claims"),
     ("apps/v1", "Deployment"): (Deployment, "deployments"),
     ("apps/v1", "DaemonSet"): (DaemonSet, "daemon_sets"),
     ("batch/v1", "Job"): (Job, "jobs"),
     ("batch/v1", "CronJob"): (CronJob, "cron_jobs"),
+    (_REGISTRATION, "MutatingWebhookConfiguration"): (MutatingWebhookConfiguration, "mutating_webhook_configurations"),
+    (_REGISTRATION, "ValidatingWebhookConfiguration"): (ValidatingWebhookConfiguration, "validating_webhook_configurations"),
+    (_REGISTRATION, "MutatingAdmissionPolicy"): (MutatingAdmissionPolicy, "mutating_admission_policies"),
+    (_REGISTRATION, "ValidatingAdmissionPolicy"): (ValidatingAdmissionPolicy, "validating_admission_policies"),
 }
 """Each kind's type, and the field of ClusterObjects it is kept in."""

@@ -38,6 +38,12 @@ class KubernetesObject:
         name = metadata.get("name") if isinstance(metadata, dict) else None
         return name if isinstance(name, str) else ""
 
+    @property
+    def namespace(self) -> str:
+        metadata = self.data.get("metadata")
+        namespace = metadata.get("namespace") if isinstance(metadata, dict) else None
+        return namespace if isinstance(namespace, str) else ""
+
     def field(self, path: str) -> str:
         return f"{self.path}.{path}" if self.path else path
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from kubespread.manifest.documents import KubernetesObject, describe
@@ -48,16 +48,27 @@ def is_workload(found: KubernetesObject) -> bool:
     return found.kind == "Pod" or found.kind in _TEMPLATES or _has_containers(_at(found.data, "spec.template"))
 
 
+def without_status(found: KubernetesObject) -> tuple[KubernetesObject, Any]:
+    """``found`` as the API server takes it for creation, and the status it came with: a client's is never stored."""
+    data = dict(found.data)
+    status = data.pop("status", None)
+    return replace(found, data=data), status
+
+
+def named(found: KubernetesObject) -> KubernetesObject:
+    """``found`` with the name the API server makes of generateName where it has none of its own."""
+    metadata = _mapping(found, "metadata")
+    name = metadata.get("name") or _generated_name(metadata.get("generateName"), [found.document, found.path, found.data])
+    return replace(found, data={**found.data, "metadata": {**metadata, "name": name}}) if name else found
+
+
 def pod_manifest(found: KubernetesObject, namespace: str) -> PodManifest:
     """The pod ``found`` stands for, in ``namespace``. ``found`` holds no nulls, and what is read of it has the API's types.
 
     Raises MalformedError when there is no pod template where one belongs.
     """
     if found.kind == "Pod":
-        metadata = _mapping(found, "metadata")
-        name = metadata.get("name") or _generated_name(metadata.get("generateName"), found.data)
-        given = {"name": name} if name else {}
-        return PodManifest({**found.data, "metadata": {**metadata, **given, "namespace": namespace}}, found)
+        return PodManifest({**found.data, "metadata": {**_mapping(found, "metadata"), "namespace": namespace}}, found)
     path, build = _TEMPLATES.get(found.kind, ("spec.template", _any_owner))
     template = _at(found.data, path)
     if not isinstance(template, dict):
@@ -142,7 +153,7 @@ def _daemon_set(found: KubernetesObject, namespace: str, template: Data) -> _Mad
         "controller-revision-hash is computed by kubespread",
         "a DaemonSet pins each of its pods to one node; the pod is judged here without that pin",
     )
-    return _Made(pod, (), notes)
+    return _Made(pod, (_in_namespace(found, namespace),), notes)
 
 
 def _job(found: KubernetesObject, namespace: str, template: Data) -> _Made:

@@ -12,6 +12,7 @@ from kubespread.kube.objects import Pod
 from kubespread.kube.pod_requests import pod_requests
 from kubespread.kube.storage import PersistentVolumeClaim
 from kubespread.kube.versions import EXACT_SCORES_SINCE, SCORES_SINCE
+from kubespread.planner.other_admission import other_admission
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.storage_index import claim_names
 from kubespread.scheduler.plugins.noderesources.fit import delegated_resources
@@ -74,6 +75,7 @@ def not_modelled(cluster: Cluster, pod: Pod, profile: Profile) -> tuple[str, ...
 
 def _not_modelled(cluster: Cluster, pod: Pod, profile: Profile) -> Iterator[str]:
     spec, version = pod.spec, profile.args.version
+    yield from other_admission(pod, cluster.objects)
     if spec.scheduling_gates:
         names = " ".join(gate.name for gate in spec.scheduling_gates)
         yield f"waiting for scheduling gates: [{names}]; the pod is judged as if they were removed"

@@ -48,6 +48,10 @@ class Question:
     """How many to add; None for as many as fit."""
     names: Iterator[str]
     """What replicas are called, in order."""
+    creatable: int | None = None
+    """How many of them admission lets be created, None for all."""
+    refusal: str = ""
+    """What is said to the first one that it does not."""
     is_daemon: bool = False
     """One on every node that the pod's affinity and tolerations allow, instead of a number of them."""
     present: Sequence[int] = ()
@@ -144,6 +148,9 @@ def _run(cluster: Cluster, profile: Profile, question: Question, seed: int | Non
     choices: list[Choice] = []
     stopped, stuck = None, False
     while len(choices) < wanted:
+        if len(choices) == question.creatable:
+            stopped = question.refusal
+            break
         try:
             choice = placing.choose(break_tie)
         except SchedulingError as error:

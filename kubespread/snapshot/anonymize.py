@@ -36,9 +36,10 @@ _KEPT_FIELDS = frozenset(
         "restart_policy", "preemption_policy", "action", "protocol", "host_ip", "phase", "start_time", "type", "reason", "access_modes",
         "volume_mode", "volume_binding_mode", "provisioner", "completion_mode", "driver", "attacher", "declared_features",
         "caching_mode",
+        "scopes", "scope_name", "operations", "api_groups", "resources",
         # Resources by name, and what names a resource.
         "requests", "limits", "capacity", "allocatable", "allocated_resources", "overhead", "pod_fixed", "max", "min", "default",
-        "default_request", "maximum_volume_size", "extended_resource_name", "device_class_name",
+        "default_request", "max_limit_request_ratio", "hard", "used", "maximum_volume_size", "extended_resource_name", "device_class_name",
     }
 )  # fmt: skip
 # CSI drivers and device classes are products, and other names are made of theirs.
@@ -47,6 +48,7 @@ _KEPT_WORDS = frozenset(
     {
         "", "default", "kube-system", "kube-public", "kube-node-lease", "system-cluster-critical", "system-node-critical",
         "linux", "windows", "amd64", "arm64", "true", "false",
+        "privileged", "baseline", "restricted",
     }
 )  # fmt: skip
 _NUMBER = re.compile(r"-?\d+")

@@ -13,6 +13,10 @@ _INDISPENSABLE = frozenset({"Node", "Pod"})
 _OPTIONAL_GROUP = "resource.k8s.io/v1"
 # Asked about by name, and otherwise without a say in where pods go.
 _BYSTANDERS = frozenset({"Deployment", "DaemonSet", "Job", "CronJob"})
+# Only ever named, never evaluated.
+_NAMED = frozenset(
+    {"MutatingWebhookConfiguration", "ValidatingWebhookConfiguration", "MutatingAdmissionPolicy", "ValidatingAdmissionPolicy"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +55,7 @@ class Resource:
 
         A server that does not serve dynamic resource allocation, as before 1.34, has no claims either.
         """
-        return self.kind not in _BYSTANDERS and not (status == NOT_FOUND and self.api_version == _OPTIONAL_GROUP)
+        return self.kind not in _BYSTANDERS | _NAMED and not (status == NOT_FOUND and self.api_version == _OPTIONAL_GROUP)
 
 
 RESOURCES = tuple(Resource(api_version, kind) for api_version, kind in KINDS)

@@ -20,6 +20,12 @@ from kubespread.kube.meta import ApiObject
 from kubespread.kube.objects import Node, Pod
 from kubespread.kube.pod_sharing import PodSharing
 from kubespread.kube.storage import CSIDriver, CSINode, PersistentVolume, StorageClass, VolumeAttachment
+from kubespread.kube.webhooks import (
+    MutatingAdmissionPolicy,
+    MutatingWebhookConfiguration,
+    ValidatingAdmissionPolicy,
+    ValidatingWebhookConfiguration,
+)
 from kubespread.manifest.stream import Found
 
 STAMP = "kubespread"
@@ -34,7 +40,7 @@ KINDS: Mapping[tuple[str, str], type[ApiObject]] = {
 }
 
 
-_CLUSTER_SCOPED = (
+CLUSTER_SCOPED = (
     Node,
     Namespace,
     PersistentVolume,
@@ -45,7 +51,12 @@ _CLUSTER_SCOPED = (
     PriorityClass,
     RuntimeClass,
     DeviceClass,
+    MutatingWebhookConfiguration,
+    ValidatingWebhookConfiguration,
+    MutatingAdmissionPolicy,
+    ValidatingAdmissionPolicy,
 )
+"""The kinds whose objects are in no namespace."""
 
 
 class Origin(msgspec.Struct, rename="camel", kw_only=True, frozen=True, omit_defaults=True):
@@ -163,7 +174,7 @@ class SnapshotBuilder:
     def add(self, found: ApiObject) -> None:
         """Take one typed object of a known kind."""
         meta = found.metadata
-        key = ("" if isinstance(found, _CLUSTER_SCOPED) else meta.namespace or DEFAULT_NAMESPACE, meta.name)
+        key = ("" if isinstance(found, CLUSTER_SCOPED) else meta.namespace or DEFAULT_NAMESPACE, meta.name)
         same_kind = self._objects[type(found)]
         known = same_kind.get(key)
         if known is None or _is_newer(meta.resource_version, known.metadata.resource_version):

@@ -143,7 +143,9 @@ KINDS_BY_PLURAL = {
     for kind in (
         "Node", "Pod", "Service", "ReplicationController", "ReplicaSet", "StatefulSet", "Namespace", "PersistentVolumeClaim",
         "PersistentVolume", "StorageClass", "CSINode", "CSIDriver", "CSIStorageCapacity", "VolumeAttachment", "PodDisruptionBudget",
-        "PriorityClass", "RuntimeClass", "LimitRange", "DeviceClass", "ResourceClaim", "Deployment", "DaemonSet", "Job", "CronJob",
+        "PriorityClass", "RuntimeClass", "LimitRange", "ResourceQuota", "DeviceClass", "ResourceClaim", "Deployment", "DaemonSet", "Job",
+        "CronJob", "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration", "MutatingAdmissionPolicy",
+        "ValidatingAdmissionPolicy",
     )
 }  # fmt: skip
 

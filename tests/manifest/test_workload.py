@@ -8,7 +8,7 @@ import pytest
 
 from kubespread.manifest.documents import KubernetesObject
 from kubespread.manifest.events import MalformedError
-from kubespread.manifest.workload import PodManifest, is_workload, pod_manifest, pod_template_hash
+from kubespread.manifest.workload import PodManifest, is_workload, named, pod_manifest, pod_template_hash
 
 Data = dict[str, Any]
 
@@ -131,12 +131,12 @@ def test_an_unknown_kind_with_a_pod_template_is_taken_as_it_stands() -> None:
     assert "Rollout is not a kind kubespread knows" in made.notes[0]
 
 
-def test_a_bare_pod_keeps_its_name_or_gets_a_generated_one() -> None:
-    named = KubernetesObject({"kind": "Pod", "metadata": {"name": "p"}, "spec": {}})
-    generated = KubernetesObject({"kind": "Pod", "metadata": {"generateName": "p-"}, "spec": {}})
-    assert created(named).pod["metadata"] == {"name": "p", "namespace": "prod"}
-    name = created(generated).pod["metadata"]["name"]
-    assert (name[:2], len(name), created(generated).pod["metadata"]["name"]) == ("p-", 7, name)
+@pytest.mark.parametrize("kind", ["Pod", "Job", "Deployment"])
+def test_an_object_keeps_its_name_or_gets_a_generated_one(kind: str) -> None:
+    given = KubernetesObject({"kind": kind, "metadata": {"name": "p", "generateName": "q-"}, "spec": {}})
+    generated = KubernetesObject({"kind": kind, "metadata": {"generateName": "p-"}, "spec": {}})
+    name = named(generated).name
+    assert (named(given), name[:2], len(name), named(generated).name) == (given, "p-", 7, name)
 
 
 @pytest.mark.parametrize("kind", ["Service", "ConfigMap", ""])

@@ -1,0 +1,103 @@
+"""How kube-scheduler decides: its configuration, its release and gates, and what the API server does to a pod before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from kubespread.errors import Fault, ManifestError, UsageError
+from kubespread.kube.admission_objects import AdmissionPlugins
+from kubespread.kube.versions import KubeVersion
+from kubespread.manifest.documents import documents
+from kubespread.manifest.events import MalformedError
+from kubespread.manifest.lines import FieldLines
+from kubespread.manifest.reading import MAX_MANIFEST_BYTES, display_name, read_text_bytes, text_bytes
+from kubespread.scheduler.configuration.decoding import ConfigurationError
+from kubespread.scheduler.configuration.loading import load_profiles, with_sorted_keys
+from kubespread.scheduler.profile import Profile, default_profile
+
+_CONFIG_TEXT = "<scheduler config>"
+
+
+@dataclass(frozen=True, slots=True)
+class Scheduler:
+    """How pods are scheduled: a value, made once and used for many questions. Everything has kube-scheduler's own default."""
+
+    config: str | Path | None = None
+    """A KubeSchedulerConfiguration, as a path or as text."""
+    profile: str | None = None
+    """The profile to use instead of the one a pod names in ``schedulerName``."""
+    kube_version: str | None = None
+    """The release to behave like, 1.18 to 1.36; without it the cluster's own where it is known, else 1.36."""
+    feature_gates: str | None = None
+    """Gates set on that release, ``Name=true,Other=false``."""
+    admission: bool = True
+    """False: pods are taken as they come from the API server's defaulting, without its admission plugins."""
+    default_toleration_seconds: bool = True
+    """The admission plugin DefaultTolerationSeconds, on in every cluster unless it is switched off."""
+    pod_node_selector: bool = False
+    """The admission plugin PodNodeSelector, off in every cluster unless it is switched on."""
+
+    def release(self, server_version: str) -> KubeVersion:
+        """The release for a cluster that says it is ``server_version``, empty where it does not say. Raises UsageError."""
+        version = KubeVersion.of_server(server_version) if self.kube_version is None else KubeVersion.parse(self.kube_version)
+        return version.with_gates(self.feature_gates or "")
+
+    def gaps(self, server_version: str) -> Iterator[str]:
+        """A server whose release is not among those that are modelled."""
+        given = KubeVersion.minor_of(server_version)
+        version = self.release(server_version)
+        if self.kube_version is None and given is not None and given != version.minor:
+            yield f"the cluster runs {server_version}, which is not modelled: answers are those of {version}"
+
+    def profile_for(self, scheduler_name: str, version: KubeVersion) -> Profile:
+        """The profile that schedules a pod which names ``scheduler_name``. Raises UsageError and ManifestError."""
+        wanted = self.profile or scheduler_name
+        profiles = (default_profile(version),) if self.config is None else _configured_profiles(str(self.config), version)
+        for profile in profiles:
+            if profile.scheduler_name == wanted:
+                return profile
+        known = ", ".join(profile.scheduler_name for profile in profiles)
+        raise UsageError(f'profile not found for scheduler name "{wanted}"; profiles: {known}')
+
+    def admission_plugins(self, *, resource_quota: bool = True) -> AdmissionPlugins:
+        """The admission plugins a new pod goes through; quotas may be counted elsewhere."""
+        return AdmissionPlugins(self.admission, self.default_toleration_seconds, self.pod_node_selector, resource_quota=resource_quota)
+
+
+@lru_cache(maxsize=16)
+def _configured_profiles(config: str, version: KubeVersion) -> tuple[Profile, ...]:
+    file, text = _config_text(config)
+    try:
+        found = [document for document in documents(text) if document is not None]
+        if len(found) != 1:
+            raise ManifestError(file, [Fault(f"expected one KubeSchedulerConfiguration, found {len(found)} documents")])
+        is_json = text.lstrip().startswith(b"{")
+        return load_profiles(found[0] if is_json else with_sorted_keys(found[0]), version)
+    except MalformedError as error:
+        raise ManifestError(file, [error.fault]) from error
+    except ConfigurationError as error:
+        raise ManifestError(file, list(_configuration_faults(error, FieldLines(text)))) from error
+
+
+def _configuration_faults(error: ConfigurationError, lines: FieldLines) -> Iterator[Fault]:
+    """kube-scheduler's own text at its first fault's line; of several, each once more where it stands."""
+    places = [lines.line(0, blame.path) for blame in error.blames]
+    yield Fault(str(error), line=places[0] if places else None)
+    for blame, line in zip(error.blames, places, strict=True):
+        if len(places) > 1:
+            yield Fault(blame.message, blame.path, line)
+
+
+def _config_text(given: str) -> tuple[str, bytes]:
+    """A path, unless the text has what no path has: a line break, or a brace to begin with."""
+    try:
+        if "\n" in given or given.lstrip().startswith("{"):
+            return _CONFIG_TEXT, text_bytes(given.encode(), MAX_MANIFEST_BYTES)
+        return display_name(given), read_text_bytes(given, MAX_MANIFEST_BYTES)
+    except OSError as error:
+        raise ManifestError(given, [Fault(error.strerror or str(error))]) from error
+    except MalformedError as error:
+        raise ManifestError(given, [error.fault]) from error
