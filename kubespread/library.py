@@ -33,8 +33,8 @@ from kubespread.scheduler.configuration.loading import load_profiles
 from kubespread.scheduler.preemption import priority_of
 from kubespread.scheduler.profile import Profile, default_profile
 from kubespread.snapshot.files import load as load_files
-from kubespread.snapshot.kubeconfig import Access
-from kubespread.snapshot.live import load_cluster
+from kubespread.snapshot.live.kubeconfig import Access
+from kubespread.snapshot.live.loading import load_cluster
 from kubespread.snapshot.snapshot import Snapshot
 
 _CONFIG_TEXT = "<scheduler config>"

@@ -119,7 +119,7 @@ def explain(
       kubespread explain - -S cluster.yaml --node node-7 < pod.yaml
     """
     import kubespread
-    from kubespread.snapshot.kubeconfig import Access
+    from kubespread.snapshot.live.kubeconfig import Access
 
     sources = [str(source) for source in snapshot or ()]
     path = manifest_path(pod, sources)

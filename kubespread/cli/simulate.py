@@ -141,7 +141,7 @@ def simulate(
       kubespread simulate web.yaml --replicas 15 -o name | cut -f2 | sort | uniq -c
     """
     import kubespread
-    from kubespread.snapshot.kubeconfig import Access
+    from kubespread.snapshot.live.kubeconfig import Access
 
     required = Requirements.parse(require_placed, max_skew, min_domains, survive)
     full = until_full or replicas == _MAX

@@ -61,7 +61,7 @@ def snapshot(
       kubespread snapshot --context prod --anonymize -o prod.yaml
       kubespread snapshot -S must-gather.tar.gz -o cluster.json
     """
-    from kubespread.snapshot.kubeconfig import Access
+    from kubespread.snapshot.live.kubeconfig import Access
     from kubespread.snapshot.save import save
 
     timeout = parse_duration(request_timeout)

@@ -32,6 +32,9 @@ KINDS: Mapping[tuple[str, str], type[ApiObject]] = {
     ("v1", "Pod"): Pod,
     **{kind: cls for kind, (cls, _) in FIELDS.items()},
 }
+# msgspec learns a type at its first use, which several threads must not do at once: the process would die of it.
+# A decoder that exists has learned its type with all parts, so they exist before there are threads.
+_DECODERS = {cls: msgspec.json.Decoder(cls) for cls in KINDS.values()}
 
 
 _CLUSTER_SCOPED = (
@@ -102,7 +105,7 @@ class TypedReader:
             return None
         if found.data is None:
             try:
-                typed = self._sharing.from_json(found.text) if cls is Pod else msgspec.json.decode(found.text, type=cls)
+                typed = self._sharing.from_json(found.text) if cls is Pod else _DECODERS[cls].decode(found.text)
                 return _stripped(typed)
             except (msgspec.ValidationError, RecursionError):
                 # A null, which the slow way drops, or a fault that it puts in the API server's words.

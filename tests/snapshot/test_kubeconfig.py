@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import kubespread
-from kubespread.snapshot.kubeconfig import Access, choose
+from kubespread.snapshot.live.kubeconfig import Access, choose
 
 Data = dict[str, Any]
 

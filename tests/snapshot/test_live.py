@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 import kubespread
-from kubespread.snapshot.kubeconfig import Access
-from kubespread.snapshot.live import load_cluster
-from kubespread.snapshot.resources import RESOURCES
+from kubespread.snapshot.live.kubeconfig import Access
+from kubespread.snapshot.live.loading import load_cluster
+from kubespread.snapshot.live.resources import RESOURCES
 from tests.api.server import Answer, FakeApi, Fault, always, failing, recorded, serving, status
 from tests.builders import Data, hosts, node, owner, pod
 from tests.cli.support import PROXY_VARIABLES
@@ -40,7 +40,7 @@ def _outside_any_cluster(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Non
 def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The pauses between attempts, which the tests do not sit out."""
     slept: list[float] = []
-    monkeypatch.setattr("kubespread.snapshot.api.sleep", slept.append)
+    monkeypatch.setattr("kubespread.snapshot.live.api.sleep", slept.append)
     return slept
 
 
@@ -386,7 +386,7 @@ def test_inside_a_cluster_the_service_account_is_used(server: FakeApi, tmp_path:
     (tmp_path / "ca.crt").write_bytes(server.ca)
     monkeypatch.setattr(incluster_config, "SERVICE_TOKEN_FILENAME", str(_written(tmp_path / "token", "mine")))
     monkeypatch.setattr(incluster_config, "SERVICE_CERT_FILENAME", str(tmp_path / "ca.crt"))
-    monkeypatch.setattr("kubespread.snapshot.live._NAMESPACE_FILE", _written(tmp_path / "namespace", "shop"))
+    monkeypatch.setattr("kubespread.snapshot.live.loading._NAMESPACE_FILE", _written(tmp_path / "namespace", "shop"))
     server.faults.append(lambda request: None if request.headers["authorization"] == ["bearer mine"] else status(401, "Unauthorized"))
     snapshot = load_cluster(Access())
     assert (len(snapshot.nodes), snapshot.origin.namespace, snapshot.origin.source) == (2, "shop", server.url)

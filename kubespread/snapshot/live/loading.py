@@ -16,12 +16,12 @@ from typing import Any, Protocol
 import msgspec
 
 from kubespread.errors import ApiError, SnapshotError, UsageError
-from kubespread.snapshot.api import Api, BrokenConnectionError, Response
+from kubespread.snapshot.live.api import Api, BrokenConnectionError, Response
 from kubespread.snapshot.files import collector_paused
-from kubespread.snapshot.kubeconfig import Access, Target, choose
-from kubespread.snapshot.lists import Listed, list_all
-from kubespread.snapshot.parallel import in_parallel
-from kubespread.snapshot.resources import FORBIDDEN, NOT_FOUND, RESOURCES, Resource
+from kubespread.snapshot.live.kubeconfig import Access, Target, choose
+from kubespread.snapshot.live.pages import Listed, list_all
+from kubespread.snapshot.live.parallel import in_parallel
+from kubespread.snapshot.live.resources import FORBIDDEN, NOT_FOUND, RESOURCES, Resource
 from kubespread.snapshot.snapshot import Origin, Snapshot, SnapshotBuilder
 
 _CONNECTIONS = 6

@@ -11,8 +11,8 @@ from kubespread.kube.decoding import DecodingError
 from kubespread.kube.meta import ApiObject
 from kubespread.manifest.events import MalformedError
 from kubespread.manifest.stream import Found, read_objects
-from kubespread.snapshot.api import Api
-from kubespread.snapshot.resources import Resource
+from kubespread.snapshot.live.api import Api
+from kubespread.snapshot.live.resources import Resource
 from kubespread.snapshot.snapshot import TypedReader, object_name
 
 _GONE = 410
