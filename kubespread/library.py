@@ -7,7 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, TypedDict, Unpack
 
-from kubespread.candidate.candidate import Surroundings
+from kubespread.candidate.candidate import Surroundings, WorkloadName
+from kubespread.candidate.inputs import is_text
 from kubespread.candidate.manifests import Manifest, from_manifest, from_object, read_manifest
 from kubespread.candidate.replicas import present_replicas, replica_names
 from kubespread.candidate.stored import from_cluster, is_reference
@@ -23,6 +24,7 @@ from kubespread.manifest.events import MalformedError
 from kubespread.manifest.lines import FieldLines
 from kubespread.manifest.reading import MAX_MANIFEST_BYTES, display_name, read_text_bytes, text_bytes
 from kubespread.planner.explain import explain as explain_pod
+from kubespread.planner.needs import needed_kinds
 from kubespread.planner.report import ExplainReport
 from kubespread.planner.simulate import Question
 from kubespread.planner.simulate import simulate as simulate_pod
@@ -35,7 +37,7 @@ from kubespread.scheduler.profile import Profile, default_profile
 from kubespread.snapshot.files import load as load_files
 from kubespread.snapshot.live.kubeconfig import Access
 from kubespread.snapshot.live.loading import load_cluster
-from kubespread.snapshot.snapshot import Snapshot
+from kubespread.snapshot.snapshot import SERVER_VERSION, Origin, Snapshot
 
 _CONFIG_TEXT = "<scheduler config>"
 Ties = Literal["scheduler", "name"]
@@ -81,7 +83,7 @@ def explain(
     asked = _Asked(snapshot, pod, scheduler_config, kube_version, name, namespace, scheduler_name, feature_gates, plugins)
     chosen = asked.chosen
     report = explain_pod(asked.cluster, chosen.pod, asked.profile, chosen.notes, chosen.admission, preemption=preemption)
-    return report.with_gaps(asked.gaps) if asked.gaps else report
+    return report.with_gaps(asked.gaps_of(preemption=preemption))
 
 
 class SimulateOptions(TypedDict, total=False):
@@ -194,7 +196,7 @@ def simulate_together(
         if question.is_daemon and replicas is not None:
             raise UsageError(f"{question.workload}: a DaemonSet has no replicas, it runs one pod on every node it may run on")
         report = simulate_pod(cluster, asked.profile, question)
-        reports.append(report.with_gaps(asked.gaps) if asked.gaps else report)
+        reports.append(report.with_gaps(asked.gaps_of(candidate.workload, preemption=preemption)))
         placed += cluster.copies(candidate.pod, (cluster.node_index[placement.node] for placement in report.placements))
     return tuple(reports)
 
@@ -246,11 +248,24 @@ class _Asked:
             self.chosen = from_manifest(read_manifest(str(pod)), surroundings)
         self.profile = _profile(scheduler_config, scheduler_name or self.chosen.pod.spec.scheduler_name, version)
         self.cluster = Cluster(snapshot.nodes, snapshot.pods, _with_companions(snapshot.objects, self.chosen.companions))
-        self.gaps = origin.gaps if kube_version is not None else (*origin.gaps, *_version_gap(origin.server_version, version))
+        self.unread = origin.unread
+        self.gaps = tuple(gap for gap in origin.gaps if gap not in origin.unread.values())
+        if kube_version is None:
+            self.gaps += tuple(_version_gap(origin, version))
+
+    def gaps_of(self, workload: WorkloadName | None = None, *, preemption: bool) -> tuple[str, ...]:
+        """What the source lacks and the answer depends on; ``workload`` is what is grown from the replicas it has."""
+        needed = needed_kinds(
+            self.chosen.pod, self.profile, self.cluster, workload.kind if workload is not None else "", preemption=preemption
+        )
+        return (*self.gaps, *(gap for kind, gap in self.unread.items() if kind in needed))
 
 
-def _version_gap(server_version: str, version: KubeVersion) -> Iterator[str]:
-    """A server whose release is not among those that are modelled."""
+def _version_gap(origin: Origin, version: KubeVersion) -> Iterator[str]:
+    """A server whose release is not known, or not among those that are modelled."""
+    if SERVER_VERSION in origin.unread:
+        yield f"{origin.unread[SERVER_VERSION]}: answers are those of {version}"
+    server_version = origin.server_version
     given = KubeVersion.minor_of(server_version)
     if given is not None and given != version.minor:
         yield f"the cluster runs {server_version}, which is not modelled: answers are those of {version}"
@@ -302,10 +317,9 @@ def _configured_profiles(config: str | Path, version: KubeVersion) -> tuple[Prof
 
 
 def _config_text(config: str | Path) -> tuple[str, bytes]:
-    """A path, unless the text has what no path has: a line break, or a brace to begin with."""
     given = str(config)
     try:
-        if isinstance(config, str) and ("\n" in given or given.lstrip().startswith("{")):
+        if isinstance(config, str) and is_text(given):
             return _CONFIG_TEXT, text_bytes(given.encode(), MAX_MANIFEST_BYTES)
         return display_name(given), read_text_bytes(given, MAX_MANIFEST_BYTES)
     except OSError as error:
