@@ -12,6 +12,7 @@ import signal
 import subprocess
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from time import monotonic
@@ -27,6 +28,8 @@ TIME_LIMIT = 60.0
 _MAX_OUTPUT = 2**20
 _MAX_COMPLAINT = 2**16
 _MAX_LINE = 200
+_LAST_WORDS = 1.0
+"""Seconds for what a plugin that has ended wrote to standard error; a program it left behind may hold that open."""
 _CHUNK = 2**16
 _GROUP = "client.authentication.k8s.io/"
 _VERSIONS = (f"{_GROUP}v1", f"{_GROUP}v1beta1")
@@ -116,25 +119,27 @@ def _run(command: list[str], environment: Mapping[str, str]) -> bytes:
     output, complaint = bytearray(), bytearray()
     ended: SimpleQueue[None] = SimpleQueue()
     _drain(process.stdout, output, _MAX_OUTPUT + 1, lambda: ended.put(None), until_full=True)
-    _drain(process.stderr, complaint, _MAX_COMPLAINT, lambda: None, until_full=False)
+    complaining = _drain(process.stderr, complaint, _MAX_COMPLAINT, lambda: None, until_full=False)
     try:
         ended.get(timeout=max(0.0, deadline - monotonic()))
         if len(output) > _MAX_OUTPUT:
             raise _PluginError(f"it prints more than {_MAX_OUTPUT // 2**20} MiB")
         code = process.wait(timeout=max(0.0, deadline - monotonic()))
     except (Empty, subprocess.TimeoutExpired):
+        _kill(process)
         raise _PluginError(
             f"no credentials within {TIME_LIMIT:g}s{_said(complaint)}; if it waits for a login, log in with kubectl first"
         ) from None
-    finally:
-        if process.poll() is None:
-            _kill(process)
+    except BaseException:
+        _kill(process)
+        raise
     if code != 0:
+        complaining.join(_LAST_WORDS)
         raise _PluginError(f"it ended with {code}{_said(complaint)}")
     return bytes(output)
 
 
-def _drain(pipe: IO[bytes], into: bytearray, limit: int, ended: Callable[[], None], *, until_full: bool) -> None:
+def _drain(pipe: IO[bytes], into: bytearray, limit: int, ended: Callable[[], None], *, until_full: bool) -> threading.Thread:
     """Read a pipe in a thread of its own, and keep no more than ``limit`` bytes of it."""
 
     def work() -> None:
@@ -145,12 +150,16 @@ def _drain(pipe: IO[bytes], into: bytearray, limit: int, ended: Callable[[], Non
                     break
         ended()
 
-    threading.Thread(target=work, daemon=True).start()
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    return thread
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
+    """The plugin, and what it has started."""
     if hasattr(os, "killpg"):
-        os.killpg(process.pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
     else:
         process.kill()
     process.wait()
