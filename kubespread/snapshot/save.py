@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import os
 import sys
@@ -27,14 +28,13 @@ _COMPRESSION = 4
 
 
 def check_target(path: str) -> None:
-    """Find a name or folder that `save` could not write to, before anything is read. Raises UsageError."""
+    """Find a name or folder that `save` could not write to, before anything is read. Raises UsageError and SnapshotError."""
     if path == STDIN:
         return
     if not path.endswith(tuple(_FORMS)):
         raise UsageError(f"{path}: expected a name that ends with {', '.join(_FORMS)}, or - for standard output")
-    folder = Path(path).parent
-    if not folder.is_dir():
-        raise UsageError(f"{path}: there is no folder {folder} to write it to")
+    if not Path(path).parent.is_dir():
+        raise SnapshotError(f"{path}: {os.strerror(errno.ENOENT)}")
 
 
 def save(snapshot: Snapshot, path: str) -> None:

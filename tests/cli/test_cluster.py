@@ -112,28 +112,33 @@ def test_misuse(case: str, server: FakeApi, tmp_path: Path) -> None:
     assert run("explain", POD, "--kubeconfig", server.kubeconfig(tmp_path), *flags) == (code, "", message)
 
 
-FOUND_BEFORE: dict[str, tuple[list[str], str]] = {
-    "a manifest that is missing": (["explain", "missing.yaml"], "missing.yaml: No such file or directory"),
-    "one of several manifests": (["simulate", POD, "missing.yaml"], "missing.yaml: No such file or directory"),
-    "a folder": (["explain", "/"], "/: Is a directory"),
+FOUND_BEFORE: dict[str, tuple[list[str], int, str]] = {
+    "a manifest that is missing": (["explain", "missing.yaml"], 2, "missing.yaml: No such file or directory"),
+    "one of several manifests": (["simulate", POD, "missing.yaml"], 2, "missing.yaml: No such file or directory"),
+    "a folder": (["explain", "/"], 2, "/: Is a directory"),
     "a kind that holds no pods": (
         ["explain", "svc/web"],
+        2,
         "svc/web: no such file; of KIND/NAME in the cluster, KIND is one of po, deploy, rs, sts, ds, rc, job, cj",
     ),
     "a configuration that is missing": (
         ["explain", POD, "--scheduler-config", "missing.yaml"],
+        2,
         "missing.yaml: No such file or directory",
     ),
     "a release that does not exist": (
         ["explain", POD, "--kube-version", "latest"],
+        2,
         "invalid Kubernetes version 'latest': expected 1.X or 1.X.Y",
     ),
     "an output folder that is missing": (
         ["snapshot", "-o", "/no/folder/s.json"],
-        "/no/folder/s.json: there is no folder /no/folder to write it to",
+        3,
+        "/no/folder/s.json: No such file or directory",
     ),
     "an output of no known form": (
         ["snapshot", "-o", "s.txt"],
+        2,
         "s.txt: expected a name that ends with .json, .json.gz, .yaml, .yml, or - for standard output",
     ),
 }
@@ -141,9 +146,9 @@ FOUND_BEFORE: dict[str, tuple[list[str], str]] = {
 
 @pytest.mark.parametrize("case", FOUND_BEFORE)
 def test_what_is_wrong_without_a_cluster_is_said_before_it_is_asked(case: str, server: FakeApi, tmp_path: Path) -> None:
-    arguments, message = FOUND_BEFORE[case]
+    arguments, code, message = FOUND_BEFORE[case]
     result = run(*arguments, "--kubeconfig", server.kubeconfig(tmp_path), cwd=tmp_path)
-    assert (result, server.requests) == ((2, "", f"error: {message}\n"), [])
+    assert (result, server.requests) == ((code, "", f"error: {message}\n"), [])
 
 
 SECRET = "hunter2-0123456789"

@@ -229,6 +229,12 @@ def test_a_request_with_all_its_attempts_ends_in_time(case: str, server: FakeApi
     assert time.monotonic() - began < 10
 
 
+def test_an_answer_without_end_is_not_kept(server: FakeApi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kubespread.snapshot.live.api._MAX_BODY_MIB", 1)
+    server.faults.append(always(NODES, Answer(body=" " * 2**21)))
+    assert refused(server, tmp_path) == f"SERVER{NODES}: more than 1 MiB in one answer; ask for smaller pages with --chunk-size"
+
+
 def test_a_server_that_repeats_the_token(server: FakeApi, tmp_path: Path) -> None:
     server.faults.append(always(NODES, status(400, f"bad header Bearer {SECRET}")))
     assert refused(server, tmp_path, user={"token": SECRET}) == f"SERVER{NODES}: 400 bad header Bearer [redacted]"
