@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from kubespread.planner.schema import FILES, schema
-from kubespread.snapshot.resources import RESOURCES
+from kubespread.snapshot.live.resources import RESOURCES
 from tests.cli.support import ROOT, run
 
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]

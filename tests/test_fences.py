@@ -21,7 +21,7 @@ ROOMS: dict[str, set[str]] = {
     "render": {"planner.report", "planner.simulation_report", "manifest.writer"},
     "candidate": {"manifest", "kube", "snapshot.snapshot"},
     "library": {"candidate", "manifest", "kube", "snapshot", "scheduler", "planner"},
-    "cli": {"render", "planner.report", "planner.simulation_report", "snapshot", "__version__", ""},
+    "cli": {"candidate.inputs", "render", "planner.report", "planner.simulation_report", "snapshot", "__version__", ""},
     "__init__": {"errors", "library", "planner.report", "planner.simulation_report", "snapshot.snapshot"},
     "__main__": {"cli"},
 }

@@ -12,7 +12,7 @@ import msgspec
 from kubespread.candidate.candidate import Candidate, Surroundings, WorkloadName
 from kubespread.candidate.manifests import from_object
 from kubespread.candidate.rescheduling import scheduled_again
-from kubespread.errors import UsageError
+from kubespread.errors import SnapshotError, UsageError
 from kubespread.kube.annotations import REVISION
 from kubespread.kube.gated_fields import drop_fields
 from kubespread.kube.meta import ApiObject
@@ -23,6 +23,7 @@ from kubespread.snapshot.snapshot import Snapshot
 T = TypeVar("T", bound=ApiObject)
 
 _REFERENCE = re.compile(r"(?P<kind>[A-Za-z]+)(?:\.[a-z0-9.]+)?/(?P<name>[a-z0-9][a-z0-9.-]*)")
+_REVISION = re.compile(r"[0-9]{1,18}")
 _TEMPLATE_HASH = "pod-template-hash"
 
 
@@ -60,8 +61,13 @@ def is_reference(text: str) -> bool:
     return match is not None and match["kind"].lower() in _BY_ALIAS
 
 
+def reference_kinds() -> str:
+    """The kinds of `is_reference`, as short as kubectl takes them."""
+    return ", ".join(kind.short for kind in _KINDS)
+
+
 def from_cluster(reference: str, snapshot: Snapshot, surroundings: Surroundings) -> Candidate:
-    """The candidate that ``reference`` names. Raises UsageError and ManifestError.
+    """The candidate that ``reference`` names. Raises UsageError, SnapshotError and ManifestError.
 
     A pod that has no node yet is asked about as it stands. One that runs is asked about as if it were scheduled again.
     """
@@ -71,6 +77,8 @@ def from_cluster(reference: str, snapshot: Snapshot, surroundings: Surroundings)
     namespace = surroundings.namespace or surroundings.context_namespace
     if kind.kind == "Pod":
         return _from_pod(_find(snapshot.pods, kind, namespace, name), surroundings)
+    if unread := snapshot.origin.unread.get(kind.kind):
+        raise SnapshotError(f'{kind.resource} "{name}" cannot be looked up: {unread}')
     found = _find(getattr(snapshot.objects, kind.field), kind, namespace, name)
     notes: tuple[str, ...] = ()
     asked, replicas = WorkloadName(kind.kind, namespace, name), getattr(found.spec, "replicas", None)
@@ -115,7 +123,7 @@ def _current_replica_set(deployment: Deployment, replica_sets: Sequence[ReplicaS
 
 def _revision(replica_set: ReplicaSet) -> int:
     revision = replica_set.metadata.annotations.get(REVISION, "")
-    return int(revision) if revision.isdecimal() else 0
+    return int(revision) if _REVISION.fullmatch(revision) else 0
 
 
 def _template(workload: Deployment | ReplicaSet) -> Any:

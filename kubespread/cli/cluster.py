@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from kubespread.snapshot.kubeconfig import Access
+    from kubespread.snapshot.live.kubeconfig import Access
     from kubespread.snapshot.snapshot import Snapshot
 
 
@@ -17,7 +17,7 @@ def open_cluster(sources: Sequence[str], access: Access, *, quiet: bool) -> Snap
         import kubespread
 
         return kubespread.load(*sources)
-    from kubespread.snapshot.live import load_cluster
+    from kubespread.snapshot.live.loading import load_cluster
 
     if quiet or not sys.stderr.isatty():
         return load_cluster(access)

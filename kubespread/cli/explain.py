@@ -121,12 +121,14 @@ def explain(
       kubespread explain - -S cluster.yaml --node node-7 < pod.yaml
     """
     import kubespread
-    from kubespread.snapshot.kubeconfig import Access
+    from kubespread.candidate.inputs import check_inputs
+    from kubespread.snapshot.live.kubeconfig import Access
 
     sources = [str(source) for source in snapshot or ()]
     path = manifest_path(pod, sources)
     timeout = parse_duration(request_timeout)
     access = Access(kubeconfig, context, cluster, user, as_user, tuple(as_group or ()), timeout, chunk_size)
+    check_inputs([path], scheduler_config, kube_version, feature_gates)
     opened = open_cluster(sources, access, quiet=quiet)
     report = kubespread.explain(
         opened,

@@ -27,10 +27,8 @@ def main() -> NoReturn:
         code = ExitCode.INTERRUPTED
     except BrokenPipeError:
         code = ExitCode.BROKEN_PIPE
-    except Exception as error:  # the last resort: a bug ends with one line and its own exit code, never a traceback
-        if debug:
-            raise
-        _complain(f"this is a bug in kubespread: {type(error).__name__}: {' '.join(str(error).split())} (run again with --debug)")
+    except Exception as error:  # noqa: BLE001 - the last resort: a bug ends with one line and its own exit code
+        _report_bug(error, in_full=debug)
         code = ExitCode.BUG
     if code == ExitCode.INTERRUPTED:
         _complain("interrupted")
@@ -64,6 +62,18 @@ def program_name() -> str:
     """What to call ourselves in usage texts: ``kubectl kubespread`` when kubectl ran us as its plugin."""
     name = Path(sys.argv[0]).name
     return f"kubectl {name.removeprefix(PLUGIN_PREFIX)}" if name.startswith(PLUGIN_PREFIX) else "kubespread"
+
+
+def _report_bug(error: Exception, *, in_full: bool) -> None:
+    """One line, or the whole traceback; neither may hold a credential, and nobody knows what a bug quotes."""
+    import traceback
+
+    from kubespread.snapshot.live.redaction import masked
+
+    if in_full:
+        _complain(masked("".join(traceback.format_exception(error))))
+    hint = "" if in_full else " (run again with --debug)"
+    _complain(f"this is a bug in kubespread: {type(error).__name__}: {masked(' '.join(str(error).split()))}{hint}")
 
 
 def _complain(message: str) -> None:

@@ -143,7 +143,8 @@ def simulate(
       kubespread simulate web.yaml --replicas 15 -o name | cut -f2 | sort | uniq -c
     """
     import kubespread
-    from kubespread.snapshot.kubeconfig import Access
+    from kubespread.candidate.inputs import check_inputs
+    from kubespread.snapshot.live.kubeconfig import Access
 
     required = Requirements.parse(require_placed, max_skew, min_domains, survive)
     full = until_full or replicas == _MAX
@@ -152,6 +153,7 @@ def simulate(
     timeout = parse_duration(request_timeout)
     access = Access(kubeconfig, context, cluster, user, as_user, tuple(as_group or ()), timeout, chunk_size)
     wanted = None if full or replicas is None else count("--replicas", replicas, "a number from 0, or max")
+    check_inputs(paths, scheduler_config, kube_version, feature_gates)
     opened = open_cluster(sources, access, quiet=quiet)
     ask = partial(
         kubespread.simulate_together,

@@ -61,11 +61,12 @@ def snapshot(
       kubespread snapshot --context prod --anonymize -o prod.yaml
       kubespread snapshot -S must-gather.tar.gz -o cluster.json
     """
-    from kubespread.snapshot.kubeconfig import Access
-    from kubespread.snapshot.save import save
+    from kubespread.snapshot.live.kubeconfig import Access
+    from kubespread.snapshot.save import check_target, save
 
     timeout = parse_duration(request_timeout)
     access = Access(kubeconfig, context, cluster, user, as_user, tuple(as_group or ()), timeout, chunk_size)
+    check_target(output)
     found = open_cluster([str(path) for path in source or ()], access, quiet=quiet)
     found = found.stamped(", ".join(map(str, source or ())))
     if anonymize:

@@ -55,12 +55,19 @@ class _Placement(KubeObject):
     node_name: str = ""
 
 
+# Made here and not where they are used: decoders must exist before threads decode (see snapshot.py).
+_SHELL = msgspec.json.Decoder(_Pod)
+_PLACEMENT = msgspec.json.Decoder(_Placement)
+_SPEC = msgspec.json.Decoder(PodSpec)
+_LABELS = msgspec.json.Decoder(StringMap)
+_OWNERS = msgspec.json.Decoder(list[OwnerReference])
+_STATUS = msgspec.json.Decoder(PodStatus)
+
+
 class PodSharing:
     """Everything the pods of one cluster share. Tables that grow too large start anew: neighbours are alike, not all."""
 
     def __init__(self) -> None:
-        self._shell = msgspec.json.Decoder(_Pod)
-        self._placement = msgspec.json.Decoder(_Placement)
         self._encode = msgspec.msgpack.Encoder().encode
         self._texts: dict[tuple[Any, bytes], Any] = {}
         self._specs: dict[bytes, PodSpec] = {}
@@ -69,7 +76,7 @@ class PodSharing:
 
     def from_json(self, text: bytes) -> Pod:
         """The pod of a JSON object, defaulted. Raises msgspec.ValidationError where a field is null or of a wrong type."""
-        shell = self._shell.decode(text)
+        shell = _SHELL.decode(text)
         given = shell.metadata
         metadata = ObjectMeta(
             name=given.name,
@@ -78,10 +85,10 @@ class PodSharing:
             uid=given.uid,
             resource_version=given.resource_version,
             deletion_timestamp=given.deletion_timestamp,
-            labels=self._from_text("labels", StringMap, given.labels),
-            owner_references=self._from_text("owner_references", list[OwnerReference], given.owner_references),
+            labels=self._from_text("labels", _LABELS, given.labels),
+            owner_references=self._from_text("owner_references", _OWNERS, given.owner_references),
         )
-        status = self._from_text("status", PodStatus, shell.status)
+        status = self._from_text("status", _STATUS, shell.status)
         return Pod(metadata=metadata, spec=self._spec_from_text(bytes(shell.spec)), status=status)
 
     def share(self, pod: Pod) -> None:
@@ -96,11 +103,11 @@ class PodSharing:
         pod.status = self._part("status", pod.status)
 
     def _spec_from_text(self, text: bytes) -> PodSpec:
-        node_name = self._placement.decode(text).node_name
+        node_name = _PLACEMENT.decode(text).node_name
         key = _without_node_name(text) if node_name else text
         template = self._specs.get(key)
         if template is None:
-            pod = Pod(spec=msgspec.json.decode(text, type=PodSpec))
+            pod = Pod(spec=_SPEC.decode(text))
             default_pod(pod)
             template = _remember(self._specs, key, self._spec(pod.spec))
         spec = copy(template)
@@ -119,10 +126,10 @@ class PodSharing:
         shared.node_name = node_name
         return shared
 
-    def _from_text(self, name: str, cls: Any, raw: Raw) -> Any:
+    def _from_text(self, name: str, decoder: msgspec.json.Decoder[Any], raw: Raw) -> Any:
         key = name, bytes(raw)
         found = self._texts.get(key)
-        return found if found is not None else _remember(self._texts, key, self._part(name, msgspec.json.decode(raw, type=cls)))
+        return found if found is not None else _remember(self._texts, key, self._part(name, decoder.decode(raw)))
 
     def _part(self, name: str, part: T) -> T:
         if isinstance(part, PodStatus):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import os
 import sys
@@ -26,6 +27,16 @@ _NAMES = {cls: name for name, cls in KINDS.items()}
 _COMPRESSION = 4
 
 
+def check_target(path: str) -> None:
+    """Find a name or folder that `save` could not write to, before anything is read. Raises UsageError and SnapshotError."""
+    if path == STDIN:
+        return
+    if not path.endswith(tuple(_FORMS)):
+        raise UsageError(f"{path}: expected a name that ends with {', '.join(_FORMS)}, or - for standard output")
+    if not Path(path).parent.is_dir():
+        raise SnapshotError(f"{path}: {os.strerror(errno.ENOENT)}")
+
+
 def save(snapshot: Snapshot, path: str) -> None:
     """Write ``snapshot`` to ``path``: JSON, gzipped JSON or YAML by its suffix, JSON to standard output for ``-``.
 
@@ -35,9 +46,8 @@ def save(snapshot: Snapshot, path: str) -> None:
         _write(sys.stdout.buffer, _json(snapshot))
         sys.stdout.buffer.flush()
         return
-    form = next((form for suffix, form in _FORMS.items() if path.endswith(suffix)), None)
-    if form is None:
-        raise UsageError(f"{path}: expected a name that ends with {', '.join(_FORMS)}, or - for standard output")
+    check_target(path)
+    form = next(form for suffix, form in _FORMS.items() if path.endswith(suffix))
     try:
         with _replacing(Path(path)) as file:
             form(file, snapshot)

@@ -31,6 +31,9 @@ from kubespread.manifest.stream import Found
 STAMP = "kubespread"
 """The field of a saved List that says where it comes from."""
 
+SERVER_VERSION = "Version"
+"""In the place of a kind: the server's release."""
+
 T = TypeVar("T", bound=ApiObject)
 
 KINDS: Mapping[tuple[str, str], type[ApiObject]] = {
@@ -38,6 +41,9 @@ KINDS: Mapping[tuple[str, str], type[ApiObject]] = {
     ("v1", "Pod"): Pod,
     **{kind: cls for kind, (cls, _) in FIELDS.items()},
 }
+# msgspec learns a type at its first use, which several threads must not do at once: the process would die of it.
+# A decoder that exists has learned its type with all parts, so they exist before there are threads.
+_DECODERS = {cls: msgspec.json.Decoder(cls) for cls in KINDS.values()}
 
 
 CLUSTER_SCOPED = (
@@ -73,6 +79,8 @@ class Origin(msgspec.Struct, rename="camel", kw_only=True, frozen=True, omit_def
     """The kinds that were read in full, though there may be none of them."""
     gaps: tuple[str, ...] = ()
     """What could not be read of it."""
+    unread: dict[str, str] = msgspec.field(default_factory=dict)
+    """Those of the gaps that are about one kind, by kind: they concern only the questions that need it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +121,7 @@ class TypedReader:
             return None
         if found.data is None:
             try:
-                typed = self._sharing.from_json(found.text) if cls is Pod else msgspec.json.decode(found.text, type=cls)
+                typed = self._sharing.from_json(found.text) if cls is Pod else _DECODERS[cls].decode(found.text)
                 return _stripped(typed)
             except (msgspec.ValidationError, RecursionError):
                 # A null, which the slow way drops, or a fault that it puts in the API server's words.
@@ -184,16 +192,18 @@ class SnapshotBuilder:
         """Count an object of a kind that scheduling does not read."""
         self._skipped[kind or "(no kind)"] += 1
 
-    def note_gap(self, gap: str) -> None:
-        """Remember something that a source could not give."""
-        self._origin = msgspec.structs.replace(self._origin, gaps=(*self._origin.gaps, gap))
+    def note_gap(self, gap: str, kind: str = "") -> None:
+        """Remember something that a source could not give, and the one kind it is about, if any."""
+        known = self._origin
+        unread = {**known.unread, kind: gap} if kind else known.unread
+        self._origin = msgspec.structs.replace(known, gaps=(*known.gaps, gap), unread=unread)
 
     def came_from(self, origin: Origin) -> None:
         """Remember where objects come from; of several sources the first that knows something is believed."""
         mine = self._origin
         known = {name: getattr(mine, name) or getattr(origin, name) for name in origin.__struct_fields__}
         both = {name: tuple(dict.fromkeys(getattr(mine, name) + getattr(origin, name))) for name in ("listed", "gaps")}
-        self._origin = Origin(**{**known, **both})
+        self._origin = Origin(**{**known, **both, "unread": {**origin.unread, **mine.unread}})
 
     def build(self) -> Snapshot:
         """The snapshot so far, its objects defaulted as the API server would have."""
@@ -201,7 +211,7 @@ class SnapshotBuilder:
         for node in nodes:
             default_node(node)
         by_field: dict[str, Any] = {name: tuple(self._take(cls)) for cls, name in FIELDS.values()}
-        others = ClusterObjects(**by_field, listed=frozenset(self._origin.listed))
+        others = ClusterObjects(**by_field, listed=frozenset(self._origin.listed), unread=self._origin.unread)
         default_cluster_objects(others)
         return Snapshot(nodes, pods, others, dict(self._skipped), self._origin)
 
@@ -235,6 +245,16 @@ def object_name(data: Mapping[str, Any]) -> str:
 
 def _is_newer(version: str, known: str) -> bool:
     """resourceVersions of one object grow; without both to compare, the later one read wins."""
-    if version.isdecimal() and known.isdecimal():
-        return int(version) >= int(known)
+    if _is_number(version) and _is_number(known):
+        return _magnitude(version) >= _magnitude(known)
     return True
+
+
+def _is_number(version: str) -> bool:
+    return version.isascii() and version.isdecimal()
+
+
+def _magnitude(number: str) -> tuple[int, str]:
+    """What decimal numbers are compared by, however long they are: Python reads no more than 4,300 digits."""
+    digits = number.lstrip("0")
+    return len(digits), digits

@@ -49,6 +49,8 @@ class Answer:
     """Whether the connection dies in the middle of the body."""
     hang: bool = False
     """Whether nothing is ever said."""
+    trickle: bool = False
+    """Whether the body comes one byte a tenth of a second."""
 
 
 Fault = Callable[[Request], Answer | None]
@@ -191,6 +193,13 @@ def serving(api: FakeApi, *, client_certificates: bool = False) -> Iterator[Fake
                 self.wfile.flush()
                 self.connection.shutdown(socket.SHUT_RDWR)
                 self.close_connection = True
+                return
+            if answer.trickle:
+                for position in range(len(body)):
+                    if api.stopping.wait(0.1):
+                        return
+                    self.wfile.write(body[position : position + 1])
+                    self.wfile.flush()
                 return
             self.wfile.write(body)
 

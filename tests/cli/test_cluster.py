@@ -7,15 +7,22 @@ import os
 import pty
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.api.server import Answer, FakeApi, always, serving, status
-from tests.builders import hosts, pod
+from tests.builders import Data, hosts, pod
 from tests.cli.support import CLUSTER, POD, PROGRAM, environment, run, shown_on
+
+
+def _plugin(program: str) -> Data:
+    return {"exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": sys.executable, "args": ["-c", program]}}
+
 
 PENDING = {**pod("waiting", labels={"app": "x"}), "status": {"phase": "Pending"}}
 
@@ -50,10 +57,16 @@ def test_a_snapshot_of_the_environment_comes_before_the_cluster(server: FakeApi,
 def test_strict_does_not_put_up_with_gaps(server: FakeApi, tmp_path: Path) -> None:
     server.faults.append(always("/api/v1/limitranges", status(403, "no")))
     kubeconfig = server.kubeconfig(tmp_path)
-    gap = "gap: limitranges could not be read (not allowed)\n"
+    gap = "gap: not allowed to list limitranges\n"
     assert run("explain", "pod/waiting", "--kubeconfig", kubeconfig, "-o", "name") == (0, "n1\nn0\n", gap)
     assert run("explain", "pod/waiting", "--kubeconfig", kubeconfig, "-o", "name", "--strict") == (3, "n1\nn0\n", gap)
     assert run("snapshot", "--kubeconfig", kubeconfig, "-o", tmp_path / "s.json", "--strict", "-q") == (3, "", "")
+
+
+def test_a_kind_that_the_question_does_not_need_is_no_gap(server: FakeApi, tmp_path: Path) -> None:
+    server.faults.append(always("/api/v1/persistentvolumes", status(403, "no")))
+    kubeconfig = server.kubeconfig(tmp_path)
+    assert run("explain", "pod/waiting", "--kubeconfig", kubeconfig, "-o", "name", "--strict") == (0, "n1\nn0\n", "")
 
 
 def test_a_live_cluster_and_its_snapshot_give_the_same_report(server: FakeApi, tmp_path: Path) -> None:
@@ -97,6 +110,75 @@ MISUSES = {
 def test_misuse(case: str, server: FakeApi, tmp_path: Path) -> None:
     flags, code, message = MISUSES[case]
     assert run("explain", POD, "--kubeconfig", server.kubeconfig(tmp_path), *flags) == (code, "", message)
+
+
+FOUND_BEFORE: dict[str, tuple[list[str], int, str]] = {
+    "a manifest that is missing": (["explain", "missing.yaml"], 2, "missing.yaml: No such file or directory"),
+    "one of several manifests": (["simulate", POD, "missing.yaml"], 2, "missing.yaml: No such file or directory"),
+    "a folder": (["explain", "/"], 2, "/: Is a directory"),
+    "a kind that holds no pods": (
+        ["explain", "svc/web"],
+        2,
+        "svc/web: no such file; of KIND/NAME in the cluster, KIND is one of po, deploy, rs, sts, ds, rc, job, cj",
+    ),
+    "a configuration that is missing": (
+        ["explain", POD, "--scheduler-config", "missing.yaml"],
+        2,
+        "missing.yaml: No such file or directory",
+    ),
+    "a release that does not exist": (
+        ["explain", POD, "--kube-version", "latest"],
+        2,
+        "invalid Kubernetes version 'latest': expected 1.X or 1.X.Y",
+    ),
+    "an output folder that is missing": (
+        ["snapshot", "-o", "/no/folder/s.json"],
+        3,
+        "/no/folder/s.json: No such file or directory",
+    ),
+    "an output of no known form": (
+        ["snapshot", "-o", "s.txt"],
+        2,
+        "s.txt: expected a name that ends with .json, .json.gz, .yaml, .yml, or - for standard output",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", FOUND_BEFORE)
+def test_what_is_wrong_without_a_cluster_is_said_before_it_is_asked(case: str, server: FakeApi, tmp_path: Path) -> None:
+    arguments, code, message = FOUND_BEFORE[case]
+    result = run(*arguments, "--kubeconfig", server.kubeconfig(tmp_path), cwd=tmp_path)
+    assert (result, server.requests) == ((code, "", f"error: {message}\n"), [])
+
+
+SECRET = "hunter2-0123456789"
+LEAKS: dict[str, dict[str, Any]] = {
+    "a token with a line break": {"user": {"token": f"a\n{SECRET}"}},
+    "a token that is refused": {"user": {"token": SECRET}},
+    "a plugin that complains": {"user": _plugin(f"import sys; sys.exit('no {SECRET}')")},
+    "a plugin that prints something else": {"user": _plugin(f"print('{SECRET}')")},
+    "a proxy that is not there": {"cluster": {"server": "https://example.com", "proxy-url": f"http://me:{SECRET}@127.0.0.1:9"}},
+    "a server that is not there": {"cluster": {"server": f"https://me:{SECRET}@127.0.0.1:9"}},
+    "a server that is no URL": {"cluster": {"server": f"https://me:{SECRET}@127.0.0.1:99999"}},
+    "a token in a place of another type": {"user": {"exec": SECRET}},
+    "a key that is not base64": {"user": {"client-key-data": SECRET}},
+}
+
+
+@pytest.mark.parametrize("case", LEAKS)
+def test_credentials_are_not_shown_whatever_goes_wrong(case: str, server: FakeApi, tmp_path: Path) -> None:
+    server.token = "another"
+    result = run("explain", POD, "--kubeconfig", server.kubeconfig(tmp_path, **LEAKS[case]), "--debug", "-v")
+    assert result.code in (2, 3)
+    assert result.err.count("\n") == 1
+    assert SECRET not in result.out + result.err
+
+
+def test_a_snapshot_does_not_hold_the_credentials_of_its_servers_url(server: FakeApi, tmp_path: Path) -> None:
+    cluster = {"server": server.url.replace("https://", f"https://me:{SECRET}@"), "insecure-skip-tls-verify": True}
+    saved = tmp_path / "s.json"
+    assert run("snapshot", "--kubeconfig", server.kubeconfig(tmp_path, cluster=cluster), "-o", saved, "-q").code == 0
+    assert SECRET not in saved.read_text()
 
 
 NOT_FOUND = {

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import kubespread
-from kubespread.snapshot.kubeconfig import Access, choose
+from kubespread.snapshot.live.kubeconfig import Access, choose
 
 Data = dict[str, Any]
 
@@ -123,7 +123,44 @@ MISUSES: dict[str, tuple[Data, dict[str, Any], str]] = {
     "a server of another protocol": (
         config("ftp://x", context="c"),
         {},
-        'server "ftp://x" of the kubeconfig is not an http or https URL',
+        'server "ftp://x" of the kubeconfig is not a URL that can be asked: expected http:// or https://',
+    ),
+    "a server whose port is none": (
+        config("https://me:hunter2@x:99999", context="c"),
+        {},
+        'server "https://x:99999" of the kubeconfig is not a URL that can be asked: its host or port is invalid',
+    ),
+    "a server with a space": (
+        config("https://exa mple.com", context="c"),
+        {},
+        'server "https://exa mple.com" of the kubeconfig is not a URL that can be asked: '
+        "it holds a space, a control character or one that is not ASCII",
+    ),
+    "a server with a query": (
+        config("https://x/?token=hunter2", context="c"),
+        {},
+        'server "https://x/" of the kubeconfig is not a URL that can be asked: it has a query or fragment',
+    ),
+    "a server without a host": (
+        config("https://:6443", context="c"),
+        {},
+        'server "https://:6443" of the kubeconfig is not a URL that can be asked: it names no host',
+    ),
+    "a proxy of another protocol": (
+        config("https://x", context="c", clusters=[{"name": "c", "cluster": {"server": "https://x", "proxy-url": "ftp://me:hunter2@p"}}]),
+        {},
+        'proxy-url "ftp://p" of the kubeconfig is not a URL that can be asked: expected http:// or https:// or socks5:// or socks5h://',
+    ),
+    "a token file without end": (
+        config("https://x", context="c", users=[{"name": "c", "user": {"tokenFile": "/dev/zero"}}]),
+        {},
+        "/dev/zero: tokenFile of the kubeconfig: more than 1 MiB",
+    ),
+    "a page below 0": (config("https://x", context="c"), {"chunk_size": -1}, "chunk_size must be at least 0, not -1"),
+    "a time that is none": (
+        config("https://x", context="c"),
+        {"request_timeout": float("nan")},
+        "request_timeout must be at least 0, not nan",
     ),
     "a token file that is not there": (
         config("https://x", context="c", users=[{"name": "c", "user": {"tokenFile": "/no/token"}}]),
@@ -153,9 +190,47 @@ MALFORMED = {
     ),
     "a plugin that is a string": (
         "users: [{name: a, user: {exec: aws}}]\n",
-        "{file}:1: users[0].user.exec: expected an object, found the string 'aws'",
+        "{file}:1: users[0].user.exec: expected an object, found a string",
     ),
-    "clusters that are a string": ("clusters: abc\n", "{file}:1: clusters: expected a list, found the string 'abc'"),
+    "a file that is a token": ("hunter2\n", "{file}:1: expected a kubeconfig, found a string"),
+    "a token that looks like an alias": (
+        "users: [{name: a, user: {token: *hunter2}}]\n",
+        "{file}:1: unknown anchor '...' referenced",
+    ),
+    "a current context that is a number": ("current-context: 7\n", "{file}:1: current-context: expected a string, found a number"),
+    "certificates that are not base64": (
+        "clusters: [{name: a, cluster: {certificate-authority-data: '!!'}}]\n",
+        "{file}:1: clusters[0].cluster.certificate-authority-data: not base64",
+    ),
+    "a key that is not base64": (
+        "users: [{name: a, user: {client-key-data: hunter2}}]\n",
+        "{file}:1: users[0].user.client-key-data: not base64",
+    ),
+    "verification that is a string": (
+        "clusters: [{name: a, cluster: {insecure-skip-tls-verify: 'yes'}}]\n",
+        "{file}:1: clusters[0].cluster.insecure-skip-tls-verify: expected true or false, found a string",
+    ),
+    "groups that are a string": (
+        "users: [{name: a, user: {as: b, as-groups: c}}]\n",
+        "{file}:1: users[0].user.as-groups: expected a list of strings, found a string",
+    ),
+    "groups that are numbers": (
+        "users: [{name: a, user: {as: b, as-groups: [7]}}]\n",
+        "{file}:1: users[0].user.as-groups: expected a list of strings, found a number in it",
+    ),
+    "a user to impersonate that is a list": (
+        "users: [{name: a, user: {as: [b]}}]\n",
+        "{file}:1: users[0].user.as: expected a string, found a list",
+    ),
+    "arguments of a plugin that are numbers": (
+        "users: [{name: a, user: {exec: {command: b, args: [1]}}}]\n",
+        "{file}:1: users[0].user.exec.args: expected a list of strings, found a number in it",
+    ),
+    "variables of a plugin without names": (
+        "users: [{name: a, user: {exec: {command: b, env: [{value: hunter2}]}}}]\n",
+        "{file}:1: users[0].user.exec.env: expected a list of objects with name and value",
+    ),
+    "clusters that are a string": ("clusters: abc\n", "{file}:1: clusters: expected a list, found a string"),
 }
 
 
@@ -167,6 +242,19 @@ def test_malformed_files(case: str, tmp_path: Path) -> None:
     with pytest.raises(kubespread.ManifestError) as error:
         choose(Access(kubeconfig=str(file)), {})
     assert str(error.value) == message.format(file=file)
+
+
+EMPTY = {"nothing": "", "a comment": "# mine\n", "an empty object": "{}\n", "no clusters": "apiVersion: v1\nkind: Config\nclusters: []\n"}
+
+
+@pytest.mark.parametrize("case", EMPTY)
+def test_an_empty_kubeconfig_is_named(case: str, tmp_path: Path) -> None:
+    file = tmp_path / "config"
+    file.write_text(EMPTY[case])
+    with pytest.raises(kubespread.UsageError) as error:
+        choose(Access(), {"KUBECONFIG": str(file)})
+    expected = f"{file}: a kubeconfig without clusters; choose another with --kubeconfig or KUBECONFIG, or read a file with -S"
+    assert str(error.value) == expected
 
 
 def test_nothing_is_written(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import itertools
 import json
 import socket
 import sys
@@ -14,9 +15,9 @@ from typing import Any
 import pytest
 
 import kubespread
-from kubespread.snapshot.kubeconfig import Access
-from kubespread.snapshot.live import load_cluster
-from kubespread.snapshot.resources import RESOURCES
+from kubespread.snapshot.live.kubeconfig import Access
+from kubespread.snapshot.live.loading import load_cluster
+from kubespread.snapshot.live.resources import RESOURCES
 from tests.api.server import Answer, FakeApi, Fault, always, failing, recorded, serving, status
 from tests.builders import Data, hosts, node, owner, pod
 from tests.cli.support import PROXY_VARIABLES
@@ -40,7 +41,7 @@ def _outside_any_cluster(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Non
 def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The pauses between attempts, which the tests do not sit out."""
     slept: list[float] = []
-    monkeypatch.setattr("kubespread.snapshot.api.sleep", slept.append)
+    monkeypatch.setattr("kubespread.snapshot.live.api.sleep", slept.append)
     return slept
 
 
@@ -102,6 +103,21 @@ def test_a_real_servers_answers(tmp_path: Path) -> None:
     assert [constraint.selector for constraint in report.constraints] == ["app=web,pod-template-hash=5ff74b457f", "app=web"]
 
 
+def _page(items: list[Data], token: str) -> Answer:
+    return Answer(body=json.dumps({"kind": "PodList", "apiVersion": "v1", "metadata": {"continue": token}, "items": items}))
+
+
+def _endless(path: str, items: Callable[[int], list[Data]]) -> Fault:
+    """Pages that each lead on to another one."""
+    numbers = itertools.count()
+
+    def fault(request: Any) -> Answer | None:
+        number = next(numbers) if request.path == path else 0
+        return _page(items(number), f"token {number}") if request.path == path else None
+
+    return fault
+
+
 REFUSALS: dict[str, tuple[Fault, str]] = {
     "401": (
         always("/version", recorded("unauthorized")),
@@ -110,8 +126,8 @@ REFUSALS: dict[str, tuple[Fault, str]] = {
     ),
     "403 on pods": (
         always(PODS, recorded("forbidden")),
-        'SERVER/api/v1/pods: 403 pods is forbidden: User "nobody" cannot list resource "pods" in API group "" at the cluster scope; '
-        "it needs the rights that docs/rbac.yaml lists",
+        'not allowed to list pods: SERVER/api/v1/pods: 403 pods is forbidden: User "nobody" cannot list resource "pods" in API group "" '
+        'at the cluster scope; a ClusterRole has to allow apiGroups [""], resources [pods], verbs [list]',
     ),
     "404 on nodes": (
         always(NODES, recorded("unknown group")),
@@ -123,6 +139,36 @@ REFUSALS: dict[str, tuple[Fault, str]] = {
         "value",
     ),
     "500 for ever": (always(NODES, status(500, "etcd is down")), "SERVER/api/v1/nodes: 500 etcd is down; try again later"),
+    "a redirect": (
+        always(NODES, Answer(302, "", {"Location": "https://me:hunter2@login.example.com/sso?token=hunter2"})),
+        "SERVER/api/v1/nodes: 302, a redirect to https://login.example.com/sso; check server in the kubeconfig: an API server does not "
+        "redirect",
+    ),
+    "a server that always asks to wait longer than one may": (
+        always(NODES, status(429, "slow down", Retry_After="20")),
+        "SERVER/api/v1/nodes: 429 slow down; try again later",
+    ),
+    "a version that is a number of 5,000 digits": (
+        always("/version", Answer(body='{"gitVersion": ' + "9" * 5000 + "}")),
+        "SERVER/version: not what a Kubernetes API server answers: Number out of range - at `$.gitVersion`",
+    ),
+    "a resource version that is a number of 5,000 digits": (
+        always(NODES, Answer(body='{"kind": "NodeList", "metadata": {"resourceVersion": ' + "9" * 5000 + '}, "items": []}')),
+        "SERVER/api/v1/nodes: not what a Kubernetes API server answers: ",
+    ),
+    "a continue token that repeats": (
+        always(PODS, _page([pod("p", "n0")], "again")),
+        "SERVER/api/v1/pods: the list does not end: the continue token repeats; check server in the kubeconfig, or read a file with -S",
+    ),
+    "empty pages with ever new tokens": (
+        _endless(PODS, lambda number: []),
+        "SERVER/api/v1/pods: the list does not end: 10 empty pages, one after another; check server in the kubeconfig, or read a file "
+        "with -S",
+    ),
+    "the same page with ever new tokens": (
+        _endless(PODS, lambda number: [pod("p", "n0")]),
+        "SERVER/api/v1/pods: the list does not end: the same page came twice; check server in the kubeconfig, or read a file with -S",
+    ),
     "a page of HTML": (
         always(NODES, Answer(body="<html>log in</html>")),
         "SERVER/api/v1/nodes: not what a Kubernetes API server answers: expected a Kubernetes object, found the string "
@@ -166,7 +212,7 @@ PASSING: dict[str, tuple[Fault, list[float]]] = {
 def test_what_passes_is_tried_again(case: str, server: FakeApi, tmp_path: Path, pauses: list[float]) -> None:
     fault, expected = PASSING[case]
     server.faults.append(fault)
-    snapshot = read(server, tmp_path)
+    snapshot = read(server, tmp_path, request_timeout=100.0)
     assert ([found.metadata.name for found in snapshot.pods], pauses) == ([f"p{copy}" for copy in range(7)], expected)
 
 
@@ -184,29 +230,66 @@ def test_a_list_that_expires_begins_anew_without_what_it_had(server: FakeApi, tm
     assert [found.metadata.name for found in read(server, tmp_path, chunk_size=3).pods] == [f"p{copy}" for copy in range(1, 7)]
 
 
-GAPS: dict[str, tuple[str, int, tuple[str, ...]]] = {
-    "claims that may not be read": ("/api/v1/persistentvolumeclaims", 403, ("persistentvolumeclaims could not be read (not allowed)",)),
-    "budgets of an old server": (
+UNREAD: dict[str, tuple[str, int, dict[str, str], tuple[str, ...]]] = {
+    "claims that may not be read, for a pod without volumes": (
+        "/api/v1/persistentvolumeclaims",
+        403,
+        {"PersistentVolumeClaim": "not allowed to list persistentvolumeclaims"},
+        (),
+    ),
+    "limits that may not be read": (
+        "/api/v1/limitranges",
+        403,
+        {"LimitRange": "not allowed to list limitranges"},
+        ("not allowed to list limitranges",),
+    ),
+    "budgets of an old server, without preemption": (
         "/apis/policy/v1/poddisruptionbudgets",
         404,
-        ("poddisruptionbudgets could not be read (not served as policy/v1)",),
+        {"PodDisruptionBudget": "poddisruptionbudgets could not be read (not served as policy/v1)"},
+        (),
     ),
     "device classes that may not be read": (
         "/apis/resource.k8s.io/v1/deviceclasses",
         403,
-        ("deviceclasses could not be read (not allowed)",),
+        {"DeviceClass": "not allowed to list deviceclasses"},
+        (),
     ),
-    "a server without device classes": ("/apis/resource.k8s.io/v1/deviceclasses", 404, ()),
-    "deployments, which decide nothing": ("/apis/apps/v1/deployments", 403, ()),
+    "a server without device classes": ("/apis/resource.k8s.io/v1/deviceclasses", 404, {}, ()),
+    "deployments, which decide nothing": (
+        "/apis/apps/v1/deployments",
+        403,
+        {"Deployment": "not allowed to list deployments"},
+        (),
+    ),
+    "the release": (
+        "/version",
+        403,
+        {"Version": "not allowed to read /version"},
+        ("not allowed to read /version: answers are those of 1.36",),
+    ),
 }
 
 
-@pytest.mark.parametrize("case", GAPS)
-def test_what_may_not_be_read_is_a_gap(case: str, server: FakeApi, tmp_path: Path) -> None:
-    path, code, expected = GAPS[case]
+@pytest.mark.parametrize("case", UNREAD)
+def test_what_may_not_be_read_is_a_gap_of_the_questions_that_need_it(case: str, server: FakeApi, tmp_path: Path) -> None:
+    path, code, unread, gaps = UNREAD[case]
     server.faults.append(always(path, status(code, "no")))
     snapshot = read(server, tmp_path)
-    assert (snapshot.origin.gaps, kubespread.explain(snapshot, pod()).gaps) == (expected, expected)
+    assert (snapshot.origin.unread, snapshot.origin.gaps) == (unread, tuple(unread.values()))
+    assert kubespread.explain(snapshot, pod()).gaps == gaps
+
+
+def test_a_release_that_is_given_need_not_be_read(server: FakeApi, tmp_path: Path) -> None:
+    server.faults.append(always("/version", status(403, "no")))
+    assert kubespread.explain(read(server, tmp_path), pod(), kube_version="1.35").gaps == ()
+
+
+def test_a_workload_that_may_not_be_looked_up(server: FakeApi, tmp_path: Path) -> None:
+    server.faults.append(always("/apis/apps/v1/deployments", status(403, "no")))
+    with pytest.raises(kubespread.SnapshotError) as error:
+        kubespread.explain(read(server, tmp_path), "deploy/web")
+    assert str(error.value) == 'deployments.apps "web" cannot be looked up: not allowed to list deployments'
 
 
 VERSIONS = {
@@ -227,9 +310,11 @@ def test_answers_are_those_of_the_servers_release(case: str, server: FakeApi, tm
     assert (report.kube_version, report.gaps) == (expected, gaps)
 
 
-def test_a_version_that_may_not_be_read_is_taken_for_the_newest(server: FakeApi, tmp_path: Path) -> None:
-    server.faults.append(always("/version", status(403, "no")))
-    assert kubespread.explain(read(server, tmp_path), pod()).kube_version == "1.36"
+@pytest.mark.parametrize("version", ["v1.36.9999999999", "v1." + "9" * 5000, "nonsense"])
+def test_a_version_that_is_none_is_a_gap(version: str, server: FakeApi, tmp_path: Path) -> None:
+    server.version = {"gitVersion": version}
+    report = kubespread.explain(read(server, tmp_path), pod())
+    assert (report.kube_version, report.gaps) == ("1.36", ("/version names no release: answers are those of 1.36",))
 
 
 def plugin(tmp_path: Path, program: str) -> Data:
@@ -276,14 +361,14 @@ def test_a_wrong_token(server: FakeApi, tmp_path: Path) -> None:
 
 def test_a_credential_plugin_that_fails_says_why(server: FakeApi, tmp_path: Path) -> None:
     user = plugin(tmp_path, "import sys\nsys.exit('please log in')\n")
-    expected = f"credential plugin {sys.executable}: exec: process returned 1. please log in; install it from example.com"
+    expected = f"credential plugin {sys.executable}: it ended with 1: please log in; install it from example.com"
     assert (refused(server, tmp_path, user=user), server.requests) == (expected, [])
 
 
 def test_a_credential_plugin_that_is_not_there(server: FakeApi, tmp_path: Path) -> None:
     user = plugin(tmp_path, "")
     user["exec"]["command"] = "no-such-plugin"
-    assert refused(server, tmp_path, user=user).startswith("credential plugin no-such-plugin: [Errno 2] No such file or directory")
+    assert refused(server, tmp_path, user=user).startswith("credential plugin no-such-plugin: No such file or directory")
 
 
 def test_client_certificates(tmp_path: Path) -> None:
@@ -386,7 +471,7 @@ def test_inside_a_cluster_the_service_account_is_used(server: FakeApi, tmp_path:
     (tmp_path / "ca.crt").write_bytes(server.ca)
     monkeypatch.setattr(incluster_config, "SERVICE_TOKEN_FILENAME", str(_written(tmp_path / "token", "mine")))
     monkeypatch.setattr(incluster_config, "SERVICE_CERT_FILENAME", str(tmp_path / "ca.crt"))
-    monkeypatch.setattr("kubespread.snapshot.live._NAMESPACE_FILE", _written(tmp_path / "namespace", "shop"))
+    monkeypatch.setattr("kubespread.snapshot.live.loading._NAMESPACE_FILE", _written(tmp_path / "namespace", "shop"))
     server.faults.append(lambda request: None if request.headers["authorization"] == ["bearer mine"] else status(401, "Unauthorized"))
     snapshot = load_cluster(Access())
     assert (len(snapshot.nodes), snapshot.origin.namespace, snapshot.origin.source) == (2, "shop", server.url)

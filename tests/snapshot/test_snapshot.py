@@ -110,3 +110,18 @@ def test_a_wrong_type_names_the_object_and_the_field() -> None:
     assert str(refused.value) == (
         "Pod default/p: spec.nodeName: json: cannot unmarshal number into Go struct field PodSpec.spec.nodeName of type string"
     )
+
+
+VERSIONS = {
+    "longer than Python reads": ("9" * 5000, "1" + "0" * 5000, True),
+    "shorter, and read later": ("1" + "0" * 5000, "9" * 5000, False),
+    "zeros in front": ("0" * 5000 + "7", "8", True),
+}
+
+
+@pytest.mark.parametrize("case", VERSIONS)
+def test_resource_versions_of_any_length_are_compared(case: str) -> None:
+    first, second, later_wins = VERSIONS[case]
+    versions = [{**node("n"), "metadata": {"name": "n", "resourceVersion": version}} for version in (first, second)]
+    (kept,) = kubespread.Snapshot.from_objects(versions).nodes
+    assert kept.metadata.resource_version == (second if later_wins else first)

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from time import monotonic
 from typing import Any
 
 from kubespread.errors import ApiError, SnapshotError
 from kubespread.kube.decoding import DecodingError
 from kubespread.kube.meta import ApiObject
 from kubespread.manifest.events import MalformedError
+from kubespread.manifest.reading import MAX_CLUSTER_BYTES
 from kubespread.manifest.stream import Found, read_objects
-from kubespread.snapshot.api import Api
-from kubespread.snapshot.resources import Resource
+from kubespread.snapshot.live.api import Api
+from kubespread.snapshot.live.redaction import without_secrets
+from kubespread.snapshot.live.resources import Resource
 from kubespread.snapshot.snapshot import TypedReader, object_name
 
 _GONE = 410
 _MAX_RESTARTS = 3
+_MAX_EMPTY_PAGES = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +46,9 @@ def list_all(api: Api, resource: Resource, chunk_size: int, on_objects: Callable
 
 
 def _all_pages(api: Api, resource: Resource, chunk_size: int, on_objects: Callable[[str, int], None]) -> Listed:
-    page = _Page(resource, f"{api.transport.server}{resource.path}")
+    name = f"{api.transport.server}{resource.path}"
+    page = _Page(resource, name)
+    end = _End(name, api.timeout)
     token = None
     while True:
         body = api.get(resource.path, limit=chunk_size or None, fieldSelector=resource.field_selector, **{"continue": token})
@@ -52,6 +58,40 @@ def _all_pages(api: Api, resource: Resource, chunk_size: int, on_objects: Callab
         token = page.token
         if not token:
             return Listed(page.objects, page.resource_version)
+        end.check(token, page.objects[before:], len(body))
+
+
+class _End:
+    """Whether a list goes toward an end: pages that come again, or hold nothing, do not."""
+
+    def __init__(self, name: str, timeout: float) -> None:
+        self._name, self._timeout = name, timeout
+        self._tokens: set[int] = set()
+        self._starts: set[tuple[str, str]] = set()
+        self._empty = self._size = 0
+        self._last_came = monotonic()
+
+    def check(self, token: str, came: list[ApiObject], size: int) -> None:
+        """After a page of ``size`` bytes that says that ``token`` leads on. Raises SnapshotError."""
+        self._size += size
+        if hash(token) in self._tokens:
+            self._refuse("the continue token repeats")
+        self._tokens.add(hash(token))
+        if self._size > MAX_CLUSTER_BYTES:
+            self._refuse(f"more than {MAX_CLUSTER_BYTES // 2**30} GiB")
+        if came:
+            start = came[0].metadata.namespace, came[0].metadata.name
+            if start in self._starts:
+                self._refuse("the same page came twice")
+            self._starts.add(start)
+            self._empty, self._last_came = 0, monotonic()
+            return
+        self._empty += 1
+        if self._empty == _MAX_EMPTY_PAGES or (self._timeout and monotonic() - self._last_came > self._timeout):
+            self._refuse(f"{self._empty} empty pages, one after another")
+
+    def _refuse(self, what: str) -> None:
+        raise SnapshotError(f"{self._name}: the list does not end: {what}; check server in the kubeconfig, or read a file with -S")
 
 
 class _Page:
@@ -70,7 +110,8 @@ class _Page:
         try:
             read_objects(iter([body]), self._receive)
         except MalformedError as error:
-            raise SnapshotError(f"{self._name}: not what a Kubernetes API server answers: {error.fault.message}") from error
+            message = without_secrets(error.fault.message)
+            raise SnapshotError(f"{self._name}: not what a Kubernetes API server answers: {message}") from None
         if not self._ended:
             raise SnapshotError(f"{self._name}: not what a Kubernetes API server answers: expected a {self._resource.kind}List")
 

@@ -6,29 +6,26 @@ Source of the rules: https://kubernetes.io/docs/concepts/configuration/organize-
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from kubespread.errors import Fault, ManifestError, UsageError
-from kubespread.manifest.documents import describe, documents
+from kubespread.manifest.documents import documents
 from kubespread.manifest.events import MalformedError
 from kubespread.manifest.lines import FieldLines
 from kubespread.manifest.reading import MAX_MANIFEST_BYTES, read_text_bytes
+from kubespread.snapshot.live.kubeconfig_faults import ENTRIES, faults
+from kubespread.snapshot.live.redaction import shown_url
+from kubespread.snapshot.live.urls import PROXY_SCHEMES, SERVER_SCHEMES, url_fault
 
 Data = dict[str, Any]
 
 _TLS_KEYS = ("certificate-authority", "certificate-authority-data", "insecure-skip-tls-verify", "tls-server-name")
-_PLUGIN = "exec"
-_TYPED = frozenset(
-    {
-        "server", "certificate-authority", "certificate-authority-data", "tls-server-name", "proxy-url", "client-certificate",
-        "client-certificate-data", "client-key", "client-key-data", "token", "tokenFile", "username", "password", "as", _PLUGIN,
-        "cluster", "user", "namespace",
-    }
-)  # fmt: skip
-_LISTS = {"clusters": "cluster", "contexts": "context", "users": "user"}
+_MAX_SMALL = 2**20
+_QUOTED = re.compile(r"'[^']*'")
 _PATHS = {"clusters": ("certificate-authority",), "users": ("client-certificate", "client-key", "tokenFile"), "contexts": ()}
 
 
@@ -43,9 +40,15 @@ class Access:
     as_user: str | None = None
     as_groups: tuple[str, ...] = ()
     request_timeout: float = 30.0
-    """Seconds; 0 waits for ever."""
+    """Seconds; 0 waits forever."""
     chunk_size: int = 500
-    """Objects a page; 0 asks for everything at once."""
+    """Objects per page; 0 asks for everything at once."""
+
+    def __post_init__(self) -> None:
+        if self.chunk_size < 0:
+            raise UsageError(f"chunk_size must be at least 0, not {self.chunk_size}")
+        if not self.request_timeout >= 0:
+            raise UsageError(f"request_timeout must be at least 0, not {self.request_timeout}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,28 +59,24 @@ class Target:
     namespace: str
     cluster: Data
     user: Data
+    user_name: str = ""
 
     @property
     def server(self) -> str:
         return str(self.cluster.get("server") or "")
 
-    def as_config(self) -> Data:
-        """What a Kubernetes client loads."""
-        return {
-            "apiVersion": "v1",
-            "kind": "Config",
-            "clusters": [{"name": "target", "cluster": self.cluster}],
-            "users": [{"name": "target", "user": self.user}],
-            "contexts": [{"name": "target", "context": {"cluster": "target", "user": "target"}}],
-            "current-context": "target",
-        }
-
 
 def choose(access: Access, environment: Mapping[str, str]) -> Target | None:
     """What the kubeconfig and the flags say; None without any kubeconfig. Raises UsageError and ManifestError."""
-    config = _merged(list(_files(access, environment)))
+    files = list(_files(access, environment))
+    config = _merged(files)
     if config is None:
         return None
+    if not config["clusters"]:
+        raise UsageError(
+            f"{', '.join(map(str, files))}: a kubeconfig without clusters; choose another with --kubeconfig or KUBECONFIG, "
+            "or read a file with -S"
+        )
     name = access.context or config["current-context"]
     if not name and not access.cluster:
         raise UsageError(
@@ -88,30 +87,36 @@ def choose(access: Access, environment: Mapping[str, str]) -> Target | None:
     found = _named(config, "clusters", str(cluster or ""))
     if not found.get("server"):
         raise UsageError(f'cluster "{cluster}" of the kubeconfig has no server')
-    found = {**found, "server": _server_url(str(found["server"]), found)}
+    found = {**found, "server": _with_scheme(str(found["server"]), found)}
+    for key, schemes in (("server", SERVER_SCHEMES), ("proxy-url", PROXY_SCHEMES)):
+        if found.get(key) and (fault := url_fault(found[key], schemes)):
+            raise UsageError(f'{key} "{shown_url(found[key])}" of the kubeconfig is not a URL that can be asked: {fault}')
     credentials = _with_token(_named(config, "users", user)) if user else {}
-    return Target(name, str(context.get("namespace") or ""), found, credentials)
+    return Target(name, str(context.get("namespace") or ""), found, credentials, str(user or ""))
 
 
-def _server_url(server: str, cluster: Data) -> str:
-    """The server as a URL; a bare host and port is reached with TLS when anything is said about TLS, as kubectl does it."""
-    scheme, separator, _ = server.partition("://")
-    if not separator:
-        return f"{'https' if any(key in cluster for key in _TLS_KEYS) else 'http'}://{server}"
-    if scheme.lower() not in ("http", "https"):
-        raise UsageError(f'server "{server}" of the kubeconfig is not an http or https URL')
-    return server
+def _with_scheme(server: str, cluster: Data) -> str:
+    """A bare host and port is reached with TLS when anything is said about TLS, as kubectl does it."""
+    scheme = "https" if any(key in cluster for key in _TLS_KEYS) else "http"
+    return server if "://" in server else f"{scheme}://{server}"
 
 
 def _with_token(user: Data) -> Data:
     """The user with what its tokenFile holds; the line break at the end of a file is not part of a token."""
     file = user.get("tokenFile")
-    if not file:
-        return user
+    return {**user, "token": read_small(file, "tokenFile").decode(errors="replace").strip()} if file else user
+
+
+def read_small(file: str, field: str) -> bytes:
+    """A file that ``field`` names and that no one makes large. Raises UsageError."""
     try:
-        return {**user, "token": Path(str(file)).read_text().strip()}
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{file}: tokenFile of the kubeconfig: {getattr(error, 'strerror', None) or error}") from error
+        with Path(file).open("rb") as opened:
+            content = opened.read(_MAX_SMALL + 1)
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{file}: {field} of the kubeconfig: {getattr(error, 'strerror', None) or error}") from error
+    if len(content) > _MAX_SMALL:
+        raise UsageError(f"{file}: {field} of the kubeconfig: more than {_MAX_SMALL // 2**20} MiB")
+    return content
 
 
 def _files(access: Access, environment: Mapping[str, str]) -> Iterator[Path]:
@@ -130,11 +135,11 @@ def _merged(files: list[Path]) -> Data | None:
     """One config of all files: whoever names something first decides what it is."""
     if not files:
         return None
-    merged: Data = {"current-context": "", **{kind: {} for kind in _LISTS}}
+    merged: Data = {"current-context": "", **{kind: {} for kind in ENTRIES}}
     for file in files:
         config = _read(file)
         merged["current-context"] = merged["current-context"] or config.get("current-context") or ""
-        for kind, singular in _LISTS.items():
+        for kind, singular in ENTRIES.items():
             for entry in config.get(kind) or ():
                 merged[kind].setdefault(entry["name"], _resolved(entry.get(singular) or {}, kind, file.absolute().parent))
     return merged
@@ -147,33 +152,13 @@ def _read(file: Path) -> Data:
     except OSError as error:
         raise ManifestError(str(file), [Fault(f"kubeconfig: {error.strerror or error}")]) from error
     except MalformedError as error:
-        raise ManifestError(str(file), [error.fault]) from error
+        # What the parser quotes could be a credential.
+        quoted = _QUOTED.sub("'...'", error.fault.message)
+        raise ManifestError(str(file), [replace(error.fault, message=quoted)]) from None
     config = found[0] if found else {}
-    for field, message in _faults(config):
+    for field, message in faults(config):
         raise ManifestError(str(file), [Fault(message, field, FieldLines(text).line(0, field))])
     return config
-
-
-def _faults(config: Any) -> Iterator[tuple[str, str]]:
-    """Fields of the wrong type, as far as they are read here or by the Kubernetes client."""
-    if not isinstance(config, dict):
-        yield "", f"expected a kubeconfig, found {describe(config)}"
-        return
-    for kind, singular in _LISTS.items():
-        entries = config.get(kind) or []
-        if not isinstance(entries, list):
-            yield kind, f"expected a list, found {describe(entries)}"
-            return
-        for position, entry in enumerate(entries):
-            place = f"{kind}[{position}]"
-            if not isinstance(entry, dict) or not isinstance(entry.get("name"), str) or not isinstance(entry.get(singular) or {}, dict):
-                yield place, "expected an object with a name"
-                return
-            for key, value in (entry.get(singular) or {}).items():
-                expected = dict if key == _PLUGIN else str
-                if key in _TYPED and value is not None and not isinstance(value, expected):
-                    wanted = "an object" if expected is dict else "a string"
-                    yield f"{place}.{singular}.{key}", f"expected {wanted}, found {describe(value)}"
 
 
 def _resolved(entry: Data, kind: str, directory: Path) -> Data:
@@ -189,7 +174,7 @@ def _resolved(entry: Data, kind: str, directory: Path) -> Data:
 def _named(config: Data, kind: str, name: str) -> Data:
     found = config[kind].get(name)
     if found is None:
-        raise UsageError(f'{_LISTS[kind]} "{name}" does not exist in the kubeconfig; it has {_known(config, kind)}')
+        raise UsageError(f'{ENTRIES[kind]} "{name}" does not exist in the kubeconfig; it has {_known(config, kind)}')
     assert isinstance(found, dict)
     return found
 

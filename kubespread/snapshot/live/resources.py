@@ -6,17 +6,11 @@ from dataclasses import dataclass
 
 from kubespread.snapshot.snapshot import KINDS
 
-FORBIDDEN, NOT_FOUND = 403, 404
+UNAUTHORIZED, FORBIDDEN, NOT_FOUND = 401, 403, 404
 # Pods that have ended take no part in anything, and there may be many.
 RUNNING_PODS = "status.phase!=Succeeded,status.phase!=Failed"
 _INDISPENSABLE = frozenset({"Node", "Pod"})
 _OPTIONAL_GROUP = "resource.k8s.io/v1"
-# Asked about by name, and otherwise without a say in where pods go.
-_BYSTANDERS = frozenset({"Deployment", "DaemonSet", "Job", "CronJob"})
-# Only ever named, never evaluated.
-_NAMED = frozenset(
-    {"MutatingWebhookConfiguration", "ValidatingWebhookConfiguration", "MutatingAdmissionPolicy", "ValidatingAdmissionPolicy"}
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +44,19 @@ class Resource:
         """Whether nothing can be said without it."""
         return self.kind in _INDISPENSABLE
 
-    def leaves_gap(self, status: int) -> bool:
-        """Whether an answer may be wrong without it, when the server refuses it with ``status``.
+    @property
+    def right(self) -> str:
+        """What a ClusterRole has to allow, in the fields of its rules."""
+        return f'apiGroups ["{self.group}"], resources [{self.plural}], verbs [list]'
+
+    def why_unread(self, status: int) -> str:
+        """What an answer that depends on it has to say when the server refuses it with ``status``; empty when nothing is missing.
 
         A server that does not serve dynamic resource allocation, as before 1.34, has no claims either.
         """
-        return self.kind not in _BYSTANDERS | _NAMED and not (status == NOT_FOUND and self.api_version == _OPTIONAL_GROUP)
+        if status == FORBIDDEN:
+            return f"not allowed to list {self.plural}"
+        return "" if self.api_version == _OPTIONAL_GROUP else f"{self.plural} could not be read (not served as {self.api_version})"
 
 
 RESOURCES = tuple(Resource(api_version, kind) for api_version, kind in KINDS)

@@ -1,0 +1,1 @@
+"""A running cluster, read with GET and nothing else: from the kubeconfig to a snapshot."""

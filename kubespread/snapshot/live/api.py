@@ -1,0 +1,165 @@
+"""GET requests to an API server: bounded in time and size, repeated where that helps, and every failure as one line with advice."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from time import monotonic, sleep
+from typing import Protocol
+from urllib.parse import urlencode
+
+import msgspec
+
+from kubespread.errors import ApiError
+from kubespread.snapshot.live.parallel import within
+from kubespread.snapshot.live.redaction import shown_url, without_secrets
+
+_ATTEMPTS = 6
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.25, 30.0
+_CHUNK = 2**18
+_MAX_BODY_MIB = 512
+_MAX_REFUSAL = 2**16
+_MAX_MESSAGE = 500
+_OK, _TOO_MANY = 200, 429
+_REDIRECTS = range(300, 400)
+_SERVER_ERROR = 500
+
+
+class Response(Protocol):
+    """As much of urllib3's response as is used."""
+
+    status: int
+    headers: Mapping[str, str]
+
+    def read1(self, amt: int, decode_content: bool) -> bytes: ...
+    def release_conn(self) -> None: ...
+    def close(self) -> None: ...
+
+
+class BrokenConnectionError(Exception):
+    """The connection died on the way; asking again may help."""
+
+
+class Transport(Protocol):
+    """Sends one GET. Raises ApiError, or BrokenConnectionError where another attempt makes sense."""
+
+    server: str
+    """Its URL, as it may be shown."""
+    advice: Mapping[int, str]
+
+    def get(self, path: str, timeout: float | None) -> Response: ...
+    def translate(self, error: Exception) -> Exception:
+        """What to raise instead: TimeoutError for any that ran out of time; the error itself where it is nothing a user can mend."""
+        ...
+
+
+class _Status(msgspec.Struct):
+    """The Kubernetes Status object that explains a refusal."""
+
+    message: str = ""
+
+
+_statuses = msgspec.json.Decoder(_Status)
+
+
+@dataclass
+class Api:
+    """One API server. ``timeout`` bounds a request with all its attempts, in seconds; 0 waits forever.
+
+    ``on_bytes`` hears of every piece of a body that arrives.
+    """
+
+    transport: Transport
+    timeout: float
+    on_bytes: Callable[[int], None] = lambda size: None
+
+    def get(self, path: str, **query: str | int | None) -> bytes:
+        """The whole body of the answer to GET ``path``. Raises ApiError."""
+        given = {name: value for name, value in query.items() if value is not None}
+        target = f"{path}?{urlencode(given)}" if given else path
+        deadline = monotonic() + self.timeout if self.timeout else None
+        attempt = 0
+        while True:
+            pause = min(_LONGEST_PAUSE, _FIRST_PAUSE * 2**attempt)
+            attempt += 1
+            try:
+                status, headers, body = self._exchange(target, deadline)
+            except BrokenConnectionError as error:
+                failure = ApiError(f"{self.transport.server}{path}: {error} (attempt {attempt}); try again")
+            else:
+                if status == _OK:
+                    return body
+                failure = self._refusal(path, status, headers, body)
+                if not (status == _TOO_MANY or status >= _SERVER_ERROR):
+                    raise failure
+                pause = _retry_after(headers, pause)
+            if attempt == _ATTEMPTS or (deadline is not None and monotonic() + pause >= deadline):
+                raise failure
+            sleep(pause)
+
+    def _exchange(self, target: str, deadline: float | None) -> tuple[int, Mapping[str, str], bytes]:
+        left = None if deadline is None else deadline - monotonic()
+        try:
+            # A timeout of the socket starts anew with every byte, and there is none while a host's name is looked up.
+            return within(left, lambda: self._receive(target, left, deadline))
+        except Exception as error:  # whatever the transport raises, it knows best what to tell of it
+            told = self.transport.translate(error)
+            if isinstance(told, TimeoutError):
+                told = ApiError(
+                    f"{self.transport.server}: no answer within {self.timeout:g}s; check the network, raise --request-timeout, "
+                    "or read a file with -S"
+                )
+            if told is error:
+                raise
+            # What it was raised from may hold the headers, with the token in them.
+            raise told from None
+
+    def _receive(self, target: str, left: float | None, deadline: float | None) -> tuple[int, Mapping[str, str], bytes]:
+        response = self.transport.get(target, left)
+        with contextlib.closing(response):
+            body = bytearray()
+            while chunk := response.read1(_CHUNK, decode_content=True):
+                body += chunk
+                self.on_bytes(len(chunk))
+                if response.status != _OK and len(body) > _MAX_REFUSAL:
+                    return response.status, response.headers, bytes(body)
+                if len(body) > _MAX_BODY_MIB * 2**20:
+                    path = target.partition("?")[0]
+                    raise ApiError(
+                        f"{self.transport.server}{path}: more than {_MAX_BODY_MIB} MiB in one answer; "
+                        "ask for smaller pages with --chunk-size"
+                    )
+                if deadline is not None and monotonic() > deadline:
+                    raise TimeoutError
+            response.release_conn()
+        return response.status, response.headers, bytes(body)
+
+    def _refusal(self, path: str, status: int, headers: Mapping[str, str], body: bytes) -> ApiError:
+        place = f"{self.transport.server}{path}"
+        if status in _REDIRECTS:
+            to = shown_url(without_secrets(_one_line(headers.get("Location") or "nowhere")))
+            return ApiError(
+                f"{place}: {status}, a redirect to {to}; check server in the kubeconfig: an API server does not redirect", status
+            )
+        advice = self.transport.advice.get(status, "try again later" if status >= _SERVER_ERROR or status == _TOO_MANY else "")
+        said = f"{place}: {status} {_message(body)}".rstrip()
+        return ApiError(f"{said}; {advice}" if advice else said, status)
+
+
+def _message(body: bytes) -> str:
+    try:
+        message = _statuses.decode(body).message
+    except (msgspec.DecodeError, RecursionError):
+        message = body[:200].decode(errors="replace")
+    return without_secrets(_one_line(message))
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text[:_MAX_MESSAGE].split())
+
+
+def _retry_after(headers: Mapping[str, str], otherwise: float) -> float:
+    """Seconds the server asks to wait; a date, which Kubernetes never sends, is not understood."""
+    given = headers.get("Retry-After")
+    return min(_LONGEST_PAUSE, float(given)) if given and given.isdecimal() else otherwise

@@ -1,0 +1,131 @@
+"""A snapshot of a running cluster, read with GET and nothing else."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+
+from kubespread.errors import ApiError, SnapshotError
+from kubespread.snapshot.files import collector_paused
+from kubespread.snapshot.live.api import Api
+from kubespread.snapshot.live.kubeconfig import Access, choose
+from kubespread.snapshot.live.pages import Listed, list_all
+from kubespread.snapshot.live.parallel import in_parallel
+from kubespread.snapshot.live.resources import FORBIDDEN, NOT_FOUND, RESOURCES, Resource
+from kubespread.snapshot.live.transport import ClientTransport
+from kubespread.snapshot.snapshot import SERVER_VERSION, Origin, Snapshot, SnapshotBuilder
+
+_CONNECTIONS = 6
+_NAMESPACE_FILE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
+_RELEASE = re.compile(r"v[1-9]\d{0,3}\.\d{1,4}\.\d{1,4}(?!\d).{0,60}")
+_MAJOR_MINOR = re.compile(r"v[1-9]\d{0,3}\.\d{1,4}")
+_LONGEST_WAIT = 1e8
+"""Seconds: three years, which a socket can still be told to wait."""
+
+
+class Progress(Protocol):
+    """Hears how a download goes on, from several threads."""
+
+    def bytes_came(self, size: int) -> None: ...
+    def objects_came(self, resource: str, count: int) -> None: ...
+
+
+class NoProgress:
+    """Tells nobody."""
+
+    def bytes_came(self, size: int) -> None:
+        pass
+
+    def objects_came(self, resource: str, count: int) -> None:
+        pass
+
+
+def load_cluster(access: Access, progress: Progress | None = None) -> Snapshot:
+    """What scheduling needs of the cluster that ``access`` leads to. Raises UsageError, ManifestError and SnapshotError."""
+    heard = progress or NoProgress()
+    target = choose(access, os.environ)
+    transport = ClientTransport(access, target, _CONNECTIONS)
+    api = Api(transport, min(access.request_timeout, _LONGEST_WAIT), heard.bytes_came)
+    with collector_paused():
+        version, why_no_version = _server_version(api)
+        jobs = [partial(_list_or_why, api, resource, access.chunk_size, heard.objects_came) for resource in RESOURCES]
+        builder = SnapshotBuilder()
+        builder.nodes_listed = True
+        if why_no_version:
+            builder.note_gap(why_no_version, SERVER_VERSION)
+        resource_version = ""
+        complete = []
+        for resource, listed in zip(RESOURCES, in_parallel(jobs, _CONNECTIONS), strict=True):
+            if isinstance(listed, str):
+                if listed:
+                    builder.note_gap(listed, resource.kind)
+            else:
+                for found in listed.objects:
+                    builder.add(found)
+                complete.append(resource.kind)
+                if resource.kind == "Pod":
+                    resource_version = listed.resource_version
+        builder.came_from(
+            Origin(
+                source=f"context {target.context}" if target is not None and target.context else "",
+                server_version=version,
+                resource_version=resource_version,
+                namespace=target.namespace if target is not None else _own_namespace(),
+                listed=tuple(complete),
+            )
+        )
+        return builder.build().stamped(transport.server)
+
+
+def _list_or_why(api: Api, resource: Resource, chunk_size: int, on_objects: Callable[[str, int], None]) -> Listed | str:
+    """The list; why there is none when it may not be read, empty when nothing is missing without it."""
+    try:
+        return list_all(api, resource, chunk_size, on_objects)
+    except ApiError as error:
+        if error.status not in (FORBIDDEN, NOT_FOUND):
+            raise
+        if not resource.is_indispensable:
+            return resource.why_unread(error.status)
+        if error.status == FORBIDDEN:
+            said = str(error).rpartition("; ")[0]
+            message = f"not allowed to list {resource.plural}: {said}; a ClusterRole has to allow {resource.right}"
+            raise ApiError(message, error.status) from None
+        raise
+
+
+class _Version(msgspec.Struct, rename="camel"):
+    git_version: str = ""
+    major: str = ""
+    minor: str = ""
+
+
+def _server_version(api: Api) -> tuple[str, str]:
+    """As the server says it, or why it is not known; the first request, so it is the one that finds nobody at home."""
+    try:
+        version = msgspec.json.decode(api.get("/version"), type=_Version)
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
+        raise SnapshotError(f"{api.transport.server}/version: not what a Kubernetes API server answers: {error}") from None
+    except ApiError as error:
+        if error.status == FORBIDDEN:
+            return "", "not allowed to read /version"
+        if error.status == NOT_FOUND:
+            return "", "/version is not served"
+        raise
+    for text, form in ((version.git_version, _RELEASE), (f"v{version.major}.{version.minor.rstrip('+')}", _MAJOR_MINOR)):
+        if form.fullmatch(text):
+            return text, ""
+    return "", "/version names no release"
+
+
+def _own_namespace() -> str:
+    """The namespace of the pod this runs in."""
+    try:
+        return _NAMESPACE_FILE.read_text().strip()
+    except OSError:
+        return ""

@@ -1,0 +1,59 @@
+"""What no message may show: credentials, wherever they turn up.
+
+Every credential that is read is remembered here, so that a server, a plugin or a traceback that repeats one is not repeated.
+"""
+
+from __future__ import annotations
+
+import re
+
+REDACTED = "[redacted]"
+_SHORTEST = 4
+_remembered: set[str] = set()
+
+_USER_INFO = re.compile(r"(?<=://)[^\s\"'<>]*@")
+_SCHEME = re.compile(r"(?i)\b(bearer|basic)\s+(?!realm\b)\S+")
+_NAMED = re.compile(
+    r"(?i)([\w-]*(?:token|secret|passw|passphrase|credential|api[-_]?key|access[-_]?key|signature)[\w-]*[\"']?\s*[:=]\s*)\S+"
+)
+_FLAG = re.compile(r"(?i)(--?[\w-]*(?:token|secret|password|key)[\w-]*\s+)\S+")
+_WORD = re.compile(r"[^\s\"'`,;()\[\]{}<>]+")
+_SEGMENT = re.compile(r"[A-Za-z0-9_+=~-]+")
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d")
+_TOKEN_LENGTH, _LETTERS_ALONE = 10, 24
+
+
+def remember_secret(*values: str) -> None:
+    """Never show ``values`` again, nor the pieces of one that has line breaks. Very short ones could be part of any word."""
+    for value in values:
+        _remembered.update(piece for piece in (value, *value.split()) if len(piece) >= _SHORTEST)
+
+
+def without_secrets(text: str) -> str:
+    """``text`` without any credential that was read."""
+    for secret in sorted(_remembered, key=len, reverse=True):
+        text = text.replace(secret, REDACTED)
+    return text
+
+
+def masked(text: str) -> str:
+    """``text`` that may hold credentials nobody has seen before: whatever looks like one is not shown."""
+    text = without_secrets(text)
+    text = _USER_INFO.sub("", text)
+    text = _SCHEME.sub(rf"\1 {REDACTED}", text)
+    text = _FLAG.sub(rf"\1{REDACTED}", _NAMED.sub(rf"\1{REDACTED}", text))
+    return _WORD.sub(lambda word: REDACTED if any(map(_looks_random, _SEGMENT.findall(word[0]))) else word[0], text)
+
+
+def shown_url(url: str) -> str:
+    """A URL without user info, query and fragment, none of which a message needs."""
+    scheme, separator, rest = url.rpartition("://")
+    return re.split(r"[?#]", f"{scheme}{separator}{rest.rpartition('@')[2]}", maxsplit=1)[0]
+
+
+def _looks_random(segment: str) -> bool:
+    """Letters and digits mixed, as in no word; or longer than words are."""
+    if len(segment) < _TOKEN_LENGTH or _TIME.match(segment):
+        return False
+    has_digit, has_letter = any(map(str.isdigit, segment)), any(map(str.isalpha, segment))
+    return (has_digit and has_letter) or (segment.isalpha() and len(segment) >= _LETTERS_ALONE)

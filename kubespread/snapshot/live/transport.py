@@ -1,0 +1,198 @@
+"""Requests through the connection that the official Kubernetes client sets up: certificates, service accounts, proxies."""
+
+from __future__ import annotations
+
+import os
+import ssl
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import unquote
+
+from kubespread.errors import SnapshotError, UsageError
+from kubespread.snapshot.live.api import Response
+from kubespread.snapshot.live.credentials import Credentials, basic, credentials, impersonation, remember_secrets, remember_user_info
+from kubespread.snapshot.live.failures import translated
+from kubespread.snapshot.live.kubeconfig import Access, Target, read_small
+from kubespread.snapshot.live.parallel import within
+from kubespread.snapshot.live.plugin import TIME_LIMIT
+from kubespread.snapshot.live.redaction import masked, remember_secret, shown_url
+from kubespread.snapshot.live.resources import FORBIDDEN, NOT_FOUND, UNAUTHORIZED
+from kubespread.snapshot.live.urls import PROXY_SCHEMES, url_fault
+
+_NO_SUCH_CLUSTER = "no cluster given: name a file or directory with -S/--snapshot or KUBESPREAD_SNAPSHOT; there is no kubeconfig"
+_PEM = {
+    "certificate-authority": b"-----BEGIN CERTIFICATE-----",
+    "client-certificate": b"-----BEGIN CERTIFICATE-----",
+    "client-key": b"PRIVATE KEY-----",
+}
+
+
+class ClientTransport:
+    """One API server, asked as one user. Raises UsageError and SnapshotError for what cannot work before anything is sent."""
+
+    def __init__(self, access: Access, target: Target | None, connections: int) -> None:
+        # A quarter of a second to import, which nobody with a file should wait for.
+        import kubernetes
+        import urllib3
+
+        urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
+        self._timeout = urllib3.Timeout
+        configuration = kubernetes.client.Configuration()
+        given = self._log_in(configuration, kubernetes.config, target)
+        self._url = _without_user_info(configuration.host)
+        self.server = shown_url(configuration.host)
+        self._configuration = configuration
+        configuration.connection_pool_maxsize = connections
+        self._proxy = _prepare_proxy(configuration, urllib3)
+        try:
+            self._pool: Any = kubernetes.client.ApiClient(configuration).rest_client.pool_manager
+        except (OSError, ValueError, urllib3.exceptions.HTTPError) as error:
+            raise SnapshotError(f"{self.server}: {masked(_one_line(error))}") from None
+        self._headers = _headers(urllib3.HTTPHeaderDict(), access, target, given)
+        self.advice: Mapping[int, str] = _advice(target, given)
+
+    def get(self, path: str, timeout: float | None) -> Response:
+        headers = self._headers.copy()
+        settings: Any = self._configuration.auth_settings()
+        for setting in settings.values():
+            headers[setting["key"]] = setting["value"]
+        response: Response = self._pool.request(
+            "GET",
+            f"{self._url}{path}",
+            headers=headers,
+            preload_content=False,
+            redirect=False,
+            retries=False,
+            timeout=self._timeout(connect=timeout, read=timeout),
+        )
+        return response
+
+    def translate(self, error: Exception) -> Exception:
+        return translated(error, self.server, self._proxy)
+
+    def _log_in(self, configuration: Any, config: Any, target: Target | None) -> Credentials:
+        """Fill the client's ``configuration``. Whatever the client says may hold credentials."""
+        if target is None and "KUBERNETES_SERVICE_HOST" not in os.environ:
+            raise UsageError(_NO_SUCH_CLUSTER)
+        try:
+            if target is None:
+                config.load_incluster_config(client_configuration=configuration)
+                remember_secret(*configuration.api_key.get("BearerToken", "").split()[1:])
+                return Credentials()
+            remember_secrets(target)
+            _check_certificates(target)
+            given = credentials(target, os.environ)
+            for_client = _config(target.cluster, given.user)
+            # An authentication provider may ask its own server.
+            within(
+                TIME_LIMIT, lambda: config.load_kube_config_from_dict(for_client, client_configuration=configuration, persist_config=False)
+            )
+        except TimeoutError:
+            raise SnapshotError(f"kubeconfig: no credentials within {TIME_LIMIT:g}s; log in with kubectl first") from None
+        except (config.ConfigException, OSError, ValueError, KeyError) as error:
+            raise SnapshotError(f"{'kubeconfig' if target is not None else 'service account'}: {masked(_one_line(error))}") from None
+        return given
+
+
+def _config(cluster: Mapping[str, Any], user: Mapping[str, Any]) -> dict[str, Any]:
+    """A kubeconfig with nothing else in it, for the client to load."""
+    return {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [{"name": "target", "cluster": {**cluster, "server": _without_user_info(cluster["server"])}}],
+        "users": [{"name": "target", "user": user}],
+        "contexts": [{"name": "target", "context": {"cluster": "target", "user": "target"}}],
+        "current-context": "target",
+    }
+
+
+def _check_certificates(target: Target) -> None:
+    """Files that are missing, endless or no certificates are found here; the client would only say that TLS failed."""
+    from base64 import b64decode
+
+    for field, marker in _PEM.items():
+        holder = target.cluster if field == "certificate-authority" else target.user
+        data, file = holder.get(f"{field}-data"), holder.get(field)
+        if data:
+            content = b64decode(data)
+        elif file:
+            content = read_small(file, field)
+        else:
+            continue
+        if marker not in content:
+            name = f"{field}-data of the kubeconfig" if data else f"{file}: {field} of the kubeconfig"
+            raise UsageError(f"{name}: no {'private key' if 'KEY' in marker.decode() else 'certificate'} in PEM format in it")
+        if field == "certificate-authority":
+            _check_authority(content, f"{field}-data" if data else f"{file}: {field}")
+    has = {kind: bool(target.user.get(kind) or target.user.get(f"{kind}-data")) for kind in ("client-certificate", "client-key")}
+    if has["client-certificate"] != has["client-key"]:
+        there, missing = sorted(has, key=lambda kind: not has[kind])
+        raise UsageError(f'user "{target.user_name}" of the kubeconfig has a {there} without a {missing}')
+
+
+def _check_authority(content: bytes, name: str) -> None:
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(cadata=content.decode("ascii", errors="replace"))
+    except (ssl.SSLError, ValueError):
+        raise UsageError(f"{name} of the kubeconfig: its certificates cannot be read") from None
+
+
+def _prepare_proxy(configuration: Any, urllib3: Any) -> str:
+    """Check the proxy of the kubeconfig or the environment; returns it as it may be shown, empty without one."""
+    proxy: str = configuration.proxy or ""
+    if not proxy:
+        return ""
+    remember_user_info(proxy)
+    shown = shown_url(proxy)
+    if "://" not in proxy:
+        # As in HTTPS_PROXY=proxy:3128.
+        proxy = f"http://{proxy}"
+    if fault := url_fault(proxy, PROXY_SCHEMES):
+        raise UsageError(f"proxy {shown}: not a proxy that can be used: {fault}; check proxy-url in the kubeconfig and HTTPS_PROXY")
+    if proxy.lower().startswith("socks"):
+        try:
+            import socks  # type: ignore[import-untyped,import-not-found,unused-ignore]  # noqa: F401 - whether it is there
+        except ImportError:
+            raise UsageError(f"proxy {shown}: a SOCKS proxy takes a package that is missing: pip install PySocks") from None
+        configuration.proxy = proxy
+        return shown
+    parsed = urllib3.util.parse_url(proxy)
+    if parsed.auth:
+        name, _, password = parsed.auth.partition(":")
+        configuration.proxy_headers = {"Proxy-Authorization": basic(unquote(name), unquote(password))}
+    configuration.proxy = _without_user_info(proxy)
+    return shown
+
+
+def _without_user_info(url: str) -> str:
+    scheme, separator, rest = url.partition("://")
+    host, slash, path = rest.partition("/")
+    return f"{scheme}{separator}{host.rpartition('@')[2]}{slash}{path}".rstrip("/")
+
+
+def _headers(headers: Any, access: Access, target: Target | None, given: Credentials) -> Any:
+    """What every request carries."""
+    headers["Accept"] = "application/json"
+    headers["Accept-Encoding"] = "gzip"
+    headers["User-Agent"] = "kubespread"
+    if given.authorization:
+        headers["Authorization"] = given.authorization
+    user, groups = impersonation(access, target)
+    if user:
+        headers["Impersonate-User"] = user
+    for group in groups:
+        headers.add("Impersonate-Group", group)
+    return headers
+
+
+def _advice(target: Target | None, given: Credentials) -> Mapping[int, str]:
+    context = f" of context {target.context}" if target is not None and target.context else ""
+    return {
+        UNAUTHORIZED: f"{given.source}{context} are not accepted: log in again, or choose another --context or --user",
+        FORBIDDEN: "it takes a right that this user does not have",
+        NOT_FOUND: "check server in the kubeconfig: it may not be an API server",
+    }
+
+
+def _one_line(text: object) -> str:
+    return " ".join(str(text).split())

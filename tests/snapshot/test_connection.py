@@ -1,0 +1,274 @@
+"""What connections can get wrong: each is one line that says what to check, in bounded time, with every credential left out."""
+
+from __future__ import annotations
+
+import base64
+import json
+import socket
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kubespread
+from kubespread.snapshot.live.kubeconfig import Access
+from kubespread.snapshot.live.loading import load_cluster
+from tests.api.server import Answer, FakeApi, always, serving, status
+from tests.builders import Data, hosts
+from tests.cli.support import PROXY_VARIABLES
+
+SECRET = "hunter2-0123456789"
+NODES = "/api/v1/nodes"
+
+
+@pytest.fixture(autouse=True)
+def _outside_any_cluster(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in ("KUBECONFIG", "KUBERNETES_SERVICE_HOST", *PROXY_VARIABLES):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+
+
+@pytest.fixture
+def server() -> Iterator[FakeApi]:
+    with serving(FakeApi(objects=hosts("a", "b"))) as api:
+        yield api
+
+
+def read(api: FakeApi, tmp_path: Path, *, user: Data | None = None, cluster: Data | None = None, **access: Any) -> kubespread.Snapshot:
+    return load_cluster(Access(str(api.kubeconfig(tmp_path, user=user, cluster=cluster)), **{"request_timeout": 20.0, **access}))
+
+
+def refused(api: FakeApi, tmp_path: Path, **given: Any) -> str:
+    with pytest.raises(kubespread.KubespreadError) as error:
+        read(api, tmp_path, **given)
+    text = str(error.value).replace(api.url, "SERVER")
+    assert "\n" not in text
+    assert SECRET not in text
+    return text
+
+
+@contextmanager
+def listening(answer: Callable[[socket.socket], None]) -> Iterator[str]:
+    """HOST:PORT of something on loopback that is no API server."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+
+        def serve() -> None:
+            while True:
+                try:
+                    connection, _ = taken.accept()
+                except OSError:
+                    return
+                threading.Thread(target=answer, args=(connection,), daemon=True).start()
+
+        threading.Thread(target=serve, daemon=True).start()
+        yield f"127.0.0.1:{taken.getsockname()[1]}"
+        taken.shutdown(socket.SHUT_RDWR)
+
+
+USERS: dict[str, tuple[Data, str]] = {
+    "a token with a line break": (
+        {"token": f"{SECRET}\n{SECRET}"},
+        'user "tester" of the kubeconfig: the token holds a line break, which no token has',
+    ),
+    "a token that is not Latin": (
+        {"token": f"{SECRET}\u4e2d"},
+        'user "tester" of the kubeconfig: the token holds a character that is not ASCII, which no token has',
+    ),
+    "a token with a space": (
+        {"token": f"{SECRET} x"},
+        'user "tester" of the kubeconfig: the token holds a space or control character, which no token has',
+    ),
+    "a user to impersonate with a line break": (
+        {"as": "a\nb"},
+        "the user to impersonate holds a line break or control character, which no header can carry",
+    ),
+    "a group to impersonate with a line break": (
+        {"as": "a", "as-groups": ["b\r\nc"]},
+        "the group to impersonate holds a line break or control character, which no header can carry",
+    ),
+    "groups without a user": ({"as-groups": ["b"]}, "groups can be impersonated only with a user: give --as too"),
+    "a certificate that is none": (
+        {"client-certificate-data": base64.b64encode(SECRET.encode()).decode(), "client-key-data": "YQ=="},
+        "client-certificate-data of the kubeconfig: no certificate in PEM format in it",
+    ),
+    "a certificate that is not there": (
+        {"client-certificate": "/no/cert.pem", "client-key": "/no/key.pem"},
+        "/no/cert.pem: client-certificate of the kubeconfig: No such file or directory",
+    ),
+    "a key without end": (
+        {"client-key": "/dev/zero"},
+        "/dev/zero: client-key of the kubeconfig: more than 1 MiB",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", USERS)
+def test_users_that_cannot_work_are_refused_before_anything_is_sent(case: str, server: FakeApi, tmp_path: Path) -> None:
+    user, message = USERS[case]
+    assert (refused(server, tmp_path, user=user), server.requests) == (message, [])
+
+
+def test_a_certificate_without_its_key(server: FakeApi, tmp_path: Path) -> None:
+    user = {"client-certificate-data": base64.b64encode(server.client_cert).decode()}
+    assert refused(server, tmp_path, user=user) == 'user "tester" of the kubeconfig has a client-certificate without a client-key'
+
+
+CLUSTERS: dict[str, tuple[Data, str]] = {
+    "authorities that are none": (
+        {"certificate-authority-data": "YWJj"},
+        "certificate-authority-data of the kubeconfig: no certificate in PEM format in it",
+    ),
+    "authorities that cannot be read": (
+        {"certificate-authority-data": base64.b64encode(b"-----BEGIN CERTIFICATE-----\nx\n-----END CERTIFICATE-----\n").decode()},
+        "certificate-authority-data of the kubeconfig: its certificates cannot be read",
+    ),
+    "a SOCKS proxy without the package": (
+        {"proxy-url": f"socks5://me:{SECRET}@127.0.0.1:9"},
+        "proxy socks5://127.0.0.1:9: a SOCKS proxy takes a package that is missing: pip install PySocks",
+    ),
+    "a proxy with a password that is not there": (
+        {"proxy-url": f"http://me:{SECRET}@127.0.0.1:9"},
+        "proxy http://127.0.0.1:9: connection refused; check proxy-url in the kubeconfig and HTTPS_PROXY",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CLUSTERS)
+def test_clusters_that_cannot_work(case: str, server: FakeApi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "socks", None)
+    cluster, message = CLUSTERS[case]
+    assert refused(server, tmp_path, cluster={"server": server.url, **cluster}) == message
+
+
+def test_a_proxy_of_the_environment(server: FakeApi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", f"ftp://me:{SECRET}@proxy")
+    cluster = {"server": "https://cluster.example.com"}
+    assert refused(server, tmp_path, cluster=cluster) == (
+        "proxy ftp://proxy: not a proxy that can be used: expected http:// or https:// or socks5:// or socks5h://; "
+        "check proxy-url in the kubeconfig and HTTPS_PROXY"
+    )
+
+
+def _says(text: bytes) -> Callable[[socket.socket], None]:
+    def answer(connection: socket.socket) -> None:
+        with connection:
+            connection.recv(65536)
+            connection.sendall(text)
+
+    return answer
+
+
+STRANGERS: dict[str, tuple[str, bytes, str]] = {
+    "plain HTTP where TLS is": (
+        "http",
+        b"",
+        "closed without an answer; an API server wants https, and this is http: check server in the kubeconfig",
+    ),
+    "another protocol": ("http", b"SSH-2.0-x\r\n", "what answers there does not speak HTTP; check server in the kubeconfig"),
+    "TLS where plain HTTP is": (
+        "https",
+        b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n",
+        "TLS: what answers there does not speak TLS, but perhaps plain HTTP; check server in the kubeconfig",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", STRANGERS)
+def test_what_is_no_api_server_is_refused_at_once(case: str, tmp_path: Path) -> None:
+    scheme, text, message = STRANGERS[case]
+    with listening(_says(text)) as address:
+        api = FakeApi(url=f"{scheme}://{address}")
+        began = time.monotonic()
+        assert refused(api, tmp_path, cluster={"server": api.url}) == f"SERVER: {message}"
+        assert time.monotonic() - began < 5
+
+
+def _trickle_headers(connection: socket.socket) -> None:
+    with connection:
+        try:
+            for _ in range(600):
+                connection.sendall(b"H")
+                time.sleep(0.1)
+        except OSError:
+            pass
+
+
+def test_headers_that_trickle_end_in_time(tmp_path: Path) -> None:
+    with listening(_trickle_headers) as address:
+        api = FakeApi(url=f"http://{address}")
+        began = time.monotonic()
+        expected = "SERVER: no answer within 1s; check the network, raise --request-timeout, or read a file with -S"
+        assert refused(api, tmp_path, cluster={"server": api.url}, request_timeout=1.0) == expected
+        assert time.monotonic() - began < 8
+
+
+SLOW: dict[str, tuple[Answer, str]] = {
+    "a body that trickles": (
+        Answer(body=json.dumps({"kind": "NodeList", "items": []}) + " " * 600, trickle=True),
+        "SERVER: no answer within 2s; check the network, raise --request-timeout, or read a file with -S",
+    ),
+    "a server that asks to wait": (status(429, "slow down", Retry_After="1"), f"SERVER{NODES}: 429 slow down; try again later"),
+    "connections that always die": (
+        Answer(body=json.dumps({"kind": "NodeList", "items": []}), cut=True),
+        f"SERVER{NODES}: the connection broke off: ",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", SLOW)
+def test_a_request_with_all_its_attempts_ends_in_time(case: str, server: FakeApi, tmp_path: Path) -> None:
+    answer, message = SLOW[case]
+    server.faults.append(always(NODES, answer))
+    began = time.monotonic()
+    assert refused(server, tmp_path, request_timeout=2.0).startswith(message)
+    assert time.monotonic() - began < 10
+
+
+def test_an_answer_without_end_is_not_kept(server: FakeApi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kubespread.snapshot.live.api._MAX_BODY_MIB", 1)
+    server.faults.append(always(NODES, Answer(body=" " * 2**21)))
+    assert refused(server, tmp_path) == f"SERVER{NODES}: more than 1 MiB in one answer; ask for smaller pages with --chunk-size"
+
+
+def test_a_server_that_repeats_the_token(server: FakeApi, tmp_path: Path) -> None:
+    server.faults.append(always(NODES, status(400, f"bad header Bearer {SECRET}")))
+    assert refused(server, tmp_path, user={"token": SECRET}) == f"SERVER{NODES}: 400 bad header Bearer [redacted]"
+
+
+def test_credentials_in_the_servers_url_are_sent_and_not_shown(server: FakeApi, tmp_path: Path) -> None:
+    cluster = {
+        "server": server.url.replace("https://", f"https://me:{SECRET}@"),
+        "certificate-authority-data": base64.b64encode(server.ca).decode(),
+    }
+    server.faults.append(always(NODES, status(401, "Unauthorized")))
+    assert refused(server, tmp_path, cluster=cluster).startswith(f"SERVER{NODES}: 401 Unauthorized; the credentials of context here")
+    sent = base64.b64encode(f"me:{SECRET}".encode()).decode()
+    assert {tuple(request.headers["authorization"]) for request in server.requests} == {(f"Basic {sent}",)}
+
+
+def test_a_plugin_runs_once_a_command(server: FakeApi, tmp_path: Path) -> None:
+    server.token = SECRET
+    credential = {
+        "apiVersion": "client.authentication.k8s.io/v1",
+        "kind": "ExecCredential",
+        "status": {"token": SECRET, "expirationTimestamp": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 30))},
+    }
+    runs, program = tmp_path / "runs", tmp_path / "plugin.py"
+    program.write_text(f"open({str(runs)!r}, 'a').write('.')\nprint({json.dumps(credential)!r})")
+    user = {"exec": {"apiVersion": credential["apiVersion"], "command": sys.executable, "args": [str(program)]}}
+    assert len(read(server, tmp_path, user=user).nodes) == 2
+    assert runs.read_text() == "."
+    server.token = "another"
+    plugin = f"credential plugin {sys.executable}"
+    assert f"the credentials from {plugin} of context here are not accepted" in refused(server, tmp_path, user=user)
+
+
+def test_impersonated_names_go_out_as_utf_8(server: FakeApi, tmp_path: Path) -> None:
+    read(server, tmp_path, as_user="jos\u00e9", as_groups=("\u4e2d",))
+    headers = server.requests[0].headers
+    assert [headers[name][0].encode("latin-1").decode() for name in ("impersonate-user", "impersonate-group")] == ["jos\u00e9", "\u4e2d"]

@@ -1,0 +1,134 @@
+"""Credential plugins: once, in bounded time and memory, and no more than one masked line of what they complain."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kubespread
+from kubespread.snapshot.live import plugin as plugins
+from kubespread.snapshot.live.plugin import PluginCredential, run_plugin
+from tests.builders import Data
+
+V1 = "client.authentication.k8s.io/v1"
+NAME = f"credential plugin {sys.executable}"
+
+
+def answer(**status: str) -> str:
+    """A program that gives ``status``."""
+    credential = {"apiVersion": V1, "kind": "ExecCredential", "status": status}
+    return f"print({json.dumps(credential)!r})"
+
+
+def ask(program: str, tmp_path: Path, cluster: Data | None = None, **config: Any) -> PluginCredential:
+    path = tmp_path / "plugin.py"
+    path.write_text(program)
+    return run_plugin({"apiVersion": V1, "command": sys.executable, "args": [str(path)], **config}, cluster or {}, os.environ)
+
+
+FAILURES: dict[str, tuple[str, dict[str, Any], str]] = {
+    "it fails": ("import sys; sys.exit('log in\\nthen again')", {}, f"{NAME}: it ended with 1: log in"),
+    "it fails and tells a token": (
+        "import sys; sys.exit('refused: Bearer hunter2 of eyJhbGciOi.J9eyJzdWI1.c2lnbmF0dXJl with password=hunter2')",
+        {},
+        f"{NAME}: it ended with 1: refused: Bearer [redacted] of [redacted] with password=[redacted]",
+    ),
+    "it fails and tells a URL with a password": (
+        "import sys; sys.exit('no answer from https://me:hunter2@example.com/')",
+        {},
+        f"{NAME}: it ended with 1: no answer from https://example.com/",
+    ),
+    "it tells a variable of its own": (
+        "import os, sys; sys.exit('bad ' + os.environ['MY_TOKEN'])",
+        {"env": [{"name": "MY_TOKEN", "value": "hunter2-0123456789"}]},
+        f"{NAME}: it ended with 1: bad [redacted]",
+    ),
+    "it says nothing": ("", {}, f"{NAME}: what it prints is not an ExecCredential"),
+    "it prints a token alone": ("print('hunter2')", {}, f"{NAME}: what it prints is not an ExecCredential"),
+    "it gives nothing": (answer(), {}, f"{NAME}: it gave neither a token nor a client certificate with its key"),
+    "it gives a certificate without key": (
+        answer(clientCertificateData="c"),
+        {},
+        f"{NAME}: it gave neither a token nor a client certificate with its key",
+    ),
+    "its token is expired": (
+        answer(token="hunter2", expirationTimestamp="2020-01-02T03:04:05Z"),
+        {"installHint": "see example.com"},
+        f"{NAME}: the token it gave expired at 2020-01-02T03:04:05Z; log in again; see example.com",
+    ),
+    "its expiry is no time": (
+        answer(token="hunter2", expirationTimestamp="soon"),
+        {},
+        f"{NAME}: its expirationTimestamp is not a time as in RFC 3339",
+    ),
+    "it answers in another version": (
+        answer(token="hunter2"),
+        {"apiVersion": "client.authentication.k8s.io/v1beta1"},
+        f"{NAME}: its answer is not of the apiVersion client.authentication.k8s.io/v1beta1 that the kubeconfig names",
+    ),
+    "a version that is gone": (
+        "",
+        {"apiVersion": "client.authentication.k8s.io/v1alpha1"},
+        f"{NAME}: apiVersion must be client.authentication.k8s.io/v1 or client.authentication.k8s.io/v1beta1",
+    ),
+    "it wants a terminal": (
+        "",
+        {"interactiveMode": "Always"},
+        f"{NAME}: it wants a terminal (interactiveMode: Always), which kubespread does not give it",
+    ),
+    "it is not there": ("", {"command": "/no/plugin"}, "credential plugin /no/plugin: No such file or directory"),
+    "it prints without end": (
+        "import sys\nwhile True: sys.stdout.write('x' * 65536)",
+        {},
+        f"{NAME}: it prints more than 1 MiB",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", FAILURES)
+def test_a_plugin_that_gives_no_credentials(case: str, tmp_path: Path) -> None:
+    program, config, message = FAILURES[case]
+    with pytest.raises(kubespread.SnapshotError) as error:
+        ask(program, tmp_path, **config)
+    assert str(error.value) == message
+
+
+HANGING = {
+    "it hangs": "import time; print('x', flush=True); time.sleep(60)",
+    "it hangs and complains without end": (
+        "import sys, threading\nsys.stderr.write('waiting for a login\\n')\nwhile True: sys.stderr.write('x' * 65536)"
+    ),
+    "it leaves a program behind that hangs": (
+        "import subprocess, sys; subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'])"
+    ),
+}
+
+
+@pytest.mark.parametrize("case", HANGING)
+def test_a_plugin_that_does_not_end(case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plugins, "TIME_LIMIT", 2.0)
+    began = time.monotonic()
+    with pytest.raises(kubespread.SnapshotError) as error:
+        ask(HANGING[case], tmp_path)
+    said = ": waiting for a login" if "login" in HANGING[case] else ""
+    assert str(error.value) == f"{NAME}: no credentials within 2s{said}; if it waits for a login, log in with kubectl first"
+    assert time.monotonic() - began < 20
+
+
+def test_what_a_plugin_is_told(tmp_path: Path) -> None:
+    told = tmp_path / "told.json"
+    program = f"import os, pathlib\npathlib.Path({str(told)!r}).write_text(os.environ['KUBERNETES_EXEC_INFO'])\n{answer(token='t')}"
+    extension = {"name": "client.authentication.k8s.io/exec", "extension": {"audience": "a"}}
+    cluster = {"server": "https://x", "extensions": [extension]}
+    assert ask(program, tmp_path, cluster, provideClusterInfo=True) == PluginCredential("t", "", "")
+    assert json.loads(told.read_text()) == {
+        "apiVersion": V1,
+        "kind": "ExecCredential",
+        "spec": {"interactive": False, "cluster": {"server": "https://x", "config": {"audience": "a"}}},
+    }
