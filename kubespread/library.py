@@ -246,7 +246,10 @@ class _Asked:
             self.chosen = from_manifest(read_manifest(str(pod)), surroundings)
         self.profile = _profile(scheduler_config, scheduler_name or self.chosen.pod.spec.scheduler_name, version)
         self.cluster = Cluster(snapshot.nodes, snapshot.pods, _with_companions(snapshot.objects, self.chosen.companions))
-        self.gaps = origin.gaps if kube_version is not None else (*origin.gaps, *_version_gap(origin.server_version, version))
+        # A kind that was not given is a gap only where the question needs it, which the planner knows.
+        self.gaps = tuple(gap for gap in origin.gaps if gap not in origin.unread.values())
+        if kube_version is None:
+            self.gaps += tuple(_version_gap(origin.server_version, version))
 
 
 def _version_gap(server_version: str, version: KubeVersion) -> Iterator[str]:

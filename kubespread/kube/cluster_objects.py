@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from dataclasses import field as field_of
 
 from msgspec import field
 
@@ -112,6 +113,8 @@ class ClusterObjects:
     cron_jobs: tuple[CronJob, ...] = ()
     listed: frozenset[str] = frozenset()
     """The kinds of which all objects are here, though there may be none."""
+    unread: Mapping[str, str] = field_of(default_factory=dict)
+    """The kinds that were asked for and not given, and what was said instead."""
 
     def knows(self, kind: type[ApiObject]) -> bool:
         """Whether something can be said about objects of ``kind``: some are here, or it is known that there are none."""

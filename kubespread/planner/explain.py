@@ -10,7 +10,8 @@ import numpy as np
 
 from kubespread.kube.objects import Pod
 from kubespread.kube.versions import SCORES_SINCE, KubeVersion
-from kubespread.planner.honesty import gaps, not_modelled
+from kubespread.planner.gaps import gaps
+from kubespread.planner.honesty import not_modelled
 from kubespread.planner.report import (
     ConstraintReport,
     Domain,
@@ -51,7 +52,7 @@ def explain(
         kube_version=str(profile.args.version),
         scheduler_name=profile.scheduler_name,
         pod=PodReference(namespace=pod.metadata.namespace, name=pod.metadata.name),
-        gaps=gaps(pod, profile, cluster.objects),
+        gaps=gaps(pod, profile, cluster, preemption=preemption),
         not_modelled=not_modelled(cluster, pod, profile),
         admission=tuple(admission),
         notes=tuple(notes),

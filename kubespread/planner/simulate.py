@@ -12,7 +12,8 @@ import numpy as np
 
 from kubespread.kube.objects import Pod
 from kubespread.planner.explain import constraint_reports, preemption_report
-from kubespread.planner.honesty import gaps, not_modelled
+from kubespread.planner.gaps import gaps
+from kubespread.planner.honesty import not_modelled
 from kubespread.planner.look_ahead import look_ahead
 from kubespread.planner.report import ConstraintReport, PodReference, PreemptionReport
 from kubespread.planner.simulation_report import (
@@ -91,7 +92,7 @@ def simulate(cluster: Cluster, profile: Profile, question: Question) -> Simulate
         placements=(),
         stopped=None,
         seed=_seeds(question)[0],
-        gaps=gaps(pod, profile, cluster.objects),
+        gaps=gaps(pod, profile, cluster, preemption=question.preemption),
         not_modelled=(*not_modelled(cluster, pod, profile), *_shared_claims(pod)),
         admission=tuple(question.admission),
         notes=tuple(question.notes),

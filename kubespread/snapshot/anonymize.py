@@ -107,6 +107,7 @@ def _renamed_snapshot(snapshot: Snapshot, rename: Rename) -> Snapshot:
         namespace=rename(known.namespace),
         # What follows the colon may name a file or a user.
         gaps=tuple(gap.partition(":")[0] for gap in known.gaps),
+        unread={kind: gap.partition(":")[0] for kind, gap in known.unread.items()},
     )
     return replace(
         snapshot,

@@ -63,7 +63,7 @@ def load_cluster(access: Access, progress: Progress | None = None) -> Snapshot:
         complete = []
         for resource, listed in zip(RESOURCES, in_parallel(jobs, _CONNECTIONS), strict=True):
             if isinstance(listed, str):
-                builder.note_gap(listed)
+                builder.note_gap(listed, resource.kind)
             elif listed is not None:
                 for found in listed.objects:
                     builder.add(found)

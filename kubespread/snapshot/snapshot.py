@@ -62,6 +62,8 @@ class Origin(msgspec.Struct, rename="camel", kw_only=True, frozen=True, omit_def
     """The kinds that were read in full, though there may be none of them."""
     gaps: tuple[str, ...] = ()
     """What could not be read of it."""
+    unread: dict[str, str] = msgspec.field(default_factory=dict)
+    """Those of the gaps that are about one kind, by kind: they concern only the questions that need it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,16 +175,18 @@ class SnapshotBuilder:
         """Count an object of a kind that scheduling does not read."""
         self._skipped[kind or "(no kind)"] += 1
 
-    def note_gap(self, gap: str) -> None:
-        """Remember something that a source could not give."""
-        self._origin = msgspec.structs.replace(self._origin, gaps=(*self._origin.gaps, gap))
+    def note_gap(self, gap: str, kind: str = "") -> None:
+        """Remember something that a source could not give, and the one kind it is about, if any."""
+        known = self._origin
+        unread = {**known.unread, kind: gap} if kind else known.unread
+        self._origin = msgspec.structs.replace(known, gaps=(*known.gaps, gap), unread=unread)
 
     def came_from(self, origin: Origin) -> None:
         """Remember where objects come from; of several sources the first that knows something is believed."""
         mine = self._origin
         known = {name: getattr(mine, name) or getattr(origin, name) for name in origin.__struct_fields__}
         both = {name: tuple(dict.fromkeys(getattr(mine, name) + getattr(origin, name))) for name in ("listed", "gaps")}
-        self._origin = Origin(**{**known, **both})
+        self._origin = Origin(**{**known, **both, "unread": {**origin.unread, **mine.unread}})
 
     def build(self) -> Snapshot:
         """The snapshot so far, its objects defaulted as the API server would have."""
@@ -190,7 +194,8 @@ class SnapshotBuilder:
         for node in nodes:
             default_node(node)
         by_field: dict[str, Any] = {name: tuple(self._take(cls)) for cls, name in FIELDS.values()}
-        others = ClusterObjects(**by_field, listed=frozenset(self._origin.listed))
+        listed = {*self._origin.listed, *([Pod.__name__] if pods else [])}
+        others = ClusterObjects(**by_field, listed=frozenset(listed), unread=self._origin.unread)
         default_cluster_objects(others)
         return Snapshot(nodes, pods, others, dict(self._skipped), self._origin)
 

@@ -48,12 +48,19 @@ def test_a_snapshot_of_the_environment_comes_before_the_cluster(server: FakeApi,
 
 
 def test_strict_does_not_put_up_with_gaps(server: FakeApi, tmp_path: Path) -> None:
-    server.faults.append(always("/api/v1/limitranges", status(403, "no")))
+    server.faults.append(always("/api/v1/services", status(403, "no")))
+    server.faults.append(always("/api/v1/persistentvolumes", status(403, "no")))
     kubeconfig = server.kubeconfig(tmp_path)
-    gap = "gap: limitranges could not be read (not allowed)\n"
+    gap = "gap: services could not be read (not allowed): default constraints cannot be derived from Services\n"
     assert run("explain", "pod/waiting", "--kubeconfig", kubeconfig, "-o", "name") == (0, "n1\nn0\n", gap)
     assert run("explain", "pod/waiting", "--kubeconfig", kubeconfig, "-o", "name", "--strict") == (3, "n1\nn0\n", gap)
     assert run("snapshot", "--kubeconfig", kubeconfig, "-o", tmp_path / "s.json", "--strict", "-q") == (3, "", "")
+
+
+def test_a_kind_that_the_question_does_not_need_is_no_gap(server: FakeApi, tmp_path: Path) -> None:
+    server.faults.append(always("/api/v1/persistentvolumes", status(403, "no")))
+    kubeconfig = server.kubeconfig(tmp_path)
+    assert run("explain", "pod/waiting", "--kubeconfig", kubeconfig, "-o", "name", "--strict") == (0, "n1\nn0\n", "")
 
 
 def test_a_live_cluster_and_its_snapshot_give_the_same_report(server: FakeApi, tmp_path: Path) -> None:

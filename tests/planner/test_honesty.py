@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import kubespread
-from tests.builders import hard, node, owned_by, owner, pod
+from tests.builders import node, pod
 
 Data = dict[str, Any]
 
@@ -71,44 +71,3 @@ kind: KubeSchedulerConfiguration
 extenders: [{urlPrefix: "http://example.com"}]
 """
     assert ask(pod(), config=config).not_modelled == ("extenders: what they would filter or score",)
-
-
-NO_SERVICES = "no Service objects: default constraints cannot be derived from Services"
-SERVICE = owner("Service", "web", {"app": "web"}, api_version="v1")
-OWNED = {**pod(), "metadata": {**pod()["metadata"], "ownerReferences": owned_by("ReplicaSet", "rs")}}
-NAMESPACED = {"topologyKey": "zone", "labelSelector": {}, "namespaceSelector": {"matchLabels": {"env": "dev"}}}
-GAPS: dict[str, tuple[Data, list[Data], list[str]]] = {
-    "no Services": (pod(), [], [NO_SERVICES]),
-    "a Service": (pod(), [SERVICE], []),
-    "constraints of its own need no Services": (pod(constraints=[hard()]), [], []),
-    "claims without claim objects": (
-        pod(volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}]),
-        [SERVICE],
-        ["no PersistentVolumeClaim objects: zones, binding and limits of the pod's claims are not evaluated"],
-    ),
-    "a namespaceSelector without namespaces": (
-        pod(affinity={"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [NAMESPACED]}}),
-        [SERVICE],
-        ["no Namespace objects: the pod's namespaceSelectors see no labels"],
-    ),
-    "a controller that is missing": (
-        OWNED,
-        [SERVICE],
-        ["ReplicaSet default/rs, the pod's controller, is missing: default constraints cannot be derived from its selector"],
-    ),
-}
-
-
-@pytest.mark.parametrize("case", GAPS)
-def test_gaps(case: str) -> None:
-    candidate, objects, expected = GAPS[case]
-    assert list(ask(candidate, *objects).gaps) == expected
-
-
-def test_a_deployments_own_replica_set_is_no_gap() -> None:
-    template = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "c", "image": "x"}]}}
-    spec = {"selector": {"matchLabels": {"app": "web"}}, "template": template}
-    deployment = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}, "spec": spec}
-    report = ask(deployment)
-    assert (list(report.gaps), [constraint.source for constraint in report.constraints]) == ([NO_SERVICES], ["system", "system"])
-    assert report.constraints[0].selector.startswith("app=web,pod-template-hash=")
