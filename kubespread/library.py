@@ -36,6 +36,7 @@ from kubespread.snapshot.files import load as load_files
 from kubespread.snapshot.kubeconfig import Access
 from kubespread.snapshot.live import load_cluster
 from kubespread.snapshot.snapshot import Snapshot
+from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key
 
 _CONFIG_TEXT = "<scheduler config>"
 Ties = Literal["scheduler", "name"]
@@ -152,7 +153,8 @@ def simulate_together(
     workload's own number unless given; with ``until_full`` as many are placed as fit. A workload that runs in the cluster
     already is grown to that number from the replicas it has; ``from_scratch`` takes those away first. Equal scores go to
     the smallest name, with ``seed`` to chance; ``runs`` repeats that with the seeds that follow. ``keys`` are topology
-    keys to report about besides those of the constraints, zone and hostname. ``preemption`` asks what preemption would do
+    keys to report about besides those of the constraints, zone and hostname; ``zone``, ``hostname`` and ``region`` are the
+    well-known labels where no node has one of just that name. ``preemption`` asks what preemption would do
     for the first replica without a node. ``heard`` is told now and then how many replicas are placed. Everything else as
     for `explain`. Raises ManifestError, SnapshotError and UsageError.
     """
@@ -165,6 +167,8 @@ def simulate_together(
     queue = [
         _Asked(snapshot, pod, scheduler_config, kube_version, own, namespace, scheduler_name, feature_gates, plugins) for pod, own in chosen
     ]
+    keys = [full_topology_key(key, snapshot.nodes) for key in keys]
+    check_topology_keys(keys, snapshot.nodes, [key for asked in queue for key in asked.constraint_keys])
     queue.sort(key=lambda asked: -priority_of(asked.chosen.pod))
     reports: list[SimulateReport] = []
     placed: list[Pod] = []
@@ -250,6 +254,13 @@ class _Asked:
         self.gaps = tuple(gap for gap in origin.gaps if gap not in origin.unread.values())
         if kube_version is None:
             self.gaps += tuple(_version_gap(origin.server_version, version))
+
+
+    @property
+    def constraint_keys(self) -> list[str]:
+        """The topology keys of the pod's constraints, else of the profile's own defaults."""
+        constraints = self.chosen.pod.spec.topology_spread_constraints or self.profile.args.spread.default_constraints
+        return [constraint.topology_key for constraint in constraints]
 
 
 def _version_gap(server_version: str, version: KubeVersion) -> Iterator[str]:

@@ -45,7 +45,6 @@ from kubespread.cli.requirements import Requirements, count
 if TYPE_CHECKING:
     from kubespread.planner.simulation_report import SimulateReport
 
-_MAX = "max"
 
 
 class Output(StrEnum):
@@ -141,16 +140,19 @@ def simulate(
       kubespread simulate web.yaml --replicas 15 -o name | cut -f2 | sort | uniq -c
     """
     import kubespread
+    from kubespread.render.simulation import MAX_REPLICAS
     from kubespread.snapshot.kubeconfig import Access
+    from kubespread.snapshot.topology_keys import full_topology_key
 
     required = Requirements.parse(require_placed, max_skew, min_domains, survive)
-    full = until_full or replicas == _MAX
+    full = until_full or replicas == MAX_REPLICAS
     sources = [str(source) for source in snapshot or ()]
     paths = manifest_paths(pod or [], sources)
     timeout = parse_duration(request_timeout)
     access = Access(kubeconfig, context, cluster, user, as_user, tuple(as_group or ()), timeout, chunk_size)
     wanted = None if full or replicas is None else count("--replicas", replicas, "a number from 0, or max")
     opened = open_cluster(sources, access, quiet=quiet)
+    required = required.with_keys(lambda key: full_topology_key(key, opened.nodes))
     ask = partial(
         kubespread.simulate_together,
         opened,
@@ -178,7 +180,7 @@ def simulate(
     emit(_render(reports, output, headers=not no_headers))
     failures = [(report, failure) for report in reports for failure in required.failures(report)]
     for report, failure in failures:
-        note(f"assertion failed: {f'{_name(report)}: ' if len(reports) > 1 else ''}{failure}")
+        note(f"requirement not met: {f'{_name(report)}: ' if len(reports) > 1 else ''}{failure}")
     if strict and any(report.gaps for report in reports):
         return ExitCode.NO_CLUSTER
     if failures:
@@ -194,7 +196,8 @@ def _with_progress(ask: Callable[..., tuple[SimulateReport, ...]]) -> tuple[Simu
 
 
 def _name(report: SimulateReport) -> str:
-    return report.workload or f"Pod/{report.pod.name}"
+    """As --name takes it."""
+    return f"{report.pod.namespace}/{report.subject}"
 
 
 def _is_placed(report: SimulateReport) -> bool:
@@ -224,7 +227,7 @@ def _render(reports: Sequence[SimulateReport], output: Output | None, *, headers
         case Output.NAME:
             return "".join(map(simulation.names, reports))
         case Output.CSV:
-            return "".join(simulation.csv(report, headers=headers and report is reports[0]) for report in reports)
+            return simulation.csv(reports, headers=headers)
     if output is Output.TABLE or (output is None and stdout_is_terminal()):
         return "\n".join(map(simulation.picture, reports))
-    return "\n".join(simulation.columns(report, headers=headers) for report in reports)
+    return simulation.columns(reports, headers=headers)

@@ -103,7 +103,8 @@ def simulate(cluster: Cluster, profile: Profile, question: Question) -> Simulate
         else:
             outcomes = [_run(cluster, profile, question, seed) for seed in _seeds(question)]
     except SchedulingError as error:
-        return msgspec.structs.replace(report, stopped=str(error))
+        # It fails every replica alike before the first is placed.
+        outcomes = [_Outcome(question.replicas, [], (), (), np.zeros(len(cluster), dtype=np.int64), str(error))]
     shown = outcomes[0]
     return msgspec.structs.replace(
         report,
@@ -180,7 +181,7 @@ def _daemons(cluster: Cluster, profile: Profile, question: Question) -> _Outcome
         others = f" and {len(failing) - 1} more" if len(failing) > 1 else ""
         stopped = f"no room on {cluster.names[failing[0]]}{others}: {', '.join(first.reasons)}"
     after = constraint_reports(placing.evaluation())
-    return _Outcome(len(targets), choices, constraint_reports(evaluation), after, placing.copies, stopped)
+    return _Outcome(len(targets), choices, constraint_reports(evaluation), after, placing.copies, stopped, bool(failing))
 
 
 def _at_random(seed: int) -> Tiebreaker:
@@ -266,7 +267,7 @@ def _look_ahead(cluster: Cluster, profile: Profile, question: Question, outcome:
 
 def _preemption(cluster: Cluster, profile: Profile, question: Question, outcome: _Outcome) -> PreemptionReport | None:
     """What preemption would do for the first replica that found no node, in a cluster that holds those before it."""
-    if outcome.stopped is None or not len(cluster):
+    if not outcome.stuck or not len(cluster):
         return None
     plugins = framework(profile)
     evaluation = plugins.evaluate(cluster.with_pods(question.pod, [choice.node for choice in outcome.choices]), question.pod)

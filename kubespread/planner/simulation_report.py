@@ -117,6 +117,11 @@ class SimulateReport(Report, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
 
     @property
+    def subject(self) -> str:
+        """Kind/name of what was placed, a pod by itself included."""
+        return self.workload or f"Pod/{self.pod.name}"
+
+    @property
     def pending(self) -> int:
         """How many replicas found no node."""
         return 0 if self.replicas is None else max(0, self.replicas - self.present - self.placed)
