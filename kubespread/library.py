@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, TypedDict, Unpack
 
+from kubespread.candidate.autoscaling import autoscaling_notes
 from kubespread.candidate.candidate import Surroundings
 from kubespread.candidate.manifests import Manifest, from_manifest, from_object, read_manifest
 from kubespread.candidate.replicas import present_replicas, replica_names
@@ -248,6 +249,8 @@ class _Asked:
             self.chosen, snapshot = from_cluster(str(pod), snapshot, surroundings)
         else:
             self.chosen = from_manifest(read_manifest(str(pod)), surroundings)
+        scaled = autoscaling_notes(self.chosen.workload, snapshot.objects)
+        self.chosen = replace(self.chosen, notes=(*self.chosen.notes, *scaled))
         self.profile = _profile(scheduler_config, scheduler_name or self.chosen.pod.spec.scheduler_name, version)
         self.cluster = Cluster(snapshot.nodes, snapshot.pods, _with_companions(snapshot.objects, self.chosen.companions))
         # A kind that was not given is a gap only where the question needs it, which the planner knows.

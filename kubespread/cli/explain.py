@@ -79,7 +79,7 @@ def explain(
             "--output",
             case_sensitive=False,
             show_default=False,
-            help="Format. Without it: a table on a terminal, plain columns in a pipe. 'name' prints the nodes that fit, best first.",
+            help="Format (default: a table on a terminal, plain columns in a pipe). 'name' prints the nodes that fit, best first.",
         ),
     ] = None,
     node: Annotated[

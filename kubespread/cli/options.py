@@ -19,7 +19,7 @@ def parse_duration(text: str) -> float:
     """``30``, ``1s``, ``2m``, ``1m30s``: seconds. Raises UsageError."""
     parts = list(_DURATION_PART.finditer(text))
     if "".join(part[0] for part in parts) != text or not text or (len(parts) > 1 and any(not part["unit"] for part in parts)):
-        raise UsageError(f"invalid duration {text!r}: expected a number with a unit like 1s, 2m, 3h, or 0 to wait for ever")
+        raise UsageError(f"invalid duration {text!r}: expected a number with a unit like 1s, 2m, 3h, or 0 to wait forever")
     return sum(float(part["number"]) * _SECONDS[part["unit"]] for part in parts)
 
 
@@ -55,17 +55,17 @@ AsGroupOption = Annotated[
     list[str] | None, typer.Option("--as-group", metavar="GROUP", show_default=False, help="Group to impersonate. Repeatable.")
 ]
 RequestTimeoutOption = Annotated[
-    str, typer.Option("--request-timeout", metavar="TIME", help="How long one request may take, such as 1s or 2m; 0 waits for ever.")
+    str, typer.Option("--request-timeout", metavar="TIME", help="How long one request may take, such as 1s or 2m; 0 waits forever.")
 ]
 ChunkSizeOption = Annotated[
-    int, typer.Option("--chunk-size", metavar="N", min=0, help="Objects a page when reading a cluster; 0 asks for all at once.")
+    int, typer.Option("--chunk-size", metavar="N", min=0, help="Objects per page when reading a cluster; 0 asks for all at once.")
 ]
 NamespaceOption = Annotated[
     str | None,
-    typer.Option("-n", "--namespace", metavar="NAME", show_default=False, help="Namespace, where the manifest names none."),
+    typer.Option("-n", "--namespace", metavar="NAME", show_default=False, help="Namespace to use when the manifest sets none."),
 ]
 QuietOption = Annotated[bool, typer.Option("-q", "--quiet", help="No notes on standard error.")]
-VerboseOption = Annotated[int, typer.Option("-v", "--verbose", count=True, show_default=False, help="Say more on standard error.")]
+VerboseOption = Annotated[int, typer.Option("-v", "--verbose", count=True, show_default=False, help="Print more detail to standard error.")]
 DebugOption = Annotated[bool, typer.Option("--debug", help="Show a traceback when kubespread fails.")]
 PodArgument = Annotated[
     str | None,
@@ -73,7 +73,7 @@ PodArgument = Annotated[
         metavar="[POD]",
         show_default=False,
         help="Manifest of a Pod or workload, '-' for standard input, or KIND/NAME in the cluster (pod/web-0, deploy/web). "
-        "Without it: standard input when piped, else pod.yaml.",
+        "Default: standard input when piped, else pod.yaml.",
     ),
 ]
 NameOption = Annotated[
@@ -94,7 +94,7 @@ KubeVersionOption = Annotated[
         "--kube-version",
         metavar="1.X[.Y]",
         show_default=False,
-        help="Release to behave like, 1.18 to 1.36, instead of the cluster's own (where unknown, 1.36).",
+        help="Kubernetes release to emulate, 1.18 to 1.36 (default: the cluster's own, or 1.36 where unknown).",
     ),
 ]
 FeatureGatesOption = Annotated[
@@ -102,6 +102,6 @@ FeatureGatesOption = Annotated[
     typer.Option("--feature-gates", metavar="NAME=true|false,...", show_default=False, help="Feature gates set on that release."),
 ]
 NoHeadersOption = Annotated[bool, typer.Option("--no-headers", help="Leave out the headers of tables, columns and csv.")]
-ColorOption = Annotated[Color, typer.Option("--color", case_sensitive=False, help="Colour the table.")]
+ColorOption = Annotated[Color, typer.Option("--color", case_sensitive=False, help="Color the table.")]
 PreemptionOption = Annotated[bool, typer.Option("--preemption", help="When no node fits, predict what preemption would do.")]
 StrictOption = Annotated[bool, typer.Option("--strict", help="Exit with 3 when the answer has gaps.")]

@@ -63,7 +63,7 @@ def simulate(
             metavar="[POD]...",
             show_default=False,
             help="Manifests, '-' for standard input, or KIND/NAME in the cluster (deploy/web). All workloads of a manifest are placed. "
-            "Without any: standard input when piped, else pod.yaml.",
+            "Default: standard input when piped, else pod.yaml.",
         ),
     ] = None,
     replicas: Annotated[
@@ -72,26 +72,26 @@ def simulate(
             "--replicas",
             metavar="N",
             show_default=False,
-            help="How many there should be; 'max': as many as fit. Without it: the workload's.",
+            help="Desired replicas, or 'max': as many as fit (default: the workload's own).",
         ),
     ] = None,
     until_full: Annotated[bool, typer.Option("--until-full", help="The same as --replicas max.")] = False,
-    from_scratch: Annotated[bool, typer.Option("--from-scratch", help="Place also the replicas that run already.")] = False,
-    seed: Annotated[int | None, typer.Option("--seed", metavar="N", show_default=False, help="Break ties at random from N on.")] = None,
-    runs: Annotated[int, typer.Option("--runs", metavar="K", min=1, help="Repeat with the seeds that follow and report the range.")] = 1,
+    from_scratch: Annotated[bool, typer.Option("--from-scratch", help="Also re-place the replicas already running.")] = False,
+    seed: Annotated[int | None, typer.Option("--seed", metavar="N", show_default=False, help="Break ties at random, seeded with N.")] = None,
+    runs: Annotated[int, typer.Option("--runs", metavar="K", min=1, help="Run K times with successive seeds and report the range.")] = 1,
     require_placed: Annotated[
-        str | None, typer.Option("--require-placed", metavar="N|all", show_default=False, help="Fail unless so many replicas are placed.")
+        str | None, typer.Option("--require-placed", metavar="N|all", show_default=False, help="Fail unless N replicas (or all) are placed.")
     ] = None,
     max_skew: Annotated[
-        list[str] | None, typer.Option("--max-skew", metavar="KEY=N", show_default=False, help="Fail when the skew over KEY ends above N.")
+        list[str] | None, typer.Option("--max-skew", metavar="KEY=N", show_default=False, help="Fail if the final skew over KEY is above N.")
     ] = None,
     min_domains: Annotated[
         list[str] | None,
-        typer.Option("--min-domains", metavar="KEY=N", show_default=False, help="Fail unless N domains of KEY are used."),
+        typer.Option("--min-domains", metavar="KEY=N", show_default=False, help="Fail unless replicas use at least N domains of KEY."),
     ] = None,
     survive: Annotated[
         list[str] | None,
-        typer.Option("--survive", metavar="KEY=N", show_default=False, help="Fail unless N remain without any one domain of KEY."),
+        typer.Option("--survive", metavar="KEY=N", show_default=False, help="Fail unless N replicas survive the loss of any one KEY domain."),
     ] = None,
     snapshot: SnapshotOption = None,
     namespace: NamespaceOption = None,
@@ -108,7 +108,7 @@ def simulate(
             "--output",
             case_sensitive=False,
             show_default=False,
-            help="Format. Without it: a picture on a terminal, columns in a pipe. 'name' prints pod<TAB>node lines.",
+            help="Format (default: a picture on a terminal, columns in a pipe). 'name' prints namespace/pod<TAB>node lines.",
         ),
     ] = None,
     no_headers: NoHeadersOption = False,
@@ -133,8 +133,8 @@ def simulate(
 
     \b
     Examples:
-      kubespread simulate web.yaml --replicas 15
-      kubespread simulate deploy/web --replicas 30 --survive topology.kubernetes.io/zone=20
+      kubespread simulate web.yaml --replicas 15 --max-skew zone=1 --survive zone=9
+      kubespread simulate deploy/web --replicas 30 --require-placed all
       kubespread simulate web.yaml --until-full -S cluster.json.gz
       helm template shop ./chart | kubespread simulate --require-placed all
       kubespread simulate web.yaml --replicas 15 -o name | cut -f2 | sort | uniq -c

@@ -36,7 +36,7 @@ def snapshot(
     ] = "-",
     source: SnapshotOption = None,
     anonymize: Annotated[
-        bool, typer.Option("--anonymize", help="Replace names and label values by pseudonyms that are scheduled the same.")
+        bool, typer.Option("--anonymize", help="Replace names and label values with pseudonyms that schedule identically.")
     ] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 3 when something could not be read.")] = False,
     context: ContextOption = None,
@@ -50,7 +50,7 @@ def snapshot(
     quiet: QuietOption = False,
     debug: DebugOption = False,  # noqa: ARG001 - read by main()
 ) -> int:
-    """Save what scheduling needs of a cluster as one file that kubectl reads back.
+    """Save what scheduling needs of a cluster as one file kubectl can read.
 
     Only the fields that scheduling reads are in it: no environment, arguments, secrets or config maps, and of
     annotations only those that scheduling reads. The file is replaced whole or not at all.

@@ -131,13 +131,17 @@ class PodResourceClaim(KubeObject):
     resource_claim_template_name: str | None = None
 
 
+class PodSchedulingGroup(KubeObject):
+    pod_group_name: str | None = None
+
+
 class PodSpec(KubeObject):
     ignored = frozenset(
         {
             "ephemeralContainers", "terminationGracePeriodSeconds", "activeDeadlineSeconds", "dnsPolicy", "serviceAccountName",
             "serviceAccount", "automountServiceAccountToken", "hostPID", "hostIPC", "shareProcessNamespace", "securityContext",
             "imagePullSecrets", "hostname", "subdomain", "hostAliases", "readinessGates", "enableServiceLinks", "setHostnameAsFQDN",
-            "hostnameOverride", "schedulingGroup", "dnsConfig",
+            "hostnameOverride", "dnsConfig",
         }
     )  # fmt: skip
 
@@ -162,6 +166,7 @@ class PodSpec(KubeObject):
     runtime_class_name: str | None = None
     os: PodOS | None = None
     resource_claims: list[PodResourceClaim] = field(default_factory=list)
+    scheduling_group: PodSchedulingGroup | None = None
 
 
 class ContainerStatus(KubeObject):

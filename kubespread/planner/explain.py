@@ -24,6 +24,7 @@ from kubespread.planner.report import (
     ScoreDetail,
     Verdict,
 )
+from kubespread.planner.taints_policy import closed_minimums, taints_policy_hints
 from kubespread.scheduler.cluster import ABSENT, Cluster, Counts, Mask
 from kubespread.scheduler.framework import Evaluation, Framework, PluginScore
 from kubespread.scheduler.plugin import Code, SchedulingError
@@ -64,6 +65,7 @@ def explain(
         return msgspec.structs.replace(report, message=str(error))
     rows = _constraint_rows(evaluation)
     schedulable = evaluation.message is None
+    hints = taints_policy_hints(plugins, cluster, pod, closed_minimums(evaluation), profile.args.version)
     return msgspec.structs.replace(
         report,
         schedulable=schedulable,
@@ -73,6 +75,7 @@ def explain(
         filter_plugins=tuple(evaluation.verdicts),
         sampling=nodes_to_find(int(evaluation.included.sum()), profile.percentage_of_nodes_to_score),
         nodes=tuple(_node_report(evaluation, rows, node, scores=profile.args.version.since(SCORES_SINCE)) for node in range(len(cluster))),
+        notes=(*notes, *hints),
         preemption=preemption_report(plugins, evaluation, profile.args)
         if preemption and len(cluster) and not evaluation.feasible.any()
         else None,

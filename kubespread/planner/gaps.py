@@ -25,6 +25,7 @@ from kubespread.kube.storage import (
     StorageClass,
     VolumeAttachment,
 )
+from kubespread.kube.workloads import ReplicaSet
 from kubespread.scheduler.affinity_terms import MalformedTermsError, PodTerms, Term, candidate_terms
 from kubespread.scheduler.cluster import Cluster
 from kubespread.scheduler.plugins.podtopologyspread.constraints import controller_of, find_controller
@@ -37,11 +38,15 @@ _BUILT_IN_CLASSES = "system-"
 _NO_PROVISIONER = "kubernetes.io/no-provisioner"
 
 
-def gaps(pod: Pod, profile: Profile, cluster: Cluster, *, preemption: bool = False) -> tuple[str, ...]:
-    """What the snapshot lacks and this pod's answer could depend on; with ``preemption`` also what evictions depend on."""
+def gaps(pod: Pod, profile: Profile, cluster: Cluster, *, preemption: bool = False, workload: str = "") -> tuple[str, ...]:
+    """What the snapshot lacks and this pod's answer could depend on; with ``preemption`` also what evictions depend on.
+
+    ``workload`` is Kind/name of what is grown from the replicas it has, if anything is.
+    """
     objects = cluster.objects
     return (
         *_pod_gaps(cluster),
+        *_replica_gaps(workload, objects),
         *_admission_gaps(pod, objects),
         *_default_constraint_gaps(pod, profile, objects),
         *_volume_gaps(pod, profile, cluster),
@@ -60,6 +65,12 @@ def _unless_known(objects: ClusterObjects, kind: type[ApiObject], consequence: s
 def _pod_gaps(cluster: Cluster) -> Iterator[str]:
     if not cluster.pods:
         yield from _unless_known(cluster.objects, Pod, "every node counts as empty")
+
+
+def _replica_gaps(workload: str, objects: ClusterObjects) -> Iterator[str]:
+    """Only its ReplicaSets tell which pods are a Deployment's; the one made up for the new pod says nothing of the others."""
+    if workload.startswith("Deployment/") and (refused := objects.unread.get(ReplicaSet.__name__)):
+        yield f"{refused}: replicas that run already are not recognized"
 
 
 def _admission_gaps(pod: Pod, objects: ClusterObjects) -> Iterator[str]:

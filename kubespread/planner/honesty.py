@@ -13,6 +13,11 @@ from kubespread.scheduler.cluster import Cluster
 from kubespread.scheduler.plugins.noderesources.fit import delegated_resources
 from kubespread.scheduler.profile import Profile
 
+# Labels of the coscheduling plugin (kubernetes-sigs/scheduler-plugins) since v0.22 and before; the annotation is Volcano's.
+_GROUP_LABELS = ("scheduling.x-k8s.io/pod-group", "pod-group.scheduling.sigs.k8s.io", "pod-group.scheduling.sigs.k8s.io/name")
+_GROUP_ANNOTATION = "scheduling.k8s.io/group-name"
+
+
 def not_modelled(cluster: Cluster, pod: Pod, profile: Profile) -> tuple[str, ...]:
     """What kube-scheduler would take into account for this input and kubespread does not."""
     return tuple(_not_modelled(cluster, pod, profile))
@@ -23,6 +28,7 @@ def _not_modelled(cluster: Cluster, pod: Pod, profile: Profile) -> Iterator[str]
     if spec.scheduling_gates:
         names = " ".join(gate.name for gate in spec.scheduling_gates)
         yield f"waiting for scheduling gates: [{names}]; the pod is judged as if they were removed"
+    yield from _pod_groups(cluster, pod)
     if spec.resource_claims:
         yield "DynamicResources: no devices are allocated to the pod's resource claims; take the nodes that fit as an upper bound"
     if version.has("DRAExtendedResource") and (delegated := sorted(delegated_resources(cluster) & pod_requests(pod).keys())):
@@ -41,3 +47,18 @@ def _not_modelled(cluster: Cluster, pod: Pod, profile: Profile) -> Iterator[str]
         yield f"default constraints of kube-scheduler {version}: their selector is derived as since 1.22, from the pod's controller"
     if profile.has_extenders:
         yield "extenders: what they would filter or score"
+
+
+def _pod_groups(cluster: Cluster, pod: Pod) -> Iterator[str]:
+    """The group that the pod says it belongs to, else those of its namespace."""
+    meta, group = pod.metadata, pod.spec.scheduling_group
+    named = {f"label {key}": meta.labels[key] for key in _GROUP_LABELS if key in meta.labels}
+    if _GROUP_ANNOTATION in meta.annotations:
+        named[f"annotation {_GROUP_ANNOTATION}"] = meta.annotations[_GROUP_ANNOTATION]
+    if group is not None:
+        named["spec.schedulingGroup"] = group.pod_group_name or ""
+    for where, name in named.items():
+        yield f"pod group {name} ({where}): pods are judged one at a time, not all or none of the group"
+    there = [found.metadata.name for found in cluster.objects.pod_groups if found.metadata.namespace == meta.namespace]
+    if there and not named:
+        yield f"PodGroup {', '.join(there)} of namespace {meta.namespace}: pods are judged one at a time, not all or none of a group"

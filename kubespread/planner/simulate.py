@@ -27,6 +27,7 @@ from kubespread.planner.simulation_report import (
     SkewChange,
     Spread,
 )
+from kubespread.planner.taints_policy import Closed, closed_minimums, taints_policy_hints
 from kubespread.scheduler.cluster import ABSENT, Cluster, Counts
 from kubespread.scheduler.placing import Choice, Placing, Tiebreaker
 from kubespread.scheduler.plugin import SchedulingError
@@ -76,6 +77,8 @@ class _Outcome:
     stopped: str | None
     stuck: bool = False
     """Whether the next replica found no node, as opposed to an error."""
+    closed: Closed = field(default_factory=dict)
+    """The domains that kept it from a node though none of theirs is open."""
 
 
 def simulate(cluster: Cluster, profile: Profile, question: Question) -> SimulateReport:
@@ -92,7 +95,7 @@ def simulate(cluster: Cluster, profile: Profile, question: Question) -> Simulate
         placements=(),
         stopped=None,
         seed=_seeds(question)[0],
-        gaps=gaps(pod, profile, cluster, preemption=question.preemption),
+        gaps=gaps(pod, profile, cluster, preemption=question.preemption, workload=question.workload or ""),
         not_modelled=(*not_modelled(cluster, pod, profile), *_shared_claims(pod)),
         admission=tuple(question.admission),
         notes=tuple(question.notes),
@@ -119,6 +122,7 @@ def simulate(cluster: Cluster, profile: Profile, question: Question) -> Simulate
         runs=_runs(outcomes) if question.runs > 1 else None,
         look_ahead=_look_ahead(cluster, profile, question, shown),
         preemption=_preemption(cluster, profile, question, shown) if question.preemption else None,
+        notes=(*question.notes, *_hints(cluster, profile, question, shown)),
     )
 
 
@@ -158,7 +162,8 @@ def _run(cluster: Cluster, profile: Profile, question: Question, seed: int | Non
     last = placing.evaluation()
     if len(choices) < wanted and stopped is None:
         stopped = last.message
-    return _Outcome(question.replicas, choices, before, constraint_reports(last), placing.copies, stopped, stuck)
+    closed = closed_minimums(last) if stuck else {}
+    return _Outcome(question.replicas, choices, before, constraint_reports(last), placing.copies, stopped, stuck, closed)
 
 
 def _daemons(cluster: Cluster, profile: Profile, question: Question) -> _Outcome:
@@ -270,5 +275,15 @@ def _preemption(cluster: Cluster, profile: Profile, question: Question, outcome:
     if not outcome.stuck or not len(cluster):
         return None
     plugins = framework(profile)
-    evaluation = plugins.evaluate(cluster.with_pods(question.pod, [choice.node for choice in outcome.choices]), question.pod)
+    evaluation = plugins.evaluate(_afterwards(cluster, question, outcome), question.pod)
     return None if evaluation.feasible.any() else preemption_report(plugins, evaluation, profile.args)
+
+
+def _hints(cluster: Cluster, profile: Profile, question: Question, outcome: _Outcome) -> Iterator[str]:
+    if outcome.closed:
+        there = _afterwards(cluster, question, outcome)
+        yield from taints_policy_hints(framework(profile), there, question.pod, outcome.closed, profile.args.version)
+
+
+def _afterwards(cluster: Cluster, question: Question, outcome: _Outcome) -> Cluster:
+    return cluster.with_pods(question.pod, [choice.node for choice in outcome.choices])

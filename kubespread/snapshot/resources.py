@@ -12,7 +12,9 @@ RUNNING_PODS = "status.phase!=Succeeded,status.phase!=Failed"
 _INDISPENSABLE = frozenset({"Node", "Pod"})
 _OPTIONAL_GROUP = "resource.k8s.io/v1"
 # Asked about by name, and otherwise without a say in where pods go.
-_BYSTANDERS = frozenset({"Deployment", "DaemonSet", "Job", "CronJob"})
+_BYSTANDERS = frozenset({"Deployment", "DaemonSet", "Job", "CronJob", "HorizontalPodAutoscaler"})
+# No part of most clusters: a pod says itself which group it belongs to.
+_NOT_ASKED_FOR = frozenset({"PodGroup"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,4 +56,4 @@ class Resource:
         return self.kind not in _BYSTANDERS and not (status == NOT_FOUND and self.api_version == _OPTIONAL_GROUP)
 
 
-RESOURCES = tuple(Resource(api_version, kind) for api_version, kind in KINDS)
+RESOURCES = tuple(Resource(api_version, kind) for api_version, kind in KINDS if kind not in _NOT_ASKED_FOR)

@@ -13,7 +13,7 @@ import msgspec
 from kubespread.errors import SnapshotError
 from kubespread.kube.admission import DEFAULT_NAMESPACE, default_cluster_objects, default_node
 from kubespread.kube.annotations import READ_ANNOTATIONS
-from kubespread.kube.cluster_objects import FIELDS, ClusterObjects, Namespace, PriorityClass, RuntimeClass
+from kubespread.kube.cluster_objects import FIELDS, OTHER_VERSIONS, ClusterObjects, Namespace, PriorityClass, RuntimeClass
 from kubespread.kube.decoding import DecodingError, decode
 from kubespread.kube.devices import DeviceClass
 from kubespread.kube.meta import ApiObject
@@ -33,6 +33,7 @@ KINDS: Mapping[tuple[str, str], type[ApiObject]] = {
     **{kind: cls for kind, (cls, _) in FIELDS.items()},
 }
 
+_READ: Mapping[tuple[str, str], type[ApiObject]] = {**KINDS, **OTHER_VERSIONS}
 
 _CLUSTER_SCOPED = (
     Node,
@@ -99,7 +100,7 @@ class TypedReader:
 
     def read(self, found: Found) -> ApiObject | None:
         """The object, None for a kind that scheduling does not read. Raises DecodingError for a value of the wrong type."""
-        cls = KINDS.get((found.api_version, found.kind))
+        cls = _READ.get((found.api_version, found.kind))
         if cls is None:
             return None
         if found.data is None:
@@ -114,7 +115,7 @@ class TypedReader:
     def read_plain(self, data: Mapping[str, Any]) -> ApiObject | None:
         """The same for an object at hand."""
         version, kind = data.get("apiVersion"), data.get("kind")
-        cls = KINDS.get((version, kind)) if isinstance(version, str) and isinstance(kind, str) else None
+        cls = _READ.get((version, kind)) if isinstance(version, str) and isinstance(kind, str) else None
         return self._decoded(data, cls) if cls is not None else None
 
     def _decoded(self, data: Mapping[str, Any], cls: type[ApiObject]) -> ApiObject:

@@ -144,6 +144,7 @@ KINDS_BY_PLURAL = {
         "Node", "Pod", "Service", "ReplicationController", "ReplicaSet", "StatefulSet", "Namespace", "PersistentVolumeClaim",
         "PersistentVolume", "StorageClass", "CSINode", "CSIDriver", "CSIStorageCapacity", "VolumeAttachment", "PodDisruptionBudget",
         "PriorityClass", "RuntimeClass", "LimitRange", "DeviceClass", "ResourceClaim", "Deployment", "DaemonSet", "Job", "CronJob",
+        "HorizontalPodAutoscaler",
     )
 }  # fmt: skip
 

@@ -298,7 +298,7 @@ def test_every_line_says_whose_it_is(tmp_path: Path) -> None:
         "default     Deployment/spread   topology.kubernetes.io/zone   1          b        0        0\n"
         "\n"
         "NAMESPACE   WORKLOAD    NODE   PLACED\n"
-        "shop        Pod/alone   n0     1\n"
+        "shop        Pod/alone   n1     1\n"
         "\n"
         "NAMESPACE   WORKLOAD            REPLICAS   RUNNING   PLACED   PENDING\n"
         "default     Deployment/spread   2          0         2        0\n"

@@ -16,6 +16,10 @@ def ask(candidate: Data, *objects: Data, config: str | None = None) -> kubesprea
     return kubespread.explain(kubespread.Snapshot.from_objects([node("n"), *objects]), candidate, scheduler_config=config)
 
 
+def pod_group(name: str, api_version: str) -> Data:
+    return {"apiVersion": api_version, "kind": "PodGroup", "metadata": {"name": name, "namespace": "default"}, "spec": {"minMember": 3}}
+
+
 NOT_MODELLED: dict[str, tuple[Data, list[Data], list[str]]] = {
     "nothing special": (pod(), [], []),
     "resource claims": (
@@ -28,6 +32,32 @@ NOT_MODELLED: dict[str, tuple[Data, list[Data], list[str]]] = {
         [],
         ["waiting for scheduling gates: [a b]; the pod is judged as if they were removed"],
     ),
+    "a scheduling group": (
+        pod(schedulingGroup={"podGroupName": "ring"}),
+        [],
+        ["pod group ring (spec.schedulingGroup): pods are judged one at a time, not all or none of the group"],
+    ),
+    "a pod group of the coscheduling plugin": (
+        pod(labels={"scheduling.x-k8s.io/pod-group": "ring"}),
+        [pod_group("ring", "scheduling.x-k8s.io/v1alpha1")],
+        ["pod group ring (label scheduling.x-k8s.io/pod-group): pods are judged one at a time, not all or none of the group"],
+    ),
+    "a pod group of the coscheduling plugin's first release": (
+        pod(labels={"pod-group.scheduling.sigs.k8s.io/name": "ring"}),
+        [],
+        ["pod group ring (label pod-group.scheduling.sigs.k8s.io/name): pods are judged one at a time, not all or none of the group"],
+    ),
+    "a pod group of Volcano": (
+        {**pod(), "metadata": {"name": "web", "annotations": {"scheduling.k8s.io/group-name": "ring"}}},
+        [],
+        ["pod group ring (annotation scheduling.k8s.io/group-name): pods are judged one at a time, not all or none of the group"],
+    ),
+    "PodGroups of the pod's namespace": (
+        pod(),
+        [pod_group("a", "scheduling.k8s.io/v1alpha2"), pod_group("b", "scheduling.volcano.sh/v1beta1")],
+        ["PodGroup a, b of namespace default: pods are judged one at a time, not all or none of a group"],
+    ),
+    "PodGroups of other namespaces": (pod(namespace="other"), [pod_group("a", "scheduling.k8s.io/v1alpha2")], []),
 }
 
 
