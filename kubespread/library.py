@@ -258,7 +258,6 @@ class _Asked:
         if kube_version is None:
             self.gaps += tuple(_version_gap(origin.server_version, version))
 
-
     @property
     def constraint_keys(self) -> list[str]:
         """The topology keys of the pod's constraints, else of the profile's own defaults."""

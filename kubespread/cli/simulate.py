@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from kubespread.planner.simulation_report import SimulateReport
 
 
-
 class Output(StrEnum):
     TABLE = "table"
     PLAIN = "plain"
@@ -77,13 +76,17 @@ def simulate(
     ] = None,
     until_full: Annotated[bool, typer.Option("--until-full", help="The same as --replicas max.")] = False,
     from_scratch: Annotated[bool, typer.Option("--from-scratch", help="Also re-place the replicas already running.")] = False,
-    seed: Annotated[int | None, typer.Option("--seed", metavar="N", show_default=False, help="Break ties at random, seeded with N.")] = None,
+    seed: Annotated[
+        int | None, typer.Option("--seed", metavar="N", show_default=False, help="Break ties at random, seeded with N.")
+    ] = None,
     runs: Annotated[int, typer.Option("--runs", metavar="K", min=1, help="Run K times with successive seeds and report the range.")] = 1,
     require_placed: Annotated[
-        str | None, typer.Option("--require-placed", metavar="N|all", show_default=False, help="Fail unless N replicas (or all) are placed.")
+        str | None,
+        typer.Option("--require-placed", metavar="N|all", show_default=False, help="Fail unless N replicas (or all) are placed."),
     ] = None,
     max_skew: Annotated[
-        list[str] | None, typer.Option("--max-skew", metavar="KEY=N", show_default=False, help="Fail if the final skew over KEY is above N.")
+        list[str] | None,
+        typer.Option("--max-skew", metavar="KEY=N", show_default=False, help="Fail if the final skew over KEY is above N."),
     ] = None,
     min_domains: Annotated[
         list[str] | None,
@@ -91,7 +94,9 @@ def simulate(
     ] = None,
     survive: Annotated[
         list[str] | None,
-        typer.Option("--survive", metavar="KEY=N", show_default=False, help="Fail unless N replicas survive the loss of any one KEY domain."),
+        typer.Option(
+            "--survive", metavar="KEY=N", show_default=False, help="Fail unless N replicas survive the loss of any one KEY domain."
+        ),
     ] = None,
     snapshot: SnapshotOption = None,
     namespace: NamespaceOption = None,
@@ -208,12 +213,13 @@ def _is_placed(report: SimulateReport) -> bool:
 def _notes(report: SimulateReport, output: Output | None, *, name_it: bool) -> None:
     if output in (Output.JSON, Output.YAML):
         return
-    note_beside(report)
+    whose = f"{_name(report)}: " if name_it else ""
+    note_beside(report, whose)
     if output is not Output.TABLE and not stdout_is_terminal():
         from kubespread.render.simulation import conclusion
 
         for line in conclusion(report):
-            note(f"{_name(report)}: {line}" if name_it else line)
+            note(f"{whose}{line}")
 
 
 def _render(reports: Sequence[SimulateReport], output: Output | None, *, headers: bool) -> str:

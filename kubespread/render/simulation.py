@@ -36,13 +36,16 @@ def csv(reports: Sequence[SimulateReport], *, headers: bool) -> str:
 
 
 def columns(reports: Sequence[SimulateReport], *, headers: bool) -> str:
-    """Up to three blocks: a line per domain of each constraint, a line per node of what has no constraints, and the totals."""
+    """Up to three blocks: a line per domain of each constraint, a line per node of what is not spread over domains, and the totals."""
     ranges = any(report.runs is not None for report in reports)
     per_domain = ["KEY", "MAX-SKEW", "DOMAIN", "BEFORE", "AFTER", *(["MIN", "MEDIAN", "MAX"] if ranges else [])]
-    unconstrained = [report for report in reports if not report.constraints]
+    without_domains = [report for report in reports if not any(report.distribution)]
     blocks = [
         (per_domain, [[*_whose(report), *figures] for report in reports for figures in _per_domain(report)]),
-        (["NODE", "PLACED"], [[*_whose(report), node, str(count)] for report in unconstrained for node, count in report.per_node.items()]),
+        (
+            ["NODE", "PLACED"],
+            [[*_whose(report), node, str(count)] for report in without_domains for node, count in report.per_node.items()],
+        ),
         (["REPLICAS", "RUNNING", "PLACED", "PENDING"], [[*_whose(report), *_totals(report)] for report in reports]),
     ]
     return "\n".join(align([["NAMESPACE", "WORKLOAD", *header], *rows] if headers else rows) for header, rows in blocks if rows)
@@ -70,7 +73,7 @@ def picture(report: SimulateReport) -> str:
 
 
 def _picture(report: SimulateReport) -> Iterator[str]:
-    asked = "as many as fit" if report.replicas is None else f"{report.replicas} replicas"
+    asked = "as many as fit" if report.replicas is None else f"{report.replicas} replica{'' if report.replicas == 1 else 's'}"
     of = report.workload or f"Pod {report.pod.name}"
     yield f"{of} in {report.pod.namespace}, {asked} · kube-scheduler v{report.kube_version} · profile {report.scheduler_name}"
     for position, constraint in enumerate(report.constraints):

@@ -44,7 +44,9 @@ def _near(key: str, known: set[str]) -> str:
         for spelling in {full, full.rpartition("/")[2]}:
             by_spelling.setdefault(spelling, []).append(full)
     spellings = (key, key.rpartition("/")[2])
-    close = dict.fromkeys(full for spelled in spellings for match in difflib.get_close_matches(spelled, by_spelling) for full in by_spelling[match])
+    close = dict.fromkeys(
+        full for spelled in spellings for match in difflib.get_close_matches(spelled, by_spelling) for full in by_spelling[match]
+    )
     if close:
         return f"; did you mean {' or '.join(close)}?"
     return f"; there are {', '.join(sorted(known))}" if 0 < len(known) <= _FEW else ""

@@ -85,12 +85,12 @@ MISUSES = {
     "no duration": (
         ["--request-timeout", "soon"],
         2,
-        "error: invalid duration 'soon': expected a number with a unit like 1s, 2m, 3h, or 0 to wait for ever\n",
+        "error: invalid duration 'soon': expected a number with a unit like 1s, 2m, 3h, or 0 to wait forever\n",
     ),
     "half a duration": (
         ["--request-timeout", "1m30"],
         2,
-        "error: invalid duration '1m30': expected a number with a unit like 1s, 2m, 3h, or 0 to wait for ever\n",
+        "error: invalid duration '1m30': expected a number with a unit like 1s, 2m, 3h, or 0 to wait forever\n",
     ),
     "a negative page": (
         ["--chunk-size", "-1"],

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.builders import Data, hard, hosts, owned_by, pod, soft
+from tests.builders import Data, hard, hosts, node, owned_by, pod, soft
 from tests.cli.support import FIXTURES, SIMULATE_SCHEMA, Result, run, shell
 
 WEB = str(FIXTURES / "manifests" / "zone-hard-node-soft.yaml")
@@ -304,12 +304,20 @@ def test_every_line_says_whose_it_is(tmp_path: Path) -> None:
         "default     Deployment/spread   2          0         2        0\n"
         "shop        Pod/alone           1          0         1        0\n",
     )
+    assert all(line.startswith(("default/Deployment/spread: ", "shop/Pod/alone: ")) for line in plain.err.splitlines())
     assert "shop/Pod/alone: 1 of 1 placed\n" in plain.err
     names = run("simulate", manifest, "-S", cluster, "-o", "name", "-q").out.splitlines()
-    assert [line.split("\t")[0] for line in names] == ["default/spread-0", "default/spread-1", "shop/alone-0"]
+    assert [line.split("\t")[1] for line in names] == ["n1", "n0", "n1"]
+    assert (names[0].startswith("default/spread-"), names[2]) == (True, "shop/alone-0\tn1")
     rows = list(csv.DictReader(io.StringIO(run("simulate", manifest, "-S", cluster, "-o", "csv", "-q").out)))
     whose = [(row["namespace"], row["workload"]) for row in rows]
     assert whose == [("default", "Deployment/spread"), ("default", "Deployment/spread"), ("shop", "Pod/alone")]
+
+
+def test_default_constraints_without_domains_leave_the_nodes_to_show(tmp_path: Path) -> None:
+    cluster = written(tmp_path / "cluster.json", [{**node("n"), "metadata": {"name": "n"}}, pod("running", "n")])
+    result = run("simulate", written(tmp_path / "web.json", deployment(replicas=2)), "-S", cluster, "--no-headers", "-q")
+    assert result.out == "default   Deployment/web   n   2\n\ndefault   Deployment/web   2   0   2   0\n"
 
 
 def test_several_manifests_and_standard_input(tmp_path: Path) -> None:
@@ -390,3 +398,15 @@ def test_releases_without_modelled_scores_are_refused() -> None:
     assert simulate("--replicas", "3", "--kube-version", "1.24", "-o", "name", "-q").out.count("\n") == 3
     expected = "error: kube-scheduler 1.23: where replicas land depends on scores, which are modelled since 1.24\n"
     assert simulate("--replicas", "3", "--kube-version", "1.23") == (2, "", expected)
+
+
+def test_a_pod_that_the_scheduler_fails_with_an_error_is_not_placed(tmp_path: Path) -> None:
+    """A selector that no API server would store fails the pod before any node is looked at."""
+    broken = pod("waiting", constraints=[hard(ZONE)])
+    broken["spec"]["topologySpreadConstraints"][0]["labelSelector"] = {"matchExpressions": [{"key": "a", "operator": "Bogus"}]}
+    cluster = written(tmp_path / "cluster.json", [*hosts("a", "b"), broken])
+    result = run("simulate", "pod/waiting", "-S", cluster, "-o", "json", "--survive", "zone=1", "--preemption", "--runs", "2")
+    report = result.report_of(SIMULATE_SCHEMA)
+    assert (result.code, report["replicas"], report["placed"], report["worstLoss"][ZONE]["remaining"]) == (1, 1, 0, 0)
+    assert "Bogus" in report["stopped"]
+    assert result.err == f"requirement not met: --survive {ZONE}=1: losing a leaves 0\n"

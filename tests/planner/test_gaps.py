@@ -104,7 +104,11 @@ GAPS: dict[str, tuple[Data, list[Data], list[str]]] = {
         [RUNNING],
         ["no PriorityClass objects: the priority of class high is not known, and counts as 0"],
     ),
-    "a built-in priority class": (pod(constraints=[hard()], namespace="kube-system", priorityClassName="system-node-critical"), [RUNNING], []),
+    "a built-in priority class": (
+        pod(constraints=[hard()], namespace="kube-system", priorityClassName="system-node-critical"),
+        [RUNNING],
+        [],
+    ),
     "a runtime class": (
         pod(constraints=[hard()], runtimeClassName="gvisor"),
         [RUNNING],
