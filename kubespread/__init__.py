@@ -10,8 +10,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from kubespread.deciding import Scheduler
     from kubespread.errors import KubespreadError, ManifestError, SnapshotError, UsageError
-    from kubespread.library import explain, load, simulate, simulate_together
+    from kubespread.library import connect, explain, load, simulate, simulate_together
     from kubespread.planner.report import ExplainReport
     from kubespread.planner.simulation_report import SimulateReport
     from kubespread.snapshot.snapshot import Snapshot
@@ -22,11 +23,13 @@ __all__ = [
     "ExplainReport",
     "KubespreadError",
     "ManifestError",
+    "Scheduler",
     "SimulateReport",
     "Snapshot",
     "SnapshotError",
     "UsageError",
     "__version__",
+    "connect",
     "explain",
     "load",
     "simulate",
@@ -37,10 +40,12 @@ _HOMES = {
     "ExplainReport": "kubespread.planner.report",
     "KubespreadError": "kubespread.errors",
     "ManifestError": "kubespread.errors",
+    "Scheduler": "kubespread.deciding",
     "SimulateReport": "kubespread.planner.simulation_report",
     "Snapshot": "kubespread.snapshot.snapshot",
     "SnapshotError": "kubespread.errors",
     "UsageError": "kubespread.errors",
+    "connect": "kubespread.library",
     "explain": "kubespread.library",
     "load": "kubespread.library",
     "simulate": "kubespread.library",

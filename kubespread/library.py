@@ -2,320 +2,211 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Literal, TypedDict, Unpack
 
-from kubespread.candidate.candidate import Surroundings
-from kubespread.candidate.companions import with_companions, with_given
+from kubespread.candidate.candidate import Candidate
 from kubespread.candidate.creation import creation, without_waiting
-from kubespread.candidate.manifests import Manifest, from_manifest, manifest_of, read_manifest
-from kubespread.candidate.replicas import others, present_replicas, replica_names
-from kubespread.candidate.stored import from_cluster, is_reference
-from kubespread.errors import Fault, ManifestError, UsageError
-from kubespread.kube.admission import DEFAULT_NAMESPACE
-from kubespread.kube.admission_objects import AdmissionPlugins
+from kubespread.candidate.replicas import present_replicas, replica_names
+from kubespread.candidate.running import runs_another_template
+from kubespread.deciding import Scheduler
+from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.cluster_objects import ResourceQuota
 from kubespread.kube.objects import Pod
 from kubespread.kube.quota import charged
-from kubespread.kube.versions import SCORES_SINCE, KubeVersion
-from kubespread.manifest.documents import documents
-from kubespread.manifest.events import MalformedError
-from kubespread.manifest.lines import FieldLines
-from kubespread.manifest.reading import MAX_MANIFEST_BYTES, display_name, read_text_bytes, text_bytes
+from kubespread.kube.versions import SCORES_SINCE
 from kubespread.planner.explain import explain as explain_pod
 from kubespread.planner.report import ExplainReport
-from kubespread.planner.simulate import Question
-from kubespread.planner.simulate import simulate as simulate_pod
+from kubespread.planner.simulate import Manner, Question, Ties
+from kubespread.planner.simulate import simulate as simulate_all
 from kubespread.planner.simulation_report import SimulateReport
-from kubespread.scheduler.cluster import Cluster
-from kubespread.scheduler.configuration.args import ConfigurationError
-from kubespread.scheduler.configuration.loading import load_profiles
-from kubespread.scheduler.preemption import priority_of
-from kubespread.scheduler.profile import Profile, default_profile
+from kubespread.resolving import Choosing, PodGiven, Resolved, resolve
+from kubespread.scheduler.cluster.change import Change
+from kubespread.scheduler.profile import Profile
 from kubespread.snapshot.files import load as load_files
-from kubespread.snapshot.kubeconfig import Access
-from kubespread.snapshot.live import load_cluster
+from kubespread.snapshot.live.kubeconfig import Access
+from kubespread.snapshot.live.loading import NoProgress, Progress, load_cluster
 from kubespread.snapshot.snapshot import Snapshot
+from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key
 
-_CONFIG_TEXT = "<scheduler config>"
-Ties = Literal["scheduler", "name"]
-"""Who takes it among nodes of one total: kube-scheduler's first in its own order, or the smallest name."""
+_DEFAULT = Scheduler()
 
 
-def load(*paths: str | Path) -> Snapshot:
+def load(path: str | Path, *more: str | Path) -> Snapshot:
     """A cluster from files, directories and archives, together one snapshot; ``-`` is standard input.
 
-    Without any path, the cluster of the current kubeconfig context. Raises SnapshotError, UsageError and ManifestError.
+    Raises SnapshotError, UsageError and ManifestError.
     """
-    return load_files([str(path) for path in paths]) if paths else load_cluster(Access())
+    return load_files([str(each) for each in (path, *more)])
+
+
+def connect(access: Access | None = None, on_progress: Progress | None = None) -> Snapshot:
+    """A running cluster, read and never written to; without ``access`` that of the kubeconfig's current context.
+
+    Raises SnapshotError, ManifestError and UsageError.
+    """
+    return load_cluster(access or Access(), on_progress or NoProgress())
 
 
 def explain(
     snapshot: Snapshot,
-    pod: Mapping[str, Any] | str | Path,
-    scheduler_config: str | Path | None = None,
-    kube_version: str | None = None,
-    preemption: bool = False,
+    pod: PodGiven,
+    scheduler: Scheduler = _DEFAULT,
     *,
+    preemption: bool = False,
     name: str | None = None,
     namespace: str | None = None,
-    scheduler_name: str | None = None,
-    feature_gates: str | None = None,
-    admission: bool = True,
-    default_toleration_seconds: bool = True,
-    pod_node_selector: bool = False,
 ) -> ExplainReport:
     """What kube-scheduler would decide for ``pod`` on every node of ``snapshot``, and the arithmetic behind it.
 
-    ``pod`` is a Pod or a workload, as an object, as the path of a manifest (``-``: standard input), or as KIND/NAME of one
-    in the snapshot (``pod/web-0``, ``deploy/web``); ``name`` chooses among several workloads, ``namespace`` applies where
-    the manifest names none. ``scheduler_config`` is a KubeSchedulerConfiguration, as a path or as text; ``kube_version``
-    (1.18 to 1.36) is the release to behave like, the cluster's own where the snapshot knows it, else 1.36, with
-    ``feature_gates`` (``Name=true,Other=false``) set; ``scheduler_name`` chooses another profile than the pod does;
-    ``preemption`` asks what preemption would do when no node fits.
-    ``admission`` is False where the pod is to be taken as it comes from the API server's defaulting, without its admission
-    plugins; ``default_toleration_seconds`` and ``pod_node_selector`` are two of them that a cluster may run or not.
+    ``name`` chooses among several workloads (NAME, Kind/NAME or NAMESPACE/Kind/NAME), ``namespace`` applies where the
+    manifest names none; ``preemption`` asks what preemption would do when no node fits.
     Raises ManifestError, SnapshotError and UsageError.
     """
-    plugins = AdmissionPlugins(admission, default_toleration_seconds, pod_node_selector)
-    (source,), snapshot, notes = _read(snapshot, [pod], namespace)
-    asked = _Asked(snapshot, source, scheduler_config, kube_version, name, namespace, scheduler_name, feature_gates, plugins, notes)
-    chosen = asked.chosen
-    report = explain_pod(asked.cluster, chosen.pod, asked.profile, chosen.notes, chosen.admission, preemption=preemption)
-    return report.with_gaps(asked.gaps) if asked.gaps else report
-
-
-class SimulateOptions(TypedDict, total=False):
-    """What `simulate` and `simulate_together` take by name."""
-
-    until_full: bool
-    from_scratch: bool
-    seed: int | None
-    runs: int
-    keys: Sequence[str]
-    name: str | None
-    namespace: str | None
-    scheduler_name: str | None
-    feature_gates: str | None
-    admission: bool
-    default_toleration_seconds: bool
-    pod_node_selector: bool
-    ties: Ties
-    heard: Callable[[int], None] | None
+    asked = resolve(snapshot, [pod], scheduler, Choosing(name, namespace, one_only=True))
+    candidate, profile = asked.candidates[0], asked.profiles[0]
+    report = explain_pod(asked.cluster, candidate.pod, profile, candidate.notes, candidate.admission, preemption=preemption)
+    return report.with_gaps(asked.gaps)
 
 
 def simulate(
     snapshot: Snapshot,
-    pod: Mapping[str, Any] | str | Path,
+    pod: PodGiven,
     replicas: int | None = None,
-    scheduler_config: str | Path | None = None,
-    kube_version: str | None = None,
+    scheduler: Scheduler = _DEFAULT,
+    *,
+    until_full: bool = False,
+    from_scratch: bool = False,
+    ties: Ties = "scheduler",
+    seed: int | None = None,
+    runs: int = 1,
+    keys: Sequence[str] = (),
     preemption: bool = False,
-    **options: Unpack[SimulateOptions],
+    name: str | None = None,
+    namespace: str | None = None,
+    on_progress: Callable[[int], None] | None = None,
 ) -> SimulateReport:
     """Where kube-scheduler would put ``replicas`` copies of ``pod``, one after another, and what would stop it.
 
-    The options are those of `simulate_together`. Raises ManifestError, SnapshotError and UsageError.
+    The same as `simulate_together` for one workload. Raises ManifestError, SnapshotError and UsageError.
     """
-    reports = simulate_together(snapshot, [pod], replicas, scheduler_config, kube_version, preemption, **options)
+    reports = simulate_together(
+        snapshot, [pod], replicas, scheduler,
+        until_full=until_full, from_scratch=from_scratch, ties=ties, seed=seed, runs=runs, keys=keys, preemption=preemption,
+        name=name, namespace=namespace, on_progress=on_progress,
+    )  # fmt: skip
     if len(reports) > 1:
-        names = ", ".join(str(report.workload or report.pod.name) for report in reports)
+        names = ", ".join(report.subject for report in reports)
         raise UsageError(f"several workloads ({names}); choose one with name, or use simulate_together")
     return reports[0]
 
 
 def simulate_together(
     snapshot: Snapshot,
-    pods: Sequence[Mapping[str, Any] | str | Path],
+    pods: Sequence[PodGiven],
     replicas: int | None = None,
-    scheduler_config: str | Path | None = None,
-    kube_version: str | None = None,
-    preemption: bool = False,
+    scheduler: Scheduler = _DEFAULT,
     *,
     until_full: bool = False,
     from_scratch: bool = False,
+    ties: Ties = "scheduler",
     seed: int | None = None,
     runs: int = 1,
     keys: Sequence[str] = (),
+    preemption: bool = False,
     name: str | None = None,
     namespace: str | None = None,
-    scheduler_name: str | None = None,
-    feature_gates: str | None = None,
-    admission: bool = True,
-    default_toleration_seconds: bool = True,
-    pod_node_selector: bool = False,
-    ties: Ties = "scheduler",
-    heard: Callable[[int], None] | None = None,
+    on_progress: Callable[[int], None] | None = None,
+    on_refused: Callable[[KubespreadError], None] | None = None,
 ) -> tuple[SimulateReport, ...]:
-    """The workloads of ``pods``, and of every manifest among them, placed as kube-scheduler's queue would have them.
+    """The workloads of ``pods``, and of every manifest among them, placed in one queue as kube-scheduler would have it.
 
-    That is by priority, then in the order given; each one finds those before it in the cluster. ``replicas`` is each
+    That is by priority, then in the order given; each pod finds those before it in the cluster. ``replicas`` is each
     workload's own number unless given; with ``until_full`` as many are placed as fit. A workload that runs in the cluster
-    already is grown to that number from the replicas it has; ``from_scratch`` takes those away first. Equal scores go to
-    the smallest name, with ``seed`` to chance; ``runs`` repeats that with the seeds that follow. ``keys`` are topology
-    keys to report about besides those of the constraints, zone and hostname. ``preemption`` asks what preemption would do
-    for the first replica without a node. ``heard`` is told now and then how many replicas are placed. Everything else as
-    for `explain`. Raises ManifestError, SnapshotError and UsageError.
+    already is grown to that number from the replicas it has; ``from_scratch`` takes those away first, as does a template
+    that differs from the running one. Among equal scores kube-scheduler's own order decides, with ``ties="name"`` the
+    smallest name, with ``seed`` chance; ``runs`` repeats that with the seeds that follow. ``keys`` are topology keys to
+    report about besides those of the constraints, zone and hostname. ``preemption`` asks what preemption would do for the
+    first replica without a node. ``on_progress`` is told now and then how many replicas are placed; ``on_refused`` is told
+    of workloads that the API server would not take while the others are placed all the same, without it the first raises.
+    Raises ManifestError, SnapshotError and UsageError.
     """
     if replicas is not None and replicas < 0:
         raise UsageError(f"replicas must be at least 0, not {replicas}")
     if runs < 1:
         raise UsageError(f"runs must be at least 1, not {runs}")
-    sources, snapshot, notes = _read(snapshot, pods, namespace)
-    plugins = AdmissionPlugins(admission, default_toleration_seconds, pod_node_selector, resource_quota=False)
-    quotas: Sequence[ResourceQuota] = snapshot.objects.resource_quotas if admission else ()
-    queue = [
-        _Asked(snapshot, source, scheduler_config, kube_version, name, namespace, scheduler_name, feature_gates, plugins, notes)
-        for source in _workloads(sources, name)
-    ]
-    queue.sort(key=lambda asked: -priority_of(asked.chosen.pod))
-    reports: list[SimulateReport] = []
-    placed: list[Pod] = []
-    for asked in queue:
-        cluster = asked.cluster if not placed else asked.cluster.with_others(placed)
-        candidate, version = asked.chosen, asked.profile.args.version
-        if not version.since(SCORES_SINCE):
-            raise UsageError(f"kube-scheduler {version}: where replicas land depends on scores, which are modelled since 1.{SCORES_SINCE}")
-        present = present_replicas(cluster.pods, candidate, snapshot.objects.replica_sets)
-        quotas = without_waiting(quotas, snapshot.pods, candidate, snapshot.objects.replica_sets)
-        if from_scratch:
-            for found in present:
-                quotas = charged(quotas, found, -1)
-            cluster, present = cluster.without_pods(present), []
-        wanted = None if until_full else max(0, (candidate.replicas if replicas is None else replicas) - len(present))
-        created = creation(candidate, quotas, wanted, present)
+    asked = resolve(snapshot, pods, scheduler, Choosing(name, namespace), counts_quotas=False, on_refused=on_refused)
+    if not asked.version.since(SCORES_SINCE):
+        said = f"where replicas land depends on scores, which are modelled since 1.{SCORES_SINCE}"
+        raise UsageError(f"kube-scheduler {asked.version}: {said}")
+    keys = [full_topology_key(key, snapshot.nodes) for key in keys]
+    constrained = (key for candidate, profile in _pairs(asked) for key in _constraint_keys(candidate, profile))
+    check_topology_keys(keys, snapshot.nodes, constrained)
+    growths = [_Growth(candidate, asked, replicas, until_full=until_full, from_scratch=from_scratch) for candidate in asked.candidates]
+    gone = {id(pod) for growth in growths for pod in growth.taken_away}
+    cluster = asked.cluster.after(Change(gone=[at for at, pod in enumerate(asked.cluster.pods) if id(pod) in gone]))
+    quotas: Sequence[ResourceQuota] = asked.snapshot.objects.resource_quotas if scheduler.admission else ()
+    questions = []
+    for growth, (candidate, profile) in zip(growths, _pairs(asked), strict=True):
+        quotas = without_waiting(quotas, asked.snapshot.pods, candidate, asked.snapshot.objects.replica_sets)
+        for pod in growth.taken_away:
+            quotas = charged(quotas, pod, -1)
+        created = creation(candidate, quotas, growth.wanted, growth.present)
         question = Question(
             pod=candidate.pod,
-            replicas=wanted,
+            profile=profile,
+            replicas=growth.wanted,
+            names=replica_names(candidate.pod, growth.present),
             creatable=created.copies,
             refusal=created.refusal,
-            is_daemon=candidate.workload is not None and candidate.workload.kind == "DaemonSet",
-            names=replica_names(candidate.pod, present),
-            present=[cluster.node_index[found.spec.node_name] for found in present],
-            seed=seed,
-            runs=runs,
-            preemption=preemption,
-            keys=keys,
-            heard=heard,
+            is_daemon=growth.is_daemon,
+            one_by_one=candidate.one_by_one,
+            present=[cluster.nodes.index[pod.spec.node_name] for pod in growth.present],
             workload=f"{candidate.workload.kind}/{candidate.workload.name}" if candidate.workload is not None else None,
-            notes=(*candidate.notes, *created.notes),
+            notes=(*candidate.notes, *growth.notes, *created.notes),
             admission=candidate.admission,
         )
-        if question.is_daemon and replicas is not None:
-            raise UsageError(f"{question.workload}: a DaemonSet has no replicas, it runs one pod on every node it may run on")
-        report = simulate_pod(cluster, asked.profile, question)
-        reports.append(report.with_gaps(asked.gaps) if asked.gaps else report)
-        if not candidate.is_stored:
-            quotas = charged(
-                quotas, candidate.pod, min((count for count in (wanted, created.copies) if count is not None), default=report.placed)
+        if not candidate.is_stored and question.count is not None:
+            quotas = charged(quotas, candidate.pod, question.count)
+        questions.append(question)
+    manner = Manner(ties, seed, runs, preemption, keys, on_progress)
+    return tuple(report.with_gaps(asked.gaps) for report in simulate_all(cluster, questions, manner))
+
+
+class _Growth:
+    """From how many replicas a workload grows to how many. Raises UsageError where it does not grow."""
+
+    def __init__(self, candidate: Candidate, asked: Resolved, replicas: int | None, *, until_full: bool, from_scratch: bool) -> None:
+        self.is_daemon = candidate.workload is not None and candidate.workload.kind == "DaemonSet"
+        name = "" if candidate.workload is None else f"{candidate.workload.kind}/{candidate.workload.name}"
+        if self.is_daemon and replicas is not None:
+            raise UsageError(f"{name}: a DaemonSet has no replicas, it runs one pod on every node it may run on")
+        running = present_replicas(asked.cluster.pods, candidate, asked.snapshot.objects.replica_sets)
+        asked_for = candidate.replicas if replicas is None else replicas
+        anew = bool(running) and not from_scratch and runs_another_template(candidate, asked.snapshot)
+        self.notes = (_rolled_out(name, len(running), asked_for),) if anew else ()
+        self.taken_away: Sequence[Pod] = running if from_scratch or anew else ()
+        self.present: Sequence[Pod] = () if from_scratch or anew else running
+        if not until_full and not self.is_daemon and asked_for < len(self.present):
+            raise UsageError(
+                f"{name} runs {len(self.present)} replicas and {asked_for} are asked for: scaling down is not simulated yet; "
+                f"--from-scratch places {asked_for} anew"
             )
-        placed += cluster.copies(candidate.pod, (cluster.node_index[placement.node] for placement in report.placements))
-    return tuple(reports)
+        self.wanted = None if until_full else max(0, asked_for - len(self.present))
 
 
-PodSource = Manifest | str
-"""What was read, or a reference to something in the cluster."""
+def _rolled_out(name: str, running: int, asked_for: int) -> str:
+    return (
+        f"{name} runs with another template: its {running} running replicas are taken away and {asked_for} are placed with this one, "
+        "as if it were created anew; how a rollout gets there is not simulated"
+    )
 
 
-def _read(
-    snapshot: Snapshot, pods: Iterable[Mapping[str, Any] | str | Path], namespace: str | None
-) -> tuple[list[PodSource], Snapshot, tuple[str, ...]]:
-    """Each manifest, read once, as standard input must be; the cluster with what they hold beside workloads; and notes of it."""
-    sources = [_source(pod) for pod in pods]
-    manifests = [source for source in sources if isinstance(source, Manifest)]
-    cluster, notes = with_given(snapshot, manifests, namespace or snapshot.origin.namespace or DEFAULT_NAMESPACE)
-    return sources, cluster, notes
+def _pairs(asked: Resolved) -> list[tuple[Candidate, Profile]]:
+    return list(zip(asked.candidates, asked.profiles, strict=True))
 
 
-def _source(pod: Mapping[str, Any] | str | Path) -> PodSource:
-    if isinstance(pod, Mapping):
-        return manifest_of(pod)
-    return str(pod) if _is_reference(pod) else read_manifest(str(pod))
-
-
-def _workloads(sources: Sequence[PodSource], name: str | None) -> list[PodSource]:
-    """Every workload of each manifest unless one is named; a manifest may hold none as long as another one does."""
-    bearing = [source for source in sources if isinstance(source, str) or source.workloads] or sources
-    if name is not None:
-        return list(bearing)
-    return [each for source in bearing for each in ([source] if isinstance(source, str) else source.each() or [source])]
-
-
-def _is_reference(pod: str | Path) -> bool:
-    """A file of that name comes first."""
-    return is_reference(str(pod)) and not Path(pod).exists()
-
-
-class _Asked:
-    """What a question comes down to: the pod, the cluster it is to be placed in, the profile, and what the source lacks."""
-
-    def __init__(
-        self,
-        snapshot: Snapshot,
-        source: PodSource,
-        scheduler_config: str | Path | None,
-        kube_version: str | None,
-        name: str | None,
-        namespace: str | None,
-        scheduler_name: str | None,
-        feature_gates: str | None,
-        plugins: AdmissionPlugins,
-        notes: Sequence[str],
-    ) -> None:
-        origin = snapshot.origin
-        version = KubeVersion.of_server(origin.server_version) if kube_version is None else KubeVersion.parse(kube_version)
-        version = version.with_gates(feature_gates or "")
-        surroundings = Surroundings(snapshot.objects, version, name, namespace, origin.namespace or DEFAULT_NAMESPACE, plugins)
-        if isinstance(source, Manifest):
-            chosen = from_manifest(source, surroundings)
-        else:
-            chosen = from_cluster(source, snapshot, surroundings)
-        self.chosen = replace(chosen, notes=(*notes, *chosen.notes))
-        self.profile = _profile(scheduler_config, scheduler_name or self.chosen.pod.spec.scheduler_name, version)
-        self.cluster = Cluster(snapshot.nodes, others(snapshot.pods, chosen), with_companions(snapshot.objects, self.chosen.companions))
-        self.gaps = origin.gaps if kube_version is not None else (*origin.gaps, *_version_gap(origin.server_version, version))
-
-
-def _version_gap(server_version: str, version: KubeVersion) -> Iterator[str]:
-    """A server whose release is not among those that are modelled."""
-    given = KubeVersion.minor_of(server_version)
-    if given is not None and given != version.minor:
-        yield f"the cluster runs {server_version}, which is not modelled: answers are those of {version}"
-
-
-def _profile(config: str | Path | None, scheduler_name: str, version: KubeVersion) -> Profile:
-    profiles = (default_profile(version),) if config is None else _configured_profiles(config, version)
-    for profile in profiles:
-        if profile.scheduler_name == scheduler_name:
-            return profile
-    known = ", ".join(profile.scheduler_name for profile in profiles)
-    raise UsageError(f'profile not found for scheduler name "{scheduler_name}"; profiles: {known}')
-
-
-def _configured_profiles(config: str | Path, version: KubeVersion) -> tuple[Profile, ...]:
-    file, text = _config_text(config)
-    try:
-        found = [document for document in documents(text) if document is not None]
-        if len(found) != 1:
-            raise ManifestError(file, [Fault(f"expected one KubeSchedulerConfiguration, found {len(found)} documents")])
-        return load_profiles(found[0], version)
-    except MalformedError as error:
-        raise ManifestError(file, [error.fault]) from error
-    except ConfigurationError as error:
-        line = FieldLines(text).line(0, error.path) if error.path else None
-        raise ManifestError(file, [Fault(str(error), line=line)]) from error
-
-
-def _config_text(config: str | Path) -> tuple[str, bytes]:
-    """A path, unless the text has what no path has: a line break, or a brace to begin with."""
-    given = str(config)
-    try:
-        if isinstance(config, str) and ("\n" in given or given.lstrip().startswith("{")):
-            return _CONFIG_TEXT, text_bytes(given.encode(), MAX_MANIFEST_BYTES)
-        return display_name(given), read_text_bytes(given, MAX_MANIFEST_BYTES)
-    except OSError as error:
-        raise ManifestError(given, [Fault(error.strerror or str(error))]) from error
-    except MalformedError as error:
-        raise ManifestError(given, [error.fault]) from error
+def _constraint_keys(candidate: Candidate, profile: Profile) -> list[str]:
+    """The topology keys of the pod's constraints, else of the profile's own defaults."""
+    constraints = candidate.pod.spec.topology_spread_constraints or profile.args.spread.default_constraints
+    return [constraint.topology_key for constraint in constraints]

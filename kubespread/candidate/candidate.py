@@ -32,6 +32,10 @@ class Candidate:
     """What creates the pod, None for a pod by itself."""
     replicas: int = 1
     """How many of it the workload asks for."""
+    template: Pod | None = None
+    """The workload's pod template as the manifest has it; None for what is in the cluster already."""
+    one_by_one: bool = False
+    """Whether the next pod is only created once the last one runs: a StatefulSet that is not Parallel."""
     is_stored: bool = False
     """Whether the pod is in the cluster already: it is asked about in a cluster without it."""
 

@@ -131,7 +131,23 @@ def _candidate(file: str, lines: FieldLines | None, source: KubernetesObject, su
     with _forbidden(file, pod):
         validate_with(pod, surroundings.objects, surroundings.admission)
     workload = WorkloadName(source.kind, pod.metadata.namespace, source.name) if manifest.template_path else None
-    return Candidate(pod, manifest.companions, tuple(notes), tuple(admission), workload, _replicas(source), is_stored)
+    return Candidate(
+        pod=pod,
+        companions=manifest.companions,
+        notes=tuple(notes),
+        admission=tuple(admission),
+        workload=workload,
+        replicas=_replicas(source),
+        template=decode_pod(_at(source.data, manifest.template_path), manifest.template_path) if workload is not None else None,
+        one_by_one=source.kind == "StatefulSet" and (source.data.get("spec") or {}).get("podManagementPolicy") != "Parallel",
+        is_stored=is_stored,
+    )
+
+
+def _at(data: Any, path: str) -> Any:
+    for step in path.split("."):
+        data = data[step]
+    return data
 
 
 @contextmanager
@@ -224,9 +240,7 @@ def _template_faults(manifest: PodManifest, version: KubeVersion) -> list[FieldF
     if not path:
         return []
     faults = [] if source.name else [required("metadata.name", "name or generateName is required")]
-    template: Any = source.data
-    for step in path.split("."):
-        template = template[step]
+    template = _at(source.data, path)
     if source.kind in _SELECTING_KINDS:
         selector = (source.data.get("spec") or {}).get("selector")
         typed = decode(selector, LabelSelector, "spec.selector") if selector is not None else None

@@ -91,7 +91,9 @@ def from_cluster(reference: str, snapshot: Snapshot, surroundings: Surroundings)
     if kind.kind == "StatefulSet":
         data["spec"] = _with_free_ordinal(data["spec"], name, namespace, snapshot.pods)
     made = from_object(data, replace(surroundings, name=None, namespace=None))
-    return replace(made, notes=(*notes, *made.notes), workload=asked, replicas=made.replicas if replicas is None else replicas)
+    return replace(
+        made, notes=(*notes, *made.notes), workload=asked, replicas=made.replicas if replicas is None else replicas, template=None
+    )
 
 
 def _find(among: Sequence[T], kind: _Kind, namespace: str, name: str) -> T:
@@ -111,14 +113,20 @@ def _from_pod(found: Pod, surroundings: Surroundings) -> Candidate:
 
 def _current_replica_set(deployment: Deployment, replica_sets: Sequence[ReplicaSet]) -> ReplicaSet | None:
     """The ReplicaSet of the deployment's newest revision, if it has the deployment's template: its hash is the real one."""
+    named = WorkloadName("Deployment", deployment.metadata.namespace, deployment.metadata.name)
+    newest = newest_replica_set(named, replica_sets)
+    return newest if newest is not None and _template(newest) == _template(deployment) else None
+
+
+def newest_replica_set(deployment: WorkloadName, replica_sets: Sequence[ReplicaSet]) -> ReplicaSet | None:
+    """The ReplicaSet of the deployment's newest revision."""
     owned = [
         found
         for found in replica_sets
-        if found.metadata.namespace == deployment.metadata.namespace
-        and any(owner.kind == "Deployment" and owner.name == deployment.metadata.name for owner in found.metadata.owner_references)
+        if found.metadata.namespace == deployment.namespace
+        and any((owner.kind, owner.name) == (deployment.kind, deployment.name) for owner in found.metadata.owner_references)
     ]
-    newest = max(owned, key=_revision, default=None)
-    return newest if newest is not None and _template(newest) == _template(deployment) else None
+    return max(owned, key=_revision, default=None)
 
 
 def _revision(replica_set: ReplicaSet) -> int:

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from kubespread.snapshot.live.kubeconfig import Access
+    from kubespread.cli.options import ClusterOptions
     from kubespread.snapshot.snapshot import Snapshot
 
 
-def open_cluster(sources: Sequence[str], access: Access, *, quiet: bool) -> Snapshot:
-    """The snapshot of ``sources``, without any of the running cluster, with progress on a terminal's standard error."""
-    if sources:
-        import kubespread
+def open_cluster(options: ClusterOptions, *, quiet: bool) -> Snapshot:
+    """The snapshot of the files given, without any of the running cluster, with progress on a terminal's standard error."""
+    import kubespread
 
-        return kubespread.load(*sources)
-    from kubespread.snapshot.live.loading import load_cluster
-
+    access = options.access()
+    if options.sources:
+        return kubespread.load(*options.sources)
     if quiet or not sys.stderr.isatty():
-        return load_cluster(access)
+        return kubespread.connect(access)
     from kubespread.render.progress import DownloadProgress
 
     with DownloadProgress() as progress:
-        return load_cluster(access, progress)
+        return kubespread.connect(access, progress)

@@ -13,4 +13,4 @@ def demo() -> int:
     with as_file(files("kubespread") / "demo") as data:
         manifest, cluster = data / "web.yaml", data / "cluster.yaml"
         note(f"$ kubespread explain {manifest} -S {cluster}")
-        return explain(str(manifest), [cluster], output=Output.TABLE)
+        return explain(pod=str(manifest), snapshot=[cluster], output=Output.TABLE)

@@ -10,34 +10,17 @@ import typer
 from kubespread.cli.cluster import open_cluster
 from kubespread.cli.exitcodes import ExitCode
 from kubespread.cli.options import (
-    DEFAULT_CHUNK_SIZE,
-    DEFAULT_REQUEST_TIMEOUT,
-    AsGroupOption,
-    AsOption,
-    ChunkSizeOption,
-    ClusterOption,
+    ClusterOptions,
     Color,
     ColorOption,
-    ContextOption,
-    DebugOption,
-    FeatureGatesOption,
-    KubeconfigOption,
-    KubeVersionOption,
-    NameOption,
-    NamespaceOption,
     NoHeadersOption,
     PodArgument,
-    PodNodeSelectorOption,
     PreemptionOption,
-    QuietOption,
-    RequestTimeoutOption,
-    SchedulerConfigOption,
-    SchedulerNameOption,
-    SnapshotOption,
+    SchedulerOptions,
+    SpeakingOptions,
     StrictOption,
-    UserOption,
-    VerboseOption,
-    parse_duration,
+    WorkloadOptions,
+    grouped,
 )
 from kubespread.cli.output import emit, environment, note, note_beside, note_source, stdout_is_terminal, terminal_width, wants_color
 from kubespread.cli.pod import manifest_path
@@ -63,16 +46,12 @@ class Sort(StrEnum):
     SKEW = "skew"
 
 
+@grouped
 def explain(
     pod: PodArgument = None,
-    snapshot: SnapshotOption = None,
-    namespace: NamespaceOption = None,
-    name: NameOption = None,
-    scheduler_config: SchedulerConfigOption = None,
-    scheduler_name: SchedulerNameOption = None,
-    kube_version: KubeVersionOption = None,
-    feature_gates: FeatureGatesOption = None,
-    pod_node_selector: PodNodeSelectorOption = False,
+    *,
+    workload: WorkloadOptions,
+    scheduling: SchedulerOptions,
     preemption: PreemptionOption = False,
     output: Annotated[
         Output | None,
@@ -81,7 +60,7 @@ def explain(
             "--output",
             case_sensitive=False,
             show_default=False,
-            help="Format. Without it: a table on a terminal, plain columns in a pipe. 'name' prints the nodes that fit, best first.",
+            help="Format (default: a table on a terminal, plain columns in a pipe). 'name' prints the nodes that fit, best first.",
         ),
     ] = None,
     node: Annotated[
@@ -93,17 +72,8 @@ def explain(
     no_headers: NoHeadersOption = False,
     color: ColorOption = Color.AUTO,
     strict: StrictOption = False,
-    context: ContextOption = None,
-    kubeconfig: KubeconfigOption = None,
-    cluster: ClusterOption = None,
-    user: UserOption = None,
-    as_user: AsOption = None,
-    as_group: AsGroupOption = None,
-    request_timeout: RequestTimeoutOption = DEFAULT_REQUEST_TIMEOUT,
-    chunk_size: ChunkSizeOption = DEFAULT_CHUNK_SIZE,
-    quiet: QuietOption = False,
-    verbose: VerboseOption = 0,
-    debug: DebugOption = False,  # noqa: ARG001 - read by main()
+    source: ClusterOptions,
+    speaking: SpeakingOptions,
 ) -> int:
     """Show which nodes a pod fits and why the others fail, constraint by constraint with the numbers.
 
@@ -122,30 +92,17 @@ def explain(
     """
     import kubespread
     from kubespread.candidate.inputs import check_inputs
-    from kubespread.snapshot.live.kubeconfig import Access
 
-    sources = [str(source) for source in snapshot or ()]
-    path = manifest_path(pod, sources)
-    timeout = parse_duration(request_timeout)
-    access = Access(kubeconfig, context, cluster, user, as_user, tuple(as_group or ()), timeout, chunk_size)
-    check_inputs([path], scheduler_config, kube_version, feature_gates)
-    opened = open_cluster(sources, access, quiet=quiet)
+    path = manifest_path(pod, source.sources)
+    check_inputs([path], scheduling.scheduler_config, scheduling.kube_version, scheduling.feature_gates)
+    opened = open_cluster(source, quiet=speaking.quiet)
     report = kubespread.explain(
-        opened,
-        path,
-        scheduler_config,
-        kube_version,
-        preemption,
-        name=name,
-        namespace=namespace,
-        scheduler_name=scheduler_name,
-        feature_gates=feature_gates,
-        pod_node_selector=pod_node_selector,
+        opened, path, scheduling.scheduler(), preemption=preemption, name=workload.name, namespace=workload.namespace
     ).sorted_by(sort.value)
     if node:
         report = report.only(node)
-    if not quiet:
-        _notes(opened, report, output, verbose)
+    if not speaking.quiet:
+        _notes(opened, report, output, speaking.verbose)
     emit(_render(report, output, color, in_full=bool(node), all_nodes=all_nodes, headers=not no_headers))
     if strict and report.gaps:
         return ExitCode.NO_CLUSTER

@@ -85,8 +85,8 @@ def note_source(cluster: Snapshot, report: ExplainReport | SimulateReport) -> No
     note(f"profile {report.scheduler_name}, kube-scheduler v{report.kube_version}")
 
 
-def note_beside(report: ExplainReport | SimulateReport) -> None:
-    """What belongs to an answer and does not fit into its columns."""
+def note_beside(report: ExplainReport | SimulateReport, whose: str = "") -> None:
+    """What belongs to an answer and does not fit into its columns; each line begins with ``whose`` answer it is."""
     said_beside = {
         "note": report.notes,
         "admission": report.admission,
@@ -95,4 +95,4 @@ def note_beside(report: ExplainReport | SimulateReport) -> None:
     }
     for prefix, texts in said_beside.items():
         for text in texts:
-            note(f"{prefix}: {text}")
+            note(f"{whose}{prefix}: {text}")

@@ -36,4 +36,4 @@ def _manifest_path(pod: str | None, sources: Sequence[str]) -> str:
         return STDIN
     if Path(_DEFAULT_POD).is_file():
         return _DEFAULT_POD
-    raise UsageError(f"no pod given: name a manifest, pipe one in, or run where there is a {_DEFAULT_POD}")
+    raise UsageError(f"no pod given: name a manifest, pipe one in, or run in a directory containing {_DEFAULT_POD}")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from kubespread.errors import UsageError
@@ -12,6 +12,11 @@ if TYPE_CHECKING:
     from kubespread.planner.simulation_report import SimulateReport
 
 _ALL = "all"
+_MAX_DIGITS = 9
+_NO_SUCH_LABEL = "no node has that label"
+
+Keyed = tuple[tuple[str, int], ...]
+"""Numbers by topology key; a key given twice is required twice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,9 +25,9 @@ class Requirements:
 
     placed: int | None
     all_placed: bool
-    max_skew: Mapping[str, int]
-    min_domains: Mapping[str, int]
-    survive: Mapping[str, int]
+    max_skew: Keyed
+    min_domains: Keyed
+    survive: Keyed
 
     @classmethod
     def parse(
@@ -39,7 +44,17 @@ class Requirements:
 
     @property
     def keys(self) -> list[str]:
-        return [*self.max_skew, *self.min_domains, *self.survive]
+        return [key for key, _ in (*self.max_skew, *self.min_domains, *self.survive)]
+
+    def with_keys(self, full: Callable[[str], str]) -> Requirements:
+        """The same with every topology key in full."""
+
+        def spelled_out(pairs: Keyed) -> Keyed:
+            return tuple((full(key), number) for key, number in pairs)
+
+        return replace(
+            self, max_skew=spelled_out(self.max_skew), min_domains=spelled_out(self.min_domains), survive=spelled_out(self.survive)
+        )
 
     def failures(self, report: SimulateReport) -> Iterator[str]:
         """What the outcome falls short of."""
@@ -48,34 +63,41 @@ class Requirements:
             yield f"--require-placed all: {report.pending} of {report.replicas} replicas are pending"
         if self.placed is not None and there < self.placed:
             yield f"--require-placed {self.placed}: {there} replicas are placed"
-        for key, most in self.max_skew.items():
-            if key in report.worst_loss and (skew := report.skew_of(key)) > most:
+        for key, most in self.max_skew:
+            if key not in report.worst_loss:
+                yield f"--max-skew {key}={most}: {_NO_SUCH_LABEL}"
+            elif (skew := report.skew_of(key)) > most:
                 yield f"--max-skew {key}={most}: the skew is {skew}"
-        for key, least in self.min_domains.items():
-            domains = report.worst_loss[key].domains if key in report.worst_loss else 0
-            if domains < least:
+        for key, least in self.min_domains:
+            if key not in report.worst_loss:
+                yield f"--min-domains {key}={least}: {_NO_SUCH_LABEL}"
+            elif (domains := report.worst_loss[key].domains) < least:
                 yield f"--min-domains {key}={least}: {domains} domains hold replicas"
-        for key, least in self.survive.items():
+        for key, least in self.survive:
             loss = report.worst_loss.get(key)
             if loss is None:
-                yield f"--survive {key}={least}: no node has that label"
+                yield f"--survive {key}={least}: {_NO_SUCH_LABEL}"
             elif loss.remaining < least:
-                yield f"--survive {key}={least}: without {loss.domain} there remain {loss.remaining}"
+                yield f"--survive {key}={least}: losing {loss.domain} leaves {loss.remaining}"
 
 
 def count(option: str, text: str, expected: str) -> int:
     """A number that is not negative. Raises UsageError."""
-    if not text.isascii() or not text.isdigit():
+    if not _is_count(text):
         raise UsageError(f"invalid {option} {text!r}: expected {expected}")
     return int(text)
 
 
-def _keyed(option: str, given: Sequence[str] | None) -> dict[str, int]:
+def _is_count(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS
+
+
+def _keyed(option: str, given: Sequence[str] | None) -> Keyed:
     expected = "KEY=N, such as topology.kubernetes.io/zone=1"
-    pairs = {}
+    pairs = []
     for text in given or ():
         key, _, number = text.partition("=")
-        if not key or not number.isascii() or not number.isdigit():
+        if not key or not _is_count(number):
             raise UsageError(f"invalid {option} {text!r}: expected {expected}")
-        pairs[key] = int(number)
-    return pairs
+        pairs.append((key, int(number)))
+    return tuple(pairs)

@@ -13,31 +13,14 @@ import typer
 from kubespread.cli.cluster import open_cluster
 from kubespread.cli.exitcodes import ExitCode
 from kubespread.cli.options import (
-    DEFAULT_CHUNK_SIZE,
-    DEFAULT_REQUEST_TIMEOUT,
-    AsGroupOption,
-    AsOption,
-    ChunkSizeOption,
-    ClusterOption,
-    ContextOption,
-    DebugOption,
-    FeatureGatesOption,
-    KubeconfigOption,
-    KubeVersionOption,
-    NameOption,
-    NamespaceOption,
+    ClusterOptions,
     NoHeadersOption,
-    PodNodeSelectorOption,
     PreemptionOption,
-    QuietOption,
-    RequestTimeoutOption,
-    SchedulerConfigOption,
-    SchedulerNameOption,
-    SnapshotOption,
+    SchedulerOptions,
+    SpeakingOptions,
     StrictOption,
-    UserOption,
-    VerboseOption,
-    parse_duration,
+    WorkloadOptions,
+    grouped,
 )
 from kubespread.cli.output import emit, note, note_beside, note_source, stdout_is_terminal
 from kubespread.cli.pod import manifest_paths
@@ -46,7 +29,10 @@ from kubespread.cli.requirements import Requirements, count
 if TYPE_CHECKING:
     from kubespread.planner.simulation_report import SimulateReport
 
-_MAX = "max"
+
+class TieBreak(StrEnum):
+    SCHEDULER = "scheduler"
+    NAME = "name"
 
 
 class Output(StrEnum):
@@ -58,6 +44,7 @@ class Output(StrEnum):
     CSV = "csv"
 
 
+@grouped
 def simulate(
     pod: Annotated[
         list[str] | None,
@@ -65,44 +52,49 @@ def simulate(
             metavar="[POD]...",
             show_default=False,
             help="Manifests, '-' for standard input, or KIND/NAME in the cluster (deploy/web). All workloads of a manifest are placed. "
-            "Without any: standard input when piped, else pod.yaml.",
+            "Default: standard input when piped, else pod.yaml.",
         ),
     ] = None,
+    *,
     replicas: Annotated[
         str | None,
         typer.Option(
             "--replicas",
             metavar="N",
             show_default=False,
-            help="How many there should be; 'max': as many as fit. Without it: the workload's.",
+            help="Desired replicas, or 'max': as many as fit (default: the workload's own).",
         ),
     ] = None,
     until_full: Annotated[bool, typer.Option("--until-full", help="The same as --replicas max.")] = False,
-    from_scratch: Annotated[bool, typer.Option("--from-scratch", help="Place also the replicas that run already.")] = False,
-    seed: Annotated[int | None, typer.Option("--seed", metavar="N", show_default=False, help="Break ties at random from N on.")] = None,
-    runs: Annotated[int, typer.Option("--runs", metavar="K", min=1, help="Repeat with the seeds that follow and report the range.")] = 1,
+    from_scratch: Annotated[bool, typer.Option("--from-scratch", help="Also re-place the replicas already running.")] = False,
+    ties: Annotated[
+        TieBreak,
+        typer.Option("--ties", case_sensitive=False, help="Who gets a pod among equal scores: kube-scheduler's own order, or the name."),
+    ] = TieBreak.SCHEDULER,
+    seed: Annotated[
+        int | None, typer.Option("--seed", metavar="N", show_default=False, help="Break ties at random, seeded with N.")
+    ] = None,
+    runs: Annotated[int, typer.Option("--runs", metavar="K", min=1, help="Run K times with successive seeds and report the range.")] = 1,
     require_placed: Annotated[
-        str | None, typer.Option("--require-placed", metavar="N|all", show_default=False, help="Fail unless so many replicas are placed.")
+        str | None,
+        typer.Option("--require-placed", metavar="N|all", show_default=False, help="Fail unless N replicas (or all) are placed."),
     ] = None,
     max_skew: Annotated[
-        list[str] | None, typer.Option("--max-skew", metavar="KEY=N", show_default=False, help="Fail when the skew over KEY ends above N.")
+        list[str] | None,
+        typer.Option("--max-skew", metavar="KEY=N", show_default=False, help="Fail if the final skew over KEY is above N."),
     ] = None,
     min_domains: Annotated[
         list[str] | None,
-        typer.Option("--min-domains", metavar="KEY=N", show_default=False, help="Fail unless N domains of KEY are used."),
+        typer.Option("--min-domains", metavar="KEY=N", show_default=False, help="Fail unless replicas use at least N domains of KEY."),
     ] = None,
     survive: Annotated[
         list[str] | None,
-        typer.Option("--survive", metavar="KEY=N", show_default=False, help="Fail unless N remain without any one domain of KEY."),
+        typer.Option(
+            "--survive", metavar="KEY=N", show_default=False, help="Fail unless N replicas survive the loss of any one KEY domain."
+        ),
     ] = None,
-    snapshot: SnapshotOption = None,
-    namespace: NamespaceOption = None,
-    name: NameOption = None,
-    scheduler_config: SchedulerConfigOption = None,
-    scheduler_name: SchedulerNameOption = None,
-    kube_version: KubeVersionOption = None,
-    feature_gates: FeatureGatesOption = None,
-    pod_node_selector: PodNodeSelectorOption = False,
+    workload: WorkloadOptions,
+    scheduling: SchedulerOptions,
     preemption: PreemptionOption = False,
     output: Annotated[
         Output | None,
@@ -111,79 +103,66 @@ def simulate(
             "--output",
             case_sensitive=False,
             show_default=False,
-            help="Format. Without it: a picture on a terminal, columns in a pipe. 'name' prints pod<TAB>node lines.",
+            help="Format (default: a picture on a terminal, columns in a pipe). 'name' prints namespace/pod<TAB>node lines.",
         ),
     ] = None,
     no_headers: NoHeadersOption = False,
     strict: StrictOption = False,
-    context: ContextOption = None,
-    kubeconfig: KubeconfigOption = None,
-    cluster: ClusterOption = None,
-    user: UserOption = None,
-    as_user: AsOption = None,
-    as_group: AsGroupOption = None,
-    request_timeout: RequestTimeoutOption = DEFAULT_REQUEST_TIMEOUT,
-    chunk_size: ChunkSizeOption = DEFAULT_CHUNK_SIZE,
-    quiet: QuietOption = False,
-    verbose: VerboseOption = 0,
-    debug: DebugOption = False,  # noqa: ARG001 - read by main()
+    source: ClusterOptions,
+    speaking: SpeakingOptions,
 ) -> int:
     """Place replicas one after another as kube-scheduler would, and show where they land and what stops them.
 
     Several workloads are placed by priority, then in the order given, each finding those before it in the cluster. A
-    workload that runs in the cluster already is grown from the replicas it has. Equal scores go to the smallest name,
-    because kube-scheduler's own choice among equals cannot be known; --seed and --runs show what else could come of it.
+    workload that runs in the cluster already is grown from the replicas it has. Among equal scores the first node in
+    kube-scheduler's own order is taken, as far as it can be known; --seed and --runs show what else could come of it.
 
     \b
     Examples:
-      kubespread simulate web.yaml --replicas 15
-      kubespread simulate deploy/web --replicas 30 --survive topology.kubernetes.io/zone=20
+      kubespread simulate web.yaml --replicas 15 --max-skew zone=1 --survive zone=9
+      kubespread simulate deploy/web --replicas 30 --require-placed all
       kubespread simulate web.yaml --until-full -S cluster.json.gz
       helm template shop ./chart | kubespread simulate --require-placed all
       kubespread simulate web.yaml --replicas 15 -o name | cut -f2 | sort | uniq -c
     """
     import kubespread
     from kubespread.candidate.inputs import check_inputs
-    from kubespread.snapshot.live.kubeconfig import Access
+    from kubespread.render.simulation import MAX_REPLICAS
+    from kubespread.snapshot.topology_keys import full_topology_key
 
     required = Requirements.parse(require_placed, max_skew, min_domains, survive)
-    full = until_full or replicas == _MAX
-    sources = [str(source) for source in snapshot or ()]
-    paths = manifest_paths(pod or [], sources)
-    timeout = parse_duration(request_timeout)
-    access = Access(kubeconfig, context, cluster, user, as_user, tuple(as_group or ()), timeout, chunk_size)
+    full = until_full or replicas == MAX_REPLICAS
     wanted = None if full or replicas is None else count("--replicas", replicas, "a number from 0, or max")
-    check_inputs(paths, scheduler_config, kube_version, feature_gates)
-    opened = open_cluster(sources, access, quiet=quiet)
+    paths = manifest_paths(pod or [], source.sources)
+    check_inputs(paths, scheduling.scheduler_config, scheduling.kube_version, scheduling.feature_gates)
+    opened = open_cluster(source, quiet=speaking.quiet)
+    required = required.with_keys(lambda key: full_topology_key(key, opened.nodes))
     ask = partial(
         kubespread.simulate_together,
         opened,
         paths,
         wanted,
-        scheduler_config,
-        kube_version,
-        preemption,
+        scheduling.scheduler(),
         until_full=full,
         from_scratch=from_scratch,
+        ties=ties.value,
         seed=seed,
         runs=runs,
         keys=required.keys,
-        name=name,
-        namespace=namespace,
-        scheduler_name=scheduler_name,
-        feature_gates=feature_gates,
-        pod_node_selector=pod_node_selector,
+        preemption=preemption,
+        name=workload.name,
+        namespace=workload.namespace,
     )
-    reports = ask() if quiet or not sys.stderr.isatty() else _with_progress(ask)
-    if not quiet:
-        if verbose:
+    reports = ask() if speaking.quiet or not sys.stderr.isatty() else _with_progress(ask)
+    if not speaking.quiet:
+        if speaking.verbose:
             note_source(opened, reports[0])
         for report in reports:
             _notes(report, output, name_it=len(reports) > 1)
     emit(_render(reports, output, headers=not no_headers))
     failures = [(report, failure) for report in reports for failure in required.failures(report)]
     for report, failure in failures:
-        note(f"assertion failed: {f'{_name(report)}: ' if len(reports) > 1 else ''}{failure}")
+        note(f"requirement not met: {f'{_name(report)}: ' if len(reports) > 1 else ''}{failure}")
     if strict and any(report.gaps for report in reports):
         return ExitCode.NO_CLUSTER
     if failures:
@@ -195,11 +174,12 @@ def _with_progress(ask: Callable[..., tuple[SimulateReport, ...]]) -> tuple[Simu
     from kubespread.render.progress import PlacingProgress
 
     with PlacingProgress() as progress:
-        return ask(heard=progress.heard)
+        return ask(on_progress=progress.heard)
 
 
 def _name(report: SimulateReport) -> str:
-    return report.workload or f"Pod/{report.pod.name}"
+    """As --name takes it."""
+    return f"{report.pod.namespace}/{report.subject}"
 
 
 def _is_placed(report: SimulateReport) -> bool:
@@ -210,12 +190,13 @@ def _is_placed(report: SimulateReport) -> bool:
 def _notes(report: SimulateReport, output: Output | None, *, name_it: bool) -> None:
     if output in (Output.JSON, Output.YAML):
         return
-    note_beside(report)
+    whose = f"{_name(report)}: " if name_it else ""
+    note_beside(report, whose)
     if output is not Output.TABLE and not stdout_is_terminal():
         from kubespread.render.simulation import conclusion
 
         for line in conclusion(report):
-            note(f"{_name(report)}: {line}" if name_it else line)
+            note(f"{whose}{line}")
 
 
 def _render(reports: Sequence[SimulateReport], output: Output | None, *, headers: bool) -> str:
@@ -229,7 +210,7 @@ def _render(reports: Sequence[SimulateReport], output: Output | None, *, headers
         case Output.NAME:
             return "".join(map(simulation.names, reports))
         case Output.CSV:
-            return "".join(simulation.csv(report, headers=headers and report is reports[0]) for report in reports)
+            return simulation.csv(reports, headers=headers)
     if output is Output.TABLE or (output is None and stdout_is_terminal()):
         return "\n".join(map(simulation.picture, reports))
-    return "\n".join(simulation.columns(report, headers=headers) for report in reports)
+    return simulation.columns(reports, headers=headers)

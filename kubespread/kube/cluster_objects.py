@@ -118,6 +118,27 @@ class RuntimeClass(ApiObject):
     scheduling: Scheduling | None = None
 
 
+class ScaleTarget(KubeObject):
+    """autoscaling's CrossVersionObjectReference."""
+
+    kind: str = ""
+    name: str = ""
+
+
+class HorizontalPodAutoscalerSpec(KubeObject):
+    scale_target_ref: ScaleTarget = field(default_factory=ScaleTarget)
+    min_replicas: Int32 | None = None
+    max_replicas: Int32 = 0
+
+
+class HorizontalPodAutoscaler(ApiObject):
+    spec: HorizontalPodAutoscalerSpec = field(default_factory=HorizontalPodAutoscalerSpec)
+
+
+class PodGroup(ApiObject):
+    """Pods that are scheduled together or not at all. Only that there is one is read."""
+
+
 @dataclass(frozen=True, slots=True)
 class ClusterObjects:
     """The objects of one cluster by kind, in the order they were listed."""
@@ -149,6 +170,8 @@ class ClusterObjects:
     validating_webhook_configurations: tuple[ValidatingWebhookConfiguration, ...] = ()
     mutating_admission_policies: tuple[MutatingAdmissionPolicy, ...] = ()
     validating_admission_policies: tuple[ValidatingAdmissionPolicy, ...] = ()
+    horizontal_pod_autoscalers: tuple[HorizontalPodAutoscaler, ...] = ()
+    pod_groups: tuple[PodGroup, ...] = ()
     listed: frozenset[str] = frozenset()
     """The kinds of which all objects are here, though there may be none."""
     partly_known: frozenset[str] = frozenset()
@@ -193,5 +216,18 @@ FIELDS: Mapping[tuple[str, str], tuple[type[ApiObject], str]] = {
     (_REGISTRATION, "ValidatingWebhookConfiguration"): (ValidatingWebhookConfiguration, "validating_webhook_configurations"),
     (_REGISTRATION, "MutatingAdmissionPolicy"): (MutatingAdmissionPolicy, "mutating_admission_policies"),
     (_REGISTRATION, "ValidatingAdmissionPolicy"): (ValidatingAdmissionPolicy, "validating_admission_policies"),
+    ("autoscaling/v2", "HorizontalPodAutoscaler"): (HorizontalPodAutoscaler, "horizontal_pod_autoscalers"),
+    ("scheduling.k8s.io/v1alpha2", "PodGroup"): (PodGroup, "pod_groups"),
 }
 """Each kind's type, and the field of ClusterObjects it is kept in."""
+
+OTHER_VERSIONS: Mapping[tuple[str, str], type[ApiObject]] = {
+    ("autoscaling/v1", "HorizontalPodAutoscaler"): HorizontalPodAutoscaler,
+    # Kubernetes 1.37, the coscheduling plugin of kubernetes-sigs/scheduler-plugins now and before, Volcano.
+    ("scheduling.k8s.io/v1alpha3", "PodGroup"): PodGroup,
+    ("scheduling.k8s.io/v1beta1", "PodGroup"): PodGroup,
+    ("scheduling.x-k8s.io/v1alpha1", "PodGroup"): PodGroup,
+    ("scheduling.sigs.k8s.io/v1alpha1", "PodGroup"): PodGroup,
+    ("scheduling.volcano.sh/v1beta1", "PodGroup"): PodGroup,
+}
+"""Kinds by other names than the one they are saved as; what is read of them is the same."""

@@ -127,6 +127,10 @@ class PodResourceClaim(KubeObject):
     resource_claim_template_name: str | None = None
 
 
+class PodSchedulingGroup(KubeObject):
+    pod_group_name: str | None = None
+
+
 class PodSpec(KubeObject):
     containers: list[Container] = field(default_factory=list)
     init_containers: list[Container] = field(default_factory=list)
@@ -152,6 +156,7 @@ class PodSpec(KubeObject):
     runtime_class_name: str | None = None
     os: PodOS | None = None
     resource_claims: list[PodResourceClaim] = field(default_factory=list)
+    scheduling_group: PodSchedulingGroup | None = None
 
     def forget_unread_volumes(self) -> None:
         """Drop what only validation reads: of a stored pod, or a stored workload's template, nobody asks it again."""

@@ -21,6 +21,7 @@ class WorkloadSpec(KubeObject):
     replicas: Int32 | None = None
     template: PodTemplateSpec | None = None
     ordinals: StatefulSetOrdinals | None = None
+    pod_management_policy: str = ""
     volume_claim_templates: list[PersistentVolumeClaim] = field(default_factory=list)
     completion_mode: str | None = None
     manual_selector: bool | None = None

@@ -10,7 +10,8 @@ import numpy as np
 
 from kubespread.kube.objects import Pod
 from kubespread.kube.versions import SCORES_SINCE, KubeVersion
-from kubespread.planner.honesty import gaps, not_modelled
+from kubespread.planner.gaps import gaps
+from kubespread.planner.honesty import not_modelled
 from kubespread.planner.report import (
     ConstraintReport,
     Domain,
@@ -23,6 +24,7 @@ from kubespread.planner.report import (
     ScoreDetail,
     Verdict,
 )
+from kubespread.planner.taints_policy import closed_minimums, taints_policy_hints
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import ABSENT, Counts, Mask
 from kubespread.scheduler.framework import Evaluation, PluginScore
@@ -52,17 +54,19 @@ def explain(
         kube_version=str(profile.args.version),
         scheduler_name=profile.scheduler_name,
         pod=PodReference(namespace=pod.metadata.namespace, name=pod.metadata.name),
-        gaps=gaps(pod, profile, cluster.objects),
+        gaps=gaps(pod, profile, cluster, preemption=preemption),
         not_modelled=not_modelled(cluster, pod, profile),
         admission=tuple(admission),
         notes=tuple(notes),
     )
+    plugins = framework(profile)
     try:
-        evaluation = framework(profile).evaluate(cluster, pod)
+        evaluation = plugins.evaluate(cluster, pod)
     except SchedulingError as error:
         return msgspec.structs.replace(report, message=str(error))
     rows = _constraint_rows(evaluation)
     schedulable = evaluation.message is None
+    hints = taints_policy_hints(plugins, cluster, pod, closed_minimums(evaluation), profile.args.version)
     return msgspec.structs.replace(
         report,
         schedulable=schedulable,
@@ -73,6 +77,7 @@ def explain(
         filter_plugins=tuple(evaluation.verdicts),
         sampling=nodes_to_find(int(evaluation.included.sum()), profile.percentage_of_nodes_to_score),
         nodes=tuple(_node_report(evaluation, rows, node, scores=profile.args.version.since(SCORES_SINCE)) for node in range(len(cluster))),
+        notes=(*notes, *hints),
         preemption=preemption_report(evaluation, profile.args)
         if preemption and len(cluster) and evaluation.error is None and not evaluation.feasible.any()
         else None,

@@ -1,71 +1,22 @@
-"""What an answer leaves out: gaps of the snapshot, and features the input uses that kubespread does not model."""
+"""What an answer leaves out: features the input uses that kubespread does not model."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubespread.kube.cluster_objects import ClusterObjects, Namespace, Service
-from kubespread.kube.devices import DeviceClass, ResourceClaim
 from kubespread.kube.feature_gates import MODELLED
 from kubespread.kube.gotext import compact_json
 from kubespread.kube.objects import Pod
 from kubespread.kube.pod_requests import pod_requests
-from kubespread.kube.storage import PersistentVolumeClaim
 from kubespread.kube.versions import EXACT_SCORES_SINCE, SCORES_SINCE
 from kubespread.planner.other_admission import other_admission
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.storage_index import claim_names
 from kubespread.scheduler.plugins.noderesources.fit import delegated_resources
-from kubespread.scheduler.plugins.podtopologyspread.constraints import controller_of, find_controller
 from kubespread.scheduler.profile import Profile
 
-_OWNER_KINDS = frozenset({("v1", "ReplicationController"), ("apps/v1", "ReplicaSet"), ("apps/v1", "StatefulSet")})
-
-
-_VOLUME_PLUGINS = frozenset({"VolumeRestrictions", "NodeVolumeLimits", "VolumeBinding", "VolumeZone"})
-
-
-def gaps(pod: Pod, profile: Profile, objects: ClusterObjects) -> tuple[str, ...]:
-    """What the snapshot lacks and this pod's answer could depend on."""
-    return (
-        *_default_constraint_gaps(pod, profile, objects),
-        *_volume_gaps(pod, profile, objects),
-        *_namespace_gaps(pod, objects),
-        *_claim_gaps(pod, profile, objects),
-    )
-
-
-def _default_constraint_gaps(pod: Pod, profile: Profile, objects: ClusterObjects) -> Iterator[str]:
-    spread = profile.args.spread
-    if pod.spec.topology_spread_constraints or (spread.defaulting_type == "List" and not spread.default_constraints):
-        return
-    if not objects.knows(Service):
-        yield "no Service objects: default constraints cannot be derived from Services"
-    owner = controller_of(pod)
-    selects = owner is not None and (owner.api_version, owner.kind) in _OWNER_KINDS
-    if owner is not None and selects and find_controller(owner, pod.metadata.namespace, objects) is None:
-        name = f"{owner.kind} {pod.metadata.namespace}/{owner.name}"
-        yield f"{name}, the pod's controller, is missing: default constraints cannot be derived from its selector"
-
-
-def _volume_gaps(pod: Pod, profile: Profile, objects: ClusterObjects) -> Iterator[str]:
-    if claim_names(pod) and _VOLUME_PLUGINS & set(profile.filters) and not objects.knows(PersistentVolumeClaim):
-        yield "no PersistentVolumeClaim objects: zones, binding and limits of the pod's claims are not evaluated"
-
-
-def _namespace_gaps(pod: Pod, objects: ClusterObjects) -> Iterator[str]:
-    terms = pod.spec.affinity.pod_terms if pod.spec.affinity is not None else ()
-    if any(term.namespace_selector is not None for term in terms) and not objects.knows(Namespace):
-        yield "no Namespace objects: the pod's namespaceSelectors see no labels"
-
-
-def _claim_gaps(pod: Pod, profile: Profile, objects: ClusterObjects) -> Iterator[str]:
-    if "DynamicResources" not in profile.filters or not any(claim.resource_claim_name for claim in pod.spec.resource_claims):
-        return
-    if not objects.knows(ResourceClaim):
-        yield "no ResourceClaim objects: where the pod's resource claims are allocated is not evaluated"
-    elif not objects.knows(DeviceClass):
-        yield "no DeviceClass objects: whether the classes that the pod's resource claims ask for exist is not evaluated"
+# Labels of the coscheduling plugin (kubernetes-sigs/scheduler-plugins) since v0.22 and before; the annotation is Volcano's.
+_GROUP_LABELS = ("scheduling.x-k8s.io/pod-group", "pod-group.scheduling.sigs.k8s.io", "pod-group.scheduling.sigs.k8s.io/name")
+_GROUP_ANNOTATION = "scheduling.k8s.io/group-name"
 
 
 def not_modelled(cluster: Cluster, pod: Pod, profile: Profile) -> tuple[str, ...]:
@@ -79,6 +30,7 @@ def _not_modelled(cluster: Cluster, pod: Pod, profile: Profile) -> Iterator[str]
     if spec.scheduling_gates:
         names = " ".join(gate.name for gate in spec.scheduling_gates)
         yield f"waiting for scheduling gates: [{names}]; the pod is judged as if they were removed"
+    yield from _pod_groups(cluster, pod)
     if spec.resource_claims:
         yield "DynamicResources: no devices are allocated to the pod's resource claims; take the nodes that fit as an upper bound"
     if version.has("DRAExtendedResource") and (delegated := sorted(delegated_resources(cluster) & pod_requests(pod).keys())):
@@ -97,3 +49,18 @@ def _not_modelled(cluster: Cluster, pod: Pod, profile: Profile) -> Iterator[str]
         yield f"default constraints of kube-scheduler {version}: their selector is derived as since 1.22, from the pod's controller"
     if profile.has_extenders:
         yield "extenders: what they would filter or score"
+
+
+def _pod_groups(cluster: Cluster, pod: Pod) -> Iterator[str]:
+    """The group that the pod says it belongs to, else those of its namespace."""
+    meta, group = pod.metadata, pod.spec.scheduling_group
+    named = {f"label {key}": meta.labels[key] for key in _GROUP_LABELS if key in meta.labels}
+    if _GROUP_ANNOTATION in meta.annotations:
+        named[f"annotation {_GROUP_ANNOTATION}"] = meta.annotations[_GROUP_ANNOTATION]
+    if group is not None:
+        named["spec.schedulingGroup"] = group.pod_group_name or ""
+    for where, name in named.items():
+        yield f"pod group {name} ({where}): pods are judged one at a time, not all or none of the group"
+    there = [found.metadata.name for found in cluster.objects.pod_groups if found.metadata.namespace == meta.namespace]
+    if there and not named:
+        yield f"PodGroup {', '.join(there)} of namespace {meta.namespace}: pods are judged one at a time, not all or none of a group"

@@ -18,6 +18,8 @@ from kubespread.kube.node_terms import NodeSelector, NodeSelectorRequirement, No
 from kubespread.kube.objects import Affinity, NodeAffinity, Pod
 from kubespread.kube.priority import priority_of
 from kubespread.kube.well_known import DO_NOT_SCHEDULE
+from kubespread.planner.explain import constraint_reports
+from kubespread.planner.report import ConstraintReport
 from kubespread.scheduler.cluster.change import Change, Moves
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.framework import Evaluation, Framework
@@ -48,10 +50,10 @@ class Outcome:
 
     wanted: int | None
     choices: list[Choice] = field(default_factory=list)
-    before: Evaluation | None = None
-    """What every plugin said before the first copy was placed; None when a PreFilter failed."""
+    before: Sequence[ConstraintReport] = ()
+    """The constraints before the first copy was placed."""
     last: Evaluation | None = None
-    """And after the last."""
+    """What every plugin says after the last; None when a PreFilter failed."""
     stopped: str | None = None
     """Why the next copy found no node, None when all are placed."""
     stuck: bool = False
@@ -160,7 +162,7 @@ class _Waiting:
         """The entry's pod prepared for the cluster as it is now. Raises SchedulingError when a PreFilter fails."""
         if self._placing is None:
             self._placing = Placing(self.entry.plugins, self._living.cluster, self.entry.pod)
-            self.outcome.before = self._placing.evaluation()
+            self.outcome.before = constraint_reports(self._placing.evaluation())
         elif moves := self._living.others_since(self._seen, self):
             self._placing.follow(self._living.cluster, Change(), moves)
         self._seen = self._living.length

@@ -1,49 +1,52 @@
-"""N replicas of a pod placed one after another: where they land, what stops them, how evenly they are spread."""
+"""N replicas of pods placed one after another: where they land, what stops them, how evenly they are spread."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from statistics import median_low
+from typing import Literal
 
-import msgspec
 import numpy as np
 
 from kubespread.kube.objects import Pod
+from kubespread.kube.well_known import HOSTNAME, ZONE
 from kubespread.planner.explain import constraint_reports, preemption_report
-from kubespread.planner.honesty import gaps, not_modelled
+from kubespread.planner.gaps import gaps
+from kubespread.planner.honesty import not_modelled
 from kubespread.planner.look_ahead import look_ahead
+from kubespread.planner.queue import Entry, Outcome, run
 from kubespread.planner.report import ConstraintReport, PodReference, PreemptionReport
 from kubespread.planner.simulation_report import (
     DomainChange,
-    DomainSpread,
+    DomainRange,
     LookAhead,
     Loss,
     Placement,
+    Range,
     Runs,
     SimulateReport,
     SkewChange,
-    Spread,
 )
-from kubespread.scheduler.cluster.change import Change
+from kubespread.planner.taints_policy import closed_minimums, taints_policy_hints
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.labels import ABSENT, Counts
-from kubespread.scheduler.placing import Choice, Placing, Tiebreaker, first_in_heap
-from kubespread.scheduler.plugin import SchedulingError
+from kubespread.scheduler.cluster.labels import ABSENT
+from kubespread.scheduler.placing import Tiebreaker, first_in_heap, smallest_name
 from kubespread.scheduler.plugins.registry import framework
 from kubespread.scheduler.profile import Profile
 
-MAX_REPLICAS = 1_000_000
-_NOW_AND_THEN = 200
-_WELL_KNOWN = ("topology.kubernetes.io/zone", "kubernetes.io/hostname")
+Ties = Literal["scheduler", "name"]
+"""Who takes it among nodes of one total: kube-scheduler's first in its own order, or the smallest name."""
+_TIEBREAKERS: dict[Ties, Tiebreaker] = {"scheduler": first_in_heap, "name": smallest_name}
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is to be placed, and how ties are broken."""
+    """One workload that is to be placed."""
 
     pod: Pod
+    profile: Profile
     replicas: int | None
     """How many to add; None for as many as fit."""
     names: Iterator[str]
@@ -54,77 +57,106 @@ class Question:
     """What is said to the first one that it does not."""
     is_daemon: bool = False
     """One on every node that the pod's affinity and tolerations allow, instead of a number of them."""
+    one_by_one: bool = False
+    """Whether the next one is only created once the last one runs, as a StatefulSet does unless it is Parallel."""
     present: Sequence[int] = ()
     """Nodes of the workload's replicas that run already, by position."""
-    seed: int | None = None
-    """Break ties at random with this seed; without one as ``break_tie`` does."""
-    break_tie: Tiebreaker = first_in_heap
-    runs: int = 1
-    preemption: bool = False
     workload: str | None = None
-    keys: Sequence[str] = ()
-    """Topology keys to report about, besides those of the constraints, zone and hostname."""
-    heard: Callable[[int], None] | None = None
-    """Told now and then how many replicas are placed."""
-    notes: Sequence[str] = field(default_factory=tuple)
-    admission: Sequence[str] = field(default_factory=tuple)
+    """Kind/name of what the replicas belong to."""
+    notes: Sequence[str] = ()
+    admission: Sequence[str] = ()
+
+    @property
+    def count(self) -> int | None:
+        """How many come into being."""
+        counts = [count for count in (self.replicas, self.creatable) if count is not None]
+        return min(counts, default=None)
 
 
 @dataclass(frozen=True, slots=True)
-class _Outcome:
-    """One run: the choices made, the constraints before and after, and why it ended."""
+class Manner:
+    """How it is played, for all workloads alike."""
 
-    wanted: int | None
-    choices: list[Choice]
-    before: Sequence[ConstraintReport]
-    after: Sequence[ConstraintReport]
-    copies: Counts
-    stopped: str | None
-    stuck: bool = False
-    """Whether the next replica found no node, as opposed to an error."""
+    ties: Ties = "scheduler"
+    seed: int | None = None
+    """Break ties at random with this seed, whatever ``ties`` says."""
+    runs: int = 1
+    """Repeat with the seeds that follow."""
+    preemption: bool = False
+    keys: Sequence[str] = ()
+    """Topology keys to report about, besides those of the constraints, zone and hostname."""
+    on_progress: Callable[[int], None] | None = None
+    """Told now and then how many replicas are placed."""
+
+    @property
+    def seeds(self) -> list[int | None]:
+        if self.runs == 1:
+            return [self.seed]
+        first = self.seed or 0
+        return list(range(first, first + self.runs))
 
 
-def simulate(cluster: Cluster, profile: Profile, question: Question) -> SimulateReport:
-    """Place the question's pod on ``cluster`` as kube-scheduler with ``profile`` would."""
-    pod, version = question.pod, profile.args.version
-    report = SimulateReport(
-        kube_version=str(version),
+def simulate(cluster: Cluster, questions: Sequence[Question], manner: Manner) -> tuple[SimulateReport, ...]:
+    """Place the pods of all ``questions`` on ``cluster`` in one queue, as kube-scheduler would; a report each, in the order given."""
+    entries = [
+        Entry(question.pod, framework(question.profile), question.count, question.is_daemon, frozenset(question.present))
+        for question in questions
+    ]
+    played = [run(cluster, entries, _tiebreaker(manner, seed), on_progress=manner.on_progress) for seed in manner.seeds]
+    return tuple(
+        _report(cluster, question, manner, [outcomes[at] for outcomes, _ in played], played[0][1]) for at, question in enumerate(questions)
+    )
+
+
+def _tiebreaker(manner: Manner, seed: int | None) -> Tiebreaker:
+    if seed is None:
+        return _TIEBREAKERS[manner.ties]
+    chance = random.Random(seed)
+    return lambda cluster, feasible, equals: int(equals[chance.randrange(len(equals))])
+
+
+def _report(cluster: Cluster, question: Question, manner: Manner, outcomes: Sequence[Outcome], full: Cluster) -> SimulateReport:
+    pod, profile, shown = question.pod, question.profile, outcomes[0]
+    after = constraint_reports(shown.last) if shown.last is not None else []
+    wanted = shown.wanted if question.is_daemon else question.replicas
+    return SimulateReport(
+        kube_version=str(profile.args.version),
         scheduler_name=profile.scheduler_name,
         pod=PodReference(namespace=pod.metadata.namespace, name=pod.metadata.name),
         workload=question.workload,
-        replicas=0,
+        replicas=None if wanted is None else wanted + len(question.present),
         present=len(question.present),
-        placed=0,
-        placements=(),
-        stopped=None,
-        seed=_seeds(question)[0],
-        gaps=gaps(pod, profile, cluster.objects),
+        created=None if wanted is None else len(question.present) + _created(question, shown, wanted),
+        placed=len(shown.choices),
+        placements=tuple(_placements(cluster, question, shown)),
+        stopped=shown.stopped or _refusal(question, shown),
+        seed=manner.seeds[0],
+        ties=manner.ties,
+        constraints=tuple(after),
+        distribution=tuple(_changes(was, now) for was, now in zip(shown.before, after, strict=True)),
+        skew=tuple(_skew_change(was, now) for was, now in zip(shown.before, after, strict=True)),
+        worst_loss=_worst_loss(cluster, question, manner, shown, after),
+        runs=_runs(outcomes) if manner.runs > 1 else None,
+        look_ahead=_look_ahead(cluster, question, shown),
+        preemption=_preemption(question, shown) if manner.preemption else None,
+        gaps=gaps(pod, profile, cluster, preemption=manner.preemption, workload=question.workload or ""),
         not_modelled=(*not_modelled(cluster, pod, profile), *_shared_claims(pod)),
         admission=tuple(question.admission),
-        notes=tuple(question.notes),
+        notes=(*question.notes, *_hints(question, shown, full)),
     )
-    try:
-        if question.is_daemon:
-            outcomes = [_daemons(cluster, profile, question)]
-        else:
-            outcomes = [_run(cluster, profile, question, seed) for seed in _seeds(question)]
-    except SchedulingError as error:
-        return msgspec.structs.replace(report, stopped=str(error))
-    shown = outcomes[0]
-    return msgspec.structs.replace(
-        report,
-        replicas=None if shown.wanted is None else shown.wanted + len(question.present),
-        placed=len(shown.choices),
-        placements=tuple(_placements(cluster, question, shown.choices)),
-        stopped=shown.stopped,
-        constraints=tuple(shown.after),
-        distribution=tuple(_changes(before, after) for before, after in zip(shown.before, shown.after, strict=True)),
-        skew=tuple(_skew_change(before, after) for before, after in zip(shown.before, shown.after, strict=True)),
-        worst_loss=_worst_loss(cluster, question, shown),
-        runs=_runs(outcomes) if question.runs > 1 else None,
-        look_ahead=_look_ahead(cluster, profile, question, shown),
-        preemption=_preemption(cluster, profile, question, shown) if question.preemption else None,
-    )
+
+
+def _created(question: Question, outcome: Outcome, wanted: int) -> int:
+    if question.one_by_one and outcome.stuck:
+        return len(outcome.choices) + 1
+    return min(wanted, question.creatable) if question.creatable is not None else wanted
+
+
+def _refusal(question: Question, outcome: Outcome) -> str | None:
+    """What admission says, where it is what keeps further replicas away."""
+    if question.creatable is None or len(outcome.choices) < question.creatable:
+        return None
+    return question.refusal if question.replicas is None or question.replicas > question.creatable else None
 
 
 def _shared_claims(pod: Pod) -> Iterator[str]:
@@ -133,84 +165,9 @@ def _shared_claims(pod: Pod) -> Iterator[str]:
         yield "claims of each replica: all are judged with those of the first, and none is bound by a placement"
 
 
-def _seeds(question: Question) -> list[int | None]:
-    if question.runs == 1:
-        return [question.seed]
-    first = question.seed or 0
-    return list(range(first, first + question.runs))
-
-
-def _run(cluster: Cluster, profile: Profile, question: Question, seed: int | None) -> _Outcome:
-    placing = Placing(framework(profile), cluster, question.pod)
-    before = constraint_reports(placing.evaluation())
-    break_tie = _at_random(seed) if seed is not None else question.break_tie
-    wanted = MAX_REPLICAS if question.replicas is None else question.replicas
-    choices: list[Choice] = []
-    stopped, stuck = None, False
-    while len(choices) < wanted:
-        if len(choices) == question.creatable:
-            stopped = question.refusal
-            break
-        try:
-            choice = placing.choose(break_tie)
-        except SchedulingError as error:
-            stopped = str(error)
-            break
-        if choice is None:
-            stuck = True
-            break
-        choices.append(choice)
-        placing.place(choice.node)
-        if question.heard is not None and len(choices) % _NOW_AND_THEN == 0:
-            question.heard(len(choices))
-    last = placing.evaluation()
-    if len(choices) < wanted and stopped is None:
-        stopped = last.message
-    return _Outcome(question.replicas, choices, before, constraint_reports(last), placing.copies, stopped, stuck)
-
-
-def _daemons(cluster: Cluster, profile: Profile, question: Question) -> _Outcome:
-    """A DaemonSet's controller pins one pod to each node it may run on; here each is judged as the unpinned pod is."""
-    plugins = framework(profile)
-    placing = Placing(plugins, cluster, question.pod)
-    evaluation = placing.evaluation()
-    if error := evaluation.filter_error or plugins.missing.reserve:
-        raise SchedulingError(error)
-    allowed = np.ones(len(cluster), dtype=np.bool_)
-    for name in ("NodeAffinity", "TaintToleration"):
-        if name in evaluation.verdicts:
-            allowed &= evaluation.verdicts[name].passes
-    running = set(question.present)
-    targets = [int(node) for node in np.flatnonzero(allowed)[cluster.nodes.name_rank[allowed].argsort()] if int(node) not in running]
-    choices = [Choice(node, int(evaluation.total[node]), 1) for node in targets if evaluation.feasible[node]]
-    for choice in choices:
-        placing.place(choice.node)
-    failing = [node for node in targets if not evaluation.feasible[node]]
-    stopped = None
-    if failing:
-        first = evaluation.verdict(failing[0])
-        others = f" and {len(failing) - 1} more" if len(failing) > 1 else ""
-        stopped = f"no room on {cluster.nodes.names[failing[0]]}{others}: {', '.join(first.reasons)}"
-    after = constraint_reports(placing.evaluation())
-    return _Outcome(len(targets), choices, constraint_reports(evaluation), after, placing.copies, stopped)
-
-
-def _at_random(seed: int) -> Tiebreaker:
-    chance = random.Random(seed)
-    return lambda cluster, feasible, equals: int(equals[chance.randrange(len(equals))])
-
-
-def _placements(cluster: Cluster, question: Question, choices: Sequence[Choice]) -> list[Placement]:
-    return [
-        Placement(
-            replica=position,
-            pod=name,
-            node=cluster.nodes.names[choice.node],
-            total=choice.total,
-            ties=choice.ties,
-        )
-        for position, (choice, name) in enumerate(zip(choices, question.names, strict=False))
-    ]
+def _placements(cluster: Cluster, question: Question, outcome: Outcome) -> Iterator[Placement]:
+    for position, (choice, name) in enumerate(zip(outcome.choices, question.names, strict=False)):
+        yield Placement(replica=position, pod=name, node=cluster.nodes.names[choice.node], total=choice.total, ties=choice.ties)
 
 
 def _changes(before: ConstraintReport, after: ConstraintReport) -> tuple[DomainChange, ...]:
@@ -232,13 +189,14 @@ def _skew(constraint: ConstraintReport) -> int:
     return max(counts) - least
 
 
-def _worst_loss(cluster: Cluster, question: Question, outcome: _Outcome) -> dict[str, Loss]:
+def _worst_loss(
+    cluster: Cluster, question: Question, manner: Manner, outcome: Outcome, constraints: Sequence[ConstraintReport]
+) -> dict[str, Loss]:
     """Per topology key of interest: the domain that holds most replicas of the workload."""
-    replicas = outcome.copies.copy()
-    np.add.at(replicas, list(question.present), 1)
-    keys = dict.fromkeys((*(constraint.topology_key for constraint in outcome.after), *_WELL_KNOWN, *question.keys))
+    nodes = [*(choice.node for choice in outcome.choices), *question.present]
+    replicas = np.bincount(np.array(nodes, dtype=np.int64), minlength=len(cluster))
     losses = {}
-    for key in keys:
+    for key in dict.fromkeys((*(constraint.topology_key for constraint in constraints), ZONE, HOSTNAME, *manner.keys)):
         column = cluster.nodes.label(key)
         there = column.codes != ABSENT
         if not there.any():
@@ -254,32 +212,35 @@ def _worst_loss(cluster: Cluster, question: Question, outcome: _Outcome) -> dict
     return losses
 
 
-def _runs(outcomes: Sequence[_Outcome]) -> Runs:
-    per_constraint = zip(*(outcome.after for outcome in outcomes), strict=True)
+def _runs(outcomes: Sequence[Outcome]) -> Runs:
+    after = [constraint_reports(outcome.last) if outcome.last is not None else [] for outcome in outcomes]
     distribution = tuple(
         tuple(
-            DomainSpread(value=domains[0].value, after=_spread([domain.matching for domain in domains]))
+            DomainRange(value=domains[0].value, after=_range([domain.matching for domain in domains]))
             for domains in zip(*(constraint.domains for constraint in constraints), strict=True)
         )
-        for constraints in per_constraint
+        for constraints in zip(*after, strict=True)
     )
-    return Runs(count=len(outcomes), placed=_spread([len(outcome.choices) for outcome in outcomes]), distribution=distribution)
+    return Runs(count=len(outcomes), placed=_range([len(outcome.choices) for outcome in outcomes]), distribution=distribution)
 
 
-def _spread(figures: Sequence[int]) -> Spread:
-    return Spread(minimum=min(figures), median=median_low(figures), maximum=max(figures))
+def _range(figures: Sequence[int]) -> Range:
+    return Range(minimum=min(figures), median=median_low(figures), maximum=max(figures))
 
 
-def _look_ahead(cluster: Cluster, profile: Profile, question: Question, outcome: _Outcome) -> LookAhead | None:
-    if question.is_daemon or question.replicas is None or len(outcome.choices) >= question.replicas or not outcome.stuck:
+def _look_ahead(cluster: Cluster, question: Question, outcome: Outcome) -> LookAhead | None:
+    if question.is_daemon or question.count is None or len(outcome.choices) >= question.count or not outcome.stuck:
         return None
-    return look_ahead(framework(profile), cluster, question.pod, question.replicas)
+    return look_ahead(framework(question.profile), cluster, question.pod, question.count)
 
 
-def _preemption(cluster: Cluster, profile: Profile, question: Question, outcome: _Outcome) -> PreemptionReport | None:
+def _preemption(question: Question, outcome: Outcome) -> PreemptionReport | None:
     """What preemption would do for the first replica that found no node, in a cluster that holds those before it."""
-    if outcome.stopped is None or not len(cluster):
+    if not outcome.stuck or outcome.last is None or not len(outcome.last.cluster) or outcome.last.feasible.any():
         return None
-    full = cluster.after(Change(come=[(question.pod, choice.node) for choice in outcome.choices]))
-    evaluation = framework(profile).evaluate(full, question.pod)
-    return None if evaluation.feasible.any() else preemption_report(evaluation, profile.args)
+    return preemption_report(outcome.last, question.profile.args)
+
+
+def _hints(question: Question, outcome: Outcome, full: Cluster) -> Iterator[str]:
+    if outcome.stuck and outcome.last is not None and (closed := closed_minimums(outcome.last)):
+        yield from taints_policy_hints(framework(question.profile), full, question.pod, closed, question.profile.args.version)

@@ -47,7 +47,7 @@ class Loss(Report, frozen=True):
     """How many replicas the emptiest domain holds."""
 
 
-class Spread(Report, frozen=True):
+class Range(Report, frozen=True):
     """What a figure came to over several runs."""
 
     minimum: int
@@ -55,17 +55,17 @@ class Spread(Report, frozen=True):
     maximum: int
 
 
-class DomainSpread(Report, frozen=True):
+class DomainRange(Report, frozen=True):
     value: str
-    after: Spread
+    after: Range
 
 
 class Runs(Report, frozen=True):
     """Outcomes of several runs that break ties at random."""
 
     count: int
-    placed: Spread
-    distribution: tuple[tuple[DomainSpread, ...], ...]
+    placed: Range
+    distribution: tuple[tuple[DomainRange, ...], ...]
     """Per constraint, in the order of ``constraints``."""
 
 
@@ -99,7 +99,12 @@ class SimulateReport(Report, frozen=True, kw_only=True):
     stopped: str | None
     """kube-scheduler's message for the first replica that stays pending; null when all are placed."""
     seed: int | None = None
-    """What ties were broken with; null when the smallest name took them."""
+    """What ties were broken with at random; null when they went as ``ties`` says."""
+    ties: str = "scheduler"
+    """Who took it among equals: ``scheduler``, the first in kube-scheduler's own order, or ``name``, the smallest name."""
+    created: int | None = None
+    """How many of the replicas exist in the end, pending ones included: fewer than ``replicas`` where a quota refuses the
+    others or a StatefulSet waits for its last one. Null when as many as fit were asked for."""
     constraints: tuple[ConstraintReport, ...] = ()
     """As they stand after the last placement."""
     distribution: tuple[tuple[DomainChange, ...], ...] = ()
@@ -115,6 +120,11 @@ class SimulateReport(Report, frozen=True, kw_only=True):
     not_modelled: tuple[str, ...] = ()
     admission: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+
+    @property
+    def subject(self) -> str:
+        """Kind/name of what was placed, a pod by itself included."""
+        return self.workload or f"Pod/{self.pod.name}"
 
     @property
     def pending(self) -> int:

@@ -6,43 +6,66 @@ import csv as csv_writer
 import io
 from collections.abc import Iterator, Sequence
 
-from kubespread.planner.simulation_report import DomainChange, LookAhead, SimulateReport, Spread
+from kubespread.planner.simulation_report import DomainChange, LookAhead, Range, SimulateReport
 from kubespread.render.arithmetic import letter, preemption, short_key
 from kubespread.render.plain import align
 
+MAX_REPLICAS = "max"
+"""As many as fit, where a number is asked for or shown."""
 _EMPTY = '""'
 _MAX_DOMAINS, _MAX_NODES = 12, 20
 _BAR = 30
 _THERE, _ADDED = "▒", "█"
+_TIE_ORDER = {"scheduler": "kube-scheduler's own order", "name": "the order of names"}
 
 
 def names(report: SimulateReport) -> str:
-    """``pod<TAB>node``, one replica a line."""
-    return "".join(f"{placement.pod}\t{placement.node}\n" for placement in report.placements)
+    """``namespace/pod<TAB>node``, one replica per line."""
+    return "".join(f"{report.pod.namespace}/{placement.pod}\t{placement.node}\n" for placement in report.placements)
 
 
-def csv(report: SimulateReport, *, headers: bool) -> str:
+def csv(reports: Sequence[SimulateReport], *, headers: bool) -> str:
+    """One replica per line."""
     out = io.StringIO()
     writer = csv_writer.writer(out, lineterminator="\n")
     if headers:
-        writer.writerow(["replica", "pod", "node", "total", "ties"])
-    writer.writerows([each.replica, each.pod, each.node, each.total, each.ties] for each in report.placements)
+        writer.writerow(["namespace", "workload", "replica", "pod", "node", "total", "ties"])
+    for report in reports:
+        for each in report.placements:
+            writer.writerow([*_whose(report), each.replica, each.pod, each.node, each.total, each.ties])
     return out.getvalue()
 
 
-def columns(report: SimulateReport, *, headers: bool) -> str:
-    """One line a domain of each constraint; without constraints, one line a node."""
-    if not report.constraints:
-        rows = [[node, str(count)] for node, count in report.per_node.items()]
-        return align([["NODE", "PLACED"], *rows] if headers else rows)
-    ranges = report.runs is not None
-    header = ["KEY", "MAX-SKEW", "DOMAIN", "BEFORE", "AFTER", *(["MIN", "MEDIAN", "MAX"] if ranges else [])]
-    rows = []
+def columns(reports: Sequence[SimulateReport], *, headers: bool) -> str:
+    """Up to three blocks: a line per domain of each constraint, a line per node of what is not spread over domains, and the totals."""
+    ranges = any(report.runs is not None for report in reports)
+    per_domain = ["KEY", "MAX-SKEW", "DOMAIN", "BEFORE", "AFTER", *(["MIN", "MEDIAN", "MAX"] if ranges else [])]
+    without_domains = [report for report in reports if not any(report.distribution)]
+    blocks = [
+        (per_domain, [[*_whose(report), *figures] for report in reports for figures in _per_domain(report)]),
+        (
+            ["NODE", "PLACED"],
+            [[*_whose(report), node, str(count)] for report in without_domains for node, count in report.per_node.items()],
+        ),
+        (["REPLICAS", "RUNNING", "PLACED", "PENDING"], [[*_whose(report), *_totals(report)] for report in reports]),
+    ]
+    return "\n".join(align([["NAMESPACE", "WORKLOAD", *header], *rows] if headers else rows) for header, rows in blocks if rows)
+
+
+def _whose(report: SimulateReport) -> list[str]:
+    return [report.pod.namespace, report.subject]
+
+
+def _per_domain(report: SimulateReport) -> Iterator[list[str]]:
     for position, constraint in enumerate(report.constraints):
         for change, spread in zip(report.distribution[position], _ranges(report, position), strict=True):
             figures = [constraint.topology_key, str(constraint.max_skew), change.value or _EMPTY, str(change.before), str(change.after)]
-            rows.append(figures + ([str(spread.minimum), str(spread.median), str(spread.maximum)] if spread is not None else []))
-    return align([header, *rows] if headers else rows)
+            yield figures + ([str(spread.minimum), str(spread.median), str(spread.maximum)] if spread is not None else [])
+
+
+def _totals(report: SimulateReport) -> list[str]:
+    replicas = MAX_REPLICAS if report.replicas is None else str(report.replicas)
+    return [replicas, str(report.present), str(report.placed), str(report.pending)]
 
 
 def picture(report: SimulateReport) -> str:
@@ -51,7 +74,7 @@ def picture(report: SimulateReport) -> str:
 
 
 def _picture(report: SimulateReport) -> Iterator[str]:
-    asked = "as many as fit" if report.replicas is None else f"{report.replicas} replicas"
+    asked = "as many as fit" if report.replicas is None else f"{report.replicas} replica{'' if report.replicas == 1 else 's'}"
     of = report.workload or f"Pod {report.pod.name}"
     yield f"{of} in {report.pod.namespace}, {asked} · kube-scheduler v{report.kube_version} · profile {report.scheduler_name}"
     for position, constraint in enumerate(report.constraints):
@@ -63,11 +86,11 @@ def _picture(report: SimulateReport) -> Iterator[str]:
     yield from _losses(report)
     ties = sum(placement.ties > 1 for placement in report.placements)
     if ties and report.seed is None:
-        yield f"  {ties} of {report.placed} choices were among equals: the smallest name took them"
+        yield f"  {ties} of {report.placed} placements were ties, taken in {_TIE_ORDER[report.ties]}"
     yield from conclusion(report)
 
 
-def _bars(changes: Sequence[DomainChange], ranges: Sequence[Spread | None]) -> Iterator[str]:
+def _bars(changes: Sequence[DomainChange], ranges: Sequence[Range | None]) -> Iterator[str]:
     shown = list(zip(changes, ranges, strict=True))
     if len(shown) > _MAX_DOMAINS:
         # The extremes tell most about how even it is.
@@ -110,19 +133,19 @@ def _losses(report: SimulateReport) -> Iterator[str]:
     running = report.present + report.placed
     for key, loss in report.worst_loss.items():
         if running:
-            yield f"  without {short_key(key)} {loss.domain or _EMPTY} there remain {loss.remaining} of {running}"
+            yield f"  losing {short_key(key)} {loss.domain or _EMPTY} leaves {loss.remaining} of {running}"
 
 
 def conclusion(report: SimulateReport) -> Iterator[str]:
     """How many found a node, and what stopped the others."""
-    already = f", {report.present} ran already" if report.present else ""
+    already = f", {report.present} already running" if report.present else ""
     if report.replicas is None:
         yield f"{report.placed} fit{already}"
     else:
         yield f"{report.placed} of {max(0, report.replicas - report.present)} placed{already}"
     if report.runs is not None:
         placed = report.runs.placed
-        yield f"{report.runs.count} runs with ties broken at random: {placed.minimum} to {placed.maximum} placed, median {placed.median}"
+        yield f"{report.runs.count} runs, ties broken at random: {placed.minimum} to {placed.maximum} placed, median {placed.median}"
     if report.stopped is not None:
         yield report.stopped
     if report.look_ahead is not None:
@@ -139,7 +162,7 @@ def _look_ahead(found: LookAhead) -> str:
     return f"{tried}{without}"
 
 
-def _ranges(report: SimulateReport, position: int) -> Sequence[Spread | None]:
+def _ranges(report: SimulateReport, position: int) -> Sequence[Range | None]:
     if report.runs is None:
         return [None] * len(report.distribution[position])
     return [domain.after for domain in report.runs.distribution[position]]

@@ -35,7 +35,7 @@ _KEPT_FIELDS = frozenset(
         "when_unsatisfiable", "match_label_keys", "mismatch_label_keys", "node_affinity_policy", "node_taints_policy", "scheduler_name",
         "restart_policy", "preemption_policy", "action", "protocol", "host_ip", "phase", "start_time", "type", "reason", "access_modes",
         "volume_mode", "volume_binding_mode", "provisioner", "completion_mode", "driver", "attacher", "declared_features",
-        "caching_mode",
+        "caching_mode", "pod_management_policy",
         "scopes", "scope_name", "operations", "api_groups", "resources",
         # Resources by name, and what names a resource.
         "requests", "limits", "capacity", "allocatable", "allocated_resources", "overhead", "pod_fixed", "max", "min", "default",

@@ -13,7 +13,7 @@ import msgspec
 from kubespread.errors import SnapshotError
 from kubespread.kube.admission import DEFAULT_NAMESPACE, default_cluster_objects, default_node
 from kubespread.kube.annotations import READ_ANNOTATIONS
-from kubespread.kube.cluster_objects import FIELDS, ClusterObjects, Namespace, PriorityClass, RuntimeClass
+from kubespread.kube.cluster_objects import FIELDS, OTHER_VERSIONS, ClusterObjects, Namespace, PriorityClass, RuntimeClass
 from kubespread.kube.decoding import DecodingError, decode
 from kubespread.kube.devices import DeviceClass
 from kubespread.kube.meta import ApiObject
@@ -45,6 +45,7 @@ KINDS: Mapping[tuple[str, str], type[ApiObject]] = {
 # A decoder that exists has learned its type with all parts, so they exist before there are threads.
 _DECODERS = {cls: msgspec.json.Decoder(cls) for cls in KINDS.values()}
 
+_READ: Mapping[tuple[str, str], type[ApiObject]] = {**KINDS, **OTHER_VERSIONS}
 
 CLUSTER_SCOPED = (
     Node,
@@ -116,7 +117,7 @@ class TypedReader:
 
     def read(self, found: Found) -> ApiObject | None:
         """The object, None for a kind that scheduling does not read. Raises DecodingError for a value of the wrong type."""
-        cls = KINDS.get((found.api_version, found.kind))
+        cls = _READ.get((found.api_version, found.kind))
         if cls is None:
             return None
         if found.data is None:
@@ -131,7 +132,7 @@ class TypedReader:
     def read_plain(self, data: Mapping[str, Any]) -> ApiObject | None:
         """The same for an object at hand."""
         version, kind = data.get("apiVersion"), data.get("kind")
-        cls = KINDS.get((version, kind)) if isinstance(version, str) and isinstance(kind, str) else None
+        cls = _READ.get((version, kind)) if isinstance(version, str) and isinstance(kind, str) else None
         return self._decoded(data, cls) if cls is not None else None
 
     def _decoded(self, data: Mapping[str, Any], cls: type[ApiObject]) -> ApiObject:
@@ -211,7 +212,8 @@ class SnapshotBuilder:
         for node in nodes:
             default_node(node)
         by_field: dict[str, Any] = {name: tuple(self._take(cls)) for cls, name in FIELDS.values()}
-        others = ClusterObjects(**by_field, listed=frozenset(self._origin.listed), unread=self._origin.unread)
+        listed = {*self._origin.listed, *([Pod.__name__] if pods else [])}
+        others = ClusterObjects(**by_field, listed=frozenset(listed), unread=self._origin.unread)
         default_cluster_objects(others)
         return Snapshot(nodes, pods, others, dict(self._skipped), self._origin)
 

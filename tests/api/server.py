@@ -147,7 +147,7 @@ KINDS_BY_PLURAL = {
         "PersistentVolume", "StorageClass", "CSINode", "CSIDriver", "CSIStorageCapacity", "VolumeAttachment", "PodDisruptionBudget",
         "PriorityClass", "RuntimeClass", "LimitRange", "ResourceQuota", "DeviceClass", "ResourceClaim", "Deployment", "DaemonSet", "Job",
         "CronJob", "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration", "MutatingAdmissionPolicy",
-        "ValidatingAdmissionPolicy",
+        "ValidatingAdmissionPolicy", "HorizontalPodAutoscaler",
     )
 }  # fmt: skip
 

@@ -55,9 +55,10 @@ def test_a_snapshot_of_the_environment_comes_before_the_cluster(server: FakeApi,
 
 
 def test_strict_does_not_put_up_with_gaps(server: FakeApi, tmp_path: Path) -> None:
-    server.faults.append(always("/api/v1/limitranges", status(403, "no")))
+    server.faults.append(always("/api/v1/services", status(403, "no")))
+    server.faults.append(always("/api/v1/persistentvolumes", status(403, "no")))
     kubeconfig = server.kubeconfig(tmp_path)
-    gap = "gap: not allowed to list limitranges\n"
+    gap = "gap: not allowed to list services: default constraints cannot be derived from Services\n"
     assert run("explain", "pod/waiting", "--kubeconfig", kubeconfig, "-o", "name") == (0, "n1\nn0\n", gap)
     assert run("explain", "pod/waiting", "--kubeconfig", kubeconfig, "-o", "name", "--strict") == (3, "n1\nn0\n", gap)
     assert run("snapshot", "--kubeconfig", kubeconfig, "-o", tmp_path / "s.json", "--strict", "-q") == (3, "", "")
@@ -91,12 +92,12 @@ MISUSES = {
     "no duration": (
         ["--request-timeout", "soon"],
         2,
-        "error: invalid duration 'soon': expected a number with a unit like 1s, 2m, 3h, or 0 to wait for ever\n",
+        "error: invalid duration 'soon': expected a number with a unit like 1s, 2m, 3h, or 0 to wait forever\n",
     ),
     "half a duration": (
         ["--request-timeout", "1m30"],
         2,
-        "error: invalid duration '1m30': expected a number with a unit like 1s, 2m, 3h, or 0 to wait for ever\n",
+        "error: invalid duration '1m30': expected a number with a unit like 1s, 2m, 3h, or 0 to wait forever\n",
     ),
     "a negative page": (
         ["--chunk-size", "-1"],

@@ -104,7 +104,7 @@ def test_the_lines_of_a_workloads_template(tmp_path: Path) -> None:
 USAGE: dict[str, tuple[list[str], str]] = {
     "no command": ([], "Usage: kubespread [OPTIONS] COMMAND [ARGS]..."),
     "no cluster": (["explain", POD], "error: no cluster given: name a file or directory with -S/--snapshot or KUBESPREAD_SNAPSHOT"),
-    "no pod": (["explain", "-S", CLUSTER], "error: no pod given: name a manifest, pipe one in, or run where there is a pod.yaml"),
+    "no pod": (["explain", "-S", CLUSTER], "error: no pod given: name a manifest, pipe one in, or run in a directory containing pod.yaml"),
     "an unknown option": (["explain", POD, "--foo"], "error: No such option: --foo"),
     "an unknown format": (["explain", POD, "-S", CLUSTER, "-o", "xml"], "error: Invalid value for '-o' / '--output': 'xml' is not one of"),
     "an unknown node": (["explain", POD, "-S", CLUSTER, "--node", "n9"], "error: no node 'n9' in the cluster"),

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.builders import Data, hard, hosts, owned_by, pod, soft
+from tests.builders import Data, hard, hosts, node, owned_by, pod, soft
 from tests.cli.support import FIXTURES, SIMULATE_SCHEMA, Result, run, shell
 
 WEB = str(FIXTURES / "manifests" / "zone-hard-node-soft.yaml")
@@ -42,13 +42,16 @@ def test_columns_in_a_pipe() -> None:
     result = simulate("--replicas", "7")
     assert (result.code, result.err) == (0, "7 of 7 placed\n")
     assert result.out == (
-        "KEY    MAX-SKEW   DOMAIN   BEFORE   AFTER\n"
-        "zone   1          zone1    1        4\n"
-        "zone   1          zone2    1        3\n"
-        "zone   1          zone3    1        3\n"
-        "node   1          node1    1        4\n"
-        "node   1          node2    1        3\n"
-        "node   1          node3    1        3\n"
+        "NAMESPACE   WORKLOAD    KEY    MAX-SKEW   DOMAIN   BEFORE   AFTER\n"
+        "default     Pod/mypod   zone   1          zone1    1        4\n"
+        "default     Pod/mypod   zone   1          zone2    1        3\n"
+        "default     Pod/mypod   zone   1          zone3    1        3\n"
+        "default     Pod/mypod   node   1          node1    1        4\n"
+        "default     Pod/mypod   node   1          node2    1        3\n"
+        "default     Pod/mypod   node   1          node3    1        3\n"
+        "\n"
+        "NAMESPACE   WORKLOAD    REPLICAS   RUNNING   PLACED   PENDING\n"
+        "default     Pod/mypod   7          0         7        0\n"
     )
 
 
@@ -69,9 +72,9 @@ def test_a_picture_for_people() -> None:
         "  node1   2",
         "  node2   1",
         "  node3   1",
-        "  without zone zone1 there remain 2 of 4",
-        "  without node node1 there remain 2 of 4",
-        "  3 of 4 choices were among equals: the smallest name took them",
+        "  losing zone zone1 leaves 2 of 4",
+        "  losing node node1 leaves 2 of 4",
+        "  3 of 4 placements were ties, broken by node name",
         "4 of 4 placed",
     ]
 
@@ -79,7 +82,7 @@ def test_a_picture_for_people() -> None:
 def test_names_in_a_script() -> None:
     script = f"kubespread simulate {WEB} -S {ZONES} --replicas 15 -o name -q | cut -f2 | sort | uniq -c | tr -s ' '"
     assert shell(script).out == " 5 node1\n 5 node2\n 5 node3\n"
-    assert simulate("--replicas", "2", "-o", "name", "-q").out == "mypod-0\tnode1\nmypod-1\tnode2\n"
+    assert simulate("--replicas", "2", "-o", "name", "-q").out == "default/mypod-0\tnode1\ndefault/mypod-1\tnode2\n"
 
 
 def test_json_keeps_its_schema_and_yaml_is_the_same() -> None:
@@ -91,7 +94,11 @@ def test_json_keeps_its_schema_and_yaml_is_the_same() -> None:
 
 def test_csv() -> None:
     rows = list(csv.reader(io.StringIO(simulate("--replicas", "2", "-o", "csv", "-q").out)))
-    assert [row[:3] for row in rows] == [["replica", "pod", "node"], ["0", "mypod-0", "node1"], ["1", "mypod-1", "node2"]]
+    assert [row[:5] for row in rows] == [
+        ["namespace", "workload", "replica", "pod", "node"],
+        ["default", "Pod/mypod", "0", "mypod-0", "node1"],
+        ["default", "Pod/mypod", "1", "mypod-1", "node2"],
+    ]
     assert len(simulate("--replicas", "2", "-o", "csv", "-q", "--no-headers").out.splitlines()) == 2
 
 
@@ -124,11 +131,11 @@ REQUIREMENTS = {
     "domains": (["--min-domains", "zone=3"], []),
     "too few domains": (["--min-domains", "zone=4"], ["--min-domains zone=4: 3 domains hold replicas"]),
     "survival": (["--survive", "zone=4"], []),
-    "no survival": (["--survive", "zone=5"], ["--survive zone=5: without zone1 there remain 4"]),
-    "an unknown key": (["--survive", "rack=1"], ["--survive rack=1: no node has that label"]),
+    "no survival": (["--survive", "zone=5"], ["--survive zone=5: losing zone1 leaves 4"]),
+    "a key given twice is required twice": (["--survive", "zone=5", "--survive", "zone=4"], ["--survive zone=5: losing zone1 leaves 4"]),
     "several": (
         ["--survive", "zone=5", "--survive", "node=5"],
-        ["--survive zone=5: without zone1 there remain 4", "--survive node=5: without node1 there remain 4"],
+        ["--survive zone=5: losing zone1 leaves 4", "--survive node=5: losing node1 leaves 4"],
     ),
 }
 
@@ -137,26 +144,68 @@ REQUIREMENTS = {
 def test_requirements(case: str) -> None:
     options, failures = REQUIREMENTS[case]
     result = simulate("--replicas", "6", "-q", "-o", "name", *options)
-    assert (result.code, result.err) == (1 if failures else 0, "".join(f"assertion failed: {failure}\n" for failure in failures))
+    assert (result.code, result.err) == (1 if failures else 0, "".join(f"requirement not met: {failure}\n" for failure in failures))
 
 
 def test_what_is_required_decides_when_not_all_are_placed() -> None:
     assert simulate("--replicas", "400", "--require-placed", "300", "-q").code == 0
     result = simulate("--replicas", "400", "--require-placed", "all", "-q")
-    assert (result.code, result.err) == (1, "assertion failed: --require-placed all: 73 of 400 replicas are pending\n")
+    assert (result.code, result.err) == (1, "requirement not met: --require-placed all: 73 of 400 replicas are pending\n")
+
+
+KEY_OPTIONS = ("--max-skew", "--min-domains", "--survive")
+
+
+@pytest.mark.parametrize("option", KEY_OPTIONS)
+def test_a_key_that_nothing_has_is_a_mistake(option: str) -> None:
+    result = simulate("--replicas", "6", option, "zonne=1", option, "rack=1")
+    assert result == (
+        2,
+        "",
+        "error: no node and no constraint has the topology key 'zonne'; did you mean zone?\n"
+        "error: no node and no constraint has the topology key 'rack'; there are node, zone\n",
+    )
+
+
+@pytest.mark.parametrize("option", KEY_OPTIONS)
+def test_a_key_that_only_a_constraint_has_is_not_met(option: str, tmp_path: Path) -> None:
+    cluster = written(tmp_path / "cluster.json", hosts("a", "b"))
+    path = written(tmp_path / "pod.json", pod(constraints=[soft("rack")]))
+    result = run("simulate", path, "-S", cluster, "-q", "-o", "name", option, "rack=1")
+    assert (result.code, result.err) == (1, f"requirement not met: {option} rack=1: no node has that label\n")
+
+
+SHORT_KEYS = {"zone": ZONE, "hostname": HOST, "region": "topology.kubernetes.io/region"}
+
+
+@pytest.mark.parametrize("short", SHORT_KEYS)
+def test_short_names_of_the_well_known_labels(short: str, tmp_path: Path) -> None:
+    nodes = hosts("a", "b")
+    for each in nodes:
+        each["metadata"]["labels"]["topology.kubernetes.io/region"] = "r"
+    cluster, path = written(tmp_path / "cluster.json", nodes), written(tmp_path / "pod.json", pod())
+    result = run("simulate", path, "-S", cluster, "-q", "-o", "name", "--survive", f"{short}=1")
+    lost = {"zone": "a", "hostname": "n0", "region": "r"}[short]
+    assert (result.code, result.err) == (1, f"requirement not met: --survive {SHORT_KEYS[short]}=1: losing {lost} leaves 0\n")
+    for each in nodes:
+        each["metadata"]["labels"][short] = "own"
+    own = run("simulate", path, "-S", written(tmp_path / "own.json", nodes), "-q", "-o", "name", "--survive", f"{short}=1")
+    assert own.err == f"requirement not met: --survive {short}=1: losing own leaves 0\n"
 
 
 MALFORMED = {
     "--max-skew": "zone",
     "--min-domains": "=3",
     "--survive": "zone=many",
+    "--max-skew ": "zone=" + "9" * 5000,
 }
 
 
 @pytest.mark.parametrize("option", MALFORMED)
 def test_malformed_requirements(option: str) -> None:
-    expected = f"error: invalid {option} {MALFORMED[option]!r}: expected KEY=N, such as topology.kubernetes.io/zone=1\n"
-    assert simulate(option, MALFORMED[option]) == (2, "", expected)
+    name = option.strip()
+    expected = f"error: invalid {name} {MALFORMED[option]!r}: expected KEY=N, such as topology.kubernetes.io/zone=1\n"
+    assert simulate(name, MALFORMED[option]) == (2, "", expected)
 
 
 def test_a_running_deployment_is_grown(tmp_path: Path) -> None:
@@ -178,7 +227,7 @@ def test_a_running_deployment_is_grown(tmp_path: Path) -> None:
     again = run("simulate", "deploy/web", "-S", cluster, "--from-scratch", "-o", "json").report_of(SIMULATE_SCHEMA)
     assert (again["present"], again["placed"], again["distribution"][0][0]["before"]) == (0, 5, 0)
     shrunk = run("simulate", "deploy/web", "-S", cluster, "--replicas", "1")
-    assert (shrunk.code, shrunk.err.splitlines()[-1]) == (0, "0 of 0 placed, 2 ran already")
+    assert (shrunk.code, shrunk.err.splitlines()[-1]) == (0, "0 of 0 placed, 2 already running")
 
 
 def test_a_workloads_own_number_of_replicas(tmp_path: Path) -> None:
@@ -233,7 +282,42 @@ def test_several_workloads_are_placed_by_priority_and_meet_each_other(tmp_path: 
     assert result.code == 1
     named = run("simulate", manifest, "-S", cluster, "-o", "name", "--require-placed", "all")
     assert [line.split("\t")[1] for line in named.out.splitlines()] == ["n0", "n1", "n2"]
-    assert named.err.splitlines()[-1] == "assertion failed: Deployment/low: --require-placed all: 1 of 2 replicas are pending"
+    assert named.err.splitlines()[-1] == "requirement not met: default/Deployment/low: --require-placed all: 1 of 2 replicas are pending"
+
+
+def test_every_line_says_whose_it_is(tmp_path: Path) -> None:
+    """In a pipe the answers to several workloads are one text."""
+    items = [deployment("spread", replicas=2, constraints=[hard(ZONE, match={"no": "pod"})]), pod("alone", namespace="shop")]
+    cluster = written(tmp_path / "cluster.json", [*hosts("a", "b"), pod("running", "n0")])
+    manifest = written(tmp_path / "all.json", {"apiVersion": "v1", "kind": "List", "items": items})
+    plain = run("simulate", manifest, "-S", cluster)
+    assert (plain.code, plain.out) == (
+        0,
+        "NAMESPACE   WORKLOAD            KEY                           MAX-SKEW   DOMAIN   BEFORE   AFTER\n"
+        "default     Deployment/spread   topology.kubernetes.io/zone   1          a        0        0\n"
+        "default     Deployment/spread   topology.kubernetes.io/zone   1          b        0        0\n"
+        "\n"
+        "NAMESPACE   WORKLOAD    NODE   PLACED\n"
+        "shop        Pod/alone   n1     1\n"
+        "\n"
+        "NAMESPACE   WORKLOAD            REPLICAS   RUNNING   PLACED   PENDING\n"
+        "default     Deployment/spread   2          0         2        0\n"
+        "shop        Pod/alone           1          0         1        0\n",
+    )
+    assert all(line.startswith(("default/Deployment/spread: ", "shop/Pod/alone: ")) for line in plain.err.splitlines())
+    assert "shop/Pod/alone: 1 of 1 placed\n" in plain.err
+    names = run("simulate", manifest, "-S", cluster, "-o", "name", "-q").out.splitlines()
+    assert [line.split("\t")[1] for line in names] == ["n1", "n0", "n1"]
+    assert (names[0].startswith("default/spread-"), names[2]) == (True, "shop/alone-0\tn1")
+    rows = list(csv.DictReader(io.StringIO(run("simulate", manifest, "-S", cluster, "-o", "csv", "-q").out)))
+    whose = [(row["namespace"], row["workload"]) for row in rows]
+    assert whose == [("default", "Deployment/spread"), ("default", "Deployment/spread"), ("shop", "Pod/alone")]
+
+
+def test_default_constraints_without_domains_leave_the_nodes_to_show(tmp_path: Path) -> None:
+    cluster = written(tmp_path / "cluster.json", [{**node("n"), "metadata": {"name": "n"}}, pod("running", "n")])
+    result = run("simulate", written(tmp_path / "web.json", deployment(replicas=2)), "-S", cluster, "--no-headers", "-q")
+    assert result.out == "default   Deployment/web   n   2\n\ndefault   Deployment/web   2   0   2   0\n"
 
 
 def test_several_manifests_and_standard_input(tmp_path: Path) -> None:
@@ -279,6 +363,7 @@ def test_a_pod_that_a_plugin_rejects_as_a_whole(tmp_path: Path) -> None:
     assert (result.code, result.err.splitlines()) == (
         1,
         [
+            "gap: no Pod objects: every node counts as empty",
             "gap: no Service objects: default constraints cannot be derived from Services",
             "not modelled: claims of each replica: all are judged with those of the first, and none is bound by a placement",
             "0 of 1 placed",
@@ -306,10 +391,22 @@ def test_a_stateful_set_goes_on_with_the_ordinals_it_lacks(tmp_path: Path) -> No
     manifest = written(tmp_path / "db.json", stateful)
     for asked in (manifest, "sts/db"):
         lines = run("simulate", asked, "-S", cluster, "-o", "name", "-q").out.splitlines()
-        assert [line.split("\t")[0] for line in lines] == ["db-1", "db-3"]
+        assert [line.split("\t")[0] for line in lines] == ["default/db-1", "default/db-3"]
 
 
 def test_releases_without_modelled_scores_are_refused() -> None:
     assert simulate("--replicas", "3", "--kube-version", "1.24", "-o", "name", "-q").out.count("\n") == 3
     expected = "error: kube-scheduler 1.23: where replicas land depends on scores, which are modelled since 1.24\n"
     assert simulate("--replicas", "3", "--kube-version", "1.23") == (2, "", expected)
+
+
+def test_a_pod_that_the_scheduler_fails_with_an_error_is_not_placed(tmp_path: Path) -> None:
+    """A selector that no API server would store fails the pod before any node is looked at."""
+    broken = pod("waiting", constraints=[hard(ZONE)])
+    broken["spec"]["topologySpreadConstraints"][0]["labelSelector"] = {"matchExpressions": [{"key": "a", "operator": "Bogus"}]}
+    cluster = written(tmp_path / "cluster.json", [*hosts("a", "b"), broken])
+    result = run("simulate", "pod/waiting", "-S", cluster, "-o", "json", "--survive", "zone=1", "--preemption", "--runs", "2")
+    report = result.report_of(SIMULATE_SCHEMA)
+    assert (result.code, report["replicas"], report["placed"], report["worstLoss"][ZONE]["remaining"]) == (1, 1, 0, 0)
+    assert "Bogus" in report["stopped"]
+    assert result.err == f"requirement not met: --survive {ZONE}=1: losing a leaves 0\n"

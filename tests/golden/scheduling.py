@@ -14,16 +14,16 @@ def differences(recorded: Recorded, kube_version: str | None = None) -> Iterator
     """Where we disagree with the recorded answer to one scheduler case; its keys say what is asked."""
     case, expect = recorded
     snapshot = kubespread.Snapshot.from_objects([*case["nodes"], *(case["pods"] or []), *(case.get("objects") or [])])
-    asked = {
-        "scheduler_config": case.get("config"),
-        "kube_version": kube_version,
-        "feature_gates": case.get("gates"),
-        "admission": case.get("admission", False),
-        "default_toleration_seconds": False,
-        "pod_node_selector": True,
-    }
+    scheduler = kubespread.Scheduler(
+        config=case.get("config"),
+        kube_version=kube_version,
+        feature_gates=case.get("gates"),
+        admission=case.get("admission", False),
+        default_toleration_seconds=False,
+        pod_node_selector=True,
+    )
     try:
-        ours = _simulated(snapshot, case, asked) if "replicas" in case else _explained(snapshot, case, asked)
+        ours = _simulated(snapshot, case, scheduler) if "replicas" in case else _explained(snapshot, case, scheduler)
     except KubespreadError as error:
         wanted = _refusals(case, expect)
         missing = [text for text in wanted if text not in str(error)]
@@ -51,8 +51,8 @@ def _compared(case: str, what: str, wanted: Any, ours: Any) -> Iterator[Differen
         yield Difference(case, what, wanted, ours)
 
 
-def _simulated(snapshot: kubespread.Snapshot, case: Data, asked: Data) -> Data:
-    report = kubespread.simulate(snapshot, case["pod"], case["replicas"], ties="name", **asked).to_dict()
+def _simulated(snapshot: kubespread.Snapshot, case: Data, scheduler: kubespread.Scheduler) -> Data:
+    report = kubespread.simulate(snapshot, case["pod"], case["replicas"], scheduler, ties="name").to_dict()
     placements = [{key: placement[key] for key in ("node", "total", "ties")} for placement in report["placements"]]
     return {"placements": placements, "stopped": report["stopped"]}
 
@@ -61,11 +61,11 @@ def _expected_run(expect: Data) -> Data:
     return {"placements": expect.get("placements") or [], "stopped": expect.get("stopped", expect.get("error"))}
 
 
-def _explained(snapshot: kubespread.Snapshot, case: Data, asked: Data) -> Data:
+def _explained(snapshot: kubespread.Snapshot, case: Data, scheduler: kubespread.Scheduler) -> Data:
     pod, namespace = case["pod"], None
     if case.get("stored"):
         pod, namespace = f"pod/{pod['metadata']['name']}", pod["metadata"].get("namespace", "default")
-    report = kubespread.explain(snapshot, pod, preemption=case.get("preempt", False), namespace=namespace, **asked).to_dict()
+    report = kubespread.explain(snapshot, pod, scheduler, preemption=case.get("preempt", False), namespace=namespace).to_dict()
     return {
         "fitError": report["message"],
         "nominated": report["nominated"],

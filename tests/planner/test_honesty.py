@@ -7,13 +7,17 @@ from typing import Any
 import pytest
 
 import kubespread
-from tests.builders import hard, node, owned_by, owner, pod
+from tests.builders import node, pod
 
 Data = dict[str, Any]
 
 
 def ask(candidate: Data, *objects: Data, config: str | None = None) -> kubespread.ExplainReport:
     return kubespread.explain(kubespread.Snapshot.from_objects([node("n"), *objects]), candidate, scheduler_config=config)
+
+
+def pod_group(name: str, api_version: str) -> Data:
+    return {"apiVersion": api_version, "kind": "PodGroup", "metadata": {"name": name, "namespace": "default"}, "spec": {"minMember": 3}}
 
 
 NOT_MODELLED: dict[str, tuple[Data, list[Data], list[str]]] = {
@@ -28,6 +32,32 @@ NOT_MODELLED: dict[str, tuple[Data, list[Data], list[str]]] = {
         [],
         ["waiting for scheduling gates: [a b]; the pod is judged as if they were removed"],
     ),
+    "a scheduling group": (
+        pod(schedulingGroup={"podGroupName": "ring"}),
+        [],
+        ["pod group ring (spec.schedulingGroup): pods are judged one at a time, not all or none of the group"],
+    ),
+    "a pod group of the coscheduling plugin": (
+        pod(labels={"scheduling.x-k8s.io/pod-group": "ring"}),
+        [pod_group("ring", "scheduling.x-k8s.io/v1alpha1")],
+        ["pod group ring (label scheduling.x-k8s.io/pod-group): pods are judged one at a time, not all or none of the group"],
+    ),
+    "a pod group of the coscheduling plugin's first release": (
+        pod(labels={"pod-group.scheduling.sigs.k8s.io/name": "ring"}),
+        [],
+        ["pod group ring (label pod-group.scheduling.sigs.k8s.io/name): pods are judged one at a time, not all or none of the group"],
+    ),
+    "a pod group of Volcano": (
+        {**pod(), "metadata": {"name": "web", "annotations": {"scheduling.k8s.io/group-name": "ring"}}},
+        [],
+        ["pod group ring (annotation scheduling.k8s.io/group-name): pods are judged one at a time, not all or none of the group"],
+    ),
+    "PodGroups of the pod's namespace": (
+        pod(),
+        [pod_group("a", "scheduling.k8s.io/v1alpha2"), pod_group("b", "scheduling.volcano.sh/v1beta1")],
+        ["PodGroup a, b of namespace default: pods are judged one at a time, not all or none of a group"],
+    ),
+    "PodGroups of other namespaces": (pod(namespace="other"), [pod_group("a", "scheduling.k8s.io/v1alpha2")], []),
 }
 
 
@@ -71,44 +101,3 @@ kind: KubeSchedulerConfiguration
 extenders: [{urlPrefix: "http://example.com"}]
 """
     assert ask(pod(), config=config).not_modelled == ("extenders: what they would filter or score",)
-
-
-NO_SERVICES = "no Service objects: default constraints cannot be derived from Services"
-SERVICE = owner("Service", "web", {"app": "web"}, api_version="v1")
-OWNED = {**pod(), "metadata": {**pod()["metadata"], "ownerReferences": owned_by("ReplicaSet", "rs")}}
-NAMESPACED = {"topologyKey": "zone", "labelSelector": {}, "namespaceSelector": {"matchLabels": {"env": "dev"}}}
-GAPS: dict[str, tuple[Data, list[Data], list[str]]] = {
-    "no Services": (pod(), [], [NO_SERVICES]),
-    "a Service": (pod(), [SERVICE], []),
-    "constraints of its own need no Services": (pod(constraints=[hard()]), [], []),
-    "claims without claim objects": (
-        pod(volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}]),
-        [SERVICE],
-        ["no PersistentVolumeClaim objects: zones, binding and limits of the pod's claims are not evaluated"],
-    ),
-    "a namespaceSelector without namespaces": (
-        pod(affinity={"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [NAMESPACED]}}),
-        [SERVICE],
-        ["no Namespace objects: the pod's namespaceSelectors see no labels"],
-    ),
-    "a controller that is missing": (
-        OWNED,
-        [SERVICE],
-        ["ReplicaSet default/rs, the pod's controller, is missing: default constraints cannot be derived from its selector"],
-    ),
-}
-
-
-@pytest.mark.parametrize("case", GAPS)
-def test_gaps(case: str) -> None:
-    candidate, objects, expected = GAPS[case]
-    assert list(ask(candidate, *objects).gaps) == expected
-
-
-def test_a_deployments_own_replica_set_is_no_gap() -> None:
-    template = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "c", "image": "x"}]}}
-    spec = {"selector": {"matchLabels": {"app": "web"}}, "template": template}
-    deployment = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}, "spec": spec}
-    report = ask(deployment)
-    assert (list(report.gaps), [constraint.source for constraint in report.constraints]) == ([NO_SERVICES], ["system", "system"])
-    assert report.constraints[0].selector.startswith("app=web,pod-template-hash=")

@@ -28,8 +28,12 @@ from tests.property.test_placing import everything, questions
 Data = dict[str, Any]
 
 HEAD = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
-DISABLED = st.lists(st.sampled_from(["InterPodAffinity", "PodTopologySpread", "NodeResourcesFit", "TaintToleration", "NodePorts"]), max_size=2)
-WEIGHTS = st.dictionaries(st.sampled_from(["PodTopologySpread", "InterPodAffinity", "ImageLocality", "NodeAffinity"]), st.integers(1, 9), max_size=2)
+DISABLED = st.lists(
+    st.sampled_from(["InterPodAffinity", "PodTopologySpread", "NodeResourcesFit", "TaintToleration", "NodePorts"]), max_size=2
+)
+WEIGHTS = st.dictionaries(
+    st.sampled_from(["PodTopologySpread", "InterPodAffinity", "ImageLocality", "NodeAffinity"]), st.integers(1, 9), max_size=2
+)
 ARGS = st.sampled_from(
     [
         [],

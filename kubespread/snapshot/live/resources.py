@@ -11,6 +11,8 @@ UNAUTHORIZED, FORBIDDEN, NOT_FOUND = 401, 403, 404
 RUNNING_PODS = "status.phase!=Succeeded,status.phase!=Failed"
 _INDISPENSABLE = frozenset({"Node", "Pod"})
 _OPTIONAL_GROUP = "resource.k8s.io/v1"
+# No part of most clusters: a pod says itself which group it belongs to.
+_NOT_ASKED_FOR = frozenset({"PodGroup"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,4 +61,4 @@ class Resource:
         return "" if self.api_version == _OPTIONAL_GROUP else f"{self.plural} could not be read (not served as {self.api_version})"
 
 
-RESOURCES = tuple(Resource(api_version, kind) for api_version, kind in KINDS)
+RESOURCES = tuple(Resource(api_version, kind) for api_version, kind in KINDS if kind not in _NOT_ASKED_FOR)

@@ -1,0 +1,52 @@
+"""Topology keys as people type them: ``zone`` for the well-known label, and what an unknown key may have meant."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+
+from kubespread.errors import UsageError
+from kubespread.kube.objects import Node
+
+SHORT_KEYS = {
+    "hostname": "kubernetes.io/hostname",
+    "region": "topology.kubernetes.io/region",
+    "zone": "topology.kubernetes.io/zone",
+}
+
+_FEW = 8
+"""How many keys are named where none is spelled alike."""
+
+
+def full_topology_key(key: str, nodes: Sequence[Node]) -> str:
+    """The well-known label that a short key stands for, where nodes have it and none has a label of just that name."""
+    labels = _label_keys(nodes)
+    well_known = SHORT_KEYS.get(key, key)
+    return well_known if key not in labels and well_known in labels else key
+
+
+def check_topology_keys(keys: Iterable[str], nodes: Sequence[Node], constraint_keys: Iterable[str]) -> None:
+    """Refuse keys that neither a node nor a constraint has. Raises UsageError with a line for each."""
+    known = _label_keys(nodes) | set(constraint_keys)
+    unknown = [key for key in dict.fromkeys(keys) if key not in known]
+    if unknown:
+        raise UsageError("\n".join(f"no node and no constraint has the topology key {key!r}{_near(key, known)}" for key in unknown))
+
+
+def _label_keys(nodes: Sequence[Node]) -> set[str]:
+    return {key for node in nodes for key in node.metadata.labels}
+
+
+def _near(key: str, known: set[str]) -> str:
+    """A hint at keys that are spelled alike, in full or behind their prefix; else at those there are."""
+    by_spelling: dict[str, list[str]] = {}
+    for full in sorted(known):
+        for spelling in {full, full.rpartition("/")[2]}:
+            by_spelling.setdefault(spelling, []).append(full)
+    spellings = (key, key.rpartition("/")[2])
+    close = dict.fromkeys(
+        full for spelled in spellings for match in difflib.get_close_matches(spelled, by_spelling) for full in by_spelling[match]
+    )
+    if close:
+        return f"; did you mean {' or '.join(close)}?"
+    return f"; there are {', '.join(sorted(known))}" if 0 < len(known) <= _FEW else ""
