@@ -6,18 +6,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
+import msgspec
+
 from kubespread.candidate.manifests import Manifest, handled_as
-from kubespread.errors import Fault, ManifestError
+from kubespread.errors import Fault, ManifestError, SnapshotError
 from kubespread.kube.admission import default_storage_class
 from kubespread.kube.cluster_objects import FIELDS, ClusterObjects
-from kubespread.kube.decoding import DecodingError
+from kubespread.kube.decoding import DecodingError, normalized
 from kubespread.kube.meta import ApiObject
 from kubespread.kube.quota import with_usage
 from kubespread.kube.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
 from kubespread.kube.workloads import WORKLOADS
 from kubespread.manifest.documents import KubernetesObject
 from kubespread.manifest.lines import FieldLines
-from kubespread.snapshot.snapshot import CLUSTER_SCOPED, Snapshot, SnapshotBuilder, TypedReader
+from kubespread.snapshot.snapshot import CLUSTER_SCOPED, KINDS, Snapshot, SnapshotBuilder, TypedReader
 
 T = TypeVar("T", bound=ApiObject)
 
@@ -31,13 +33,13 @@ _SELECTING = ("ReplicaSet", "StatefulSet", "ReplicationController")
 def with_given(snapshot: Snapshot, manifests: Iterable[Manifest], namespace: str) -> tuple[Snapshot, tuple[str, ...]]:
     """The cluster with all that scheduling reads of the manifests beside pods and workloads, and a note a file.
 
-    Quotas say what is used, the new ones too.
-    ``namespace`` is that of objects that name none. Raises ManifestError for values of the wrong type.
+    Quotas say what is used, the new ones too. ``namespace`` is that of objects that name none. Raises ManifestError for
+    values of the wrong type, and SnapshotError where admission would compute with amounts that are none.
     """
     notes = []
     for manifest in manifests:
         given = _typed(manifest, namespace)
-        snapshot = _applied(snapshot, given)
+        snapshot = _applied(snapshot, given) if given else snapshot
         names: dict[str, list[str]] = {}
         for found in given:
             if not isinstance(found, _WORKLOADS):
@@ -45,6 +47,7 @@ def with_given(snapshot: Snapshot, manifests: Iterable[Manifest], namespace: str
         if names:
             listed = ", ".join(f"{kind} {', '.join(of_kind)}" for kind, of_kind in names.items())
             notes.append(f"taken to be in the cluster, since {manifest.file} brings it: {listed}")
+    _check_amounts(snapshot.objects)
     quotas = with_usage(snapshot.objects.resource_quotas, snapshot.pods)
     return replace(snapshot, objects=replace(snapshot.objects, resource_quotas=quotas)), tuple(notes)
 
@@ -52,10 +55,11 @@ def with_given(snapshot: Snapshot, manifests: Iterable[Manifest], namespace: str
 def _typed(manifest: Manifest, namespace: str) -> list[ApiObject]:
     reader, typed = TypedReader(), []
     for item in manifest.found:
-        if item is manifest.chosen or (item.kind in WORKLOADS and item.kind not in _SELECTING):
+        cls = KINDS.get((item.api_version, item.kind))
+        if cls is None or (item.kind in WORKLOADS and item.kind not in _SELECTING):
             continue
         try:
-            found = reader.read_plain(item.data)
+            found = reader.read_plain(normalized(item.data, cls))
         except DecodingError as error:
             if item.kind in WORKLOADS:
                 continue  # Said where it is asked about.
@@ -65,6 +69,15 @@ def _typed(manifest: Manifest, namespace: str) -> list[ApiObject]:
                 found.metadata.namespace = found.metadata.namespace or namespace
             typed.append(found)
     return typed
+
+
+def _check_amounts(objects: ClusterObjects) -> None:
+    for found in (*objects.limit_ranges, *objects.resource_quotas, *objects.runtime_classes):
+        try:
+            normalized(msgspec.to_builtins(found), type(found))
+        except DecodingError as error:
+            name = "/".join(filter(None, (found.metadata.namespace, found.metadata.name)))
+            raise SnapshotError(f"{type(found).__name__} {name}: {error.path}: {error}") from error
 
 
 def _fault(manifest: Manifest, item: KubernetesObject, error: DecodingError) -> Fault:
@@ -88,7 +101,9 @@ def _applied(snapshot: Snapshot, given: Sequence[ApiObject]) -> Snapshot:
 
 
 def _over(known: tuple[T, ...], given: tuple[T, ...]) -> tuple[T, ...]:
-    """As if ``given`` were applied: what is there already keeps its status and its owners, or stays as it is."""
+    """As if ``given`` were applied: what is there already keeps its status, or stays as it is."""
+    if not given:
+        return known
     by_name = {(found.metadata.namespace, found.metadata.name): found for found in known}
     for found in given:
         key = (found.metadata.namespace, found.metadata.name)

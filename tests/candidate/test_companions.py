@@ -156,3 +156,11 @@ def test_a_job_beside_its_service_is_spread_by_it() -> None:
     (report,) = kubespread.simulate_together(cluster, [listed(job, owner("Service", "s", {"foo": "bar"}, api_version="v1"))])
     zones = Counter("b" if placement.node == "n2" else "a" for placement in report.placements)
     assert zones == {"a": 1, "b": 1}
+
+
+def test_an_amount_that_is_none_is_a_fault_and_not_a_crash() -> None:
+    limits = named("LimitRange", "lr", spec={"limits": [{"type": "Container", "max": {"cpu": "lots"}}]})
+    with pytest.raises(kubespread.ManifestError, match=r"spec.limits\[0\].max\[cpu\]: .*quantities must match the regular expression"):
+        ask(listed(limits, pod()))
+    with pytest.raises(kubespread.SnapshotError, match=r"^LimitRange default/lr: spec.limits\[0\].max\[cpu\]: quantities must match"):
+        ask(pod(), limits)
