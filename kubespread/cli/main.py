@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from kubespread.cli.exitcodes import ExitCode
+from kubespread.cli.stderr import say
 from kubespread.errors import KubespreadError, SnapshotError
 
 PLUGIN_PREFIX = "kubectl-"
@@ -67,14 +68,15 @@ def program_name() -> str:
 
 
 def _complain(message: str) -> None:
-    for line in message.splitlines():
-        sys.stderr.write(f"error: {line}\n")
+    for line in message.split("\n"):
+        say(f"error: {line}")
 
 
 def _leave(code: int) -> NoReturn:
     """Flush what is left; a closed pipe must not make Python complain on its way out."""
     try:
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except BrokenPipeError:
         code = ExitCode.BROKEN_PIPE
     if code == ExitCode.BROKEN_PIPE:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import csv as csv_writer
-import io
 from collections.abc import Iterator, Sequence
 
+from kubespread.escaping import escaped
 from kubespread.planner.simulation_report import DomainChange, LookAhead, SimulateReport, Spread
 from kubespread.render.arithmetic import letter, preemption, short_key
+from kubespread.render.comma_separated import separated_by_commas
 from kubespread.render.plain import align
 
 _EMPTY = '""'
@@ -18,16 +18,12 @@ _THERE, _ADDED = "▒", "█"
 
 def names(report: SimulateReport) -> str:
     """``pod<TAB>node``, one replica a line."""
-    return "".join(f"{placement.pod}\t{placement.node}\n" for placement in report.placements)
+    return "".join(f"{escaped(placement.pod)}\t{escaped(placement.node)}\n" for placement in report.placements)
 
 
 def csv(report: SimulateReport, *, headers: bool) -> str:
-    out = io.StringIO()
-    writer = csv_writer.writer(out, lineterminator="\n")
-    if headers:
-        writer.writerow(["replica", "pod", "node", "total", "ties"])
-    writer.writerows([each.replica, each.pod, each.node, each.total, each.ties] for each in report.placements)
-    return out.getvalue()
+    rows = [[each.replica, each.pod, each.node, each.total, each.ties] for each in report.placements]
+    return separated_by_commas([["replica", "pod", "node", "total", "ties"], *rows] if headers else rows)
 
 
 def columns(report: SimulateReport, *, headers: bool) -> str:
@@ -47,7 +43,7 @@ def columns(report: SimulateReport, *, headers: bool) -> str:
 
 def picture(report: SimulateReport) -> str:
     """The whole answer for people."""
-    return "".join(f"{line}\n" for line in _picture(report))
+    return "".join(f"{escaped(line)}\n" for line in _picture(report))
 
 
 def _picture(report: SimulateReport) -> Iterator[str]:
