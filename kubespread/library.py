@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +12,7 @@ from kubespread.candidate.candidate import Surroundings
 from kubespread.candidate.manifests import Manifest, from_manifest, from_object, read_manifest
 from kubespread.candidate.replicas import present_replicas, replica_names
 from kubespread.candidate.stored import from_cluster, is_reference
-from kubespread.errors import Fault, ManifestError, UsageError
+from kubespread.errors import Fault, KubespreadError, ManifestError, UsageError
 from kubespread.kube.admission import DEFAULT_NAMESPACE, default_storage_class
 from kubespread.kube.admission_objects import AdmissionPlugins
 from kubespread.kube.cluster_objects import ClusterObjects
@@ -101,6 +102,7 @@ class SimulateOptions(TypedDict, total=False):
     pod_node_selector: bool
     ties: Ties
     heard: Callable[[int], None] | None
+    refused: Callable[[KubespreadError], None] | None
 
 
 def simulate(
@@ -145,6 +147,7 @@ def simulate_together(
     pod_node_selector: bool = False,
     ties: Ties = "scheduler",
     heard: Callable[[int], None] | None = None,
+    refused: Callable[[KubespreadError], None] | None = None,
 ) -> tuple[SimulateReport, ...]:
     """The workloads of ``pods``, and of every manifest among them, placed as kube-scheduler's queue would have them.
 
@@ -153,8 +156,9 @@ def simulate_together(
     already is grown to that number from the replicas it has; ``from_scratch`` takes those away first. Equal scores go to
     the smallest name, with ``seed`` to chance; ``runs`` repeats that with the seeds that follow. ``keys`` are topology
     keys to report about besides those of the constraints, zone and hostname. ``preemption`` asks what preemption would do
-    for the first replica without a node. ``heard`` is told now and then how many replicas are placed. Everything else as
-    for `explain`. Raises ManifestError, SnapshotError and UsageError.
+    for the first replica without a node. ``heard`` is told now and then how many replicas are placed; ``refused`` is told of
+    workloads that the API server would not take, and the others are placed all the same: without it the first one raises.
+    Everything else as for `explain`. Raises ManifestError, SnapshotError and UsageError.
     """
     if replicas is not None and replicas < 0:
         raise UsageError(f"replicas must be at least 0, not {replicas}")
@@ -162,9 +166,11 @@ def simulate_together(
         raise UsageError(f"runs must be at least 1, not {runs}")
     chosen = [each for pod in pods for each in _workloads(pod, name)]
     plugins = AdmissionPlugins(admission, default_toleration_seconds, pod_node_selector)
-    queue = [
-        _Asked(snapshot, pod, scheduler_config, kube_version, own, namespace, scheduler_name, feature_gates, plugins) for pod, own in chosen
-    ]
+
+    def ask(pod: PodSource, own: str | None) -> _Asked:
+        return _Asked(snapshot, pod, scheduler_config, kube_version, own, namespace, scheduler_name, feature_gates, plugins)
+
+    queue = _each(chosen, ask, refused)
     queue.sort(key=lambda asked: -priority_of(asked.chosen.pod))
     reports: list[SimulateReport] = []
     placed: list[Pod] = []
@@ -197,6 +203,30 @@ def simulate_together(
         reports.append(report.with_gaps(asked.gaps) if asked.gaps else report)
         placed += cluster.copies(candidate.pod, (cluster.node_index[placement.node] for placement in report.placements))
     return tuple(reports)
+
+
+def _each(
+    sources: Sequence[tuple[PodSource, str | None]],
+    ask: Callable[[PodSource, str | None], _Asked],
+    refused: Callable[[KubespreadError], None] | None,
+) -> list[_Asked]:
+    """The question of each workload. One that is refused leaves the others be where somebody hears of it, and some are left."""
+    asked: list[_Asked] = []
+    errors: list[KubespreadError] = []
+    for source, name in sources:
+        try:
+            asked.append(ask(source, name))
+        except (ManifestError, UsageError) as error:
+            if refused is None:
+                raise
+            errors.append(error)
+    last = None if asked else errors.pop()
+    if refused is not None:
+        for heard in errors:
+            refused(heard)
+    if last is not None:
+        raise last
+    return asked
 
 
 PodSource = Mapping[str, Any] | str | Path | Manifest
@@ -246,7 +276,8 @@ class _Asked:
             self.chosen = from_manifest(read_manifest(str(pod)), surroundings)
         self.profile = _profile(scheduler_config, scheduler_name or self.chosen.pod.spec.scheduler_name, version)
         self.cluster = Cluster(snapshot.nodes, snapshot.pods, _with_companions(snapshot.objects, self.chosen.companions))
-        self.gaps = origin.gaps if kube_version is not None else (*origin.gaps, *_version_gap(origin.server_version, version))
+        gaps = (*origin.gaps, *self.chosen.gaps)
+        self.gaps = gaps if kube_version is not None else (*gaps, *_version_gap(origin.server_version, version))
 
 
 def _version_gap(server_version: str, version: KubeVersion) -> Iterator[str]:
@@ -306,7 +337,7 @@ def _config_text(config: str | Path) -> tuple[str, bytes]:
     given = str(config)
     try:
         if isinstance(config, str) and ("\n" in given or given.lstrip().startswith("{")):
-            return _CONFIG_TEXT, text_bytes(given.encode(), MAX_MANIFEST_BYTES)
+            return _CONFIG_TEXT, text_bytes(os.fsencode(given), MAX_MANIFEST_BYTES)
         return display_name(given), read_text_bytes(given, MAX_MANIFEST_BYTES)
     except OSError as error:
         raise ManifestError(given, [Fault(error.strerror or str(error))]) from error

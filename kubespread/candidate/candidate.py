@@ -32,6 +32,8 @@ class Candidate:
     """What creates the pod, None for a pod by itself."""
     replicas: int = 1
     """How many of it the workload asks for."""
+    gaps: tuple[str, ...] = ()
+    """What stands in the same manifest, matters and is not read."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,8 +26,9 @@ from kubespread.kube.validation.faults import FieldFault, required
 from kubespread.manifest.documents import KubernetesObject, objects
 from kubespread.manifest.events import MalformedError
 from kubespread.manifest.lines import FieldLines
+from kubespread.manifest.pod_templates import full_kind, holds_pods, skipped_gaps
 from kubespread.manifest.reading import MAX_MANIFEST_BYTES, display_name, read_text_bytes
-from kubespread.manifest.workload import PodManifest, is_workload, pod_manifest
+from kubespread.manifest.workload import PodManifest, built_in_kind, is_workload, pod_manifest
 
 _SELECTING_KINDS = frozenset({"Deployment", "ReplicaSet", "StatefulSet", "DaemonSet"})
 _OBJECT_NAME = "<object>"
@@ -46,6 +47,12 @@ class Manifest:
         """What can be chosen by name."""
         return [_label(item) for item in self.found if is_workload(item)]
 
+    @property
+    def gaps(self) -> tuple[str, ...]:
+        """Objects that hold pods in a way that is not known."""
+        others = (item for item in self.found if not is_workload(item) and holds_pods(item.api_version, item.kind, item.data))
+        return tuple(skipped_gaps(full_kind(item.api_version, item.kind) for item in others))
+
 
 def read_manifest(path: str) -> Manifest:
     """The manifest at ``path`` (``-``: standard input). Raises ManifestError."""
@@ -62,7 +69,7 @@ def read_manifest(path: str) -> Manifest:
 def from_manifest(manifest: Manifest, surroundings: Surroundings) -> Candidate:
     """The pod of the manifest's workload, the one named where there are several. Raises ManifestError and UsageError."""
     source = _choose(manifest.file, manifest.found, surroundings.name)
-    return _candidate(manifest.file, FieldLines(manifest.text), source, surroundings)
+    return replace(_candidate(manifest.file, FieldLines(manifest.text), source, surroundings), gaps=manifest.gaps)
 
 
 def from_object(data: Mapping[str, Any], surroundings: Surroundings) -> Candidate:
@@ -83,7 +90,7 @@ def _candidate(file: str, lines: FieldLines | None, source: KubernetesObject, su
             raise ManifestError(file, placed)
 
     try:
-        source = replace(source, data=normalized_workload(source.data, source.kind))
+        source = replace(source, data=normalized_workload(source.data, built_in_kind(source)))
     except DecodingError as error:
         refuse([(error.path, f"{_handled_as(source)}{error}")])
     manifest = _pod_manifest(file, source, _namespace(source, surroundings))
@@ -105,9 +112,10 @@ def _candidate(file: str, lines: FieldLines | None, source: KubernetesObject, su
 def _replicas(source: KubernetesObject) -> int:
     """How many pods the workload runs at once."""
     spec = source.data.get("spec") or {}
-    if source.kind == "CronJob":
+    kind = built_in_kind(source)
+    if kind == "CronJob":
         spec = (spec.get("jobTemplate") or {}).get("spec") or {}
-    if source.kind in ("Job", "CronJob"):
+    if kind in ("Job", "CronJob"):
         at_once = int(spec.get("parallelism", 1))
         return min(at_once, int(spec.get("completions", at_once)))
     replicas = spec.get("replicas", 1)
@@ -117,7 +125,7 @@ def _replicas(source: KubernetesObject) -> int:
 def _choose(file: str, found: Sequence[KubernetesObject], name: str | None) -> KubernetesObject:
     workloads = [item for item in found if is_workload(item)]
     if not workloads:
-        kinds = ", ".join(sorted({item.kind or "an object without kind" for item in found}))
+        kinds = ", ".join(sorted({full_kind(item.api_version, item.kind) or "an object without kind" for item in found}))
         raise ManifestError(file, [Fault(f"expected a Pod or a workload, found {kinds or 'nothing'}")])
     chosen = [item for item in workloads if name is None or name in (item.name, _label(item))]
     if len(chosen) == 1:
@@ -174,7 +182,7 @@ def _template_faults(manifest: PodManifest) -> list[FieldFault]:
     template: Any = source.data
     for step in path.split("."):
         template = template[step]
-    if source.kind in _SELECTING_KINDS:
+    if built_in_kind(source) in _SELECTING_KINDS:
         selector = (source.data.get("spec") or {}).get("selector")
         typed = decode(selector, LabelSelector, "spec.selector") if selector is not None else None
         faults += selector_problems(typed, decode_pod(template, path), path)

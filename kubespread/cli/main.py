@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from kubespread.cli.exitcodes import ExitCode
-from kubespread.cli.stderr import say
+from kubespread.cli.stderr import complain
 from kubespread.errors import KubespreadError, SnapshotError
 
 PLUGIN_PREFIX = "kubectl-"
@@ -22,7 +22,7 @@ def main() -> NoReturn:
     try:
         code = _run()
     except KubespreadError as error:
-        _complain(str(error))
+        complain(str(error))
         code = ExitCode.NO_CLUSTER if isinstance(error, SnapshotError) else ExitCode.BAD_INPUT
     except KeyboardInterrupt:
         code = ExitCode.INTERRUPTED
@@ -31,10 +31,10 @@ def main() -> NoReturn:
     except Exception as error:  # the last resort: a bug ends with one line and its own exit code, never a traceback
         if debug:
             raise
-        _complain(f"this is a bug in kubespread: {type(error).__name__}: {' '.join(str(error).split())} (run again with --debug)")
+        complain(f"this is a bug in kubespread: {type(error).__name__}: {' '.join(str(error).split())} (run again with --debug)")
         code = ExitCode.BUG
     if code == ExitCode.INTERRUPTED:
-        _complain("interrupted")
+        complain("interrupted")
     _leave(code)
 
 
@@ -56,7 +56,7 @@ def _run() -> int:
         message = getattr(error, "format_message", error.__str__)()
         context = getattr(error, "ctx", None)
         command = context.command_path if context is not None else program_name()
-        _complain(f"{' '.join(message.split())} (see '{command} --help')")
+        complain(f"{' '.join(message.split())} (see '{command} --help')")
         return ExitCode.BAD_INPUT
     return int(result or ExitCode.YES)
 
@@ -65,11 +65,6 @@ def program_name() -> str:
     """What to call ourselves in usage texts: ``kubectl kubespread`` when kubectl ran us as its plugin."""
     name = Path(sys.argv[0]).name
     return f"kubectl {name.removeprefix(PLUGIN_PREFIX)}" if name.startswith(PLUGIN_PREFIX) else "kubespread"
-
-
-def _complain(message: str) -> None:
-    for line in message.split("\n"):
-        say(f"error: {line}")
 
 
 def _leave(code: int) -> NoReturn:

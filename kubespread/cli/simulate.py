@@ -41,8 +41,10 @@ from kubespread.cli.options import (
 from kubespread.cli.output import emit, note, note_beside, note_source, stdout_is_terminal
 from kubespread.cli.pod import manifest_paths
 from kubespread.cli.requirements import Requirements, count
+from kubespread.cli.stderr import complain
 
 if TYPE_CHECKING:
+    from kubespread.errors import KubespreadError
     from kubespread.planner.simulation_report import SimulateReport
 
 _MAX = "max"
@@ -151,6 +153,7 @@ def simulate(
     access = Access(kubeconfig, context, cluster, user, as_user, tuple(as_group or ()), timeout, chunk_size)
     wanted = None if full or replicas is None else count("--replicas", replicas, "a number from 0, or max")
     opened = open_cluster(sources, access, quiet=quiet)
+    refused: list[KubespreadError] = []
     ask = partial(
         kubespread.simulate_together,
         opened,
@@ -168,6 +171,7 @@ def simulate(
         namespace=namespace,
         scheduler_name=scheduler_name,
         feature_gates=feature_gates,
+        refused=refused.append,
     )
     reports = ask() if quiet or not sys.stderr.isatty() else _with_progress(ask)
     if not quiet:
@@ -179,7 +183,11 @@ def simulate(
     failures = [(report, failure) for report in reports for failure in required.failures(report)]
     for report, failure in failures:
         note(f"assertion failed: {f'{_name(report)}: ' if len(reports) > 1 else ''}{failure}")
-    if strict and any(report.gaps for report in reports):
+    for error in refused:
+        complain(str(error))
+    if refused:
+        return ExitCode.BAD_INPUT
+    if opened.faults or (strict and any(report.gaps for report in reports)):
         return ExitCode.NO_CLUSTER
     if failures:
         return ExitCode.NO

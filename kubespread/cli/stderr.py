@@ -8,6 +8,12 @@ from contextlib import suppress
 from kubespread.escaping import escaped
 
 
+def complain(message: str) -> None:
+    """Say what is wrong, one line a fault."""
+    for line in message.split("\n"):
+        say(f"error: {line}")
+
+
 def say(line: str) -> None:
     """Write one line, where there is a standard error that takes it."""
     if sys.stderr is not None:

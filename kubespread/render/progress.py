@@ -21,7 +21,9 @@ class _Line:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._live = Live(get_renderable=lambda: Text(escaped(self._line())), console=Console(stderr=True), refresh_per_second=5, transient=True)
+        self._live = Live(
+            get_renderable=lambda: Text(escaped(self._line())), console=Console(stderr=True), refresh_per_second=5, transient=True
+        )
         self._timer = threading.Timer(_PATIENCE, self._live.start)
         self._timer.daemon = True
 
