@@ -154,6 +154,11 @@ def simulate(
     wanted = None if full or replicas is None else count("--replicas", replicas, "a number from 0, or max")
     opened = open_cluster(sources, access, quiet=quiet)
     refused: list[KubespreadError] = []
+
+    def hear(error: KubespreadError) -> None:
+        complain(str(error))
+        refused.append(error)
+
     ask = partial(
         kubespread.simulate_together,
         opened,
@@ -171,7 +176,7 @@ def simulate(
         namespace=namespace,
         scheduler_name=scheduler_name,
         feature_gates=feature_gates,
-        refused=refused.append,
+        refused=hear,
     )
     reports = ask() if quiet or not sys.stderr.isatty() else _with_progress(ask)
     if not quiet:
@@ -183,8 +188,6 @@ def simulate(
     failures = [(report, failure) for report in reports for failure in required.failures(report)]
     for report, failure in failures:
         note(f"assertion failed: {f'{_name(report)}: ' if len(reports) > 1 else ''}{failure}")
-    for error in refused:
-        complain(str(error))
     if refused:
         return ExitCode.BAD_INPUT
     if opened.faults or (strict and any(report.gaps for report in reports)):
