@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -95,7 +96,7 @@ def _config_text(given: str) -> tuple[str, bytes]:
     """A path, unless the text has what no path has: a line break, or a brace to begin with."""
     try:
         if "\n" in given or given.lstrip().startswith("{"):
-            return _CONFIG_TEXT, text_bytes(given.encode(), MAX_MANIFEST_BYTES)
+            return _CONFIG_TEXT, text_bytes(os.fsencode(given), MAX_MANIFEST_BYTES)
         return display_name(given), read_text_bytes(given, MAX_MANIFEST_BYTES)
     except OSError as error:
         raise ManifestError(given, [Fault(error.strerror or str(error))]) from error

@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from kubespread.escaping import escaped
+
 
 class KubespreadError(Exception):
-    """Something the user can mend; its text is the line the user reads."""
+    """Something the user can mend; its text is the line the user reads, whatever names, files and servers put into it."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(escaped(message))
 
 
 class UsageError(KubespreadError):
@@ -45,4 +50,7 @@ class ManifestError(KubespreadError):
     def __init__(self, file: str, faults: Sequence[Fault]) -> None:
         self.file = file
         self.faults = tuple(faults)
-        super().__init__("\n".join(fault.describe(file) for fault in self.faults))
+        super().__init__("")
+
+    def __str__(self) -> str:
+        return "\n".join(escaped(fault.describe(self.file)) for fault in self.faults)

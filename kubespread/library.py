@@ -66,7 +66,7 @@ def explain(
     asked = resolve(snapshot, [pod], scheduler, Choosing(name, namespace, one_only=True))
     candidate, profile = asked.candidates[0], asked.profiles[0]
     report = explain_pod(asked.cluster, candidate.pod, profile, candidate.notes, candidate.admission, preemption=preemption)
-    return report.with_gaps(asked.gaps)
+    return report.with_gaps((*asked.gaps, *candidate.gaps))
 
 
 def simulate(
@@ -170,7 +170,8 @@ def simulate_together(
             quotas = charged(quotas, candidate.pod, question.count)
         questions.append(question)
     manner = Manner(ties, seed, runs, preemption, keys, on_progress)
-    return tuple(report.with_gaps(asked.gaps) for report in simulate_all(cluster, questions, manner))
+    reports = simulate_all(cluster, questions, manner)
+    return tuple(report.with_gaps((*asked.gaps, *candidate.gaps)) for report, candidate in zip(reports, asked.candidates, strict=True))
 
 
 class _Growth:

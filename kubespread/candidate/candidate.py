@@ -38,6 +38,8 @@ class Candidate:
     """Whether the next pod is only created once the last one runs: a StatefulSet that is not Parallel."""
     is_stored: bool = False
     """Whether the pod is in the cluster already: it is asked about in a cluster without it."""
+    gaps: tuple[str, ...] = ()
+    """What stands in the same manifest, matters and is not read."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,8 +31,9 @@ from kubespread.kube.versions import KubeVersion
 from kubespread.manifest.documents import KubernetesObject, objects, opened
 from kubespread.manifest.events import MalformedError
 from kubespread.manifest.lines import FieldLines
+from kubespread.manifest.pod_templates import full_kind, holds_pods, skipped_gaps
 from kubespread.manifest.reading import MAX_MANIFEST_BYTES, display_name, read_text_bytes
-from kubespread.manifest.workload import PodManifest, is_workload, named, pod_manifest, without_status
+from kubespread.manifest.workload import PodManifest, built_in_kind, is_workload, named, pod_manifest, without_status
 
 _SELECTING_KINDS = frozenset({"Deployment", "ReplicaSet", "StatefulSet", "DaemonSet"})
 _OBJECT_NAME = "<object>"
@@ -62,6 +63,12 @@ class Manifest:
             raise ManifestError(self.file, twice)
         return [replace(self, chosen=item) for item in self.workloads]
 
+    @property
+    def gaps(self) -> tuple[str, ...]:
+        """Objects that hold pods in a way that is not known."""
+        others = (item for item in self.found if not is_workload(item) and holds_pods(item.api_version, item.kind, item.data))
+        return tuple(skipped_gaps(full_kind(item.api_version, item.kind) for item in others))
+
 
 def read_manifest(path: str) -> Manifest:
     """The manifest at ``path`` (``-``: standard input). Raises ManifestError."""
@@ -86,7 +93,8 @@ def manifest_of(data: Mapping[str, Any]) -> Manifest:
 def from_manifest(manifest: Manifest, surroundings: Surroundings) -> Candidate:
     """The pod of the manifest's workload, the one named where there are several. Raises ManifestError and UsageError."""
     source = manifest.chosen or _choose(manifest, surroundings)
-    return _candidate(manifest.file, FieldLines(manifest.text) if manifest.text is not None else None, source, surroundings)
+    lines = FieldLines(manifest.text) if manifest.text is not None else None
+    return replace(_candidate(manifest.file, lines, source, surroundings), gaps=manifest.gaps)
 
 
 def from_object(data: Mapping[str, Any], surroundings: Surroundings) -> Candidate:
@@ -106,7 +114,7 @@ def _candidate(file: str, lines: FieldLines | None, source: KubernetesObject, su
     source, status = without_status(source)
     given = source
     try:
-        source = named(replace(source, data=normalized_workload(source.data, source.kind)))
+        source = named(replace(source, data=normalized_workload(source.data, built_in_kind(source))))
     except DecodingError as error:
         refuse([(error.path, f"{handled_as(source)}{error}")])
     manifest = _pod_manifest(file, source, _namespace(source, surroundings))
@@ -162,9 +170,10 @@ def _forbidden(file: str, pod: Pod) -> Iterator[None]:
 def _replicas(source: KubernetesObject) -> int:
     """How many pods the workload runs at once."""
     spec = source.data.get("spec") or {}
-    if source.kind == "CronJob":
+    kind = built_in_kind(source)
+    if kind == "CronJob":
         spec = (spec.get("jobTemplate") or {}).get("spec") or {}
-    if source.kind in ("Job", "CronJob"):
+    if kind in ("Job", "CronJob"):
         at_once = int(spec.get("parallelism", 1))
         return min(at_once, int(spec.get("completions", at_once)))
     replicas = spec.get("replicas", 1)
@@ -174,7 +183,7 @@ def _replicas(source: KubernetesObject) -> int:
 def _choose(manifest: Manifest, surroundings: Surroundings) -> KubernetesObject:
     file, workloads, name = manifest.file, manifest.workloads, surroundings.name
     if not workloads:
-        kinds = ", ".join(sorted({item.kind or "an object without kind" for item in manifest.found}))
+        kinds = ", ".join(sorted({full_kind(item.api_version, item.kind) or "an object without kind" for item in manifest.found}))
         raise ManifestError(file, [Fault(f"expected a Pod or a workload, found {kinds or 'nothing'}")])
     default = surroundings.namespace or surroundings.context_namespace
     labels = [_label(item, item.namespace or default) for item in workloads]
@@ -241,7 +250,7 @@ def _template_faults(manifest: PodManifest, version: KubeVersion) -> list[FieldF
         return []
     faults = [] if source.name else [required("metadata.name", "name or generateName is required")]
     template = _at(source.data, path)
-    if source.kind in _SELECTING_KINDS:
+    if built_in_kind(source) in _SELECTING_KINDS:
         selector = (source.data.get("spec") or {}).get("selector")
         typed = decode(selector, LabelSelector, "spec.selector") if selector is not None else None
         faults += selector_problems(typed, decode_pod(template, path), path)

@@ -104,7 +104,7 @@ def explain(
     if not speaking.quiet:
         _notes(opened, report, output, speaking.verbose)
     emit(_render(report, output, color, in_full=bool(node), all_nodes=all_nodes, headers=not no_headers))
-    if strict and report.gaps:
+    if opened.faults or (strict and report.gaps):
         return ExitCode.NO_CLUSTER
     return ExitCode.YES if report.schedulable else ExitCode.NO
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from kubespread.cli.exitcodes import ExitCode
+from kubespread.cli.stderr import complain
 from kubespread.errors import KubespreadError, SnapshotError
 
 PLUGIN_PREFIX = "kubectl-"
@@ -21,7 +22,7 @@ def main() -> NoReturn:
     try:
         code = _run()
     except KubespreadError as error:
-        _complain(str(error))
+        complain(str(error))
         code = ExitCode.NO_CLUSTER if isinstance(error, SnapshotError) else ExitCode.BAD_INPUT
     except KeyboardInterrupt:
         code = ExitCode.INTERRUPTED
@@ -31,7 +32,7 @@ def main() -> NoReturn:
         _report_bug(error, in_full=debug)
         code = ExitCode.BUG
     if code == ExitCode.INTERRUPTED:
-        _complain("interrupted")
+        complain("interrupted")
     _leave(code)
 
 
@@ -53,7 +54,7 @@ def _run() -> int:
         message = getattr(error, "format_message", error.__str__)()
         context = getattr(error, "ctx", None)
         command = context.command_path if context is not None else program_name()
-        _complain(f"{' '.join(message.split())} (see '{command} --help')")
+        complain(f"{' '.join(message.split())} (see '{command} --help')")
         return ExitCode.BAD_INPUT
     return int(result or ExitCode.YES)
 
@@ -71,20 +72,16 @@ def _report_bug(error: Exception, *, in_full: bool) -> None:
     from kubespread.snapshot.live.redaction import masked
 
     if in_full:
-        _complain(masked("".join(traceback.format_exception(error))))
+        complain(masked("".join(traceback.format_exception(error))))
     hint = "" if in_full else " (run again with --debug)"
-    _complain(f"this is a bug in kubespread: {type(error).__name__}: {masked(' '.join(str(error).split()))}{hint}")
-
-
-def _complain(message: str) -> None:
-    for line in message.splitlines():
-        sys.stderr.write(f"error: {line}\n")
+    complain(f"this is a bug in kubespread: {type(error).__name__}: {masked(' '.join(str(error).split()))}{hint}")
 
 
 def _leave(code: int) -> NoReturn:
     """Flush what is left; a closed pipe must not make Python complain on its way out."""
     try:
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except BrokenPipeError:
         code = ExitCode.BROKEN_PIPE
     if code == ExitCode.BROKEN_PIPE:

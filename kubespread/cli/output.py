@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from kubespread.cli.exitcodes import ExitCode
+from kubespread.cli.stderr import say
 from kubespread.errors import UsageError
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ _UNICODE_TO_ASCII = str.maketrans({"≤": "<=", "−": "-", "·": "|", "…": ".
 
 def emit(text: str) -> None:
     """Write the answer. A reader that goes away (``| head -1``) ends the program quietly."""
+    if sys.stdout is None:
+        raise UsageError("standard output is closed")
     encoding = sys.stdout.encoding or "utf-8"
     if not encoding.lower().startswith("utf"):
         text = text.translate(_UNICODE_TO_ASCII).encode(encoding, "replace").decode(encoding)
@@ -38,7 +41,7 @@ def emit(text: str) -> None:
 
 def note(text: str) -> None:
     """Say something beside the answer."""
-    sys.stderr.write(f"{text}\n")
+    say(text)
 
 
 def wants_color(choice: str, environment: Mapping[str, str], *, is_terminal: bool) -> bool:
@@ -63,7 +66,7 @@ def stdin_is_piped() -> bool:
 
 
 def stdout_is_terminal() -> bool:
-    return sys.stdout.isatty()
+    return sys.stdout is not None and sys.stdout.isatty()
 
 
 def terminal_width() -> int:

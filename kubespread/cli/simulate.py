@@ -25,8 +25,10 @@ from kubespread.cli.options import (
 from kubespread.cli.output import emit, note, note_beside, note_source, stdout_is_terminal
 from kubespread.cli.pod import manifest_paths
 from kubespread.cli.requirements import Requirements, count
+from kubespread.cli.stderr import complain
 
 if TYPE_CHECKING:
+    from kubespread.errors import KubespreadError
     from kubespread.planner.simulation_report import SimulateReport
 
 
@@ -137,6 +139,12 @@ def simulate(
     check_inputs(paths, scheduling.scheduler_config, scheduling.kube_version, scheduling.feature_gates)
     opened = open_cluster(source, quiet=speaking.quiet)
     required = required.with_keys(lambda key: full_topology_key(key, opened.nodes))
+    refused: list[KubespreadError] = []
+
+    def hear(error: KubespreadError) -> None:
+        complain(str(error))
+        refused.append(error)
+
     ask = partial(
         kubespread.simulate_together,
         opened,
@@ -152,6 +160,7 @@ def simulate(
         preemption=preemption,
         name=workload.name,
         namespace=workload.namespace,
+        on_refused=hear,
     )
     reports = ask() if speaking.quiet or not sys.stderr.isatty() else _with_progress(ask)
     if not speaking.quiet:
@@ -163,7 +172,9 @@ def simulate(
     failures = [(report, failure) for report in reports for failure in required.failures(report)]
     for report, failure in failures:
         note(f"requirement not met: {f'{_name(report)}: ' if len(reports) > 1 else ''}{failure}")
-    if strict and any(report.gaps for report in reports):
+    if refused:
+        return ExitCode.BAD_INPUT
+    if opened.faults or (strict and any(report.gaps for report in reports)):
         return ExitCode.NO_CLUSTER
     if failures:
         return ExitCode.NO

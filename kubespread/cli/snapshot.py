@@ -50,7 +50,7 @@ def snapshot(
     save(found, output)
     if not speaking.quiet:
         _notes(found, output)
-    return ExitCode.NO_CLUSTER if strict and found.origin.gaps else ExitCode.YES
+    return ExitCode.NO_CLUSTER if found.faults or (strict and found.origin.gaps) else ExitCode.YES
 
 
 def _notes(found: Snapshot, output: str) -> None:

@@ -33,6 +33,8 @@ MAX_ALIASED_VALUES = 1_000_000
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _MAX_REMEMBERED = 65536
+# The same words come over and over, in one text and in a hundred thousand of them: those that are plain strings.
+_PLAIN: dict[str, str] = {}
 _MERGE = object()
 _NO_KEY = object()
 _STANDARD_TAG = "tag:yaml.org,2002:"
@@ -81,7 +83,6 @@ class _Builder:
         self._next_event = loader.get_event
         self._on_item = on_item
         self._anchors: dict[str, tuple[Any, int]] = {}
-        self._plain: dict[Any, Any] = {}
         self._values = 0
         self._aliased = 0
 
@@ -106,14 +107,13 @@ class _Builder:
         items: Any = None
         owner: dict[str, Any] = {}
         line = 0
-        next_event, plain = self._next_event, self._plain
+        next_event, plain = self._next_event, _PLAIN
         event = first
         while True:
             kind = type(event)
             if kind is ScalarEvent:
                 value = event.value
                 if event.tag is not None or not event.style:
-                    # The same words come over and over, so most of them have been resolved before.
                     value = plain.get(value, _NO_KEY) if event.tag is None else _NO_KEY
                     if value is _NO_KEY:
                         value = self._scalar(event)
@@ -174,9 +174,9 @@ class _Builder:
     def _scalar(self, event: Any) -> Any:
         value = _scalar(event)
         if event.tag is None and type(value) is str and value != "<<":
-            if len(self._plain) >= _MAX_REMEMBERED:
-                self._plain.clear()
-            self._plain[value] = value
+            if len(_PLAIN) >= _MAX_REMEMBERED:
+                _PLAIN.clear()
+            _PLAIN[value] = value
         return value
 
     def _alias(self, event: Any) -> Any:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import codecs
 import io
+import os
+import stat
 import sys
 import zlib
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from itertools import chain
 from pathlib import Path
 from typing import IO
 
+from kubespread.escaping import escaped
 from kubespread.manifest.events import MalformedError
 
 STDIN = "-"
@@ -24,12 +27,13 @@ _CHUNK = 2**20
 
 
 def display_name(path: str) -> str:
-    return STDIN_NAME if path == STDIN else path
+    """What a path is called in messages and in what is saved: as text, also where its bytes are none."""
+    return STDIN_NAME if path == STDIN else escaped(path)
 
 
 def read_text_bytes(path: str, limit: int) -> bytes:
     """The UTF-8 bytes of ``path`` (``-`` is standard input), unzipped. Raises OSError and MalformedError."""
-    with open_binary(path) as file:
+    with open_binary(path) as file, unchanged(file):
         return b"".join(text_chunks(file, limit))
 
 
@@ -45,6 +49,33 @@ def open_binary(path: str) -> AbstractContextManager[IO[bytes]]:
     if sys.stdin is None:
         raise MalformedError("standard input is closed")
     return nullcontext(sys.stdin.buffer)
+
+
+@contextmanager
+def unchanged(file: IO[bytes]) -> Iterator[None]:
+    """Raises MalformedError when a file was written to while it was read: half of one text and half of another is neither."""
+    before = _last_written(file)
+    try:
+        yield
+    except MalformedError:
+        _compare(before, file)
+        raise
+    _compare(before, file)
+
+
+def _compare(before: tuple[int, int] | None, file: IO[bytes]) -> None:
+    if _last_written(file) != before:
+        raise MalformedError("it was written to while it was read; try again when it is complete") from None
+
+
+def _last_written(file: IO[bytes]) -> tuple[int, int] | None:
+    """The size and the time of a regular file; None for pipes, terminals and what stands in an archive."""
+    try:
+        status = os.fstat(file.fileno())
+    except (OSError, AttributeError):
+        # What tarfile takes from a compressed stream has no file number, and does not say so properly.
+        return None
+    return (status.st_size, status.st_mtime_ns) if stat.S_ISREG(status.st_mode) else None
 
 
 def text_chunks(file: IO[bytes], limit: int, cut: Callable[[Iterator[bytes]], Iterator[bytes]] = iter) -> Iterator[bytes]:

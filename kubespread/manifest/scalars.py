@@ -37,8 +37,9 @@ def resolve_plain(text: str) -> Scalar:
     digits = text.replace("_", "")
     if len(digits) <= _MAX_DIGITS and _INTEGER.fullmatch(digits):
         number = _go_integer(digits)
-        # Beyond 64 bits Go falls back to a float, as for any other number it cannot hold.
-        return number if _MIN_INT64 <= number <= _MAX_UINT64 else _json_number(float(number))
+        if _MIN_INT64 <= number <= _MAX_UINT64:
+            return number
+    # Beyond 64 bits Go falls back to a float where the text is one: a decimal number, and never 0x or 0o.
     if _FLOAT.fullmatch(digits):
         value = float(digits)
         return text if math.isinf(value) else _json_number(value)

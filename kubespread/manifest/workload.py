@@ -13,6 +13,7 @@ from typing import Any
 
 from kubespread.manifest.documents import KubernetesObject, describe
 from kubespread.manifest.events import MalformedError
+from kubespread.manifest.pod_templates import full_kind, group_of
 
 Data = dict[str, Any]
 
@@ -45,7 +46,16 @@ class PodManifest:
 
 def is_workload(found: KubernetesObject) -> bool:
     """Whether ``found`` is a Pod or an object that creates pods, of any kind that embeds a pod template."""
-    return found.kind == "Pod" or found.kind in _TEMPLATES or _has_containers(_at(found.data, "spec.template"))
+    return built_in_kind(found) in _GROUPS or _has_containers(_at(found.data, "spec.template"))
+
+
+def built_in_kind(found: KubernetesObject) -> str:
+    """The kind of a Pod or of one of Kubernetes' own workloads, empty for its namesakes in other groups and everything else.
+
+    An object that does not say its apiVersion, as an item of a list may, is taken for Kubernetes' own.
+    """
+    is_namesake = found.api_version and group_of(found.api_version) != _GROUPS.get(found.kind)
+    return "" if is_namesake or found.kind not in _GROUPS else found.kind
 
 
 def without_status(found: KubernetesObject) -> tuple[KubernetesObject, Any]:
@@ -67,9 +77,10 @@ def pod_manifest(found: KubernetesObject, namespace: str) -> PodManifest:
 
     Raises MalformedError when there is no pod template where one belongs.
     """
-    if found.kind == "Pod":
+    kind = built_in_kind(found)
+    if kind == "Pod":
         return PodManifest({**found.data, "metadata": {**_mapping(found, "metadata"), "namespace": namespace}}, found)
-    path, build = _TEMPLATES.get(found.kind, ("spec.template", _any_owner))
+    path, build = _TEMPLATES.get(kind, ("spec.template", _any_owner))
     template = _at(found.data, path)
     if not isinstance(template, dict):
         raise MalformedError(f"{found.field(path)}: expected a pod template, found {describe(template)}")
@@ -188,7 +199,8 @@ def _pod_template(found: KubernetesObject, namespace: str, template: Data) -> _M
 
 def _any_owner(found: KubernetesObject, namespace: str, template: Data) -> _Made:
     pod = _pod(template, namespace, (found.api_version, found.kind, found.name))
-    note = f"{found.kind} is not a kind kubespread knows: its pod template is taken as it stands, without the labels its controller adds"
+    kind = full_kind(found.api_version, found.kind)
+    note = f"{kind} is not a kind kubespread knows: its pod template is taken as it stands, without the labels its controller adds"
     return _Made(pod, (), (note,))
 
 
@@ -201,6 +213,13 @@ _TEMPLATES: Mapping[str, tuple[str, Callable[[KubernetesObject, str, Data], _Mad
     "Job": ("spec.template", _job),
     "CronJob": ("spec.jobTemplate.spec.template", _cron_job),
     "PodTemplate": ("template", _pod_template),
+}
+
+
+_GROUPS = {
+    **dict.fromkeys(("Pod", "PodTemplate", "ReplicationController"), ""),
+    **dict.fromkeys(("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet"), "apps"),
+    **dict.fromkeys(("Job", "CronJob"), "batch"),
 }
 
 

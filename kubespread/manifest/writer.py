@@ -6,6 +6,7 @@ from typing import Any
 
 import yaml
 
+from kubespread.escaping import json_escaped
 from kubespread.manifest.scalars import resolve_plain
 
 _Dumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
@@ -16,6 +17,10 @@ class _KubectlDumper(_Dumper):  # type: ignore[misc]  # the C dumper has no type
 
 
 def _string(dumper: Any, text: str) -> Any:
+    if not text.isprintable():
+        # In double quotes every character can be escaped, except what no YAML text holds: half a surrogate pair.
+        text = text.encode(errors="backslashreplace").decode()
+        return dumper.represent_scalar("tag:yaml.org,2002:str", text, style='"')
     plain = bool(text) and isinstance(resolve_plain(text), str)
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=None if plain else '"')
 
@@ -24,7 +29,8 @@ _KubectlDumper.add_representer(str, _string)
 
 
 def to_yaml(data: Any) -> str:
-    """One YAML document, keys in the order given."""
+    """One YAML document, keys in the order given, every character printable."""
     text = yaml.dump(data, Dumper=_KubectlDumper, sort_keys=False, allow_unicode=True, width=10_000)
     assert isinstance(text, str)
-    return text
+    # libyaml leaves characters that turn text around as they are. What it writes beyond 16 bits is printable.
+    return json_escaped(text)

@@ -149,7 +149,7 @@ class ExplainReport(Report, frozen=True, kw_only=True):
 
     def with_gaps(self, missing: Iterable[str]) -> ExplainReport:
         """The same answer, with what its source lacked named first."""
-        return msgspec.structs.replace(self, gaps=(*missing, *self.gaps))
+        return msgspec.structs.replace(self, gaps=tuple(dict.fromkeys((*missing, *self.gaps))))
 
     def only(self, names: Iterable[str]) -> ExplainReport:
         """The same report about some of its nodes. Raises UsageError for a node that is not there."""

@@ -149,7 +149,7 @@ class SimulateReport(Report, frozen=True, kw_only=True):
 
     def with_gaps(self, missing: tuple[str, ...]) -> SimulateReport:
         """The same answer, with what its source lacked named first."""
-        return msgspec.structs.replace(self, gaps=(*missing, *self.gaps))
+        return msgspec.structs.replace(self, gaps=tuple(dict.fromkeys((*missing, *self.gaps))))
 
     def to_dict(self) -> dict[str, Any]:
         """Exactly what ``-o json`` prints."""

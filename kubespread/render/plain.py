@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kubespread.escaping import escaped
 from kubespread.planner.report import ExplainReport, NodeReport
 from kubespread.render.arithmetic import ASCII, domain_columns, formula, letter, score_steps, short_key, why_not
 
@@ -56,9 +57,10 @@ def _or_none(value: object) -> str:
 
 
 def align(rows: Sequence[Sequence[str]]) -> str:
-    """Rows as columns as wide as their widest cell."""
+    """Rows as columns as wide as their widest cell, every cell on its line."""
     if not rows:
         return ""
+    rows = [[escaped(cell) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = (_GUTTER.join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows)
     return "".join(f"{line}\n" for line in lines)

@@ -10,6 +10,8 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
+from kubespread.escaping import escaped
+
 _PATIENCE = 1.0
 _MIB = 2**20
 
@@ -19,7 +21,9 @@ class _Line:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._live = Live(get_renderable=self._line, console=Console(stderr=True), refresh_per_second=5, transient=True)
+        self._live = Live(
+            get_renderable=lambda: Text(escaped(self._line())), console=Console(stderr=True), refresh_per_second=5, transient=True
+        )
         self._timer = threading.Timer(_PATIENCE, self._live.start)
         self._timer.daemon = True
 
@@ -31,7 +35,7 @@ class _Line:
         self._timer.cancel()
         self._live.stop()
 
-    def _line(self) -> Text:
+    def _line(self) -> str:
         raise NotImplementedError
 
 
@@ -52,11 +56,11 @@ class DownloadProgress(_Line):
             self._pages += 1
             self._objects[resource] = self._objects.get(resource, 0) + count
 
-    def _line(self) -> Text:
+    def _line(self) -> str:
         with self._lock:
             most = sorted(self._objects.items(), key=lambda item: -item[1])[:3]
             counts = ", ".join(f"{count} {resource}" for resource, count in most if count)
-            return Text(f"reading the cluster: {self._pages} pages, {self._bytes / _MIB:.1f} MiB{f', {counts}' if counts else ''}")
+            return f"reading the cluster: {self._pages} pages, {self._bytes / _MIB:.1f} MiB{f', {counts}' if counts else ''}"
 
 
 class PlacingProgress(_Line):
@@ -70,6 +74,6 @@ class PlacingProgress(_Line):
         with self._lock:
             self._placed = placed
 
-    def _line(self) -> Text:
+    def _line(self) -> str:
         with self._lock:
-            return Text(f"placing replicas: {self._placed}")
+            return f"placing replicas: {self._placed}"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from kubespread.escaping import escaped
 from kubespread.planner.report import ConstraintReport, ExplainReport, NodeConstraint, NodeReport
 from kubespread.render.arithmetic import PRETTY, SPREAD_PLUGIN, formula, letter, policies
 
 
 def nodes(report: ExplainReport) -> str:
     """A paragraph for every node of ``report``."""
-    return "\n".join("".join(f"{line}\n" for line in _node(report, node)) for node in report.nodes)
+    return "\n".join("".join(f"{escaped(line)}\n" for line in _node(report, node)) for node in report.nodes)
 
 
 def _node(report: ExplainReport, node: NodeReport) -> list[str]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import csv as csv_writer
-import io
 from collections.abc import Iterator, Sequence
 
+from kubespread.escaping import escaped
 from kubespread.planner.simulation_report import DomainChange, LookAhead, Range, SimulateReport
 from kubespread.render.arithmetic import letter, preemption, short_key
+from kubespread.render.comma_separated import separated_by_commas
 from kubespread.render.plain import align
 
 MAX_REPLICAS = "max"
@@ -21,19 +21,15 @@ _TIE_ORDER = {"scheduler": "kube-scheduler's own order", "name": "the order of n
 
 def names(report: SimulateReport) -> str:
     """``namespace/pod<TAB>node``, one replica per line."""
-    return "".join(f"{report.pod.namespace}/{placement.pod}\t{placement.node}\n" for placement in report.placements)
+    return "".join(
+        f"{escaped(report.pod.namespace)}/{escaped(placement.pod)}\t{escaped(placement.node)}\n" for placement in report.placements
+    )
 
 
 def csv(reports: Sequence[SimulateReport], *, headers: bool) -> str:
     """One replica per line."""
-    out = io.StringIO()
-    writer = csv_writer.writer(out, lineterminator="\n")
-    if headers:
-        writer.writerow(["namespace", "workload", "replica", "pod", "node", "total", "ties"])
-    for report in reports:
-        for each in report.placements:
-            writer.writerow([*_whose(report), each.replica, each.pod, each.node, each.total, each.ties])
-    return out.getvalue()
+    rows = [[*_whose(report), each.replica, each.pod, each.node, each.total, each.ties] for report in reports for each in report.placements]
+    return separated_by_commas([["namespace", "workload", "replica", "pod", "node", "total", "ties"], *rows] if headers else rows)
 
 
 def columns(reports: Sequence[SimulateReport], *, headers: bool) -> str:
@@ -70,7 +66,7 @@ def _totals(report: SimulateReport) -> list[str]:
 
 def picture(report: SimulateReport) -> str:
     """The whole answer for people."""
-    return "".join(f"{line}\n" for line in _picture(report))
+    return "".join(f"{escaped(line)}\n" for line in _picture(report))
 
 
 def _picture(report: SimulateReport) -> Iterator[str]:

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import csv as csv_writer
-import io
 import json as json_writer
 from collections.abc import Sequence
 
+from kubespread.escaping import escaped, json_escaped
 from kubespread.manifest.writer import to_yaml
 from kubespread.planner.report import API_VERSION, ExplainReport
 from kubespread.planner.simulation_report import SimulateReport
 from kubespread.render.arithmetic import ASCII, formula, why_not
+from kubespread.render.comma_separated import separated_by_commas
 
 AnyReport = ExplainReport | SimulateReport
 
 
 def json(report: AnyReport) -> str:
-    return json_writer.dumps(report.to_dict(), indent=2, ensure_ascii=False) + "\n"
+    return _json(report.to_dict())
 
 
 def yaml(report: AnyReport) -> str:
@@ -24,11 +24,15 @@ def yaml(report: AnyReport) -> str:
 
 
 def json_list(reports: Sequence[SimulateReport]) -> str:
-    return json_writer.dumps(_list(reports), indent=2, ensure_ascii=False) + "\n"
+    return _json(_list(reports))
 
 
 def yaml_list(reports: Sequence[SimulateReport]) -> str:
     return to_yaml(_list(reports))
+
+
+def _json(data: object) -> str:
+    return json_escaped(json_writer.dumps(data, indent=2, ensure_ascii=False)) + "\n"
 
 
 def _list(reports: Sequence[SimulateReport]) -> dict[str, object]:
@@ -38,28 +42,25 @@ def _list(reports: Sequence[SimulateReport]) -> dict[str, object]:
 def names(report: ExplainReport) -> str:
     """The nodes that fit, best first, one a line."""
     shown = {node.name for node in report.nodes}
-    return "".join(f"{name}\n" for name in report.feasible if name in shown)
+    return "".join(f"{escaped(name)}\n" for name in report.feasible if name in shown)
 
 
 def csv(report: ExplainReport, *, headers: bool) -> str:
-    out = io.StringIO()
-    writer = csv_writer.writer(out, lineterminator="\n")
-    if headers:
-        skews = [f"skew {constraint.topology_key}" for constraint in report.constraints]
-        writer.writerow(["node", "feasible", "code", "plugin", "total", *skews, "why_not"])
-    for node in report.nodes:
-        writer.writerow(
-            [
-                node.name,
-                "true" if node.feasible else "false",
-                node.verdict.code,
-                node.verdict.plugin or "",
-                "" if node.total is None else node.total,
-                *(
-                    formula(constraint, hard=about.is_hard, style=ASCII)
-                    for constraint, about in zip(node.constraints, report.constraints, strict=True)
-                ),
-                why_not(report, node),
-            ]
-        )
-    return out.getvalue()
+    skews = [f"skew {constraint.topology_key}" for constraint in report.constraints]
+    header = ["node", "feasible", "code", "plugin", "total", *skews, "why_not"]
+    rows = [
+        [
+            node.name,
+            "true" if node.feasible else "false",
+            node.verdict.code,
+            node.verdict.plugin or "",
+            "" if node.total is None else node.total,
+            *(
+                formula(constraint, hard=about.is_hard, style=ASCII)
+                for constraint, about in zip(node.constraints, report.constraints, strict=True)
+            ),
+            why_not(report, node),
+        ]
+        for node in report.nodes
+    ]
+    return separated_by_commas([header, *rows] if headers else rows)

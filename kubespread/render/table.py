@@ -10,6 +10,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from kubespread.escaping import escaped
 from kubespread.planner.report import ConstraintReport, Domain, ExplainReport, NodeReport
 from kubespread.render.arithmetic import (
     PRETTY,
@@ -65,11 +66,15 @@ def printed(parts: Sequence[RenderableType], *, width: int | None, color: bool) 
     return "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
 
 
+def _text(text: str, style: str = "") -> Text:
+    return Text(escaped(text), style=style)
+
+
 def _title(report: ExplainReport) -> Text:
     pod = f"{report.pod.namespace}/{report.pod.name}"
     nodes = f"{len(report.nodes)} node{'' if len(report.nodes) == 1 else 's'}"
     rest = f" against {nodes} · kube-scheduler v{report.kube_version} · profile {report.scheduler_name}"
-    return Text.assemble("Pod ", (pod, _HEAD), rest)
+    return Text.assemble("Pod ", (escaped(pod), _HEAD), escaped(rest))
 
 
 def _constraints(report: ExplainReport) -> Table:
@@ -77,13 +82,13 @@ def _constraints(report: ExplainReport) -> Table:
     for position, constraint in enumerate(report.constraints):
         minimum = "" if constraint.global_minimum is None else f"min {constraint.global_minimum}"
         grid.add_row(
-            Text(f"  {letter(position)}", style=_HEAD),
-            Text(f"{short_key(constraint.topology_key)} ≤ {constraint.max_skew}"),
-            Text(constraint.when_unsatisfiable),
-            Text(constraint.selector),
-            Text(_domains(constraint)),
-            Text(minimum),
-            Text(", ".join(policies(constraint)), style=_DIM),
+            _text(f"  {letter(position)}", style=_HEAD),
+            _text(f"{short_key(constraint.topology_key)} ≤ {constraint.max_skew}"),
+            _text(constraint.when_unsatisfiable),
+            _text(constraint.selector),
+            _text(_domains(constraint)),
+            _text(minimum),
+            _text(", ".join(policies(constraint)), style=_DIM),
         )
     return grid
 
@@ -120,10 +125,10 @@ def _nodes(report: ExplainReport, shown: Sequence[NodeReport], *, wide: bool, he
     grid = Table(box=None, show_header=headers, pad_edge=False, padding=(0, 3, 0, 0), header_style=_HEAD)
     grid.add_column("  NODE", no_wrap=True)
     for at in domains:
-        grid.add_column(short_key(report.constraints[at].topology_key).upper(), no_wrap=True)
+        grid.add_column(escaped(short_key(report.constraints[at].topology_key).upper()), no_wrap=True)
     grid.add_column("FITS", no_wrap=True)
     for at, constraint in enumerate(report.constraints):
-        grid.add_column(f"{letter(at)} {short_key(constraint.topology_key)}", no_wrap=True)
+        grid.add_column(escaped(f"{letter(at)} {short_key(constraint.topology_key)}"), no_wrap=True)
     for plugin in plugins:
         grid.add_column(plugin, justify="right", no_wrap=True)
     grid.add_column("SCORE", justify="right", no_wrap=True)
@@ -136,17 +141,17 @@ def _nodes(report: ExplainReport, shown: Sequence[NodeReport], *, wide: bool, he
 def _cells(report: ExplainReport, node: NodeReport, domains: Sequence[int], plugins: Sequence[str]) -> list[Text]:
     style = _GOOD if node.feasible else _BAD
     formulas = [
-        Text(formula(constraint, hard=about.is_hard, style=PRETTY), style=_BAD if about.is_hard and not constraint.satisfied else "")
+        _text(formula(constraint, hard=about.is_hard, style=PRETTY), style=_BAD if about.is_hard and not constraint.satisfied else "")
         for constraint, about in zip(node.constraints, report.constraints, strict=True)
     ]
     return [
-        Text(f"  {node.name}"),
-        *(Text(_domain_name(node.constraints[at].domain)) for at in domains),
-        Text("yes" if node.feasible else "no", style=style),
+        _text(f"  {node.name}"),
+        *(_text(_domain_name(node.constraints[at].domain)) for at in domains),
+        _text("yes" if node.feasible else "no", style=style),
         *formulas,
-        *(Text(score_steps(node.score_details.get(plugin))) for plugin in plugins),
-        Text("" if node.total is None else str(node.total)),
-        Text(why_not(report, node)),
+        *(_text(score_steps(node.score_details.get(plugin))) for plugin in plugins),
+        _text("" if node.total is None else str(node.total)),
+        _text(why_not(report, node)),
     ]
 
 
@@ -157,14 +162,14 @@ def _domain_name(domain: str | None) -> str:
 def _groups(report: ExplainReport, left_out: Sequence[NodeReport]) -> list[Text]:
     """What the table does not show: more nodes that fit, and the failures by reason."""
     fitting = sum(node.feasible for node in left_out)
-    lines = [Text(f"  {fitting:>6} more fit", style=_GOOD)] if fitting else []
+    lines = [_text(f"  {fitting:>6} more fit", style=_GOOD)] if fitting else []
     failures = Counter(why_not(report, node, numbers=False) for node in left_out if not node.feasible)
-    lines += [Text(f"  {count:>6} fail: {reason}") for reason, count in sorted(failures.items(), key=lambda item: (-item[1], item[0]))]
+    lines += [_text(f"  {count:>6} fail: {reason}") for reason, count in sorted(failures.items(), key=lambda item: (-item[1], item[0]))]
     if left_out:
-        lines.append(Text("  --all-nodes shows every node", style=_DIM))
+        lines.append(_text("  --all-nodes shows every node", style=_DIM))
     return lines
 
 
 def _verdict(report: ExplainReport) -> list[Text]:
-    lines = [Text(summary(report), style=_GOOD if report.schedulable else _BAD)] if report.nodes else []
-    return lines + [Text(said) for said in (report.message, preemption(report.preemption), sampling(report)) if said]
+    lines = [_text(summary(report), style=_GOOD if report.schedulable else _BAD)] if report.nodes else []
+    return lines + [_text(said) for said in (report.message, preemption(report.preemption), sampling(report)) if said]

@@ -194,7 +194,11 @@ class Placing:
             return None
         self._fail_while_filtering()
         feasible = self._feasible()
-        return Choice(node, int(self._total(feasible)[node]), 1) if feasible[node] else None
+        if not feasible[node]:
+            return None
+        if (reserve := self._prepared.framework.missing.reserve) is not None:
+            raise SchedulingError(reserve)
+        return Choice(node, int(self._total(feasible)[node]), 1)
 
     def place(self, node: int) -> None:
         """One more copy now runs on ``node``."""

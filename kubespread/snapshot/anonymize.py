@@ -3,6 +3,7 @@
 Every string is replaced except Kubernetes' own vocabulary, so that a field nobody thought of is hidden rather than
 shown. The same string becomes the same pseudonym wherever it stands, and pseudonyms sort like what they stand for,
 because ties are broken by name. Keys of labels, taints and resources stay, and so do whole numbers: they are compared.
+resourceVersions, which tell when something was made, are left out.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from kubespread.kube.meta import KubeObject, ObjectMeta
 from kubespread.kube.objects import Container, ContainerImage, PodOS
 from kubespread.kube.storage import CSIDriver, CSINodeDriver
 from kubespread.kube.volumes import ImageVolumeSource
+from kubespread.manifest.pod_templates import group_of
 from kubespread.snapshot.snapshot import Snapshot
 
 T = TypeVar("T")
@@ -31,7 +33,7 @@ Rename = Callable[[str], str]
 SOURCE = "anonymized"
 _KEPT_FIELDS = frozenset(
     {
-        "uid", "resource_version", "deletion_timestamp", "api_version", "kind", "key", "operator", "effect", "topology_key",
+        "deletion_timestamp", "api_version", "kind", "key", "operator", "effect", "topology_key",
         "when_unsatisfiable", "match_label_keys", "mismatch_label_keys", "node_affinity_policy", "node_taints_policy", "scheduler_name",
         "restart_policy", "preemption_policy", "action", "protocol", "host_ip", "phase", "start_time", "type", "reason", "access_modes",
         "volume_mode", "volume_binding_mode", "provisioner", "completion_mode", "driver", "attacher", "declared_features",
@@ -90,7 +92,7 @@ def _composed(snapshot: Snapshot, names: Mapping[str, str]) -> Iterator[tuple[st
         mine = names.get(meta.name, meta.name)
         for owner in meta.owner_references:
             ordinal = meta.name.removeprefix(f"{owner.name}-")
-            if owner.kind == "StatefulSet" and ordinal.isdecimal():
+            if (group_of(owner.api_version), owner.kind) == ("apps", "StatefulSet") and ordinal.isdecimal():
                 mine = f"{names.get(owner.name, owner.name)}-{ordinal}"
                 yield meta.name, mine
                 for claim in claims.get((meta.namespace, owner.name), ()):
@@ -107,6 +109,7 @@ def _renamed_snapshot(snapshot: Snapshot, rename: Rename) -> Snapshot:
     origin = msgspec.structs.replace(
         known,
         source=SOURCE,
+        resource_version="",
         namespace=rename(known.namespace),
         # What follows the colon may name a file or a user.
         gaps=tuple(gap.partition(":")[0] for gap in known.gaps),
@@ -154,7 +157,8 @@ class _Renaming:
             case ContainerImage():
                 return msgspec.structs.replace(value, names=[self._image(name) for name in value.names])
             case ObjectMeta():
-                return msgspec.structs.replace(self._fields(value, but="annotations"), annotations=self._annotations(value.annotations))
+                renamed = self._fields(value, but="annotations")
+                return msgspec.structs.replace(renamed, annotations=self._annotations(value.annotations), resource_version="")
             case CSIDriver() | DeviceClass():
                 meta = msgspec.structs.replace(self._value(value.metadata), name=value.metadata.name)
                 return msgspec.structs.replace(self._fields(value), metadata=meta)

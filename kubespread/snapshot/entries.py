@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import tarfile
 import zipfile
 import zlib
@@ -14,7 +15,7 @@ from typing import IO
 
 from kubespread.errors import SnapshotError
 from kubespread.manifest.events import MalformedError
-from kubespread.manifest.reading import GZIP_MAGIC, MAX_CLUSTER_BYTES, STDIN, display_name, open_binary
+from kubespread.manifest.reading import GZIP_MAGIC, MAX_CLUSTER_BYTES, STDIN, display_name, open_binary, unchanged
 
 SUFFIXES = (".json", ".yaml", ".yml", ".json.gz", ".yaml.gz", ".yml.gz")
 MAX_ENTRIES = 1_000_000
@@ -45,7 +46,7 @@ def entries(path: str) -> Iterator[Entry]:
         yield from _in_directory(Path(path))
         return
     name = display_name(path)
-    with open_binary(path) as opened, archive_errors(name, *_UNREADABLE):
+    with open_binary(path) as opened, unchanged(opened), archive_errors(name, *_UNREADABLE):
         file = opened if isinstance(opened, io.BufferedReader) else io.BufferedReader(opened)  # type: ignore[type-var]  # raw streams
         start = file.peek(_TAR_BLOCK)
         if start.startswith(_ZIP_MAGIC):
@@ -57,17 +58,28 @@ def entries(path: str) -> Iterator[Entry]:
 
 
 def _in_directory(root: Path) -> Iterator[Entry]:
-    found = sorted(str(file) for file in root.rglob("*") if file.name.endswith(SUFFIXES) and _is_inside(file, root))
+    found = sorted(_files(str(root), root.resolve()))
     if not found:
         raise SnapshotError(f"{root}: no {', '.join(SUFFIXES[:3])} files in this directory")
+    inside = len(os.path.join(root, ""))  # noqa: PTH118 - a path of text: there may be a hundred thousand
     for name in found:
-        with Path(name).open("rb") as file:
-            yield Entry(name, Path(name).relative_to(root).as_posix(), file)
+        with open(name, "rb", buffering=0) as file:  # noqa: PTH123 - as above
+            yield Entry(name, name[inside:].replace(os.sep, "/"), file)
 
 
-def _is_inside(file: Path, root: Path) -> bool:
+def _files(directory: str, root: Path) -> Iterator[str]:
+    """The files below ``directory`` that may hold objects. Links to directories are not followed."""
+    with os.scandir(directory) as listing:
+        for found in listing:
+            if found.is_dir(follow_symlinks=False):
+                yield from _files(found.path, root)
+            elif found.name.endswith(SUFFIXES) and found.is_file() and (not found.is_symlink() or _is_inside(found.path, root)):
+                yield found.path
+
+
+def _is_inside(link: str, root: Path) -> bool:
     """A link that leads out of the directory is not part of it."""
-    return file.is_file() and (not file.is_symlink() or file.resolve().is_relative_to(root.resolve()))
+    return Path(link).resolve().is_relative_to(root)
 
 
 def _is_tar(start: bytes) -> bool:

@@ -10,13 +10,14 @@ from kubespread.errors import SnapshotError
 from kubespread.kube.decoding import DecodingError
 from kubespread.manifest.documents import NotAnObjectError
 from kubespread.manifest.events import MalformedError
-from kubespread.manifest.reading import MAX_CLUSTER_BYTES, display_name, text_chunks
+from kubespread.manifest.reading import MAX_CLUSTER_BYTES, display_name, text_chunks, unchanged
 from kubespread.manifest.stream import Found, read_objects
 from kubespread.snapshot.dumps import Recognised
 from kubespread.snapshot.entries import Entry, archive_errors, entries
 from kubespread.snapshot.snapshot import Snapshot, SnapshotBuilder, object_name
 
 LIST_COMMAND = "kubectl get nodes,pods,services,replicasets,statefulsets,replicationcontrollers -A -o json > cluster.json"
+NO_PODS = "no Pod objects: every node counts as empty"
 
 
 def load(paths: Sequence[str]) -> Snapshot:
@@ -36,7 +37,12 @@ def load(paths: Sequence[str]) -> Snapshot:
                 raise SnapshotError(error.fault.describe(display_name(path))) from error
         for gap in recognised.gaps:
             builder.note_gap(gap)
+        if not builder.has_pods:
+            builder.note_gap(NO_PODS)
         snapshot = builder.build()
+    if not snapshot.nodes and snapshot.faults:
+        more = len(snapshot.faults) - 1
+        raise SnapshotError(f"{snapshot.faults[0]}{f' (and {more} more)' if more else ''}")
     if not snapshot.nodes and not builder.nodes_listed:
         hint = recognised.hint or f"list them with: {LIST_COMMAND}"
         raise SnapshotError(f"{', '.join(map(display_name, paths))}: {_no_nodes(snapshot)}; {hint}")
@@ -46,7 +52,8 @@ def load(paths: Sequence[str]) -> Snapshot:
 def _read_entry(entry: Entry, builder: SnapshotBuilder, recognised: Recognised) -> None:
     """One file that was asked for must be readable; of many, those that are not are named."""
     try:
-        _read_text(entry.name, text_chunks(entry.file, MAX_CLUSTER_BYTES, recognised.without_logs), builder)
+        with unchanged(entry.file):
+            _read_text(entry.name, text_chunks(entry.file, MAX_CLUSTER_BYTES, recognised.without_logs), builder)
     except NotAnObjectError:
         if entry.is_alone:
             raise
@@ -54,11 +61,11 @@ def _read_entry(entry: Entry, builder: SnapshotBuilder, recognised: Recognised) 
     except MalformedError as error:
         if entry.is_alone:
             raise
-        builder.note_gap(f"unreadable file: {error.fault.describe(entry.name)}")
+        builder.note_unreadable(error.fault.describe(entry.name))
 
 
 def _read_text(name: str, chunks: Iterator[bytes], builder: SnapshotBuilder) -> None:
-    """Give every object of a text to ``builder``. Raises MalformedError, and SnapshotError that names file, line and field."""
+    """Give every object of a text to ``builder``, and what is wrong with it by file, line and field. Raises MalformedError."""
 
     def receive(found: Found) -> None:
         try:
@@ -66,7 +73,9 @@ def _read_text(name: str, chunks: Iterator[bytes], builder: SnapshotBuilder) -> 
         except DecodingError as error:
             line = found.line_of(error.path)
             place = name if line is None else f"{name}:{line}"
-            raise SnapshotError(f"{place}: {object_name(found.plain)}: {error.path}: {error}") from error
+            builder.note_fault(f"{place}: {object_name(found.plain)}: {error.path}: {error}")
+        except MalformedError as error:
+            builder.note_fault(error.fault.describe(name))
 
     read_objects(chunks, receive)
 

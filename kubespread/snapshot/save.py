@@ -6,9 +6,7 @@ import errno
 import gzip
 import os
 import sys
-import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 from typing import IO, Any
@@ -16,10 +14,12 @@ from typing import IO, Any
 import msgspec
 
 from kubespread.errors import SnapshotError, UsageError
+from kubespread.escaping import json_escaped
 from kubespread.kube.cluster_objects import FIELDS
 from kubespread.kube.meta import ApiObject
 from kubespread.manifest.reading import STDIN
 from kubespread.manifest.writer import to_yaml
+from kubespread.snapshot.replacing import replacing
 from kubespread.snapshot.snapshot import KINDS, STAMP, Snapshot
 
 _TERMINAL_PHASES = ("Succeeded", "Failed")
@@ -43,16 +43,28 @@ def save(snapshot: Snapshot, path: str) -> None:
     The file is replaced whole or not at all. Raises UsageError for another suffix, SnapshotError when it cannot be written.
     """
     if path == STDIN:
-        _write(sys.stdout.buffer, _json(snapshot))
-        sys.stdout.buffer.flush()
+        _write_out(_json(snapshot))
         return
     check_target(path)
     form = next(form for suffix, form in _FORMS.items() if path.endswith(suffix))
     try:
-        with _replacing(Path(path)) as file:
+        with replacing(Path(path)) as file:
             form(file, snapshot)
     except OSError as error:
         raise SnapshotError(f"{path}: {error.strerror or error}") from error
+
+
+def _write_out(parts: Iterable[bytes]) -> None:
+    if sys.stdout is None:
+        raise UsageError("standard output is closed")
+    try:
+        # Nothing stays behind in a buffer that would be flushed, and fail again, on the way out.
+        with open(os.dup(sys.stdout.fileno()), "wb") as file:  # noqa: PTH123 - a descriptor, not a path
+            _write(file, parts)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise UsageError(f"standard output: {error.strerror or error}") from error
 
 
 def _gzipped(file: IO[bytes], snapshot: Snapshot) -> None:
@@ -90,10 +102,10 @@ def _json(snapshot: Snapshot) -> Iterator[bytes]:
     starts = {
         cls: f'{{"apiVersion":"{version}","kind":"{kind}",'.encode() for cls, (version, kind) in _NAMES.items()
     }  # every object has metadata, so a comma follows
-    yield encode(_head(snapshot))[:-1] + b',"items":[\n'
+    yield json_escaped(encode(_head(snapshot)).decode()).encode()[:-1] + b',"items":[\n'
     before = b""
     for found in _objects(snapshot):
-        yield before + starts[type(found)] + encode(found)[1:]
+        yield before + starts[type(found)] + json_escaped(encode(found)[1:].decode()).encode()
         before = b",\n"
     yield b"\n]}\n"
 
@@ -114,33 +126,3 @@ def _yaml(snapshot: Snapshot) -> Iterator[bytes]:
 
 def _write(file: IO[bytes] | gzip.GzipFile, parts: Iterable[bytes]) -> None:
     file.writelines(parts)
-
-
-@contextmanager
-def _replacing(path: Path) -> Iterator[IO[bytes]]:
-    """A file beside ``path`` that takes its place when all is written; a pipe or device is written to as it is."""
-    target = path.resolve()
-    if target.exists() and not target.is_file():
-        with target.open("wb") as file:
-            yield file
-        return
-    descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    try:
-        with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor, not a path
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).chmod(_mode(target))
-        Path(name).replace(target)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-
-
-def _mode(target: Path) -> int:
-    """The mode the file has, or that a new one would get."""
-    if target.exists():
-        return target.stat().st_mode & 0o777
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask

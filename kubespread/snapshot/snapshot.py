@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from kubespread.errors import SnapshotError
+from kubespread.escaping import escaped
 from kubespread.kube.admission import DEFAULT_NAMESPACE, default_cluster_objects, default_node
 from kubespread.kube.annotations import READ_ANNOTATIONS
 from kubespread.kube.cluster_objects import FIELDS, OTHER_VERSIONS, ClusterObjects, Namespace, PriorityClass, RuntimeClass
@@ -26,6 +27,7 @@ from kubespread.kube.webhooks import (
     ValidatingAdmissionPolicy,
     ValidatingWebhookConfiguration,
 )
+from kubespread.manifest.pod_templates import full_kind, holds_pods, skipped_gaps
 from kubespread.manifest.stream import Found
 
 STAMP = "kubespread"
@@ -35,6 +37,10 @@ SERVER_VERSION = "Version"
 """In the place of a kind: the server's release."""
 
 T = TypeVar("T", bound=ApiObject)
+
+_MAX_FAULTS = 20
+# JSON's way to write the field every pod template has.
+_CONTAINER = b'"container'
 
 KINDS: Mapping[tuple[str, str], type[ApiObject]] = {
     ("v1", "Node"): Node,
@@ -77,7 +83,7 @@ class Origin(msgspec.Struct, rename="camel", kw_only=True, frozen=True, omit_def
     namespace: str = ""
     """The one a manifest goes to that names none."""
     listed: tuple[str, ...] = ()
-    """The kinds that were read in full, though there may be none of them."""
+    """The kinds that were read, though there may be none of them."""
     gaps: tuple[str, ...] = ()
     """What could not be read of it."""
     unread: dict[str, str] = msgspec.field(default_factory=dict)
@@ -94,11 +100,13 @@ class Snapshot:
     skipped: Mapping[str, int] = field(default_factory=dict)
     """How many objects of each kind were read and are of no use to scheduling."""
     origin: Origin = Origin()
+    faults: tuple[str, ...] = ()
+    """The objects that could not be read, where they stand and why; each is a gap too."""
 
     def stamped(self, source: str) -> Snapshot:
         """The same, said to be read from ``source`` now where it does not say already where and when it was taken."""
         known = self.origin
-        return replace(self, origin=msgspec.structs.replace(known, source=known.source or source, time=known.time or _now()))
+        return replace(self, origin=msgspec.structs.replace(known, source=known.source or escaped(source), time=known.time or _now()))
 
     @classmethod
     def from_objects(cls, objects: Iterable[Mapping[str, Any]]) -> Snapshot:
@@ -149,6 +157,24 @@ def _stripped(found: ApiObject) -> ApiObject:
     return found
 
 
+class _Few:
+    """The first of what may be very many faults, and how many more there were."""
+
+    def __init__(self, more: str) -> None:
+        self._first: list[str] = []
+        self._more, self._count = more, 0
+
+    def add(self, fault: str) -> None:
+        if len(self._first) < _MAX_FAULTS:
+            self._first.append(fault)
+        self._count += 1
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        rest = self._count - len(self._first)
+        return (*self._first, *([f"{rest} more {self._more}"] if rest else []))
+
+
 class SnapshotBuilder:
     """Collects objects from any number of sources; an object that comes twice counts once, the newest of them."""
 
@@ -156,6 +182,9 @@ class SnapshotBuilder:
         self._objects: dict[type[ApiObject], dict[tuple[str, str], Any]] = {cls: {} for cls in KINDS.values()}
         self._reader = TypedReader()
         self._skipped: Counter[str] = Counter()
+        self._with_pods: list[str] = []
+        self._faults, self._unreadable = _Few("objects could not be read"), _Few("files could not be read")
+        self._listed: set[str] = set()
         self._origin = Origin()
         self.nodes_listed = False
         """Whether a source listed nodes, even if it found none: an empty cluster is an answer, a forgotten kind is not."""
@@ -167,7 +196,11 @@ class SnapshotBuilder:
         elif (typed := self._reader.read(found)) is not None:
             self.add(typed)
         else:
-            self.skip(found.kind)
+            kind = full_kind(found.api_version, found.kind)
+            self.skip(kind)
+            # Few objects are worth decoding to see whether they hold pods.
+            if (found.data is not None or _CONTAINER in found.text) and holds_pods(found.api_version, found.kind, found.plain):
+                self._with_pods.append(kind)
 
     def add_plain(self, data: Mapping[str, Any]) -> None:
         """Take one plain object. Raises SnapshotError for a value of the wrong type."""
@@ -178,7 +211,10 @@ class SnapshotBuilder:
         if typed is not None:
             self.add(typed)
         else:
-            self.skip(str(data.get("kind") or ""))
+            version, name = (str(data.get(key) or "") for key in ("apiVersion", "kind"))
+            self.skip(full_kind(version, name))
+            if holds_pods(version, name, data):
+                self._with_pods.append(full_kind(version, name))
 
     def add(self, found: ApiObject) -> None:
         """Take one typed object of a known kind."""
@@ -192,6 +228,14 @@ class SnapshotBuilder:
     def skip(self, kind: str) -> None:
         """Count an object of a kind that scheduling does not read."""
         self._skipped[kind or "(no kind)"] += 1
+
+    def note_fault(self, fault: str) -> None:
+        """Remember an object that could not be read."""
+        self._faults.add(fault)
+
+    def note_unreadable(self, fault: str) -> None:
+        """Remember a file, one of many, that could not be read."""
+        self._unreadable.add(fault)
 
     def note_gap(self, gap: str, kind: str = "") -> None:
         """Remember something that a source could not give, and the one kind it is about, if any."""
@@ -212,22 +256,34 @@ class SnapshotBuilder:
         for node in nodes:
             default_node(node)
         by_field: dict[str, Any] = {name: tuple(self._take(cls)) for cls, name in FIELDS.values()}
-        listed = {*self._origin.listed, *([Pod.__name__] if pods else [])}
+        present = {cls.__name__ for cls, found in self._objects.items() if found}
+        listed = present.union(self._listed, self._origin.listed)
         others = ClusterObjects(**by_field, listed=frozenset(listed), unread=self._origin.unread)
         default_cluster_objects(others)
-        return Snapshot(nodes, pods, others, dict(self._skipped), self._origin)
+        faults, files = self._faults.lines, self._unreadable.lines
+        unread = (*(f"unreadable file: {fault}" for fault in files), *(f"unreadable object: {fault}" for fault in faults))
+        gaps = (*self._origin.gaps, *skipped_gaps(self._with_pods), *unread)
+        origin = msgspec.structs.replace(self._origin, listed=tuple(sorted(listed)), gaps=tuple(dict.fromkeys(gaps)))
+        return Snapshot(nodes, pods, others, dict(self._skipped), origin, faults)
+
+    @property
+    def has_pods(self) -> bool:
+        """Whether pods were listed, even if there were none."""
+        return bool(self._objects[Pod]) or Pod.__name__ in self._listed.union(self._origin.listed)
 
     def _note_list(self, found: Found) -> None:
         """A node list, or a list of everything with nothing in it, says that there are no nodes."""
         head = found.plain
+        if (cls := KINDS.get((found.api_version, found.kind.removesuffix("List")))) is not None:
+            self._listed.add(cls.__name__)
         if found.kind == "NodeList" or (found.kind == "List" and found.size == 0):
             self.nodes_listed = True
         if STAMP in head:
-            self.nodes_listed = True
             try:
                 self.came_from(msgspec.convert(head[STAMP], Origin))
             except msgspec.ValidationError as error:
                 raise DecodingError(str(error), STAMP) from error
+            self.nodes_listed = True
 
     def _take(self, cls: type[T]) -> Iterator[T]:
         yield from self._objects[cls].values()

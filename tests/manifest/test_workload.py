@@ -128,7 +128,7 @@ def test_an_unknown_kind_with_a_pod_template_is_taken_as_it_stands() -> None:
     made = created(rollout)
     assert is_workload(rollout)
     assert (controller(made), made.pod["metadata"]["labels"]) == (("argoproj.io/v1alpha1", "Rollout", "web", True), {"app": "web"})
-    assert "Rollout is not a kind kubespread knows" in made.notes[0]
+    assert "Rollout.argoproj.io is not a kind kubespread knows" in made.notes[0]
 
 
 @pytest.mark.parametrize("kind", ["Pod", "Job", "Deployment"])
@@ -137,6 +137,23 @@ def test_an_object_keeps_its_name_or_gets_a_generated_one(kind: str) -> None:
     generated = KubernetesObject({"kind": kind, "metadata": {"generateName": "p-"}, "spec": {}})
     name = named(generated).name
     assert (named(given), name[:2], len(name), named(generated).name) == (given, "p-", 7, name)
+
+
+@pytest.mark.parametrize(
+    ("kind", "api_version"),
+    [("Job", "batch.example.com/v1"), ("Deployment", "example.com/v1"), ("Deployment", "v1"), ("Pod", "example.com/v1")],
+)
+def test_a_namesake_in_another_group_is_an_unknown_kind(kind: str, api_version: str) -> None:
+    namesake = workload(kind, api_version)
+    made = created(namesake)
+    assert (is_workload(namesake), controller(made), made.companions) == (True, (api_version, kind, "web", True), ())
+    assert made.pod["metadata"]["labels"] == {"app": "web"}
+    assert "is not a kind kubespread knows" in made.notes[0]
+
+
+def test_a_namesake_without_a_pod_template_is_no_workload() -> None:
+    tasks = [{"replicas": 3, "template": TEMPLATE}]
+    assert not is_workload(KubernetesObject({"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "spec": {"tasks": tasks}}))
 
 
 @pytest.mark.parametrize("kind", ["Service", "ConfigMap", ""])

@@ -124,3 +124,23 @@ def test_the_bound_on_aliases_is_for_each_item_of_a_list(monkeypatch: pytest.Mon
     assert given == [({"a": [1, 2, 3], "b": [1, 2, 3]}, line) for line in range(2, 52)]
     with pytest.raises(MalformedError, match="aliases expand to more than 10 values"):
         list(yaml_documents(b"items:\n- {a: &a [1, 2, 3], b: [*a, *a, *a]}\n", lambda owner, item, line: None))
+
+
+LONG = {
+    "a decimal number": ("9" * 5000, str),
+    "a number behind zeros": ("0" * 5000 + "7", int),
+    "a negative number": ("-" + "9" * 5000, str),
+    "a fraction": ("0." + "3" * 5000, float),
+    "a hexadecimal number": ("0x" + "f" * 390, str),
+    "a long hexadecimal number": ("0x" + "f" * 5000, str),
+    "a binary number": ("0b" + "1" * 390, str),
+    "an octal number, as a decimal one": ("0" + "7" * 30, float),
+}
+
+
+@pytest.mark.parametrize("case", LONG)
+def test_numbers_of_any_length(case: str) -> None:
+    """Go knows 64 bits, then floats for decimal texts, then text; Python refuses to read more than 4,300 digits."""
+    text, expected = LONG[case]
+    (document,) = yaml_documents(f"a: {text}".encode())
+    assert type(document["a"]) is expected

@@ -49,12 +49,13 @@ def acme() -> list[Data]:
         priorityClassName="acme-high",
         schedulingGates=[{"name": "acme.example/gate"}],
     )
-    # UIDs are kept: API servers make them up at random.
-    running["metadata"]["ownerReferences"] = [{**owned_by("StatefulSet", "acme-shop")[0], "uid": "7d1c45e6"}]
+    running["metadata"]["ownerReferences"] = [{**owned_by("StatefulSet", "acme-shop")[0], "uid": "acme-uid-2"}]
+    running["metadata"] |= {"uid": "acme-uid-1", "resourceVersion": "77001"}
     running["spec"]["containers"] = [
         {"name": "acme", "image": "registry.acme.example/shop:v1", "ports": [{"name": "acme", "hostPort": 80}]}
     ]
     stateful = owner("StatefulSet", "acme-shop", {"matchLabels": LABELS}, namespace="acme")
+    stateful["metadata"] |= {"uid": "acme-uid-2", "resourceVersion": "77002"}
     stateful["spec"]["template"] = {"metadata": {"labels": LABELS}, "spec": running["spec"]}
     stateful["spec"]["volumeClaimTemplates"] = [{"metadata": {"name": "acme-data"}, "spec": {"storageClassName": "acme-fast"}}]
     namespace = {"metadata": {"name": "acme", "annotations": {"scheduler.alpha.kubernetes.io/node-selector": "zone=acme-east"}}}
@@ -84,7 +85,7 @@ def test_no_name_is_left(tmp_path: Path) -> None:
     cluster.write_text(json.dumps(acme()))
     assert "acme" in run("snapshot", "-S", cluster).out
     hidden = run("snapshot", "-S", cluster, "--anonymize")
-    assert (hidden.code, "acme" in hidden.out, hidden.err) == (0, False, "")
+    assert (hidden.code, "acme" in hidden.out, "7700" in hidden.out, hidden.err) == (0, False, False, "")
 
 
 def test_what_belongs_together_stays_together() -> None:
@@ -99,6 +100,8 @@ def test_what_belongs_together_stays_together() -> None:
     template = stateful.spec.volume_claim_templates[0].metadata.name
     assert (running.spec.node_name, names[running.spec.node_name]) == (node.metadata.name, "acme-0")
     assert running.metadata.name == f"{stateful.metadata.name}-0"
+    assert names[running.metadata.uid] == "acme-uid-1"
+    assert running.metadata.owner_references[0].uid == stateful.metadata.uid
     assert claim.metadata.name == f"{template}-{running.metadata.name}"
     mounted = running.spec.volumes[0].persistent_volume_claim
     assert (mounted is not None and mounted.claim_name, claim.spec.volume_name) == (claim.metadata.name, volume.metadata.name)

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
+import errno
 import gzip
 import json
+import os
 import signal
 import subprocess
 import time
 from pathlib import Path
 
+import msgspec
 import pytest
 
 import kubespread
+from kubespread.snapshot import replacing
 from kubespread.snapshot.save import save
 from kubespread.snapshot.snapshot import Origin
 from tests.builders import Data, hosts, node, owned_by, owner, pod
-from tests.cli.support import CLUSTER, FIXTURES, PROGRAM, environment, run
+from tests.cli.support import CLUSTER, FIXTURES, PROGRAM, environment, run, shell
 
 ORIGIN = Origin(
     source="context here",
@@ -41,8 +45,10 @@ def saved(snapshot: kubespread.Snapshot, path: Path) -> kubespread.Snapshot:
 def test_a_saved_snapshot_reads_back_as_it_was(cluster: Path, form: str, tmp_path: Path) -> None:
     snapshot = dataclasses.replace(kubespread.load(cluster), origin=ORIGIN)
     again = saved(snapshot, tmp_path / f"saved.{form}")
-    listed = dataclasses.replace(snapshot.objects, listed=snapshot.objects.listed | {"Service"})
-    assert again == dataclasses.replace(snapshot, objects=listed, skipped={})
+    kinds = snapshot.objects.listed | {"Service"}
+    listed = dataclasses.replace(snapshot.objects, listed=kinds)
+    origin = msgspec.structs.replace(ORIGIN, listed=tuple(sorted(kinds)))
+    assert again == dataclasses.replace(snapshot, objects=listed, origin=origin, skipped={})
 
 
 AMBIGUOUS = ["6e10", "1e3", "y", "n", "0o7", "08", "null", "~", "true", "12:30", "2026-05-01", "=", "", "0x10", "1_000", ".5", "on"]
@@ -150,11 +156,79 @@ def test_a_kill_leaves_the_old_file(tmp_path: Path) -> None:
     target.write_text("old")
     cluster.write_text(json.dumps([*hosts(*["a"] * 20), *(pod(f"p{copy}", "n0", labels={"x": str(copy)}) for copy in range(20_000))]))
     process = subprocess.Popen([str(PROGRAM), "snapshot", "-S", str(cluster), "-o", str(target)], env=environment(), stderr=subprocess.PIPE)
-    while process.poll() is None and not list(tmp_path.glob(".saved*")):
+    while process.poll() is None and not is_writing(process.pid, tmp_path):
         time.sleep(0.01)
     process.send_signal(signal.SIGKILL)
     process.communicate()
     assert (process.returncode, target.read_text()) == (-signal.SIGKILL, "old")
+    assert sorted(tmp_path.iterdir()) == [cluster, target]
+
+
+def is_writing(process: int, directory: Path) -> bool:
+    """Whether it has a file without a name open there that holds something."""
+    for link in Path(f"/proc/{process}/fd").iterdir():
+        try:
+            if str(link.readlink()).startswith(f"{directory}/#") and link.stat().st_size:
+                return True
+        except OSError:
+            # Closed in between.
+            continue
+    return False
+
+
+@pytest.mark.parametrize("unnamed", [True, False], ids=["a file without a name", "a hidden file"])
+@pytest.mark.parametrize("failing", ["fsync", "fchmod", "replace"])
+def test_what_cannot_be_finished_leaves_the_old_file(failing: str, unnamed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    if not unnamed:
+        monkeypatch.setattr(replacing, "_UNNAMED", 0)
+    monkeypatch.setattr(*((Path, "replace", full) if failing == "replace" else (os, failing, full)))
+    target = tmp_path / "saved.json"
+    target.write_text("old")
+    with pytest.raises(kubespread.SnapshotError, match="saved.json: No space left on device"):
+        save(kubespread.load(CLUSTER), str(target))
+    assert ([path.name for path in tmp_path.iterdir()], target.read_text()) == (["saved.json"], "old")
+
+
+def test_a_file_system_that_knows_only_files_with_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(replacing, "_UNNAMED", 0)
+    snapshot = kubespread.load(CLUSTER)
+    assert saved(snapshot, tmp_path / "saved.json").nodes == snapshot.nodes
+    assert [path.name for path in tmp_path.iterdir()] == ["saved.json"]
+
+
+def test_a_disk_that_fills_while_it_is_written_to(tmp_path: Path) -> None:
+    target = tmp_path / "saved.json"
+    target.write_text("old")
+    result = shell(f'ulimit -f 1; kubespread snapshot -S "$CLUSTER" -o {target}', tmp_path)
+    assert (result.err, target.read_text()) == (f"error: {target}: File too large\n", "old")
+    assert [path.name for path in tmp_path.iterdir()] == ["saved.json"]
+
+
+def test_what_is_read_can_be_what_is_written(tmp_path: Path) -> None:
+    file = tmp_path / "cluster.json"
+    save(kubespread.load(CLUSTER).stamped("here"), str(file))
+    before = file.read_bytes()
+    assert run("snapshot", "-S", file, "-o", file, "-q").code == 0
+    assert file.read_bytes() == before
+
+
+STREAMS = {
+    "a full standard output": ("> /dev/full", 2, "error: standard output: No space left on device\n"),
+    "a closed standard output": (">&-", 2, "error: standard output is closed\n"),
+    "a closed standard error": ("> /dev/null 2>&-", 0, ""),
+    "a full standard error": ("> /dev/null 2> /dev/full", 0, ""),
+}
+
+
+@pytest.mark.parametrize("case", STREAMS)
+@pytest.mark.parametrize("command", ["snapshot", 'explain "$POD" -q'], ids=["snapshot", "explain"])
+def test_streams_that_take_nothing(command: str, case: str) -> None:
+    redirection, code, said = STREAMS[case]
+    result = shell(f'kubespread {command} -S "$CLUSTER" {redirection}')
+    assert (result.code, result.out, result.err) == (code, "", said)
 
 
 def test_an_empty_cluster_stays_one(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,10 @@ import yaml
 
 import kubespread
 from kubespread.manifest.writer import to_yaml
+from kubespread.snapshot.anonymize import anonymize
+from kubespread.snapshot.save import save
 from tests.builders import node, owner, pod, pods_on
+from tests.cli.support import FIXTURES, run
 
 Data = dict[str, Any]
 
@@ -112,16 +116,112 @@ def test_a_wrong_type_names_the_object_and_the_field() -> None:
     )
 
 
-VERSIONS = {
-    "longer than Python reads": ("9" * 5000, "1" + "0" * 5000, True),
-    "shorter, and read later": ("1" + "0" * 5000, "9" * 5000, False),
-    "zeros in front": ("0" * 5000 + "7", "8", True),
+@pytest.mark.parametrize(
+    ("older", "newer"), [("9" * 5000, "1" + "0" * 5000), ("0" * 5000 + "9", "10")], ids=["beyond 4,300 digits", "zeros first"]
+)
+def test_resource_versions_of_any_length(older: str, newer: str) -> None:
+    for versions in ([(newer, "b"), (older, "a")], [(older, "a"), (newer, "b")]):
+        snapshot = kubespread.Snapshot.from_objects(version("n", number, zone) for number, zone in versions)
+        assert [found.metadata.labels for found in snapshot.nodes] == [{"zone": "b"}]
+
+
+TEMPLATE = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "c", "image": "x"}]}}
+WITH_PODS: list[Data] = [
+    {
+        "apiVersion": "leaderworkerset.x-k8s.io/v1",
+        "kind": "LeaderWorkerSet",
+        "spec": {"leaderWorkerTemplate": {"workerTemplate": TEMPLATE}},
+    },
+    {
+        "apiVersion": "jobset.x-k8s.io/v1alpha2",
+        "kind": "JobSet",
+        "spec": {"replicatedJobs": [{"template": {"spec": {"template": TEMPLATE}}}]},
+    },
+    {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "spec": {"tasks": [{"replicas": 3, "template": TEMPLATE}]}},
+    {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "spec": {"tasks": [{"replicas": 3, "template": TEMPLATE}]}},
+    {"apiVersion": "argoproj.io/v1alpha1", "kind": "Workflow", "spec": {"templates": [{"container": {"image": "x"}}]}},
+]
+WITHOUT_PODS: list[Data] = [
+    {"apiVersion": "metrics.k8s.io/v1beta1", "kind": "PodMetrics", "containers": [{"name": "c", "usage": {"cpu": "1"}}]},
+    {"apiVersion": "apps/v1", "kind": "ControllerRevision", "data": {"spec": {"template": TEMPLATE}}},
+    {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "spec": {"properties": {"containers": {"type": "array"}}},
+    },
+]
+SKIPPED = (
+    "pods are missing: skipped 2 objects of Job.batch.volcano.sh",
+    "pods are missing: skipped 1 object of JobSet.jobset.x-k8s.io",
+    "pods are missing: skipped 1 object of LeaderWorkerSet.leaderworkerset.x-k8s.io",
+    "pods are missing: skipped 1 object of Workflow.argoproj.io",
+)
+
+
+@pytest.mark.parametrize("form", ["json", "yaml", "at hand"])
+def test_objects_that_hold_pods_and_are_not_read_are_a_gap(form: str, tmp_path: Path) -> None:
+    objects: list[Data] = [*OBJECTS, *WITH_PODS, *WITHOUT_PODS]
+    file = tmp_path / f"cluster.{form}"
+    file.write_text("---\n".join(map(to_yaml, objects)) if form == "yaml" else json.dumps(objects))
+    snapshot = kubespread.Snapshot.from_objects(objects) if form == "at hand" else kubespread.load(file)
+    assert (snapshot.origin.gaps, snapshot.objects.jobs) == (SKIPPED, ())
+    assert snapshot.skipped["Job.batch.volcano.sh"] == 2
+    hidden, _ = anonymize(snapshot)
+    assert set(hidden.origin.gaps) == {"pods are missing"}
+
+
+LISTED: dict[str, tuple[list[Data], list[str], list[str]]] = {
+    "nodes alone": ([node("n")], ["Node"], ["no Pod objects: every node counts as empty"]),
+    "an empty list of pods": (
+        [node("n"), {"apiVersion": "v1", "kind": "PodList", "items": []}, {"apiVersion": "v1", "kind": "ServiceList", "items": []}],
+        ["Node", "Pod", "Service"],
+        [],
+    ),
+    "a list of a namesake": ([node("n"), pod("p"), {"apiVersion": "x.io/v1", "kind": "ServiceList", "items": []}], ["Node", "Pod"], []),
+    "pods": ([node("n"), pod("p")], ["Node", "Pod"], []),
 }
 
 
-@pytest.mark.parametrize("case", VERSIONS)
-def test_resource_versions_of_any_length_are_compared(case: str) -> None:
-    first, second, later_wins = VERSIONS[case]
-    versions = [{**node("n"), "metadata": {"name": "n", "resourceVersion": version}} for version in (first, second)]
-    (kept,) = kubespread.Snapshot.from_objects(versions).nodes
-    assert kept.metadata.resource_version == (second if later_wins else first)
+@pytest.mark.parametrize("form", ["json", "yaml"])
+@pytest.mark.parametrize("case", LISTED)
+def test_what_was_listed_is_known_and_stays_known(case: str, form: str, tmp_path: Path) -> None:
+    objects, kinds, gaps = LISTED[case]
+    file = tmp_path / f"cluster.{form}"
+    file.write_text("---\n".join(map(to_yaml, objects)) if form == "yaml" else "\n".join(map(json.dumps, objects)))
+    snapshot = kubespread.load(file)
+    save(snapshot, str(tmp_path / "saved.json"))
+    for found in (snapshot, kubespread.load(tmp_path / "saved.json")):
+        assert (sorted(found.objects.listed), list(found.origin.listed), list(found.origin.gaps)) == (kinds, kinds, gaps)
+
+
+BAD_POD = {**pod("bad"), "spec": {"nodeName": 7}}
+BAD_POD_FAULT = "Pod default/bad: spec.nodeName: json: cannot unmarshal number into Go struct field PodSpec.spec.nodeName of type string"
+
+
+@pytest.mark.parametrize("form", ["json", "yaml"])
+def test_one_bad_object_leaves_the_others_be(form: str, tmp_path: Path) -> None:
+    objects = [node("n"), BAD_POD, pod("p", "n")]
+    file = tmp_path / f"cluster.{form}"
+    file.write_text("---\n".join(map(to_yaml, objects)) if form == "yaml" else "\n".join(map(json.dumps, objects)))
+    snapshot = kubespread.load(file)
+    line = next(number for number, text in enumerate(file.read_text().splitlines(), 1) if re.search(r"nodeName\W+7", text))
+    fault = f"{file}:{line}: {BAD_POD_FAULT}"
+    assert ([found.metadata.name for found in snapshot.pods], snapshot.faults) == (["p"], (fault,))
+    assert snapshot.origin.gaps == (f"unreadable object: {fault}",)
+    result = run("explain", FIXTURES / "manifests" / "two-constraints.yaml", "-S", file, "-o", "name", "-q")
+    assert (result.code, result.err) == (3, f"error: {fault}\n")
+
+
+def test_a_number_that_is_too_large_spoils_its_object_only(tmp_path: Path) -> None:
+    file = tmp_path / "cluster.json"
+    huge = '{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "x"}, "spec": {"priority": %s}}' % ("9" * 5000)
+    file.write_text("\n".join([json.dumps(node("n")), huge, json.dumps(pod("p"))]))
+    snapshot = kubespread.load(file)
+    assert (len(snapshot.pods), len(snapshot.faults), f"{file}:2: " in snapshot.faults[0]) == (1, 1, True)
+
+
+def test_of_very_many_bad_objects_the_first_are_named(tmp_path: Path) -> None:
+    file = tmp_path / "cluster.json"
+    file.write_text("\n".join(map(json.dumps, [node("n"), *[BAD_POD] * 50])))
+    faults = kubespread.load(file).faults
+    assert (len(faults), faults[-1]) == (21, "30 more objects could not be read")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import cProfile
 import gzip
 import io
 import json
+import os
+import pstats
 import tarfile
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +18,7 @@ import pytest
 import yaml
 
 import kubespread
+from kubespread.manifest import reading
 from kubespread.snapshot import entries
 from tests.builders import Data, hosts, owner, pod
 from tests.cli.support import run
@@ -162,6 +166,7 @@ def test_a_file_of_many_that_is_damaged_is_a_gap(tmp_path: Path) -> None:
     root = tmp_path / "dump"
     assert (len(snapshot.nodes), snapshot.skipped) == (2, {"(no kind)": 1})
     assert snapshot.origin.gaps == (
+        "no Pod objects: every node counts as empty",
         f"unreadable file: {root}/pods.json:41: JSON syntax: Input data was truncated",
         f"unreadable file: {root}/template.yaml:1: a mapping key must be a scalar",
     )
@@ -237,3 +242,40 @@ def test_a_gzipped_file_is_not_taken_for_an_archive(tmp_path: Path) -> None:
     path = tmp_path / "cluster.tgz"
     path.write_bytes(gzip.compress(typed(NODES).encode()))
     assert len(kubespread.load(path).nodes) == 2
+
+
+def test_of_very_many_unreadable_files_the_first_are_named(tmp_path: Path) -> None:
+    snapshot = kubespread.load(as_directory({"nodes.json": typed(NODES), **{f"{n:02}.json": "{" for n in range(30)}}, tmp_path))
+    assert len(snapshot.origin.gaps) == 22
+    assert snapshot.origin.gaps[-1] == "unreadable file: 10 more files could not be read"
+
+
+@pytest.mark.parametrize("form", ["json", "yaml"])
+def test_a_hundred_thousand_files_are_read_with_little_work_for_each(form: str, tmp_path: Path) -> None:
+    """A bound on calls, not on seconds: 100,000 files must take 15 s at most."""
+    text = json.dumps if form == "json" else yaml.safe_dump
+    count = 200
+    root = as_directory({f"{n}.{form}": text(pod(f"p{n}", "n0")) for n in range(count)} | {"nodes.json": typed(NODES)}, tmp_path)
+    kubespread.load(root)
+    profile = cProfile.Profile()
+    profile.runcall(kubespread.load, root)
+    assert pstats.Stats(profile).total_calls / count < {"json": 200, "yaml": 450}[form]  # type: ignore[attr-defined]  # typeshed lacks it
+
+
+@pytest.mark.parametrize("size", [0, 100_000], ids=["cut", "longer"])
+@pytest.mark.parametrize("packing", ["file", "tar", "manifest"])
+def test_a_file_that_is_written_to_while_it_is_read(packing: str, size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "cluster.json"
+    path.write_text(typed(NODES))
+    if packing == "tar":
+        path = as_tar({"cluster.json": typed(NODES)}, tmp_path, "w")
+    checked = reading._checked
+
+    def meanwhile(chunks: Iterator[bytes], limit: int) -> Iterator[bytes]:
+        for chunk in checked(chunks, limit):
+            os.truncate(path, size)
+            yield chunk
+
+    monkeypatch.setattr(reading, "_checked", meanwhile)
+    with pytest.raises(kubespread.KubespreadError, match=f"^{path}: it was written to while it was read; try again when it is complete$"):
+        kubespread.explain(EXPECTED, path) if packing == "manifest" else kubespread.load(path)

@@ -1,0 +1,29 @@
+"""Text that is safe to show: what could move a cursor, hide or turn around what stands beside it is spelled out."""
+
+from __future__ import annotations
+
+
+def escaped(text: str) -> str:
+    """``text`` as one line of printable characters.
+
+    Line breaks, control, C1, bidirectional and other invisible characters, and the bytes of a name that is not UTF-8
+    become escapes such as ``\\n``, ``\\x1b``, ``\\u202e`` and ``\\udcff``.
+    """
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
+
+
+def json_escaped(text: str) -> str:
+    """A JSON text, in which every line break is layout, with its strings escaped as JSON does it."""
+    if text.isascii() and "\x7f" not in text:
+        return text
+    return "\n".join(line if line.isprintable() else "".join(map(_json_character, line)) for line in text.split("\n"))
+
+
+def _json_character(char: str) -> str:
+    """Two escapes for a character beyond 16 bits."""
+    if char.isprintable():
+        return char
+    units = char.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))

@@ -1,0 +1,44 @@
+"""Objects that hold pods, of whatever kind: what creates pods and is not read must at least be named."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+_NO_PODS_OF_THEIR_OWN = frozenset({("apps", "ControllerRevision")})
+"""Histories of templates."""
+
+
+def group_of(api_version: str) -> str:
+    """``apps`` of ``apps/v1``; the core group is empty."""
+    return api_version.rpartition("/")[0]
+
+
+def full_kind(api_version: str, kind: str) -> str:
+    """``Job.batch.volcano.sh``: a kind as kubectl tells it from its namesakes; those of the core group by themselves."""
+    group = group_of(api_version)
+    return f"{kind}.{group}" if kind and group else kind
+
+
+def holds_pods(api_version: str, kind: str, data: Mapping[str, Any]) -> bool:
+    """Whether containers with an image stand anywhere inside an object, as in every pod template there is."""
+    if (group_of(api_version), kind) in _NO_PODS_OF_THEIR_OWN:
+        return False
+    waiting: list[Any] = [data]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            containers = value.get("containers", [value.get("container")])
+            if isinstance(containers, list) and any(isinstance(each, dict) and "image" in each for each in containers):
+                return True
+            waiting += value.values()
+        elif isinstance(value, list):
+            waiting += value
+    return False
+
+
+def skipped_gaps(kinds: Iterable[str]) -> list[str]:
+    """What to say of objects that hold pods and were not read, given by their kinds."""
+    counts = Counter(kinds)
+    return [f"pods are missing: skipped {count} object{'' if count == 1 else 's'} of {kind}" for kind, count in sorted(counts.items())]

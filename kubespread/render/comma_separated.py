@@ -1,0 +1,25 @@
+"""Comma-separated values that a spreadsheet shows and does not run."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable
+
+from kubespread.escaping import escaped
+
+_FORMULA_STARTS = ("=", "+", "-", "@")
+
+
+def separated_by_commas(rows: Iterable[Iterable[object]]) -> str:
+    """One line a row. Text that a spreadsheet would take for a formula is marked as text by an apostrophe before it."""
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows([_cell(value) for value in row] for row in rows)
+    return out.getvalue()
+
+
+def _cell(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    # Tabs and line breaks at its beginning, which spreadsheets skip, are escapes by now.
+    return f"'{escaped(value)}" if value.startswith(_FORMULA_STARTS) else escaped(value)
