@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import kubespread
+from kubespread.render import sentences
 from kubespread.scheduler.configuration.loading import load_profiles
 from kubespread.scheduler.cycle_state import MissingState, missing_state
 from kubespread.scheduler.profile import default_profile
@@ -59,6 +60,11 @@ def test_a_filter_that_needs_its_pre_filter_fails_every_pod(plugin: str) -> None
     assert [(entry.verdict.code, entry.verdict.plugin, entry.feasible) for entry in report.nodes] == [("", None, False)] * 2
     # What each plugin says alone is still told.
     assert [[found.plugin for found in entry.rejections] for entry in report.nodes] == [[], ["TaintToleration"]]
+
+
+def test_a_node_without_a_verdict_is_said_to_have_none() -> None:
+    report = ask([node("a")], pod(), json.dumps(config({"preFilter": off("NodePorts")})))
+    assert "  Verdict: no verdict: every scheduling cycle of the pod ends in an error\n" in sentences.nodes(report)
 
 
 @pytest.mark.parametrize("plugin", ["NodeAffinity", "NodeVolumeLimits", "VolumeZone"])
