@@ -70,8 +70,9 @@ def evaluation() -> None:
 
 def _prepared(snapshot: Snapshot) -> Cluster:
     """A cluster with every column that a pod will ask for."""
-    made = Cluster(snapshot.nodes, snapshot.pods)
-    made.resources.allocatable("cpu")
+    made = Cluster.of(snapshot.nodes, snapshot.pods)
+    for columns in (made.nodes.allocatable, made.requested, made.non_zero_requested, made.nodes_of_kind):
+        assert columns
     return made
 
 

@@ -19,7 +19,7 @@ from kubespread.kube.storage import PersistentVolume, PersistentVolumeClaim, Sto
 from kubespread.kube.workloads import WORKLOADS
 from kubespread.manifest.documents import KubernetesObject
 from kubespread.manifest.lines import FieldLines
-from kubespread.snapshot.snapshot import CLUSTER_SCOPED, KINDS, Snapshot, SnapshotBuilder, TypedReader
+from kubespread.snapshot.snapshot import CLUSTER_SCOPED, READ_KINDS, Snapshot, SnapshotBuilder, TypedReader
 
 T = TypeVar("T", bound=ApiObject)
 
@@ -55,7 +55,7 @@ def with_given(snapshot: Snapshot, manifests: Iterable[Manifest], namespace: str
 def _typed(manifest: Manifest, namespace: str) -> list[ApiObject]:
     reader, typed = TypedReader(), []
     for item in manifest.found:
-        cls = KINDS.get((item.api_version, item.kind))
+        cls = READ_KINDS.get((item.api_version, item.kind))
         if cls is None or (item.kind in WORKLOADS and item.kind not in _SELECTING):
             continue
         try:

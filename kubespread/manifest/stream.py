@@ -175,7 +175,7 @@ def _read_yaml(chunks: Iterator[bytes], receive: Receiver) -> None:
     # Beyond that no lines of fields are looked for, and the text need not be kept.
     more = next(chunks, b"")
     reader = _YamlReader(b"" if more else text, receive)
-    for document in yaml_documents(_Chunks(chain([text, more], chunks)), reader.item):
+    for document in yaml_documents(_Chunks(chain([text, more], chunks)) if more else text, reader.item):
         reader.end_document(document)
 
 

@@ -51,7 +51,7 @@ KINDS: Mapping[tuple[str, str], type[ApiObject]] = {
 # A decoder that exists has learned its type with all parts, so they exist before there are threads.
 _DECODERS = {cls: msgspec.json.Decoder(cls) for cls in KINDS.values()}
 
-_READ: Mapping[tuple[str, str], type[ApiObject]] = {**KINDS, **OTHER_VERSIONS}
+READ_KINDS: Mapping[tuple[str, str], type[ApiObject]] = {**KINDS, **OTHER_VERSIONS}
 
 CLUSTER_SCOPED = (
     Node,
@@ -125,7 +125,7 @@ class TypedReader:
 
     def read(self, found: Found) -> ApiObject | None:
         """The object, None for a kind that scheduling does not read. Raises DecodingError for a value of the wrong type."""
-        cls = _READ.get((found.api_version, found.kind))
+        cls = READ_KINDS.get((found.api_version, found.kind))
         if cls is None:
             return None
         if found.data is None:
@@ -140,7 +140,7 @@ class TypedReader:
     def read_plain(self, data: Mapping[str, Any]) -> ApiObject | None:
         """The same for an object at hand."""
         version, kind = data.get("apiVersion"), data.get("kind")
-        cls = _READ.get((version, kind)) if isinstance(version, str) and isinstance(kind, str) else None
+        cls = READ_KINDS.get((version, kind)) if isinstance(version, str) and isinstance(kind, str) else None
         return self._decoded(data, cls) if cls is not None else None
 
     def _decoded(self, data: Mapping[str, Any], cls: type[ApiObject]) -> ApiObject:

@@ -52,8 +52,8 @@ def test_a_running_pod_is_asked_about_without_itself() -> None:
 
 def test_asking_changes_nothing_of_the_snapshot() -> None:
     snapshot = kubespread.Snapshot.from_objects([*hosts("a", "b"), pod("web", "n0", constraints=[hard()]), pod("other", "n0")])
-    first = kubespread.explain(snapshot, "pod/web", kube_version="1.20")
-    assert kubespread.explain(snapshot, "pod/web", kube_version="1.20") == first
+    first = kubespread.explain(snapshot, "pod/web", kubespread.Scheduler(kube_version="1.20"))
+    assert kubespread.explain(snapshot, "pod/web", kubespread.Scheduler(kube_version="1.20")) == first
     assert [found.spec.node_name for found in snapshot.pods] == ["n0", "n0"]
 
 

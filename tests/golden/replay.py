@@ -5,12 +5,12 @@ from __future__ import annotations
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 
-from tests.golden import scheduling
+from tests.golden import live, scheduling
 from tests.golden.cases import Difference, Recorded
 
 Answer = Callable[[Recorded, str | None], Iterator[Difference]]
 
-FAMILIES: Mapping[str, Answer] = {}
+FAMILIES: Mapping[str, Answer] = {"placements": live.differences}
 """Per beginning of a file's name; every other file holds scheduler cases."""
 
 
@@ -19,5 +19,5 @@ def differences(file: str, case: Recorded, kube_version: str | None = None) -> I
     answer = next((found for family, found in FAMILIES.items() if file.startswith(family)), scheduling.differences)
     try:
         yield from answer(case, kube_version)
-    except Exception:  # one case that crashes must not hide the others
+    except Exception:  # noqa: BLE001 - one case that crashes must not hide the others
         yield Difference(case.name, "crash", None, traceback.format_exc(limit=-2))

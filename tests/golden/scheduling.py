@@ -25,9 +25,9 @@ def differences(recorded: Recorded, kube_version: str | None = None) -> Iterator
     try:
         ours = _simulated(snapshot, case, scheduler) if "replicas" in case else _explained(snapshot, case, scheduler)
     except KubespreadError as error:
-        wanted = _refusals(case, expect)
-        missing = [text for text in wanted if text not in str(error)]
-        if missing or not wanted:
+        refusals = _refusals(case, expect)
+        missing = [text for text in refusals if text not in str(error)]
+        if missing or not refusals:
             yield Difference(recorded.name, "refusal", missing or "none", str(error))
         return
     if refusals := _refusals(case, expect):
@@ -62,9 +62,11 @@ def _expected_run(expect: Data) -> Data:
 
 
 def _explained(snapshot: kubespread.Snapshot, case: Data, scheduler: kubespread.Scheduler) -> Data:
-    pod, namespace = case["pod"], None
+    pod: Data | str = case["pod"]
+    namespace = None
     if case.get("stored"):
-        pod, namespace = f"pod/{pod['metadata']['name']}", pod["metadata"].get("namespace", "default")
+        metadata = case["pod"]["metadata"]
+        pod, namespace = f"pod/{metadata['name']}", metadata.get("namespace", "default")
     report = kubespread.explain(snapshot, pod, scheduler, preemption=case.get("preempt", False), namespace=namespace).to_dict()
     return {
         "fitError": report["message"],

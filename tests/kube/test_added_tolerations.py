@@ -75,8 +75,8 @@ ZONES = [
 ]
 
 
-def placed(candidate: Data, **options: Any) -> list[int]:
-    report = kubespread.simulate(kubespread.Snapshot.from_objects(ZONES), candidate, 8, **options)
+def placed(candidate: Data, **how: Any) -> list[int]:
+    report = kubespread.simulate(kubespread.Snapshot.from_objects(ZONES), candidate, 8, kubespread.Scheduler(**how))
     counts = Counter(placement.node for placement in report.placements)
     return [counts[name] for name in "abc"]
 

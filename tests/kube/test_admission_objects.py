@@ -38,8 +38,8 @@ def namespace(**annotations: str) -> Data:
     return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "default", "annotations": named}}
 
 
-def ask(candidate: Data, *objects: Data, **options: Any) -> kubespread.ExplainReport:
-    return kubespread.explain(kubespread.Snapshot.from_objects([node("n", cpu="1"), *objects]), candidate, **options)
+def ask(candidate: Data, *objects: Data, **how: Any) -> kubespread.ExplainReport:
+    return kubespread.explain(kubespread.Snapshot.from_objects([node("n", cpu="1"), *objects]), candidate, kubespread.Scheduler(**how))
 
 
 CASES: dict[str, tuple[Data, list[Data], list[str], str | None]] = {

@@ -168,8 +168,15 @@ def replica(name: str, on: str | None) -> Data:
     return made
 
 
-def simulated(*objects: Data, manifest: Data | None = None, **options: Any) -> tuple[int, int, str | None, list[str]]:
-    report = kubespread.simulate(kubespread.Snapshot.from_objects([*CLUSTER, *objects]), manifest or deployment(), **options)
+def simulated(
+    *objects: Data, manifest: Data | None = None, scheduler: kubespread.Scheduler | None = None, **options: Any
+) -> tuple[int, int, str | None, list[str]]:
+    report = kubespread.simulate(
+        kubespread.Snapshot.from_objects([*CLUSTER, *objects]),
+        manifest or deployment(),
+        scheduler=scheduler or kubespread.Scheduler(),
+        **options,
+    )
     return (
         report.present,
         report.placed,
@@ -229,4 +236,4 @@ def test_a_quota_beside_its_workload() -> None:
 
 
 def test_without_admission_there_is_no_quota() -> None:
-    assert simulated(quota({"pods": "4"}, {"pods": "0"}), admission=False)[:2] == (0, 10)
+    assert simulated(quota({"pods": "4"}, {"pods": "0"}), scheduler=kubespread.Scheduler(admission=False))[:2] == (0, 10)

@@ -13,7 +13,7 @@ Data = dict[str, Any]
 
 
 def ask(candidate: Data, *objects: Data, config: str | None = None) -> kubespread.ExplainReport:
-    return kubespread.explain(kubespread.Snapshot.from_objects([node("n"), *objects]), candidate, scheduler_config=config)
+    return kubespread.explain(kubespread.Snapshot.from_objects([node("n"), *objects]), candidate, kubespread.Scheduler(config=config))
 
 
 def pod_group(name: str, api_version: str) -> Data:

@@ -71,7 +71,7 @@ def test_what_is_named(case: str) -> None:
 
 def test_a_node_selector_that_is_applied_is_not_named() -> None:
     cluster = kubespread.Snapshot.from_objects([node("n", env="prod"), namespace(annotations=SELECTED)])
-    report = kubespread.explain(cluster, pod(), pod_node_selector=True)
+    report = kubespread.explain(cluster, pod(), kubespread.Scheduler(pod_node_selector=True))
     assert (report.not_modelled, report.feasible) == ((), ("n",))
 
 

@@ -70,4 +70,4 @@ def test_simulate_says_it_once_replicas_get_stuck() -> None:
 
 def test_releases_without_the_policy_get_no_hint() -> None:
     snapshot = kubespread.Snapshot.from_objects([*OPEN, CLOSED, *RUNNING])
-    assert kubespread.explain(snapshot, pod(constraints=[hard()]), kube_version="1.25").notes == ()
+    assert kubespread.explain(snapshot, pod(constraints=[hard()]), kubespread.Scheduler(kube_version="1.25")).notes == ()

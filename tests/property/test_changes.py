@@ -94,7 +94,8 @@ def changed(draw: st.DrawFn, found: Node) -> Node:
     return made
 
 
-def happen(draw: st.DrawFn, world: World, cluster: Cluster, others: list[Pod], step: int) -> Change:
+@st.composite
+def changes(draw: st.DrawFn, world: World, others: list[Pod], step: int) -> Change:
     """One change, made to the lists too."""
     size = len(world.nodes)
     kind = draw(st.sampled_from(["come", "come", "go", "replace", "both", "add", "remove"]))
@@ -137,7 +138,7 @@ def test_states_that_follow_changes_equal_states_prepared_anew(
         return
     for step in range(data.draw(st.integers(1, 5))):
         before = everything(prepared.evaluation())
-        change = data.draw(st.composite(lambda draw: happen(draw, world, cluster, others, step))())
+        change = data.draw(changes(world, others, step))
         moves = cluster.moves(change)
         after = cluster.after(change)
         followed = prepared.after(after, change, moves)

@@ -62,9 +62,9 @@ OUTPUTS: dict[str, Callable[[str], str]] = {
     "json": lambda name: structured.json(explained(name)),
     "yaml": lambda name: structured.yaml(explained(name)),
     "simulated picture": lambda name: simulation.picture(simulated(name)),
-    "simulated columns": lambda name: simulation.columns(simulated(name), headers=True),
+    "simulated columns": lambda name: simulation.columns([simulated(name)], headers=True),
     "simulated names": lambda name: simulation.names(simulated(name)),
-    "simulated csv": lambda name: simulation.csv(simulated(name), headers=True),
+    "simulated csv": lambda name: simulation.csv([simulated(name)], headers=True),
     "simulated json": lambda name: structured.json_list([simulated(name)]),
     "simulated yaml": lambda name: structured.yaml_list([simulated(name)]),
 }

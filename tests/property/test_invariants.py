@@ -159,7 +159,7 @@ profiles:
 def test_spreading_alone_judges_as_it_does_among_the_others(question: tuple[list[Data], list[Data], Data]) -> None:
     placed, pods, candidate = question
     snapshot = kubespread.Snapshot.from_objects(placed + pods)
-    alone, among = kubespread.explain(snapshot, candidate, ALONE), kubespread.explain(snapshot, candidate)
+    alone, among = kubespread.explain(snapshot, candidate, kubespread.Scheduler(config=ALONE)), kubespread.explain(snapshot, candidate)
 
     def spread(report: kubespread.ExplainReport) -> dict[str, list[Any]]:
         return {entry.name: [found for found in entry.rejections if found.plugin == "PodTopologySpread"] for entry in report.nodes}

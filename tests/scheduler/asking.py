@@ -14,7 +14,7 @@ MISSING = f"{SKEWED} (missing required label)"
 
 
 def ask(objects: list[Data], pod: Data, config: str | None = None, *, preemption: bool = False) -> kubespread.ExplainReport:
-    return kubespread.explain(kubespread.Snapshot.from_objects(objects), pod, scheduler_config=config, preemption=preemption)
+    return kubespread.explain(kubespread.Snapshot.from_objects(objects), pod, kubespread.Scheduler(config=config), preemption=preemption)
 
 
 def with_args(plugin: str, **args: Any) -> str:

@@ -256,7 +256,7 @@ def test_before_1_36_a_shape_has_a_shorter_path() -> None:
 
 def told(text: str) -> list[str]:
     with pytest.raises(ManifestError) as refused:
-        kubespread.explain(kubespread.Snapshot.from_objects([node("a")]), pod(), scheduler_config=text)
+        kubespread.explain(kubespread.Snapshot.from_objects([node("a")]), pod(), kubespread.Scheduler(config=text))
     return str(refused.value).splitlines()
 
 

@@ -123,7 +123,7 @@ STOPS = {
 def test_no_replica_is_placed_where_every_cycle_fails(case: str) -> None:
     plugins, names, expected = STOPS[case]
     snapshot = kubespread.Snapshot.from_objects([node(name) for name in names])
-    report = kubespread.simulate(snapshot, pod(), 2, scheduler_config=json.dumps(config(plugins)))
+    report = kubespread.simulate(snapshot, pod(), 2, kubespread.Scheduler(config=json.dumps(config(plugins))))
     assert (report.placed, report.stopped) == (0, expected)
 
 

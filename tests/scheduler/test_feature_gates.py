@@ -17,7 +17,9 @@ TWO_ZONES = [node("n1", zone="z1"), node("n2", zone="z2"), *pods_on({"n1": 2, "n
 
 
 def with_gates(gates: str, objects: list[Data], candidate: Data, version: str = "1.36") -> kubespread.ExplainReport:
-    return kubespread.explain(kubespread.Snapshot.from_objects(objects), candidate, kube_version=version, feature_gates=gates)
+    return kubespread.explain(
+        kubespread.Snapshot.from_objects(objects), candidate, kubespread.Scheduler(kube_version=version, feature_gates=gates)
+    )
 
 
 @pytest.mark.parametrize(

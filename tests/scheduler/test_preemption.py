@@ -183,7 +183,7 @@ BLOCKED = "0/1 nodes are available: 1 No preemption victims found for incoming p
 def test_the_profile_says_who_is_asked(plugins: str, tail: str | None) -> None:
     config = f"{{apiVersion: kubescheduler.config.k8s.io/v1, kind: KubeSchedulerConfiguration, profiles: [{{plugins: {plugins}}}]}}"
     snapshot = kubespread.Snapshot.from_objects([node("n1", cpu="1"), pod("low", "n1", requests={"cpu": "500m"}, priority=7)])
-    report = kubespread.explain(snapshot, pod(requests={"cpu": "1"}, priority=7), config, preemption=True)
+    report = kubespread.explain(snapshot, pod(requests={"cpu": "1"}, priority=7), kubespread.Scheduler(config=config), preemption=True)
     assert report.preemption is not None
     assert (report.preemption.node, report.preemption.tail, report.not_modelled) == (None, tail, ())
 
@@ -204,6 +204,6 @@ def test_a_pod_with_claims_hears_so() -> None:
 def test_the_search_ends_with_enough_candidates(given: Data, nominated: str) -> None:
     full = [small("a"), running("x", "a", "4", 5), small("b"), running("y", "b", "4", 1)]
     config = with_args("DefaultPreemption", **given)
-    report = kubespread.explain(kubespread.Snapshot.from_objects(full), wanting("4"), config, preemption=True)
+    report = kubespread.explain(kubespread.Snapshot.from_objects(full), wanting("4"), kubespread.Scheduler(config=config), preemption=True)
     assert report.preemption is not None
     assert report.preemption.node == nominated

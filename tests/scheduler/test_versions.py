@@ -14,7 +14,7 @@ Data = dict[str, Any]
 
 
 def at_version(version: str, objects: list[Data], candidate: Data) -> kubespread.ExplainReport:
-    return kubespread.explain(kubespread.Snapshot.from_objects(objects), candidate, kube_version=version)
+    return kubespread.explain(kubespread.Snapshot.from_objects(objects), candidate, kubespread.Scheduler(kube_version=version))
 
 
 @pytest.mark.parametrize(
@@ -234,6 +234,8 @@ def test_messages_by_version(case: str) -> None:
 )
 def test_the_preemption_text_by_version(version: str, tail: str | None) -> None:
     snapshot = kubespread.Snapshot.from_objects([node("n", cpu="1")])
-    report = kubespread.explain(snapshot, pod(requests={"cpu": "2"}, priority=5), kube_version=version, preemption=True)
+    report = kubespread.explain(
+        snapshot, pod(requests={"cpu": "2"}, priority=5), kubespread.Scheduler(kube_version=version), preemption=True
+    )
     assert report.preemption is not None
     assert report.preemption.tail == tail

@@ -282,7 +282,7 @@ def test_what_may_not_be_read_is_a_gap_of_the_questions_that_need_it(case: str, 
 
 def test_a_release_that_is_given_need_not_be_read(server: FakeApi, tmp_path: Path) -> None:
     server.faults.append(always("/version", status(403, "no")))
-    assert kubespread.explain(read(server, tmp_path), pod(), kube_version="1.35").gaps == ()
+    assert kubespread.explain(read(server, tmp_path), pod(), kubespread.Scheduler(kube_version="1.35")).gaps == ()
 
 
 def test_a_workload_that_may_not_be_looked_up(server: FakeApi, tmp_path: Path) -> None:

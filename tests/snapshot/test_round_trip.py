@@ -40,7 +40,9 @@ def with_candidate(case: Data) -> tuple[kubespread.Snapshot, str, str]:
 
 
 def answer(snapshot: kubespread.Snapshot, pod: Any, namespace: str, case: Data) -> Any:
-    return kubespread.explain(snapshot, pod, case.get("config"), preemption=True, namespace=namespace).to_dict()
+    return kubespread.explain(
+        snapshot, pod, kubespread.Scheduler(config=case.get("config")), preemption=True, namespace=namespace
+    ).to_dict()
 
 
 def mapped_back(report: Any, names: Mapping[str, str]) -> Any:
