@@ -9,10 +9,10 @@ from kubespread.escaping import escaped
 
 
 class KubespreadError(Exception):
-    """Something the user can mend; its text is the line the user reads, whatever names, files and servers put into it."""
+    """Something the user can mend; its text is the lines the user reads, whatever names, files and servers put into them."""
 
-    def __init__(self, message: str) -> None:
-        super().__init__(escaped(message))
+    def __init__(self, *lines: str) -> None:
+        super().__init__("\n".join(map(escaped, lines)))
 
 
 class UsageError(KubespreadError):

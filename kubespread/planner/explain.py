@@ -27,7 +27,7 @@ from kubespread.planner.report import (
 from kubespread.planner.taints_policy import closed_minimums, taints_policy_hints
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import ABSENT, Counts, Mask
-from kubespread.scheduler.framework import Evaluation, PluginScore
+from kubespread.scheduler.evaluation import Evaluation, PluginScore
 from kubespread.scheduler.plugin import Code, SchedulingError
 from kubespread.scheduler.plugin_args import PluginArgs
 from kubespread.scheduler.plugins.podtopologyspread.constraints import Constraint

@@ -22,7 +22,8 @@ from kubespread.planner.explain import constraint_reports
 from kubespread.planner.report import ConstraintReport
 from kubespread.scheduler.cluster.change import Change, Moves
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.framework import Evaluation, Framework
+from kubespread.scheduler.evaluation import Evaluation
+from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.placing import Choice, Placing, Tiebreaker
 from kubespread.scheduler.plugin import SchedulingError, Status
 

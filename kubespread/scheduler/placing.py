@@ -20,7 +20,8 @@ from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.holdings import Holdings
 from kubespread.scheduler.cluster.labels import Counts, Mask, Positions
 from kubespread.scheduler.cluster.visiting import heap_preorder
-from kubespread.scheduler.framework import DryRun, Evaluation, Framework
+from kubespread.scheduler.evaluation import Evaluation
+from kubespread.scheduler.framework import DryRun, Framework
 from kubespread.scheduler.plugin import MAX_NODE_SCORE, Code, Counted, Extent, Fixed, OnNode, SchedulingError
 
 Tiebreaker = Callable[[Cluster, Mask, Positions], int]

@@ -18,7 +18,8 @@ from kubespread.kube.objects import Pod
 from kubespread.kube.priority import priority_of
 from kubespread.kube.selector import SelectorError, from_label_selector
 from kubespread.kube.well_known import DISRUPTION_TARGET
-from kubespread.scheduler.framework import DryRun, Evaluation
+from kubespread.scheduler.evaluation import Evaluation
+from kubespread.scheduler.framework import DryRun
 from kubespread.scheduler.plugin import Code, Status
 from kubespread.scheduler.plugin_args import PreemptionArgs
 

@@ -30,7 +30,7 @@ def check_topology_keys(keys: Iterable[str], nodes: Sequence[Node], constraint_k
     known = _label_keys(nodes) | set(constraint_keys)
     unknown = [key for key in dict.fromkeys(keys) if key not in known]
     if unknown:
-        raise UsageError("\n".join(f"no node and no constraint has the topology key {key!r}{_near(key, known)}" for key in unknown))
+        raise UsageError(*(f"no node and no constraint has the topology key {key!r}{_near(key, known)}" for key in unknown))
 
 
 def _label_keys(nodes: Sequence[Node]) -> set[str]:

@@ -55,7 +55,7 @@ FAULTS: dict[str, tuple[str | bytes, str]] = {
     "a mistyped field": (
         "kind: Pod\napiVersion: v1\nmetadata: {name: x}\nspec:\n  topologySpreadConstraints:\n  - minDomain: 2\n",
         "{file}:6: spec.topologySpreadConstraints[0].minDomain: strict decoding error: "
-        'unknown field "spec.topologySpreadConstraints[0].minDomain"',
+        'unknown field "spec.topologySpreadConstraints[0].minDomain", did you mean "spec.topologySpreadConstraints[0].minDomains"?',
     ),
 }
 

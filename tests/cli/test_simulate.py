@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -74,7 +75,7 @@ def test_a_picture_for_people() -> None:
         "  node3   1",
         "  losing zone zone1 leaves 2 of 4",
         "  losing node node1 leaves 2 of 4",
-        "  3 of 4 placements were ties, broken by node name",
+        "  3 of 4 placements were ties, taken in kube-scheduler's own order",
         "4 of 4 placed",
     ]
 
@@ -208,7 +209,8 @@ def test_malformed_requirements(option: str) -> None:
     assert simulate(name, MALFORMED[option]) == (2, "", expected)
 
 
-def test_a_running_deployment_is_grown(tmp_path: Path) -> None:
+def running_web(tmp_path: Path) -> tuple[Path, dict[str, Any]]:
+    """A cluster in which two of a deployment's five replicas run, and the deployment."""
     replica_set = {
         "apiVersion": "apps/v1",
         "kind": "ReplicaSet",
@@ -219,15 +221,40 @@ def test_a_running_deployment_is_grown(tmp_path: Path) -> None:
     for each in running:
         each["metadata"]["ownerReferences"] = owned_by("ReplicaSet", "web-1")
     web = deployment(replicas=5, constraints=[hard(ZONE)])
-    cluster = written(tmp_path / "cluster.json", [*hosts("a", "b"), replica_set, *running, web])
+    return written(tmp_path / "cluster.json", [*hosts("a", "b"), replica_set, *running, web]), web
+
+
+def test_a_running_deployment_is_grown(tmp_path: Path) -> None:
+    cluster, _ = running_web(tmp_path)
     grown = run("simulate", "deploy/web", "-S", cluster, "-o", "json").report_of(SIMULATE_SCHEMA)
     assert (grown["replicas"], grown["present"], grown["placed"]) == (5, 2, 3)
     assert [placement["node"] for placement in grown["placements"]] == ["n1", "n1", "n0"]
     assert grown["worstLoss"][ZONE] == {"domain": "a", "remaining": 2, "domains": 2, "least": 2}
     again = run("simulate", "deploy/web", "-S", cluster, "--from-scratch", "-o", "json").report_of(SIMULATE_SCHEMA)
     assert (again["present"], again["placed"], again["distribution"][0][0]["before"]) == (0, 5, 0)
+
+
+def test_a_smaller_deployment_is_not_simulated(tmp_path: Path) -> None:
+    cluster, _ = running_web(tmp_path)
     shrunk = run("simulate", "deploy/web", "-S", cluster, "--replicas", "1")
-    assert (shrunk.code, shrunk.err.splitlines()[-1]) == (0, "0 of 0 placed, 2 already running")
+    assert shrunk == (
+        2,
+        "",
+        "error: Deployment/web runs 2 replicas and 1 are asked for: scaling down is not simulated yet; --from-scratch places 1 anew\n",
+    )
+
+
+def test_another_template_is_placed_anew(tmp_path: Path) -> None:
+    """Its pods take the place of those that run, so what these hold is free; what no node can hold is not placed."""
+    cluster, web = running_web(tmp_path)
+    web["spec"]["template"]["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "100"}}
+    result = run("simulate", written(tmp_path / "web.json", web), "-S", cluster, "-o", "json")
+    report = result.report_of(SIMULATE_SCHEMA)
+    assert (result.code, report["replicas"], report["present"], report["placed"]) == (1, 5, 0, 0)
+    assert report["notes"][1:] == [
+        "Deployment/web runs with another template: its 2 running replicas are taken away and 5 are placed with this one, "
+        "as if it were created anew; how a rollout gets there is not simulated"
+    ]
 
 
 def test_a_workloads_own_number_of_replicas(tmp_path: Path) -> None:
@@ -278,10 +305,10 @@ def test_several_workloads_are_placed_by_priority_and_meet_each_other(tmp_path: 
     cluster, manifest = several(tmp_path)
     result = run("simulate", manifest, "-S", cluster, "-o", "json")
     reports = json.loads(result.out)["items"]
-    assert [(report["workload"], report["placed"]) for report in reports] == [("Deployment/high", 2), ("Deployment/low", 1)]
+    assert [(report["workload"], report["placed"]) for report in reports] == [("Deployment/low", 1), ("Deployment/high", 2)]
     assert result.code == 1
     named = run("simulate", manifest, "-S", cluster, "-o", "name", "--require-placed", "all")
-    assert [line.split("\t")[1] for line in named.out.splitlines()] == ["n0", "n1", "n2"]
+    assert [line.split("\t")[1] for line in named.out.splitlines()] == ["n2", "n0", "n1"]
     assert named.err.splitlines()[-1] == "requirement not met: default/Deployment/low: --require-placed all: 1 of 2 replicas are pending"
 
 
@@ -335,7 +362,7 @@ def test_a_daemon_set_runs_on_every_node_it_may(tmp_path: Path) -> None:
     nodes = hosts("a", "b", "c", "d")
     nodes[1]["spec"] = {"unschedulable": True, "taints": [{"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}]}
     nodes[2]["spec"] = {"taints": [{"key": "gpu", "effect": "NoSchedule"}]}
-    full = pod("full", "n3", requests={"cpu": "8"})
+    full = pod("full", "n3", labels={"app": "full"}, requests={"cpu": "8"})
     daemon = {**deployment("agent"), "kind": "DaemonSet"}
     daemon["spec"]["template"]["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "1"}}
     cluster, manifest = written(tmp_path / "cluster.json", [*nodes, full]), written(tmp_path / "agent.json", daemon)

@@ -23,7 +23,7 @@ def pod_group(name: str, api_version: str) -> Data:
 NOT_MODELLED: dict[str, tuple[Data, list[Data], list[str]]] = {
     "nothing special": (pod(), [], []),
     "resource claims": (
-        pod(resourceClaims=[{"name": "gpu"}]),
+        pod(resourceClaims=[{"name": "gpu", "resourceClaimTemplateName": "gpu"}]),
         [],
         ["DynamicResources: no devices are allocated to the pod's resource claims; take the nodes that fit as an upper bound"],
     ),

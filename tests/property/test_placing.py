@@ -17,7 +17,8 @@ from kubespread.candidate.candidate import Surroundings
 from kubespread.candidate.manifests import from_object
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.framework import Evaluation, Framework
+from kubespread.scheduler.evaluation import Evaluation
+from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.placing import Placing
 from kubespread.scheduler.plugin import SchedulingError
 from kubespread.scheduler.plugins.registry import framework

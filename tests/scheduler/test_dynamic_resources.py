@@ -98,4 +98,4 @@ def test_a_claim_out_of_reach_is_not_resolved_by_preemption() -> None:
 )
 def test_what_the_snapshot_lacks_is_said(objects: list[Data], gap: tuple[str, ...]) -> None:
     service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "s"}, "spec": {"selector": {"a": "b"}}}
-    assert ask([node("n1"), service, *objects], using(resourceClaimName="c")).gaps == gap
+    assert ask([node("n1"), pod("running", "n1"), service, *objects], using(resourceClaimName="c")).gaps == gap

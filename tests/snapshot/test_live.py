@@ -241,7 +241,7 @@ UNREAD: dict[str, tuple[str, int, dict[str, str], tuple[str, ...]]] = {
         "/api/v1/limitranges",
         403,
         {"LimitRange": "not allowed to list limitranges"},
-        ("not allowed to list limitranges",),
+        ("not allowed to list limitranges: default requests and limits are not added",),
     ),
     "budgets of an old server, without preemption": (
         "/apis/policy/v1/poddisruptionbudgets",

@@ -56,7 +56,13 @@ class Cluster:
                 running.append((pod, node))
             elif not pod.spec.node_name and pod.status.nominated_node_name in columns.index:
                 waiting.append(pod)
-        return cls(columns, objects or ClusterObjects(), KindTable(), waiting)._with_pods(running)
+        cluster = cls(columns, objects or ClusterObjects(), KindTable(), waiting)._with_pods(running)
+        cluster.read_amounts()
+        return cluster
+
+    def read_amounts(self) -> None:
+        """Read every quantity, so that one nobody can read is said whatever is asked. Raises SnapshotError."""
+        _ = self.nodes.allocatable, self.requested
 
     def __len__(self) -> int:
         return len(self.nodes)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Protocol
@@ -52,7 +53,7 @@ def load_cluster(access: Access, progress: Progress | None = None) -> Snapshot:
     target = choose(access, os.environ)
     transport = ClientTransport(access, target, _CONNECTIONS)
     api = Api(transport, min(access.request_timeout, _LONGEST_WAIT), heard.bytes_came)
-    with collector_paused():
+    with closing(transport), collector_paused():
         version, why_no_version = _server_version(api)
         jobs = [partial(_list_or_why, api, resource, access.chunk_size, heard.objects_came) for resource in RESOURCES]
         builder = SnapshotBuilder()

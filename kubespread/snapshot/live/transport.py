@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import unquote
 
-from kubespread.errors import SnapshotError, UsageError
+from kubespread.errors import ApiError, SnapshotError, UsageError
 from kubespread.snapshot.live.api import Response
 from kubespread.snapshot.live.credentials import Credentials, basic, credentials, impersonation, remember_secrets, remember_user_info
 from kubespread.snapshot.live.failures import translated
@@ -48,10 +48,13 @@ class ClientTransport:
             self._pool: Any = kubernetes.client.ApiClient(configuration).rest_client.pool_manager
         except (OSError, ValueError, urllib3.exceptions.HTTPError) as error:
             raise SnapshotError(f"{self.server}: {masked(_one_line(error))}") from None
+        self._closed = False
         self._headers = _headers(urllib3.HTTPHeaderDict(), access, target, given)
         self.advice: Mapping[int, str] = _advice(target, given)
 
     def get(self, path: str, timeout: float | None) -> Response:
+        if self._closed:
+            raise ApiError(f"{self.server}: hung up")
         headers = self._headers.copy()
         settings: Any = self._configuration.auth_settings()
         for setting in settings.values():
@@ -66,6 +69,11 @@ class ClientTransport:
             timeout=self._timeout(connect=timeout, read=timeout),
         )
         return response
+
+    def close(self) -> None:
+        """Hang up; whoever is left to itself and asks again is told so."""
+        self._closed = True
+        self._pool.clear()
 
     def translate(self, error: Exception) -> Exception:
         return translated(error, self.server, self._proxy)

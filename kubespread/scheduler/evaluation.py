@@ -1,0 +1,206 @@
+"""What a profile says of one pod: verdicts, scores, ranking and the message of the FitError, from a pod that is prepared."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kubespread.scheduler.cluster.labels import Counts, Mask
+from kubespread.scheduler.plugin import (
+    MAX_NODE_SCORE,
+    SKIP,
+    SUCCESS,
+    UNJUDGED,
+    Code,
+    SchedulingError,
+    State,
+    Status,
+    Verdicts,
+)
+
+if TYPE_CHECKING:
+    from kubespread.scheduler.framework import Prepared
+
+NO_NODES = "no nodes available to schedule pods"
+
+
+@dataclass(frozen=True, slots=True)
+class PluginScore:
+    """One plugin's scores of all nodes."""
+
+    raw: Counts
+    normalized: Counts
+    weight: int
+
+    @property
+    def weighted(self) -> Counts:
+        return self.normalized * self.weight
+
+
+class Evaluation:
+    """What every plugin said about every node, and what follows from it."""
+
+    def __init__(self, prepared: Prepared, verdicts: Mapping[str, Verdicts], disabled: Mapping[str, Verdicts]) -> None:
+        self.prepared = prepared
+        self.cluster = prepared.cluster
+        self.pod = prepared.pod
+        self.states: Mapping[str, State] = prepared.states
+        self.rejection = prepared.rejection
+        """The PreFilter judgement that rejected the pod as a whole."""
+        self.verdicts = verdicts
+        """Per filter plugin that did not skip, in profile order."""
+        self._disabled = disabled
+        self._messages = prepared.framework.messages
+        self._missing = prepared.framework.missing
+        self._listing = prepared.listing
+        self.scores: dict[str, PluginScore] = {}
+        """Per score plugin that did not skip, in profile order."""
+        self._scoring = True
+        self.filter_error: str | None = None
+        """Why filtering failed, in which case no node has a verdict."""
+        if self.rejection is None:
+            filters = [plugin.name for plugin in prepared.framework.filters]
+            self.filter_error = self._missing.filter_error(filters, verdicts, self.included) or _error_of(verdicts, self.included)
+        self.error = self.filter_error
+        """Why the cycle failed, in which case kube-scheduler places the pod nowhere."""
+
+    @cached_property
+    def included(self) -> Mask:
+        """Nodes inside the PreFilter plugins' node lists."""
+        included = np.ones(len(self.cluster), dtype=np.bool_)
+        for listed in self._listing.values():
+            included &= listed
+        return included
+
+    @cached_property
+    def listing_plugins(self) -> tuple[str, ...]:
+        return tuple(sorted(self._listing))
+
+    @cached_property
+    def feasible(self) -> Mask:
+        if self.rejection is not None or self.filter_error is not None:
+            return np.zeros(len(self.cluster), dtype=np.bool_)
+        feasible = self.included.copy()
+        for verdicts in self.verdicts.values():
+            feasible &= verdicts.passes
+        return feasible
+
+    def run_scores(self, weights: Mapping[str, int]) -> None:
+        """Score the feasible nodes. With a single one kube-scheduler does not score, so a failing PreScore goes unnoticed."""
+        self._scoring = bool(weights)
+        if not self.feasible.any():
+            return
+        scored = np.count_nonzero(self.feasible) > 1
+        for name, weight in weights.items():
+            state = self.states.get(name, SKIP)
+            try:
+                raw = state.raw_scores(self.cluster, self.feasible)
+            except SchedulingError as error:
+                if scored:
+                    self.error = str(error)
+                    self.scores.clear()
+                    return
+                continue
+            if raw is None and name in self._missing.unskipped:
+                raw = np.zeros(len(self.cluster), dtype=np.int64)
+            if raw is not None and name not in self._missing.scores:
+                self.scores[name] = PluginScore(raw, state.normalize(raw, state.extent(raw, self.feasible)), weight)
+        if scored and self._missing.scores:
+            self.error = next(iter(self._missing.scores.values()))
+            self.scores.clear()
+        else:
+            self.error = (invalid_score(self.scores, self.feasible) if scored else None) or self._missing.reserve
+
+    @cached_property
+    def nominee(self) -> int | None:
+        """The node nominated to the pod by an earlier preemption, if it fits: it is taken without looking further."""
+        node = self.cluster.nodes.index.get(self.pod.status.nominated_node_name)
+        return node if node is not None and self.feasible[node] else None
+
+    @cached_property
+    def total(self) -> Counts:
+        """The sum of all weighted scores; 1 everywhere in a profile without any score plugin."""
+        if not self._scoring:
+            return np.ones(len(self.cluster), dtype=np.int64)
+        return sum((score.weighted for score in self.scores.values()), np.zeros(len(self.cluster), dtype=np.int64))
+
+    @cached_property
+    def ranking(self) -> NDArray[np.int64]:
+        """Positions of the feasible nodes, best total first, equal totals by name."""
+        feasible = np.flatnonzero(self.feasible)
+        order = np.lexsort((self.cluster.nodes.name_rank[feasible], -self.total[feasible]))
+        return feasible[order]
+
+    def verdict(self, node: int) -> Status:
+        """What kube-scheduler says about one node: the first rejection in profile order."""
+        if self.rejection is not None:
+            return self.rejection
+        if self.filter_error is not None:
+            return UNJUDGED
+        if not self.included[node]:
+            return self._excluded
+        return next(iter(_rejections(self.verdicts, node)), SUCCESS)
+
+    def rejections(self, node: int) -> list[Status]:
+        """Every filter plugin that, asked alone, rejects one node, in profile order; those the profile disables come last."""
+        return _rejections(self.verdicts, node) + _rejections(self._disabled, node)
+
+    @property
+    def _excluded(self) -> Status:
+        return Status(Code.UNRESOLVABLE, (f"node(s) didn't satisfy plugin(s) [{' '.join(self.listing_plugins)}]",))
+
+    @property
+    def message(self) -> str | None:
+        """Why the pod stays pending, as kube-scheduler words it without its PostFilter part; None when a node fits."""
+        if not len(self.cluster):
+            return NO_NODES
+        if self.error is not None:
+            return self.error
+        return None if self.feasible.any() else self._fit_error()
+
+    def _fit_error(self) -> str:
+        head = f"0/{len(self.cluster)} nodes are available:"
+        if self.rejection is not None and not self._messages.counts_rejection_per_node:
+            return f"{head} {', '.join(self.rejection.reasons)}."
+        counts: Counter[str] = Counter()
+        for node in range(len(self.cluster)):
+            if self._messages.counts_excluded_nodes or self.included[node] or self.rejection is not None:
+                counts.update(self.verdict(node).reasons)
+        # Sorted as finished strings, so "11 ..." comes before "2 ...".
+        parts = sorted(f"{count} {reason}" for reason, count in counts.items())
+        return f"{head} {', '.join(parts)}." if parts else head
+
+
+def _error_of(verdicts: Mapping[str, Verdicts], included: Mask) -> str | None:
+    """The error a filter plugin meets on a node that those before it let pass; it ends the cycle."""
+    if not any(status.code is Code.ERROR for found in verdicts.values() for status in found.table):
+        return None
+    reached = included
+    for found in verdicts.values():
+        for which, status in enumerate(found.table, start=1):
+            if status.code is Code.ERROR and (reached & (found.which == which)).any():
+                return status.reasons[0]
+        reached = reached & found.passes
+    return None
+
+
+def _rejections(verdicts: Mapping[str, Verdicts], node: int) -> list[Status]:
+    judged = ((name, found.status(node)) for name, found in verdicts.items())
+    return [Status(status.code, status.reasons, name) for name, status in judged if status.code is not Code.SUCCESS]
+
+
+def invalid_score(scores: Mapping[str, PluginScore], feasible: Mask) -> str | None:
+    """kube-scheduler's error for the first plugin whose score, after normalization, is outside 0..100; wrapped sums do that."""
+    for name, score in scores.items():
+        outside = feasible & ((score.normalized < 0) | (score.normalized > MAX_NODE_SCORE))
+        if outside.any():
+            found = f'plugin "{name}" returns an invalid score {int(score.normalized[outside][0])}'
+            wanted = f"it should in the range of [0, {MAX_NODE_SCORE}] after normalizing"
+            return f"applying score defaultWeights on Score plugins: {found}, {wanted}"
+    return None
