@@ -16,7 +16,7 @@ from msgspec import Raw
 
 from kubespread.kube.admission import DEFAULT_NAMESPACE, default_pod
 from kubespread.kube.meta import KubeObject, ObjectMeta, OwnerReference, StringMap
-from kubespread.kube.objects import Pod, PodSpec, PodStatus
+from kubespread.kube.objects import Pod, PodSpec, PodStatus, PodTemplateSpec
 from kubespread.kube.pod_requests import RESIZE_PENDING
 from kubespread.kube.well_known import DISRUPTION_TARGET
 
@@ -101,6 +101,10 @@ class PodSharing:
             setattr(meta, name, self._part(name, getattr(meta, name)))
         pod.spec = self._spec(pod.spec)
         pod.status = self._part("status", pod.status)
+
+    def share_template(self, template: PodTemplateSpec) -> None:
+        """The same for what a workload makes pods of, which stays as it was written."""
+        template.spec = self._part("template", template.spec)
 
     def _spec_from_text(self, text: bytes) -> PodSpec:
         node_name = _PLACEMENT.decode(text).node_name

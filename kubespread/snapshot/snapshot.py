@@ -27,6 +27,7 @@ from kubespread.kube.webhooks import (
     ValidatingAdmissionPolicy,
     ValidatingWebhookConfiguration,
 )
+from kubespread.kube.workloads import DaemonSet, Deployment, Job, ReplicaSet, StatefulSet
 from kubespread.manifest.pod_templates import full_kind, holds_pods, skipped_gaps
 from kubespread.manifest.stream import Found
 
@@ -131,7 +132,7 @@ class TypedReader:
         if found.data is None:
             try:
                 typed = self._sharing.from_json(found.text) if cls is Pod else _DECODERS[cls].decode(found.text)
-                return _stripped(typed)
+                return self._stripped(typed)
             except (msgspec.ValidationError, RecursionError):
                 # A null, which the slow way drops, or a fault that it puts in the API server's words.
                 pass
@@ -147,14 +148,15 @@ class TypedReader:
         found = decode(data, cls)
         if isinstance(found, Pod):
             self._sharing.share(found)
-        return _stripped(found)
+        return self._stripped(found)
 
-
-def _stripped(found: ApiObject) -> ApiObject:
-    meta = found.metadata
-    if meta.annotations:
-        meta.annotations = {name: value for name, value in meta.annotations.items() if name in READ_ANNOTATIONS}
-    return found
+    def _stripped(self, found: ApiObject) -> ApiObject:
+        meta = found.metadata
+        if meta.annotations:
+            meta.annotations = {name: value for name, value in meta.annotations.items() if name in READ_ANNOTATIONS}
+        if isinstance(found, Deployment | ReplicaSet | StatefulSet | DaemonSet | Job) and found.spec.template is not None:
+            self._sharing.share_template(found.spec.template)
+        return found
 
 
 class _Few:
