@@ -157,6 +157,8 @@ class _Builder:
                 raise _at(event, f"unexpected {kind.__name__}")
 
             if container is items and self._on_item is not None:
+                if kind is ScalarEvent or kind is AliasEvent:
+                    line = event.start_mark.line + 1
                 self._on_item(owner, value, line)
                 self._aliased = 0
             elif type(container) is list:

@@ -185,6 +185,10 @@ SNAPSHOTS: dict[str, tuple[str | bytes | None, str]] = {
     "a binary file": (b"\x7fELF\0\0", "{file}: not a text file (NUL byte at offset 4): expected YAML or JSON"),
     "a YAML syntax error": ("kind: List\nitems: {\n", "{file}:3: YAML syntax: "),
     "no nodes": ("kind: Service\napiVersion: v1\n", "{file}: no Node among what was found (1 Service); list them with: kubectl get"),
+    "an item that is no object": (
+        "kind: List\napiVersion: v1\nitems:\n- {kind: Node, apiVersion: v1, metadata: {name: n}}\n- 1\n",
+        "{file}:5: items[1]: expected a Kubernetes object, found a number",
+    ),
     "a wrong type": (
         "kind: List\napiVersion: v1\nitems:\n- kind: Node\n  apiVersion: v1\n  metadata: {name: n1, labels: {a: 1}}\n",
         "{file}:6: Node n1: metadata.labels[a]: json: cannot unmarshal number into Go struct field ObjectMeta.metadata.labels",

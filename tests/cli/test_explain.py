@@ -12,8 +12,10 @@ from pathlib import Path
 import pytest
 import yaml
 
+import kubespread
+from kubespread.render import structured
 from tests.builders import hard, node, pod
-from tests.cli.support import CLUSTER, FIXTURES, POD, run, shell
+from tests.cli.support import CLUSTER, FIXTURES, POD, Result, run, shell
 
 COLUMNS = """\
 NODE    ZONE    FITS   A:ZONE<=1   B:NODE<=1   SCORE    WHY-NOT
@@ -80,7 +82,8 @@ def test_json_is_the_whole_report_and_satisfies_the_schema() -> None:
 @pytest.mark.parametrize("cluster", sorted(FIXTURES.glob("clusters/*.yaml")), ids=lambda path: path.stem)
 def test_every_fixtures_report_satisfies_the_schema(cluster: Path) -> None:
     for manifest in ("two-constraints", "zone-hard-node-soft", "no-constraints"):
-        report = run("explain", FIXTURES / "manifests" / f"{manifest}.yaml", "-S", cluster, "-o", "json").report
+        asked = kubespread.explain(kubespread.load(cluster), FIXTURES / "manifests" / f"{manifest}.yaml")
+        report = Result(0, structured.json(asked), "").report
         assert report["schedulable"] is (report["message"] is None)
 
 
