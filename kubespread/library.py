@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kubespread.candidate.candidate import Candidate
 from kubespread.candidate.creation import creation, without_waiting
@@ -24,10 +25,12 @@ from kubespread.resolving import Choosing, PodGiven, Resolved, resolve
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.profile import Profile
 from kubespread.snapshot.files import load as load_files
-from kubespread.snapshot.live.kubeconfig import Access
-from kubespread.snapshot.live.loading import NoProgress, Progress, load_cluster
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key
+
+if TYPE_CHECKING:
+    from kubespread.snapshot.live.kubeconfig import Access
+    from kubespread.snapshot.live.loading import Progress
 
 _DEFAULT = Scheduler()
 
@@ -45,7 +48,11 @@ def connect(access: Access | None = None, on_progress: Progress | None = None) -
 
     Raises SnapshotError, ManifestError and UsageError.
     """
-    return load_cluster(access or Access(), on_progress or NoProgress())
+    # TLS and threads, which nobody with a file should wait for.
+    from kubespread.snapshot.live.kubeconfig import Access
+    from kubespread.snapshot.live.loading import load_cluster
+
+    return load_cluster(access or Access(), on_progress)
 
 
 def explain(
