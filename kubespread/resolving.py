@@ -129,8 +129,8 @@ def _taken(sources: Iterable[_Source], candidate: Callable[[_Source], Candidate]
             errors.append(error)
     last = None if taken else errors.pop()
     if on_refused is not None:
-        for heard in errors:
-            on_refused(heard)
+        for refused in errors:
+            on_refused(refused)
     if last is not None:
         raise last
     return taken

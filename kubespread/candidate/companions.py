@@ -31,13 +31,14 @@ _SELECTING = ("ReplicaSet", "StatefulSet", "ReplicationController")
 
 
 def with_given(snapshot: Snapshot, manifests: Iterable[Manifest], namespace: str) -> tuple[Snapshot, tuple[str, ...]]:
-    """The cluster with all that scheduling reads of the manifests beside pods and workloads, and a note a file.
+    """The cluster with all that scheduling reads of the manifests beside pods and workloads, and notes on it.
 
     Quotas say what is used, the new ones too. ``namespace`` is that of objects that name none. Raises ManifestError for
     values of the wrong type, and SnapshotError where admission would compute with amounts that are none.
     """
-    notes = []
+    notes: list[str] = []
     for manifest in manifests:
+        notes += manifest.notes
         given = _typed(manifest, namespace)
         snapshot = _applied(snapshot, given) if given else snapshot
         names: dict[str, list[str]] = {}

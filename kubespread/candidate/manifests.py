@@ -31,9 +31,10 @@ from kubespread.kube.versions import KubeVersion
 from kubespread.manifest.documents import KubernetesObject, objects, opened
 from kubespread.manifest.events import MalformedError
 from kubespread.manifest.lines import FieldLines
-from kubespread.manifest.pod_templates import full_kind, holds_pods, skipped_gaps
+from kubespread.manifest.pod_templates import custom_notes, full_kind, holds_pods, is_custom, skipped_gaps
 from kubespread.manifest.reading import MAX_MANIFEST_BYTES, display_name, read_text_bytes
 from kubespread.manifest.workload import PodManifest, built_in_kind, is_workload, named, pod_manifest, without_status
+from kubespread.snapshot.snapshot import READ_KINDS
 
 _SELECTING_KINDS = frozenset({"Deployment", "ReplicaSet", "StatefulSet", "DaemonSet"})
 _OBJECT_NAME = "<object>"
@@ -66,8 +67,25 @@ class Manifest:
     @property
     def gaps(self) -> tuple[str, ...]:
         """Objects that hold pods in a way that is not known."""
-        others = (item for item in self.found if not is_workload(item) and holds_pods(item.api_version, item.kind, item.data))
-        return tuple(skipped_gaps(full_kind(item.api_version, item.kind) for item in others))
+        return tuple(skipped_gaps(full_kind(item.api_version, item.kind) for item in self._others if _holds_pods(item)))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Objects of which it is not known whether they come to pods: custom ones that are not read."""
+        custom = (
+            item
+            for item in self._others
+            if is_custom(item.api_version) and (item.api_version, item.kind) not in READ_KINDS and not _holds_pods(item)
+        )
+        return tuple(custom_notes(full_kind(item.api_version, item.kind) for item in custom))
+
+    @property
+    def _others(self) -> list[KubernetesObject]:
+        return [item for item in self.found if not is_workload(item)]
+
+
+def _holds_pods(item: KubernetesObject) -> bool:
+    return holds_pods(item.api_version, item.kind, item.data)
 
 
 def read_manifest(path: str) -> Manifest:

@@ -84,7 +84,7 @@ def note_source(cluster: Snapshot, report: ExplainReport | SimulateReport) -> No
     known = {"from": origin.source, "taken": origin.time, "server": origin.server_version, "resourceVersion": origin.resource_version}
     if any(known.values()):
         note(", ".join(f"{name} {value}" for name, value in known.items() if value))
-    note(f"read {len(cluster.nodes)} nodes, {len(cluster.pods)} pods; of no use to scheduling: {skipped}")
+    note(f"read {len(cluster.nodes)} nodes, {len(cluster.pods)} pods; ignored (not read by scheduling): {skipped}")
     note(f"profile {report.scheduler_name}, kube-scheduler v{report.kube_version}")
 
 

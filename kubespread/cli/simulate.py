@@ -185,7 +185,7 @@ def _with_progress(ask: Callable[..., tuple[SimulateReport, ...]]) -> tuple[Simu
     from kubespread.render.progress import PlacingProgress
 
     with PlacingProgress() as progress:
-        return ask(on_progress=progress.heard)
+        return ask(on_progress=progress.on_progress)
 
 
 def _name(report: SimulateReport) -> str:

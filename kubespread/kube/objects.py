@@ -160,7 +160,7 @@ class PodSpec(KubeObject):
 
     def forget_unread_volumes(self) -> None:
         """Drop what only validation reads: of a stored pod, or a stored workload's template, nobody asks it again."""
-        self.volumes = [volume for volume in self.volumes if volume.is_of_use]
+        self.volumes = [volume for volume in self.volumes if volume.affects_scheduling]
         for volume in self.volumes:
             if volume.ephemeral is not None and volume.ephemeral.volume_claim_template is not None:
                 volume.ephemeral.volume_claim_template.metadata.annotations = {}

@@ -181,6 +181,6 @@ class Volume(ScheduledVolumes):
     csi: CSIVolumeSource | None = None
 
     @property
-    def is_of_use(self) -> bool:
+    def affects_scheduling(self) -> bool:
         """Whether it is of a kind that scheduling looks at."""
         return any(getattr(self, name) is not None for name in ScheduledVolumes.__struct_fields__)

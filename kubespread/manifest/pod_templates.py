@@ -38,7 +38,21 @@ def holds_pods(api_version: str, kind: str, data: Mapping[str, Any]) -> bool:
     return False
 
 
+def is_custom(api_version: str) -> bool:
+    """Whether a kind is not one of Kubernetes' own, so that nothing is known of what its controller creates."""
+    group = group_of(api_version)
+    return "." in group and not group.endswith(".k8s.io")
+
+
 def skipped_gaps(kinds: Iterable[str]) -> list[str]:
     """What to say of objects that hold pods and were not read, given by their kinds."""
-    counts = Counter(kinds)
-    return [f"pods are missing: skipped {count} object{'' if count == 1 else 's'} of {kind}" for kind, count in sorted(counts.items())]
+    return [f"pods are missing: {skipped}" for skipped in _skipped(kinds)]
+
+
+def custom_notes(kinds: Iterable[str]) -> list[str]:
+    """What to say of custom objects that hold no pods themselves, given by their kinds."""
+    return [f"{skipped}: pods that its controller creates are not part of the answer" for skipped in _skipped(kinds)]
+
+
+def _skipped(kinds: Iterable[str]) -> list[str]:
+    return [f"skipped {count} object{'' if count == 1 else 's'} of {kind}" for kind, count in sorted(Counter(kinds).items())]

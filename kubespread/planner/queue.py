@@ -7,7 +7,7 @@ is tried again when something has changed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import msgspec
@@ -72,15 +72,15 @@ def run(
     """Place every entry's copies on ``cluster``; what became of each, in the order given, and the cluster that results."""
     living = _Living(cluster)
     waiting = [_Daemons(entry, living) if entry.per_node else _Copies(entry, living) for entry in entries]
-    placed, stale = 0, list[_Waiting]()
+    placed, stuck = 0, dict[_Waiting, None]()
     for each in _in_order(waiting, in_turn=in_turn):
         if not each.place(break_tie):
-            stale.append(each)
+            stuck[each] = None
             continue
         placed += 1
         if on_progress is not None and placed % _NOW_AND_THEN == 0:
             on_progress(placed)
-    _try_again(stale, living, break_tie)
+    _try_again(stuck, living, break_tie)
     for each in waiting:
         each.conclude()
     return [each.outcome for each in waiting], living.cluster
@@ -100,17 +100,16 @@ def _in_order(waiting: Sequence[_Waiting], *, in_turn: bool) -> Iterator[_Waitin
             yield from group
 
 
-def _try_again(stale: Sequence[_Waiting], living: _Living, break_tie: Tiebreaker) -> None:
+def _try_again(stuck: Iterable[_Waiting], living: _Living, break_tie: Tiebreaker) -> None:
     """Pods that found no node are tried again as long as others were placed since."""
-    tried = dict.fromkeys(stale)
-    progress = len(tried) > 0
+    progress = True
     while progress:
         progress = False
-        for each in tried:
+        for each in stuck:
             if each.tried_at < living.length:
                 each.resume()
-                while each.is_waiting and each.place(break_tie):
-                    progress = True
+                while each.is_waiting:
+                    progress |= each.place(break_tie)
 
 
 class _Living:
@@ -146,7 +145,7 @@ class _Living:
 
 
 class _Waiting:
-    """One entry while it is placed: `place` puts its next pod somewhere, or says that it cannot."""
+    """One entry while it is placed."""
 
     def __init__(self, entry: Entry, living: _Living) -> None:
         self.entry = entry
@@ -170,11 +169,12 @@ class _Waiting:
         return self._placing
 
     def place(self, break_tie: Tiebreaker) -> bool:
+        """Whether the next pod found a node."""
         raise NotImplementedError
 
     def resume(self) -> None:
         """What did not fit may fit now."""
-        self.is_waiting = not isinstance(self.outcome.stopped, str) or self.outcome.stuck
+        self.is_waiting = True
         self.outcome.stopped, self.outcome.stuck = None, False
 
     def conclude(self) -> None:
@@ -254,7 +254,7 @@ class _Daemons(_Waiting):
         self._next = next(self._targets, None)
         self.is_waiting = self._next is not None
         if choice is None:
-            return self.is_waiting
+            return False
         self._take(choice, placing)
         return True
 
@@ -278,6 +278,7 @@ class _Daemons(_Waiting):
         return choice
 
     def resume(self) -> None:
+        super().resume()
         self._targets, self._failed = iter(list(self._failed)), {}
         self._next = next(self._targets, None)
         self.is_waiting = self._next is not None

@@ -37,7 +37,7 @@ from kubespread.scheduler.plugins.registry import framework
 from kubespread.scheduler.profile import Profile
 
 Ties = Literal["scheduler", "name"]
-"""Who takes it among nodes of one total: kube-scheduler's first in its own order, or the smallest name."""
+"""How ties are broken: by kube-scheduler's own order, or by node name."""
 _TIEBREAKERS: dict[Ties, Tiebreaker] = {"scheduler": first_in_heap, "name": smallest_name}
 
 

@@ -93,7 +93,7 @@ class SimulateReport(Report, frozen=True, kw_only=True):
     replicas: int | None
     """How many there should be; null when as many as fit were asked for."""
     present: int = 0
-    """How many of the workload ran already and were left where they are."""
+    """How many replicas of the workload are already running and stay where they are."""
     placed: int
     placements: tuple[Placement, ...]
     stopped: str | None
@@ -101,7 +101,7 @@ class SimulateReport(Report, frozen=True, kw_only=True):
     seed: int | None = None
     """What ties were broken with at random; null when they went as ``ties`` says."""
     ties: str = "scheduler"
-    """Who took it among equals: ``scheduler``, the first in kube-scheduler's own order, or ``name``, the smallest name."""
+    """How ties were broken: ``scheduler``, by kube-scheduler's own order, or ``name``, by node name."""
     created: int | None = None
     """How many of the replicas exist in the end, pending ones included: fewer than ``replicas`` where a quota refuses the
     others or a StatefulSet waits for its last one. Null when as many as fit were asked for."""

@@ -70,7 +70,7 @@ class PlacingProgress(_Line):
         self._placed = 0
         super().__init__()
 
-    def heard(self, placed: int) -> None:
+    def on_progress(self, placed: int) -> None:
         with self._lock:
             self._placed = placed
 

@@ -123,9 +123,9 @@ def _nodes(report: ExplainReport, shown: Sequence[NodeReport], *, wide: bool, he
     domains = domain_columns(report)
     plugins = score_columns(report) if wide else []
     grid = Table(box=None, show_header=headers, pad_edge=False, padding=(0, 3, 0, 0), header_style=_HEAD)
-    grid.add_column("  NODE", no_wrap=True)
+    grid.add_column("  NODE", overflow="fold")
     for at in domains:
-        grid.add_column(escaped(short_key(report.constraints[at].topology_key).upper()), no_wrap=True)
+        grid.add_column(escaped(short_key(report.constraints[at].topology_key).upper()), overflow="fold")
     grid.add_column("FITS", no_wrap=True)
     for at, constraint in enumerate(report.constraints):
         grid.add_column(escaped(f"{letter(at)} {short_key(constraint.topology_key)}"), no_wrap=True)

@@ -82,7 +82,7 @@ _FORMS: dict[str, Callable[[IO[bytes], Snapshot], None]] = {
 
 
 def _objects(snapshot: Snapshot) -> Iterator[ApiObject]:
-    """Everything that scheduling may ask for; pods that have ended are of no use."""
+    """Everything that scheduling may read; pods that have ended are left out."""
     others = (getattr(snapshot.objects, name) for _, name in FIELDS.values())
     pods = (pod for pod in snapshot.pods if pod.status.phase not in _TERMINAL_PHASES)
     return chain(snapshot.nodes, chain.from_iterable(others), pods)

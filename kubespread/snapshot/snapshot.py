@@ -99,7 +99,7 @@ class Snapshot:
     pods: tuple[Pod, ...] = ()
     objects: ClusterObjects = field(default_factory=ClusterObjects)
     skipped: Mapping[str, int] = field(default_factory=dict)
-    """How many objects of each kind were read and are of no use to scheduling."""
+    """How many objects of each kind were ignored, since scheduling does not read them."""
     origin: Origin = Origin()
     faults: tuple[str, ...] = ()
     """The objects that could not be read, where they stand and why; each is a gap too."""

@@ -235,7 +235,7 @@ def test_scheduler_config_changes_weights(tmp_path: Path) -> None:
 
 
 def test_verbose_says_what_was_read() -> None:
-    assert "read 4 nodes, 3 pods; of no use to scheduling: none" in run("explain", POD, "-S", CLUSTER, "-v").err
+    assert "read 4 nodes, 3 pods; ignored (not read by scheduling): none" in run("explain", POD, "-S", CLUSTER, "-v").err
 
 
 def test_demo_shows_the_table_without_a_checkout(tmp_path: Path) -> None:

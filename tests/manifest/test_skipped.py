@@ -47,6 +47,18 @@ def test_objects_that_hold_pods_and_are_not_read_are_a_gap(tmp_path: Path) -> No
     assert (strict.code, f"gap: {GAP}\n" in strict.err) == (3, True)
 
 
+def test_custom_objects_without_pods_of_their_own_are_counted_in_a_note(tmp_path: Path) -> None:
+    """An Argo Rollout may take its template from a Deployment; nothing inside it looks like a pod."""
+    spec = {"replicas": 3, "workloadRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}}
+    rollout = {"apiVersion": "argoproj.io/v1alpha1", "kind": "Rollout", "metadata": {"name": "web"}, "spec": spec}
+    config_map = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "web"}}
+    notes = kubespread.simulate(
+        kubespread.load(cluster(tmp_path)), written(tmp_path / "app.yaml", deployment("web"), rollout, config_map)
+    ).notes
+    said = "skipped 1 object of Rollout.argoproj.io: pods that its controller creates are not part of the answer"
+    assert [note for note in notes if "skipped" in note] == [said]
+
+
 def test_one_bad_workload_leaves_the_others_be(tmp_path: Path) -> None:
     bad = deployment("bad", replicas="three")
     manifest = written(tmp_path / "app.yaml", deployment("first"), bad, deployment("last"))

@@ -60,3 +60,11 @@ def test_a_pinned_pod_counts_its_own_node_alone() -> None:
     asked = daemon_set(topologySpreadConstraints=[hard(ZONE)])
     report = kubespread.simulate(kubespread.Snapshot.from_objects(hosts("a", "a", "a", "b")), asked)
     assert Counter(placed.node for placed in report.placements) == Counter(["n0", "n1", "n2", "n3"])
+
+
+def test_a_pod_that_found_no_node_is_tried_again_once_another_is_placed() -> None:
+    """n1 waits for n3: before it zone b is empty, after it the skew allows a second pod in zone a. n2 stays pending."""
+    asked = daemon_set(topologySpreadConstraints=[{**hard(ZONE), "nodeAffinityPolicy": "Ignore"}])
+    report = kubespread.simulate(kubespread.Snapshot.from_objects(hosts("a", "a", "a", "b")), asked)
+    assert (report.replicas, [placed.node for placed in report.placements]) == (4, ["n0", "n3", "n1"])
+    assert report.stopped == "no room on n2: node(s) didn't match pod topology spread constraints"

@@ -1,4 +1,4 @@
-"""The order in which kube-scheduler goes through nodes, and whom it takes among equals.
+"""The order in which kube-scheduler visits nodes, and how it breaks ties.
 
 Source of the rules: kube-scheduler 1.36, backend/cache/node_tree.go and schedule_one.go (sortedNodeScores). Its heap of
 scores breaks ties by a field that stays 0 without extenders, so nothing is random: the first of the best in the heap's

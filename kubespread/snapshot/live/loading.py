@@ -49,13 +49,13 @@ class NoProgress:
 
 def load_cluster(access: Access, progress: Progress | None = None) -> Snapshot:
     """What scheduling needs of the cluster that ``access`` leads to. Raises UsageError, ManifestError and SnapshotError."""
-    heard = progress or NoProgress()
+    progress = progress or NoProgress()
     target = choose(access, os.environ)
     transport = ClientTransport(access, target, _CONNECTIONS)
-    api = Api(transport, min(access.request_timeout, _LONGEST_WAIT), heard.bytes_came)
+    api = Api(transport, min(access.request_timeout, _LONGEST_WAIT), progress.bytes_came)
     with closing(transport), collector_paused():
         version, why_no_version = _server_version(api)
-        jobs = [partial(_list_or_why, api, resource, access.chunk_size, heard.objects_came) for resource in RESOURCES]
+        jobs = [partial(_list_or_why, api, resource, access.chunk_size, progress.objects_came) for resource in RESOURCES]
         builder = SnapshotBuilder()
         builder.nodes_listed = True
         if why_no_version:
@@ -91,7 +91,7 @@ def _list_or_why(api: Api, resource: Resource, chunk_size: int, on_objects: Call
     except ApiError as error:
         if error.status not in (FORBIDDEN, NOT_FOUND):
             raise
-        if not resource.is_indispensable:
+        if not resource.is_required:
             return resource.why_unread(error.status)
         if error.status == FORBIDDEN:
             said = str(error).rpartition("; ")[0]

@@ -42,7 +42,7 @@ class Resource:
         return RUNNING_PODS if self.kind == "Pod" else None
 
     @property
-    def is_indispensable(self) -> bool:
+    def is_required(self) -> bool:
         """Whether nothing can be said without it."""
         return self.kind in _INDISPENSABLE
 

@@ -1,4 +1,4 @@
-"""Who is meant by whom: the candidate's terms against the pods that are there, and theirs against the candidate."""
+"""Which terms match which pods: the candidate's terms against the existing pods, and theirs against the candidate."""
 
 from __future__ import annotations
 
