@@ -20,7 +20,7 @@ from kubespread.candidate.candidate import Surroundings
 from kubespread.candidate.manifests import from_object
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.plugins.registry import framework
-from kubespread.scheduler.profile import default_profile
+from kubespread.scheduler.profile.profile import default_profile
 from kubespread.snapshot.snapshot import Snapshot
 
 PROGRAM = Path(sys.executable).parent / "kubespread"

@@ -14,25 +14,49 @@ APPLICATIONS = 40
 def cluster(nodes: int, zones: int = 3, pods_per_node: int = PODS_PER_NODE) -> list[Data]:
     """Plain objects with what scheduling reads; the same ones every time."""
     rng = random.Random(7)
-    return [*(_node(at, zones) for at in range(nodes)), *(_pod(at, copy, rng) for at in range(nodes) for copy in range(pods_per_node))]
+    return [
+        *(_node(at, zones) for at in range(nodes)),
+        *(_pod(at, copy, rng) for at in range(nodes) for copy in range(pods_per_node)),
+    ]
 
 
 def deployment() -> Data:
     """A hard zone constraint, a soft hostname constraint, some cpu and memory."""
     selector = {"matchLabels": {"app": "app-1"}}
     constraints = [
-        {"maxSkew": 1, "topologyKey": "topology.kubernetes.io/zone", "whenUnsatisfiable": "DoNotSchedule", "labelSelector": selector},
-        {"maxSkew": 1, "topologyKey": "kubernetes.io/hostname", "whenUnsatisfiable": "ScheduleAnyway", "labelSelector": selector},
+        {
+            "maxSkew": 1,
+            "topologyKey": "topology.kubernetes.io/zone",
+            "whenUnsatisfiable": "DoNotSchedule",
+            "labelSelector": selector,
+        },
+        {
+            "maxSkew": 1,
+            "topologyKey": "kubernetes.io/hostname",
+            "whenUnsatisfiable": "ScheduleAnyway",
+            "labelSelector": selector,
+        },
     ]
-    container = {"name": "web", "image": "example.com/web:1", "resources": {"requests": {"cpu": "500m", "memory": "512Mi"}}}
-    template = {"metadata": {"labels": {"app": "app-1"}}, "spec": {"topologySpreadConstraints": constraints, "containers": [container]}}
+    container = {
+        "name": "web",
+        "image": "example.com/web:1",
+        "resources": {"requests": {"cpu": "500m", "memory": "512Mi"}},
+    }
+    template = {
+        "metadata": {"labels": {"app": "app-1"}},
+        "spec": {"topologySpreadConstraints": constraints, "containers": [container]},
+    }
     spec = {"replicas": 1000, "selector": selector, "template": template}
     return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}, "spec": spec}
 
 
 def _node(at: int, zones: int) -> Data:
     name = f"node-{at:05d}"
-    labels = {"kubernetes.io/hostname": name, "kubernetes.io/os": "linux", "topology.kubernetes.io/zone": f"zone-{at % zones}"}
+    labels = {
+        "kubernetes.io/hostname": name,
+        "kubernetes.io/os": "linux",
+        "topology.kubernetes.io/zone": f"zone-{at % zones}",
+    }
     status = {"allocatable": {"cpu": "31850m", "memory": "126Gi", "pods": "110"}}
     return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels}, "status": status}
 
@@ -40,11 +64,19 @@ def _node(at: int, zones: int) -> Data:
 def _pod(at: int, copy: int, rng: random.Random) -> Data:
     application = f"app-{rng.randrange(APPLICATIONS)}"
     labels = {"app": application, "pod-template-hash": f"{sum(application.encode()):x}"}
-    container = {"name": "main", "image": f"example.com/{application}:1", "resources": {"requests": {"cpu": "100m", "memory": "256Mi"}}}
+    container = {
+        "name": "main",
+        "image": f"example.com/{application}:1",
+        "resources": {"requests": {"cpu": "100m", "memory": "256Mi"}},
+    }
     return {
         "apiVersion": "v1",
         "kind": "Pod",
-        "metadata": {"name": f"{application}-{at:05d}-{copy:02d}", "namespace": rng.choice(["default", "batch"]), "labels": labels},
+        "metadata": {
+            "name": f"{application}-{at:05d}-{copy:02d}",
+            "namespace": rng.choice(["default", "batch"]),
+            "labels": labels,
+        },
         "spec": {"nodeName": f"node-{at:05d}", "containers": [container]},
         "status": {"phase": "Running"},
     }

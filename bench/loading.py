@@ -32,7 +32,8 @@ _RUN = """
 import resource, subprocess, sys, time
 start = time.perf_counter()
 said = subprocess.run(sys.argv[1:], check=True, stdout=subprocess.PIPE).stdout
-print(float(said) if said[:1].isdigit() else time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024)
+seconds = float(said) if said[:1].isdigit() else time.perf_counter() - start
+print(seconds, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024)
 """
 
 
@@ -43,7 +44,9 @@ def loading() -> None:
         manifest = directory / "web.json"
         manifest.write_text(json.dumps(deployment()))
         plain, zipped, as_yaml = directory / "full.json", directory / "full.json.gz", directory / "full.yaml"
-        _write(plain, b'{"apiVersion":"v1","kind":"List","items":[\n', b",\n", b"\n]}\n", lambda found: json.dumps(found))
+        _write(
+            plain, b'{"apiVersion":"v1","kind":"List","items":[\n', b",\n", b"\n]}\n", lambda found: json.dumps(found)
+        )
         with plain.open("rb") as source, gzip.open(zipped, "wb", compresslevel=1) as target:
             shutil.copyfileobj(source, target)
         _write(as_yaml, b"apiVersion: v1\nkind: List\nitems:\n", b"", b"", lambda found: to_yaml([found]))
@@ -52,7 +55,10 @@ def loading() -> None:
             seconds, peak = _measure(sys.executable, "-c", _LOAD, str(path))
             text = size.stat().st_size
             rate = text / MEGABYTE / seconds
-            print(f"  {label:<16}{text / MEGABYTE:7.0f} MB{seconds:8.2f} s{rate:8.0f} MB/s   peak {peak / MEGABYTE:5.0f} MB")
+            print(
+                f"  {label:<16}{text / MEGABYTE:7.0f} MB{seconds:8.2f} s{rate:8.0f} MB/s   peak "
+                f"{peak / MEGABYTE:5.0f} MB"
+            )
         for path in (plain, zipped, as_yaml):
             path.unlink()
         _snapshots(directory, manifest)
@@ -66,7 +72,9 @@ def _snapshots(directory: Path, manifest: Path) -> None:
         saved = directory / f"saved{suffix}"
         saving, _ = _measure(str(PROGRAM), "snapshot", "-S", str(source), "-o", str(saved), "-q")
         asking, peak = _measure(str(PROGRAM), "explain", str(manifest), "-S", str(saved), "-q", "-o", "name")
-        placing, _ = _measure(str(PROGRAM), "simulate", str(manifest), "--replicas", "10000", "-S", str(saved), "-q", "-o", "name")
+        placing, _ = _measure(
+            str(PROGRAM), "simulate", str(manifest), "--replicas", "10000", "-S", str(saved), "-q", "-o", "name"
+        )
         size = saved.stat().st_size / MEGABYTE
         times = f"save {saving:5.2f} s   explain {asking:5.2f} s   simulate 10,000 {placing:5.2f} s"
         print(f"  {suffix:<9}{size:7.1f} MB   {times}   peak {peak / MEGABYTE:4.0f} MB")
@@ -97,7 +105,11 @@ def _pods(template: str) -> Iterator[bytes]:
             number = node * PODS_PER_NODE + copy
             application = number * 7919 % APPLICATIONS
             made = template
-            for word, text in {"APPLICATION": f"app-{application}", "NODE": f"node-{node:05d}", "NUMBER": f"{number:06d}"}.items():
+            for word, text in {
+                "APPLICATION": f"app-{application}",
+                "NODE": f"node-{node:05d}",
+                "NUMBER": f"{number:06d}",
+            }.items():
                 made = made.replace(word, text)
             yield made.encode()
 
@@ -115,13 +127,27 @@ def _full_pod() -> Data:
         "imagePullPolicy": "IfNotPresent",
         "resources": {"requests": {"cpu": "100m", "memory": "256Mi"}, "limits": {"memory": "256Mi"}},
         "env": [{"name": f"SETTING_{each}", "value": f"value-{each}-" + "x" * 24} for each in range(12)],
-        "volumeMounts": [{"name": "kube-api-access-NUMBER", "mountPath": "/var/run/secrets/kubernetes.io", "readOnly": True}],
+        "volumeMounts": [
+            {"name": "kube-api-access-NUMBER", "mountPath": "/var/run/secrets/kubernetes.io", "readOnly": True}
+        ],
         "livenessProbe": probe,
         "readinessProbe": probe,
         "terminationMessagePath": "/dev/termination-log",
     }
-    status = {"name": "main", "image": container["image"], "imageID": "sha256:" + "ab" * 32, "ready": True, "restartCount": 0}
-    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "APPLICATION-5ff74b457f", "uid": "uid-APPLICATION", "controller": True}
+    status = {
+        "name": "main",
+        "image": container["image"],
+        "imageID": "sha256:" + "ab" * 32,
+        "ready": True,
+        "restartCount": 0,
+    }
+    owner = {
+        "apiVersion": "apps/v1",
+        "kind": "ReplicaSet",
+        "name": "APPLICATION-5ff74b457f",
+        "uid": "uid-APPLICATION",
+        "controller": True,
+    }
     return {
         "apiVersion": "v1",
         "kind": "Pod",
@@ -142,7 +168,10 @@ def _full_pod() -> Data:
             "volumes": [
                 {
                     "name": "kube-api-access-NUMBER",
-                    "projected": {"sources": [{"serviceAccountToken": {"path": "token", "expirationSeconds": 3607}}], "defaultMode": 420},
+                    "projected": {
+                        "sources": [{"serviceAccountToken": {"path": "token", "expirationSeconds": 3607}}],
+                        "defaultMode": 420,
+                    },
                 }
             ],
             "restartPolicy": "Always",

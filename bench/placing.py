@@ -13,7 +13,7 @@ from kubespread.candidate.manifests import from_object
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.placing import Placing
 from kubespread.scheduler.plugins.registry import framework
-from kubespread.scheduler.profile import default_profile
+from kubespread.scheduler.profile.profile import default_profile
 from kubespread.snapshot.snapshot import Snapshot
 
 Data = dict[str, Any]
@@ -33,7 +33,9 @@ def placing() -> None:
     _report(5000, 3, 30, mixed, candidate, "  unlike nodes, inter-pod affinity")
 
 
-def _report(nodes: int, zones: int, pods: int, objects: list[Data], candidate: Data | None = None, remark: str = "") -> None:
+def _report(
+    nodes: int, zones: int, pods: int, objects: list[Data], candidate: Data | None = None, remark: str = ""
+) -> None:
     snapshot = Snapshot.from_objects(objects)
     made = Cluster.of(snapshot.nodes, snapshot.pods, snapshot.objects)
     pod = from_object(candidate or deployment(), Surroundings()).pod
@@ -59,16 +61,25 @@ def _run(made: Cluster, pod: Any) -> float:
 
 
 def _mixed(nodes: int) -> tuple[list[Data], Data]:
-    """Nodes of several sizes, some tainted; pods that keep away from each other; a candidate with affinities of its own."""
+    """Nodes of several sizes, some tainted; pods that keep away from each other; a candidate with affinities of its
+    own.
+    """
     rng = random.Random(11)
     objects = cluster(nodes)
     for each in objects:
         if each["kind"] == "Node":
-            each["status"]["allocatable"] = {"cpu": rng.choice(["16", "32", "64"]), "memory": rng.choice(["64Gi", "128Gi"]), "pods": "110"}
+            each["status"]["allocatable"] = {
+                "cpu": rng.choice(["16", "32", "64"]),
+                "memory": rng.choice(["64Gi", "128Gi"]),
+                "pods": "110",
+            }
             if rng.random() < 0.2:
                 each["spec"] = {"taints": [{"key": "spot", "effect": "PreferNoSchedule"}]}
         elif rng.random() < 0.1:
-            term = {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"app": each["metadata"]["labels"]["app"]}}}
+            term = {
+                "topologyKey": "kubernetes.io/hostname",
+                "labelSelector": {"matchLabels": {"app": each["metadata"]["labels"]["app"]}},
+            }
             each["spec"]["affinity"] = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
     candidate = deployment()
     spec = candidate["spec"]["template"]["spec"]

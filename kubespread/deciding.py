@@ -1,4 +1,6 @@
-"""How kube-scheduler decides: its configuration, its release and gates, and what the API server does to a pod before."""
+"""How kube-scheduler decides: its configuration, its release and gates, and what the API server does to
+a pod before.
+"""
 
 from __future__ import annotations
 
@@ -9,22 +11,24 @@ from functools import lru_cache
 from pathlib import Path
 
 from kubespread.errors import Fault, ManifestError, UsageError
-from kubespread.kube.admission_objects import AdmissionPlugins
+from kubespread.kube.admission.plugins import AdmissionPlugins
 from kubespread.kube.versions import KubeVersion
 from kubespread.manifest.documents import documents
 from kubespread.manifest.events import MalformedError
 from kubespread.manifest.lines import FieldLines
 from kubespread.manifest.reading import MAX_MANIFEST_BYTES, display_name, read_text_bytes, text_bytes
-from kubespread.scheduler.configuration.decoding import ConfigurationError
-from kubespread.scheduler.configuration.loading import load_profiles, with_sorted_keys
-from kubespread.scheduler.profile import Profile, default_profile
+from kubespread.scheduler.profile.decoding import ConfigurationError
+from kubespread.scheduler.profile.loading import load_profiles, with_sorted_keys
+from kubespread.scheduler.profile.profile import Profile, default_profile
 
 _CONFIG_TEXT = "<scheduler config>"
 
 
 @dataclass(frozen=True, slots=True)
 class Scheduler:
-    """How pods are scheduled: a value, made once and used for many questions. Everything has kube-scheduler's own default."""
+    """How pods are scheduled: a value, made once and used for many questions. Everything has kube-scheduler's own
+    default.
+    """
 
     config: str | Path | None = None
     """A KubeSchedulerConfiguration, as a path or as text."""
@@ -42,8 +46,12 @@ class Scheduler:
     """The admission plugin PodNodeSelector, off in every cluster unless it is switched on."""
 
     def release(self, server_version: str) -> KubeVersion:
-        """The release for a cluster that says it is ``server_version``, empty where it does not say. Raises UsageError."""
-        version = KubeVersion.of_server(server_version) if self.kube_version is None else KubeVersion.parse(self.kube_version)
+        """The release for a cluster that says it is ``server_version``, empty where it does not say.
+        Raises UsageError.
+        """
+        version = (
+            KubeVersion.of_server(server_version) if self.kube_version is None else KubeVersion.parse(self.kube_version)
+        )
         return version.with_gates(self.feature_gates or "")
 
     def gaps(self, server_version: str) -> Iterator[str]:
@@ -56,7 +64,9 @@ class Scheduler:
     def profile_for(self, scheduler_name: str, version: KubeVersion) -> Profile:
         """The profile that schedules a pod which names ``scheduler_name``. Raises UsageError and ManifestError."""
         wanted = self.profile or scheduler_name
-        profiles = (default_profile(version),) if self.config is None else _configured_profiles(str(self.config), version)
+        profiles = (
+            (default_profile(version),) if self.config is None else _configured_profiles(str(self.config), version)
+        )
         for profile in profiles:
             if profile.scheduler_name == wanted:
                 return profile
@@ -65,7 +75,9 @@ class Scheduler:
 
     def admission_plugins(self, *, resource_quota: bool = True) -> AdmissionPlugins:
         """The admission plugins a new pod goes through; quotas may be counted elsewhere."""
-        return AdmissionPlugins(self.admission, self.default_toleration_seconds, self.pod_node_selector, resource_quota=resource_quota)
+        return AdmissionPlugins(
+            self.admission, self.default_toleration_seconds, self.pod_node_selector, resource_quota=resource_quota
+        )
 
 
 @lru_cache(maxsize=16)

@@ -9,7 +9,9 @@ from kubespread.escaping import escaped
 
 
 class KubespreadError(Exception):
-    """Something the user can mend; its text is the lines the user reads, whatever names, files and servers put into them."""
+    """Something the user can mend; its text is the lines the user reads, whatever names, files and servers put into
+    them.
+    """
 
     def __init__(self, *lines: str) -> None:
         super().__init__("\n".join(map(escaped, lines)))

@@ -12,9 +12,9 @@ from kubespread.candidate.replicas import present_replicas, replica_names
 from kubespread.candidate.running import runs_another_template
 from kubespread.deciding import Scheduler
 from kubespread.errors import KubespreadError, UsageError
-from kubespread.kube.cluster_objects import ResourceQuota
-from kubespread.kube.objects import Pod
-from kubespread.kube.quota import charged
+from kubespread.kube.admission.quota import charged
+from kubespread.kube.api.cluster_objects import ResourceQuota
+from kubespread.kube.api.core import Pod
 from kubespread.kube.versions import SCORES_SINCE
 from kubespread.planner.explain import explain as explain_pod
 from kubespread.planner.report import ExplainReport
@@ -23,8 +23,8 @@ from kubespread.planner.simulate import simulate as simulate_all
 from kubespread.planner.simulation_report import SimulateReport
 from kubespread.resolving import Choosing, PodGiven, Resolved, resolve
 from kubespread.scheduler.cluster.change import Change
-from kubespread.scheduler.profile import Profile
-from kubespread.snapshot.files import load as load_files
+from kubespread.scheduler.profile.profile import Profile
+from kubespread.snapshot.files.loading import load as load_files
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key
 
@@ -72,7 +72,9 @@ def explain(
     """
     asked = resolve(snapshot, [pod], scheduler, Choosing(name, namespace, one_only=True))
     candidate, profile = asked.candidates[0], asked.profiles[0]
-    report = explain_pod(asked.cluster, candidate.pod, profile, candidate.notes, candidate.admission, preemption=preemption)
+    report = explain_pod(
+        asked.cluster, candidate.pod, profile, candidate.notes, candidate.admission, preemption=preemption
+    )
     return report.with_gaps((*asked.gaps, *candidate.gaps))
 
 
@@ -99,8 +101,8 @@ def simulate(
     """
     reports = simulate_together(
         snapshot, [pod], replicas, scheduler,
-        until_full=until_full, from_scratch=from_scratch, ties=ties, seed=seed, runs=runs, keys=keys, preemption=preemption,
-        name=name, namespace=namespace, on_progress=on_progress,
+        until_full=until_full, from_scratch=from_scratch, ties=ties, seed=seed, runs=runs, keys=keys,
+        preemption=preemption, name=name, namespace=namespace, on_progress=on_progress,
     )  # fmt: skip
     if len(reports) > 1:
         names = ", ".join(report.subject for report in reports)
@@ -129,14 +131,14 @@ def simulate_together(
     """The workloads of ``pods``, and of every manifest among them, placed in one queue as kube-scheduler would have it.
 
     That is by priority, then in the order given; each pod finds those before it in the cluster. ``replicas`` is each
-    workload's own number unless given; with ``until_full`` as many are placed as fit. A workload that runs in the cluster
-    already is grown to that number from the replicas it has; ``from_scratch`` takes those away first, as does a template
-    that differs from the running one. Among equal scores kube-scheduler's own order decides, with ``ties="name"`` the
-    smallest name, with ``seed`` chance; ``runs`` repeats that with the seeds that follow. ``keys`` are topology keys to
-    report about besides those of the constraints, zone and hostname. ``preemption`` asks what preemption would do for the
-    first replica without a node. ``on_progress`` is told now and then how many replicas are placed; ``on_refused`` is told
-    of workloads that the API server would not take while the others are placed all the same, without it the first raises.
-    Raises ManifestError, SnapshotError and UsageError.
+    workload's own number unless given; with ``until_full`` as many are placed as fit. A workload that runs in the
+    cluster already is grown to that number from the replicas it has; ``from_scratch`` takes those away first, as does a
+    template that differs from the running one. Among equal scores kube-scheduler's own order decides, with
+    ``ties="name"`` the smallest name, with ``seed`` chance; ``runs`` repeats that with the seeds that follow. ``keys``
+    are topology keys to report about besides those of the constraints, zone and hostname. ``preemption`` asks what
+    preemption would do for the first replica without a node. ``on_progress`` is told now and then how many replicas are
+    placed; ``on_refused`` is told of workloads that the API server would not take while the others are placed all the
+    same, without it the first raises. Raises ManifestError, SnapshotError and UsageError.
     """
     if replicas is not None and replicas < 0:
         raise UsageError(f"replicas must be at least 0, not {replicas}")
@@ -149,7 +151,10 @@ def simulate_together(
     keys = [full_topology_key(key, snapshot.nodes) for key in keys]
     constrained = (key for candidate, profile in _pairs(asked) for key in _constraint_keys(candidate, profile))
     check_topology_keys(keys, snapshot.nodes, constrained)
-    growths = [_Growth(candidate, asked, replicas, until_full=until_full, from_scratch=from_scratch) for candidate in asked.candidates]
+    growths = [
+        _Growth(candidate, asked, replicas, until_full=until_full, from_scratch=from_scratch)
+        for candidate in asked.candidates
+    ]
     gone = {id(pod) for growth in growths for pod in growth.taken_away}
     cluster = asked.cluster.after(Change(gone=[at for at, pod in enumerate(asked.cluster.pods) if id(pod) in gone]))
     quotas: Sequence[ResourceQuota] = asked.snapshot.objects.resource_quotas if scheduler.admission else ()
@@ -178,13 +183,18 @@ def simulate_together(
         questions.append(question)
     manner = Manner(ties, seed, runs, preemption, keys, on_progress)
     reports = simulate_all(cluster, questions, manner)
-    return tuple(report.with_gaps((*asked.gaps, *candidate.gaps)) for report, candidate in zip(reports, asked.candidates, strict=True))
+    return tuple(
+        report.with_gaps((*asked.gaps, *candidate.gaps))
+        for report, candidate in zip(reports, asked.candidates, strict=True)
+    )
 
 
 class _Growth:
     """From how many replicas a workload grows to how many. Raises UsageError where it does not grow."""
 
-    def __init__(self, candidate: Candidate, asked: Resolved, replicas: int | None, *, until_full: bool, from_scratch: bool) -> None:
+    def __init__(
+        self, candidate: Candidate, asked: Resolved, replicas: int | None, *, until_full: bool, from_scratch: bool
+    ) -> None:
         self.is_daemon = candidate.workload is not None and candidate.workload.kind == "DaemonSet"
         name = "" if candidate.workload is None else f"{candidate.workload.kind}/{candidate.workload.name}"
         if self.is_daemon and replicas is not None:
@@ -197,7 +207,8 @@ class _Growth:
         self.present: Sequence[Pod] = () if from_scratch or anew else running
         if not until_full and not self.is_daemon and asked_for < len(self.present):
             raise UsageError(
-                f"{name} runs {len(self.present)} replicas and {asked_for} are asked for: scaling down is not simulated yet; "
+                f"{name} runs {len(self.present)} replicas and {asked_for} are asked for: scaling down is not "
+                "simulated yet; "
                 f"--from-scratch places {asked_for} anew"
             )
         self.wanted = None if until_full else max(0, asked_for - len(self.present))
@@ -205,7 +216,8 @@ class _Growth:
 
 def _rolled_out(name: str, running: int, asked_for: int) -> str:
     return (
-        f"{name} runs with another template: its {running} running replicas are taken away and {asked_for} are placed with this one, "
+        f"{name} runs with another template: its {running} running replicas are taken away and {asked_for} are "
+        "placed with this one, "
         "as if it were created anew; how a rollout gets there is not simulated"
     )
 

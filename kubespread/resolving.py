@@ -15,15 +15,17 @@ from kubespread.candidate.replicas import others
 from kubespread.candidate.stored import from_cluster, is_reference
 from kubespread.deciding import Scheduler
 from kubespread.errors import KubespreadError, ManifestError, UsageError
-from kubespread.kube.admission import DEFAULT_NAMESPACE
-from kubespread.kube.gated_fields import as_counted
+from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
+from kubespread.kube.admission.gated_fields import as_counted
 from kubespread.kube.versions import KubeVersion
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.profile import Profile
+from kubespread.scheduler.profile.profile import Profile
 from kubespread.snapshot.snapshot import SERVER_VERSION, Snapshot
 
 PodGiven = Mapping[str, Any] | str | Path
-"""A Pod or a workload as an object, the path of a manifest (``-``: standard input), or KIND/NAME of one in the snapshot."""
+"""A Pod or a workload as an object, the path of a manifest (``-``: standard input), or KIND/NAME of one in the
+snapshot.
+"""
 _Source = Manifest | str
 Refused = Callable[[KubespreadError], None]
 
@@ -63,8 +65,8 @@ def resolve(
 ) -> Resolved:
     """Read what was given. ``counts_quotas`` is False where the caller counts what quotas leave.
 
-    ``on_refused`` is told of workloads that the API server would not take as long as others are left; without it the first
-    one raises. Raises ManifestError, SnapshotError and UsageError.
+    ``on_refused`` is told of workloads that the API server would not take as long as others are left; without it the
+    first one raises. Raises ManifestError, SnapshotError and UsageError.
     """
     origin = snapshot.origin
     version = scheduler.release(origin.server_version)
@@ -77,7 +79,11 @@ def resolve(
     )  # fmt: skip
 
     def candidate(source: _Source) -> Candidate:
-        found = from_manifest(source, surroundings) if isinstance(source, Manifest) else from_cluster(source, snapshot, surroundings)
+        found = (
+            from_manifest(source, surroundings)
+            if isinstance(source, Manifest)
+            else from_cluster(source, snapshot, surroundings)
+        )
         scaled = autoscaling_notes(found.workload, snapshot.objects)
         return replace(found, notes=(*notes, *found.notes, *scaled))
 
@@ -88,7 +94,12 @@ def resolve(
     for found in candidates:
         pods_left, objects = others(pods_left, found), with_companions(objects, found.companions)
     return Resolved(
-        snapshot, version, candidates, profiles, Cluster.of(snapshot.nodes, pods_left, objects), tuple(_gaps(snapshot, scheduler))
+        snapshot,
+        version,
+        candidates,
+        profiles,
+        Cluster.of(snapshot.nodes, pods_left, objects),
+        tuple(_gaps(snapshot, scheduler)),
     )
 
 
@@ -116,7 +127,9 @@ def _each(sources: Sequence[_Source], name: str | None) -> list[_Source]:
     return [each for source in bearing for each in ([source] if isinstance(source, str) else source.each() or [source])]
 
 
-def _taken(sources: Iterable[_Source], candidate: Callable[[_Source], Candidate], on_refused: Refused | None) -> list[Candidate]:
+def _taken(
+    sources: Iterable[_Source], candidate: Callable[[_Source], Candidate], on_refused: Refused | None
+) -> list[Candidate]:
     """The candidates; one that is refused leaves the others be where somebody hears of it, and some are left."""
     taken: list[Candidate] = []
     errors: list[KubespreadError] = []

@@ -8,7 +8,13 @@ Data = dict[str, Any]
 
 
 def node(
-    name: str, *, zone: str | None = None, cpu: str = "8", taints: list[Data] | None = None, unschedulable: bool = False, **labels: str
+    name: str,
+    *,
+    zone: str | None = None,
+    cpu: str = "8",
+    taints: list[Data] | None = None,
+    unschedulable: bool = False,
+    **labels: str,
 ) -> Data:
     """A node named and labelled; ``zone`` is the label ``zone``, underscores in label keys stand for dashes."""
     own = {key.replace("_", "-"): value for key, value in labels.items()}
@@ -61,7 +67,12 @@ def pod(
     if constraints is not None:
         full["topologySpreadConstraints"] = constraints
     own = {"foo": "bar"} if labels is None else labels
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": namespace, "labels": own}, "spec": full}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name, "namespace": namespace, "labels": own},
+        "spec": full,
+    }
 
 
 def pods_on(counts: dict[str, int], *, labels: Data | None = None) -> list[Data]:
@@ -89,4 +100,9 @@ def owned_by(kind: str, name: str, *, api_version: str = "apps/v1", controller: 
 
 def owner(kind: str, name: str, selector: Any, *, api_version: str = "apps/v1", namespace: str = "default") -> Data:
     """A Service, ReplicaSet, StatefulSet or ReplicationController with its selector."""
-    return {"apiVersion": api_version, "kind": kind, "metadata": {"name": name, "namespace": namespace}, "spec": {"selector": selector}}
+    return {
+        "apiVersion": api_version,
+        "kind": kind,
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": {"selector": selector},
+    }

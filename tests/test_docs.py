@@ -45,15 +45,6 @@ def test_the_makefile_has_the_targets_the_readme_names() -> None:
     assert {"demo", "test", "lint", "bench", "completions"} <= set(re.findall(r"^(\w+):", makefile, re.MULTILINE))
 
 
-def test_the_top_level_holds_what_the_house_has() -> None:
-    tracked = {
-        "pyproject.toml", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "Makefile", ".ci", ".gitignore",
-        "kubespread", "tests", "fixtures", "completions", "docs", "bench",
-    }  # fmt: skip
-    untracked = {".git", ".venv", ".mypy_cache", ".ruff_cache", ".pytest_cache", ".hypothesis", "dist", "build"}
-    assert {path.name for path in ROOT.iterdir()} - untracked == tracked
-
-
 def test_the_cluster_role_allows_what_is_read_and_nothing_else() -> None:
     role, _ = yaml.safe_load_all((ROOT / "docs" / "rbac.yaml").read_text())
     *exact, workloads = role["rules"]

@@ -61,7 +61,9 @@ def imports(path: Path) -> Iterator[str]:
 
 def allowed(module: str, room: str) -> bool:
     inside = module.removeprefix("kubespread").removeprefix(".")
-    return any(inside == other or inside.startswith(f"{other}.") for other in {*ROOMS[room], room, "errors", "escaping"})
+    return any(
+        inside == other or inside.startswith(f"{other}.") for other in {*ROOMS[room], room, "errors", "escaping"}
+    )
 
 
 def trespasses(path: Path) -> Iterator[str]:

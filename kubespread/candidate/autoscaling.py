@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubespread.candidate.candidate import WorkloadName
-from kubespread.kube.cluster_objects import ClusterObjects
+from kubespread.kube.api.cluster_objects import ClusterObjects
 
 
 def autoscaling_notes(workload: WorkloadName | None, objects: ClusterObjects) -> Iterator[str]:
-    """One for every HorizontalPodAutoscaler of the workload: its bounds, which the workload's own number need not respect."""
+    """One for every HorizontalPodAutoscaler of the workload: its bounds, which the workload's own number need not
+    respect.
+    """
     for found in objects.horizontal_pod_autoscalers if workload is not None else ():
         spec, target = found.spec, found.spec.scale_target_ref
         if WorkloadName(target.kind, found.metadata.namespace, target.name) == workload:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from kubespread.kube.admission import DEFAULT_NAMESPACE
-from kubespread.kube.admission_objects import AdmissionPlugins
-from kubespread.kube.cluster_objects import ClusterObjects
-from kubespread.kube.objects import Pod
+from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
+from kubespread.kube.admission.plugins import AdmissionPlugins
+from kubespread.kube.api.cluster_objects import ClusterObjects
+from kubespread.kube.api.core import Pod
 from kubespread.kube.versions import LATEST, KubeVersion
 
 

@@ -10,13 +10,13 @@ import msgspec
 
 from kubespread.candidate.manifests import Manifest, handled_as
 from kubespread.errors import Fault, ManifestError, SnapshotError
-from kubespread.kube.admission import default_storage_class
-from kubespread.kube.cluster_objects import FIELDS, ClusterObjects
-from kubespread.kube.decoding import DecodingError, normalized
-from kubespread.kube.meta import ApiObject
-from kubespread.kube.quota import with_usage
-from kubespread.kube.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
-from kubespread.kube.workloads import WORKLOADS
+from kubespread.kube.admission.defaulting import default_storage_class
+from kubespread.kube.admission.quota import with_usage
+from kubespread.kube.api.cluster_objects import FIELDS, ClusterObjects
+from kubespread.kube.api.decoding import DecodingError, normalized
+from kubespread.kube.api.meta import ApiObject
+from kubespread.kube.api.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
+from kubespread.kube.api.workloads import WORKLOADS
 from kubespread.manifest.documents import KubernetesObject
 from kubespread.manifest.lines import FieldLines
 from kubespread.snapshot.snapshot import CLUSTER_SCOPED, READ_KINDS, Snapshot, SnapshotBuilder, TypedReader
@@ -91,7 +91,9 @@ def _applied(snapshot: Snapshot, given: Sequence[ApiObject]) -> Snapshot:
     for found in given:
         builder.add(found)
     added, known = builder.build(), snapshot.objects
-    fields: dict[str, Any] = {name: _over(getattr(known, name), getattr(added.objects, name)) for _, name in FIELDS.values()}
+    fields: dict[str, Any] = {
+        name: _over(getattr(known, name), getattr(added.objects, name)) for _, name in FIELDS.values()
+    }
     unknown = {type(found).__name__ for found in given if not known.knows(type(found))}
     objects = replace(known, **fields, partly_known=known.partly_known | unknown)
     before = {id(claim) for claim in known.persistent_volume_claims}

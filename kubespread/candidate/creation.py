@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from kubespread.candidate.candidate import Candidate
 from kubespread.candidate.replicas import controller, present_replicas
-from kubespread.kube.cluster_objects import ResourceQuota
-from kubespread.kube.objects import Pod
-from kubespread.kube.quota import allowance, charged
-from kubespread.kube.workloads import ReplicaSet
+from kubespread.kube.admission.quota import allowance, charged
+from kubespread.kube.api.cluster_objects import ResourceQuota
+from kubespread.kube.api.core import Pod
+from kubespread.kube.api.workloads import ReplicaSet
 
 Quotas = Sequence[ResourceQuota]
 
@@ -34,7 +34,10 @@ def creation(candidate: Candidate, quotas: Quotas, wanted: int | None, present: 
         return Creation(None, notes=tuple(notes))
     refusal = f'pods "{candidate.pod.metadata.name}" is forbidden: {allowed.refusal}'
     if candidate.workload is not None and candidate.workload.kind == "DaemonSet":
-        notes.append(f"quotas allow {allowed.copies} more pods of it; which nodes would go without is not evaluated ({allowed.refusal})")
+        notes.append(
+            f"quotas allow {allowed.copies} more pods of it; which nodes would go without is not evaluated "
+            f"({allowed.refusal})"
+        )
         return Creation(None, notes=tuple(notes))
     if wanted is not None and wanted > allowed.copies:
         notes.append(f"{allowed.copies} of {wanted} further pods are created: {allowed.refusal}")
@@ -46,7 +49,9 @@ def _adopted(present: Iterable[Pod]) -> Iterator[str]:
         yield f"its controller adopts pods that match its selector and have no controller: {', '.join(names)}"
 
 
-def without_waiting(quotas: Quotas, pods: Iterable[Pod], candidate: Candidate, replica_sets: Sequence[ReplicaSet]) -> Quotas:
+def without_waiting(
+    quotas: Quotas, pods: Iterable[Pod], candidate: Candidate, replica_sets: Sequence[ReplicaSet]
+) -> Quotas:
     """The quotas without the workload's pods that wait for a node: they are charged, and among those to be placed."""
     for pod in present_replicas((pod for pod in pods if not pod.spec.node_name), candidate, replica_sets):
         quotas = charged(quotas, pod, -1)

@@ -13,8 +13,11 @@ from kubespread.kube.versions import KubeVersion
 from kubespread.manifest.reading import STDIN
 
 
-def check_inputs(manifests: Sequence[str], scheduler_config: str | None, kube_version: str | None, feature_gates: str | None) -> None:
-    """Find files that are missing, and releases and feature gates that do not exist. Raises ManifestError and UsageError.
+def check_inputs(
+    manifests: Sequence[str], scheduler_config: str | None, kube_version: str | None, feature_gates: str | None
+) -> None:
+    """Find files that are missing, and releases and feature gates that do not exist. Raises ManifestError and
+    UsageError.
 
     Nothing is opened: a pipe can be read only once.
     """

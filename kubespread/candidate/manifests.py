@@ -1,4 +1,6 @@
-"""From a manifest to the pod the scheduler would see: which workload, which namespace, decoded, admitted, or every fault named."""
+"""From a manifest to the pod the scheduler would see: which workload, which namespace, decoded, admitted, or every
+fault named.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +13,13 @@ from typing import Any
 from kubespread.candidate.candidate import Candidate, Surroundings, WorkloadName
 from kubespread.candidate.rescheduling import scheduled_again
 from kubespread.errors import Fault, ManifestError, UsageError
-from kubespread.kube.admission import default_pod
-from kubespread.kube.admission_objects import ForbiddenError, admit_with, validate_with
+from kubespread.kube.admission.defaulting import default_pod
+from kubespread.kube.admission.gated_fields import drop_fields
+from kubespread.kube.admission.plugins import ForbiddenError, admit_with, validate_with
+from kubespread.kube.api.core import Pod, PodStatus
+from kubespread.kube.api.decoding import DecodingError, decode
+from kubespread.kube.api.meta import LabelSelector
+from kubespread.kube.api.unknown_fields import unknown_fields, workload_type
 from kubespread.kube.candidate import (
     admit,
     decode_pod,
@@ -20,12 +27,7 @@ from kubespread.kube.candidate import (
     selector_problems,
     template_problems,
 )
-from kubespread.kube.decoding import DecodingError, decode
-from kubespread.kube.gated_fields import drop_fields
-from kubespread.kube.meta import LabelSelector
 from kubespread.kube.names import dns_label_faults
-from kubespread.kube.objects import Pod, PodStatus
-from kubespread.kube.unknown_fields import unknown_fields, workload_type
 from kubespread.kube.validation.faults import FieldFault, required
 from kubespread.kube.versions import KubeVersion
 from kubespread.manifest.documents import KubernetesObject, objects, opened
@@ -109,7 +111,9 @@ def manifest_of(data: Mapping[str, Any]) -> Manifest:
 
 
 def from_manifest(manifest: Manifest, surroundings: Surroundings) -> Candidate:
-    """The pod of the manifest's workload, the one named where there are several. Raises ManifestError and UsageError."""
+    """The pod of the manifest's workload, the one named where there are several. Raises ManifestError
+    and UsageError.
+    """
     source = manifest.chosen or _choose(manifest, surroundings)
     lines = FieldLines(manifest.text) if manifest.text is not None else None
     return replace(_candidate(manifest.file, lines, source, surroundings), gaps=manifest.gaps)
@@ -124,7 +128,8 @@ def _candidate(file: str, lines: FieldLines | None, source: KubernetesObject, su
     def refuse(faults: Iterable[tuple[str, str]]) -> None:
         """Raise when there are faults, given as (field path in the object, message)."""
         placed = [
-            Fault(message, path, lines.line(source.document, source.field(path)) if lines is not None else None) for path, message in faults
+            Fault(message, path, lines.line(source.document, source.field(path)) if lines is not None else None)
+            for path, message in faults
         ]
         if placed:
             raise ManifestError(file, placed)
@@ -148,7 +153,10 @@ def _candidate(file: str, lines: FieldLines | None, source: KubernetesObject, su
             refuse([(error.path, f"{handled_as(source)}{error}")])
         notes += scheduled_again(pod)
     elif pod.spec.node_name:
-        notes.append(f"spec.nodeName is {pod.spec.node_name}: kube-scheduler never sees such a pod; its filters are asked all the same")
+        notes.append(
+            f"spec.nodeName is {pod.spec.node_name}: kube-scheduler never sees such a pod; its filters are asked "
+            "all the same"
+        )
     default_pod(pod)
     with _forbidden(file, pod):
         admission = admit_with(pod, surroundings.objects, surroundings.admission)
@@ -164,8 +172,11 @@ def _candidate(file: str, lines: FieldLines | None, source: KubernetesObject, su
         admission=tuple(admission),
         workload=workload,
         replicas=_replicas(source),
-        template=decode_pod(_at(source.data, manifest.template_path), manifest.template_path) if workload is not None else None,
-        one_by_one=source.kind == "StatefulSet" and (source.data.get("spec") or {}).get("podManagementPolicy") != "Parallel",
+        template=decode_pod(_at(source.data, manifest.template_path), manifest.template_path)
+        if workload is not None
+        else None,
+        one_by_one=source.kind == "StatefulSet"
+        and (source.data.get("spec") or {}).get("podManagementPolicy") != "Parallel",
         is_stored=is_stored,
     )
 
@@ -201,12 +212,16 @@ def _replicas(source: KubernetesObject) -> int:
 def _choose(manifest: Manifest, surroundings: Surroundings) -> KubernetesObject:
     file, workloads, name = manifest.file, manifest.workloads, surroundings.name
     if not workloads:
-        kinds = ", ".join(sorted({full_kind(item.api_version, item.kind) or "an object without kind" for item in manifest.found}))
+        kinds = ", ".join(
+            sorted({full_kind(item.api_version, item.kind) or "an object without kind" for item in manifest.found})
+        )
         raise ManifestError(file, [Fault(f"expected a Pod or a workload, found {kinds or 'nothing'}")])
     default = surroundings.namespace or surroundings.context_namespace
     labels = [_label(item, item.namespace or default) for item in workloads]
     # NAME, Kind/NAME or NS/Kind/NAME.
-    chosen = [item for item, label in zip(workloads, labels, strict=True) if name is None or f"/{label}".endswith(f"/{name}")]
+    chosen = [
+        item for item, label in zip(workloads, labels, strict=True) if name is None or f"/{label}".endswith(f"/{name}")
+    ]
     if len(chosen) == 1:
         return chosen[0]
     short = [label.partition("/")[2] for label in labels]

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count
 
 from kubespread.candidate.candidate import Candidate, WorkloadName
-from kubespread.kube.meta import LabelSelector, OwnerReference
-from kubespread.kube.objects import Pod
+from kubespread.kube.api.core import Pod
+from kubespread.kube.api.meta import LabelSelector, OwnerReference
+from kubespread.kube.api.workloads import LabelSelectingWorkload, ReplicaSet, ReplicationController
 from kubespread.kube.selector import Selector, SelectorError, from_label_selector, from_map
-from kubespread.kube.workloads import LabelSelectingWorkload, ReplicaSet, ReplicationController
 from kubespread.snapshot.snapshot import Snapshot
 
 _Owner = tuple[str, str]
@@ -35,7 +35,9 @@ def present_replicas(pods: Iterable[Pod], candidate: Candidate, replica_sets: Se
     return [
         pod
         for pod in pods
-        if pod.metadata.namespace == candidate.workload.namespace and pod.metadata.deletion_timestamp is None and _belongs(pod, owners)
+        if pod.metadata.namespace == candidate.workload.namespace
+        and pod.metadata.deletion_timestamp is None
+        and _belongs(pod, owners)
     ]
 
 
@@ -61,7 +63,9 @@ def _is_ordinal(pod: Pod, name: str) -> bool:
     return pod.metadata.name.removeprefix(f"{name}-").isdecimal()
 
 
-def _owners(candidate: Candidate, workload: WorkloadName, replica_sets: Sequence[ReplicaSet]) -> Mapping[_Owner, Selector | None]:
+def _owners(
+    candidate: Candidate, workload: WorkloadName, replica_sets: Sequence[ReplicaSet]
+) -> Mapping[_Owner, Selector | None]:
     """Each object that the workload's pods are controlled by, and its selector, None where that is not known."""
     made = Snapshot.from_objects(candidate.companions).objects
     selecting: tuple[LabelSelectingWorkload | ReplicationController, ...] = (
@@ -71,7 +75,10 @@ def _owners(candidate: Candidate, workload: WorkloadName, replica_sets: Sequence
     if workload.kind != "Deployment":
         return {(workload.kind, workload.name): None, **found}
     for replica_set in replica_sets:
-        owned = any((owner.kind, owner.name) == (workload.kind, workload.name) for owner in replica_set.metadata.owner_references)
+        owned = any(
+            (owner.kind, owner.name) == (workload.kind, workload.name)
+            for owner in replica_set.metadata.owner_references
+        )
         if owned and replica_set.metadata.namespace == workload.namespace:
             found["ReplicaSet", replica_set.metadata.name] = _selector(replica_set.spec.selector)
     return found

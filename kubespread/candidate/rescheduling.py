@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kubespread.errors import UsageError
-from kubespread.kube.objects import Pod
+from kubespread.kube.api.core import Pod
 
 
 def scheduled_again(pod: Pod) -> list[str]:
@@ -15,6 +15,8 @@ def scheduled_again(pod: Pod) -> list[str]:
     if pod.metadata.deletion_timestamp is not None:
         said.append(f"{name} is being deleted; kube-scheduler would not place it")
     if pod.spec.node_name:
-        said.append(f"{name} runs on {pod.spec.node_name}; it is asked about as if it were scheduled again, without itself")
+        said.append(
+            f"{name} runs on {pod.spec.node_name}; it is asked about as if it were scheduled again, without itself"
+        )
         pod.spec.node_name = ""
     return said

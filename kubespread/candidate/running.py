@@ -8,9 +8,9 @@ import msgspec
 
 from kubespread.candidate.candidate import Candidate, WorkloadName
 from kubespread.candidate.stored import newest_replica_set
-from kubespread.kube.admission import default_pod
-from kubespread.kube.cluster_objects import FIELDS
-from kubespread.kube.objects import Pod, PodTemplateSpec
+from kubespread.kube.admission.defaulting import default_pod
+from kubespread.kube.api.cluster_objects import FIELDS
+from kubespread.kube.api.core import Pod, PodTemplateSpec
 from kubespread.snapshot.snapshot import Snapshot
 
 _TEMPLATE_HASH = "pod-template-hash"

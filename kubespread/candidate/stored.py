@@ -1,4 +1,6 @@
-"""The pod that is in the cluster already, or that a workload in the cluster would make next: ``pod/web-0``, ``deploy/web``."""
+"""The pod that is in the cluster already, or that a workload in the cluster would make next: ``pod/web-0``,
+``deploy/web``.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +15,11 @@ from kubespread.candidate.candidate import Candidate, Surroundings, WorkloadName
 from kubespread.candidate.manifests import from_object
 from kubespread.candidate.rescheduling import scheduled_again
 from kubespread.errors import SnapshotError, UsageError
-from kubespread.kube.annotations import REVISION
-from kubespread.kube.gated_fields import drop_fields
-from kubespread.kube.meta import ApiObject
-from kubespread.kube.objects import Pod
-from kubespread.kube.workloads import Deployment, ReplicaSet
+from kubespread.kube.admission.gated_fields import drop_fields
+from kubespread.kube.api.annotations import REVISION
+from kubespread.kube.api.core import Pod
+from kubespread.kube.api.meta import ApiObject
+from kubespread.kube.api.workloads import Deployment, ReplicaSet
 from kubespread.snapshot.snapshot import Snapshot
 
 T = TypeVar("T", bound=ApiObject)
@@ -52,7 +54,9 @@ _KINDS = (
     _Kind("Job", "batch/v1", "job", "jobs"),
     _Kind("CronJob", "batch/v1", "cj", "cron_jobs"),
 )
-_BY_ALIAS: Mapping[str, _Kind] = {alias: kind for kind in _KINDS for alias in (kind.short, kind.kind.lower(), f"{kind.kind.lower()}s")}
+_BY_ALIAS: Mapping[str, _Kind] = {
+    alias: kind for kind in _KINDS for alias in (kind.short, kind.kind.lower(), f"{kind.kind.lower()}s")
+}
 
 
 def is_reference(text: str) -> bool:
@@ -92,7 +96,11 @@ def from_cluster(reference: str, snapshot: Snapshot, surroundings: Surroundings)
         data["spec"] = _with_free_ordinal(data["spec"], name, namespace, snapshot.pods)
     made = from_object(data, replace(surroundings, name=None, namespace=None))
     return replace(
-        made, notes=(*notes, *made.notes), workload=asked, replicas=made.replicas if replicas is None else replicas, template=None
+        made,
+        notes=(*notes, *made.notes),
+        workload=asked,
+        replicas=made.replicas if replicas is None else replicas,
+        template=None,
     )
 
 
@@ -101,7 +109,13 @@ def _find(among: Sequence[T], kind: _Kind, namespace: str, name: str) -> T:
         if found.metadata.name == name and found.metadata.namespace == namespace:
             return found
     elsewhere = sorted(found.metadata.namespace for found in among if found.metadata.name == name)
-    hint = f"; there is one in namespace {', '.join(elsewhere)}" if elsewhere else "" if among else f"; no {kind.kind} was read at all"
+    hint = (
+        f"; there is one in namespace {', '.join(elsewhere)}"
+        if elsewhere
+        else ""
+        if among
+        else f"; no {kind.kind} was read at all"
+    )
     raise UsageError(f'{kind.resource} "{name}" not found in namespace {namespace}{hint}')
 
 
@@ -112,7 +126,9 @@ def _from_pod(found: Pod, surroundings: Surroundings) -> Candidate:
 
 
 def _current_replica_set(deployment: Deployment, replica_sets: Sequence[ReplicaSet]) -> ReplicaSet | None:
-    """The ReplicaSet of the deployment's newest revision, if it has the deployment's template: its hash is the real one."""
+    """The ReplicaSet of the deployment's newest revision, if it has the deployment's template: its hash is the real
+    one.
+    """
     named = WorkloadName("Deployment", deployment.metadata.namespace, deployment.metadata.name)
     newest = newest_replica_set(named, replica_sets)
     return newest if newest is not None and _template(newest) == _template(deployment) else None
@@ -124,7 +140,9 @@ def newest_replica_set(deployment: WorkloadName, replica_sets: Sequence[ReplicaS
         found
         for found in replica_sets
         if found.metadata.namespace == deployment.namespace
-        and any((owner.kind, owner.name) == (deployment.kind, deployment.name) for owner in found.metadata.owner_references)
+        and any(
+            (owner.kind, owner.name) == (deployment.kind, deployment.name) for owner in found.metadata.owner_references
+        )
     ]
     return max(owned, key=_revision, default=None)
 

@@ -35,7 +35,9 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def kubespread(
     context: typer.Context,
-    _asked: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")] = False,
+    _asked: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
 ) -> None:
     """What kube-scheduler would decide for a pod, and the topology spread arithmetic it hides."""
     if context.invoked_subcommand is None:

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 
 def open_cluster(options: ClusterOptions, *, quiet: bool) -> Snapshot:
-    """The snapshot of the files given, without any of the running cluster, with progress on a terminal's standard error.
+    """The snapshot of the files given, without any of the running cluster, with progress on a terminal's standard
+    error.
 
     Objects that cannot be read are said; the answer of the others ends with exit code 3.
     """

@@ -20,7 +20,8 @@ COMP_WORDS="{PROGRAM} $*" COMP_CWORD=$# {COMPLETE_VARIABLE}=complete_bash exec {
 def scripts() -> dict[str, str]:
     """Every completion script by file name."""
     made = {
-        name: get_completion_script(prog_name=PROGRAM, complete_var=COMPLETE_VARIABLE, shell=shell) + "\n" for shell, name in _FILES.items()
+        name: get_completion_script(prog_name=PROGRAM, complete_var=COMPLETE_VARIABLE, shell=shell) + "\n"
+        for shell, name in _FILES.items()
     }
     return made | {f"kubectl_complete-{PROGRAM}": _KUBECTL_SCRIPT}
 

@@ -22,6 +22,7 @@ class ExitCode(IntEnum):
 
 
 EPILOG = (
-    "Exit codes: 0 it fits, 1 it does not or a requirement fails, 2 wrong usage or bad manifest, 3 cluster or snapshot not readable, "
+    "Exit codes: 0 it fits, 1 it does not or a requirement fails, 2 wrong usage or bad manifest, 3 cluster or "
+    "snapshot not readable, "
     "70 bug, 130 interrupted, 141 output closed."
 )

@@ -22,7 +22,16 @@ from kubespread.cli.options import (
     WorkloadOptions,
     grouped,
 )
-from kubespread.cli.output import emit, environment, note, note_beside, note_source, stdout_is_terminal, terminal_width, wants_color
+from kubespread.cli.output import (
+    emit,
+    environment,
+    note,
+    note_beside,
+    note_source,
+    stdout_is_terminal,
+    terminal_width,
+    wants_color,
+)
 from kubespread.cli.pod import manifest_path
 
 if TYPE_CHECKING:
@@ -60,14 +69,19 @@ def explain(
             "--output",
             case_sensitive=False,
             show_default=False,
-            help="Format (default: a table on a terminal, plain columns in a pipe). 'name' prints the nodes that fit, best first.",
+            help="Format (default: a table on a terminal, plain columns in a pipe). 'name' prints the nodes that "
+            "fit, best first.",
         ),
     ] = None,
     node: Annotated[
         list[str] | None,
-        typer.Option("--node", metavar="NAME", show_default=False, help="Explain this node in full, in sentences. Repeatable."),
+        typer.Option(
+            "--node", metavar="NAME", show_default=False, help="Explain this node in full, in sentences. Repeatable."
+        ),
     ] = None,
-    all_nodes: Annotated[bool, typer.Option("--all-nodes", help="Show every node in the table, however many there are.")] = False,
+    all_nodes: Annotated[
+        bool, typer.Option("--all-nodes", help="Show every node in the table, however many there are.")
+    ] = False,
     sort: Annotated[Sort, typer.Option("--sort", case_sensitive=False, help="Order of the nodes.")] = Sort.SCORE,
     no_headers: NoHeadersOption = False,
     color: ColorOption = Color.AUTO,
@@ -123,7 +137,9 @@ def _notes(cluster: Snapshot, report: ExplainReport, output: Output | None, verb
                     note(said)
 
 
-def _render(report: ExplainReport, output: Output | None, color: Color, *, in_full: bool, all_nodes: bool, headers: bool) -> str:
+def _render(
+    report: ExplainReport, output: Output | None, color: Color, *, in_full: bool, all_nodes: bool, headers: bool
+) -> str:
     from kubespread.render import structured
 
     match output:

@@ -1,6 +1,7 @@
 """Options that several commands share, spelled as kubectl spells them: groups of them, each declared once.
 
-A command takes a group as one parameter; `grouped` shows typer the options in it and hands the command the group, filled.
+A command takes a group as one parameter; `grouped` shows typer the options in it and hands the command the group,
+filled.
 """
 
 from __future__ import annotations
@@ -29,8 +30,14 @@ _DURATION_PART = re.compile(r"(?P<number>\d+(?:\.\d+)?)(?P<unit>ms|s|m|h|)")
 def parse_duration(text: str) -> float:
     """``30``, ``1s``, ``2m``, ``1m30s``: seconds. Raises UsageError."""
     parts = list(_DURATION_PART.finditer(text))
-    if "".join(part[0] for part in parts) != text or not text or (len(parts) > 1 and any(not part["unit"] for part in parts)):
-        raise UsageError(f"invalid duration {text!r}: expected a number with a unit like 1s, 2m, 3h, or 0 to wait forever")
+    if (
+        "".join(part[0] for part in parts) != text
+        or not text
+        or (len(parts) > 1 and any(not part["unit"] for part in parts))
+    ):
+        raise UsageError(
+            f"invalid duration {text!r}: expected a number with a unit like 1s, 2m, 3h, or 0 to wait forever"
+        )
     return sum(float(part["number"]) * _SECONDS[part["unit"]] for part in parts)
 
 
@@ -45,13 +52,18 @@ PodArgument = Annotated[
     typer.Argument(
         metavar="[POD]",
         show_default=False,
-        help="Manifest of a Pod or workload, '-' for standard input, or KIND/NAME in the cluster (pod/web-0, deploy/web). "
+        help="Manifest of a Pod or workload, '-' for standard input, or KIND/NAME in the cluster (pod/web-0, "
+        "deploy/web). "
         "Default: standard input when piped, else pod.yaml.",
     ),
 ]
-NoHeadersOption = Annotated[bool, typer.Option("--no-headers", help="Leave out the headers of tables, columns and csv.")]
+NoHeadersOption = Annotated[
+    bool, typer.Option("--no-headers", help="Leave out the headers of tables, columns and csv.")
+]
 ColorOption = Annotated[Color, typer.Option("--color", case_sensitive=False, help="Color the table.")]
-PreemptionOption = Annotated[bool, typer.Option("--preemption", help="When no node fits, predict what preemption would do.")]
+PreemptionOption = Annotated[
+    bool, typer.Option("--preemption", help="When no node fits, predict what preemption would do.")
+]
 StrictOption = Annotated[bool, typer.Option("--strict", help="Exit with 3 when the answer has gaps.")]
 
 
@@ -67,24 +79,43 @@ class ClusterOptions:
             metavar="PATH",
             envvar="KUBESPREAD_SNAPSHOT",
             show_default=False,
-            help="Cluster from a file, directory or archive ('-': standard input) instead of a running one. Repeatable.",
+            help="Cluster from a file, directory or archive ('-': standard input) instead of a running one. "
+            "Repeatable.",
         ),
     ] = None
-    context: Annotated[str | None, typer.Option("--context", metavar="NAME", show_default=False, help="Kubeconfig context.")] = None
-    kubeconfig: Annotated[
-        str | None, typer.Option("--kubeconfig", metavar="FILE", show_default=False, help="Kubeconfig, instead of KUBECONFIG.")
+    context: Annotated[
+        str | None, typer.Option("--context", metavar="NAME", show_default=False, help="Kubeconfig context.")
     ] = None
-    cluster: Annotated[str | None, typer.Option("--cluster", metavar="NAME", show_default=False, help="Kubeconfig cluster.")] = None
-    user: Annotated[str | None, typer.Option("--user", metavar="NAME", show_default=False, help="Kubeconfig user.")] = None
-    as_user: Annotated[str | None, typer.Option("--as", metavar="USER", show_default=False, help="User to impersonate.")] = None
+    kubeconfig: Annotated[
+        str | None,
+        typer.Option("--kubeconfig", metavar="FILE", show_default=False, help="Kubeconfig, instead of KUBECONFIG."),
+    ] = None
+    cluster: Annotated[
+        str | None, typer.Option("--cluster", metavar="NAME", show_default=False, help="Kubeconfig cluster.")
+    ] = None
+    user: Annotated[str | None, typer.Option("--user", metavar="NAME", show_default=False, help="Kubeconfig user.")] = (
+        None
+    )
+    as_user: Annotated[
+        str | None, typer.Option("--as", metavar="USER", show_default=False, help="User to impersonate.")
+    ] = None
     as_group: Annotated[
-        list[str] | None, typer.Option("--as-group", metavar="GROUP", show_default=False, help="Group to impersonate. Repeatable.")
+        list[str] | None,
+        typer.Option("--as-group", metavar="GROUP", show_default=False, help="Group to impersonate. Repeatable."),
     ] = None
     request_timeout: Annotated[
-        str, typer.Option("--request-timeout", metavar="TIME", help="How long one request may take, such as 1s or 2m; 0 waits forever.")
+        str,
+        typer.Option(
+            "--request-timeout",
+            metavar="TIME",
+            help="How long one request may take, such as 1s or 2m; 0 waits forever.",
+        ),
     ] = "30s"
     chunk_size: Annotated[
-        int, typer.Option("--chunk-size", metavar="N", min=0, help="Objects per page when reading a cluster; 0 asks for all at once.")
+        int,
+        typer.Option(
+            "--chunk-size", metavar="N", min=0, help="Objects per page when reading a cluster; 0 asks for all at once."
+        ),
     ] = 500
 
     @property
@@ -114,7 +145,13 @@ class WorkloadOptions:
 
     namespace: Annotated[
         str | None,
-        typer.Option("-n", "--namespace", metavar="NAME", show_default=False, help="Namespace to use when the manifest sets none."),
+        typer.Option(
+            "-n",
+            "--namespace",
+            metavar="NAME",
+            show_default=False,
+            help="Namespace to use when the manifest sets none.",
+        ),
     ] = None
     name: Annotated[
         str | None,
@@ -133,11 +170,21 @@ class SchedulerOptions:
 
     scheduler_config: Annotated[
         str | None,
-        typer.Option("--scheduler-config", metavar="FILE", show_default=False, help="KubeSchedulerConfiguration to schedule with."),
+        typer.Option(
+            "--scheduler-config",
+            metavar="FILE",
+            show_default=False,
+            help="KubeSchedulerConfiguration to schedule with.",
+        ),
     ] = None
     scheduler_name: Annotated[
         str | None,
-        typer.Option("--scheduler-name", metavar="NAME", show_default=False, help="Profile to use, instead of the pod's schedulerName."),
+        typer.Option(
+            "--scheduler-name",
+            metavar="NAME",
+            show_default=False,
+            help="Profile to use, instead of the pod's schedulerName.",
+        ),
     ] = None
     kube_version: Annotated[
         str | None,
@@ -150,11 +197,19 @@ class SchedulerOptions:
     ] = None
     feature_gates: Annotated[
         str | None,
-        typer.Option("--feature-gates", metavar="NAME=true|false,...", show_default=False, help="Feature gates set on that release."),
+        typer.Option(
+            "--feature-gates",
+            metavar="NAME=true|false,...",
+            show_default=False,
+            help="Feature gates set on that release.",
+        ),
     ] = None
     pod_node_selector: Annotated[
         bool,
-        typer.Option("--pod-node-selector", help="Apply the node selectors of namespaces, as clusters with that admission plugin do."),
+        typer.Option(
+            "--pod-node-selector",
+            help="Apply the node selectors of namespaces, as clusters with that admission plugin do.",
+        ),
     ] = False
 
     def scheduler(self) -> Scheduler:
@@ -175,7 +230,8 @@ class SpeakingOptions:
 
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No notes on standard error.")] = False
     verbose: Annotated[
-        int, typer.Option("-v", "--verbose", count=True, show_default=False, help="Print more detail to standard error.")
+        int,
+        typer.Option("-v", "--verbose", count=True, show_default=False, help="Print more detail to standard error."),
     ] = 0
     debug: Annotated[bool, typer.Option("--debug", help="Show a traceback when kubespread fails.")] = False
     """Read by main()."""
@@ -184,7 +240,9 @@ class SpeakingOptions:
 def grouped(command: Callable[..., int]) -> Callable[..., int]:
     """``command`` as typer is to see it: every parameter that is a group is replaced by the options in it."""
     hints = get_type_hints(command, include_extras=True)
-    groups: dict[str, type[Any]] = {name: hint for name, hint in hints.items() if isinstance(hint, type) and is_dataclass(hint)}
+    groups: dict[str, type[Any]] = {
+        name: hint for name, hint in hints.items() if isinstance(hint, type) and is_dataclass(hint)
+    }
     parameters: list[inspect.Parameter] = []
     for parameter in inspect.signature(command).parameters.values():
         if parameter.name not in groups:
@@ -193,7 +251,9 @@ def grouped(command: Callable[..., int]) -> Callable[..., int]:
         group = groups[parameter.name]
         options = get_type_hints(group, include_extras=True)
         parameters += [
-            inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=options[field.name])
+            inspect.Parameter(
+                field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=options[field.name]
+            )
             for field in fields(group)
         ]
 

@@ -81,7 +81,12 @@ def note_source(cluster: Snapshot, report: ExplainReport | SimulateReport) -> No
     """Where the cluster comes from and what is asked of it, for -v."""
     skipped = ", ".join(f"{count} {kind}" for kind, count in sorted(cluster.skipped.items())) or "none"
     origin = cluster.origin
-    known = {"from": origin.source, "taken": origin.time, "server": origin.server_version, "resourceVersion": origin.resource_version}
+    known = {
+        "from": origin.source,
+        "taken": origin.time,
+        "server": origin.server_version,
+        "resourceVersion": origin.resource_version,
+    }
     if any(known.values()):
         note(", ".join(f"{name} {value}" for name, value in known.items() if value))
     note(f"read {len(cluster.nodes)} nodes, {len(cluster.pods)} pods; ignored (not read by scheduling): {skipped}")

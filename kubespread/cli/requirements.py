@@ -31,7 +31,11 @@ class Requirements:
 
     @classmethod
     def parse(
-        cls, placed: str | None, max_skew: Sequence[str] | None, min_domains: Sequence[str] | None, survive: Sequence[str] | None
+        cls,
+        placed: str | None,
+        max_skew: Sequence[str] | None,
+        min_domains: Sequence[str] | None,
+        survive: Sequence[str] | None,
     ) -> Requirements:
         """The options as they were typed. Raises UsageError."""
         return cls(
@@ -53,7 +57,10 @@ class Requirements:
             return tuple((full(key), number) for key, number in pairs)
 
         return replace(
-            self, max_skew=spelled_out(self.max_skew), min_domains=spelled_out(self.min_domains), survive=spelled_out(self.survive)
+            self,
+            max_skew=spelled_out(self.max_skew),
+            min_domains=spelled_out(self.min_domains),
+            survive=spelled_out(self.survive),
         )
 
     def failures(self, report: SimulateReport) -> Iterator[str]:

@@ -53,7 +53,8 @@ def simulate(
         typer.Argument(
             metavar="[POD]...",
             show_default=False,
-            help="Manifests, '-' for standard input, or KIND/NAME in the cluster (deploy/web). All workloads of a manifest are placed. "
+            help="Manifests, '-' for standard input, or KIND/NAME in the cluster (deploy/web). All workloads of a "
+            "manifest are placed. "
             "Default: standard input when piped, else pod.yaml.",
         ),
     ] = None,
@@ -68,31 +69,51 @@ def simulate(
         ),
     ] = None,
     until_full: Annotated[bool, typer.Option("--until-full", help="The same as --replicas max.")] = False,
-    from_scratch: Annotated[bool, typer.Option("--from-scratch", help="Also re-place the replicas already running.")] = False,
+    from_scratch: Annotated[
+        bool, typer.Option("--from-scratch", help="Also re-place the replicas already running.")
+    ] = False,
     ties: Annotated[
         TieBreak,
-        typer.Option("--ties", case_sensitive=False, help="Who gets a pod among equal scores: kube-scheduler's own order, or the name."),
+        typer.Option(
+            "--ties",
+            case_sensitive=False,
+            help="Who gets a pod among equal scores: kube-scheduler's own order, or the name.",
+        ),
     ] = TieBreak.SCHEDULER,
     seed: Annotated[
         int | None, typer.Option("--seed", metavar="N", show_default=False, help="Break ties at random, seeded with N.")
     ] = None,
-    runs: Annotated[int, typer.Option("--runs", metavar="K", min=1, help="Run K times with successive seeds and report the range.")] = 1,
+    runs: Annotated[
+        int, typer.Option("--runs", metavar="K", min=1, help="Run K times with successive seeds and report the range.")
+    ] = 1,
     require_placed: Annotated[
         str | None,
-        typer.Option("--require-placed", metavar="N|all", show_default=False, help="Fail unless N replicas (or all) are placed."),
+        typer.Option(
+            "--require-placed", metavar="N|all", show_default=False, help="Fail unless N replicas (or all) are placed."
+        ),
     ] = None,
     max_skew: Annotated[
         list[str] | None,
-        typer.Option("--max-skew", metavar="KEY=N", show_default=False, help="Fail if the final skew over KEY is above N."),
+        typer.Option(
+            "--max-skew", metavar="KEY=N", show_default=False, help="Fail if the final skew over KEY is above N."
+        ),
     ] = None,
     min_domains: Annotated[
         list[str] | None,
-        typer.Option("--min-domains", metavar="KEY=N", show_default=False, help="Fail unless replicas use at least N domains of KEY."),
+        typer.Option(
+            "--min-domains",
+            metavar="KEY=N",
+            show_default=False,
+            help="Fail unless replicas use at least N domains of KEY.",
+        ),
     ] = None,
     survive: Annotated[
         list[str] | None,
         typer.Option(
-            "--survive", metavar="KEY=N", show_default=False, help="Fail unless N replicas survive the loss of any one KEY domain."
+            "--survive",
+            metavar="KEY=N",
+            show_default=False,
+            help="Fail unless N replicas survive the loss of any one KEY domain.",
         ),
     ] = None,
     workload: WorkloadOptions,
@@ -105,7 +126,8 @@ def simulate(
             "--output",
             case_sensitive=False,
             show_default=False,
-            help="Format (default: a picture on a terminal, columns in a pipe). 'name' prints namespace/pod<TAB>node lines.",
+            help="Format (default: a picture on a terminal, columns in a pipe). 'name' prints "
+            "namespace/pod<TAB>node lines.",
         ),
     ] = None,
     no_headers: NoHeadersOption = False,

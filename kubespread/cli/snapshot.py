@@ -19,10 +19,14 @@ if TYPE_CHECKING:
 def snapshot(
     *,
     output: Annotated[
-        str, typer.Option("-o", "--output", metavar="FILE", help="A .json, .json.gz or .yaml file; '-' is JSON on standard output.")
+        str,
+        typer.Option(
+            "-o", "--output", metavar="FILE", help="A .json, .json.gz or .yaml file; '-' is JSON on standard output."
+        ),
     ] = "-",
     anonymize: Annotated[
-        bool, typer.Option("--anonymize", help="Replace names and label values with pseudonyms that schedule identically.")
+        bool,
+        typer.Option("--anonymize", help="Replace names and label values with pseudonyms that schedule identically."),
     ] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 3 when something could not be read.")] = False,
     source: ClusterOptions,

@@ -5,20 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from kubespread.kube.admission import default_pod, merge_label_keys
-from kubespread.kube.decoding import decode, normalized
-from kubespread.kube.meta import LabelSelector
-from kubespread.kube.objects import Pod
+from kubespread.kube.admission.defaulting import default_pod, merge_label_keys
+from kubespread.kube.api.core import Pod
+from kubespread.kube.api.decoding import decode, normalized
+from kubespread.kube.api.meta import LabelSelector
+from kubespread.kube.api.workloads import WORKLOADS, Workload
 from kubespread.kube.quantity import QuantityError
 from kubespread.kube.selector import SelectorError, from_label_selector
 from kubespread.kube.validation.faults import FieldFault, invalid, required
 from kubespread.kube.validation.pods import pod_faults, template_faults
 from kubespread.kube.versions import LATEST, KubeVersion
-from kubespread.kube.workloads import WORKLOADS, Workload
 
 
 def normalized_workload(data: dict[str, Any], kind: str) -> dict[str, Any]:
-    """A manifest's object, checked against the API's types as far as it is read, without nulls. Raises DecodingError."""
+    """A manifest's object, checked against the API's types as far as it is read, without nulls. Raises
+    DecodingError.
+    """
     clean = normalized(data, WORKLOADS.get(kind, Workload))
     assert isinstance(clean, dict)
     return clean
@@ -32,7 +34,8 @@ def decode_pod(data: dict[str, Any], path: str = "") -> Pod:
 def admit(pod: Pod, version: KubeVersion = LATEST) -> list[FieldFault]:
     """Turn ``pod`` into what the API server would store, and say what it would refuse it for.
 
-    A pod that already has a uid was stored before: its label keys are merged, and merging them again would only repeat them.
+    A pod that already has a uid was stored before: its label keys are merged, and merging them again would only repeat
+    them.
     """
     default_pod(pod)
     if not pod.metadata.uid:

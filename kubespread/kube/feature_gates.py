@@ -17,7 +17,8 @@ _TRUE = frozenset({"1", "t", "T", "TRUE", "true", "True"})
 _FALSE = frozenset({"0", "f", "F", "FALSE", "false", "False"})
 _ENTRY = re.compile(r"(?P<minor>\d+)(?P<stage>[-+]L?|x)")
 
-# The minors in which a gate changes: on (+) or off (-) by default, no longer changeable (L), removed with its behaviour fixed (x).
+# The minors in which a gate changes: on (+) or off (-) by default, no longer changeable (L), removed with its behaviour
+# fixed (x).
 _HISTORIES: Mapping[str, str] = {
     # Spreading
     "EvenPodsSpread": "16- 18+ 19+L 21x",
@@ -109,7 +110,11 @@ _DEPENDENCIES: Mapping[str, tuple[str, ...]] = {
     "DRASchedulerFilterTimeout": ("DynamicResourceAllocation",),
     "DRAWorkloadResourceClaims": ("GenericWorkload",),
     "GangScheduling": ("GenericWorkload",),
-    "InPlacePodLevelResourcesVerticalScaling": ("InPlacePodVerticalScaling", "PodLevelResources", "NodeDeclaredFeatures"),
+    "InPlacePodLevelResourcesVerticalScaling": (
+        "InPlacePodVerticalScaling",
+        "PodLevelResources",
+        "NodeDeclaredFeatures",
+    ),
     "MatchLabelKeysInPodTopologySpreadSelectorMerge": ("MatchLabelKeysInPodTopologySpread",),
     "RestartAllContainersOnContainerExits": ("ContainerRestartRules", "NodeDeclaredFeatures"),
     "TopologyAwareWorkloadScheduling": ("GenericWorkload",),
@@ -119,13 +124,13 @@ _DEPENDENCIES: Mapping[str, tuple[str, ...]] = {
 
 # Gates whose switching changes an answer here; switching another is named in the report as not modelled.
 MODELLED = frozenset({
-    "EvenPodsSpread", "DefaultPodTopologySpread", "MinDomainsInPodTopologySpread", "NodeInclusionPolicyInPodTopologySpread",
-    "MatchLabelKeysInPodTopologySpread", "PodAffinityNamespaceSelector", "MatchLabelKeysInPodAffinity", "PodSchedulingReadiness",
-    "TaintTolerationComparisonOperators", "UserNamespacesHostNetworkSupport", "UserNamespacesSupport",
-    "ContainerRestartRules", "RestartAllContainersOnContainerExits",
-    "NodeDeclaredFeatures", "SidecarContainers", "PodLevelResources", "DynamicResourceAllocation", "DRAExtendedResource",
-    "StorageCapacityScoring",
-    "InPlacePodVerticalScaling", "InPlacePodVerticalScalingInitContainers", "InPlacePodLevelResourcesVerticalScaling",
+    "EvenPodsSpread", "DefaultPodTopologySpread", "MinDomainsInPodTopologySpread",
+    "NodeInclusionPolicyInPodTopologySpread", "MatchLabelKeysInPodTopologySpread", "PodAffinityNamespaceSelector",
+    "MatchLabelKeysInPodAffinity", "PodSchedulingReadiness", "TaintTolerationComparisonOperators",
+    "UserNamespacesHostNetworkSupport", "UserNamespacesSupport", "ContainerRestartRules",
+    "RestartAllContainersOnContainerExits", "NodeDeclaredFeatures", "SidecarContainers", "PodLevelResources",
+    "DynamicResourceAllocation", "DRAExtendedResource", "StorageCapacityScoring", "InPlacePodVerticalScaling",
+    "InPlacePodVerticalScalingInitContainers", "InPlacePodLevelResourcesVerticalScaling",
 })  # fmt: skip
 
 
@@ -171,14 +176,19 @@ def parse(text: str, minor: int) -> dict[str, bool]:
         if not separator:
             raise UsageError(f"missing bool value for {name}")
         if given not in _TRUE | _FALSE:
-            raise UsageError(f'invalid value of {name}={given}, err: strconv.ParseBool: parsing "{given}": invalid syntax')
+            raise UsageError(
+                f'invalid value of {name}={given}, err: strconv.ParseBool: parsing "{given}": invalid syntax'
+            )
         if name in UNRELATED_GATES:
             continue
         stage, value = _stage(name, minor), given in _TRUE
         if stage is None or stage.removed:
             raise UsageError(f"unrecognized feature gate: {name}")
         if stage.locked and value != stage.default:
-            raise UsageError(f"cannot set feature gate {name} to {compact_json(value)}, feature is locked to {compact_json(stage.default)}")
+            raise UsageError(
+                f"cannot set feature gate {name} to {compact_json(value)}, feature is locked to "
+                f"{compact_json(stage.default)}"
+            )
         found[name] = value
     if problems := list(_unmet(found, minor)):
         raise UsageError(aggregate(problems))

@@ -5,12 +5,24 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 
-_ESCAPES = {'"': '\\"', "\\": "\\\\", "\a": "\\a", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\v": "\\v"}
+_ESCAPES = {
+    '"': '\\"',
+    "\\": "\\\\",
+    "\a": "\\a",
+    "\b": "\\b",
+    "\f": "\\f",
+    "\n": "\\n",
+    "\r": "\\r",
+    "\t": "\\t",
+    "\v": "\\v",
+}
 
 
 def quote(text: str) -> str:
     """Go's %q: double quotes, printable characters as they are."""
-    return '"' + "".join(_ESCAPES.get(char) or (char if char.isprintable() else _escape(ord(char))) for char in text) + '"'
+    return (
+        '"' + "".join(_ESCAPES.get(char) or (char if char.isprintable() else _escape(ord(char))) for char in text) + '"'
+    )
 
 
 def _escape(code: int) -> str:

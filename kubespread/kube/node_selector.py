@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from kubespread.kube.api.node_terms import NodeSelectorRequirement, NodeSelectorTerm
 from kubespread.kube.gotext import compact_json, quoted_list
-from kubespread.kube.node_terms import NodeSelectorRequirement, NodeSelectorTerm
 from kubespread.kube.selector import Requirement
 
 NODE_NAME_FIELD = "metadata.name"

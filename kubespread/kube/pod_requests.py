@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from kubespread.kube.meta import ResourceList
-from kubespread.kube.objects import Container, ContainerStatus, Pod
+from kubespread.kube.api.core import Container, ContainerStatus, Pod
+from kubespread.kube.api.meta import ResourceList
 from kubespread.kube.quantity import ZERO, Quantity, parse
 
 Amounts = dict[str, Quantity]
@@ -31,7 +31,9 @@ def is_sidecar(container: Container) -> bool:
     return container.restart_policy == SIDECAR_RESTART_POLICY
 
 
-def pod_requests(pod: Pod, stand_ins: Mapping[str, Quantity] | None = None, *, pod_level: bool = True, use_status: bool = False) -> Amounts:
+def pod_requests(
+    pod: Pod, stand_ins: Mapping[str, Quantity] | None = None, *, pod_level: bool = True, use_status: bool = False
+) -> Amounts:
     """What the pod asks of its node, by resource name.
 
     ``stand_ins`` replace a request that a container does not make; ``use_status`` counts a pod that runs with what it

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kubespread.kube.objects import Pod
+from kubespread.kube.api.core import Pod
 
 
 def priority_of(pod: Pod) -> int:

@@ -1,7 +1,7 @@
 """resource.Quantity: exact values, Go's conversions to int64 and the canonical text.
 
-Go keeps a quantity either in short form, an int64 and a power of ten, or in big form, of any size. Values and sums are exact
-in both; they differ in what becomes of a value that an int64 cannot hold.
+Go keeps a quantity either in short form, an int64 and a power of ten, or in big form, of any size. Values and sums are
+exact in both; they differ in what becomes of a value that an int64 cannot hold.
 
 Source of the rules: k8s.io/apimachinery/pkg/api/resource (Quantity).
 """
@@ -31,7 +31,9 @@ OUT_OF_RANGE = "quantity out of range"
 
 Format = Literal["DecimalSI", "BinarySI", "DecimalExponent"]
 
-_SCAN = re.compile(r"(?P<sign>[+-]?)0*(?P<num>[0-9]*)(?:\.(?P<den>[0-9]*))?(?P<suffix>[eEinumkKMGTP]*[-+]?[0-9]*)", re.ASCII)
+_SCAN = re.compile(
+    r"(?P<sign>[+-]?)0*(?P<num>[0-9]*)(?:\.(?P<den>[0-9]*))?(?P<suffix>[eEinumkKMGTP]*[-+]?[0-9]*)", re.ASCII
+)
 _DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 _BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
 _EXPONENT = re.compile(r"[eE]([-+]?[0-9]+)", re.ASCII)
@@ -74,8 +76,8 @@ class Quantity:
     def _int64(self, scale: int) -> int:
         """How often 10^scale goes into the value, as an int64.
 
-        Beyond it big form keeps the lowest 64 bits. So does short form where it is multiplied by a power of ten that Go has a
-        product of its own for, and by any other it becomes 0.
+        Beyond it big form keeps the lowest 64 bits. So does short form where it is multiplied by a power of ten that Go
+        has a product of its own for, and by any other it becomes 0.
         """
         exact = _away_from_zero(self.nano, 10 ** (scale + 9))
         if abs(exact) <= INT64_MAX or self.scale is None or self.scale - scale in _DIRECT_SCALES:
@@ -157,12 +159,16 @@ def _keeps_text(num: str, den: str, fmt: Format, scale: int) -> bool:
 
 
 def _common(one: Quantity, other: Quantity) -> int | None:
-    """The scale of a sum: the finer of two in short form, none where an int64 of that scale cannot hold them or their sum."""
+    """The scale of a sum: the finer of two in short form, none where an int64 of that scale cannot hold them or their
+    sum.
+    """
     if one.scale is None or other.scale is None:
         return None
     scale = min(one.scale, other.scale)
     unit = 10 ** (scale + 9)
-    return scale if all(abs(nano) // unit <= INT64_MAX for nano in (one.nano, other.nano, one.nano + other.nano)) else None
+    return (
+        scale if all(abs(nano) // unit <= INT64_MAX for nano in (one.nano, other.nano, one.nano + other.nano)) else None
+    )
 
 
 def _canonical(quantity: Quantity) -> str:

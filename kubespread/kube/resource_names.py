@@ -13,15 +13,16 @@ NATIVE_DOMAIN = "kubernetes.io/"
 STANDARD_CONTAINER_RESOURCES = frozenset({"cpu", "memory", "ephemeral-storage"})
 _QUOTA_ONLY = frozenset(
     {
-        "requests.cpu", "requests.memory", "requests.ephemeral-storage", "limits.cpu", "limits.memory", "limits.ephemeral-storage",
-        "pods", "resourcequotas", "services", "replicationcontrollers", "secrets", "configmaps", "persistentvolumeclaims", "storage",
-        "requests.storage", "services.nodeports", "services.loadbalancers",
+        "requests.cpu", "requests.memory", "requests.ephemeral-storage", "limits.cpu", "limits.memory",
+        "limits.ephemeral-storage", "pods", "resourcequotas", "services", "replicationcontrollers", "secrets",
+        "configmaps", "persistentvolumeclaims", "storage", "requests.storage", "services.nodeports",
+        "services.loadbalancers",
     }
 )  # fmt: skip
 _COUNTED = frozenset(
     {
-        "pods", "resourcequotas", "services", "replicationcontrollers", "secrets", "configmaps", "persistentvolumeclaims",
-        "services.nodeports", "services.loadbalancers",
+        "pods", "resourcequotas", "services", "replicationcontrollers", "secrets", "configmaps",
+        "persistentvolumeclaims", "services.nodeports", "services.loadbalancers",
     }
 )  # fmt: skip
 _REQUESTS_PREFIX = "requests."
@@ -37,7 +38,9 @@ def is_native(name: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def is_extended(name: str) -> bool:
-    return not is_native(name) and not name.startswith(_REQUESTS_PREFIX) and not label_key_faults(_REQUESTS_PREFIX + name)
+    return (
+        not is_native(name) and not name.startswith(_REQUESTS_PREFIX) and not label_key_faults(_REQUESTS_PREFIX + name)
+    )
 
 
 def is_integer(name: str) -> bool:

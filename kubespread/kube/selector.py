@@ -9,8 +9,8 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from kubespread.kube.api.meta import LabelSelector
 from kubespread.kube.gotext import compact_json, quote
-from kubespread.kube.meta import LabelSelector
 from kubespread.kube.names import label_key_faults, label_value_faults
 
 _INTEGER = re.compile(r"[+-]?[0-9]+", re.ASCII)
@@ -43,19 +43,27 @@ class Requirement:
         if messages := label_key_faults(self.key):
             found.append(f"{prefix}key: Invalid value: {quote(self.key)}: {'; '.join(messages)}")
         if self.operator in ("In", "NotIn") and not self.values:
-            found.append(f"{prefix}values: Invalid value: {printed}: for 'in', 'notin' operators, values set can't be empty")
+            found.append(
+                f"{prefix}values: Invalid value: {printed}: for 'in', 'notin' operators, values set can't be empty"
+            )
         if self.operator in ("Exists", "DoesNotExist") and self.values:
-            found.append(f"{prefix}values: Invalid value: {printed}: values set must be empty for exists and does not exist")
+            found.append(
+                f"{prefix}values: Invalid value: {printed}: values set must be empty for exists and does not exist"
+            )
         if self.operator in ("Gt", "Lt"):
             if len(self.values) != 1:
-                found.append(f"{prefix}values: Invalid value: {printed}: for 'Gt', 'Lt' operators, exactly one value is required")
+                found.append(
+                    f"{prefix}values: Invalid value: {printed}: for 'Gt', 'Lt' operators, exactly one value is required"
+                )
             for position, value in enumerate(self.values):
                 if parse_int64(value) is None:
                     reason = "for 'Gt', 'Lt' operators, the value must be an integer"
                     found.append(f"{prefix}values[{position}]: Invalid value: {quote(value)}: {reason}")
         for position, value in enumerate(self.values):
             if messages := label_value_faults(value):
-                found.append(f"{prefix}values[{position}][{self.key}]: Invalid value: {quote(value)}: {'; '.join(messages)}")
+                found.append(
+                    f"{prefix}values[{position}][{self.key}]: Invalid value: {quote(value)}: {'; '.join(messages)}"
+                )
         return found
 
 
@@ -122,7 +130,9 @@ def from_map(labels: Mapping[str, str]) -> Selector:
 
 
 def from_label_selector(selector: LabelSelector | None) -> Selector:
-    """An absent selector matches nothing, an empty one everything. Raises SelectorError at the first malformed entry."""
+    """An absent selector matches nothing, an empty one everything. Raises SelectorError at the first
+    malformed entry.
+    """
     if selector is None:
         return NOTHING
     requirements = list(from_map(selector.match_labels).requirements)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from kubespread.kube.objects import Taint, Toleration
+from kubespread.kube.api.core import Taint, Toleration
 
 DO_NOT_SCHEDULE_EFFECTS = frozenset({"NoSchedule", "NoExecute"})
 PREFER_NO_SCHEDULE = "PreferNoSchedule"
@@ -39,12 +39,15 @@ def untolerated(
     return [
         taint
         for taint in taints
-        if taint.effect in effects and not any(tolerates(toleration, taint, compares=compares) for toleration in tolerations)
+        if taint.effect in effects
+        and not any(tolerates(toleration, taint, compares=compares) for toleration in tolerations)
     ]
 
 
 def comparable(value: str) -> int | None:
-    """The int64 that Gt and Lt compare: written as it would be printed, without sign or zeros ahead; None for any other text."""
+    """The int64 that Gt and Lt compare: written as it would be printed, without sign or zeros ahead; None for any other
+    text.
+    """
     if not _CANONICAL_INTEGER.fullmatch(value):
         return None
     number = int(value)

@@ -34,7 +34,10 @@ class KubeVersion:
             raise UsageError(f"invalid Kubernetes version {text!r}: expected 1.X or 1.X.Y")
         minor = int(match["minor"])
         if minor < OLDEST:
-            raise UsageError(f"kube-scheduler 1.{minor} does not spread pods: topologySpreadConstraints are on by default since 1.{OLDEST}")
+            raise UsageError(
+                f"kube-scheduler 1.{minor} does not spread pods: topologySpreadConstraints are on by default since "
+                f"1.{OLDEST}"
+            )
         if minor > NEWEST:
             raise UsageError(f"kube-scheduler 1.{minor} is not modelled: versions 1.{OLDEST} to 1.{NEWEST} are")
         return cls(minor, int(match["patch"]) if match["patch"] else None)

@@ -48,7 +48,9 @@ class KubernetesObject:
         return f"{self.path}.{path}" if self.path else path
 
     def in_list(self, parent: Mapping[str, Any]) -> KubernetesObject:
-        """The same as an item of ``parent``; a typed list (``PodList``) implies the kind and apiVersion of its items."""
+        """The same as an item of ``parent``; a typed list (``PodList``) implies the kind and apiVersion
+        of its items.
+        """
         kind = parent.get("kind")
         if not isinstance(kind, str) or not kind.endswith("List") or kind == "List":
             return self
@@ -97,7 +99,9 @@ def objects(text: bytes) -> Iterator[KubernetesObject]:
 
 
 def elements(document: Any, index: int) -> Iterator[KubernetesObject]:
-    """The object that the document ``index`` is, or each one of an array. Raises MalformedError for what is no object."""
+    """The object that the document ``index`` is, or each one of an array. Raises MalformedError for
+    what is no object.
+    """
     if isinstance(document, list):
         for position, element in enumerate(document):
             yield _object(element, index, f"[{position}]")

@@ -121,7 +121,11 @@ class _Builder:
                 if event.anchor is not None:
                     self._anchors[event.anchor] = (value, 1)
                 if key is _NO_KEY and type(container) is dict:
-                    key = value if value in plain and value not in container else _mapping_key(event, value, container, merged)
+                    key = (
+                        value
+                        if value in plain and value not in container
+                        else _mapping_key(event, value, container, merged)
+                    )
                     event = next_event()
                     continue
             elif kind is MappingStartEvent or kind is SequenceStartEvent:
@@ -211,7 +215,9 @@ def _mapping_key(event: Any, value: Any, container: dict[str, Any], merged: dict
 
 
 def _merge(event: Any, container: dict[str, Any], value: Any, inherited: set[str]) -> None:
-    """Merge keys as kubectl does: values written before the ``<<`` are overwritten, in a list the first mapping wins."""
+    """Merge keys as kubectl does: values written before the ``<<`` are overwritten, in a list the first
+    mapping wins.
+    """
     sources = value if isinstance(value, list) else [value]
     if not all(isinstance(source, dict) for source in sources):
         raise _at(event, "a merge key '<<' takes a mapping or a list of mappings")

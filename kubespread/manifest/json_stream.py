@@ -92,7 +92,9 @@ class JsonStream:
         return text
 
     def value_in_window(self, limit: int = _WINDOW) -> bytes | None:
-        """The text of the next value, None when it is longer than ``limit`` bytes; the cursor then stays where it is."""
+        """The text of the next value, None when it is longer than ``limit`` bytes; the cursor then
+        stays where it is.
+        """
         self.peek()
         while True:
             end = self._end_of_value()

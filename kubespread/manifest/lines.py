@@ -1,4 +1,6 @@
-"""Which line of a file a field stands on. Only asked when there is something to complain about, so it may take its time."""
+"""Which line of a file a field stands on. Only asked when there is something to complain about, so it may take its
+time.
+"""
 
 from __future__ import annotations
 

@@ -16,7 +16,9 @@ def group_of(api_version: str) -> str:
 
 
 def full_kind(api_version: str, kind: str) -> str:
-    """``Job.batch.volcano.sh``: a kind as kubectl tells it from its namesakes; those of the core group by themselves."""
+    """``Job.batch.volcano.sh``: a kind as kubectl tells it from its namesakes; those of the core group
+    by themselves.
+    """
     group = group_of(api_version)
     return f"{kind}.{group}" if kind and group else kind
 
@@ -55,4 +57,6 @@ def custom_notes(kinds: Iterable[str]) -> list[str]:
 
 
 def _skipped(kinds: Iterable[str]) -> list[str]:
-    return [f"skipped {count} object{'' if count == 1 else 's'} of {kind}" for kind, count in sorted(Counter(kinds).items())]
+    return [
+        f"skipped {count} object{'' if count == 1 else 's'} of {kind}" for kind, count in sorted(Counter(kinds).items())
+    ]

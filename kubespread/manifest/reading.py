@@ -53,7 +53,9 @@ def open_binary(path: str) -> AbstractContextManager[IO[bytes]]:
 
 @contextmanager
 def unchanged(file: IO[bytes]) -> Iterator[None]:
-    """Raises MalformedError when a file was written to while it was read: half of one text and half of another is neither."""
+    """Raises MalformedError when a file was written to while it was read: half of one text and half of another is
+    neither.
+    """
     before = _last_written(file)
     try:
         yield
@@ -78,7 +80,9 @@ def _last_written(file: IO[bytes]) -> tuple[int, int] | None:
     return (status.st_size, status.st_mtime_ns) if stat.S_ISREG(status.st_mode) else None
 
 
-def text_chunks(file: IO[bytes], limit: int, cut: Callable[[Iterator[bytes]], Iterator[bytes]] = iter) -> Iterator[bytes]:
+def text_chunks(
+    file: IO[bytes], limit: int, cut: Callable[[Iterator[bytes]], Iterator[bytes]] = iter
+) -> Iterator[bytes]:
     """What ``file`` holds as UTF-8, unzipped and without byte order mark, about a mebibyte at a time.
 
     A chunk may end inside a character. ``cut`` removes what is not wanted of the plain bytes, before they are checked.

@@ -18,7 +18,8 @@ _ITEMS = "items"
 
 
 class Found(msgspec.Struct, kw_only=True, gc=False):
-    """One object: JSON ``text``, or plain ``data`` that stood at ``path`` of a YAML ``text``; ``line`` is its first one.
+    """One object: JSON ``text``, or plain ``data`` that stood at ``path`` of a YAML ``text``; ``line`` is its first
+    one.
 
     The text of a large YAML stream is not kept.
     A List comes after its items, without them: ``size`` says how many it had.

@@ -50,7 +50,8 @@ def is_workload(found: KubernetesObject) -> bool:
 
 
 def built_in_kind(found: KubernetesObject) -> str:
-    """The kind of a Pod or of one of Kubernetes' own workloads, empty for its namesakes in other groups and everything else.
+    """The kind of a Pod or of one of Kubernetes' own workloads, empty for its namesakes in other groups and everything
+    else.
 
     An object that does not say its apiVersion, as an item of a list may, is taken for Kubernetes' own.
     """
@@ -68,12 +69,15 @@ def without_status(found: KubernetesObject) -> tuple[KubernetesObject, Any]:
 def named(found: KubernetesObject) -> KubernetesObject:
     """``found`` with the name the API server makes of generateName where it has none of its own."""
     metadata = _mapping(found, "metadata")
-    name = metadata.get("name") or _generated_name(metadata.get("generateName"), [found.document, found.path, found.data])
+    name = metadata.get("name") or _generated_name(
+        metadata.get("generateName"), [found.document, found.path, found.data]
+    )
     return replace(found, data={**found.data, "metadata": {**metadata, "name": name}}) if name else found
 
 
 def pod_manifest(found: KubernetesObject, namespace: str) -> PodManifest:
-    """The pod ``found`` stands for, in ``namespace``. ``found`` holds no nulls, and what is read of it has the API's types.
+    """The pod ``found`` stands for, in ``namespace``. ``found`` holds no nulls, and what is read of it has the API's
+    types.
 
     Raises MalformedError when there is no pod template where one belongs.
     """
@@ -100,7 +104,11 @@ def _deployment(found: KubernetesObject, namespace: str, template: Data) -> _Mad
     label = {"pod-template-hash": digest}
     replica_set = f"{found.name[: 253 - 1 - len(digest)]}-{digest}"
     selector = _mapping(found, "spec").get("selector")
-    owned = {**selector, "matchLabels": {**(selector.get("matchLabels") or {}), **label}} if isinstance(selector, dict) else None
+    owned = (
+        {**selector, "matchLabels": {**(selector.get("matchLabels") or {}), **label}}
+        if isinstance(selector, dict)
+        else None
+    )
     companion = {
         "apiVersion": "apps/v1",
         "kind": "ReplicaSet",
@@ -142,7 +150,9 @@ def _stateful_set(found: KubernetesObject, namespace: str, template: Data) -> _M
     if claimed:
         pod["spec"] = {**pod["spec"], "volumes": claimed + kept}
     made_claims = [_claim(given, f"{claim}-{name}", namespace) for given, claim in zip(templates, claims, strict=True)]
-    return _Made(pod, (_in_namespace(found, namespace), *made_claims), ("controller-revision-hash is computed by kubespread",))
+    return _Made(
+        pod, (_in_namespace(found, namespace), *made_claims), ("controller-revision-hash is computed by kubespread",)
+    )
 
 
 def _claim(template: Data, name: str, namespace: str) -> Data:
@@ -157,7 +167,9 @@ def _daemon_set(found: KubernetesObject, namespace: str, template: Data) -> _Mad
     tolerations = list(pod["spec"].get("tolerations") or ())
     for key, effect in _DAEMON_TOLERATIONS + network:
         added = {"key": f"node.kubernetes.io/{key}", "operator": "Exists", "effect": effect}
-        tolerations = [given for given in tolerations if {**given, "tolerationSeconds": 0} != {**added, "tolerationSeconds": 0}]
+        tolerations = [
+            given for given in tolerations if {**given, "tolerationSeconds": 0} != {**added, "tolerationSeconds": 0}
+        ]
         tolerations.append(added)
     pod["spec"] = {**pod["spec"], "tolerations": tolerations}
     notes = (
@@ -200,7 +212,10 @@ def _pod_template(found: KubernetesObject, namespace: str, template: Data) -> _M
 def _any_owner(found: KubernetesObject, namespace: str, template: Data) -> _Made:
     pod = _pod(template, namespace, (found.api_version, found.kind, found.name))
     kind = full_kind(found.api_version, found.kind)
-    note = f"{kind} is not a kind kubespread knows: its pod template is taken as it stands, without the labels its controller adds"
+    note = (
+        f"{kind} is not a kind kubespread knows: its pod template is taken as it stands, without the labels its "
+        "controller adds"
+    )
     return _Made(pod, (), (note,))
 
 
@@ -226,7 +241,8 @@ _GROUPS = {
 def pod_template_hash(template: Data) -> str:
     """32-bit FNV-1a of the template's canonical JSON, in the alphabet of Kubernetes' own hashes.
 
-    Kubernetes hashes a dump of Go structs, which nothing outside Go can reproduce; this one is as stable as the template.
+    Kubernetes hashes a dump of Go structs, which nothing outside Go can reproduce; this one is as stable as the
+    template.
     """
     return str(_fnv1a(json.dumps(template, sort_keys=True))).translate(_HASH_ALPHABET)
 
@@ -250,11 +266,23 @@ def _generated_name(prefix: object, seed: object) -> str:
 
 
 def _pod(
-    template: Data, namespace: str, owner: tuple[str, str, str], *, labels: Data | None = None, name: str = "", generate_name: str = ""
+    template: Data,
+    namespace: str,
+    owner: tuple[str, str, str],
+    *,
+    labels: Data | None = None,
+    name: str = "",
+    generate_name: str = "",
 ) -> Data:
     api_version, kind, owner_name = owner
     given = template.get("metadata") or {}
-    reference = {"apiVersion": api_version, "kind": kind, "name": owner_name, "controller": True, "blockOwnerDeletion": True}
+    reference = {
+        "apiVersion": api_version,
+        "kind": kind,
+        "name": owner_name,
+        "controller": True,
+        "blockOwnerDeletion": True,
+    }
     metadata = {
         "name": name or _generated_name(generate_name or f"{owner_name}-", template),
         "namespace": namespace,

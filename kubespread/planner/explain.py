@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import msgspec
 import numpy as np
 
-from kubespread.kube.objects import Pod
+from kubespread.kube.api.core import Pod
 from kubespread.kube.versions import SCORES_SINCE, KubeVersion
 from kubespread.planner.gaps import gaps
 from kubespread.planner.honesty import not_modelled
@@ -29,14 +29,14 @@ from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import ABSENT, Counts, Mask
 from kubespread.scheduler.evaluation import Evaluation, PluginScore
 from kubespread.scheduler.plugin import Code, SchedulingError
-from kubespread.scheduler.plugin_args import PluginArgs
 from kubespread.scheduler.plugins.podtopologyspread.constraints import Constraint
 from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint
 from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread, SpreadState
 from kubespread.scheduler.plugins.podtopologyspread.scoring import Shares, SoftConstraint
 from kubespread.scheduler.plugins.registry import framework
 from kubespread.scheduler.preemption import preempt
-from kubespread.scheduler.profile import Profile
+from kubespread.scheduler.profile.plugin_args import PluginArgs
+from kubespread.scheduler.profile.profile import Profile
 from kubespread.scheduler.sampling import nodes_to_find
 
 
@@ -76,7 +76,10 @@ def explain(
         constraints=tuple(row.report for row in rows),
         filter_plugins=tuple(evaluation.verdicts),
         sampling=nodes_to_find(int(evaluation.included.sum()), profile.percentage_of_nodes_to_score),
-        nodes=tuple(_node_report(evaluation, rows, node, scores=profile.args.version.since(SCORES_SINCE)) for node in range(len(cluster))),
+        nodes=tuple(
+            _node_report(evaluation, rows, node, scores=profile.args.version.since(SCORES_SINCE))
+            for node in range(len(cluster))
+        ),
         notes=(*notes, *hints),
         preemption=preemption_report(evaluation, profile.args)
         if preemption and len(cluster) and evaluation.error is None and not evaluation.feasible.any()
@@ -98,7 +101,9 @@ def preemption_report(evaluation: Evaluation, args: PluginArgs) -> PreemptionRep
     found = preempt(evaluation, args.preemption, ends_twice=version.since(26) and not version.since(29))
     candidate = found.candidate
     if candidate is None:
-        return PreemptionReport(node=None, victims=(), violations=0, tail=(found.tail or None) if version.since(24) else None)
+        return PreemptionReport(
+            node=None, victims=(), violations=0, tail=(found.tail or None) if version.since(24) else None
+        )
     victims = tuple(f"{victim.metadata.namespace}/{victim.metadata.name}" for victim in candidate.victims)
     return PreemptionReport(node=candidate.node, victims=victims, violations=candidate.violations, tail=None)
 
@@ -147,7 +152,9 @@ def _constraint_rows(evaluation: Evaluation) -> list[_ConstraintRow]:
         return []
     hard = iter(state.hard)
     soft = iter(state.soft.counted if state.soft is not None else ())
-    shares = iter(state.soft.shares(evaluation.feasible) if state.soft is not None and evaluation.feasible.any() else ())
+    shares = iter(
+        state.soft.shares(evaluation.feasible) if state.soft is not None and evaluation.feasible.any() else ()
+    )
     rows = []
     for constraint in state.declared.constraints:
         if constraint.is_hard:
@@ -210,7 +217,9 @@ def _constraint_report(constraint: Constraint, minimum: int | None, domains: tup
 
 def _score_detail(score: PluginScore, node: int) -> ScoreDetail:
     normalized = int(score.normalized[node])
-    return ScoreDetail(raw=int(score.raw[node]), normalized=normalized, weight=score.weight, weighted=normalized * score.weight)
+    return ScoreDetail(
+        raw=int(score.raw[node]), normalized=normalized, weight=score.weight, weighted=normalized * score.weight
+    )
 
 
 def _node_report(evaluation: Evaluation, rows: Sequence[_ConstraintRow], node: int, *, scores: bool) -> NodeReport:
@@ -223,7 +232,8 @@ def _node_report(evaluation: Evaluation, rows: Sequence[_ConstraintRow], node: i
         feasible=feasible,
         verdict=Verdict(code=verdict.code.value, plugin=verdict.plugin or None, reasons=verdict.reasons),
         rejections=tuple(
-            Rejection(plugin=status.plugin, code=status.code.value, reasons=status.reasons) for status in evaluation.rejections(node)
+            Rejection(plugin=status.plugin, code=status.code.value, reasons=status.reasons)
+            for status in evaluation.rejections(node)
         ),
         constraints=tuple(row.on(node) for row in rows),
         scores={name: detail.weighted for name, detail in details.items()},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from kubespread.kube.cluster_objects import (
+from kubespread.kube.api.cluster_objects import (
     ClusterObjects,
     LimitRange,
     Namespace,
@@ -13,10 +13,10 @@ from kubespread.kube.cluster_objects import (
     RuntimeClass,
     Service,
 )
-from kubespread.kube.devices import DeviceClass, ResourceClaim
-from kubespread.kube.meta import ApiObject
-from kubespread.kube.objects import Pod
-from kubespread.kube.storage import (
+from kubespread.kube.api.core import Pod
+from kubespread.kube.api.devices import DeviceClass, ResourceClaim
+from kubespread.kube.api.meta import ApiObject
+from kubespread.kube.api.storage import (
     CSIDriver,
     CSINode,
     CSIStorageCapacity,
@@ -25,12 +25,12 @@ from kubespread.kube.storage import (
     StorageClass,
     VolumeAttachment,
 )
-from kubespread.kube.workloads import ReplicaSet
+from kubespread.kube.api.workloads import ReplicaSet
 from kubespread.scheduler.cluster.affinity_terms import MalformedTermsError, PodTerms, Term, candidate_terms
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.storage_index import claim_names, storage_class_name
 from kubespread.scheduler.plugins.podtopologyspread.constraints import controller_of, find_controller
-from kubespread.scheduler.profile import Profile
+from kubespread.scheduler.profile.profile import Profile
 
 _OWNER_KINDS = frozenset({("v1", "ReplicationController"), ("apps/v1", "ReplicaSet"), ("apps/v1", "StatefulSet")})
 _VOLUME_PLUGINS = frozenset({"VolumeRestrictions", "NodeVolumeLimits", "VolumeBinding", "VolumeZone"})
@@ -38,7 +38,9 @@ _BUILT_IN_CLASSES = "system-"
 _NO_PROVISIONER = "kubernetes.io/no-provisioner"
 
 
-def gaps(pod: Pod, profile: Profile, cluster: Cluster, *, preemption: bool = False, workload: str = "") -> tuple[str, ...]:
+def gaps(
+    pod: Pod, profile: Profile, cluster: Cluster, *, preemption: bool = False, workload: str = ""
+) -> tuple[str, ...]:
     """What the snapshot lacks and this pod's answer could depend on; with ``preemption`` also what evictions depend on.
 
     ``workload`` is Kind/name of what is grown from the replicas it has, if anything is.
@@ -52,7 +54,11 @@ def gaps(pod: Pod, profile: Profile, cluster: Cluster, *, preemption: bool = Fal
         *_volume_gaps(pod, profile, cluster),
         *_namespace_gaps(pod, profile, cluster),
         *_claim_gaps(pod, profile, objects),
-        *(_unless_known(objects, PodDisruptionBudget, "preemption is predicted as if there were no budgets") if preemption else ()),
+        *(
+            _unless_known(objects, PodDisruptionBudget, "preemption is predicted as if there were no budgets")
+            if preemption
+            else ()
+        ),
     )
 
 
@@ -68,7 +74,9 @@ def _pod_gaps(cluster: Cluster) -> Iterator[str]:
 
 
 def _replica_gaps(workload: str, objects: ClusterObjects) -> Iterator[str]:
-    """Only its ReplicaSets tell which pods are a Deployment's; the one made up for the new pod says nothing of the others."""
+    """Only its ReplicaSets tell which pods are a Deployment's; the one made up for the new pod says nothing of the
+    others.
+    """
     if workload.startswith("Deployment/") and (refused := objects.unread.get(ReplicaSet.__name__)):
         yield f"{refused}: replicas that run already are not recognized"
 
@@ -78,8 +86,14 @@ def _admission_gaps(pod: Pod, objects: ClusterObjects) -> Iterator[str]:
     spec = pod.spec
     if pod.metadata.uid:
         return
-    if spec.priority is None and spec.priority_class_name and not spec.priority_class_name.startswith(_BUILT_IN_CLASSES):
-        yield from _unless_known(objects, PriorityClass, f"the priority of class {spec.priority_class_name} is not known, and counts as 0")
+    if (
+        spec.priority is None
+        and spec.priority_class_name
+        and not spec.priority_class_name.startswith(_BUILT_IN_CLASSES)
+    ):
+        yield from _unless_known(
+            objects, PriorityClass, f"the priority of class {spec.priority_class_name} is not known, and counts as 0"
+        )
     if spec.runtime_class_name:
         consequence = f"overhead, node selector and tolerations of class {spec.runtime_class_name} are not added"
         yield from _unless_known(objects, RuntimeClass, consequence)
@@ -106,7 +120,9 @@ def _volume_gaps(pod: Pod, profile: Profile, cluster: Cluster) -> Iterator[str]:
     objects, storage, plugins = cluster.objects, cluster.storage, _VOLUME_PLUGINS.intersection(profile.filters)
     names = claim_names(pod)
     if names and plugins and not objects.knows(PersistentVolumeClaim):
-        yield from _unless_known(objects, PersistentVolumeClaim, "zones, binding and limits of the pod's claims are not evaluated")
+        yield from _unless_known(
+            objects, PersistentVolumeClaim, "zones, binding and limits of the pod's claims are not evaluated"
+        )
         return
     claims = [storage.claim(pod, name) for name in names] if plugins else []
     bound = any(claim is not None and claim.spec.volume_name for claim in claims)
@@ -122,7 +138,9 @@ def _volume_gaps(pod: Pod, profile: Profile, cluster: Cluster) -> Iterator[str]:
     if "NodeVolumeLimits" in plugins and any(storage.attached(pod)):
         yield from _unless_known(objects, CSINode, "how many volumes a node can attach is not evaluated")
         if objects.knows(CSINode):
-            yield from _unless_known(objects, VolumeAttachment, "only volumes of pods count towards the limits of nodes")
+            yield from _unless_known(
+                objects, VolumeAttachment, "only volumes of pods count towards the limits of nodes"
+            )
 
 
 def _provisioning_gaps(unbound: Iterable[PersistentVolumeClaim], cluster: Cluster) -> Iterator[str]:
@@ -138,7 +156,9 @@ def _provisioning_gaps(unbound: Iterable[PersistentVolumeClaim], cluster: Cluste
 
 
 def _namespace_gaps(pod: Pod, profile: Profile, cluster: Cluster) -> Iterator[str]:
-    if "InterPodAffinity" not in {*profile.filters, *(entry.name for entry in profile.scores)} or cluster.objects.knows(Namespace):
+    if "InterPodAffinity" not in {*profile.filters, *(entry.name for entry in profile.scores)} or cluster.objects.knows(
+        Namespace
+    ):
         return
     try:
         own = _all_terms(candidate_terms(pod))
@@ -149,8 +169,14 @@ def _namespace_gaps(pod: Pod, profile: Profile, cluster: Cluster) -> Iterator[st
     meta = pod.metadata
     for kind in cluster.nodes_of_kind:
         for term in _all_terms(cluster.kinds[kind].terms or PodTerms()):
-            if term.namespace_selector.requirements and meta.namespace not in term.namespaces and term.selector.matches(meta.labels):
-                yield from _unless_known(cluster.objects, Namespace, "the namespaceSelectors of other pods' affinity see no labels")
+            if (
+                term.namespace_selector.requirements
+                and meta.namespace not in term.namespaces
+                and term.selector.matches(meta.labels)
+            ):
+                yield from _unless_known(
+                    cluster.objects, Namespace, "the namespaceSelectors of other pods' affinity see no labels"
+                )
                 return
 
 
@@ -159,7 +185,9 @@ def _all_terms(terms: PodTerms) -> list[Term]:
 
 
 def _claim_gaps(pod: Pod, profile: Profile, objects: ClusterObjects) -> Iterator[str]:
-    if "DynamicResources" not in profile.filters or not any(claim.resource_claim_name for claim in pod.spec.resource_claims):
+    if "DynamicResources" not in profile.filters or not any(
+        claim.resource_claim_name for claim in pod.spec.resource_claims
+    ):
         return
     yield from _unless_known(objects, ResourceClaim, "where the pod's resource claims are allocated is not evaluated")
     if objects.knows(ResourceClaim):

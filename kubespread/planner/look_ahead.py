@@ -1,7 +1,8 @@
-"""When one replica after another gets stuck: whether another order places them all, and what stands in the way if none does.
+"""When one replica after another gets stuck: whether another order places them all, and what stands in the way if none
+does.
 
-Each placement of the search is one kube-scheduler would accept, though not always the one it would prefer. The search is
-bounded, and says when it ended for that reason alone.
+Each placement of the search is one kube-scheduler would accept, though not always the one it would prefer. The search
+is bounded, and says when it ended for that reason alone.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import random
 
 import msgspec
 
-from kubespread.kube.objects import Pod
+from kubespread.kube.api.core import Pod
 from kubespread.planner.simulation_report import LookAhead
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.framework import Framework
@@ -33,7 +34,9 @@ def look_ahead(plugins: Framework, cluster: Cluster, pod: Pod, wanted: int) -> L
     search = _Search(wanted)
     found = search.at_random(start) or search.exhaustively(start)
     if found is not None:
-        return LookAhead(nodes=tuple(cluster.nodes.names[node] for node in found), steps=search.steps, exhausted=False, blocking=())
+        return LookAhead(
+            nodes=tuple(cluster.nodes.names[node] for node in found), steps=search.steps, exhausted=False, blocking=()
+        )
     blocking = tuple(name for name, relaxed in _relaxations(pod) if _fits(plugins, cluster, relaxed, wanted))
     return LookAhead(nodes=None, steps=search.steps, exhausted=search.exhausted, blocking=blocking)
 

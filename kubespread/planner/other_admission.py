@@ -1,15 +1,17 @@
-"""Admission that may refuse or change the pod and is only named: PodSecurity, node selectors of namespaces, webhooks, policies."""
+"""Admission that may refuse or change the pod and is only named: PodSecurity, node selectors of namespaces, webhooks,
+policies.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubespread.kube.annotations import NODE_SELECTOR
-from kubespread.kube.cluster_objects import ClusterObjects, Namespace
-from kubespread.kube.meta import LabelSelector
-from kubespread.kube.objects import Pod
+from kubespread.kube.admission.webhooks import RuleWithOperations
+from kubespread.kube.api.annotations import NODE_SELECTOR
+from kubespread.kube.api.cluster_objects import ClusterObjects, Namespace
+from kubespread.kube.api.core import Pod
+from kubespread.kube.api.meta import LabelSelector
 from kubespread.kube.selector import SelectorError, from_label_selector
-from kubespread.kube.webhooks import RuleWithOperations
 
 _ENFORCE = "pod-security.kubernetes.io/enforce"
 _LETS_ALL_PASS = "privileged"
@@ -23,7 +25,12 @@ def other_admission(pod: Pod, objects: ClusterObjects) -> Iterator[str]:
     if namespace is not None:
         yield from _of_namespace(pod, namespace)
     webhooks = [
-        (type(configuration).__name__, f"{configuration.metadata.name} ({webhook.name})", webhook.rules, webhook.namespace_selector)
+        (
+            type(configuration).__name__,
+            f"{configuration.metadata.name} ({webhook.name})",
+            webhook.rules,
+            webhook.namespace_selector,
+        )
         for configuration in (*objects.mutating_webhook_configurations, *objects.validating_webhook_configurations)
         for webhook in configuration.webhooks
     ]

@@ -1,8 +1,9 @@
-"""One queue over one living cluster: the pods of several workloads placed in kube-scheduler's order, each seeing those before it.
+"""One queue over one living cluster: the pods of several workloads placed in kube-scheduler's order, each seeing those
+before it.
 
 Pods wait by priority, then by time. A workload's pods are created together, so they stand together, workload after
-workload in the order given; ``in_turn`` has them created one of each, round and round. A pod that fits nowhere waits, and
-is tried again when something has changed.
+workload in the order given; ``in_turn`` has them created one of each, round and round. A pod that fits nowhere waits,
+and is tried again when something has changed.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ from dataclasses import dataclass, field
 import msgspec
 import numpy as np
 
+from kubespread.kube.api.core import Affinity, NodeAffinity, Pod
+from kubespread.kube.api.node_terms import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
 from kubespread.kube.node_selector import NODE_NAME_FIELD
-from kubespread.kube.node_terms import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
-from kubespread.kube.objects import Affinity, NodeAffinity, Pod
 from kubespread.kube.priority import priority_of
 from kubespread.kube.well_known import DO_NOT_SCHEDULE
 from kubespread.planner.explain import constraint_reports
@@ -40,7 +41,9 @@ class Entry:
     count: int | None
     """How many copies to place; None for as many as fit."""
     per_node: bool = False
-    """A DaemonSet: one on every node that the pod's affinity and tolerations allow, pinned to it as its controller pins it."""
+    """A DaemonSet: one on every node that the pod's affinity and tolerations allow, pinned to it as its controller pins
+    it.
+    """
     running_on: frozenset[int] = frozenset()
     """Nodes where a DaemonSet has its pod already."""
 
@@ -69,7 +72,9 @@ def run(
     in_turn: bool = False,
     on_progress: Callable[[int], None] | None = None,
 ) -> tuple[list[Outcome], Cluster]:
-    """Place every entry's copies on ``cluster``; what became of each, in the order given, and the cluster that results."""
+    """Place every entry's copies on ``cluster``; what became of each, in the order given, and the
+    cluster that results.
+    """
     living = _Living(cluster)
     waiting = [_Daemons(entry, living) if entry.per_node else _Copies(entry, living) for entry in entries]
     placed, stuck = 0, dict[_Waiting, None]()
@@ -224,7 +229,9 @@ class _Daemons(_Waiting):
     def __init__(self, entry: Entry, living: _Living) -> None:
         super().__init__(entry, living)
         self._failed: dict[int, Status] = {}
-        self._counts_domains = any(found.when_unsatisfiable == DO_NOT_SCHEDULE for found in entry.pod.spec.topology_spread_constraints)
+        self._counts_domains = any(
+            found.when_unsatisfiable == DO_NOT_SCHEDULE for found in entry.pod.spec.topology_spread_constraints
+        )
         try:
             self._targets = iter(self._nodes())
         except SchedulingError as error:
@@ -259,7 +266,9 @@ class _Daemons(_Waiting):
         return True
 
     def _choice(self, placing: Placing, node: int) -> Choice | None:
-        """The pinned pod's own answer: among hard constraints a pin makes every other node's domain one that does not count."""
+        """The pinned pod's own answer: among hard constraints a pin makes every other node's domain one that does not
+        count.
+        """
         try:
             if self._counts_domains:
                 pinned = self.entry.plugins.evaluate(
@@ -288,17 +297,22 @@ class _Daemons(_Waiting):
         if self._failed:
             first, status = next(iter(self._failed.items()))
             others = f" and {len(self._failed) - 1} more" if len(self._failed) > 1 else ""
-            self.outcome.stopped = f"no room on {self._living.cluster.nodes.names[first]}{others}: {', '.join(status.reasons)}"
+            self.outcome.stopped = (
+                f"no room on {self._living.cluster.nodes.names[first]}{others}: {', '.join(status.reasons)}"
+            )
 
 
 def pinned_to(pod: Pod, node: str) -> Pod:
-    """The pod as a DaemonSet's controller creates it for one node: its required node affinity is replaced by the node's name.
+    """The pod as a DaemonSet's controller creates it for one node: its required node affinity is replaced by the node's
+    name.
 
     Source of the rule: ReplaceDaemonSetPodNodeNameNodeAffinity (pkg/controller/daemon/util).
     """
     only = NodeSelectorRequirement(key=NODE_NAME_FIELD, operator="In", values=[node])
     required = NodeSelector(node_selector_terms=[NodeSelectorTerm(match_fields=[only])])
     affinity = pod.spec.affinity or Affinity()
-    own = msgspec.structs.replace(affinity.node_affinity or NodeAffinity(), required_during_scheduling_ignored_during_execution=required)
+    own = msgspec.structs.replace(
+        affinity.node_affinity or NodeAffinity(), required_during_scheduling_ignored_during_execution=required
+    )
     spec = msgspec.structs.replace(pod.spec, affinity=msgspec.structs.replace(affinity, node_affinity=own))
     return msgspec.structs.replace(pod, spec=spec)

@@ -109,7 +109,9 @@ class NodeReport(Report, frozen=True):
 
 
 class PreemptionReport(Report, frozen=True):
-    """One preemption kube-scheduler could choose. Without a node, ``tail`` is the text it appends to its message, since 1.24."""
+    """One preemption kube-scheduler could choose. Without a node, ``tail`` is the text it appends to its message, since
+    1.24.
+    """
 
     node: str | None
     victims: tuple[str, ...]
@@ -131,9 +133,12 @@ class ExplainReport(Report, frozen=True, kw_only=True):
     """The filter plugins that judged this pod, in the profile's order; those it gives nothing to judge are skipped."""
     nodes: tuple[NodeReport, ...] = ()
     sampling: int | None = None
-    """How many feasible nodes kube-scheduler would have looked for before it scored; null when it looks at all of them."""
+    """How many feasible nodes kube-scheduler would have looked for before it scored; null when it looks at all of them.
+    """
     nominated: str | None = None
-    """The node an earlier preemption reserved for the pod and which it takes without looking further; ``nodes`` answers as if not."""
+    """The node an earlier preemption reserved for the pod and which it takes without looking further; ``nodes`` answers
+    as if not.
+    """
     gaps: tuple[str, ...]
     not_modelled: tuple[str, ...]
     preemption: PreemptionReport | None = None

@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from kubespread.kube.objects import Pod
+from kubespread.kube.api.core import Pod
 from kubespread.kube.well_known import HOSTNAME, ZONE
 from kubespread.planner.explain import constraint_reports, preemption_report
 from kubespread.planner.gaps import gaps
@@ -34,7 +34,7 @@ from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import ABSENT
 from kubespread.scheduler.placing import Tiebreaker, first_in_heap, smallest_name
 from kubespread.scheduler.plugins.registry import framework
-from kubespread.scheduler.profile import Profile
+from kubespread.scheduler.profile.profile import Profile
 
 Ties = Literal["scheduler", "name"]
 """How ties are broken: by kube-scheduler's own order, or by node name."""
@@ -97,14 +97,19 @@ class Manner:
 
 
 def simulate(cluster: Cluster, questions: Sequence[Question], manner: Manner) -> tuple[SimulateReport, ...]:
-    """Place the pods of all ``questions`` on ``cluster`` in one queue, as kube-scheduler would; a report each, in the order given."""
+    """Place the pods of all ``questions`` on ``cluster`` in one queue, as kube-scheduler would; a report each, in the
+    order given.
+    """
     entries = [
-        Entry(question.pod, framework(question.profile), question.count, question.is_daemon, frozenset(question.present))
+        Entry(
+            question.pod, framework(question.profile), question.count, question.is_daemon, frozenset(question.present)
+        )
         for question in questions
     ]
     played = [run(cluster, entries, _tiebreaker(manner, seed), on_progress=manner.on_progress) for seed in manner.seeds]
     return tuple(
-        _report(cluster, question, manner, [outcomes[at] for outcomes, _ in played], played[0][1]) for at, question in enumerate(questions)
+        _report(cluster, question, manner, [outcomes[at] for outcomes, _ in played], played[0][1])
+        for at, question in enumerate(questions)
     )
 
 
@@ -115,7 +120,9 @@ def _tiebreaker(manner: Manner, seed: int | None) -> Tiebreaker:
     return lambda cluster, feasible, equals: int(equals[chance.randrange(len(equals))])
 
 
-def _report(cluster: Cluster, question: Question, manner: Manner, outcomes: Sequence[Outcome], full: Cluster) -> SimulateReport:
+def _report(
+    cluster: Cluster, question: Question, manner: Manner, outcomes: Sequence[Outcome], full: Cluster
+) -> SimulateReport:
     pod, profile, shown = question.pod, question.profile, outcomes[0]
     after = constraint_reports(shown.last) if shown.last is not None else []
     wanted = shown.wanted if question.is_daemon else question.replicas
@@ -167,7 +174,9 @@ def _shared_claims(pod: Pod) -> Iterator[str]:
 
 def _placements(cluster: Cluster, question: Question, outcome: Outcome) -> Iterator[Placement]:
     for position, (choice, name) in enumerate(zip(outcome.choices, question.names, strict=False)):
-        yield Placement(replica=position, pod=name, node=cluster.nodes.names[choice.node], total=choice.total, ties=choice.ties)
+        yield Placement(
+            replica=position, pod=name, node=cluster.nodes.names[choice.node], total=choice.total, ties=choice.ties
+        )
 
 
 def _changes(before: ConstraintReport, after: ConstraintReport) -> tuple[DomainChange, ...]:
@@ -178,7 +187,9 @@ def _changes(before: ConstraintReport, after: ConstraintReport) -> tuple[DomainC
 
 
 def _skew_change(before: ConstraintReport, after: ConstraintReport) -> SkewChange:
-    return SkewChange(topology_key=after.topology_key, max_skew=after.max_skew, before=_skew(before), after=_skew(after))
+    return SkewChange(
+        topology_key=after.topology_key, max_skew=after.max_skew, before=_skew(before), after=_skew(after)
+    )
 
 
 def _skew(constraint: ConstraintReport) -> int:
@@ -221,7 +232,9 @@ def _runs(outcomes: Sequence[Outcome]) -> Runs:
         )
         for constraints in zip(*after, strict=True)
     )
-    return Runs(count=len(outcomes), placed=_range([len(outcome.choices) for outcome in outcomes]), distribution=distribution)
+    return Runs(
+        count=len(outcomes), placed=_range([len(outcome.choices) for outcome in outcomes]), distribution=distribution
+    )
 
 
 def _range(figures: Sequence[int]) -> Range:
@@ -243,4 +256,6 @@ def _preemption(question: Question, outcome: Outcome) -> PreemptionReport | None
 
 def _hints(question: Question, outcome: Outcome, full: Cluster) -> Iterator[str]:
     if outcome.stuck and outcome.last is not None and (closed := closed_minimums(outcome.last)):
-        yield from taints_policy_hints(framework(question.profile), full, question.pod, closed, question.profile.args.version)
+        yield from taints_policy_hints(
+            framework(question.profile), full, question.pod, closed, question.profile.args.version
+        )

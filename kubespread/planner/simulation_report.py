@@ -28,7 +28,9 @@ class DomainChange(Report, frozen=True):
 
 
 class SkewChange(Report, frozen=True):
-    """Most minus least matching pods among the domains that count; the least is 0 while there are fewer domains than minDomains."""
+    """Most minus least matching pods among the domains that count; the least is 0 while there are fewer domains than
+    minDomains.
+    """
 
     topology_key: str
     max_skew: int
@@ -103,8 +105,9 @@ class SimulateReport(Report, frozen=True, kw_only=True):
     ties: str = "scheduler"
     """How ties were broken: ``scheduler``, by kube-scheduler's own order, or ``name``, by node name."""
     created: int | None = None
-    """How many of the replicas exist in the end, pending ones included: fewer than ``replicas`` where a quota refuses the
-    others or a StatefulSet waits for its last one. Null when as many as fit were asked for."""
+    """How many of the replicas exist in the end, pending ones included: fewer than ``replicas`` where a quota refuses
+    the others or a StatefulSet waits for its last one. Null when as many as fit were asked for.
+    """
     constraints: tuple[ConstraintReport, ...] = ()
     """As they stand after the last placement."""
     distribution: tuple[tuple[DomainChange, ...], ...] = ()

@@ -1,4 +1,6 @@
-"""The remedy for a domain that no pod can go to and that still sets the minimum of a hard constraint: nodeTaintsPolicy Honor."""
+"""The remedy for a domain that no pod can go to and that still sets the minimum of a hard constraint: nodeTaintsPolicy
+Honor.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping
 import msgspec
 import numpy as np
 
-from kubespread.kube.objects import Pod
+from kubespread.kube.api.core import Pod
 from kubespread.kube.versions import KubeVersion
 from kubespread.kube.well_known import DO_NOT_SCHEDULE
 from kubespread.scheduler.cluster.cluster import Cluster
@@ -27,7 +29,8 @@ Closed = Mapping[str, list[str]]
 
 
 def closed_minimums(evaluation: Evaluation) -> Closed:
-    """Of a pod that fits nowhere: the domains with the least matching pods whose nodes are all tainted or cordoned for it.
+    """Of a pod that fits nowhere: the domains with the least matching pods whose nodes are all tainted or cordoned for
+    it.
 
     Only constraints of the pod's own are asked about, and only those that do not honor taints already.
     """
@@ -38,7 +41,9 @@ def closed_minimums(evaluation: Evaluation) -> Closed:
     for name in _BARRING_PLUGINS:
         if name in evaluation.verdicts:
             barred |= ~evaluation.verdicts[name].passes
-    own = [counted for counted in state.hard if counted.constraint.source == "pod" and not counted.constraint.honors_taints]
+    own = [
+        counted for counted in state.hard if counted.constraint.source == "pod" and not counted.constraint.honors_taints
+    ]
     closed = {counted.constraint.topology_key: _closed(counted, barred) for counted in own}
     return {key: domains for key, domains in closed.items() if domains}
 
@@ -52,8 +57,11 @@ def _closed(counted: HardConstraint, barred: Mask) -> list[str]:
     return sorted(counted.domain_values[code] for code in np.flatnonzero(emptiest & ~is_open))
 
 
-def taints_policy_hints(plugins: Framework, cluster: Cluster, pod: Pod, closed: Closed, version: KubeVersion) -> Iterator[str]:
-    """For each constraint with `closed_minimums` that would let ``pod`` on some node of ``cluster``, did it honor taints.
+def taints_policy_hints(
+    plugins: Framework, cluster: Cluster, pod: Pod, closed: Closed, version: KubeVersion
+) -> Iterator[str]:
+    """For each constraint with `closed_minimums` that would let ``pod`` on some node of ``cluster``, did it honor
+    taints.
 
     That is found out by asking again: about each constraint alone, and about all of them where none helps alone.
     """

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kubespread.planner.report import ConstraintReport, ExplainReport, NodeConstraint, NodeReport, PreemptionReport, ScoreDetail
+from kubespread.planner.report import (
+    ConstraintReport,
+    ExplainReport,
+    NodeConstraint,
+    NodeReport,
+    PreemptionReport,
+    ScoreDetail,
+)
 
 SPREAD_PLUGIN = "PodTopologySpread"
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -82,7 +89,10 @@ def sampling(report: ExplainReport) -> str | None:
     """What kube-scheduler would have left out."""
     if report.sampling is None:
         return None
-    return f"all {len(report.nodes)} nodes are scored; kube-scheduler would stop once it has found {report.sampling} that fit"
+    return (
+        f"all {len(report.nodes)} nodes are scored; kube-scheduler would stop once it has found "
+        f"{report.sampling} that fit"
+    )
 
 
 def policies(constraint: ConstraintReport) -> list[str]:

@@ -22,7 +22,10 @@ class _Line:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._live = Live(
-            get_renderable=lambda: Text(escaped(self._line())), console=Console(stderr=True), refresh_per_second=5, transient=True
+            get_renderable=lambda: Text(escaped(self._line())),
+            console=Console(stderr=True),
+            refresh_per_second=5,
+            transient=True,
         )
         self._timer = threading.Timer(_PATIENCE, self._live.start)
         self._timer.daemon = True
@@ -31,7 +34,9 @@ class _Line:
         self._timer.start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self._timer.cancel()
         self._live.stop()
 
@@ -60,7 +65,10 @@ class DownloadProgress(_Line):
         with self._lock:
             most = sorted(self._objects.items(), key=lambda item: -item[1])[:3]
             counts = ", ".join(f"{count} {resource}" for resource, count in most if count)
-            return f"reading the cluster: {self._pages} pages, {self._bytes / _MIB:.1f} MiB{f', {counts}' if counts else ''}"
+            return (
+                f"reading the cluster: {self._pages} pages, {self._bytes / _MIB:.1f} "
+                f"MiB{f', {counts}' if counts else ''}"
+            )
 
 
 class PlacingProgress(_Line):

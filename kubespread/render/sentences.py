@@ -38,7 +38,11 @@ def _constraint(constraint: NodeConstraint, about: ConstraintReport) -> str:
     pods = f"{constraint.matching} matching pod{'' if constraint.matching == 1 else 's'}"
     where = f"domain {constraint.domain or '(empty value)'} has {pods}"
     itself = "the pod itself adds 1" if constraint.self_match else "the pod itself does not match and adds 0"
-    minimum = "no domain is compared" if constraint.global_minimum is None else f"the least of all domains is {constraint.global_minimum}"
+    minimum = (
+        "no domain is compared"
+        if constraint.global_minimum is None
+        else f"the least of all domains is {constraint.global_minimum}"
+    )
     skew = formula(constraint, hard=False, style=PRETTY)
     if constraint.satisfied:
         outcome = f"within maxSkew {about.max_skew}"

@@ -22,18 +22,27 @@ _TIE_ORDER = {"scheduler": "kube-scheduler's own order", "name": "the order of n
 def names(report: SimulateReport) -> str:
     """``namespace/pod<TAB>node``, one replica per line."""
     return "".join(
-        f"{escaped(report.pod.namespace)}/{escaped(placement.pod)}\t{escaped(placement.node)}\n" for placement in report.placements
+        f"{escaped(report.pod.namespace)}/{escaped(placement.pod)}\t{escaped(placement.node)}\n"
+        for placement in report.placements
     )
 
 
 def csv(reports: Sequence[SimulateReport], *, headers: bool) -> str:
     """One replica per line."""
-    rows = [[*_whose(report), each.replica, each.pod, each.node, each.total, each.ties] for report in reports for each in report.placements]
-    return separated_by_commas([["namespace", "workload", "replica", "pod", "node", "total", "ties"], *rows] if headers else rows)
+    rows = [
+        [*_whose(report), each.replica, each.pod, each.node, each.total, each.ties]
+        for report in reports
+        for each in report.placements
+    ]
+    return separated_by_commas(
+        [["namespace", "workload", "replica", "pod", "node", "total", "ties"], *rows] if headers else rows
+    )
 
 
 def columns(reports: Sequence[SimulateReport], *, headers: bool) -> str:
-    """Up to three blocks: a line per domain of each constraint, a line per node of what is not spread over domains, and the totals."""
+    """Up to three blocks: a line per domain of each constraint, a line per node of what is not spread over domains, and
+    the totals.
+    """
     ranges = any(report.runs is not None for report in reports)
     per_domain = ["KEY", "MAX-SKEW", "DOMAIN", "BEFORE", "AFTER", *(["MIN", "MEDIAN", "MAX"] if ranges else [])]
     without_domains = [report for report in reports if not any(report.distribution)]
@@ -41,11 +50,17 @@ def columns(reports: Sequence[SimulateReport], *, headers: bool) -> str:
         (per_domain, [[*_whose(report), *figures] for report in reports for figures in _per_domain(report)]),
         (
             ["NODE", "PLACED"],
-            [[*_whose(report), node, str(count)] for report in without_domains for node, count in report.per_node.items()],
+            [
+                [*_whose(report), node, str(count)]
+                for report in without_domains
+                for node, count in report.per_node.items()
+            ],
         ),
         (["REPLICAS", "RUNNING", "PLACED", "PENDING"], [[*_whose(report), *_totals(report)] for report in reports]),
     ]
-    return "\n".join(align([["NAMESPACE", "WORKLOAD", *header], *rows] if headers else rows) for header, rows in blocks if rows)
+    return "\n".join(
+        align([["NAMESPACE", "WORKLOAD", *header], *rows] if headers else rows) for header, rows in blocks if rows
+    )
 
 
 def _whose(report: SimulateReport) -> list[str]:
@@ -55,8 +70,16 @@ def _whose(report: SimulateReport) -> list[str]:
 def _per_domain(report: SimulateReport) -> Iterator[list[str]]:
     for position, constraint in enumerate(report.constraints):
         for change, spread in zip(report.distribution[position], _ranges(report, position), strict=True):
-            figures = [constraint.topology_key, str(constraint.max_skew), change.value or _EMPTY, str(change.before), str(change.after)]
-            yield figures + ([str(spread.minimum), str(spread.median), str(spread.maximum)] if spread is not None else [])
+            figures = [
+                constraint.topology_key,
+                str(constraint.max_skew),
+                change.value or _EMPTY,
+                str(change.before),
+                str(change.after),
+            ]
+            yield figures + (
+                [str(spread.minimum), str(spread.median), str(spread.maximum)] if spread is not None else []
+            )
 
 
 def _totals(report: SimulateReport) -> list[str]:
@@ -70,12 +93,22 @@ def picture(report: SimulateReport) -> str:
 
 
 def _picture(report: SimulateReport) -> Iterator[str]:
-    asked = "as many as fit" if report.replicas is None else f"{report.replicas} replica{'' if report.replicas == 1 else 's'}"
+    asked = (
+        "as many as fit"
+        if report.replicas is None
+        else f"{report.replicas} replica{'' if report.replicas == 1 else 's'}"
+    )
     of = report.workload or f"Pod {report.pod.name}"
-    yield f"{of} in {report.pod.namespace}, {asked} · kube-scheduler v{report.kube_version} · profile {report.scheduler_name}"
+    yield (
+        f"{of} in {report.pod.namespace}, {asked} · kube-scheduler v{report.kube_version} · profile "
+        f"{report.scheduler_name}"
+    )
     for position, constraint in enumerate(report.constraints):
         skew = report.skew[position]
-        about = f"{short_key(constraint.topology_key)} ≤ {constraint.max_skew}  {constraint.when_unsatisfiable}  {constraint.selector}"
+        about = (
+            f"{short_key(constraint.topology_key)} ≤ {constraint.max_skew}  {constraint.when_unsatisfiable}  "
+            f"{constraint.selector}"
+        )
         yield f"  {letter(position)}  {about}  skew {skew.before} → {skew.after}"
         yield from _bars(report.distribution[position], _ranges(report, position))
     yield from _nodes(report)
@@ -141,7 +174,10 @@ def conclusion(report: SimulateReport) -> Iterator[str]:
         yield f"{report.placed} of {max(0, report.replicas - report.present)} placed{already}"
     if report.runs is not None:
         placed = report.runs.placed
-        yield f"{report.runs.count} runs, ties broken at random: {placed.minimum} to {placed.maximum} placed, median {placed.median}"
+        yield (
+            f"{report.runs.count} runs, ties broken at random: {placed.minimum} to {placed.maximum} placed, "
+            f"median {placed.median}"
+        )
     if report.stopped is not None:
         yield report.stopped
     if report.look_ahead is not None:
@@ -153,7 +189,11 @@ def conclusion(report: SimulateReport) -> Iterator[str]:
 def _look_ahead(found: LookAhead) -> str:
     if found.nodes is not None:
         return f"all {len(found.nodes)} would fit in another order: {', '.join(found.nodes)}"
-    tried = "no order places them all" if found.exhausted else f"no order that places them all was found in {found.steps} steps"
+    tried = (
+        "no order places them all"
+        if found.exhausted
+        else f"no order that places them all was found in {found.steps} steps"
+    )
     without = f"; they would all fit without {' or without '.join(found.blocking)}" if found.blocking else ""
     return f"{tried}{without}"
 

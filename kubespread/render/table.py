@@ -102,7 +102,9 @@ def _domains(constraint: ConstraintReport) -> str:
         return " · ".join(_domain(domain, hard=constraint.is_hard) for domain in domains)
     least = min(domains, key=lambda domain: (not domain.eligible_nodes, domain.matching))
     most = max(domains, key=lambda domain: domain.matching)
-    return f"{len(domains)} domains, {_domain(least, hard=constraint.is_hard)} … {_domain(most, hard=constraint.is_hard)}"
+    return (
+        f"{len(domains)} domains, {_domain(least, hard=constraint.is_hard)} … {_domain(most, hard=constraint.is_hard)}"
+    )
 
 
 def _domain(domain: Domain, *, hard: bool) -> str:
@@ -141,7 +143,10 @@ def _nodes(report: ExplainReport, shown: Sequence[NodeReport], *, wide: bool, he
 def _cells(report: ExplainReport, node: NodeReport, domains: Sequence[int], plugins: Sequence[str]) -> list[Text]:
     style = _GOOD if node.feasible else _BAD
     formulas = [
-        _text(formula(constraint, hard=about.is_hard, style=PRETTY), style=_BAD if about.is_hard and not constraint.satisfied else "")
+        _text(
+            formula(constraint, hard=about.is_hard, style=PRETTY),
+            style=_BAD if about.is_hard and not constraint.satisfied else "",
+        )
         for constraint, about in zip(node.constraints, report.constraints, strict=True)
     ]
     return [
@@ -164,7 +169,10 @@ def _groups(report: ExplainReport, left_out: Sequence[NodeReport]) -> list[Text]
     fitting = sum(node.feasible for node in left_out)
     lines = [_text(f"  {fitting:>6} more fit", style=_GOOD)] if fitting else []
     failures = Counter(why_not(report, node, numbers=False) for node in left_out if not node.feasible)
-    lines += [_text(f"  {count:>6} fail: {reason}") for reason, count in sorted(failures.items(), key=lambda item: (-item[1], item[0]))]
+    lines += [
+        _text(f"  {count:>6} fail: {reason}")
+        for reason, count in sorted(failures.items(), key=lambda item: (-item[1], item[0]))
+    ]
     if left_out:
         lines.append(_text("  --all-nodes shows every node", style=_DIM))
     return lines

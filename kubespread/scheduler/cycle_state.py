@@ -1,4 +1,5 @@
-"""Plugins whose Filter, Score or Reserve reads what an earlier extension point of theirs leaves, in profiles that switch that one off.
+"""Plugins whose Filter, Score or Reserve reads what an earlier extension point of theirs leaves, in profiles that
+switch that one off.
 
 Some do without. The others end every scheduling cycle that reaches them in an error, and such a profile places no pod.
 
@@ -13,9 +14,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from kubespread.scheduler.cluster.labels import Mask
-from kubespread.scheduler.default_plugins import PRE_SCORE, known_plugins
 from kubespread.scheduler.plugin import Verdicts
-from kubespread.scheduler.profile import Profile
+from kubespread.scheduler.profile.default_plugins import PRE_SCORE, known_plugins
+from kubespread.scheduler.profile.profile import Profile
 
 # What Filter says without PreFilter. NodeAffinity, NodeVolumeLimits and VolumeZone work out again what they need.
 _FILTERS: Mapping[str, str] = {
@@ -63,7 +64,11 @@ class MissingState:
                 reached = reached if found is None else reached & found.passes
                 continue
             # A node that it rejects beforehand is no error; on every other it fails, so none gets any further.
-            before = [at for at, status in enumerate(found.table, start=1) if status.reasons == _FOUND_BEFORE.get(name)] if found else []
+            before = (
+                [at for at, status in enumerate(found.table, start=1) if status.reasons == _FOUND_BEFORE.get(name)]
+                if found
+                else []
+            )
             reached = reached if found is None else reached & ~np.isin(found.which, before)
             return self.filters[name] if reached.any() else None
         return None
@@ -89,6 +94,8 @@ def missing_state(profile: Profile) -> MissingState:
             if name in _FILTERS and name not in filtered
         },
         scores=scores,
-        unskipped=frozenset(entry.name for entry in profile.scores if PRE_SCORE in known[entry.name][1] and entry.name not in scored),
+        unskipped=frozenset(
+            entry.name for entry in profile.scores if PRE_SCORE in known[entry.name][1] and entry.name not in scored
+        ),
         reserve=None if reserve is None else f'running Reserve plugin "{reserve}": {_RESERVES_BY_PRE_FILTER[reserve]}',
     )

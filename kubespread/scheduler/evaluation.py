@@ -1,4 +1,6 @@
-"""What a profile says of one pod: verdicts, scores, ranking and the message of the FitError, from a pod that is prepared."""
+"""What a profile says of one pod: verdicts, scores, ranking and the message of the FitError, from a pod that is
+prepared.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +68,9 @@ class Evaluation:
         """Why filtering failed, in which case no node has a verdict."""
         if self.rejection is None:
             filters = [plugin.name for plugin in prepared.framework.filters]
-            self.filter_error = self._missing.filter_error(filters, verdicts, self.included) or _error_of(verdicts, self.included)
+            self.filter_error = self._missing.filter_error(filters, verdicts, self.included) or _error_of(
+                verdicts, self.included
+            )
         self.error = self.filter_error
         """Why the cycle failed, in which case kube-scheduler places the pod nowhere."""
 
@@ -92,7 +96,9 @@ class Evaluation:
         return feasible
 
     def run_scores(self, weights: Mapping[str, int]) -> None:
-        """Score the feasible nodes. With a single one kube-scheduler does not score, so a failing PreScore goes unnoticed."""
+        """Score the feasible nodes. With a single one kube-scheduler does not score, so a failing PreScore goes
+        unnoticed.
+        """
         self._scoring = bool(weights)
         if not self.feasible.any():
             return
@@ -148,7 +154,9 @@ class Evaluation:
         return next(iter(_rejections(self.verdicts, node)), SUCCESS)
 
     def rejections(self, node: int) -> list[Status]:
-        """Every filter plugin that, asked alone, rejects one node, in profile order; those the profile disables come last."""
+        """Every filter plugin that, asked alone, rejects one node, in profile order; those the profile disables come
+        last.
+        """
         return _rejections(self.verdicts, node) + _rejections(self._disabled, node)
 
     @property
@@ -196,7 +204,9 @@ def _rejections(verdicts: Mapping[str, Verdicts], node: int) -> list[Status]:
 
 
 def invalid_score(scores: Mapping[str, PluginScore], feasible: Mask) -> str | None:
-    """kube-scheduler's error for the first plugin whose score, after normalization, is outside 0..100; wrapped sums do that."""
+    """kube-scheduler's error for the first plugin whose score, after normalization, is outside 0..100; wrapped sums do
+    that.
+    """
     for name, score in scores.items():
         outside = feasible & ((score.normalized < 0) | (score.normalized > MAX_NODE_SCORE))
         if outside.any():

@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from kubespread.kube.objects import Pod
+from kubespread.kube.api.core import Pod
 from kubespread.kube.priority import is_same_pod, priority_of
 from kubespread.scheduler.cluster.change import Change, Moves
 from kubespread.scheduler.cluster.cluster import Cluster
@@ -54,7 +54,9 @@ class MessageRules:
 
 @dataclass(frozen=True, slots=True)
 class Framework:
-    """The plugins of one profile at the two extension points that decide: filters in order, scores with their weights."""
+    """The plugins of one profile at the two extension points that decide: filters in order, scores with
+    their weights.
+    """
 
     filters: Sequence[Plugin]
     scores: Sequence[tuple[Plugin, int]]
@@ -74,7 +76,9 @@ class Framework:
         return plugin in names and (rejection is None or names.index(plugin) <= names.index(rejection.plugin))
 
     def prepare(self, cluster: Cluster, pod: Pod) -> Prepared:
-        """Everything about ``pod`` on ``cluster`` that can be known beforehand. Raises SchedulingError when a PreFilter fails."""
+        """Everything about ``pod`` on ``cluster`` that can be known beforehand. Raises SchedulingError when a PreFilter
+        fails.
+        """
         return Prepared(self, cluster, pod)
 
     def evaluate(self, cluster: Cluster, pod: Pod) -> Evaluation:
@@ -83,7 +87,9 @@ class Framework:
 
 
 class Prepared:
-    """The profile's plugins prepared for one pod: for each a state to ask, or a status that rejects the pod as a whole."""
+    """The profile's plugins prepared for one pod: for each a state to ask, or a status that rejects the
+    pod as a whole.
+    """
 
     def __init__(self, framework: Framework, cluster: Cluster, pod: Pod) -> None:
         self.framework, self.cluster, self.pod = framework, cluster, pod
@@ -103,7 +109,9 @@ class Prepared:
         self.rejection = self._statuses.get(plugin.name)
 
     def _add(self, plugins: Iterable[Plugin]) -> None:
-        """Prepare plugins that kube-scheduler does not ask beforehand; one that would fail then has nothing to say."""
+        """Prepare plugins that kube-scheduler does not ask beforehand; one that would fail then has
+        nothing to say.
+        """
         for plugin in plugins:
             if plugin.name in self.states or plugin.name in self._statuses:
                 continue
@@ -117,7 +125,9 @@ class Prepared:
         if isinstance(prepared, State):
             self.states[plugin.name] = prepared
         else:
-            self._statuses[plugin.name] = self.framework.messages.reword(Status(prepared.code, prepared.reasons, plugin.name))
+            self._statuses[plugin.name] = self.framework.messages.reword(
+                Status(prepared.code, prepared.reasons, plugin.name)
+            )
 
     @property
     def listing(self) -> dict[str, Mask]:
@@ -142,12 +152,16 @@ class Prepared:
     def fork(self) -> Prepared:
         """The same, its counts to be moved apart from these."""
         other = copy(self)
-        other.states = {name: state.fork() if isinstance(state, Counted) else state for name, state in self.states.items()}
+        other.states = {
+            name: state.fork() if isinstance(state, Counted) else state for name, state in self.states.items()
+        }
         return other
 
     @cached_property
     def nominated(self) -> Mapping[int, tuple[PodKind, ...]]:
-        """Per node the pods nominated to it that count there in the first pass: of the candidate's priority at least."""
+        """Per node the pods nominated to it that count there in the first pass: of the candidate's
+        priority at least.
+        """
         found: dict[int, list[PodKind]] = {}
         for other in self.cluster.nominated:
             if priority_of(other) >= priority_of(self.pod) and not is_same_pod(other, self.pod):
@@ -156,14 +170,18 @@ class Prepared:
         return {node: tuple(kinds) for node, kinds in found.items()}
 
     def verdicts(self, plugins: Iterable[Plugin]) -> dict[str, Verdicts]:
-        """What each plugin says of every node; a plugin that rejects the pod rejects all of them, one that skips is not there."""
+        """What each plugin says of every node; a plugin that rejects the pod rejects all of them, one that skips is not
+        there.
+        """
         everywhere = np.ones(len(self.cluster), dtype=np.bool_)
         found: dict[str, Verdicts] = {}
         for plugin in plugins:
             if plugin.name in self._statuses:
                 found[plugin.name] = Verdicts.rejecting(everywhere, self._statuses[plugin.name])
             elif (verdicts := self.states[plugin.name].verdicts(self.cluster)) is not None:
-                found[plugin.name] = Verdicts(verdicts.which, tuple(map(self.framework.messages.reword, verdicts.table)))
+                found[plugin.name] = Verdicts(
+                    verdicts.which, tuple(map(self.framework.messages.reword, verdicts.table))
+                )
         return found
 
     def evaluation(self) -> Evaluation:
@@ -189,7 +207,9 @@ class Prepared:
 
 
 class DryRun:
-    """One node with pods on it that are not there, or without some that are; what is pretended is taken back in the end."""
+    """One node with pods on it that are not there, or without some that are; what is pretended is taken back in the
+    end.
+    """
 
     def __init__(self, prepared: Prepared, node: int, counted_already: Sequence[tuple[PodKind, int]] = ()) -> None:
         """``counted_already`` are pods on the node that the states count and the cluster does not hold yet."""
@@ -220,7 +240,11 @@ class DryRun:
         state = self._prepared.states.get(plugin)
         if state is None:
             return SUCCESS
-        judged = state.judge(self._held) if isinstance(state, OnNode) else state.verdicts(self._prepared.cluster, self._positions)
+        judged = (
+            state.judge(self._held)
+            if isinstance(state, OnNode)
+            else state.verdicts(self._prepared.cluster, self._positions)
+        )
         return SUCCESS if judged is None else judged.status(0)
 
     def first_rejection(self, plugins: Iterable[str]) -> Status:

@@ -12,7 +12,9 @@ def divide(numerator: Integers, denominator: Integers | int) -> Integers:
     """``numerator / denominator`` truncated; 0 where the denominator is 0, which callers mask out."""
     bottom = np.abs(np.where(denominator == 0, 1, denominator))
     quotient: Integers = np.abs(numerator) // bottom
-    return np.where(denominator == 0, 0, np.where((numerator < 0) != (np.asarray(denominator) < 0), -quotient, quotient))
+    return np.where(
+        denominator == 0, 0, np.where((numerator < 0) != (np.asarray(denominator) < 0), -quotient, quotient)
+    )
 
 
 def round_half_away(values: NDArray[np.float64]) -> Integers:

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
+from kubespread.kube.api.core import Pod, Taint, Toleration
+from kubespread.kube.api.node_terms import NodeSelector
 from kubespread.kube.node_selector import NODE_NAME_FIELD, Term, parse_term
-from kubespread.kube.node_terms import NodeSelector
-from kubespread.kube.objects import Pod, Taint, Toleration
 from kubespread.kube.selector import Requirement, from_map
 from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, untolerated
 from kubespread.scheduler.cluster.labels import Counts, Mask
@@ -63,12 +63,18 @@ def required_node_selector(pod: Pod) -> NodeSelector | None:
 
 
 def tolerated(nodes: Nodes, pod: Pod, *, compares: bool) -> Mask:
-    """Nodes whose NoSchedule and NoExecute taints the pod tolerates; ``compares`` is whether the operators Gt and Lt count."""
-    untolerated_taints: Mask = count_untolerated(nodes, pod.spec.tolerations, DO_NOT_SCHEDULE_EFFECTS, compares=compares) > 0
+    """Nodes whose NoSchedule and NoExecute taints the pod tolerates; ``compares`` is whether the operators Gt and Lt
+    count.
+    """
+    untolerated_taints: Mask = (
+        count_untolerated(nodes, pod.spec.tolerations, DO_NOT_SCHEDULE_EFFECTS, compares=compares) > 0
+    )
     return ~untolerated_taints
 
 
-def count_untolerated(nodes: Nodes, tolerations: Sequence[Toleration], effects: frozenset[str], *, compares: bool) -> Counts:
+def count_untolerated(
+    nodes: Nodes, tolerations: Sequence[Toleration], effects: frozenset[str], *, compares: bool
+) -> Counts:
     """Per node, how many taints with one of ``effects`` no toleration covers."""
     return per_taint_list(nodes, lambda taints: len(untolerated(taints, tolerations, effects, compares=compares)))
 

@@ -1,8 +1,8 @@
 """Copies of one pod placed one after another, each where kube-scheduler would, with counts updated and not recomputed.
 
 A placement changes little: what the node holds, and one domain of each constraint. Plugins that judge a node by what it
-holds are asked once for all nodes per number of copies; plugins that count over nodes move their counts; all others were
-asked once. What else happens to the cluster meanwhile is followed in the same way.
+holds are asked once for all nodes per number of copies; plugins that count over nodes move their counts; all others
+were asked once. What else happens to the cluster meanwhile is followed in the same way.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kubespread.kube.objects import Pod
+from kubespread.kube.api.core import Pod
 from kubespread.scheduler.cluster.change import Change, Moves
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.holdings import Holdings
@@ -34,7 +34,9 @@ def smallest_name(cluster: Cluster, _feasible: Mask, equals: Positions) -> int:
 
 
 def first_in_heap(cluster: Cluster, feasible: Mask, equals: Positions) -> int:
-    """The one kube-scheduler takes: the first met in its heap of the feasible nodes, which it lists zone by zone in turn."""
+    """The one kube-scheduler takes: the first met in its heap of the feasible nodes, which it lists zone by zone in
+    turn.
+    """
     visiting = cluster.nodes.visiting
     fitting = feasible[visiting]
     place = np.empty(len(visiting), dtype=np.intp)
@@ -186,7 +188,9 @@ class Placing:
 
     def _fail_while_filtering(self) -> None:
         """Raise the error that some filter plugin ends the cycle in. Few profiles and few pods have any that could."""
-        if (self._prepared.framework.missing.filters or self._may_fail) and (error := self.evaluation().filter_error) is not None:
+        if (self._prepared.framework.missing.filters or self._may_fail) and (
+            error := self.evaluation().filter_error
+        ) is not None:
             raise SchedulingError(error)
 
     def choose_on(self, node: int) -> Choice | None:

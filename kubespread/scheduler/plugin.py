@@ -17,7 +17,7 @@ from typing import ClassVar, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from kubespread.kube.objects import Pod
+from kubespread.kube.api.core import Pod
 from kubespread.scheduler.cluster.change import Change, Moves
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.holdings import Holdings
@@ -89,7 +89,9 @@ Extent = tuple[int, ...]
 
 
 class State(ABC):
-    """A plugin prepared for one pod on one cluster. A method left as it is here is an extension point the plugin skips."""
+    """A plugin prepared for one pod on one cluster. A method left as it is here is an extension point
+    the plugin skips.
+    """
 
     def pre_filter_result(self) -> Mask | None:
         """The only nodes that may be filtered at all, or None for all."""
@@ -97,7 +99,9 @@ class State(ABC):
 
     @abstractmethod
     def verdicts(self, cluster: Cluster, nodes: Positions | None = None) -> Verdicts | None:
-        """The filter's judgement of ``nodes`` (None: all) as ``cluster``, which the state is prepared for, is now; None: skips."""
+        """The filter's judgement of ``nodes`` (None: all) as ``cluster``, which the state is prepared for, is now;
+        None: skips.
+        """
 
     @abstractmethod
     def raw_scores(self, cluster: Cluster, feasible: Mask) -> Counts | None:
@@ -115,7 +119,9 @@ class State(ABC):
         return raw
 
     def after(self, cluster: Cluster, change: Change, moves: Moves) -> State | None:
-        """The state on ``cluster``, which came of the one it was prepared for by ``change``; None to prepare it anew."""
+        """The state on ``cluster``, which came of the one it was prepared for by ``change``; None to
+        prepare it anew.
+        """
         return None
 
 
@@ -185,7 +191,9 @@ class Counted(State):
         self.move(Moves.of([(kind, node, by)]))
 
     def pretend(self, kind: int, node: int, by: int) -> None:
-        """As kube-scheduler's AddPod and RemovePod count a pod in a dry run, which is not always how it counts pods that are there."""
+        """As kube-scheduler's AddPod and RemovePod count a pod in a dry run, which is not always how it counts pods
+        that are there.
+        """
         self.move_one(kind, node, by)
 
     @abstractmethod
@@ -227,7 +235,9 @@ def highest_raw(raw: Counts, feasible: Mask) -> Extent:
 
 
 def default_normalize(raw: Counts, extent: Extent, *, reverse: bool = False) -> Counts:
-    """The highest raw score of the feasible nodes becomes 100, the others their truncated share; ``reverse`` turns it round."""
+    """The highest raw score of the feasible nodes becomes 100, the others their truncated share; ``reverse`` turns it
+    round.
+    """
     (highest,) = extent
     if highest == 0:
         return np.full_like(raw, MAX_NODE_SCORE) if reverse else raw

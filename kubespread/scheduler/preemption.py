@@ -1,7 +1,7 @@
 """DefaultPreemption as a prediction: which node would be nominated, and which of its pods would be evicted.
 
-Source of the rules: kube-scheduler 1.36, framework/preemption and plugins/defaultpreemption. Where the scheduler starts at a
-random node, this starts at the first by name; where it breaks a last tie at random, this takes the smallest name.
+Source of the rules: kube-scheduler 1.36, framework/preemption and plugins/defaultpreemption. Where the scheduler starts
+at a random node, this starts at the first by name; where it breaks a last tie at random, this takes the smallest name.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from functools import cached_property
 
 import numpy as np
 
-from kubespread.kube.cluster_objects import PodDisruptionBudget
-from kubespread.kube.objects import Pod
+from kubespread.kube.api.cluster_objects import PodDisruptionBudget
+from kubespread.kube.api.core import Pod
 from kubespread.kube.priority import priority_of
 from kubespread.kube.selector import SelectorError, from_label_selector
 from kubespread.kube.well_known import DISRUPTION_TARGET
 from kubespread.scheduler.evaluation import Evaluation
 from kubespread.scheduler.framework import DryRun
 from kubespread.scheduler.plugin import Code, Status
-from kubespread.scheduler.plugin_args import PreemptionArgs
+from kubespread.scheduler.profile.plugin_args import PreemptionArgs
 
 NO_VICTIMS = "No preemption victims found for incoming pod"
 NOT_HELPFUL = "Preemption is not helpful for scheduling"
@@ -52,7 +52,9 @@ class Preemption:
 
 
 def preempt(evaluation: Evaluation, args: PreemptionArgs, *, ends_twice: bool = False) -> Preemption:
-    """What preemption would do for a pod that fits nowhere. From 1.26 to 1.28 its text ``ends_twice``, with two dots."""
+    """What preemption would do for a pod that fits nowhere. From 1.26 to 1.28 its text ``ends_twice``,
+    with two dots.
+    """
     found = _ask_post_filters(evaluation, args)
     return replace(found, tail=f"{found.tail}.") if ends_twice and found.tail else found
 
@@ -123,7 +125,9 @@ class _Search:
 
     def run(self) -> list[Candidate]:
         """Candidates in the order of names, until enough are found and one of them violates no budget."""
-        helpful = [node for node in range(len(self._cluster)) if self._evaluation.verdict(node).code is Code.UNSCHEDULABLE]
+        helpful = [
+            node for node in range(len(self._cluster)) if self._evaluation.verdict(node).code is Code.UNSCHEDULABLE
+        ]
         wanted = self._args.enough_of(len(helpful))
         found: list[Candidate] = []
         for node in sorted(helpful, key=self._cluster.nodes.names.__getitem__):
@@ -167,7 +171,11 @@ class _Search:
                     dry_run.move(kind[at], -1)
                     victims.add(at)
                     violations += at in violating
-        return Candidate(self._cluster.nodes.names[node], tuple(self._cluster.pods[at] for at in important if at in victims), violations)
+        return Candidate(
+            self._cluster.nodes.names[node],
+            tuple(self._cluster.pods[at] for at in important if at in victims),
+            violations,
+        )
 
     def _verdict(self, dry_run: DryRun, node: int) -> Status:
         """The candidate's verdict with the pods nominated to the node there, then without them."""
@@ -190,7 +198,12 @@ class _Search:
             meta = self._cluster.pods[at].metadata
             for position, (budget, matches) in enumerate(self._budgets):
                 same_namespace = budget.metadata.namespace == meta.namespace
-                if not meta.labels or not same_namespace or meta.name in budget.status.disrupted_pods or not matches(meta.labels):
+                if (
+                    not meta.labels
+                    or not same_namespace
+                    or meta.name in budget.status.disrupted_pods
+                    or not matches(meta.labels)
+                ):
                     continue
                 left[position] -= 1
                 if left[position] < 0:
@@ -211,7 +224,9 @@ class _Search:
         return f"0/{len(self._cluster)} nodes are available: {', '.join(parts)}."
 
 
-def _budgets(budgets: Sequence[PodDisruptionBudget]) -> Iterator[tuple[PodDisruptionBudget, Callable[[dict[str, str]], bool]]]:
+def _budgets(
+    budgets: Sequence[PodDisruptionBudget],
+) -> Iterator[tuple[PodDisruptionBudget, Callable[[dict[str, str]], bool]]]:
     """Budgets with their selectors; an absent, empty or malformed one selects nothing here."""
     for budget in budgets:
         try:
@@ -239,7 +254,10 @@ def _best(candidates: Sequence[Candidate]) -> Candidate:
     least = min(order(candidate) for candidate in candidates)
     tied = [candidate for candidate in candidates if order(candidate) == least]
     latest_start = max(_first_start(candidate) for candidate in tied)
-    return min((candidate for candidate in tied if _first_start(candidate) == latest_start), key=lambda candidate: candidate.node)
+    return min(
+        (candidate for candidate in tied if _first_start(candidate) == latest_start),
+        key=lambda candidate: candidate.node,
+    )
 
 
 def _first_start(candidate: Candidate) -> str:

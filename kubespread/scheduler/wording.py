@@ -26,7 +26,8 @@ _OLDER: tuple[tuple[str, int, tuple[str, ...]], ...] = (
     (f"{_SPREAD} (missing required label)", 18, (_SPREAD,)),
     ("node(s) didn't match PersistentVolume's node affinity", 32, ("node(s) had volume node affinity conflict",)),
     (
-        "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod",
+        "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by "
+        "another pod",
         33,
         ("node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode",),
     ),

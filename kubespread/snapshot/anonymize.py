@@ -16,14 +16,14 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from kubespread.kube.annotations import MIGRATED_PLUGINS, NODE_SELECTOR
-from kubespread.kube.cluster_objects import FIELDS
-from kubespread.kube.devices import DeviceClass
+from kubespread.kube.api.annotations import MIGRATED_PLUGINS, NODE_SELECTOR
+from kubespread.kube.api.cluster_objects import FIELDS
+from kubespread.kube.api.core import Container, ContainerImage, PodOS
+from kubespread.kube.api.devices import DeviceClass
+from kubespread.kube.api.meta import KubeObject, ObjectMeta
+from kubespread.kube.api.storage import CSIDriver, CSINodeDriver
+from kubespread.kube.api.volumes import ImageVolumeSource
 from kubespread.kube.images import normalized_image
-from kubespread.kube.meta import KubeObject, ObjectMeta
-from kubespread.kube.objects import Container, ContainerImage, PodOS
-from kubespread.kube.storage import CSIDriver, CSINodeDriver
-from kubespread.kube.volumes import ImageVolumeSource
 from kubespread.manifest.pod_templates import group_of
 from kubespread.snapshot.snapshot import Snapshot
 
@@ -33,24 +33,25 @@ Rename = Callable[[str], str]
 SOURCE = "anonymized"
 _KEPT_FIELDS = frozenset(
     {
-        "deletion_timestamp", "api_version", "kind", "key", "operator", "effect", "topology_key",
-        "when_unsatisfiable", "match_label_keys", "mismatch_label_keys", "node_affinity_policy", "node_taints_policy", "scheduler_name",
-        "restart_policy", "preemption_policy", "action", "protocol", "host_ip", "phase", "start_time", "type", "reason", "access_modes",
-        "volume_mode", "volume_binding_mode", "provisioner", "completion_mode", "driver", "attacher", "declared_features",
-        "caching_mode", "pod_management_policy",
-        "scopes", "scope_name", "operations", "api_groups", "resources",
+        "deletion_timestamp", "api_version", "kind", "key", "operator", "effect", "topology_key", "when_unsatisfiable",
+        "match_label_keys", "mismatch_label_keys", "node_affinity_policy", "node_taints_policy", "scheduler_name",
+        "restart_policy", "preemption_policy", "action", "protocol", "host_ip", "phase", "start_time", "type", "reason",
+        "access_modes", "volume_mode", "volume_binding_mode", "provisioner", "completion_mode", "driver", "attacher",
+        "declared_features", "caching_mode", "pod_management_policy", "scopes", "scope_name", "operations",
+        "api_groups", "resources",
         # Resources by name, and what names a resource.
-        "requests", "limits", "capacity", "allocatable", "allocated_resources", "overhead", "pod_fixed", "max", "min", "default",
-        "default_request", "max_limit_request_ratio", "hard", "used", "maximum_volume_size", "extended_resource_name", "device_class_name",
+        "requests", "limits", "capacity", "allocatable", "allocated_resources", "overhead", "pod_fixed", "max", "min",
+        "default", "default_request", "max_limit_request_ratio", "hard", "used", "maximum_volume_size",
+        "extended_resource_name", "device_class_name",
     }
 )  # fmt: skip
 # CSI drivers and device classes are products, and other names are made of theirs.
 _KEPT_NAMES = (PodOS, CSINodeDriver)
 _KEPT_WORDS = frozenset(
     {
-        "", "default", "kube-system", "kube-public", "kube-node-lease", "system-cluster-critical", "system-node-critical",
-        "linux", "windows", "amd64", "arm64", "true", "false",
-        "privileged", "baseline", "restricted",
+        "", "default", "kube-system", "kube-public", "kube-node-lease", "system-cluster-critical",
+        "system-node-critical", "linux", "windows", "amd64", "arm64", "true", "false", "privileged", "baseline",
+        "restricted",
     }
 )  # fmt: skip
 _NUMBER = re.compile(r"-?\d+")
@@ -82,9 +83,13 @@ def _rename(text: str, names: Mapping[str, str]) -> str:
 
 
 def _composed(snapshot: Snapshot, names: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Names that controllers make of other names, and take apart again: a StatefulSet's pods, and claims made for a pod."""
+    """Names that controllers make of other names, and take apart again: a StatefulSet's pods, and claims made for a
+    pod.
+    """
     claims = {
-        (found.metadata.namespace, found.metadata.name): [claim.metadata.name for claim in found.spec.volume_claim_templates]
+        (found.metadata.namespace, found.metadata.name): [
+            claim.metadata.name for claim in found.spec.volume_claim_templates
+        ]
         for found in snapshot.objects.stateful_sets
     }
     for pod in snapshot.pods:
@@ -158,7 +163,9 @@ class _Renaming:
                 return msgspec.structs.replace(value, names=[self._image(name) for name in value.names])
             case ObjectMeta():
                 renamed = self._fields(value, but="annotations")
-                return msgspec.structs.replace(renamed, annotations=self._annotations(value.annotations), resource_version="")
+                return msgspec.structs.replace(
+                    renamed, annotations=self._annotations(value.annotations), resource_version=""
+                )
             case CSIDriver() | DeviceClass():
                 meta = msgspec.structs.replace(self._value(value.metadata), name=value.metadata.name)
                 return msgspec.structs.replace(self._fields(value), metadata=meta)

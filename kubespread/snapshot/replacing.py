@@ -18,10 +18,11 @@ _NO_UNNAMED = (errno.EOPNOTSUPP, errno.EISDIR, errno.ENOENT, errno.EINVAL)
 
 @contextmanager
 def replacing(path: Path) -> Iterator[IO[bytes]]:
-    """A file that takes the place of ``path`` when all is written; a pipe or device is written to as it is. Raises OSError.
+    """A file that takes the place of ``path`` when all is written; a pipe or device is written to as it is. Raises
+    OSError.
 
-    What is being written has no name where the file system can do that (Linux's own can), so that nothing is left behind
-    however the process dies. Elsewhere it is a hidden file beside ``path``.
+    What is being written has no name where the file system can do that (Linux's own can), so that nothing is left
+    behind however the process dies. Elsewhere it is a hidden file beside ``path``.
     """
     target = path.resolve()
     if target.exists() and not target.is_file():
@@ -43,7 +44,9 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
 
 
 def _opened(target: Path) -> tuple[int, Path, Callable[[], None]]:
-    """A new file in the directory of ``target``, the name it is to have before it is moved there, and what gives it that."""
+    """A new file in the directory of ``target``, the name it is to have before it is moved there, and what gives it
+    that.
+    """
     try:
         if not _UNNAMED:
             raise OSError(errno.EOPNOTSUPP, os.strerror(errno.EOPNOTSUPP))
@@ -55,7 +58,11 @@ def _opened(target: Path) -> tuple[int, Path, Callable[[], None]]:
         return descriptor, Path(name), lambda: None
     partial = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
     # With a directory to start from, os.link follows the link that leads to the open file.
-    return descriptor, partial, lambda: os.link(f"/proc/self/fd/{descriptor}", partial, src_dir_fd=descriptor, follow_symlinks=True)
+    return (
+        descriptor,
+        partial,
+        lambda: os.link(f"/proc/self/fd/{descriptor}", partial, src_dir_fd=descriptor, follow_symlinks=True),
+    )
 
 
 def _mode(target: Path) -> int:

@@ -15,8 +15,8 @@ import msgspec
 
 from kubespread.errors import SnapshotError, UsageError
 from kubespread.escaping import json_escaped
-from kubespread.kube.cluster_objects import FIELDS
-from kubespread.kube.meta import ApiObject
+from kubespread.kube.api.cluster_objects import FIELDS
+from kubespread.kube.api.meta import ApiObject
 from kubespread.manifest.reading import STDIN
 from kubespread.manifest.writer import to_yaml
 from kubespread.snapshot.replacing import replacing
@@ -28,7 +28,9 @@ _COMPRESSION = 4
 
 
 def check_target(path: str) -> None:
-    """Find a name or folder that `save` could not write to, before anything is read. Raises UsageError and SnapshotError."""
+    """Find a name or folder that `save` could not write to, before anything is read. Raises UsageError and
+    SnapshotError.
+    """
     if path == STDIN:
         return
     if not path.endswith(tuple(_FORMS)):
@@ -40,7 +42,8 @@ def check_target(path: str) -> None:
 def save(snapshot: Snapshot, path: str) -> None:
     """Write ``snapshot`` to ``path``: JSON, gzipped JSON or YAML by its suffix, JSON to standard output for ``-``.
 
-    The file is replaced whole or not at all. Raises UsageError for another suffix, SnapshotError when it cannot be written.
+    The file is replaced whole or not at all. Raises UsageError for another suffix, SnapshotError when it cannot be
+    written.
     """
     if path == STDIN:
         _write_out(_json(snapshot))

@@ -12,22 +12,29 @@ import msgspec
 
 from kubespread.errors import SnapshotError
 from kubespread.escaping import escaped
-from kubespread.kube.admission import DEFAULT_NAMESPACE, default_cluster_objects, default_node
-from kubespread.kube.annotations import READ_ANNOTATIONS
-from kubespread.kube.cluster_objects import FIELDS, OTHER_VERSIONS, ClusterObjects, Namespace, PriorityClass, RuntimeClass
-from kubespread.kube.decoding import DecodingError, decode
-from kubespread.kube.devices import DeviceClass
-from kubespread.kube.meta import ApiObject
-from kubespread.kube.objects import Node, Pod
-from kubespread.kube.pod_sharing import PodSharing
-from kubespread.kube.storage import CSIDriver, CSINode, PersistentVolume, StorageClass, VolumeAttachment
-from kubespread.kube.webhooks import (
+from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE, default_cluster_objects, default_node
+from kubespread.kube.admission.webhooks import (
     MutatingAdmissionPolicy,
     MutatingWebhookConfiguration,
     ValidatingAdmissionPolicy,
     ValidatingWebhookConfiguration,
 )
-from kubespread.kube.workloads import DaemonSet, Deployment, Job, ReplicaSet, StatefulSet
+from kubespread.kube.api.annotations import READ_ANNOTATIONS
+from kubespread.kube.api.cluster_objects import (
+    FIELDS,
+    OTHER_VERSIONS,
+    ClusterObjects,
+    Namespace,
+    PriorityClass,
+    RuntimeClass,
+)
+from kubespread.kube.api.core import Node, Pod
+from kubespread.kube.api.decoding import DecodingError, decode
+from kubespread.kube.api.devices import DeviceClass
+from kubespread.kube.api.meta import ApiObject
+from kubespread.kube.api.pod_sharing import PodSharing
+from kubespread.kube.api.storage import CSIDriver, CSINode, PersistentVolume, StorageClass, VolumeAttachment
+from kubespread.kube.api.workloads import DaemonSet, Deployment, Job, ReplicaSet, StatefulSet
 from kubespread.manifest.pod_templates import full_kind, holds_pods, skipped_gaps
 from kubespread.manifest.stream import Found
 
@@ -107,11 +114,16 @@ class Snapshot:
     def stamped(self, source: str) -> Snapshot:
         """The same, said to be read from ``source`` now where it does not say already where and when it was taken."""
         known = self.origin
-        return replace(self, origin=msgspec.structs.replace(known, source=known.source or escaped(source), time=known.time or _now()))
+        return replace(
+            self,
+            origin=msgspec.structs.replace(known, source=known.source or escaped(source), time=known.time or _now()),
+        )
 
     @classmethod
     def from_objects(cls, objects: Iterable[Mapping[str, Any]]) -> Snapshot:
-        """A snapshot of plain objects with ``apiVersion`` and ``kind``. Raises SnapshotError for values of the wrong type."""
+        """A snapshot of plain objects with ``apiVersion`` and ``kind``. Raises SnapshotError for values of the wrong
+        type.
+        """
         builder = SnapshotBuilder()
         for data in objects:
             builder.add_plain(data)
@@ -125,7 +137,9 @@ class TypedReader:
         self._sharing = PodSharing()
 
     def read(self, found: Found) -> ApiObject | None:
-        """The object, None for a kind that scheduling does not read. Raises DecodingError for a value of the wrong type."""
+        """The object, None for a kind that scheduling does not read. Raises DecodingError for a value of the wrong
+        type.
+        """
         cls = READ_KINDS.get((found.api_version, found.kind))
         if cls is None:
             return None
@@ -154,7 +168,10 @@ class TypedReader:
         meta = found.metadata
         if meta.annotations:
             meta.annotations = {name: value for name, value in meta.annotations.items() if name in READ_ANNOTATIONS}
-        if isinstance(found, Deployment | ReplicaSet | StatefulSet | DaemonSet | Job) and found.spec.template is not None:
+        if (
+            isinstance(found, Deployment | ReplicaSet | StatefulSet | DaemonSet | Job)
+            and found.spec.template is not None
+        ):
             self._sharing.share_template(found.spec.template)
         return found
 
@@ -189,7 +206,8 @@ class SnapshotBuilder:
         self._listed: set[str] = set()
         self._origin = Origin()
         self.nodes_listed = False
-        """Whether a source listed nodes, even if it found none: an empty cluster is an answer, a forgotten kind is not."""
+        """Whether a source listed nodes, even if it found none: an empty cluster is an answer, a forgotten kind is not.
+        """
 
     def receive(self, found: Found) -> None:
         """Take one object of a text. Raises DecodingError for a value of the wrong type."""
@@ -201,7 +219,9 @@ class SnapshotBuilder:
             kind = full_kind(found.api_version, found.kind)
             self.skip(kind)
             # Few objects are worth decoding to see whether they hold pods.
-            if (found.data is not None or _CONTAINER in found.text) and holds_pods(found.api_version, found.kind, found.plain):
+            if (found.data is not None or _CONTAINER in found.text) and holds_pods(
+                found.api_version, found.kind, found.plain
+            ):
                 self._with_pods.append(kind)
 
     def add_plain(self, data: Mapping[str, Any]) -> None:
@@ -263,7 +283,10 @@ class SnapshotBuilder:
         others = ClusterObjects(**by_field, listed=frozenset(listed), unread=self._origin.unread)
         default_cluster_objects(others)
         faults, files = self._faults.lines, self._unreadable.lines
-        unread = (*(f"unreadable file: {fault}" for fault in files), *(f"unreadable object: {fault}" for fault in faults))
+        unread = (
+            *(f"unreadable file: {fault}" for fault in files),
+            *(f"unreadable object: {fault}" for fault in faults),
+        )
         gaps = (*self._origin.gaps, *skipped_gaps(self._with_pods), *unread)
         origin = msgspec.structs.replace(self._origin, listed=tuple(sorted(listed)), gaps=tuple(dict.fromkeys(gaps)))
         return Snapshot(nodes, pods, others, dict(self._skipped), origin, faults)

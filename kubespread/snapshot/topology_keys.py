@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterable, Sequence
 
 from kubespread.errors import UsageError
-from kubespread.kube.objects import Node
+from kubespread.kube.api.core import Node
 
 SHORT_KEYS = {
     "hostname": "kubernetes.io/hostname",
@@ -30,7 +30,9 @@ def check_topology_keys(keys: Iterable[str], nodes: Sequence[Node], constraint_k
     known = _label_keys(nodes) | set(constraint_keys)
     unknown = [key for key in dict.fromkeys(keys) if key not in known]
     if unknown:
-        raise UsageError(*(f"no node and no constraint has the topology key {key!r}{_near(key, known)}" for key in unknown))
+        raise UsageError(
+            *(f"no node and no constraint has the topology key {key!r}{_near(key, known)}" for key in unknown)
+        )
 
 
 def _label_keys(nodes: Sequence[Node]) -> set[str]:
@@ -45,7 +47,10 @@ def _near(key: str, known: set[str]) -> str:
             by_spelling.setdefault(spelling, []).append(full)
     spellings = (key, key.rpartition("/")[2])
     close = dict.fromkeys(
-        full for spelled in spellings for match in difflib.get_close_matches(spelled, by_spelling) for full in by_spelling[match]
+        full
+        for spelled in spellings
+        for match in difflib.get_close_matches(spelled, by_spelling)
+        for full in by_spelling[match]
     )
     if close:
         return f"; did you mean {' or '.join(close)}?"

@@ -106,7 +106,9 @@ class FakeApi:
     def _page(self, request: Request) -> Answer:
         *_, plural = request.path.split("/")
         version = request.path.removeprefix("/apis/").removeprefix("/api/").removesuffix(f"/{plural}")
-        items = [found for found in self.objects if found["apiVersion"] == version and plural_of(found["kind"]) == plural]
+        items = [
+            found for found in self.objects if found["apiVersion"] == version and plural_of(found["kind"]) == plural
+        ]
         if "fieldSelector" in request.query:
             items = [found for found in items if found.get("status", {}).get("phase") not in ("Succeeded", "Failed")]
         start = int(request.query.get("continue", "0"))
@@ -115,12 +117,23 @@ class FakeApi:
         if start + limit < len(items):
             metadata["continue"] = str(start + limit)
         kind = KINDS_BY_PLURAL.get(plural, plural.capitalize())
-        page = [{key: value for key, value in item.items() if key not in ("apiVersion", "kind")} for item in items[start : start + limit]]
-        return Answer(body=json.dumps({"kind": f"{kind}List", "apiVersion": version, "metadata": metadata, "items": page}))
+        page = [
+            {key: value for key, value in item.items() if key not in ("apiVersion", "kind")}
+            for item in items[start : start + limit]
+        ]
+        return Answer(
+            body=json.dumps({"kind": f"{kind}List", "apiVersion": version, "metadata": metadata, "items": page})
+        )
 
-    def kubeconfig(self, directory: Path, *, user: Data | None = None, cluster: Data | None = None, namespace: str = "") -> Path:
+    def kubeconfig(
+        self, directory: Path, *, user: Data | None = None, cluster: Data | None = None, namespace: str = ""
+    ) -> Path:
         """A kubeconfig file that leads here."""
-        given = {"server": self.url, "certificate-authority-data": base64.b64encode(self.ca).decode()} if cluster is None else cluster
+        given = (
+            {"server": self.url, "certificate-authority-data": base64.b64encode(self.ca).decode()}
+            if cluster is None
+            else cluster
+        )
         context = {"cluster": "test", "user": "tester", **({"namespace": namespace} if namespace else {})}
         config = {
             "apiVersion": "v1",
@@ -183,7 +196,11 @@ def serving(api: FakeApi, *, client_certificates: bool = False) -> Iterator[Fake
             zipped = len(body) > 1000 and "gzip" in self.headers.get("Accept-Encoding", "")
             body = gzip.compress(body) if zipped else body
             self.send_response(answer.status)
-            for name, value in {"Content-Type": "application/json", "Content-Length": str(len(body)), **answer.headers}.items():
+            for name, value in {
+                "Content-Type": "application/json",
+                "Content-Length": str(len(body)),
+                **answer.headers,
+            }.items():
                 self.send_header(name.replace("_", "-"), value)
             if zipped:
                 self.send_header("Content-Encoding", "gzip")
@@ -223,7 +240,10 @@ def serving(api: FakeApi, *, client_certificates: bool = False) -> Iterator[Fake
     threading.Thread(target=server.serve_forever, daemon=True).start()
     api.url = f"https://127.0.0.1:{server.server_port}"
     api.ca, api.other_ca = authority.cert_pem.bytes(), stranger.cert_pem.bytes()
-    api.client_key, api.client_cert = client.private_key_pem.bytes(), b"".join(blob.bytes() for blob in client.cert_chain_pems)
+    api.client_key, api.client_cert = (
+        client.private_key_pem.bytes(),
+        b"".join(blob.bytes() for blob in client.cert_chain_pems),
+    )
     try:
         yield api
     finally:

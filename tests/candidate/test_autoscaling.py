@@ -13,7 +13,12 @@ SPEC: Data = {
     "selector": {"matchLabels": {"app": "web"}},
     "template": {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "c", "image": "x"}]}},
 }
-WEB: Data = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web", "namespace": "shop"}, "spec": SPEC}
+WEB: Data = {
+    "apiVersion": "apps/v1",
+    "kind": "Deployment",
+    "metadata": {"name": "web", "namespace": "shop"},
+    "spec": SPEC,
+}
 
 
 def autoscaler(version: str = "v2", namespace: str = "shop", kind: str = "Deployment", **spec: Any) -> Data:

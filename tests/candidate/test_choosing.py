@@ -35,7 +35,11 @@ CHOSEN: dict[str, tuple[Data, str, tuple[str, str]]] = {
     "by kind and name": (TWICE, "Deployment/api", ("default", "api")),
     "by namespace, kind and name": (TWICE, "shop/Deployment/web", ("shop", "web")),
     "by the namespace it will get": (TWICE, "default/Deployment/web", ("default", "web")),
-    "by the beginning of a generated name": (listed(job(generateName="pi-"), job(name="e")), "Job/pi-", ("default", "pi-")),
+    "by the beginning of a generated name": (
+        listed(job(generateName="pi-"), job(name="e")),
+        "Job/pi-",
+        ("default", "pi-"),
+    ),
 }
 
 
@@ -57,7 +61,11 @@ REFUSED: dict[str, tuple[Data, str | None, str]] = {
         None,
         "<object>: several workloads (Deployment/a, Pod/b); choose one with --name",
     ),
-    "part of a name": (listed(deployment("my-web"), pod("b")), "web", "<object>: no workload named 'web'; found Deployment/my-web, Pod/b"),
+    "part of a name": (
+        listed(deployment("my-web"), pod("b")),
+        "web",
+        "<object>: no workload named 'web'; found Deployment/my-web, Pod/b",
+    ),
 }
 
 
@@ -83,7 +91,9 @@ def test_one_workload_given_twice_is_refused() -> None:
         kubespread.simulate_together(CLUSTER, [listed(deployment("web"), deployment("web"))])
 
 
-@pytest.mark.parametrize("made", [job(generateName="pi-"), {**deployment("web"), "metadata": {"generateName": "web-"}}, job(name="pi")])
+@pytest.mark.parametrize(
+    "made", [job(generateName="pi-"), {**deployment("web"), "metadata": {"generateName": "web-"}}, job(name="pi")]
+)
 def test_a_name_may_be_generated(made: Any) -> None:
     (report,) = kubespread.simulate_together(CLUSTER, [made])
     assert report.placed == 1
@@ -91,5 +101,6 @@ def test_a_name_may_be_generated(made: Any) -> None:
 
 def test_two_of_one_generated_name_are_two() -> None:
     assert [
-        report.placed for report in kubespread.simulate_together(CLUSTER, [listed(job(generateName="pi-"), job(generateName="pi-"))])
+        report.placed
+        for report in kubespread.simulate_together(CLUSTER, [listed(job(generateName="pi-"), job(generateName="pi-"))])
     ] == [1, 1]

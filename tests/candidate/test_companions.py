@@ -29,7 +29,11 @@ def storage_class(name: str, *, default: bool = False) -> Data:
 
 
 CLAIMED = pod(volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}])
-CLAIM = named("PersistentVolumeClaim", "data", spec={"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}})
+CLAIM = named(
+    "PersistentVolumeClaim",
+    "data",
+    spec={"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
+)
 OTHER_CLAIM = {**CLAIM, "metadata": {"name": "other"}}
 
 
@@ -55,11 +59,18 @@ def test_a_claim_beside_its_pod_may_bring_its_class() -> None:
 def test_a_claim_that_is_bound_already_stays_so() -> None:
     on_b = {
         "required": {
-            "nodeSelectorTerms": [{"matchExpressions": [{"key": "topology.kubernetes.io/zone", "operator": "In", "values": ["b"]}]}]
+            "nodeSelectorTerms": [
+                {"matchExpressions": [{"key": "topology.kubernetes.io/zone", "operator": "In", "values": ["b"]}]}
+            ]
         }
     }
-    volume = named("PersistentVolume", "pv", spec={"nodeAffinity": on_b, "claimRef": {"namespace": "default", "name": "data"}})
-    bound = {**CLAIM, "metadata": {"name": "data", "namespace": "default", "annotations": {"pv.kubernetes.io/bind-completed": "yes"}}}
+    volume = named(
+        "PersistentVolume", "pv", spec={"nodeAffinity": on_b, "claimRef": {"namespace": "default", "name": "data"}}
+    )
+    bound = {
+        **CLAIM,
+        "metadata": {"name": "data", "namespace": "default", "annotations": {"pv.kubernetes.io/bind-completed": "yes"}},
+    }
     bound["spec"] = {**CLAIM["spec"], "volumeName": "pv"}
     assert ask(listed(CLAIM, CLAIMED), bound, volume).feasible == ("n2",)
 
@@ -119,7 +130,9 @@ def test_a_namespace_is_the_one_asked_for() -> None:
 
 
 def test_objects_may_come_in_a_file_of_their_own(tmp_path: Path) -> None:
-    (tmp_path / "class.yaml").write_text("{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: high}, value: 7}")
+    (tmp_path / "class.yaml").write_text(
+        "{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: high}, value: 7}"
+    )
     (tmp_path / "pod.yaml").write_text(
         "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {priorityClassName: high, containers: [{name: c, image: x}]}}"
     )
@@ -153,14 +166,20 @@ def test_a_job_beside_its_service_is_spread_by_it() -> None:
     template = {"metadata": {"labels": {"foo": "bar"}}, "spec": {**pod()["spec"], "restartPolicy": "Never"}}
     job = named("Job", "j", "batch/v1", spec={"completions": 2, "parallelism": 2, "template": template})
     cluster = kubespread.Snapshot.from_objects(NODES)
-    (report,) = kubespread.simulate_together(cluster, [listed(job, owner("Service", "s", {"foo": "bar"}, api_version="v1"))])
+    (report,) = kubespread.simulate_together(
+        cluster, [listed(job, owner("Service", "s", {"foo": "bar"}, api_version="v1"))]
+    )
     zones = Counter("b" if placement.node == "n2" else "a" for placement in report.placements)
     assert zones == {"a": 1, "b": 1}
 
 
 def test_an_amount_that_is_none_is_a_fault_and_not_a_crash() -> None:
     limits = named("LimitRange", "lr", spec={"limits": [{"type": "Container", "max": {"cpu": "lots"}}]})
-    with pytest.raises(kubespread.ManifestError, match=r"spec.limits\[0\].max\[cpu\]: .*quantities must match the regular expression"):
+    with pytest.raises(
+        kubespread.ManifestError, match=r"spec.limits\[0\].max\[cpu\]: .*quantities must match the regular expression"
+    ):
         ask(listed(limits, pod()))
-    with pytest.raises(kubespread.SnapshotError, match=r"^LimitRange default/lr: spec.limits\[0\].max\[cpu\]: quantities must match"):
+    with pytest.raises(
+        kubespread.SnapshotError, match=r"^LimitRange default/lr: spec.limits\[0\].max\[cpu\]: quantities must match"
+    ):
         ask(pod(), limits)

@@ -15,7 +15,9 @@ SERVER_SET: Data = {
     "resourceVersion": "4711",
     "creationTimestamp": "2026-11-20T10:00:00Z",
     "generation": 1,
-    "managedFields": [{"manager": "kube-controller-manager", "operation": "Update", "apiVersion": "v1", "fieldsV1": {"f:spec": {}}}],
+    "managedFields": [
+        {"manager": "kube-controller-manager", "operation": "Update", "apiVersion": "v1", "fieldsV1": {"f:spec": {}}}
+    ],
 }
 STATUS: Data = {
     "phase": "Running",
@@ -23,14 +25,25 @@ STATUS: Data = {
     "hostIP": "10.0.0.1",
     "podIPs": [{"ip": "10.1.0.1"}],
     "startTime": "2026-11-20T10:00:01Z",
-    "conditions": [{"type": "Ready", "status": "True", "lastProbeTime": None, "lastTransitionTime": "2026-11-20T10:00:02Z"}],
-    "containerStatuses": [{"name": "main", "ready": True, "restartCount": 0, "state": {"running": {"startedAt": "2026-11-20T10:00:02Z"}}}],
+    "conditions": [
+        {"type": "Ready", "status": "True", "lastProbeTime": None, "lastTransitionTime": "2026-11-20T10:00:02Z"}
+    ],
+    "containerStatuses": [
+        {"name": "main", "ready": True, "restartCount": 0, "state": {"running": {"startedAt": "2026-11-20T10:00:02Z"}}}
+    ],
 }
 
 
 def stored(name: str = "web-abc12", on: str | None = "n0", *, status: Data = STATUS, **more: Any) -> Data:
-    made = pod(name, on, serviceAccountName="default", terminationGracePeriodSeconds=30, enableServiceLinks=True, **more)
-    metadata = {**made["metadata"], **SERVER_SET, "generateName": "web-", "ownerReferences": owned_by("ReplicaSet", "web")}
+    made = pod(
+        name, on, serviceAccountName="default", terminationGracePeriodSeconds=30, enableServiceLinks=True, **more
+    )
+    metadata = {
+        **made["metadata"],
+        **SERVER_SET,
+        "generateName": "web-",
+        "ownerReferences": owned_by("ReplicaSet", "web"),
+    }
     return {**made, "metadata": metadata, "status": status}
 
 
@@ -44,7 +57,11 @@ RUNS = "pod default/web-abc12 runs on n0; it is asked about as if it were schedu
 def test_a_running_pod_is_asked_about_without_itself() -> None:
     running = stored(constraints=[hard(ZONE)])
     report = ask(running, running)
-    assert (report.feasible, report.notes, report.constraints[0].domains[0].matching) == (("n0", "n1", "n2"), (RUNS,), 0)
+    assert (report.feasible, report.notes, report.constraints[0].domains[0].matching) == (
+        ("n0", "n1", "n2"),
+        (RUNS,),
+        0,
+    )
 
 
 def test_a_running_pod_of_another_cluster_is_asked_about_too() -> None:
@@ -54,7 +71,10 @@ def test_a_running_pod_of_another_cluster_is_asked_about_too() -> None:
 
 def test_a_pending_pod_is_asked_about_as_it_stands() -> None:
     report = ask(
-        stored(on=None, status={"phase": "Pending", "conditions": [{"type": "PodScheduled", "status": "False", "message": "0/3"}]})
+        stored(
+            on=None,
+            status={"phase": "Pending", "conditions": [{"type": "PodScheduled", "status": "False", "message": "0/3"}]},
+        )
     )
     assert (report.feasible, report.notes) == (("n0", "n1", "n2"), ())
 
@@ -67,7 +87,9 @@ def test_label_keys_are_merged_once() -> None:
 
 
 def test_a_pod_that_has_ended_is_not_scheduled_again() -> None:
-    with pytest.raises(kubespread.UsageError, match=r"^pod default/web-abc12 has ended \(Failed\): it is not scheduled again$"):
+    with pytest.raises(
+        kubespread.UsageError, match=r"^pod default/web-abc12 has ended \(Failed\): it is not scheduled again$"
+    ):
         ask(stored(status={"phase": "Failed"}))
 
 
@@ -80,14 +102,26 @@ def test_a_manifest_that_names_its_node_is_said_to_need_no_scheduler() -> None:
 
 
 def workload(kind: str, api_version: str = "apps/v1", **spec: Any) -> Data:
-    template = {"metadata": {"creationTimestamp": None, "labels": {"foo": "bar"}}, "spec": pod(constraints=[hard(ZONE)])["spec"]}
+    template = {
+        "metadata": {"creationTimestamp": None, "labels": {"foo": "bar"}},
+        "spec": pod(constraints=[hard(ZONE)])["spec"],
+    }
     selector = {} if kind in ("Job", "CronJob") else {"selector": {"matchLabels": {"foo": "bar"}}}
     return {
         "apiVersion": api_version,
         "kind": kind,
-        "metadata": {"name": "web", "namespace": "default", **SERVER_SET, "annotations": {"deployment.kubernetes.io/revision": "3"}},
+        "metadata": {
+            "name": "web",
+            "namespace": "default",
+            **SERVER_SET,
+            "annotations": {"deployment.kubernetes.io/revision": "3"},
+        },
         "spec": {**selector, "template": template, **spec},
-        "status": {"replicas": 2, "conditions": [{"type": "Available", "lastUpdateTime": "2026-11-20T10:00:00Z"}], "observedGeneration": 3},
+        "status": {
+            "replicas": 2,
+            "conditions": [{"type": "Available", "lastUpdateTime": "2026-11-20T10:00:00Z"}],
+            "observedGeneration": 3,
+        },
     }
 
 
@@ -97,7 +131,10 @@ WORKLOADS = {
     "Job": workload("Job", "batch/v1", backoffLimit=6, suspend=False),
     "CronJob": {
         **workload("CronJob", "batch/v1"),
-        "spec": {"schedule": "* * * * *", "jobTemplate": {"metadata": {}, "spec": {"template": workload("Job")["spec"]["template"]}}},
+        "spec": {
+            "schedule": "* * * * *",
+            "jobTemplate": {"metadata": {}, "spec": {"template": workload("Job")["spec"]["template"]}},
+        },
     },
 }
 

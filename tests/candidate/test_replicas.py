@@ -49,5 +49,7 @@ def test_what_counts_as_a_replica(case: str) -> None:
 
 
 def test_adoption_is_said() -> None:
-    report = kubespread.simulate(kubespread.Snapshot.from_objects([*hosts("a", "b"), pod("stray", "n0")]), workload("ReplicaSet"))
+    report = kubespread.simulate(
+        kubespread.Snapshot.from_objects([*hosts("a", "b"), pod("stray", "n0")]), workload("ReplicaSet")
+    )
     assert report.notes == ("its controller adopts pods that match its selector and have no controller: stray",)

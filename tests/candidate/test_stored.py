@@ -29,7 +29,10 @@ def workload(kind: str, name: str, *, template: Data = TEMPLATE, api_version: st
 
 def replica_set(name: str, revision: str, *, template: Data = TEMPLATE, owner: str = "web") -> Data:
     made = workload("ReplicaSet", name, template={**template, "metadata": {"labels": HASHED}})
-    made["metadata"] |= {"annotations": {"deployment.kubernetes.io/revision": revision}, "ownerReferences": owned_by("Deployment", owner)}
+    made["metadata"] |= {
+        "annotations": {"deployment.kubernetes.io/revision": revision},
+        "ownerReferences": owned_by("Deployment", owner),
+    }
     return made
 
 
@@ -47,11 +50,15 @@ def test_a_running_pod_is_asked_about_without_itself() -> None:
     running = pod("web", "n0", constraints=[hard("topology.kubernetes.io/zone")])
     report = ask("pod/web", running)
     assert (report.feasible, report.constraints[0].domains[0].matching) == (("n0", "n1", "n2"), 0)
-    assert report.notes == ("pod default/web runs on n0; it is asked about as if it were scheduled again, without itself",)
+    assert report.notes == (
+        "pod default/web runs on n0; it is asked about as if it were scheduled again, without itself",
+    )
 
 
 def test_asking_changes_nothing_of_the_snapshot() -> None:
-    snapshot = kubespread.Snapshot.from_objects([*hosts("a", "b"), pod("web", "n0", constraints=[hard()]), pod("other", "n0")])
+    snapshot = kubespread.Snapshot.from_objects(
+        [*hosts("a", "b"), pod("web", "n0", constraints=[hard()]), pod("other", "n0")]
+    )
     first = kubespread.explain(snapshot, "pod/web", kubespread.Scheduler(kube_version="1.20"))
     assert kubespread.explain(snapshot, "pod/web", kubespread.Scheduler(kube_version="1.20")) == first
     assert [found.spec.node_name for found in snapshot.pods] == ["n0", "n0"]
@@ -64,15 +71,22 @@ def test_a_pod_that_is_being_deleted_is_said_to_be() -> None:
 
 
 def test_a_pod_that_has_ended_cannot_be_asked_about() -> None:
-    with pytest.raises(kubespread.UsageError, match=r"^pod default/web has ended \(Succeeded\): it is not scheduled again$"):
+    with pytest.raises(
+        kubespread.UsageError, match=r"^pod default/web has ended \(Succeeded\): it is not scheduled again$"
+    ):
         ask("pod/web", {**pod("web"), "status": {"phase": "Succeeded"}})
 
 
 def test_a_deployment_is_one_more_pod_of_its_current_replica_set() -> None:
     running = pod("web-1", "n2", labels=HASHED)
-    report = ask("deploy/web", workload("Deployment", "web"), replica_set("web-old", "9"), replica_set("web-new", "10"), running)
+    report = ask(
+        "deploy/web", workload("Deployment", "web"), replica_set("web-old", "9"), replica_set("web-new", "10"), running
+    )
     assert report.constraints[0].selector == "foo=bar,pod-template-hash=real"
-    assert (report.feasible, report.notes) == (("n0", "n1"), ("deployment web: as another pod of its ReplicaSet web-new",))
+    assert (report.feasible, report.notes) == (
+        ("n0", "n1"),
+        ("deployment web: as another pod of its ReplicaSet web-new",),
+    )
 
 
 def test_a_deployment_whose_template_is_not_rolled_out_is_its_own_template() -> None:
@@ -118,12 +132,17 @@ def test_a_replication_controller() -> None:
 def test_the_namespace_decides() -> None:
     objects = [pod("web", namespace="shop"), pod("web", namespace="bank")]
     assert ask("pod/web", *objects, namespace="shop").pod.namespace == "shop"
-    with pytest.raises(kubespread.UsageError, match=r'^pods "web" not found in namespace default; there is one in namespace bank, shop$'):
+    with pytest.raises(
+        kubespread.UsageError,
+        match=r'^pods "web" not found in namespace default; there is one in namespace bank, shop$',
+    ):
         ask("pod/web", *objects)
 
 
 def test_a_file_of_that_name_is_the_manifest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "pod").mkdir()
-    (tmp_path / "pod" / "web").write_text("{apiVersion: v1, kind: Pod, metadata: {name: mine}, spec: {containers: [{name: c, image: x}]}}")
+    (tmp_path / "pod" / "web").write_text(
+        "{apiVersion: v1, kind: Pod, metadata: {name: mine}, spec: {containers: [{name: c, image: x}]}}"
+    )
     assert ask("pod/web", pod("web")).pod.name == "mine"

@@ -19,7 +19,9 @@ CLUSTER = str(FIXTURES / "clusters" / "docs-4-nodes.yaml")
 SIMULATE_SCHEMA = json.loads((ROOT / "docs" / "schema" / "simulate-report.json").read_text())
 SCHEMA = json.loads((ROOT / "docs" / "schema" / "explain-report.json").read_text())
 
-PROXY_VARIABLES = tuple(spelled for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY") for spelled in (name, name.lower()))
+PROXY_VARIABLES = tuple(
+    spelled for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY") for spelled in (name, name.lower())
+)
 _MEDDLING_VARIABLES = (
     "NO_COLOR",
     "FORCE_COLOR",
@@ -59,7 +61,9 @@ def environment(**more: str) -> dict[str, str]:
     return {**clean, "TERM": "xterm", "HOME": "/nonexistent", **more}
 
 
-def run(*arguments: str | Path, stdin: bytes | None = None, cwd: Path | None = None, env: dict[str, str] | None = None) -> Result:
+def run(
+    *arguments: str | Path, stdin: bytes | None = None, cwd: Path | None = None, env: dict[str, str] | None = None
+) -> Result:
     """``kubespread ARGUMENTS``; without ``stdin`` standard input is /dev/null."""
     done = subprocess.run(
         [str(PROGRAM), *map(str, arguments)],
@@ -89,5 +93,13 @@ def shown_on(terminal: int) -> bytes:
 def shell(command: str, cwd: Path | None = None) -> Result:
     """A line of bash in which ``kubespread`` is the program under test; pipelines fail with their last failing part."""
     env = environment(PATH=f"{PROGRAM.parent}{os.pathsep}{os.environ['PATH']}", POD=POD, CLUSTER=CLUSTER)
-    done = subprocess.run(["bash", "-c", command], capture_output=True, stdin=subprocess.DEVNULL, cwd=cwd, env=env, timeout=60, check=False)
+    done = subprocess.run(
+        ["bash", "-c", command],
+        capture_output=True,
+        stdin=subprocess.DEVNULL,
+        cwd=cwd,
+        env=env,
+        timeout=60,
+        check=False,
+    )
     return Result(done.returncode, done.stdout.decode(), done.stderr.decode())

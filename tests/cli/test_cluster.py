@@ -21,7 +21,9 @@ from tests.cli.support import CLUSTER, POD, PROGRAM, environment, run, shown_on
 
 
 def _plugin(program: str) -> Data:
-    return {"exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": sys.executable, "args": ["-c", program]}}
+    return {
+        "exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": sys.executable, "args": ["-c", program]}
+    }
 
 
 PENDING = {**pod("waiting", labels={"app": "x"}), "status": {"phase": "Pending"}}
@@ -29,7 +31,11 @@ PENDING = {**pod("waiting", labels={"app": "x"}), "status": {"phase": "Pending"}
 
 @pytest.fixture
 def server() -> Iterator[FakeApi]:
-    objects = [*hosts("a", "b"), *({**pod(f"p{copy}", "n0"), "status": {"phase": "Running"}} for copy in range(3)), PENDING]
+    objects = [
+        *hosts("a", "b"),
+        *({**pod(f"p{copy}", "n0"), "status": {"phase": "Running"}} for copy in range(3)),
+        PENDING,
+    ]
     with serving(FakeApi(objects=objects)) as api:
         yield api
 
@@ -40,13 +46,32 @@ def test_without_a_snapshot_the_current_context_is_asked(server: FakeApi, tmp_pa
 
 
 def test_the_flags_are_kubectls(server: FakeApi, tmp_path: Path) -> None:
-    flags = ["--context", "here", "--cluster", "test", "--user", "tester", "--as", "jane", "--as-group", "a", "--as-group", "b"]
+    flags = [
+        "--context",
+        "here",
+        "--cluster",
+        "test",
+        "--user",
+        "tester",
+        "--as",
+        "jane",
+        "--as-group",
+        "a",
+        "--as-group",
+        "b",
+    ]
     sizes = ["--chunk-size", "2", "--request-timeout", "1m"]
     result = run("explain", "po/p0", "--kubeconfig", server.kubeconfig(tmp_path), *flags, *sizes, "-o", "json")
     assert (result.code, result.report["feasible"]) == (0, ["n1", "n0"])
-    assert result.report["notes"] == ["pod default/p0 runs on n0; it is asked about as if it were scheduled again, without itself"]
+    assert result.report["notes"] == [
+        "pod default/p0 runs on n0; it is asked about as if it were scheduled again, without itself"
+    ]
     last = server.requests[-1]
-    assert (last.query["limit"], last.headers["impersonate-user"], last.headers["impersonate-group"]) == ("2", ["jane"], ["a", "b"])
+    assert (last.query["limit"], last.headers["impersonate-user"], last.headers["impersonate-group"]) == (
+        "2",
+        ["jane"],
+        ["a", "b"],
+    )
 
 
 def test_a_snapshot_of_the_environment_comes_before_the_cluster(server: FakeApi, tmp_path: Path) -> None:
@@ -81,14 +106,20 @@ def test_an_unreachable_cluster_is_one_line_in_time(tmp_path: Path) -> None:
     # 192.0.2.0/24 is reserved for documentation: packets to it are dropped, or refused at once.
     api = FakeApi(url="https://192.0.2.1:6443")
     began = time.monotonic()
-    result = run("explain", POD, "--kubeconfig", api.kubeconfig(tmp_path, cluster={"server": api.url}), "--request-timeout", "1s")
+    result = run(
+        "explain", POD, "--kubeconfig", api.kubeconfig(tmp_path, cluster={"server": api.url}), "--request-timeout", "1s"
+    )
     assert (result.code, result.out, result.err.count("\n")) == (3, "", 1)
     assert result.err.startswith("error: https://192.0.2.1:6443: ")
     assert time.monotonic() - began < 10
 
 
 MISUSES = {
-    "an unknown context": (["--context", "nope"], 2, 'error: context "nope" does not exist in the kubeconfig; it has here\n'),
+    "an unknown context": (
+        ["--context", "nope"],
+        2,
+        'error: context "nope" does not exist in the kubeconfig; it has here\n',
+    ),
     "no duration": (
         ["--request-timeout", "soon"],
         2,
@@ -158,7 +189,9 @@ LEAKS: dict[str, dict[str, Any]] = {
     "a token that is refused": {"user": {"token": SECRET}},
     "a plugin that complains": {"user": _plugin(f"import sys; sys.exit('no {SECRET}')")},
     "a plugin that prints something else": {"user": _plugin(f"print('{SECRET}')")},
-    "a proxy that is not there": {"cluster": {"server": "https://example.com", "proxy-url": f"http://me:{SECRET}@127.0.0.1:9"}},
+    "a proxy that is not there": {
+        "cluster": {"server": "https://example.com", "proxy-url": f"http://me:{SECRET}@127.0.0.1:9"}
+    },
     "a server that is not there": {"cluster": {"server": f"https://me:{SECRET}@127.0.0.1:9"}},
     "a server that is no URL": {"cluster": {"server": f"https://me:{SECRET}@127.0.0.1:99999"}},
     "a token in a place of another type": {"user": {"exec": SECRET}},
@@ -211,9 +244,18 @@ def test_an_interrupt_ends_at_once(server: FakeApi, tmp_path: Path) -> None:
 
 def test_a_person_who_waits_sees_how_it_goes_on(server: FakeApi, tmp_path: Path) -> None:
     server.faults.append(lambda request: time.sleep(1.5) if request.path == "/api/v1/pods" else None)
-    command = [str(PROGRAM), "snapshot", "--kubeconfig", str(server.kubeconfig(tmp_path)), "-o", str(tmp_path / "s.json")]
+    command = [
+        str(PROGRAM),
+        "snapshot",
+        "--kubeconfig",
+        str(server.kubeconfig(tmp_path)),
+        "-o",
+        str(tmp_path / "s.json"),
+    ]
     master, slave = pty.openpty()
-    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=slave, env=environment()) as process:
+    with subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=slave, env=environment()
+    ) as process:
         os.close(slave)
         shown = shown_on(master)
         assert process.stdout is not None
@@ -226,5 +268,15 @@ def test_a_person_who_waits_sees_how_it_goes_on(server: FakeApi, tmp_path: Path)
 def test_nothing_secret_is_left_behind(server: FakeApi, tmp_path: Path) -> None:
     temporary = tmp_path / "tmp"
     temporary.mkdir()
-    run("snapshot", "--kubeconfig", server.kubeconfig(tmp_path), "-o", tmp_path / "s.json", env={"TMPDIR": str(temporary)})
-    assert (list(temporary.iterdir()), json.loads((tmp_path / "s.json").read_text())["kubespread"]["source"]) == ([], "context here")
+    run(
+        "snapshot",
+        "--kubeconfig",
+        server.kubeconfig(tmp_path),
+        "-o",
+        tmp_path / "s.json",
+        env={"TMPDIR": str(temporary)},
+    )
+    assert (list(temporary.iterdir()), json.loads((tmp_path / "s.json").read_text())["kubespread"]["source"]) == (
+        [],
+        "context here",
+    )

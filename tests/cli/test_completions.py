@@ -44,7 +44,9 @@ def test_bash_accepts_its_script() -> None:
 
 def test_as_a_kubectl_plugin_it_calls_itself_so(tmp_path: Path) -> None:
     plugin = PROGRAM.with_name("kubectl-kubespread")
-    done = subprocess.run([str(plugin), "explain", "--foo"], capture_output=True, env=environment(), text=True, check=False, cwd=tmp_path)
+    done = subprocess.run(
+        [str(plugin), "explain", "--foo"], capture_output=True, env=environment(), text=True, check=False, cwd=tmp_path
+    )
     assert (done.returncode, done.stderr.endswith("(see 'kubectl kubespread explain --help')\n")) == (2, True)
 
 

@@ -29,7 +29,10 @@ spec:
 FAULTS: dict[str, tuple[str | bytes, str]] = {
     "an empty file": ("", "{file}: expected a Pod or a workload, found nothing"),
     "a binary file": (b"\x7fELF\0\0", "{file}: not a text file (NUL byte at offset 4): expected YAML or JSON"),
-    "latin-1 text": ("name: é".encode("latin-1"), "{file}: not UTF-8 text (byte 0xe9 at offset 6): expected YAML or JSON"),
+    "latin-1 text": (
+        "name: é".encode("latin-1"),
+        "{file}: not UTF-8 text (byte 0xe9 at offset 6): expected YAML or JSON",
+    ),
     "a YAML syntax error": (
         "kind: Pod\nmetadata: [\n",
         "{file}:3: YAML syntax: while parsing a flow node, did not find expected node content",
@@ -103,12 +106,24 @@ def test_the_lines_of_a_workloads_template(tmp_path: Path) -> None:
 
 USAGE: dict[str, tuple[list[str], str]] = {
     "no command": ([], "Usage: kubespread [OPTIONS] COMMAND [ARGS]..."),
-    "no cluster": (["explain", POD], "error: no cluster given: name a file or directory with -S/--snapshot or KUBESPREAD_SNAPSHOT"),
-    "no pod": (["explain", "-S", CLUSTER], "error: no pod given: name a manifest, pipe one in, or run in a directory containing pod.yaml"),
+    "no cluster": (
+        ["explain", POD],
+        "error: no cluster given: name a file or directory with -S/--snapshot or KUBESPREAD_SNAPSHOT",
+    ),
+    "no pod": (
+        ["explain", "-S", CLUSTER],
+        "error: no pod given: name a manifest, pipe one in, or run in a directory containing pod.yaml",
+    ),
     "an unknown option": (["explain", POD, "--foo"], "error: No such option: --foo"),
-    "an unknown format": (["explain", POD, "-S", CLUSTER, "-o", "xml"], "error: Invalid value for '-o' / '--output': 'xml' is not one of"),
+    "an unknown format": (
+        ["explain", POD, "-S", CLUSTER, "-o", "xml"],
+        "error: Invalid value for '-o' / '--output': 'xml' is not one of",
+    ),
     "an unknown node": (["explain", POD, "-S", CLUSTER, "--node", "n9"], "error: no node 'n9' in the cluster"),
-    "a bad namespace": (["explain", POD, "-S", CLUSTER, "-n", "A_b"], "error: invalid namespace 'A_b': a lowercase RFC 1123 label must"),
+    "a bad namespace": (
+        ["explain", POD, "-S", CLUSTER, "-n", "A_b"],
+        "error: invalid namespace 'A_b': a lowercase RFC 1123 label must",
+    ),
     "standard input twice": (
         ["explain", "-", "-S", "-"],
         "error: standard input can be read only once: POD and --snapshot both ask for it",
@@ -150,7 +165,10 @@ def test_several_workloads_are_listed(tmp_path: Path) -> None:
     rollout = Path(POD).with_name("rollout.yaml").read_text()
     manifest.write_text(f"{rollout}---\n{Path(POD).read_text()}")
     result = run("explain", manifest, "-S", CLUSTER)
-    assert (result.code, result.err) == (2, f"error: {manifest}: several workloads (Deployment/web, Pod/mypod); choose one with --name\n")
+    assert (result.code, result.err) == (
+        2,
+        f"error: {manifest}: several workloads (Deployment/web, Pod/mypod); choose one with --name\n",
+    )
     assert run("explain", manifest, "-S", CLUSTER, "--name", "Pod/mypod", "-o", "name").out == "node4\n"
     assert run("explain", manifest, "-S", CLUSTER, "--name", "db").code == 2
 
@@ -168,7 +186,9 @@ def test_a_scheduler_nobody_configured(tmp_path: Path) -> None:
 def test_another_profile_than_the_pod_asks_for(tmp_path: Path) -> None:
     manifest = tmp_path / "pod.yaml"
     manifest.write_text(Path(POD).read_text() + "  schedulerName: mine\n")
-    assert run("explain", manifest, "-S", CLUSTER, "--scheduler-name", "default-scheduler", "-o", "name").out == "node4\n"
+    assert (
+        run("explain", manifest, "-S", CLUSTER, "--scheduler-name", "default-scheduler", "-o", "name").out == "node4\n"
+    )
 
 
 def test_a_refused_configuration(tmp_path: Path) -> None:
@@ -184,7 +204,10 @@ SNAPSHOTS: dict[str, tuple[str | bytes | None, str]] = {
     "an empty file": ("", "{file}: no Kubernetes objects found; list them with: kubectl get"),
     "a binary file": (b"\x7fELF\0\0", "{file}: not a text file (NUL byte at offset 4): expected YAML or JSON"),
     "a YAML syntax error": ("kind: List\nitems: {\n", "{file}:3: YAML syntax: "),
-    "no nodes": ("kind: Service\napiVersion: v1\n", "{file}: no Node among what was found (1 Service); list them with: kubectl get"),
+    "no nodes": (
+        "kind: Service\napiVersion: v1\n",
+        "{file}: no Node among what was found (1 Service); list them with: kubectl get",
+    ),
     "an item that is no object": (
         "kind: List\napiVersion: v1\nitems:\n- {kind: Node, apiVersion: v1, metadata: {name: n}}\n- 1\n",
         "{file}:5: items[1]: expected a Kubernetes object, found a number",
@@ -215,15 +238,23 @@ def test_directories_without_nodes(tmp_path: Path) -> None:
     empty = run("explain", POD, "-S", tmp_path)
     assert (empty.code, empty.err) == (3, f"error: {tmp_path}: no .json, .yaml, .yml files in this directory\n")
     (tmp_path / "pod.yaml").write_text(Path(POD).read_text())
-    assert run("explain", POD, "-S", tmp_path).err.startswith(f"error: {tmp_path}: no Node among what was found (1 Pod)")
+    assert run("explain", POD, "-S", tmp_path).err.startswith(
+        f"error: {tmp_path}: no Node among what was found (1 Pod)"
+    )
 
 
-@pytest.mark.parametrize("text", ['{"kind": "List", "apiVersion": "v1", "items": []}', "kind: NodeList\napiVersion: v1\nitems: []\n"])
+@pytest.mark.parametrize(
+    "text", ['{"kind": "List", "apiVersion": "v1", "items": []}', "kind: NodeList\napiVersion: v1\nitems: []\n"]
+)
 def test_a_cluster_of_no_nodes_is_an_answer(text: str, tmp_path: Path) -> None:
     snapshot = tmp_path / "cluster.yaml"
     snapshot.write_text(text)
     result = run("explain", POD, "-S", snapshot, "-o", "json")
-    assert (result.code, result.report["message"], result.report["nodes"]) == (1, "no nodes available to schedule pods", [])
+    assert (result.code, result.report["message"], result.report["nodes"]) == (
+        1,
+        "no nodes available to schedule pods",
+        [],
+    )
 
 
 def test_interrupted() -> None:
@@ -259,6 +290,8 @@ def test_a_bug_is_one_line_and_debug_shows_the_traceback(tmp_path: Path) -> None
     (tmp_path / "sitecustomize.py").write_text("import kubespread.library\nkubespread.library.load = None\n")
     env = {"PYTHONPATH": str(tmp_path)}
     result = run("explain", POD, "-S", CLUSTER, env=env)
-    expected = "error: this is a bug in kubespread: TypeError: 'NoneType' object is not callable (run again with --debug)\n"
+    expected = (
+        "error: this is a bug in kubespread: TypeError: 'NoneType' object is not callable (run again with --debug)\n"
+    )
     assert (result.code, result.out, result.err) == (70, "", expected)
     assert "Traceback" in run("explain", POD, "-S", CLUSTER, "--debug", env=env).err

@@ -54,7 +54,14 @@ def test_plain_without_headers() -> None:
 
 def test_wide_adds_a_column_for_each_score_plugin() -> None:
     header, first, *_ = run("explain", POD, "-S", CLUSTER, "-o", "wide").out.splitlines()
-    assert header.split()[5:] == ["TAINTTOLERATION", "NODERESOURCESFIT", "DYNAMICRESOURCES", "IMAGELOCALITY", "SCORE", "WHY-NOT"]
+    assert header.split()[5:] == [
+        "TAINTTOLERATION",
+        "NODERESOURCESFIT",
+        "DYNAMICRESOURCES",
+        "IMAGELOCALITY",
+        "SCORE",
+        "WHY-NOT",
+    ]
     assert first.split()[5:] == ["0>100*3=300", "98>98*1=98", "0>0*2=0", "0>0*1=0", "398", "<none>"]
 
 
@@ -167,7 +174,11 @@ def test_a_pod_rejected_for_three_reasons_shows_all_three(tmp_path: Path) -> Non
     report = run("explain", manifest, "-S", cluster, "-o", "json", "--node", "n1").report
     (entry,) = report["nodes"]
     assert entry["verdict"]["plugin"] == "TaintToleration"
-    assert [rejection["plugin"] for rejection in entry["rejections"]] == ["TaintToleration", "NodeResourcesFit", "PodTopologySpread"]
+    assert [rejection["plugin"] for rejection in entry["rejections"]] == [
+        "TaintToleration",
+        "NodeResourcesFit",
+        "PodTopologySpread",
+    ]
 
 
 def test_a_wide_cluster_shows_the_best_and_sums_up_the_rest(tmp_path: Path) -> None:
@@ -198,7 +209,9 @@ def test_a_wide_cluster_shows_the_best_and_sums_up_the_rest(tmp_path: Path) -> N
 )
 def test_shell_idioms(command: str) -> None:
     if "jq" in command and shutil.which("jq") is None:
-        command = command.replace("jq -r .feasible[0]", "python3 -c 'import json, sys; print(json.load(sys.stdin)[\"feasible\"][0])'")
+        command = command.replace(
+            "jq -r .feasible[0]", "python3 -c 'import json, sys; print(json.load(sys.stdin)[\"feasible\"][0])'"
+        )
     result = shell(f"set -o pipefail; {command}")
     assert (result.code, result.out, result.err) == (0, "node4\n", "")
 
@@ -214,7 +227,11 @@ def test_several_snapshots_and_directories_are_one_cluster(tmp_path: Path) -> No
     nodes.mkdir()
     for item in items[:4]:
         (nodes / f"{item['metadata']['name']}.yaml").write_text(json.dumps(item))
-    typed = {"apiVersion": "v1", "kind": "PodList", "items": [{key: item[key] for key in ("metadata", "spec")} for item in items[4:]]}
+    typed = {
+        "apiVersion": "v1",
+        "kind": "PodList",
+        "items": [{key: item[key] for key in ("metadata", "spec")} for item in items[4:]],
+    }
     pods.write_bytes(gzip.compress(json.dumps(typed).encode()))
     assert run("explain", POD, "-S", nodes, "-S", pods, "-o", "name").out == "node4\n"
 
@@ -235,7 +252,9 @@ def test_scheduler_config_changes_weights(tmp_path: Path) -> None:
 
 
 def test_verbose_says_what_was_read() -> None:
-    assert "read 4 nodes, 3 pods; ignored (not read by scheduling): none" in run("explain", POD, "-S", CLUSTER, "-v").err
+    assert (
+        "read 4 nodes, 3 pods; ignored (not read by scheduling): none" in run("explain", POD, "-S", CLUSTER, "-v").err
+    )
 
 
 def test_demo_shows_the_table_without_a_checkout(tmp_path: Path) -> None:

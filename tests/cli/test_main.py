@@ -13,7 +13,9 @@ SECRET = "open-sesame"
 
 
 @pytest.mark.parametrize("flags", [[], ["-v"], ["--debug"]])
-def test_a_bug_does_not_repeat_credentials(flags: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_bug_does_not_repeat_credentials(
+    flags: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     def run() -> int:
         remember_secret(SECRET)
         try:
@@ -30,4 +32,7 @@ def test_a_bug_does_not_repeat_credentials(flags: list[str], monkeypatch: pytest
     assert all(line.startswith("error: ") for line in err.splitlines())
     last = err.splitlines()[-1]
     assert last.startswith("error: this is a bug in kubespread: RuntimeError: no [redacted]")
-    assert ("Traceback" in err, last.endswith("(run again with --debug)")) == ("--debug" in flags, "--debug" not in flags)
+    assert ("Traceback" in err, last.endswith("(run again with --debug)")) == (
+        "--debug" in flags,
+        "--debug" not in flags,
+    )

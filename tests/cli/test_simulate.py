@@ -36,7 +36,12 @@ def deployment(name: str = "web", *, replicas: int | None = None, constraints: l
     spec: Data = {"selector": {"matchLabels": {"foo": "bar"}}, "template": template}
     if replicas is not None:
         spec["replicas"] = replicas
-    return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name, "namespace": "default"}, "spec": spec}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": name, "namespace": "default"},
+        "spec": spec,
+    }
 
 
 def test_columns_in_a_pipe() -> None:
@@ -133,7 +138,10 @@ REQUIREMENTS = {
     "too few domains": (["--min-domains", "zone=4"], ["--min-domains zone=4: 3 domains hold replicas"]),
     "survival": (["--survive", "zone=4"], []),
     "no survival": (["--survive", "zone=5"], ["--survive zone=5: losing zone1 leaves 4"]),
-    "a key given twice is required twice": (["--survive", "zone=5", "--survive", "zone=4"], ["--survive zone=5: losing zone1 leaves 4"]),
+    "a key given twice is required twice": (
+        ["--survive", "zone=5", "--survive", "zone=4"],
+        ["--survive zone=5: losing zone1 leaves 4"],
+    ),
     "several": (
         ["--survive", "zone=5", "--survive", "node=5"],
         ["--survive zone=5: losing zone1 leaves 4", "--survive node=5: losing node1 leaves 4"],
@@ -145,13 +153,19 @@ REQUIREMENTS = {
 def test_requirements(case: str) -> None:
     options, failures = REQUIREMENTS[case]
     result = simulate("--replicas", "6", "-q", "-o", "name", *options)
-    assert (result.code, result.err) == (1 if failures else 0, "".join(f"requirement not met: {failure}\n" for failure in failures))
+    assert (result.code, result.err) == (
+        1 if failures else 0,
+        "".join(f"requirement not met: {failure}\n" for failure in failures),
+    )
 
 
 def test_what_is_required_decides_when_not_all_are_placed() -> None:
     assert simulate("--replicas", "400", "--require-placed", "300", "-q").code == 0
     result = simulate("--replicas", "400", "--require-placed", "all", "-q")
-    assert (result.code, result.err) == (1, "requirement not met: --require-placed all: 73 of 400 replicas are pending\n")
+    assert (result.code, result.err) == (
+        1,
+        "requirement not met: --require-placed all: 73 of 400 replicas are pending\n",
+    )
 
 
 KEY_OPTIONS = ("--max-skew", "--min-domains", "--survive")
@@ -187,10 +201,15 @@ def test_short_names_of_the_well_known_labels(short: str, tmp_path: Path) -> Non
     cluster, path = written(tmp_path / "cluster.json", nodes), written(tmp_path / "pod.json", pod())
     result = run("simulate", path, "-S", cluster, "-q", "-o", "name", "--survive", f"{short}=1")
     lost = {"zone": "a", "hostname": "n0", "region": "r"}[short]
-    assert (result.code, result.err) == (1, f"requirement not met: --survive {SHORT_KEYS[short]}=1: losing {lost} leaves 0\n")
+    assert (result.code, result.err) == (
+        1,
+        f"requirement not met: --survive {SHORT_KEYS[short]}=1: losing {lost} leaves 0\n",
+    )
     for each in nodes:
         each["metadata"]["labels"][short] = "own"
-    own = run("simulate", path, "-S", written(tmp_path / "own.json", nodes), "-q", "-o", "name", "--survive", f"{short}=1")
+    own = run(
+        "simulate", path, "-S", written(tmp_path / "own.json", nodes), "-q", "-o", "name", "--survive", f"{short}=1"
+    )
     assert own.err == f"requirement not met: --survive {short}=1: losing own leaves 0\n"
 
 
@@ -258,8 +277,13 @@ def test_another_template_is_placed_anew(tmp_path: Path) -> None:
 
 
 def test_a_workloads_own_number_of_replicas(tmp_path: Path) -> None:
-    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "sums"}, "spec": {"parallelism": 3, "completions": 2}}
-    job["spec"] = {**job["spec"], "template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "x"}]}}}  # type: ignore[dict-item]
+    template = {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "x"}]}}
+    job = {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": "sums"},
+        "spec": {"parallelism": 3, "completions": 2, "template": template},
+    }
     cases = {"deployment": (deployment(replicas=4), 4), "default": (deployment(), 1), "job": (job, 2)}
     cluster = written(tmp_path / "cluster.json", hosts("a", "b"))
     for name, (manifest, expected) in cases.items():
@@ -285,7 +309,11 @@ def test_preemption_is_only_predicted(tmp_path: Path) -> None:
     result = run("simulate", path, "-S", cluster, "--replicas", "2", "--preemption", "-o", "table")
     assert (result.code, result.out.splitlines()[-3:]) == (
         1,
-        ["0 of 2 placed", "0/1 nodes are available: 1 Insufficient cpu.", "preemption could free n0 by evicting default/victim"],
+        [
+            "0 of 2 placed",
+            "0/1 nodes are available: 1 Insufficient cpu.",
+            "preemption could free n0 by evicting default/victim",
+        ],
     )
 
 
@@ -305,16 +333,25 @@ def test_several_workloads_are_placed_by_priority_and_meet_each_other(tmp_path: 
     cluster, manifest = several(tmp_path)
     result = run("simulate", manifest, "-S", cluster, "-o", "json")
     reports = json.loads(result.out)["items"]
-    assert [(report["workload"], report["placed"]) for report in reports] == [("Deployment/low", 1), ("Deployment/high", 2)]
+    assert [(report["workload"], report["placed"]) for report in reports] == [
+        ("Deployment/low", 1),
+        ("Deployment/high", 2),
+    ]
     assert result.code == 1
     named = run("simulate", manifest, "-S", cluster, "-o", "name", "--require-placed", "all")
     assert [line.split("\t")[1] for line in named.out.splitlines()] == ["n2", "n0", "n1"]
-    assert named.err.splitlines()[-1] == "requirement not met: default/Deployment/low: --require-placed all: 1 of 2 replicas are pending"
+    assert (
+        named.err.splitlines()[-1]
+        == "requirement not met: default/Deployment/low: --require-placed all: 1 of 2 replicas are pending"
+    )
 
 
 def test_every_line_says_whose_it_is(tmp_path: Path) -> None:
     """In a pipe the answers to several workloads are one text."""
-    items = [deployment("spread", replicas=2, constraints=[hard(ZONE, match={"no": "pod"})]), pod("alone", namespace="shop")]
+    items = [
+        deployment("spread", replicas=2, constraints=[hard(ZONE, match={"no": "pod"})]),
+        pod("alone", namespace="shop"),
+    ]
     cluster = written(tmp_path / "cluster.json", [*hosts("a", "b"), pod("running", "n0")])
     manifest = written(tmp_path / "all.json", {"apiVersion": "v1", "kind": "List", "items": items})
     plain = run("simulate", manifest, "-S", cluster)
@@ -343,7 +380,9 @@ def test_every_line_says_whose_it_is(tmp_path: Path) -> None:
 
 def test_default_constraints_without_domains_leave_the_nodes_to_show(tmp_path: Path) -> None:
     cluster = written(tmp_path / "cluster.json", [{**node("n"), "metadata": {"name": "n"}}, pod("running", "n")])
-    result = run("simulate", written(tmp_path / "web.json", deployment(replicas=2)), "-S", cluster, "--no-headers", "-q")
+    result = run(
+        "simulate", written(tmp_path / "web.json", deployment(replicas=2)), "-S", cluster, "--no-headers", "-q"
+    )
     assert result.out == "default   Deployment/web   n   2\n\ndefault   Deployment/web   2   0   2   0\n"
 
 
@@ -360,7 +399,10 @@ def test_several_manifests_and_standard_input(tmp_path: Path) -> None:
 
 def test_a_daemon_set_runs_on_every_node_it_may(tmp_path: Path) -> None:
     nodes = hosts("a", "b", "c", "d")
-    nodes[1]["spec"] = {"unschedulable": True, "taints": [{"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}]}
+    nodes[1]["spec"] = {
+        "unschedulable": True,
+        "taints": [{"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}],
+    }
     nodes[2]["spec"] = {"taints": [{"key": "gpu", "effect": "NoSchedule"}]}
     full = pod("full", "n3", labels={"app": "full"}, requests={"cpu": "8"})
     daemon = {**deployment("agent"), "kind": "DaemonSet"}
@@ -368,10 +410,18 @@ def test_a_daemon_set_runs_on_every_node_it_may(tmp_path: Path) -> None:
     cluster, manifest = written(tmp_path / "cluster.json", [*nodes, full]), written(tmp_path / "agent.json", daemon)
     result = run("simulate", manifest, "-S", cluster, "-o", "json")
     report = result.report_of(SIMULATE_SCHEMA)
-    assert (result.code, report["replicas"], [placement["node"] for placement in report["placements"]]) == (1, 3, ["n0", "n1"])
+    assert (result.code, report["replicas"], [placement["node"] for placement in report["placements"]]) == (
+        1,
+        3,
+        ["n0", "n1"],
+    )
     assert report["stopped"] == "no room on n3: Insufficient cpu"
     refused = run("simulate", manifest, "-S", cluster, "--replicas", "2")
-    assert refused == (2, "", "error: DaemonSet/agent: a DaemonSet has no replicas, it runs one pod on every node it may run on\n")
+    assert refused == (
+        2,
+        "",
+        "error: DaemonSet/agent: a DaemonSet has no replicas, it runs one pod on every node it may run on\n",
+    )
 
 
 def test_a_cluster_without_nodes(tmp_path: Path) -> None:
@@ -383,7 +433,12 @@ def test_a_cluster_without_nodes(tmp_path: Path) -> None:
 
 def test_a_pod_that_a_plugin_rejects_as_a_whole(tmp_path: Path) -> None:
     """Every node says the same, so the message is the plugin's own."""
-    claim = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "other", "namespace": "default"}, "spec": {}}
+    claim = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": "other", "namespace": "default"},
+        "spec": {},
+    }
     cluster = written(tmp_path / "cluster.json", [*hosts("a", "b"), claim])
     path = written(tmp_path / "pod.json", pod(volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "gone"}}]))
     result = run("simulate", path, "-S", cluster)
@@ -430,9 +485,13 @@ def test_releases_without_modelled_scores_are_refused() -> None:
 def test_a_pod_that_the_scheduler_fails_with_an_error_is_not_placed(tmp_path: Path) -> None:
     """A selector that no API server would store fails the pod before any node is looked at."""
     broken = pod("waiting", constraints=[hard(ZONE)])
-    broken["spec"]["topologySpreadConstraints"][0]["labelSelector"] = {"matchExpressions": [{"key": "a", "operator": "Bogus"}]}
+    broken["spec"]["topologySpreadConstraints"][0]["labelSelector"] = {
+        "matchExpressions": [{"key": "a", "operator": "Bogus"}]
+    }
     cluster = written(tmp_path / "cluster.json", [*hosts("a", "b"), broken])
-    result = run("simulate", "pod/waiting", "-S", cluster, "-o", "json", "--survive", "zone=1", "--preemption", "--runs", "2")
+    result = run(
+        "simulate", "pod/waiting", "-S", cluster, "-o", "json", "--survive", "zone=1", "--preemption", "--runs", "2"
+    )
     report = result.report_of(SIMULATE_SCHEMA)
     assert (result.code, report["replicas"], report["placed"], report["worstLoss"][ZONE]["remaining"]) == (1, 1, 0, 0)
     assert "Bogus" in report["stopped"]

@@ -19,7 +19,9 @@ def on_a_terminal(*arguments: str, columns: int = 160, **env: str) -> str:
     """What a terminal of ``columns`` would show."""
     master, slave = pty.openpty()
     command = [str(PROGRAM), *arguments]
-    with subprocess.Popen(command, stdin=slave, stdout=slave, stderr=subprocess.DEVNULL, env=environment(COLUMNS=str(columns), **env)):
+    with subprocess.Popen(
+        command, stdin=slave, stdout=slave, stderr=subprocess.DEVNULL, env=environment(COLUMNS=str(columns), **env)
+    ):
         os.close(slave)
         shown = shown_on(master)
     os.close(master)
@@ -49,7 +51,9 @@ def test_long_names_fold_and_the_arithmetic_stays_whole() -> None:
     name, zone = "gke-prod-eu-west4-default-pool-5f3a1c00-x7kq", "europe-west4-a"
     (host,) = hosts(zone)
     host["metadata"]["name"] = host["metadata"]["labels"]["kubernetes.io/hostname"] = name
-    report = kubespread.explain(kubespread.Snapshot.from_objects([host]), pod(constraints=[hard("topology.kubernetes.io/zone")]))
+    report = kubespread.explain(
+        kubespread.Snapshot.from_objects([host]), pod(constraints=[hard("topology.kubernetes.io/zone")])
+    )
     lines = table(report, width=80, color=False, wide=False, all_nodes=False, headers=True).splitlines()
     assert max(map(len, lines)) <= 80
     start = next(position for position, line in enumerate(lines) if "FITS" in line)

@@ -44,7 +44,9 @@ def ours(case: Data) -> Outcome:
 
 def real(case: Data) -> Outcome:
     recorded = case["real"]
-    return Outcome(recorded["placed"], recorded["pending"], {zone: count for zone, count in recorded["perZone"].items() if count})
+    return Outcome(
+        recorded["placed"], recorded["pending"], {zone: count for zone, count in recorded["perZone"].items() if count}
+    )
 
 
 def differences(recorded: Recorded, _kube_version: str | None = None) -> Iterator[Difference]:

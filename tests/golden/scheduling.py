@@ -39,7 +39,11 @@ def differences(recorded: Recorded, kube_version: str | None = None) -> Iterator
 
 def _refusals(case: Data, expect: Data) -> list[str]:
     """Texts that must all stand in the error, where the pod or the configuration is refused, or no profile takes the pod."""
-    keys = ("forbidden", "configError") if "nodes" in expect or "replicas" in case else ("forbidden", "configError", "error")
+    keys = (
+        ("forbidden", "configError")
+        if "nodes" in expect or "replicas" in case
+        else ("forbidden", "configError", "error")
+    )
     return [*expect.get("validation", ()), *(expect[key] for key in keys if key in expect)]
 
 
@@ -67,7 +71,9 @@ def _explained(snapshot: kubespread.Snapshot, case: Data, scheduler: kubespread.
     if case.get("stored"):
         metadata = case["pod"]["metadata"]
         pod, namespace = f"pod/{metadata['name']}", metadata.get("namespace", "default")
-    report = kubespread.explain(snapshot, pod, scheduler, preemption=case.get("preempt", False), namespace=namespace).to_dict()
+    report = kubespread.explain(
+        snapshot, pod, scheduler, preemption=case.get("preempt", False), namespace=namespace
+    ).to_dict()
     return {
         "fitError": report["message"],
         "nominated": report["nominated"],
@@ -97,7 +103,9 @@ def _expected(expect: Data, ours: Data) -> Data:
     return {
         "fitError": expect.get("error", expect.get("fitError")),
         "nominated": expect.get("nominated"),
-        "nodes": {name: _expected_node(node, ours["nodes"][name], unscored=unscored) for name, node in expect["nodes"].items()},
+        "nodes": {
+            name: _expected_node(node, ours["nodes"][name], unscored=unscored) for name, node in expect["nodes"].items()
+        },
         "preemption": expect.get("preemption", expect.get("tail")),
     }
 

@@ -12,7 +12,11 @@ LATER = {
     "second/simulate-volumes": "the replicas of one simulation share their claims",
 }
 XFAIL: dict[str, str] = {}
-FILES = sorted(name for path in FIXTURES.rglob("*.jsonl.gz") if not (name := str(path.relative_to(FIXTURES))).startswith(("live/", *LATER)))
+FILES = sorted(
+    name
+    for path in FIXTURES.rglob("*.jsonl.gz")
+    if not (name := str(path.relative_to(FIXTURES))).startswith(("live/", *LATER))
+)
 
 
 @pytest.mark.parametrize("file", FILES)

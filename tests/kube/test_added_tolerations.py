@@ -9,8 +9,8 @@ import msgspec
 import pytest
 
 import kubespread
-from kubespread.kube.added_tolerations import merged, tolerate_for_a_while
-from kubespread.kube.objects import Pod, PodSpec, Toleration
+from kubespread.kube.admission.added_tolerations import merged, tolerate_for_a_while
+from kubespread.kube.api.core import Pod, PodSpec, Toleration
 from tests.builders import Data, hard, node, pod, taint
 
 
@@ -24,7 +24,10 @@ ADDED: dict[str, tuple[list[Data], list[Data]]] = {
     "both": ([], [NOT_READY, UNREACHABLE]),
     "everything is tolerated": ([{"operator": "Exists"}], []),
     "everything of another effect": ([{"operator": "Exists", "effect": "NoSchedule"}], [NOT_READY, UNREACHABLE]),
-    "one of them, in vain": ([{"key": "node.kubernetes.io/unreachable", "value": "x", "effect": "NoExecute"}], [NOT_READY]),
+    "one of them, in vain": (
+        [{"key": "node.kubernetes.io/unreachable", "value": "x", "effect": "NoExecute"}],
+        [NOT_READY],
+    ),
     "one of them, of any effect": ([{"key": "node.kubernetes.io/not-ready", "operator": "Exists"}], [UNREACHABLE]),
 }
 

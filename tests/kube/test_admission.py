@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from kubespread.kube.admission import default_pod, merge_label_keys
+from kubespread.kube.admission.defaulting import default_pod, merge_label_keys
+from kubespread.kube.api.core import Pod
 from kubespread.kube.candidate import decode_pod
-from kubespread.kube.objects import Pod
 from kubespread.kube.pod_requests import pod_requests
 from tests.builders import hard, pod
 
@@ -41,7 +41,9 @@ REQUESTS: dict[str, tuple[Data, dict[str, str]]] = {
         {"cpu": "100m", "memory": "1Gi"},
     ),
     "init containers' maximum counts there": (
-        containers({"requests": {"cpu": "100m"}}, init=[{"requests": {"cpu": "700m"}}], pod_level={"limits": {"cpu": "1"}}),
+        containers(
+            {"requests": {"cpu": "100m"}}, init=[{"requests": {"cpu": "700m"}}], pod_level={"limits": {"cpu": "1"}}
+        ),
         {"cpu": "700m"},
     ),
     "pod-level requests alone get no defaults": (
@@ -78,14 +80,21 @@ def test_defaulting_twice_changes_nothing() -> None:
 
 def test_an_absent_namespace_and_scheduler_are_the_default_ones() -> None:
     made = defaulted({"spec": {}})
-    assert (made.metadata.namespace, made.spec.scheduler_name, made.spec.restart_policy) == ("default", "default-scheduler", "Always")
+    assert (made.metadata.namespace, made.spec.scheduler_name, made.spec.restart_policy) == (
+        "default",
+        "default-scheduler",
+        "Always",
+    )
 
 
 def test_label_keys_are_merged_where_there_is_a_selector_and_a_label() -> None:
     term = {"topologyKey": "z", "labelSelector": {}, "matchLabelKeys": ["foo"], "mismatchLabelKeys": ["rev", "gone"]}
     data = pod(
         labels={"foo": "bar", "rev": "2"},
-        constraints=[hard(match={}, matchLabelKeys=["rev", "gone"]), hard("x", labelSelector=None, matchLabelKeys=["rev"])],
+        constraints=[
+            hard(match={}, matchLabelKeys=["rev", "gone"]),
+            hard("x", labelSelector=None, matchLabelKeys=["rev"]),
+        ],
         affinity={"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}},
     )
     made = decode_pod(data)

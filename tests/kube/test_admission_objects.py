@@ -8,9 +8,9 @@ import msgspec
 import pytest
 
 import kubespread
-from kubespread.kube.cluster_objects import LimitRange, LimitRangeItem, LimitRangeSpec
-from kubespread.kube.limit_ranges import refusal
-from kubespread.kube.objects import Container, Pod, PodSpec, ResourceRequirements
+from kubespread.kube.admission.limit_ranges import refusal
+from kubespread.kube.api.cluster_objects import LimitRange, LimitRangeItem, LimitRangeSpec
+from kubespread.kube.api.core import Container, Pod, PodSpec, ResourceRequirements
 from tests.builders import node, pod
 
 Data = dict[str, Any]
@@ -18,7 +18,12 @@ Data = dict[str, Any]
 
 def limits(**item: Data) -> Data:
     meta = {"name": "lr", "namespace": "default"}
-    return {"apiVersion": "v1", "kind": "LimitRange", "metadata": meta, "spec": {"limits": [{"type": "Container", **item}]}}
+    return {
+        "apiVersion": "v1",
+        "kind": "LimitRange",
+        "metadata": meta,
+        "spec": {"limits": [{"type": "Container", **item}]},
+    }
 
 
 def container(**resources: Data) -> Data:
@@ -26,11 +31,23 @@ def container(**resources: Data) -> Data:
 
 
 def runtime_class(**more: Any) -> Data:
-    return {"apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass", "metadata": {"name": "kata"}, "handler": "kata", **more}
+    return {
+        "apiVersion": "node.k8s.io/v1",
+        "kind": "RuntimeClass",
+        "metadata": {"name": "kata"},
+        "handler": "kata",
+        **more,
+    }
 
 
 def priority_class(name: str, value: int, **more: Any) -> Data:
-    return {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": name}, "value": value, **more}
+    return {
+        "apiVersion": "scheduling.k8s.io/v1",
+        "kind": "PriorityClass",
+        "metadata": {"name": name},
+        "value": value,
+        **more,
+    }
 
 
 def namespace(**annotations: str) -> Data:
@@ -39,7 +56,9 @@ def namespace(**annotations: str) -> Data:
 
 
 def ask(candidate: Data, *objects: Data, **how: Any) -> kubespread.ExplainReport:
-    return kubespread.explain(kubespread.Snapshot.from_objects([node("n", cpu="1"), *objects]), candidate, kubespread.Scheduler(**how))
+    return kubespread.explain(
+        kubespread.Snapshot.from_objects([node("n", cpu="1"), *objects]), candidate, kubespread.Scheduler(**how)
+    )
 
 
 CASES: dict[str, tuple[Data, list[Data], list[str], str | None]] = {
@@ -62,8 +81,18 @@ CASES: dict[str, tuple[Data, list[Data], list[str], str | None]] = {
         ["LimitRange lr: container c gets limits.cpu 2, requests.cpu 2"],
         "0/1 nodes are available: 1 Insufficient cpu.",
     ),
-    "a priority class": (pod(priorityClassName="high"), [priority_class("high", 7)], ["PriorityClass high: priority 7"], None),
-    "the default priority class": (pod(), [priority_class("usual", 3, globalDefault=True)], ["PriorityClass usual: priority 3"], None),
+    "a priority class": (
+        pod(priorityClassName="high"),
+        [priority_class("high", 7)],
+        ["PriorityClass high: priority 7"],
+        None,
+    ),
+    "the default priority class": (
+        pod(),
+        [priority_class("usual", 3, globalDefault=True)],
+        ["PriorityClass usual: priority 3"],
+        None,
+    ),
     "overhead": (
         pod(runtimeClassName="kata"),
         [runtime_class(overhead={"podFixed": {"cpu": "2"}})],
@@ -72,12 +101,26 @@ CASES: dict[str, tuple[Data, list[Data], list[str], str | None]] = {
     ),
     "scheduling of a runtime class": (
         pod(runtimeClassName="kata"),
-        [runtime_class(scheduling={"nodeSelector": {"kata": "yes"}, "tolerations": [{"key": "kata", "operator": "Exists"}]})],
+        [
+            runtime_class(
+                scheduling={"nodeSelector": {"kata": "yes"}, "tolerations": [{"key": "kata", "operator": "Exists"}]}
+            )
+        ],
         ["RuntimeClass kata: nodeSelector kata=yes", "RuntimeClass kata: tolerations kata:(any)"],
         "0/1 nodes are available: 1 node(s) didn't match Pod's node affinity/selector.",
     ),
-    "no class at all": (pod(priority=0, preemptionPolicy="PreemptLowerPriority"), [priority_class("high", 7)], [], None),
-    "a namespace's node selector, which no cluster heeds by default": (pod(), [namespace(node_selector="env=prod")], [], None),
+    "no class at all": (
+        pod(priority=0, preemptionPolicy="PreemptLowerPriority"),
+        [priority_class("high", 7)],
+        [],
+        None,
+    ),
+    "a namespace's node selector, which no cluster heeds by default": (
+        pod(),
+        [namespace(node_selector="env=prod")],
+        [],
+        None,
+    ),
 }
 
 
@@ -163,7 +206,11 @@ BOUNDS: dict[str, tuple[Data, Data, str | None]] = {
         {"requests": {"cpu": "100m"}, "limits": {"cpu": "160m"}},
         "cpu max limit to request ratio per Container is 1500m, but provided ratio is 1.600000",
     ),
-    "the ratio itself": ({"maxLimitRequestRatio": {"cpu": "1500m"}}, {"requests": {"cpu": "100m"}, "limits": {"cpu": "150m"}}, None),
+    "the ratio itself": (
+        {"maxLimitRequestRatio": {"cpu": "1500m"}},
+        {"requests": {"cpu": "100m"}, "limits": {"cpu": "150m"}},
+        None,
+    ),
     "a ratio of nothing": (
         {"maxLimitRequestRatio": {"cpu": "2"}},
         {"requests": {"cpu": "0"}, "limits": {"cpu": "1"}},
@@ -194,7 +241,9 @@ def test_what_limit_ranges_allow(case: str) -> None:
 
 def test_one_message_that_comes_twice_is_said_once() -> None:
     two = pod(containers=[{"name": name, "image": "x", "resources": {"requests": {"cpu": "10m"}}} for name in "cd"])
-    with pytest.raises(kubespread.ManifestError, match="forbidden: minimum cpu usage per Container is 50m, but request is 10m$"):
+    with pytest.raises(
+        kubespread.ManifestError, match="forbidden: minimum cpu usage per Container is 50m, but request is 10m$"
+    ):
         ask(two, limits(min={"cpu": "50m"}))
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import kubespread
+from kubespread.kube.api.decoding import DecodingError
 from kubespread.kube.candidate import admit, decode_pod
-from kubespread.kube.decoding import DecodingError
 from kubespread.kube.versions import LATEST
 from tests.builders import node, pod
 
@@ -107,7 +107,13 @@ CASES: dict[str, tuple[Data, list[str]]] = {
         ],
     ),
     "resource claims": (
-        pod(resourceClaims=[{"name": "a"}, {"name": "b", "resourceClaimName": "x"}, {"name": "b", "resourceClaimName": "x"}]),
+        pod(
+            resourceClaims=[
+                {"name": "a"},
+                {"name": "b", "resourceClaimName": "x"},
+                {"name": "b", "resourceClaimName": "x"},
+            ]
+        ),
         [
             'spec.resourceClaims[0]: Invalid value: {"Name":"a","ResourceClaimName":null,"ResourceClaimTemplateName":null}: '
             "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`",
@@ -150,9 +156,15 @@ CASES: dict[str, tuple[Data, list[str]]] = {
         pod(initContainers=[container("i"), container("j", ports=TWICE)]),
         ['spec.initContainers[0].ports[1].hostPort: Duplicate value: "TCP//80"'],
     ),
-    "a host port of two init containers": (pod(initContainers=[container("i", ports=TWICE[:1]), container("j", ports=TWICE[:1])]), []),
+    "a host port of two init containers": (
+        pod(initContainers=[container("i", ports=TWICE[:1]), container("j", ports=TWICE[:1])]),
+        [],
+    ),
     "a namespace": (pod(namespace="Prod_1"), [f'metadata.namespace: Invalid value: "Prod_1": {LABEL}']),
-    "a namespace with dots": (pod(namespace="a.b"), ['metadata.namespace: Invalid value: "a.b": must not contain dots']),
+    "a namespace with dots": (
+        pod(namespace="a.b"),
+        ['metadata.namespace: Invalid value: "a.b": must not contain dots'],
+    ),
 }
 
 
@@ -163,7 +175,11 @@ def test_validation(case: str) -> None:
 
 
 GATED: dict[str, tuple[Data, str, list[str]]] = {
-    "a user namespace on the host's network": (pod(hostUsers=False, hostNetwork=True), "UserNamespacesHostNetworkSupport=true", []),
+    "a user namespace on the host's network": (
+        pod(hostUsers=False, hostNetwork=True),
+        "UserNamespacesHostNetworkSupport=true",
+        [],
+    ),
     "a toleration that compares": (
         pod(tolerations=[{"key": "k", "operator": "Gt", "value": "-5"}]),
         "TaintTolerationComparisonOperators=true",
@@ -196,7 +212,9 @@ def test_a_number_beyond_64_bits_is_a_quantity_too(number: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "fields", [{"overhead": {"cpu": HUGE}}, {"priority": HUGE}, {"activeDeadlineSeconds": -HUGE}], ids=["overhead", "int32", "int64"]
+    "fields",
+    [{"overhead": {"cpu": HUGE}}, {"priority": HUGE}, {"activeDeadlineSeconds": -HUGE}],
+    ids=["overhead", "int32", "int64"],
 )
 def test_a_number_of_thousands_of_digits_is_refused(fields: Data) -> None:
     with pytest.raises(DecodingError):

@@ -8,10 +8,10 @@ import msgspec
 import pytest
 
 import kubespread
-from kubespread.kube.admission import default_pod
-from kubespread.kube.cluster_objects import ResourceQuota
-from kubespread.kube.objects import Pod
-from kubespread.kube.quota import Allowance, allowance, charged
+from kubespread.kube.admission.defaulting import default_pod
+from kubespread.kube.admission.quota import Allowance, allowance, charged
+from kubespread.kube.api.cluster_objects import ResourceQuota
+from kubespread.kube.api.core import Pod
 from tests.builders import Data, hosts, owned_by, pod
 
 
@@ -48,7 +48,12 @@ ALLOWED: dict[str, tuple[Data, list[Data], Allowance]] = {
     ),
     "several resources at once": (
         asking({"cpu": "500m", "memory": "1Gi"}, {"cpu": "1"}),
-        [quota({"requests.cpu": "1", "limits.cpu": "2", "memory": "9Gi"}, {"requests.cpu": "0", "limits.cpu": "0", "memory": "0"})],
+        [
+            quota(
+                {"requests.cpu": "1", "limits.cpu": "2", "memory": "9Gi"},
+                {"requests.cpu": "0", "limits.cpu": "0", "memory": "0"},
+            )
+        ],
         Allowance(
             2,
             "exceeded quota: q, requested: limits.cpu=1,requests.cpu=500m, used: limits.cpu=2,requests.cpu=1, limited: limits.cpu=2,requests.cpu=1",
@@ -73,7 +78,9 @@ ALLOWED: dict[str, tuple[Data, list[Data], Allowance]] = {
         ),
     ),
     "what must be named": (
-        pod(containers=[{"name": "b", "image": "x"}, {"name": "a", "image": "x", "resources": {"limits": {"cpu": "1"}}}]),
+        pod(
+            containers=[{"name": "b", "image": "x"}, {"name": "a", "image": "x", "resources": {"limits": {"cpu": "1"}}}]
+        ),
         [quota({"limits.cpu": "1", "requests.memory": "1"}, {"limits.cpu": "0", "requests.memory": "0"})],
         Allowance(0, "failed quota: q: must specify limits.cpu for: b; requests.memory for: a,b"),
     ),
@@ -82,7 +89,11 @@ ALLOWED: dict[str, tuple[Data, list[Data], Allowance]] = {
         [quota({"limits.cpu": "2"}, {"limits.cpu": "0"})],
         Allowance(2, "exceeded quota: q, requested: limits.cpu=1, used: limits.cpu=2, limited: limits.cpu=2"),
     ),
-    "what is not used up by a request of 0": (asking({"cpu": "0"}), [quota({"cpu": "1"}, {"cpu": "1"})], Allowance(None)),
+    "what is not used up by a request of 0": (
+        asking({"cpu": "0"}),
+        [quota({"cpu": "1"}, {"cpu": "1"})],
+        Allowance(None),
+    ),
     "a status that is not there yet": (
         pod(),
         [quota({"pods": "4"}, {})],
@@ -132,17 +143,24 @@ def test_how_many_pods_quotas_allow(case: str) -> None:
 @pytest.mark.parametrize("case", IN_SCOPE)
 def test_a_scope_that_holds(case: str) -> None:
     candidate, spec = IN_SCOPE[case]
-    assert allowance(typed(candidate), [msgspec.convert(quota({"pods": "0"}, {"pods": "0"}, **spec), ResourceQuota)]) == FULL
+    assert (
+        allowance(typed(candidate), [msgspec.convert(quota({"pods": "0"}, {"pods": "0"}, **spec), ResourceQuota)])
+        == FULL
+    )
 
 
 @pytest.mark.parametrize("case", OUT_OF_SCOPE)
 def test_a_scope_that_does_not_hold(case: str) -> None:
     candidate, spec = OUT_OF_SCOPE[case]
-    assert allowance(typed(candidate), [msgspec.convert(quota({"pods": "0"}, {"pods": "0"}, **spec), ResourceQuota)]) == Allowance(None)
+    assert allowance(
+        typed(candidate), [msgspec.convert(quota({"pods": "0"}, {"pods": "0"}, **spec), ResourceQuota)]
+    ) == Allowance(None)
 
 
 def test_what_is_charged_counts_as_used() -> None:
-    (given,) = msgspec.convert([quota({"pods": "4", "services": "1"}, {"pods": "1", "services": "1"})], list[ResourceQuota])
+    (given,) = msgspec.convert(
+        [quota({"pods": "4", "services": "1"}, {"pods": "1", "services": "1"})], list[ResourceQuota]
+    )
     (more,) = charged([given], typed(pod()), 2)
     assert (more.status.used, given.status.used["pods"]) == ({"pods": "3", "services": "1"}, "1")
 
@@ -188,7 +206,10 @@ def simulated(
 def test_explain_refuses_a_pod_that_exceeds_a_quota() -> None:
     with pytest.raises(kubespread.ManifestError) as refused:
         kubespread.explain(kubespread.Snapshot.from_objects([*CLUSTER, quota({"pods": "1"}, {"pods": "1"})]), pod())
-    assert str(refused.value) == '<object>: pods "web" is forbidden: exceeded quota: q, requested: pods=1, used: pods=1, limited: pods=1'
+    assert (
+        str(refused.value)
+        == '<object>: pods "web" is forbidden: exceeded quota: q, requested: pods=1, used: pods=1, limited: pods=1'
+    )
 
 
 def test_only_as_many_replicas_are_created_as_the_quota_allows() -> None:
@@ -207,7 +228,9 @@ def test_replicas_that_run_are_charged_already() -> None:
 
 
 def test_replicas_that_wait_are_charged_already_too() -> None:
-    assert simulated(quota({"pods": "2"}, {"pods": "2"}), replica_set(), replica("a", None), replica("b", None))[:2] == (0, 2)
+    assert simulated(quota({"pods": "2"}, {"pods": "2"}), replica_set(), replica("a", None), replica("b", None))[
+        :2
+    ] == (0, 2)
 
 
 def test_from_scratch_gives_back_what_runs() -> None:
@@ -236,4 +259,7 @@ def test_a_quota_beside_its_workload() -> None:
 
 
 def test_without_admission_there_is_no_quota() -> None:
-    assert simulated(quota({"pods": "4"}, {"pods": "0"}), scheduler=kubespread.Scheduler(admission=False))[:2] == (0, 10)
+    assert simulated(quota({"pods": "4"}, {"pods": "0"}), scheduler=kubespread.Scheduler(admission=False))[:2] == (
+        0,
+        10,
+    )

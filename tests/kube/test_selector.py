@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from kubespread.kube.meta import LabelSelector, LabelSelectorRequirement
+from kubespread.kube.api.meta import LabelSelector, LabelSelectorRequirement
+from kubespread.kube.api.node_terms import NodeSelectorRequirement, NodeSelectorTerm
 from kubespread.kube.node_selector import parse_term, pinned_names
-from kubespread.kube.node_terms import NodeSelectorRequirement, NodeSelectorTerm
 from kubespread.kube.selector import Requirement, Selector, SelectorError, from_label_selector
 
 REQUIREMENTS: list[tuple[str, tuple[str, ...], str | None, bool]] = [
@@ -41,7 +41,12 @@ def test_requirement(operator: str, values: tuple[str, ...], value: str | None, 
 
 def test_an_absent_selector_matches_nothing_and_an_empty_one_everything() -> None:
     absent, empty = from_label_selector(None), from_label_selector(LabelSelector())
-    assert (absent.matches({}), absent.is_empty, empty.matches({"a": "b"}), empty.is_empty) == (False, False, True, True)
+    assert (absent.matches({}), absent.is_empty, empty.matches({"a": "b"}), empty.is_empty) == (
+        False,
+        False,
+        True,
+        True,
+    )
 
 
 def expression(operator: str, *values: str, key: str = "app") -> LabelSelector:
@@ -51,7 +56,10 @@ def expression(operator: str, *values: str, key: str = "app") -> LabelSelector:
 MALFORMED = {
     "unknown operator": (expression("Foo"), '"Foo" is not a valid label selector operator'),
     "Gt is for node selectors": (expression("Gt", "1"), '"Gt" is not a valid label selector operator'),
-    "In without values": (expression("In"), "values: Invalid value: null: for 'in', 'notin' operators, values set can't be empty"),
+    "In without values": (
+        expression("In"),
+        "values: Invalid value: null: for 'in', 'notin' operators, values set can't be empty",
+    ),
     "Exists with values": (
         expression("Exists", "x", "<y>"),
         '[values: Invalid value: ["x","\\u003cy\\u003e"]: values set must be empty for exists and does not exist, '
@@ -90,7 +98,9 @@ def test_selectors_read_as_kubectl_writes_them(selector: Selector, text: str) ->
     assert str(selector) == text
 
 
-def term(*expressions: tuple[str, str, list[str]], fields: list[tuple[str, str, list[str]]] | None = None) -> NodeSelectorTerm:
+def term(
+    *expressions: tuple[str, str, list[str]], fields: list[tuple[str, str, list[str]]] | None = None
+) -> NodeSelectorTerm:
     def requirements(given: list[tuple[str, str, list[str]]]) -> list[NodeSelectorRequirement]:
         return [NodeSelectorRequirement(key=key, operator=operator, values=values) for key, operator, values in given]
 

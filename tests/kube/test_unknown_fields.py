@@ -10,8 +10,8 @@ import kubernetes.client as models
 import pytest
 
 import kubespread
-from kubespread.kube.api_fields import ROOTS, fields_of
-from kubespread.kube.unknown_fields import unknown_fields, workload_type
+from kubespread.kube.api.fields import ROOTS, fields_of
+from kubespread.kube.api.unknown_fields import unknown_fields, workload_type
 from tests.builders import hard, hosts, pod
 
 Data = dict[str, Any]
@@ -20,7 +20,12 @@ TEMPLATE: Data = {"metadata": {"labels": {"foo": "bar"}}, "spec": pod(constraint
 BATCH_TEMPLATE: Data = {**TEMPLATE, "spec": {**TEMPLATE["spec"], "restartPolicy": "Never"}}
 SELECTOR: Data = {"matchLabels": {"foo": "bar"}}
 # Fields of earlier releases, and what is left unchecked on purpose.
-GONE = {("ObjectMeta", "clusterName"), ("PodSpec", "workloadRef"), ("PodResourceClaim", "source"), ("EphemeralVolumeSource", "readOnly")}
+GONE = {
+    ("ObjectMeta", "clusterName"),
+    ("PodSpec", "workloadRef"),
+    ("PodResourceClaim", "source"),
+    ("EphemeralVolumeSource", "readOnly"),
+}
 UNCHECKED = {"status", "managedFields"}
 
 
@@ -45,7 +50,9 @@ def test_the_table_is_the_schema_of_the_kubernetes_client() -> None:
             continue
         seen.add(name)
         cls, known = model(name), {field: kind for field, kind in fields_of(name).items() if (name, field) not in GONE}
-        assert known == {field: "" if field in UNCHECKED else below(cls, attribute) for attribute, field in cls.attribute_map.items()}, name
+        assert known == {
+            field: "" if field in UNCHECKED else below(cls, attribute) for attribute, field in cls.attribute_map.items()
+        }, name
         waiting += filter(None, known.values())
     assert len(seen) > 140
 
@@ -53,7 +60,10 @@ def test_the_table_is_the_schema_of_the_kubernetes_client() -> None:
 @pytest.mark.parametrize(("api_version", "kind"), ROOTS)
 def test_no_field_of_a_kind_is_refused(api_version: str, kind: str) -> None:
     def full(cls: str, above: tuple[str, ...]) -> Data:
-        return {name: full(kind, (*above, cls)) if kind and kind not in above else {} for name, kind in fields_of(cls).items()}
+        return {
+            name: full(kind, (*above, cls)) if kind and kind not in above else {}
+            for name, kind in fields_of(cls).items()
+        }
 
     assert list(unknown_fields(full(kind, ()), workload_type(api_version, kind))) == []
 
@@ -75,7 +85,10 @@ REFUSED: dict[str, tuple[Data, str]] = {
     "letters changed places": (deployment(replicsa=3), 'unknown field "spec.replicsa", did you mean "spec.replicas"?'),
     "the wrong case": (deployment(Replicas=3), 'unknown field "spec.Replicas", did you mean "spec.replicas"?'),
     "nothing near": (deployment(xyzzy=None), 'unknown field "spec.xyzzy"'),
-    "a field of the spec beside it": ({**deployment(), "replicas": 2}, 'unknown field "replicas", did you mean "spec.replicas"?'),
+    "a field of the spec beside it": (
+        {**deployment(), "replicas": 2},
+        'unknown field "replicas", did you mean "spec.replicas"?',
+    ),
     "metadata": (
         {**deployment(), "metadata": {"name": "web", "label": {}}},
         'unknown field "metadata.label", did you mean "metadata.labels"?',
@@ -89,7 +102,13 @@ REFUSED: dict[str, tuple[Data, str]] = {
         'unknown field "spec.selector.matchLabel", did you mean "spec.selector.matchLabels"?',
     ),
     "a claim template": (
-        of_kind("StatefulSet", "apps/v1", selector=SELECTOR, template=TEMPLATE, volumeClaimTemplates=[{"spec": {"accessMode": []}}]),
+        of_kind(
+            "StatefulSet",
+            "apps/v1",
+            selector=SELECTOR,
+            template=TEMPLATE,
+            volumeClaimTemplates=[{"spec": {"accessMode": []}}],
+        ),
         'unknown field "spec.volumeClaimTemplates[0].spec.accessMode", did you mean "spec.volumeClaimTemplates[0].spec.accessModes"?',
     ),
     "an update strategy": (
@@ -105,11 +124,21 @@ REFUSED: dict[str, tuple[Data, str]] = {
         'unknown field "spec.paralelism", did you mean "spec.parallelism"?',
     ),
     "a CronJob's Job": (
-        of_kind("CronJob", "batch/v1", schedule="@daily", jobTemplate={"spec": {"template": BATCH_TEMPLATE, "completion": 1}}),
+        of_kind(
+            "CronJob",
+            "batch/v1",
+            schedule="@daily",
+            jobTemplate={"spec": {"template": BATCH_TEMPLATE, "completion": 1}},
+        ),
         'unknown field "spec.jobTemplate.spec.completion", did you mean "spec.jobTemplate.spec.completions"?',
     ),
     "a probe inside a template": (
-        deployment(template={**TEMPLATE, "spec": {"containers": [{"name": "c", "image": "x", "livenessProbe": {"httpGte": {}}}]}}),
+        deployment(
+            template={
+                **TEMPLATE,
+                "spec": {"containers": [{"name": "c", "image": "x", "livenessProbe": {"httpGte": {}}}]},
+            }
+        ),
         'unknown field "spec.template.spec.containers[0].livenessProbe.httpGte", '
         'did you mean "spec.template.spec.containers[0].livenessProbe.httpGet"?',
     ),

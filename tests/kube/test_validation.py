@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from kubespread.kube.api.core import Pod
+from kubespread.kube.api.decoding import DecodingError, normalized
 from kubespread.kube.candidate import admit, decode_pod
-from kubespread.kube.decoding import DecodingError, normalized
 from kubespread.kube.names import label_key_faults, label_value_faults
-from kubespread.kube.objects import Pod
 from tests.builders import hard, pod, soft
 
 Data = dict[str, Any]
@@ -46,7 +46,10 @@ def spread(*constraints: Any, labels: Data | None = None) -> Data:
 
 T = "spec.topologySpreadConstraints"
 SPREAD: dict[str, tuple[Data, list[str]]] = {
-    "valid": (spread(hard(), soft(), hard("node", minDomains=3, nodeAffinityPolicy="Ignore", nodeTaintsPolicy="Honor")), []),
+    "valid": (
+        spread(hard(), soft(), hard("node", minDomains=3, nodeAffinityPolicy="Ignore", nodeTaintsPolicy="Honor")),
+        [],
+    ),
     "a selector may be null, absent or empty": (spread(hard(labelSelector=None), soft(labelSelector={})), []),
     "a topology key may be any text": (spread(hard("not/a label key!")), []),
     "maxSkew 0": (spread(hard(max_skew=0)), [f"{T}[0].maxSkew: Invalid value: 0: must be greater than zero"]),
@@ -61,7 +64,9 @@ SPREAD: dict[str, tuple[Data, list[str]]] = {
     ),
     "an unknown action": (
         spread(hard(whenUnsatisfiable="doNotSchedule")),
-        [f'{T}[0].whenUnsatisfiable: Unsupported value: "doNotSchedule": supported values: "DoNotSchedule", "ScheduleAnyway"'],
+        [
+            f'{T}[0].whenUnsatisfiable: Unsupported value: "doNotSchedule": supported values: "DoNotSchedule", "ScheduleAnyway"'
+        ],
     ),
     "of three alike the first two are duplicates": (
         spread(hard(), hard(), hard()),
@@ -198,7 +203,10 @@ AFFINITY: dict[str, tuple[Data, list[str]]] = {
             **{
                 PREFERRED: [
                     {"weight": 0, "preference": {}},
-                    {"weight": 101, "preference": {"matchExpressions": [{"key": "a", "operator": "In", "values": ["b d"]}]}},
+                    {
+                        "weight": 101,
+                        "preference": {"matchExpressions": [{"key": "a", "operator": "In", "values": ["b d"]}]},
+                    },
                 ]
             }
         ),
@@ -266,7 +274,9 @@ O = "spec.tolerations[0].operator"  # noqa: E741 - one letter like the other pat
 REST: dict[str, tuple[Data, list[str]]] = {
     "an empty toleration": (
         tolerations({}),
-        [f'{O}: Invalid value: "": operator must be Exists when `key` is empty, which means "match all values and all keys"'],
+        [
+            f'{O}: Invalid value: "": operator must be Exists when `key` is empty, which means "match all values and all keys"'
+        ],
     ),
     "Exists with a value": (
         tolerations({"key": "a", "operator": "Exists", "value": "x"}),
@@ -282,11 +292,15 @@ REST: dict[str, tuple[Data, list[str]]] = {
     ),
     "an unknown effect": (
         tolerations({"key": "a", "effect": "NoRun"}),
-        ['spec.tolerations[0].effect: Unsupported value: "NoRun": supported values: "NoSchedule", "PreferNoSchedule", "NoExecute"'],
+        [
+            'spec.tolerations[0].effect: Unsupported value: "NoRun": supported values: "NoSchedule", "PreferNoSchedule", "NoExecute"'
+        ],
     ),
     "seconds without NoExecute": (
         tolerations({"key": "a", "effect": "NoSchedule", "tolerationSeconds": 5}),
-        ["spec.tolerations[0].effect: Invalid value: \"NoSchedule\": effect must be 'NoExecute' when `tolerationSeconds` is set"],
+        [
+            "spec.tolerations[0].effect: Invalid value: \"NoSchedule\": effect must be 'NoExecute' when `tolerationSeconds` is set"
+        ],
     ),
     "a bad key and value": (
         tolerations({"key": "a b", "value": "b b"}),
@@ -311,10 +325,16 @@ REST: dict[str, tuple[Data, list[str]]] = {
         pod(restartPolicy="always"),
         ['spec.restartPolicy: Unsupported value: "always": supported values: "Always", "OnFailure", "Never"'],
     ),
-    "an operating system": (pod(os={"name": "plan9"}), ['spec.os: Unsupported value: "plan9": supported values: "linux", "windows"']),
+    "an operating system": (
+        pod(os={"name": "plan9"}),
+        ['spec.os: Unsupported value: "plan9": supported values: "linux", "windows"'],
+    ),
     "no name": (pod(name=""), ["metadata.name: Required value: name or generateName is required"]),
     "a bad name": (pod(name="a_b"), [f'metadata.name: Invalid value: "a_b": {DNS_SUB}']),
-    "a long name": (pod(name="a" * 254), [f'metadata.name: Invalid value: "{"a" * 254}": must be no more than 253 characters']),
+    "a long name": (
+        pod(name="a" * 254),
+        [f'metadata.name: Invalid value: "{"a" * 254}": must be no more than 253 characters'],
+    ),
     "labels": (
         pod(labels={"a b": "c d"}),
         [f'metadata.labels: Invalid value: "a b": {NAME_FMT}', f'metadata.labels: Invalid value: "c d": {VAL_FMT}'],
@@ -331,7 +351,9 @@ COST = "controller.kubernetes.io/pod-deletion-cost"
 REST |= {
     f"deletion cost {cost!r}": (
         annotated(**{COST: cost}),
-        [] if cost in ("-3", "0") else [f'metadata.annotations[{COST}]: Invalid value: "{cost}": must be a 32bit integer'],
+        []
+        if cost in ("-3", "0")
+        else [f'metadata.annotations[{COST}]: Invalid value: "{cost}": must be a 32bit integer'],
     )
     for cost in ("1.5", "+5", "05", "", "2147483648", "-3", "0")
 }
@@ -363,7 +385,9 @@ CONTAINERS: dict[str, tuple[Data, list[str]]] = {
     ),
     "an init container's restart policy": (
         containers(container(), initContainers=[container("i", restartPolicy="Sometimes")]),
-        ['spec.initContainers[0].restartPolicy: Unsupported value: "Sometimes": supported values: "Always", "Never", "OnFailure"'],
+        [
+            'spec.initContainers[0].restartPolicy: Unsupported value: "Sometimes": supported values: "Always", "Never", "OnFailure"'
+        ],
     ),
     "request above limit": (
         resources({"cpu": "2"}, {"cpu": "1"}),
@@ -377,7 +401,10 @@ CONTAINERS: dict[str, tuple[Data, list[str]]] = {
         resources({"example.com/gpu": "1"}),
         [f"{R}.limits: Required value: Limit must be set for non overcommitable resources"],
     ),
-    "a negative request": (resources({"cpu": "-1"}), [f'{R}.requests[cpu]: Invalid value: "-1": must be greater than or equal to 0']),
+    "a negative request": (
+        resources({"cpu": "-1"}),
+        [f'{R}.requests[cpu]: Invalid value: "-1": must be greater than or equal to 0'],
+    ),
     "a fraction of an extended resource": (
         resources(limits={"example.com/gpu": "1500m"}),
         [f'{R}.{kind}[example.com/gpu]: Invalid value: "1500m": must be an integer' for kind in ("limits", "requests")],
@@ -407,7 +434,10 @@ CONTAINERS: dict[str, tuple[Data, list[str]]] = {
             for kind in ("limits", "requests")
         ],
     ),
-    "hugepages alone": (resources(limits={"hugepages-2Mi": "2Mi"}), [f"{R}: Forbidden: HugePages require cpu or memory"]),
+    "hugepages alone": (
+        resources(limits={"hugepages-2Mi": "2Mi"}),
+        [f"{R}: Forbidden: HugePages require cpu or memory"],
+    ),
     "one and a half hugepages": (
         resources({"cpu": "1"}, {"hugepages-2Mi": "3Mi"}),
         [
@@ -418,7 +448,9 @@ CONTAINERS: dict[str, tuple[Data, list[str]]] = {
     "accepted oddities": (resources({"memory": "100m", "cpu": "0.0001", "kubernetes.io/x": "1"}), []),
     "pod level below the containers' sum": (
         containers(container(resources={"requests": {"cpu": "200m"}}), resources={"requests": {"cpu": "100m"}}),
-        ['spec.resources.requests[cpu]: Invalid value: "100m": must be greater than or equal to aggregate container requests of 200m'],
+        [
+            'spec.resources.requests[cpu]: Invalid value: "100m": must be greater than or equal to aggregate container requests of 200m'
+        ],
     ),
     "pod level of an unsupported resource": (
         containers(container(), resources={"requests": {"ephemeral-storage": "1"}}),
@@ -428,8 +460,13 @@ CONTAINERS: dict[str, tuple[Data, list[str]]] = {
         ],
     ),
     "a container's limit above the pod's": (
-        containers(container(resources={"limits": {"cpu": "200m"}, "requests": {"cpu": "0"}}), resources={"limits": {"cpu": "100m"}}),
-        ['spec.resources.containers[0][cpu].limits: Invalid value: "200m": must be less than or equal to pod limits of 100m'],
+        containers(
+            container(resources={"limits": {"cpu": "200m"}, "requests": {"cpu": "0"}}),
+            resources={"limits": {"cpu": "100m"}},
+        ),
+        [
+            'spec.resources.containers[0][cpu].limits: Invalid value: "200m": must be less than or equal to pod limits of 100m'
+        ],
     ),
     "ports": (
         containers(
@@ -548,7 +585,11 @@ TYPES: dict[str, tuple[Data, str, str]] = {
         f"{C}.ports[0].containerPort",
         FIELD.format("string", "ContainerPort.spec.containers.ports.containerPort", "int32"),
     ),
-    "a list for an object": (pod(affinity=[]), "spec.affinity", FIELD.format("array", "PodSpec.spec.affinity", "v1.Affinity")),
+    "a list for an object": (
+        pod(affinity=[]),
+        "spec.affinity",
+        FIELD.format("array", "PodSpec.spec.affinity", "v1.Affinity"),
+    ),
     "no quantity": (resources({"cpu": "1x"}), f"{R}.requests[cpu]", QUANTITY),
     "a boolean for a quantity": (resources({"cpu": True}), f"{R}.requests[cpu]", QUANTITY),
     "a suffix nobody knows": (resources({"cpu": "1e"}), f"{R}.requests[cpu]", "unable to parse quantity's suffix"),

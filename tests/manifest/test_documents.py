@@ -90,7 +90,11 @@ def test_deep_json_is_refused_without_a_traceback() -> None:
 
 def test_lists_give_their_items_and_typed_lists_their_kind() -> None:
     typed = {"apiVersion": "v1", "kind": "PodList", "items": [{"metadata": {"name": "p"}}]}
-    nested = {"apiVersion": "v1", "kind": "List", "items": [typed, {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}}]}
+    nested = {
+        "apiVersion": "v1",
+        "kind": "List",
+        "items": [typed, {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}}],
+    }
     found = [(item.kind, item.api_version, item.name, item.path) for item in objects(json.dumps(nested).encode())]
     assert found == [("Pod", "v1", "p", "items[0].items[0]"), ("Node", "v1", "n", "items[1]")]
 

@@ -12,7 +12,10 @@ from kubespread.manifest.workload import PodManifest, is_workload, named, pod_ma
 
 Data = dict[str, Any]
 
-TEMPLATE: Data = {"metadata": {"labels": {"app": "web"}, "name": "ignored"}, "spec": {"containers": [{"name": "c", "image": "x"}]}}
+TEMPLATE: Data = {
+    "metadata": {"labels": {"app": "web"}, "name": "ignored"},
+    "spec": {"containers": [{"name": "c", "image": "x"}]},
+}
 
 
 def workload(kind: str, api_version: str = "apps/v1", template: Data = TEMPLATE, **spec: Any) -> KubernetesObject:
@@ -43,7 +46,9 @@ def test_a_deployments_pod_belongs_to_a_replica_set_of_its_revision() -> None:
             "spec": {"selector": {"matchLabels": {"app": "web", "pod-template-hash": digest}}},
         },
     )
-    assert made.notes == (f"pod-template-hash {digest} is computed by kubespread; the cluster's own hash for this template will differ",)
+    assert made.notes == (
+        f"pod-template-hash {digest} is computed by kubespread; the cluster's own hash for this template will differ",
+    )
 
 
 def test_the_hash_follows_the_template_and_nothing_else() -> None:
@@ -55,20 +60,40 @@ def test_the_hash_follows_the_template_and_nothing_else() -> None:
 
 def test_a_replica_sets_pod_has_the_templates_labels_only() -> None:
     made = created(workload("ReplicaSet"))
-    assert (made.pod["metadata"]["labels"], controller(made)) == ({"app": "web"}, ("apps/v1", "ReplicaSet", "web", True))
+    assert (made.pod["metadata"]["labels"], controller(made)) == (
+        {"app": "web"},
+        ("apps/v1", "ReplicaSet", "web", True),
+    )
     assert made.companions[0]["metadata"] == {"name": "web", "namespace": "prod"}
 
 
 def test_a_replication_controller_selects_its_templates_labels_by_default() -> None:
     made = created(workload("ReplicationController", "v1", selector=None))
-    assert (controller(made), made.companions[0]["spec"]) == (("v1", "ReplicationController", "web", True), {"selector": {"app": "web"}})
+    assert (controller(made), made.companions[0]["spec"]) == (
+        ("v1", "ReplicationController", "web", True),
+        {"selector": {"app": "web"}},
+    )
 
 
 def test_a_stateful_sets_pod_has_its_ordinal_and_its_claims() -> None:
-    template = {**TEMPLATE, "spec": {**TEMPLATE["spec"], "volumes": [{"name": "data", "emptyDir": {}}, {"name": "tmp", "emptyDir": {}}]}}
-    made = created(workload("StatefulSet", template=template, ordinals={"start": 3}, volumeClaimTemplates=[{"metadata": {"name": "data"}}]))
+    template = {
+        **TEMPLATE,
+        "spec": {**TEMPLATE["spec"], "volumes": [{"name": "data", "emptyDir": {}}, {"name": "tmp", "emptyDir": {}}]},
+    }
+    made = created(
+        workload(
+            "StatefulSet",
+            template=template,
+            ordinals={"start": 3},
+            volumeClaimTemplates=[{"metadata": {"name": "data"}}],
+        )
+    )
     labels = made.pod["metadata"]["labels"]
-    assert (made.pod["metadata"]["name"], labels["statefulset.kubernetes.io/pod-name"], labels["apps.kubernetes.io/pod-index"]) == (
+    assert (
+        made.pod["metadata"]["name"],
+        labels["statefulset.kubernetes.io/pod-name"],
+        labels["apps.kubernetes.io/pod-index"],
+    ) == (
         "web-3",
         "web-3",
         "3",
@@ -82,7 +107,10 @@ def test_a_stateful_sets_pod_has_its_ordinal_and_its_claims() -> None:
 
 def test_a_daemon_sets_pod_tolerates_what_its_controller_says() -> None:
     mine = {"key": "node.kubernetes.io/not-ready", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 5}
-    template = {**TEMPLATE, "spec": {**TEMPLATE["spec"], "hostNetwork": True, "tolerations": [mine, {"key": "x", "operator": "Exists"}]}}
+    template = {
+        **TEMPLATE,
+        "spec": {**TEMPLATE["spec"], "hostNetwork": True, "tolerations": [mine, {"key": "x", "operator": "Exists"}]},
+    }
     tolerations = created(workload("DaemonSet", template=template)).pod["spec"]["tolerations"]
     assert tolerations[0] == {"key": "x", "operator": "Exists"}
     assert [(given["key"].partition("/")[2], given["effect"]) for given in tolerations[1:]] == [
@@ -115,11 +143,16 @@ def test_a_cron_jobs_pod_belongs_to_a_job_of_an_invented_name() -> None:
         }
     )
     made = created(cron)
-    assert (controller(made), made.template_path) == (("batch/v1", "Job", "web-0", True), "spec.jobTemplate.spec.template")
+    assert (controller(made), made.template_path) == (
+        ("batch/v1", "Job", "web-0", True),
+        "spec.jobTemplate.spec.template",
+    )
 
 
 def test_a_pod_template_is_a_bare_pod() -> None:
-    made = created(KubernetesObject({"apiVersion": "v1", "kind": "PodTemplate", "metadata": {"name": "web"}, "template": TEMPLATE}))
+    made = created(
+        KubernetesObject({"apiVersion": "v1", "kind": "PodTemplate", "metadata": {"name": "web"}, "template": TEMPLATE})
+    )
     assert made.pod["metadata"] == {"labels": {"app": "web"}, "namespace": "prod", "name": "web"}
 
 
@@ -127,7 +160,10 @@ def test_an_unknown_kind_with_a_pod_template_is_taken_as_it_stands() -> None:
     rollout = workload("Rollout", "argoproj.io/v1alpha1")
     made = created(rollout)
     assert is_workload(rollout)
-    assert (controller(made), made.pod["metadata"]["labels"]) == (("argoproj.io/v1alpha1", "Rollout", "web", True), {"app": "web"})
+    assert (controller(made), made.pod["metadata"]["labels"]) == (
+        ("argoproj.io/v1alpha1", "Rollout", "web", True),
+        {"app": "web"},
+    )
     assert "Rollout.argoproj.io is not a kind kubespread knows" in made.notes[0]
 
 
@@ -141,7 +177,12 @@ def test_an_object_keeps_its_name_or_gets_a_generated_one(kind: str) -> None:
 
 @pytest.mark.parametrize(
     ("kind", "api_version"),
-    [("Job", "batch.example.com/v1"), ("Deployment", "example.com/v1"), ("Deployment", "v1"), ("Pod", "example.com/v1")],
+    [
+        ("Job", "batch.example.com/v1"),
+        ("Deployment", "example.com/v1"),
+        ("Deployment", "v1"),
+        ("Pod", "example.com/v1"),
+    ],
 )
 def test_a_namesake_in_another_group_is_an_unknown_kind(kind: str, api_version: str) -> None:
     namesake = workload(kind, api_version)
@@ -153,7 +194,9 @@ def test_a_namesake_in_another_group_is_an_unknown_kind(kind: str, api_version: 
 
 def test_a_namesake_without_a_pod_template_is_no_workload() -> None:
     tasks = [{"replicas": 3, "template": TEMPLATE}]
-    assert not is_workload(KubernetesObject({"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "spec": {"tasks": tasks}}))
+    assert not is_workload(
+        KubernetesObject({"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "spec": {"tasks": tasks}})
+    )
 
 
 @pytest.mark.parametrize("kind", ["Service", "ConfigMap", ""])

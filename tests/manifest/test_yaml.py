@@ -34,7 +34,10 @@ DOCUMENTS: dict[str, tuple[str, list[Any]]] = {
     "nothing": ("", []),
     "comments only": ("# nothing\n", []),
     "documents, one of them empty": ("a: 1\n---\n---\nb: 2\n", [{"a": 1}, None, {"b": 2}]),
-    "keys that are not strings": ("{1: a, y: b, 1.5: c, 010: d, 1e3: e}", [{"1": "a", "true": "b", "1.5": "c", "8": "d", "1000": "e"}]),
+    "keys that are not strings": (
+        "{1: a, y: b, 1.5: c, 010: d, 1e3: e}",
+        [{"1": "a", "true": "b", "1.5": "c", "8": "d", "1000": "e"}],
+    ),
     "quoted scalars are strings": ("['010', \"y\", 'null', '']", [["010", "y", "null", ""]]),
     "block scalars": ("a: |\n  1\nb: >-\n  y\n", [{"a": "1\n", "b": "y"}]),
     "tags": (
@@ -47,7 +50,10 @@ DOCUMENTS: dict[str, tuple[str, list[Any]]] = {
         "base: &m {k: merged, z: merged}\nx:\n  k: before\n  <<: *m\n  z: after\n",
         [{"base": {"k": "merged", "z": "merged"}, "x": {"k": "merged", "z": "after"}}],
     ),
-    "in a list of merges the first wins": ("{<<: [{a: x, b: y1}, {a: z, c: w}], d: e}", [{"a": "x", "b": "y1", "c": "w", "d": "e"}]),
+    "in a list of merges the first wins": (
+        "{<<: [{a: x, b: y1}, {a: z, c: w}], d: e}",
+        [{"a": "x", "b": "y1", "c": "w", "d": "e"}],
+    ),
     "a quoted << is a key": ("{'<<': 1}", [{"<<": 1}]),
     "windows line ends": ("a: 1\r\nb:\r\n- x\r\n", [{"a": 1, "b": ["x"]}]),
 }
@@ -95,9 +101,13 @@ def test_refused(case: str) -> None:
 
 
 PLAIN = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**62), 2**62) | st.text(st.characters(codec="utf-8", categories=("L", "N", "P", "S", "Zs"))),
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**62), 2**62)
+    | st.text(st.characters(codec="utf-8", categories=("L", "N", "P", "S", "Zs"))),
     lambda children: (
-        st.lists(children, max_size=4) | st.dictionaries(st.text(st.characters(codec="ascii"), min_size=1), children, max_size=4)
+        st.lists(children, max_size=4)
+        | st.dictionaries(st.text(st.characters(codec="ascii"), min_size=1), children, max_size=4)
     ),
     max_leaves=20,
 )
@@ -108,7 +118,9 @@ def test_what_is_written_reads_back(data: Any) -> None:
     assert list(yaml_documents(to_yaml(data).encode())) == [data]
 
 
-@pytest.mark.parametrize("text", ["6e10", "1e3", "y", "n", "0o7", "08", "12:30", "null", "", "on", "1_000", "-", "a: b", "#", "0x1f"])
+@pytest.mark.parametrize(
+    "text", ["6e10", "1e3", "y", "n", "0o7", "08", "12:30", "null", "", "on", "1_000", "-", "a: b", "#", "0x1f"]
+)
 def test_strings_kubectl_would_retype_are_quoted(text: str) -> None:
     written = to_yaml({"a": text})
     assert list(yaml_documents(written.encode())) == [{"a": text}]

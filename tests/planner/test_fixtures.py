@@ -98,7 +98,12 @@ def test_a_mistyped_label_is_named_on_its_node() -> None:
 
 def test_a_soft_constraint_ranks_the_emptier_zone_first() -> None:
     report = explained("docs-4-nodes", "one-constraint-soft")
-    assert {node.name: node.scores["PodTopologySpread"] for node in report.nodes} == {"node1": 66, "node2": 66, "node3": 200, "node4": 200}
+    assert {node.name: node.scores["PodTopologySpread"] for node in report.nodes} == {
+        "node1": 66,
+        "node2": 66,
+        "node3": 200,
+        "node4": 200,
+    }
 
 
 def test_the_built_in_constraints_score_a_pod_that_declares_none() -> None:
@@ -117,5 +122,9 @@ def test_every_fixture_says_what_it_shows(path: Path) -> None:
 
 def test_every_fixture_is_used_by_a_case() -> None:
     text = Path(__file__).read_text()
-    unused = [path.stem for path in FIXTURES.glob("*/*.yaml") if f'"{path.stem}"' not in text and "infeasible" not in path.stem]
+    unused = [
+        path.stem
+        for path in FIXTURES.glob("*/*.yaml")
+        if f'"{path.stem}"' not in text and "infeasible" not in path.stem
+    ]
     assert unused == []

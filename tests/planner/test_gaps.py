@@ -33,7 +33,11 @@ def named(kind: str, name: str, api_version: str, **more: Any) -> Data:
 
 
 def claim(**spec: Any) -> Data:
-    return {**named("PersistentVolumeClaim", "c", "v1"), "metadata": {"name": "c", "namespace": "default"}, "spec": spec}
+    return {
+        **named("PersistentVolumeClaim", "c", "v1"),
+        "metadata": {"name": "c", "namespace": "default"},
+        "spec": spec,
+    }
 
 
 def storage_class(**more: Any) -> Data:
@@ -62,7 +66,9 @@ GAPS: dict[str, tuple[Data, list[Data], list[str]]] = {
     "a controller that is missing": (
         OWNED,
         [RUNNING, SERVICE],
-        ["ReplicaSet default/rs, the pod's controller, is missing: default constraints cannot be derived from its selector"],
+        [
+            "ReplicaSet default/rs, the pod's controller, is missing: default constraints cannot be derived from its selector"
+        ],
     ),
     "claims without claim objects": (
         CLAIMING,
@@ -87,7 +93,11 @@ GAPS: dict[str, tuple[Data, list[Data], list[str]]] = {
         [RUNNING, claim(storageClassName="fast"), VOLUME, DELAYED, CSI_DRIVER],
         ["no CSIStorageCapacity objects: every node counts as without storage capacity", NO_ATTACHABLE],
     ),
-    "a namespaceSelector without namespaces": (pod(constraints=[hard()], affinity=repelling(**DEV)), [RUNNING], [NO_NAMESPACES]),
+    "a namespaceSelector without namespaces": (
+        pod(constraints=[hard()], affinity=repelling(**DEV)),
+        [RUNNING],
+        [NO_NAMESPACES],
+    ),
     "a namespaceSelector of all namespaces": (pod(constraints=[hard()], affinity=repelling()), [RUNNING], []),
     "a running pod's namespaceSelector": (
         CONSTRAINED,
@@ -163,7 +173,10 @@ def test_a_kind_that_was_refused_is_a_gap_where_it_is_needed(case: str) -> None:
         builder.add_plain(found)
     builder.note_gap("services could not be read", kind)
     snapshot = builder.build()
-    assert (snapshot.origin.gaps, kubespread.explain(snapshot, candidate).gaps) == (("services could not be read",), expected)
+    assert (snapshot.origin.gaps, kubespread.explain(snapshot, candidate).gaps) == (
+        ("services could not be read",),
+        expected,
+    )
 
 
 def test_a_deployments_own_replica_set_is_no_gap() -> None:
@@ -171,5 +184,8 @@ def test_a_deployments_own_replica_set_is_no_gap() -> None:
     spec = {"selector": {"matchLabels": {"app": "web"}}, "template": template}
     deployment = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}, "spec": spec}
     report = ask(deployment, RUNNING)
-    assert (list(report.gaps), [constraint.source for constraint in report.constraints]) == ([NO_SERVICES], ["system", "system"])
+    assert (list(report.gaps), [constraint.source for constraint in report.constraints]) == (
+        [NO_SERVICES],
+        ["system", "system"],
+    )
     assert report.constraints[0].selector.startswith("app=web,pod-template-hash=")

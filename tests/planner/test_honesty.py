@@ -13,11 +13,18 @@ Data = dict[str, Any]
 
 
 def ask(candidate: Data, *objects: Data, config: str | None = None) -> kubespread.ExplainReport:
-    return kubespread.explain(kubespread.Snapshot.from_objects([node("n"), *objects]), candidate, kubespread.Scheduler(config=config))
+    return kubespread.explain(
+        kubespread.Snapshot.from_objects([node("n"), *objects]), candidate, kubespread.Scheduler(config=config)
+    )
 
 
 def pod_group(name: str, api_version: str) -> Data:
-    return {"apiVersion": api_version, "kind": "PodGroup", "metadata": {"name": name, "namespace": "default"}, "spec": {"minMember": 3}}
+    return {
+        "apiVersion": api_version,
+        "kind": "PodGroup",
+        "metadata": {"name": name, "namespace": "default"},
+        "spec": {"minMember": 3},
+    }
 
 
 NOT_MODELLED: dict[str, tuple[Data, list[Data], list[str]]] = {
@@ -25,7 +32,9 @@ NOT_MODELLED: dict[str, tuple[Data, list[Data], list[str]]] = {
     "resource claims": (
         pod(resourceClaims=[{"name": "gpu", "resourceClaimTemplateName": "gpu"}]),
         [],
-        ["DynamicResources: no devices are allocated to the pod's resource claims; take the nodes that fit as an upper bound"],
+        [
+            "DynamicResources: no devices are allocated to the pod's resource claims; take the nodes that fit as an upper bound"
+        ],
     ),
     "scheduling gates": (
         pod(schedulingGates=[{"name": "a"}, {"name": "b"}]),
@@ -40,17 +49,23 @@ NOT_MODELLED: dict[str, tuple[Data, list[Data], list[str]]] = {
     "a pod group of the coscheduling plugin": (
         pod(labels={"scheduling.x-k8s.io/pod-group": "ring"}),
         [pod_group("ring", "scheduling.x-k8s.io/v1alpha1")],
-        ["pod group ring (label scheduling.x-k8s.io/pod-group): pods are judged one at a time, not all or none of the group"],
+        [
+            "pod group ring (label scheduling.x-k8s.io/pod-group): pods are judged one at a time, not all or none of the group"
+        ],
     ),
     "a pod group of the coscheduling plugin's first release": (
         pod(labels={"pod-group.scheduling.sigs.k8s.io/name": "ring"}),
         [],
-        ["pod group ring (label pod-group.scheduling.sigs.k8s.io/name): pods are judged one at a time, not all or none of the group"],
+        [
+            "pod group ring (label pod-group.scheduling.sigs.k8s.io/name): pods are judged one at a time, not all or none of the group"
+        ],
     ),
     "a pod group of Volcano": (
         {**pod(), "metadata": {"name": "web", "annotations": {"scheduling.k8s.io/group-name": "ring"}}},
         [],
-        ["pod group ring (annotation scheduling.k8s.io/group-name): pods are judged one at a time, not all or none of the group"],
+        [
+            "pod group ring (annotation scheduling.k8s.io/group-name): pods are judged one at a time, not all or none of the group"
+        ],
     ),
     "PodGroups of the pod's namespace": (
         pod(),

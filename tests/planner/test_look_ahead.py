@@ -43,7 +43,12 @@ def test_no_order_exists_and_either_constraint_is_why() -> None:
     report = ask(UNEVEN, pod(constraints=EVEN_BOTH_WAYS), 6)
     found = report.look_ahead
     assert found is not None
-    assert (report.placed, found.nodes, found.exhausted, found.blocking) == (5, None, True, ("zone maxSkew 1", "host maxSkew 1"))
+    assert (report.placed, found.nodes, found.exhausted, found.blocking) == (
+        5,
+        None,
+        True,
+        ("zone maxSkew 1", "host maxSkew 1"),
+    )
 
 
 def test_affinity_can_be_why() -> None:

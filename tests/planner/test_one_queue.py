@@ -17,7 +17,12 @@ def running(name: str) -> list[Data]:
         "spec": {"containers": [{"name": "c", "image": "x", "resources": {"requests": {"cpu": "1"}}}]},
     }
     spec = {"replicas": 2, "selector": {"matchLabels": {"app": name}}, "template": template}
-    deployment = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name, "namespace": "default"}, "spec": spec}
+    deployment = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": name, "namespace": "default"},
+        "spec": spec,
+    }
     replica_set = {
         **deployment,
         "kind": "ReplicaSet",

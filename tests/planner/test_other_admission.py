@@ -52,7 +52,10 @@ CASES: dict[str, tuple[list[Data], list[str]]] = {
         ["MutatingWebhookConfiguration guard (pods.guard.example): what it would change or refuse"],
     ),
     "webhooks for other things": ([webhook([rule("DELETE"), rule(group="apps"), rule(resource="services")])], []),
-    "a webhook of other namespaces": ([namespace(), webhook([rule()], namespaceSelector={"matchLabels": {"guarded": "yes"}})], []),
+    "a webhook of other namespaces": (
+        [namespace(), webhook([rule()], namespaceSelector={"matchLabels": {"guarded": "yes"}})],
+        [],
+    ),
     "policies": (
         [policy("ValidatingAdmissionPolicy", [rule()]), policy("MutatingAdmissionPolicy", [rule()])],
         [
@@ -66,7 +69,9 @@ CASES: dict[str, tuple[list[Data], list[str]]] = {
 @pytest.mark.parametrize("case", CASES)
 def test_what_is_named(case: str) -> None:
     objects, named = CASES[case]
-    assert list(kubespread.explain(kubespread.Snapshot.from_objects([node("n"), *objects]), pod()).not_modelled) == named
+    assert (
+        list(kubespread.explain(kubespread.Snapshot.from_objects([node("n"), *objects]), pod()).not_modelled) == named
+    )
 
 
 def test_a_node_selector_that_is_applied_is_not_named() -> None:
@@ -78,4 +83,6 @@ def test_a_node_selector_that_is_applied_is_not_named() -> None:
 def test_a_pod_that_is_there_already_went_through_it() -> None:
     stored = pod()
     stored["metadata"]["uid"] = "u"
-    assert kubespread.explain(kubespread.Snapshot.from_objects([node("n"), webhook([rule()])]), stored).not_modelled == ()
+    assert (
+        kubespread.explain(kubespread.Snapshot.from_objects([node("n"), webhook([rule()])]), stored).not_modelled == ()
+    )

@@ -30,13 +30,21 @@ CASES: dict[str, tuple[list[Data], Data, list[str]]] = {
         pod(constraints=[hard()]),
         [],
     ),
-    "two constraints that only together let it": ([*OPEN, CLOSED, *RUNNING], pod(constraints=[hard(), hard("host")]), [BOTH]),
+    "two constraints that only together let it": (
+        [*OPEN, CLOSED, *RUNNING],
+        pod(constraints=[hard(), hard("host")]),
+        [BOTH],
+    ),
     "a taint that is tolerated": (
         [*OPEN, CLOSED, *RUNNING],
         pod(constraints=[hard()], tolerations=[{"key": "gpu", "operator": "Exists"}]),
         [],
     ),
-    "a policy that honors taints already": ([*OPEN, CLOSED, *RUNNING], pod(constraints=[hard(nodeTaintsPolicy="Honor")]), []),
+    "a policy that honors taints already": (
+        [*OPEN, CLOSED, *RUNNING],
+        pod(constraints=[hard(nodeTaintsPolicy="Honor")]),
+        [],
+    ),
     "a zone with an open node that is full": (
         [*OPEN, CLOSED, node("d", zone="c", cpu="0"), *RUNNING],
         pod(constraints=[hard()], requests={"cpu": "1"}),
@@ -70,4 +78,6 @@ def test_simulate_says_it_once_replicas_get_stuck() -> None:
 
 def test_releases_without_the_policy_get_no_hint() -> None:
     snapshot = kubespread.Snapshot.from_objects([*OPEN, CLOSED, *RUNNING])
-    assert kubespread.explain(snapshot, pod(constraints=[hard()]), kubespread.Scheduler(kube_version="1.25")).notes == ()
+    assert (
+        kubespread.explain(snapshot, pod(constraints=[hard()]), kubespread.Scheduler(kube_version="1.25")).notes == ()
+    )

@@ -12,16 +12,16 @@ from hypothesis import strategies as st
 import kubespread
 from kubespread.candidate.candidate import Surroundings
 from kubespread.candidate.manifests import from_object
-from kubespread.kube.objects import Node, Pod, Taint
+from kubespread.kube.api.core import Node, Pod, Taint
 from kubespread.kube.versions import LATEST
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.configuration.loading import load_profiles
 from kubespread.scheduler.framework import Framework, Prepared
 from kubespread.scheduler.placing import Placing, first_in_heap
 from kubespread.scheduler.plugin import SchedulingError
 from kubespread.scheduler.plugins.registry import framework
-from kubespread.scheduler.profile import default_profile
+from kubespread.scheduler.profile.loading import load_profiles
+from kubespread.scheduler.profile.profile import default_profile
 from tests.builders import node, taint
 from tests.property.test_placing import everything, questions
 
@@ -29,16 +29,29 @@ Data = dict[str, Any]
 
 HEAD = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
 DISABLED = st.lists(
-    st.sampled_from(["InterPodAffinity", "PodTopologySpread", "NodeResourcesFit", "TaintToleration", "NodePorts"]), max_size=2
+    st.sampled_from(["InterPodAffinity", "PodTopologySpread", "NodeResourcesFit", "TaintToleration", "NodePorts"]),
+    max_size=2,
 )
 WEIGHTS = st.dictionaries(
-    st.sampled_from(["PodTopologySpread", "InterPodAffinity", "ImageLocality", "NodeAffinity"]), st.integers(1, 9), max_size=2
+    st.sampled_from(["PodTopologySpread", "InterPodAffinity", "ImageLocality", "NodeAffinity"]),
+    st.integers(1, 9),
+    max_size=2,
 )
 ARGS = st.sampled_from(
     [
         [],
-        [{"name": "NodeResourcesFit", "args": {"scoringStrategy": {"type": "MostAllocated", "resources": [{"name": "cpu", "weight": 3}]}}}],
-        [{"name": "InterPodAffinity", "args": {"hardPodAffinityWeight": 0, "ignorePreferredTermsOfExistingPods": True}}],
+        [
+            {
+                "name": "NodeResourcesFit",
+                "args": {"scoringStrategy": {"type": "MostAllocated", "resources": [{"name": "cpu", "weight": 3}]}},
+            }
+        ],
+        [
+            {
+                "name": "InterPodAffinity",
+                "args": {"hardPodAffinityWeight": 0, "ignorePreferredTermsOfExistingPods": True},
+            }
+        ],
         [{"name": "PodTopologySpread", "args": {"defaultingType": "List", "defaultConstraints": []}}],
     ]
 )
@@ -50,7 +63,9 @@ def profiles(draw: st.DrawFn) -> Framework:
     if draw(st.booleans()):
         return framework(default_profile())
     disabled = sorted(set(draw(DISABLED)))
-    enabled = [{"name": name, "weight": weight} for name, weight in sorted(draw(WEIGHTS).items()) if name not in disabled]
+    enabled = [
+        {"name": name, "weight": weight} for name, weight in sorted(draw(WEIGHTS).items()) if name not in disabled
+    ]
     multi = {"disabled": [{"name": name} for name in disabled], "enabled": enabled}
     config = {**HEAD, "profiles": [{"plugins": {"multiPoint": multi}, "pluginConfig": draw(ARGS)}]}
     return framework(load_profiles(json.loads(json.dumps(config)), LATEST)[0])
@@ -99,7 +114,13 @@ def changes(draw: st.DrawFn, world: World, others: list[Pod], step: int) -> Chan
     """One change, made to the lists too."""
     size = len(world.nodes)
     kind = draw(st.sampled_from(["come", "come", "go", "replace", "both", "add", "remove"]))
-    come, gone, replaced, added, removed = list[tuple[Pod, int]](), set[int](), dict[int, Node](), list[Node](), set[int]()
+    come, gone, replaced, added, removed = (
+        list[tuple[Pod, int]](),
+        set[int](),
+        dict[int, Node](),
+        list[Node](),
+        set[int](),
+    )
     if kind in ("come", "both") and size:
         come = [(draw(st.sampled_from(others)), draw(st.integers(0, size - 1))) for _ in range(draw(st.integers(1, 3)))]
     if kind in ("go", "both") and world.pods:
@@ -107,7 +128,9 @@ def changes(draw: st.DrawFn, world: World, others: list[Pod], step: int) -> Chan
     if kind in ("replace", "both") and size:
         replaced = {at: changed(draw, world.nodes[at]) for at in draw(st.sets(st.integers(0, size - 1), max_size=2))}
     if kind == "add":
-        plain = node(f"new{step}", zone=draw(st.sampled_from(["a", "z"])), taints=draw(st.sampled_from([[], [taint("gpu")]])))
+        plain = node(
+            f"new{step}", zone=draw(st.sampled_from(["a", "z"])), taints=draw(st.sampled_from([[], [taint("gpu")]]))
+        )
         added = list(kubespread.Snapshot.from_objects([plain]).nodes)
     if kind == "remove" and size > 1:
         removed = {draw(st.integers(0, size - 1))}
@@ -155,7 +178,9 @@ def test_states_that_follow_changes_equal_states_prepared_anew(
             own = Change(come=[(candidate, choice.node)])
             followed = followed.after(after.after(own), own, after.moves(own))
             after = after.after(own)
-            assert everything(placing.evaluation()) == everything(Prepared(plugins, world.anew(), candidate).evaluation())
+            assert everything(placing.evaluation()) == everything(
+                Prepared(plugins, world.anew(), candidate).evaluation()
+            )
         cluster, prepared = after, followed
 
 

@@ -84,7 +84,9 @@ def read(data: bytes) -> None:
         path.write_bytes(data)
         as_cluster = complaint(lambda: kubespread.load(path), kubespread.SnapshotError)
         assert as_cluster is None or len(as_cluster.splitlines()) == 1
-        as_manifest = complaint(lambda: kubespread.explain(SMALL, path), kubespread.ManifestError, kubespread.UsageError)
+        as_manifest = complaint(
+            lambda: kubespread.explain(SMALL, path), kubespread.ManifestError, kubespread.UsageError
+        )
         assert as_manifest is None or all(as_manifest.splitlines())
 
 

@@ -21,11 +21,34 @@ STATEFUL = {
     "kind": "StatefulSet",
     "spec": {**DEPLOYMENT["spec"], "ordinals": {"start": 1}, "volumeClaimTemplates": [{"metadata": {"name": "data"}}]},
 }
-CRON = {"apiVersion": "batch/v1", "kind": "CronJob", "metadata": {"name": "c"}, "spec": {"jobTemplate": {"spec": DEPLOYMENT["spec"]}}}
+CRON = {
+    "apiVersion": "batch/v1",
+    "kind": "CronJob",
+    "metadata": {"name": "c"},
+    "spec": {"jobTemplate": {"spec": DEPLOYMENT["spec"]}},
+}
 OTHERS = [{**DEPLOYMENT, "kind": kind} for kind in ("ReplicaSet", "DaemonSet", "Job", "Rollout")]
 WORKLOADS = [*MANIFESTS, *OTHERS, STATEFUL, CRON]
 CLUSTERS = [yaml.safe_load(path.read_text())["items"] for path in sorted(FIXTURES.glob("clusters/*.yaml"))]
-WRONG: list[Any] = [None, 0, -1, 1.5, "", [], {}, "x", True, [1], {"a": 1}, [None], "1x", 2**40, ["a"], {"a": None}, [{}]]
+WRONG: list[Any] = [
+    None,
+    0,
+    -1,
+    1.5,
+    "",
+    [],
+    {},
+    "x",
+    True,
+    [1],
+    {"a": 1},
+    [None],
+    "1x",
+    2**40,
+    ["a"],
+    {"a": None},
+    [{}],
+]
 
 
 def places(data: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:

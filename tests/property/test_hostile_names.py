@@ -49,12 +49,18 @@ def explained(name: str) -> kubespread.ExplainReport:
 
 
 def simulated(name: str) -> kubespread.SimulateReport:
-    return kubespread.simulate(kubespread.Snapshot.from_objects(cluster(name)), CANDIDATE, 3, keys=["topology.kubernetes.io/zone"])
+    return kubespread.simulate(
+        kubespread.Snapshot.from_objects(cluster(name)), CANDIDATE, 3, keys=["topology.kubernetes.io/zone"]
+    )
 
 
 OUTPUTS: dict[str, Callable[[str], str]] = {
-    "table": lambda name: table.table(explained(name), width=None, color=False, wide=True, all_nodes=True, headers=True),
-    "coloured table": lambda name: table.table(explained(name), width=None, color=True, wide=True, all_nodes=True, headers=True),
+    "table": lambda name: table.table(
+        explained(name), width=None, color=False, wide=True, all_nodes=True, headers=True
+    ),
+    "coloured table": lambda name: table.table(
+        explained(name), width=None, color=True, wide=True, all_nodes=True, headers=True
+    ),
     "plain": lambda name: plain.columns(explained(name), wide=True, headers=True),
     "sentences": lambda name: sentences.nodes(explained(name)),
     "names": lambda name: structured.names(explained(name)),
@@ -125,7 +131,10 @@ def test_a_spreadsheet_shows_a_cell_and_does_not_run_it(case: str) -> None:
 SAID: dict[str, tuple[Callable[[], None], int]] = {
     "a note": (lambda: note(f"gap: {HOSTILE}"), 1),
     "a message of the server": (lambda: complain(str(ApiError(f"https://host/api: {HOSTILE}", 500))), 1),
-    "two faults of a file": (lambda: complain(str(ManifestError(HOSTILE, [Fault(HOSTILE), Fault(HOSTILE, HOSTILE, 3)]))), 2),
+    "two faults of a file": (
+        lambda: complain(str(ManifestError(HOSTILE, [Fault(HOSTILE), Fault(HOSTILE, HOSTILE, 3)]))),
+        2,
+    ),
     "a bug": (lambda: complain(f"this is a bug in kubespread: {HOSTILE}"), 2),
 }
 
@@ -149,7 +158,10 @@ def test_names_that_are_not_utf8(tmp_path: Path) -> None:
     file.write_bytes(Path(CLUSTER).read_bytes())
     saved = run("snapshot", "-S", file)
     assert (saved.code, json.loads(saved.out)["kubespread"]["source"]) == (0, f"{tmp_path}/caf\\udce9\\x1b[31m.yaml")
-    assert run("snapshot", "-S", file, "-o", tmp_path / f"{NOT_UTF8}.json").err == f"{tmp_path}/caf\\udce9\\x1b[31m.json: 4 nodes, 3 pods\n"
+    assert (
+        run("snapshot", "-S", file, "-o", tmp_path / f"{NOT_UTF8}.json").err
+        == f"{tmp_path}/caf\\udce9\\x1b[31m.json: 4 nodes, 3 pods\n"
+    )
     missing = run("explain", tmp_path / f"{NOT_UTF8}", "-S", CLUSTER)
     assert missing == (2, "", f"error: {tmp_path}/caf\\udce9\\x1b[31m: No such file or directory\n")
     assert run("explain", POD, "-S", CLUSTER, "--node", NOT_UTF8).err.startswith("error: ")

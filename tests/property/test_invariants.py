@@ -15,7 +15,9 @@ Data = dict[str, Any]
 ZONES = st.sampled_from([None, "", "a", "b", "c"])
 RACKS = st.sampled_from([None, "r1", "r2"])
 LABELS = st.sampled_from([{"foo": "bar"}, {"foo": "bar", "rev": "1"}, {"foo": "bar", "rev": "2"}, {"foo": "other"}, {}])
-TAINTS = st.lists(st.sampled_from([taint("gpu"), taint("slow", "PreferNoSchedule"), taint("bad", "NoExecute")]), max_size=2)
+TAINTS = st.lists(
+    st.sampled_from([taint("gpu"), taint("slow", "PreferNoSchedule"), taint("bad", "NoExecute")]), max_size=2
+)
 
 
 @st.composite
@@ -42,7 +44,13 @@ def constraints(draw: st.DrawFn) -> list[Data]:
                     "matchLabelKeys": draw(st.sampled_from([None, ["rev"]])),
                     "minDomains": draw(st.sampled_from([None, 1, 3])) if build is hard else None,
                 }
-                made.append(build(key, draw(st.integers(1, 3)), **{field: value for field, value in optional.items() if value is not None}))
+                made.append(
+                    build(
+                        key,
+                        draw(st.integers(1, 3)),
+                        **{field: value for field, value in optional.items() if value is not None},
+                    )
+                )
     return made
 
 
@@ -71,7 +79,9 @@ def by_name(report: kubespread.ExplainReport) -> dict[str, Data]:
 
 @given(questions(), st.randoms(use_true_random=False))
 @settings(max_examples=150, deadline=None)
-def test_the_order_of_nodes_and_pods_changes_nothing(question: tuple[list[Data], list[Data], Data], random: Any) -> None:
+def test_the_order_of_nodes_and_pods_changes_nothing(
+    question: tuple[list[Data], list[Data], Data], random: Any
+) -> None:
     placed, pods, candidate = question
     before = answer(placed + pods, candidate)
     shuffled = placed + pods
@@ -85,7 +95,9 @@ def test_the_order_of_nodes_and_pods_changes_nothing(question: tuple[list[Data],
 @settings(max_examples=100, deadline=None)
 def test_pods_of_another_namespace_change_no_count(question: tuple[list[Data], list[Data], Data]) -> None:
     placed, pods, candidate = question
-    strangers = [pod(f"s{position}", entry["metadata"]["name"], namespace="strange") for position, entry in enumerate(placed)]
+    strangers = [
+        pod(f"s{position}", entry["metadata"]["name"], namespace="strange") for position, entry in enumerate(placed)
+    ]
     assert answer(placed + pods + strangers, candidate).constraints == answer(placed + pods, candidate).constraints
 
 
@@ -96,9 +108,18 @@ def test_the_report_agrees_with_its_own_arithmetic(question: tuple[list[Data], l
     report = answer(placed + pods, candidate)
     assert report.schedulable == (report.message is None) == bool(report.feasible)
     for entry in report.nodes:
-        assert entry.feasible == (not entry.rejections) == (entry.verdict.code == "Success") == (entry.name in report.feasible)
+        assert (
+            entry.feasible
+            == (not entry.rejections)
+            == (entry.verdict.code == "Success")
+            == (entry.name in report.feasible)
+        )
         assert entry.total == (sum(entry.scores.values()) if entry.feasible else None)
-        failed = [about for row, about in zip(entry.constraints, report.constraints, strict=True) if about.is_hard and not row.satisfied]
+        failed = [
+            about
+            for row, about in zip(entry.constraints, report.constraints, strict=True)
+            if about.is_hard and not row.satisfied
+        ]
         assert bool(failed) == any(rejection.plugin == "PodTopologySpread" for rejection in entry.rejections)
         for row in entry.constraints:
             if row.matching is not None:
@@ -120,7 +141,9 @@ def test_the_filter_is_the_definition_written_down_naively(question: tuple[list[
     keys = [constraint["topologyKey"] for constraint in plain]
     eligible = [name for name, own in labels.items() if all(key in own for key in keys)]
     counted = [
-        p["spec"]["nodeName"] for p in pods if p["metadata"]["namespace"] == "default" and p["metadata"]["labels"].get("foo") == "bar"
+        p["spec"]["nodeName"]
+        for p in pods
+        if p["metadata"]["namespace"] == "default" and p["metadata"]["labels"].get("foo") == "bar"
     ]
     itself = int(candidate["metadata"]["labels"].get("foo") == "bar")
 
@@ -139,7 +162,9 @@ def test_the_filter_is_the_definition_written_down_naively(question: tuple[list[
         return True
 
     report = answer(placed + pods, candidate)
-    rejected = {entry.name for entry in report.nodes if any(found.plugin == "PodTopologySpread" for found in entry.rejections)}
+    rejected = {
+        entry.name for entry in report.nodes if any(found.plugin == "PodTopologySpread" for found in entry.rejections)
+    }
     assert rejected == {name for name in labels if not passes(name)}
 
 
@@ -159,10 +184,18 @@ profiles:
 def test_spreading_alone_judges_as_it_does_among_the_others(question: tuple[list[Data], list[Data], Data]) -> None:
     placed, pods, candidate = question
     snapshot = kubespread.Snapshot.from_objects(placed + pods)
-    alone, among = kubespread.explain(snapshot, candidate, kubespread.Scheduler(config=ALONE)), kubespread.explain(snapshot, candidate)
+    alone, among = (
+        kubespread.explain(snapshot, candidate, kubespread.Scheduler(config=ALONE)),
+        kubespread.explain(snapshot, candidate),
+    )
 
     def spread(report: kubespread.ExplainReport) -> dict[str, list[Any]]:
-        return {entry.name: [found for found in entry.rejections if found.plugin == "PodTopologySpread"] for entry in report.nodes}
+        return {
+            entry.name: [found for found in entry.rejections if found.plugin == "PodTopologySpread"]
+            for entry in report.nodes
+        }
 
     assert spread(alone) == spread(among)
-    assert [row.domains for row in alone.constraints if row.is_hard] == [row.domains for row in among.constraints if row.is_hard]
+    assert [row.domains for row in alone.constraints if row.is_hard] == [
+        row.domains for row in among.constraints if row.is_hard
+    ]

@@ -22,7 +22,7 @@ from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.placing import Placing
 from kubespread.scheduler.plugin import SchedulingError
 from kubespread.scheduler.plugins.registry import framework
-from kubespread.scheduler.profile import default_profile
+from kubespread.scheduler.profile.profile import default_profile
 from tests.builders import hard, node, pod, soft, taint
 from tests.cli.support import FIXTURES
 
@@ -85,7 +85,13 @@ def test_recorded_clusters(family: str) -> None:
         snapshot = kubespread.Snapshot.from_objects([*case["nodes"], *case["pods"], *(case.get("objects") or [])])
         candidate = from_object(case["pod"], Surroundings(snapshot.objects)).pod
         try:
-            placed += check(PLUGINS, Cluster.of(snapshot.nodes, snapshot.pods, snapshot.objects), candidate, 5, random.Random(position))
+            placed += check(
+                PLUGINS,
+                Cluster.of(snapshot.nodes, snapshot.pods, snapshot.objects),
+                candidate,
+                5,
+                random.Random(position),
+            )
         except SchedulingError:
             continue
     assert placed or family == "preempt"
@@ -114,7 +120,10 @@ def questions(draw: st.DrawFn) -> tuple[list[Data], Data]:
     for position in range(draw(st.integers(1, 6))):
         taints = draw(st.lists(st.sampled_from([taint("gpu"), taint("slow", "PreferNoSchedule")]), max_size=1))
         made = node(
-            f"n{position}", zone=draw(st.sampled_from([None, "", "a", "b"])), cpu=draw(st.sampled_from(["1", "2", "8"])), taints=taints
+            f"n{position}",
+            zone=draw(st.sampled_from([None, "", "a", "b"])),
+            cpu=draw(st.sampled_from(["1", "2", "8"])),
+            taints=taints,
         )
         if draw(st.booleans()):
             made["metadata"]["labels"] |= {"host": f"n{position}", "kubernetes.io/hostname": f"n{position}"}
@@ -134,7 +143,10 @@ def questions(draw: st.DrawFn) -> tuple[list[Data], Data]:
     match = {"app": "a"}
     constraints = [
         draw(st.sampled_from([hard, soft]))(
-            draw(keys), draw(st.integers(1, 3)), match=match, **draw(st.sampled_from([{}, {"nodeTaintsPolicy": "Honor"}]))
+            draw(keys),
+            draw(st.integers(1, 3)),
+            match=match,
+            **draw(st.sampled_from([{}, {"nodeTaintsPolicy": "Honor"}])),
         )
         for _ in range(draw(st.integers(0, 3)))
     ]

@@ -13,8 +13,12 @@ SKEWED = "node(s) didn't match pod topology spread constraints"
 MISSING = f"{SKEWED} (missing required label)"
 
 
-def ask(objects: list[Data], pod: Data, config: str | None = None, *, preemption: bool = False) -> kubespread.ExplainReport:
-    return kubespread.explain(kubespread.Snapshot.from_objects(objects), pod, kubespread.Scheduler(config=config), preemption=preemption)
+def ask(
+    objects: list[Data], pod: Data, config: str | None = None, *, preemption: bool = False
+) -> kubespread.ExplainReport:
+    return kubespread.explain(
+        kubespread.Snapshot.from_objects(objects), pod, kubespread.Scheduler(config=config), preemption=preemption
+    )
 
 
 def with_args(plugin: str, **args: Any) -> str:
@@ -29,9 +33,17 @@ def fits(report: kubespread.ExplainReport) -> list[str]:
 
 def scores(report: kubespread.ExplainReport, plugin: str = "PodTopologySpread") -> dict[str, int]:
     """The plugin's weighted score of every node it scored, by node."""
-    return {node.name: node.scores[plugin] for node in sorted(report.nodes, key=lambda node: node.name) if plugin in node.scores}
+    return {
+        node.name: node.scores[plugin]
+        for node in sorted(report.nodes, key=lambda node: node.name)
+        if plugin in node.scores
+    }
 
 
 def reasons(report: kubespread.ExplainReport) -> dict[str, str]:
     """kube-scheduler's reason for each node that fails."""
-    return {node.name: ", ".join(node.verdict.reasons) for node in sorted(report.nodes, key=lambda node: node.name) if not node.feasible}
+    return {
+        node.name: ", ".join(node.verdict.reasons)
+        for node in sorted(report.nodes, key=lambda node: node.name)
+        if not node.feasible
+    }

@@ -26,7 +26,10 @@ def test_a_label_column_has_a_code_for_each_value() -> None:
 
 def test_pods_alike_are_of_one_kind() -> None:
     one = cluster(node("n0"), node("n1"), *pods_on({"n0": 2, "n1": 1}), pod("p", "n1", labels={"foo": "other"}))
-    everyone, other = KindJudgement(one.kinds, lambda kind: True), KindJudgement(one.kinds, lambda kind: kind.labels["foo"] == "other")
+    everyone, other = (
+        KindJudgement(one.kinds, lambda kind: True),
+        KindJudgement(one.kinds, lambda kind: kind.labels["foo"] == "other"),
+    )
     assert len(one.kinds) == 2
     assert sorted(one.arrivals(everyone).node.tolist()) == [0, 0, 1, 1]
     assert one.arrivals(other).node.tolist() == [1]
@@ -34,7 +37,11 @@ def test_pods_alike_are_of_one_kind() -> None:
 
 def test_pods_without_a_place_are_not_in_the_cluster() -> None:
     placed = cluster(
-        node("n0"), pod("pending"), pod("lost", "gone"), {**pod("done", "n0"), "status": {"phase": "Succeeded"}}, pod("p", "n0")
+        node("n0"),
+        pod("pending"),
+        pod("lost", "gone"),
+        {**pod("done", "n0"), "status": {"phase": "Succeeded"}},
+        pod("p", "n0"),
     )
     assert [found.metadata.name for found in placed.pods] == ["p"]
 

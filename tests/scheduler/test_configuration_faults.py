@@ -9,9 +9,9 @@ import pytest
 import kubespread
 from kubespread.errors import ManifestError
 from kubespread.kube.versions import KubeVersion
-from kubespread.scheduler.configuration.decoding import ConfigurationError
-from kubespread.scheduler.configuration.durations import in_json, nanoseconds
-from kubespread.scheduler.configuration.loading import load_profiles
+from kubespread.scheduler.profile.decoding import ConfigurationError
+from kubespread.scheduler.profile.durations import in_json, nanoseconds
+from kubespread.scheduler.profile.loading import load_profiles
 from tests.builders import node, pod
 
 Data = dict[str, Any]
@@ -48,7 +48,10 @@ NAME = (
     "(e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
 )
 REFUSALS: dict[str, tuple[Data, str]] = {
-    "no back-off": ({"podInitialBackoffSeconds": 0}, "podInitialBackoffSeconds: Invalid value: 0: must be greater than 0"),
+    "no back-off": (
+        {"podInitialBackoffSeconds": 0},
+        "podInitialBackoffSeconds: Invalid value: 0: must be greater than 0",
+    ),
     "a back-off that shrinks": (
         {"podInitialBackoffSeconds": 20},
         "podMaxBackoffSeconds: Invalid value: 10: must be greater than or equal to PodInitialBackoffSeconds",
@@ -58,7 +61,10 @@ REFUSALS: dict[str, tuple[Data, str]] = {
         QUEUE,
     ),
     "queueSort disabled in the first": (
-        profiles({"schedulerName": "a", "plugins": {"queueSort": {"disabled": [{"name": "*", "weight": 3}]}}}, {"schedulerName": "b"}),
+        profiles(
+            {"schedulerName": "a", "plugins": {"queueSort": {"disabled": [{"name": "*", "weight": 3}]}}},
+            {"schedulerName": "b"},
+        ),
         'profiles[1].plugins.queueSort: Invalid value: {"Enabled":null,"Disabled":null}: must be the same for all profiles',
     ),
     "two queueSort plugins": (
@@ -74,7 +80,12 @@ REFUSALS: dict[str, tuple[Data, str]] = {
         'extenders: Invalid value: "found 2 extenders implementing bind": only one extender can implement bind',
     ),
     "managed resources": (
-        {"extenders": [extender(managedResources=[{"name": "cpu"}, {"name": "a b"}]), extender(managedResources=[{"name": "cpu"}])]},
+        {
+            "extenders": [
+                extender(managedResources=[{"name": "cpu"}, {"name": "a b"}]),
+                extender(managedResources=[{"name": "cpu"}]),
+            ]
+        },
         '[extenders[0].managedResources[0].name: Invalid value: "cpu": is an invalid extended resource name, '
         f'extenders[0].managedResources[1].name: Invalid value: "a b": {NAME}, '
         'extenders[1].managedResources[0].name: Invalid value: "cpu": is an invalid extended resource name, '
@@ -90,7 +101,10 @@ REFUSALS: dict[str, tuple[Data, str]] = {
         'leaderElection.retryPeriod: Invalid value: "-1m30s": must be greater than zero',
     ),
     "what is no duration": ({"leaderElection": {"retryPeriod": "soon"}}, 'time: invalid duration "soon"'),
-    "a negative burst": ({"clientConnection": {"burst": -1}}, "clientConnection.burst: Invalid value: -1: must be non-negative"),
+    "a negative burst": (
+        {"clientConnection": {"burst": -1}},
+        "clientConnection.burst: Invalid value: -1: must be non-negative",
+    ),
     "the order of faults": (
         {
             "podInitialBackoffSeconds": -1,
@@ -117,7 +131,9 @@ REFUSALS: dict[str, tuple[Data, str]] = {
         "extenders[0].weight: Invalid value: -1: must have a positive weight applied to it]",
     ),
     "cloud limits at a point and in pluginConfig": (
-        profiles({"plugins": {"filter": {"enabled": [{"name": "EBSLimits"}]}}, "pluginConfig": [{"name": "CinderLimits"}]}),
+        profiles(
+            {"plugins": {"filter": {"enabled": [{"name": "EBSLimits"}]}}, "pluginConfig": [{"name": "CinderLimits"}]}
+        ),
         '[profiles[0].plugins.filter.enabled[0]: Invalid value: "EBSLimits": was invalid in version "v1" '
         '(KubeSchedulerConfiguration is version "kubescheduler.config.k8s.io/v1"), '
         'profiles[0].pluginConfig[0]: Invalid value: "CinderLimits": was invalid in version "v1" '
@@ -140,14 +156,24 @@ REFUSALS: dict[str, tuple[Data, str]] = {
             {
                 "plugins": {"multiPoint": {"enabled": [{"name": "Nope"}]}},
                 "pluginConfig": [
-                    {"name": "NodeResourcesFit", "args": {"scoringStrategy": {"type": "MostAllocated", "resources": [{"weight": -1}]}}}
+                    {
+                        "name": "NodeResourcesFit",
+                        "args": {"scoringStrategy": {"type": "MostAllocated", "resources": [{"weight": -1}]}},
+                    }
                 ],
             }
         ),
         f"{FIT}scoringStrategy.resources[0].weight: Invalid value: -1: resource weight of  not in valid range (0, 100]",
     ),
     "one plugin's arguments twice, both looked at": (
-        profiles({"pluginConfig": [{"name": "InterPodAffinity"}, {"name": "InterPodAffinity", "args": {"hardPodAffinityWeight": -1}}]}),
+        profiles(
+            {
+                "pluginConfig": [
+                    {"name": "InterPodAffinity"},
+                    {"name": "InterPodAffinity", "args": {"hardPodAffinityWeight": -1}},
+                ]
+            }
+        ),
         '[profiles[0].pluginConfig[1]: Duplicate value: "InterPodAffinity", '
         "profiles[0].pluginConfig[1].args.hardPodAffinityWeight: Invalid value: -1: not in valid range [0, 100]]",
     ),
@@ -166,7 +192,9 @@ REFUSALS: dict[str, tuple[Data, str]] = {
             "NodeResourcesFit",
             scoringStrategy={
                 "type": "RequestedToCapacityRatio",
-                "requestedToCapacityRatio": {"shape": [{"utilization": 50}, {"utilization": 50, "score": 11}, {"utilization": -1}]},
+                "requestedToCapacityRatio": {
+                    "shape": [{"utilization": 50}, {"utilization": 50, "score": 11}, {"utilization": -1}]
+                },
             },
         ),
         f"{FIT}[{SHAPE}[1].utilization: Invalid value: 50: values must be sorted in increasing order, "
@@ -216,7 +244,9 @@ def test_refusals(case: str) -> None:
 
 ACCEPTED: dict[str, Data] = {
     "no election, so nothing of it is looked at": {"leaderElection": {"leaderElect": False, "leaseDuration": "-1s"}},
-    "an extender that does not score": {"extenders": [extender(filterVerb="filter", weight=-1, httpTimeout="5s", enableHTTPS=True)]},
+    "an extender that does not score": {
+        "extenders": [extender(filterVerb="filter", weight=-1, httpTimeout="5s", enableHTTPS=True)]
+    },
     "faulty arguments of a plugin that is not built": profiles(
         {
             "plugins": {"multiPoint": {"disabled": [{"name": "NodeResourcesFit"}]}},
@@ -232,7 +262,9 @@ ACCEPTED: dict[str, Data] = {
         },
     ),
     "arguments of a plugin nobody knows": profiles({"pluginConfig": [{"name": "Nope", "args": 5}]}),
-    "queueSort spelled out everywhere": profiles({"schedulerName": "a", "plugins": SORTED}, {"schedulerName": "b", "plugins": SORTED}),
+    "queueSort spelled out everywhere": profiles(
+        {"schedulerName": "a", "plugins": SORTED}, {"schedulerName": "b", "plugins": SORTED}
+    ),
 }
 
 
@@ -250,7 +282,9 @@ def test_resources_that_only_extenders_look_after_take_the_place_of_those_ignore
 
 def test_before_1_36_a_shape_has_a_shorter_path() -> None:
     strategy = {"type": "RequestedToCapacityRatio", "requestedToCapacityRatio": {"shape": []}}
-    with pytest.raises(ConfigurationError, match=r": scoringStrategy\.shape: Required value: at least one point must be specified$"):
+    with pytest.raises(
+        ConfigurationError, match=r": scoringStrategy\.shape: Required value: at least one point must be specified$"
+    ):
         load_profiles({**HEAD, **args("NodeResourcesFit", scoringStrategy=strategy)}, KubeVersion(34))
 
 
@@ -289,10 +323,19 @@ def test_one_fault_is_told_once() -> None:
 
 def test_a_refused_value_has_its_line() -> None:
     text = TYPOS.replace("fitler", "filter").replace("paralelism: 3", "parallelism: 0")
-    assert told(text) == ["<scheduler config>:8: parallelism: Invalid value: 0: should be an integer value greater than zero"]
+    assert told(text) == [
+        "<scheduler config>:8: parallelism: Invalid value: 0: should be an integer value greater than zero"
+    ]
 
 
-DURATIONS = {"0": 0, "1h30m": 5400 * 10**9, "-1.5s": -1_500_000_000, "+2ms": 2_000_000, ".5us": 500, "1m0.25s": 60_250_000_000}
+DURATIONS = {
+    "0": 0,
+    "1h30m": 5400 * 10**9,
+    "-1.5s": -1_500_000_000,
+    "+2ms": 2_000_000,
+    ".5us": 500,
+    "1m0.25s": 60_250_000_000,
+}
 
 
 @pytest.mark.parametrize("text", DURATIONS)
@@ -317,6 +360,8 @@ def test_what_is_no_duration(text: str, expected: str) -> None:
     assert str(refused.value) == expected
 
 
-@pytest.mark.parametrize(("text", "expected"), [("90s", "1m30s"), ("-3600s", "-1h0m0s"), ("1500us", "1.5ms"), ("0", "0s"), ("7ns", "7ns")])
+@pytest.mark.parametrize(
+    ("text", "expected"), [("90s", "1m30s"), ("-3600s", "-1h0m0s"), ("1500us", "1.5ms"), ("0", "0s"), ("7ns", "7ns")]
+)
 def test_durations_as_go_prints_them(text: str, expected: str) -> None:
     assert in_json(text) == expected

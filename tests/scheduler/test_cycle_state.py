@@ -9,9 +9,9 @@ import pytest
 
 import kubespread
 from kubespread.render import sentences
-from kubespread.scheduler.configuration.loading import load_profiles
 from kubespread.scheduler.cycle_state import MissingState, missing_state
-from kubespread.scheduler.profile import default_profile
+from kubespread.scheduler.profile.loading import load_profiles
+from kubespread.scheduler.profile.profile import default_profile
 from tests.builders import node, pod, taint
 from tests.scheduler.asking import ask
 
@@ -57,7 +57,9 @@ FILTERS = {
 def test_a_filter_that_needs_its_pre_filter_fails_every_pod(plugin: str) -> None:
     report = ask([node("a"), node("b", taints=[taint("k")])], pod(), json.dumps(config({"preFilter": off(plugin)})))
     assert (report.schedulable, report.feasible, report.message) == (False, (), FILTERS[plugin])
-    assert [(entry.verdict.code, entry.verdict.plugin, entry.feasible) for entry in report.nodes] == [("", None, False)] * 2
+    assert [(entry.verdict.code, entry.verdict.plugin, entry.feasible) for entry in report.nodes] == [
+        ("", None, False)
+    ] * 2
     # What each plugin says alone is still told.
     assert [[found.plugin for found in entry.rejections] for entry in report.nodes] == [[], ["TaintToleration"]]
 
@@ -74,7 +76,9 @@ def test_a_filter_that_does_without_its_pre_filter(plugin: str) -> None:
 
 
 def test_multi_point_disabled_and_filter_enabled_is_the_same() -> None:
-    assert missing({"multiPoint": off("NodePorts"), "filter": on("NodePorts")}).filters == {"NodePorts": FILTERS["NodePorts"]}
+    assert missing({"multiPoint": off("NodePorts"), "filter": on("NodePorts")}).filters == {
+        "NodePorts": FILTERS["NodePorts"]
+    }
 
 
 def test_no_node_reaches_the_failing_filter() -> None:
@@ -103,7 +107,11 @@ SCORES = {
 def test_a_score_that_needs_its_pre_score_fails_where_nodes_are_scored(plugin: str) -> None:
     odd = json.dumps(config({"preScore": off(plugin)}))
     two = ask([node("a"), node("b")], pod(), odd)
-    assert (two.schedulable, two.message, [entry.verdict.code for entry in two.nodes]) == (False, SCORES[plugin], ["Success"] * 2)
+    assert (two.schedulable, two.message, [entry.verdict.code for entry in two.nodes]) == (
+        False,
+        SCORES[plugin],
+        ["Success"] * 2,
+    )
     one = ask([node("a")], pod(), odd)
     assert (one.feasible, one.message, plugin in one.nodes[0].scores) == (("a",), None, False)
 
@@ -135,7 +143,9 @@ def test_scores_fail_in_the_order_of_score() -> None:
 
 def test_the_score_of_dynamic_resources_reads_what_its_pre_filter_leaves() -> None:
     found = missing({"multiPoint": off("DynamicResources"), "score": on("DynamicResources")})
-    assert found.scores == {"DynamicResources": 'running Score plugins: plugin "DynamicResources" failed with: not found'}
+    assert found.scores == {
+        "DynamicResources": 'running Score plugins: plugin "DynamicResources" failed with: not found'
+    }
 
 
 def test_without_pre_score_no_score_is_skipped() -> None:
@@ -171,14 +181,23 @@ def test_a_disabled_filter_still_rejects_the_pod_beforehand() -> None:
 
 
 def test_without_pre_filter_node_affinity_looks_at_each_node() -> None:
-    report = ask([node("a"), node("b")], pod(affinity=named("a", "b")), json.dumps(config({"preFilter": off("NodeAffinity")})))
+    report = ask(
+        [node("a"), node("b")], pod(affinity=named("a", "b")), json.dumps(config({"preFilter": off("NodeAffinity")}))
+    )
     assert report.message == "0/2 nodes are available: 2 node(s) didn't match Pod's node affinity/selector."
-    alone = ask([node("a"), node("b")], pod(affinity=named("a")), json.dumps(config({"preFilter": off("NodeAffinity")})))
-    assert [entry.verdict.reasons for entry in alone.nodes] == [(), ("node(s) didn't match Pod's node affinity/selector",)]
+    alone = ask(
+        [node("a"), node("b")], pod(affinity=named("a")), json.dumps(config({"preFilter": off("NodeAffinity")}))
+    )
+    assert [entry.verdict.reasons for entry in alone.nodes] == [
+        (),
+        ("node(s) didn't match Pod's node affinity/selector",),
+    ]
 
 
 def test_a_plugin_that_is_switched_off_altogether_leaves_no_node_out() -> None:
-    report = ask([node("a"), node("b")], pod(affinity=named("a")), json.dumps(config({"multiPoint": off("NodeAffinity")})))
+    report = ask(
+        [node("a"), node("b")], pod(affinity=named("a")), json.dumps(config({"multiPoint": off("NodeAffinity")}))
+    )
     assert report.feasible == ("a", "b")
 
 

@@ -40,7 +40,10 @@ def using(**source: str) -> Data:
 
 IN_Z1 = [{"matchExpressions": [{"key": "zone", "operator": "In", "values": ["z1"]}]}]
 ON_N2 = [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n2"]}]}]
-ALTERNATIVES = {"name": "req", "firstAvailable": [{"name": "a", "deviceClassName": "gpu"}, {"name": "b", "deviceClassName": "tpu"}]}
+ALTERNATIVES = {
+    "name": "req",
+    "firstAvailable": [{"name": "a", "deviceClassName": "gpu"}, {"name": "b", "deviceClassName": "tpu"}],
+}
 
 
 def everywhere(reason: str) -> dict[str, str]:
@@ -92,7 +95,12 @@ def test_a_claim_out_of_reach_is_not_resolved_by_preemption() -> None:
     ("objects", "gap"),
     [
         ([], ("no ResourceClaim objects: where the pod's resource claims are allocated is not evaluated",)),
-        ([claim("c")], ("no DeviceClass objects: whether the classes that the pod's resource claims ask for exist is not evaluated",)),
+        (
+            [claim("c")],
+            (
+                "no DeviceClass objects: whether the classes that the pod's resource claims ask for exist is not evaluated",
+            ),
+        ),
         ([claim("c"), device_class("gpu")], ()),
     ],
 )

@@ -18,7 +18,9 @@ TWO_ZONES = [node("n1", zone="z1"), node("n2", zone="z2"), *pods_on({"n1": 2, "n
 
 def with_gates(gates: str, objects: list[Data], candidate: Data, version: str = "1.36") -> kubespread.ExplainReport:
     return kubespread.explain(
-        kubespread.Snapshot.from_objects(objects), candidate, kubespread.Scheduler(kube_version=version, feature_gates=gates)
+        kubespread.Snapshot.from_objects(objects),
+        candidate,
+        kubespread.Scheduler(kube_version=version, feature_gates=gates),
     )
 
 
@@ -54,7 +56,9 @@ def test_a_field_switched_off_is_dropped_and_said() -> None:
     report = with_gates(off, revisions, candidate)
     assert (reasons(report), report.notes) == (
         {"n1": SKEWED},
-        ("spec.topologySpreadConstraints[0].matchLabelKeys is dropped: feature gate MatchLabelKeysInPodTopologySpread is off",),
+        (
+            "spec.topologySpreadConstraints[0].matchLabelKeys is dropped: feature gate MatchLabelKeysInPodTopologySpread is off",
+        ),
     )
 
 
@@ -66,7 +70,10 @@ def test_a_field_switched_on_early_counts() -> None:
 
 def test_a_plugin_goes_with_its_gate() -> None:
     dependent = "InPlacePodLevelResourcesVerticalScaling=false,RestartAllContainersOnContainerExits=false"
-    assert "NodeDeclaredFeatures" not in with_gates(f"NodeDeclaredFeatures=false,{dependent}", TWO_ZONES, pod()).filter_plugins
+    assert (
+        "NodeDeclaredFeatures"
+        not in with_gates(f"NodeDeclaredFeatures=false,{dependent}", TWO_ZONES, pod()).filter_plugins
+    )
 
 
 def test_system_default_constraints_go_with_their_gate() -> None:
@@ -88,7 +95,10 @@ def test_a_gate_that_is_not_modelled_is_named_when_it_is_changed() -> None:
     [
         ("Nope=true", "unrecognized feature gate: Nope"),
         ("EvenPodsSpread=true", "unrecognized feature gate: EvenPodsSpread"),
-        ("PodSchedulingReadiness=false", "cannot set feature gate PodSchedulingReadiness to false, feature is locked to true"),
+        (
+            "PodSchedulingReadiness=false",
+            "cannot set feature gate PodSchedulingReadiness to false, feature is locked to true",
+        ),
         (
             "PodLevelResources=false",
             "InPlacePodLevelResourcesVerticalScaling is enabled, but depends on features that are disabled: [PodLevelResources]",
@@ -111,7 +121,11 @@ def test_gates_that_are_refused(gates: str, message: str) -> None:
 
 
 def test_dependencies_are_not_checked_before_the_components_do() -> None:
-    assert KubeVersion(34).with_gates("MatchLabelKeysInPodTopologySpread=false").has("MatchLabelKeysInPodTopologySpreadSelectorMerge")
+    assert (
+        KubeVersion(34)
+        .with_gates("MatchLabelKeysInPodTopologySpread=false")
+        .has("MatchLabelKeysInPodTopologySpreadSelectorMerge")
+    )
 
 
 def test_a_gate_of_the_components_that_places_no_pod_is_accepted() -> None:
@@ -190,7 +204,9 @@ def storage(capacities: dict[str, str], *sizes: str) -> list[Data]:
     ],
     ids=["the more free the better", "claims of one class add up", "a pod without claims"],
 )
-def test_free_storage_is_scored_with_its_gate(capacities: dict[str, str], sizes: list[str], scores: dict[str, int]) -> None:
+def test_free_storage_is_scored_with_its_gate(
+    capacities: dict[str, str], sizes: list[str], scores: dict[str, int]
+) -> None:
     volumes = [{"name": f"v{at}", "persistentVolumeClaim": {"claimName": f"c{at}"}} for at in range(len(sizes))]
     report = with_gates("StorageCapacityScoring=true", storage(capacities, *sizes), pod(volumes=volumes))
     assert {found.name: found.scores["VolumeBinding"] for found in report.nodes if found.scores} == scores

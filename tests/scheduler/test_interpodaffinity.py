@@ -41,7 +41,9 @@ def namespace(name: str, **labels: str) -> Data:
     return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}}
 
 
-def running(on: str, affinity: Data | None = None, *, name: str = "p", labels: Data | None = None, ns: str = "default") -> Data:
+def running(
+    on: str, affinity: Data | None = None, *, name: str = "p", labels: Data | None = None, ns: str = "default"
+) -> Data:
     return pod(name, on, labels=A if labels is None else labels, namespace=ns, affinity=affinity or {})
 
 
@@ -99,7 +101,9 @@ FILTERS: dict[str, tuple[list[Data], Data, dict[str, str]]] = {
     "one of an existing pod does not": (
         [
             *ZONES,
-            running("n1", away(term(namespaceSelector={"matchExpressions": [{"key": "env", "operator": "DoesNotExist"}]}))),
+            running(
+                "n1", away(term(namespaceSelector={"matchExpressions": [{"key": "env", "operator": "DoesNotExist"}]}))
+            ),
             namespace("default", env="dev"),
         ],
         asking(),
@@ -108,13 +112,22 @@ FILTERS: dict[str, tuple[list[Data], Data, dict[str, str]]] = {
     "a malformed term of an existing pod drops its list": (
         [
             *ZONES,
-            running("n1", away({"topologyKey": "zone", "labelSelector": {"matchExpressions": [{"key": "a", "operator": "Foo"}]}}, term())),
+            running(
+                "n1",
+                away(
+                    {"topologyKey": "zone", "labelSelector": {"matchExpressions": [{"key": "a", "operator": "Foo"}]}},
+                    term(),
+                ),
+            ),
         ],
         asking(),
         {},
     ),
     "terminating pods count": (
-        [*ZONES, {**running("n1"), "metadata": {**running("n1")["metadata"], "deletionTimestamp": "2026-01-01T00:00:00Z"}}],
+        [
+            *ZONES,
+            {**running("n1"), "metadata": {**running("n1")["metadata"], "deletionTimestamp": "2026-01-01T00:00:00Z"}},
+        ],
         asking(away(term())),
         {"n1": AWAY},
     ),
@@ -124,7 +137,11 @@ FILTERS: dict[str, tuple[list[Data], Data, dict[str, str]]] = {
         {},
     ),
     "mismatchLabelKeys exclude the pod's own": (
-        [*ZONES, running("n1", labels={"app": "a", "hash": "1"}), running("n2", name="q", labels={"app": "a", "hash": "2"})],
+        [
+            *ZONES,
+            running("n1", labels={"app": "a", "hash": "1"}),
+            running("n2", name="q", labels={"app": "a", "hash": "2"}),
+        ],
         asking(away(term(mismatchLabelKeys=["hash"])), app="a", hash="2"),
         {"n1": AWAY},
     ),
@@ -188,14 +205,19 @@ def test_scores_are_divided_before_they_are_multiplied() -> None:
 
 def config(**args: Any) -> str:
     profile = {"pluginConfig": [{"name": "InterPodAffinity", "args": args}]}
-    return str({"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration", "profiles": [profile]}).replace(
-        "True", "true"
-    )
+    return str(
+        {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration", "profiles": [profile]}
+    ).replace("True", "true")
 
 
 def test_arguments() -> None:
     objects = [*GRID, running("n1", near(term())), running("n3", prefers((7, term())), name="q")]
-    assert scores(ask(objects, asking(), config(hardPodAffinityWeight=0)), "InterPodAffinity") == {"n1": 0, "n2": 0, "n3": 200, "n4": 0}
+    assert scores(ask(objects, asking(), config(hardPodAffinityWeight=0)), "InterPodAffinity") == {
+        "n1": 0,
+        "n2": 0,
+        "n3": 200,
+        "n4": 0,
+    }
     assert scores(ask(objects, asking(), config(ignorePreferredTermsOfExistingPods=True)), "InterPodAffinity") == {}
 
 

@@ -19,7 +19,11 @@ UNTOLERATED = "node(s) had untolerated taint(s)"
 
 
 def required(*terms: Data) -> Data:
-    return {"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": list(terms)}}}}
+    return {
+        "affinity": {
+            "nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": list(terms)}}
+        }
+    }
 
 
 def preferred(*weighted: tuple[int, Data]) -> Data:
@@ -52,7 +56,11 @@ AFFINITY: dict[str, tuple[list[Data], Data, dict[str, str]]] = {
         {"c": POD_AFFINITY, "d": POD_AFFINITY},
     ),
     "Lt is strict": ([node("a", n="6"), node("b", n="5")], required(label("n", "Lt", "6")), {"a": POD_AFFINITY}),
-    "one term that matches is enough": (ABC, required(label("z", "In", "1"), label("z", "In", "2")), {"c": POD_AFFINITY}),
+    "one term that matches is enough": (
+        ABC,
+        required(label("z", "In", "1"), label("z", "In", "2")),
+        {"c": POD_AFFINITY},
+    ),
     "an empty term matches nothing": (ABC, required({}, label("z", "In", "2")), {"a": POD_AFFINITY, "c": POD_AFFINITY}),
     "nodeSelector and affinity must both match": (
         ABC,
@@ -76,7 +84,11 @@ AFFINITY: dict[str, tuple[list[Data], Data, dict[str, str]]] = {
         required(named("a", "b")),
         dict.fromkeys("abc", "pod affinity terms conflict"),
     ),
-    "names that conflict in one term only": (ABC, required(named("a", "b"), named("c")), {"a": EXCLUDED, "b": EXCLUDED}),
+    "names that conflict in one term only": (
+        ABC,
+        required(named("a", "b"), named("c")),
+        {"a": EXCLUDED, "b": EXCLUDED},
+    ),
 }
 
 
@@ -87,7 +99,11 @@ def test_required_node_affinity(case: str) -> None:
 
 
 PREFERRED: dict[str, tuple[list[Data], Data, dict[str, int]]] = {
-    "the feasible maximum is 100": (ABC, preferred((3, label("z", "In", "1")), (7, label("z", "In", "2"))), {"a": 84, "b": 200, "c": 0}),
+    "the feasible maximum is 100": (
+        ABC,
+        preferred((3, label("z", "In", "1")), (7, label("z", "In", "2"))),
+        {"a": 84, "b": 200, "c": 0},
+    ),
     "an infeasible node does not raise the maximum": (
         [node("a", z="1", unschedulable=True), *ABC[1:]],
         preferred((50, label("z", "In", "1")), (10, label("z", "In", "2")), (3, label("z", "DoesNotExist"))),
@@ -121,7 +137,11 @@ def test_a_malformed_preference_fails_scoring_as_soon_as_two_nodes_fit() -> None
     spec = preferred((5, label("n", "Gt", "x")))
     text = "[0].matchExpressions[0].values[0]: Invalid value: \"x\": for 'Gt', 'Lt' operators, the value must be an integer"
     failed = ask(ABC, pod(**spec))
-    assert (failed.schedulable, failed.message, failed.feasible) == (False, f'running PreScore plugin "NodeAffinity": {text}', ())
+    assert (failed.schedulable, failed.message, failed.feasible) == (
+        False,
+        f'running PreScore plugin "NodeAffinity": {text}',
+        (),
+    )
     assert [entry.scores for entry in failed.nodes] == [{}, {}, {}]
     single = ask(ABC[:1], pod(**spec))
     assert (single.schedulable, single.message, scores(single, "NodeAffinity")) == (True, None, {})
@@ -161,8 +181,16 @@ TAINT_SCORES: dict[str, tuple[list[int], list[Data], list[int]]] = {
     "truncated before subtracting": ([3, 2, 1, 0], [], [0, 102, 201, 300]),
     "seven, three, two": ([7, 3, 2], [], [0, 174, 216]),
     "all equally tainted: all get nothing": ([1, 1], [], [0, 0]),
-    "a toleration of the effect helps": ([1, 0], [{"key": "k0", "operator": "Exists", "effect": "PreferNoSchedule"}], [300, 300]),
-    "a toleration of another effect does not": ([1, 0], [{"key": "k0", "operator": "Exists", "effect": "NoSchedule"}], [0, 300]),
+    "a toleration of the effect helps": (
+        [1, 0],
+        [{"key": "k0", "operator": "Exists", "effect": "PreferNoSchedule"}],
+        [300, 300],
+    ),
+    "a toleration of another effect does not": (
+        [1, 0],
+        [{"key": "k0", "operator": "Exists", "effect": "NoSchedule"}],
+        [0, 300],
+    ),
 }
 
 
@@ -195,22 +223,35 @@ def test_a_pod_that_names_its_node_fits_only_there() -> None:
     other = "node(s) didn't match the requested node name"
     assert reasons(ask(ABC, pod(nodeName="b"))) == {"a": other, "c": other}
     nodes = [node("n1", unschedulable=True), node("n2", unschedulable=True), node("n3"), node("n4")]
-    assert ask(nodes, pod(nodeName="zz")).message == f"0/4 nodes are available: 2 {other}, 2 node(s) were unschedulable."
+    assert (
+        ask(nodes, pod(nodeName="zz")).message == f"0/4 nodes are available: 2 {other}, 2 node(s) were unschedulable."
+    )
 
 
 def sized(name: str, **allocatable: str) -> Data:
-    return {**node(name), "status": {"allocatable": {key.replace("_", "-"): value for key, value in allocatable.items()}}}
+    return {
+        **node(name),
+        "status": {"allocatable": {key.replace("_", "-"): value for key, value in allocatable.items()}},
+    }
 
 
 RESOURCES: dict[str, tuple[list[Data], Data, dict[str, tuple[str, set[str]]]]] = {
     "three containers of 0.4 bytes ask for 2 bytes": (
         [sized("n", memory="2", pods="9")],
-        {"containers": [{"name": f"c{at}", "image": "x", "resources": {"requests": {"memory": "0.4"}}} for at in range(3)]},
+        {
+            "containers": [
+                {"name": f"c{at}", "image": "x", "resources": {"requests": {"memory": "0.4"}}} for at in range(3)
+            ]
+        },
         {},
     ),
     "but milli-rounding is per container": (
         [sized("n", cpu="1m", pods="9")],
-        {"containers": [{"name": f"c{at}", "image": "x", "resources": {"requests": {"cpu": "100u"}}} for at in range(2)]},
+        {
+            "containers": [
+                {"name": f"c{at}", "image": "x", "resources": {"requests": {"cpu": "100u"}}} for at in range(2)
+            ]
+        },
         {"n": ("UnschedulableAndUnresolvable", {"Insufficient cpu"})},
     ),
     "a node without pod slots": ([sized("n", cpu="1")], {}, {"n": ("Unschedulable", {"Too many pods"})}),
@@ -258,18 +299,23 @@ RESOURCES: dict[str, tuple[list[Data], Data, dict[str, tuple[str, set[str]]]]] =
 def test_resources(case: str) -> None:
     objects, spec, expected = RESOURCES[case]
     report = ask(objects, pod(**spec))
-    assert {entry.name: (entry.verdict.code, set(entry.verdict.reasons)) for entry in report.nodes if not entry.feasible} == expected
+    assert {
+        entry.name: (entry.verdict.code, set(entry.verdict.reasons)) for entry in report.nodes if not entry.feasible
+    } == expected
 
 
 def sidecars(*containers: tuple[str, bool]) -> list[Data]:
     return [
-        {"name": f"i{at}", "image": "x", "resources": {"requests": {"cpu": cpu}}} | ({"restartPolicy": "Always"} if sidecar else {})
+        {"name": f"i{at}", "image": "x", "resources": {"requests": {"cpu": cpu}}}
+        | ({"restartPolicy": "Always"} if sidecar else {})
         for at, (cpu, sidecar) in enumerate(containers)
     ]
 
 
 @pytest.mark.parametrize(
-    ("init", "needed"), [([("1", True), ("2", False)], 3), ([("2", False), ("1", True)], 2)], ids=["sidecar first", "sidecar last"]
+    ("init", "needed"),
+    [([("1", True), ("2", False)], 3), ([("2", False), ("1", True)], 2)],
+    ids=["sidecar first", "sidecar last"],
 )
 def test_a_sidecar_counts_beside_what_follows_it(init: list[tuple[str, bool]], needed: int) -> None:
     candidate = pod(requests={"cpu": "1"}, initContainers=sidecars(*init))
@@ -288,7 +334,11 @@ MESSAGES: dict[str, tuple[list[Data], Data, str]] = {
         "0/3 nodes are available: 2 Insufficient memory, 3 Insufficient cpu.",
     ),
     "reasons are sorted as text": (
-        [*(sized(f"n{at:02}", cpu="1", pods="9") for at in range(11)), node("t1", taints=[taint("k")]), node("t2", taints=[taint("k")])],
+        [
+            *(sized(f"n{at:02}", cpu="1", pods="9") for at in range(11)),
+            node("t1", taints=[taint("k")]),
+            node("t2", taints=[taint("k")]),
+        ],
         pod(requests={"cpu": "2"}),
         "0/13 nodes are available: 11 Insufficient cpu, 2 node(s) had untolerated taint(s).",
     ),
@@ -297,7 +347,11 @@ MESSAGES: dict[str, tuple[list[Data], Data, str]] = {
         pod(**required(named("a"))),
         f"0/3 nodes are available: 1 node(s) were unschedulable, 2 {EXCLUDED}.",
     ),
-    "pinned to a node that is not there": (FIVE, pod(**required(named("zz"))), f"0/5 nodes are available: 5 {EXCLUDED}."),
+    "pinned to a node that is not there": (
+        FIVE,
+        pod(**required(named("zz"))),
+        f"0/5 nodes are available: 5 {EXCLUDED}.",
+    ),
     "a pod rejected as a whole": (
         FIVE,
         pod(**required(named("a", "b"))),

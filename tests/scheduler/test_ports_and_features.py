@@ -31,7 +31,11 @@ PORTS: dict[str, tuple[Data, Data, bool]] = {
     "the same port": (used({"hostPort": 80}), ports({"hostPort": 80}), False),
     "another port": (used({"hostPort": 81}), ports({"hostPort": 80}), True),
     "another protocol": (used({"hostPort": 80, "protocol": "UDP"}), ports({"hostPort": 80}), True),
-    "another address": (used({"hostPort": 80, "hostIP": "1.1.1.1"}), ports({"hostPort": 80, "hostIP": "1.1.1.2"}), True),
+    "another address": (
+        used({"hostPort": 80, "hostIP": "1.1.1.1"}),
+        ports({"hostPort": 80, "hostIP": "1.1.1.2"}),
+        True,
+    ),
     "any address against one": (used({"hostPort": 80, "hostIP": "1.1.1.1"}), ports({"hostPort": 80}), False),
     ":: is no wildcard": (used({"hostPort": 80, "hostIP": "1.1.1.1"}), ports({"hostPort": 80, "hostIP": "::"}), True),
     "but the any address covers it": (used({"hostPort": 80}), ports({"hostPort": 80, "hostIP": "::"}), False),
@@ -62,7 +66,18 @@ def test_a_pod_needs_kubelets_that_declare_its_features() -> None:
 
 @pytest.mark.parametrize(
     ("nodes", "wanted"),
-    [(99, None), (100, None), (150, 100), (250, 120), (500, 230), (1000, 420), (2000, 680), (5000, 500), (5625, 281), (10000, 500)],
+    [
+        (99, None),
+        (100, None),
+        (150, 100),
+        (250, 120),
+        (500, 230),
+        (1000, 420),
+        (2000, 680),
+        (5000, 500),
+        (5625, 281),
+        (10000, 500),
+    ],
 )
 def test_adaptive_sampling(nodes: int, wanted: int | None) -> None:
     assert nodes_to_find(nodes) == wanted

@@ -25,7 +25,16 @@ def ask(candidate: Data, *objects: Data) -> Data:
     return found
 
 
-def running(name: str, on: str, cpu: str, priority: int = 0, *, start: str | None = None, labels: Data | None = None, **spec: Any) -> Data:
+def running(
+    name: str,
+    on: str,
+    cpu: str,
+    priority: int = 0,
+    *,
+    start: str | None = None,
+    labels: Data | None = None,
+    **spec: Any,
+) -> Data:
     plain = pod(name, on, labels=labels or {"app": name}, requests={"cpu": cpu}, priority=priority, **spec)
     return {**plain, "status": {"phase": "Running", **({"startTime": start} if start else {})}}
 
@@ -115,7 +124,13 @@ TAILS: dict[str, tuple[Data, list[Data], str]] = {
     ),
     "mixed dry runs": (
         wanting("3"),
-        [small("n1"), running("a", "n1", "3", 100), running("b", "n1", "1", 0), small("n2"), running("c", "n2", "4", 100)],
+        [
+            small("n1"),
+            running("a", "n1", "3", 100),
+            running("b", "n1", "1", 0),
+            small("n2"),
+            running("c", "n2", "4", 100),
+        ],
         f"{TAIL}0/2 nodes are available: 1 Insufficient cpu, 1 {NO_VICTIMS}.",
     ),
     "equal priority never preempts": (
@@ -135,7 +150,11 @@ TAILS: dict[str, tuple[Data, list[Data], str]] = {
                 "nodeAffinity": {
                     "requiredDuringSchedulingIgnoredDuringExecution": {
                         "nodeSelectorTerms": [
-                            {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [name]} for name in "ab"]}
+                            {
+                                "matchFields": [
+                                    {"key": "metadata.name", "operator": "In", "values": [name]} for name in "ab"
+                                ]
+                            }
                         ]
                     }
                 }
@@ -161,7 +180,12 @@ def test_it_is_answered_only_when_asked_and_when_nothing_fits() -> None:
 
 
 def test_priority_comes_from_the_snapshots_classes() -> None:
-    urgent = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "urgent"}, "value": 1000}
+    urgent = {
+        "apiVersion": "scheduling.k8s.io/v1",
+        "kind": "PriorityClass",
+        "metadata": {"name": "urgent"},
+        "value": 1000,
+    }
     candidate = pod(requests={"cpu": "4"}, priorityClassName="urgent")
     assert ask(candidate, small("n1"), running("a", "n1", "4", 999), urgent)["node"] == "n1"
 
@@ -182,8 +206,12 @@ BLOCKED = "0/1 nodes are available: 1 No preemption victims found for incoming p
 )
 def test_the_profile_says_who_is_asked(plugins: str, tail: str | None) -> None:
     config = f"{{apiVersion: kubescheduler.config.k8s.io/v1, kind: KubeSchedulerConfiguration, profiles: [{{plugins: {plugins}}}]}}"
-    snapshot = kubespread.Snapshot.from_objects([node("n1", cpu="1"), pod("low", "n1", requests={"cpu": "500m"}, priority=7)])
-    report = kubespread.explain(snapshot, pod(requests={"cpu": "1"}, priority=7), kubespread.Scheduler(config=config), preemption=True)
+    snapshot = kubespread.Snapshot.from_objects(
+        [node("n1", cpu="1"), pod("low", "n1", requests={"cpu": "500m"}, priority=7)]
+    )
+    report = kubespread.explain(
+        snapshot, pod(requests={"cpu": "1"}, priority=7), kubespread.Scheduler(config=config), preemption=True
+    )
     assert report.preemption is not None
     assert (report.preemption.node, report.preemption.tail, report.not_modelled) == (None, tail, ())
 
@@ -196,14 +224,19 @@ def test_a_pod_with_claims_hears_so() -> None:
     )
     assert report.preemption is not None
     assert (
-        report.preemption.tail == "still not schedulable, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling."
+        report.preemption.tail
+        == "still not schedulable, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling."
     )
 
 
-@pytest.mark.parametrize(("given", "nominated"), [({}, "b"), ({"minCandidateNodesPercentage": 0, "minCandidateNodesAbsolute": 1}, "a")])
+@pytest.mark.parametrize(
+    ("given", "nominated"), [({}, "b"), ({"minCandidateNodesPercentage": 0, "minCandidateNodesAbsolute": 1}, "a")]
+)
 def test_the_search_ends_with_enough_candidates(given: Data, nominated: str) -> None:
     full = [small("a"), running("x", "a", "4", 5), small("b"), running("y", "b", "4", 1)]
     config = with_args("DefaultPreemption", **given)
-    report = kubespread.explain(kubespread.Snapshot.from_objects(full), wanting("4"), kubespread.Scheduler(config=config), preemption=True)
+    report = kubespread.explain(
+        kubespread.Snapshot.from_objects(full), wanting("4"), kubespread.Scheduler(config=config), preemption=True
+    )
     assert report.preemption is not None
     assert report.preemption.node == nominated

@@ -7,10 +7,17 @@ from typing import Any
 import pytest
 
 from kubespread.kube.versions import KubeVersion
-from kubespread.scheduler.configuration.decoding import ConfigurationError
-from kubespread.scheduler.configuration.loading import load_profiles
-from kubespread.scheduler.plugin_args import FitArgs, InterPodAffinityArgs, PluginArgs, PreemptionArgs, ShapePoint, WeightedResource
-from kubespread.scheduler.profile import PluginEntry, Profile, default_profile
+from kubespread.scheduler.profile.decoding import ConfigurationError
+from kubespread.scheduler.profile.loading import load_profiles
+from kubespread.scheduler.profile.plugin_args import (
+    FitArgs,
+    InterPodAffinityArgs,
+    PluginArgs,
+    PreemptionArgs,
+    ShapePoint,
+    WeightedResource,
+)
+from kubespread.scheduler.profile.profile import PluginEntry, Profile, default_profile
 from tests.builders import node, pod, taint
 from tests.scheduler.asking import ask
 
@@ -44,7 +51,11 @@ def without(name: str) -> list[tuple[str, int]]:
 
 def test_the_default_profile() -> None:
     profile = default_profile()
-    assert (list(profile.filters), scores(profile), profile.scheduler_name) == (DEFAULT_FILTERS, DEFAULT_SCORES, "default-scheduler")
+    assert (list(profile.filters), scores(profile), profile.scheduler_name) == (
+        DEFAULT_FILTERS,
+        DEFAULT_SCORES,
+        "default-scheduler",
+    )
     assert load_profiles(HEAD) == (profile,)
 
 
@@ -55,7 +66,11 @@ def enabled(*entries: tuple[str, int]) -> list[Data]:
 EXPANSIONS: dict[str, tuple[Data, list[tuple[str, int]]]] = {
     "a name at score moves to the front, its weight counts": (
         {"score": {"enabled": enabled(("PodTopologySpread", 10), ("ImageLocality", 0))}},
-        [("PodTopologySpread", 10), ("ImageLocality", 1), *[e for e in without("PodTopologySpread") if e[0] != "ImageLocality"]],
+        [
+            ("PodTopologySpread", 10),
+            ("ImageLocality", 1),
+            *[e for e in without("PodTopologySpread") if e[0] != "ImageLocality"],
+        ],
     ),
     "a name in multiPoint keeps its place": (
         {"multiPoint": {"enabled": enabled(("PodTopologySpread", 7))}},
@@ -66,7 +81,10 @@ EXPANSIONS: dict[str, tuple[Data, list[tuple[str, int]]]] = {
         [("NodeAffinity", 1), *without("NodeAffinity")],
     ),
     "the specific point beats multiPoint": (
-        {"multiPoint": {"enabled": enabled(("PodTopologySpread", 7))}, "score": {"enabled": enabled(("PodTopologySpread", 0))}},
+        {
+            "multiPoint": {"enabled": enabled(("PodTopologySpread", 7))},
+            "score": {"enabled": enabled(("PodTopologySpread", 0))},
+        },
         [("PodTopologySpread", 1), *without("PodTopologySpread")],
     ),
     "disabled and enabled again goes to the end": (
@@ -81,7 +99,9 @@ EXPANSIONS: dict[str, tuple[Data, list[tuple[str, int]]]] = {
         {
             "multiPoint": {
                 "disabled": [{"name": "*"}],
-                "enabled": enabled(("PrioritySort", 0), ("DefaultBinder", 0), ("PodTopologySpread", 4), ("NodeAffinity", 0)),
+                "enabled": enabled(
+                    ("PrioritySort", 0), ("DefaultBinder", 0), ("PodTopologySpread", 4), ("NodeAffinity", 0)
+                ),
             }
         },
         [("PodTopologySpread", 4), ("NodeAffinity", 1)],
@@ -107,7 +127,10 @@ def test_filter_expansion_moves_named_plugins_to_the_front() -> None:
 
 
 def test_a_plugin_disabled_and_enabled_in_multi_point_comes_last() -> None:
-    points = {"disabled": [{"name": "NodeName"}, {"name": "ImageLocality"}], "enabled": enabled(("NodeName", 0), ("ImageLocality", 3))}
+    points = {
+        "disabled": [{"name": "NodeName"}, {"name": "ImageLocality"}],
+        "enabled": enabled(("NodeName", 0), ("ImageLocality", 3)),
+    }
     profile = one_profile(plugins={"multiPoint": points})
     assert (profile.filters[-1], profile.scores[-1]) == ("NodeName", PluginEntry("ImageLocality", 3))
 
@@ -210,7 +233,11 @@ REFUSALS: dict[str, tuple[Any, str]] = {
         f'{BUILDING}only one queue sort plugin required for profile with scheduler name "default-scheduler", but got 0',
     ),
     "nothing left to bind": (
-        {"profiles": [{"plugins": {"multiPoint": {"disabled": [{"name": "*"}], "enabled": [{"name": "PrioritySort"}]}}}]},
+        {
+            "profiles": [
+                {"plugins": {"multiPoint": {"disabled": [{"name": "*"}], "enabled": [{"name": "PrioritySort"}]}}}
+            ]
+        },
         f'{BUILDING}at least one bind plugin is needed for profile with scheduler name "default-scheduler"',
     ),
     "a negative weight before others": (
@@ -269,8 +296,14 @@ def test_the_arguments_of_every_plugin_are_read() -> None:
     profile = one_profile(
         pluginConfig=[
             {"name": "NodeResourcesFit", "args": fit},
-            {"name": "NodeResourcesBalancedAllocation", "args": {"resources": [{"name": "cpu"}, {"name": "example.com/a", "weight": 1}]}},
-            {"name": "InterPodAffinity", "args": {"hardPodAffinityWeight": 0, "ignorePreferredTermsOfExistingPods": True}},
+            {
+                "name": "NodeResourcesBalancedAllocation",
+                "args": {"resources": [{"name": "cpu"}, {"name": "example.com/a", "weight": 1}]},
+            },
+            {
+                "name": "InterPodAffinity",
+                "args": {"hardPodAffinityWeight": 0, "ignorePreferredTermsOfExistingPods": True},
+            },
             {"name": "DefaultPreemption", "args": {"minCandidateNodesAbsolute": 5}},
             {"name": "Unknown", "args": {"anything": 1}},
         ]
@@ -309,7 +342,9 @@ ARGS_REFUSALS: dict[str, tuple[Data, str]] = {
         f"{FIT}scoringStrategy.requestedToCapacityRatio: Required value: must be specified when type is RequestedToCapacityRatio",
     ),
     "a shape for another strategy": (
-        config_args("NodeResourcesFit", scoringStrategy={"type": "MostAllocated", "requestedToCapacityRatio": {"shape": []}}),
+        config_args(
+            "NodeResourcesFit", scoringStrategy={"type": "MostAllocated", "requestedToCapacityRatio": {"shape": []}}
+        ),
         f"{FIT}scoringStrategy.requestedToCapacityRatio: Forbidden: must be nil when type is not RequestedToCapacityRatio",
     ),
     "an ignored group with a slash": (
@@ -344,7 +379,11 @@ def test_a_disabled_filter_is_asked_and_decides_nothing() -> None:
     config = "{apiVersion: kubescheduler.config.k8s.io/v1, kind: KubeSchedulerConfiguration, profiles: [{plugins: {multiPoint: {disabled: [{name: TaintToleration}]}}}]}"
     report = ask([node("n", taints=[taint("k")])], pod(), config)
     (entry,) = report.nodes
-    assert (report.feasible, entry.verdict.code, [found.plugin for found in entry.rejections]) == (("n",), "Success", ["TaintToleration"])
+    assert (report.feasible, entry.verdict.code, [found.plugin for found in entry.rejections]) == (
+        ("n",),
+        "Success",
+        ["TaintToleration"],
+    )
     assert ("TaintToleration" in report.filter_plugins, "TaintToleration" in entry.scores) == (False, False)
 
 
@@ -352,7 +391,13 @@ def test_v1beta2_lists_its_defaults_at_every_point() -> None:
     data = {
         "apiVersion": "kubescheduler.config.k8s.io/v1beta2",
         "kind": "KubeSchedulerConfiguration",
-        "profiles": [{"plugins": {"score": {"enabled": enabled(("PodTopologySpread", 5)), "disabled": [{"name": "ImageLocality"}]}}}],
+        "profiles": [
+            {
+                "plugins": {
+                    "score": {"enabled": enabled(("PodTopologySpread", 5)), "disabled": [{"name": "ImageLocality"}]}
+                }
+            }
+        ],
     }
     (profile,) = load_profiles(data, KubeVersion(27))
     assert dict(scores(profile)) == {
@@ -368,7 +413,11 @@ def test_v1beta2_lists_its_defaults_at_every_point() -> None:
 
 
 def test_v1beta1_infers_the_list_and_names_plugins_that_are_gone() -> None:
-    args = {"apiVersion": "kubescheduler.config.k8s.io/v1beta1", "kind": "PodTopologySpreadArgs", "defaultConstraints": [ZONE]}
+    args = {
+        "apiVersion": "kubescheduler.config.k8s.io/v1beta1",
+        "kind": "PodTopologySpreadArgs",
+        "defaultConstraints": [ZONE],
+    }
     data = {
         "apiVersion": "kubescheduler.config.k8s.io/v1beta1",
         "kind": "KubeSchedulerConfiguration",

@@ -20,7 +20,9 @@ def sized(name: str = "n", cpu: str = "4", memory: str = "8Gi", **more: str) -> 
 
 def config(plugin: str, args: Data) -> str:
     profile = {"pluginConfig": [{"name": plugin, "args": args}]}
-    return json.dumps({"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration", "profiles": [profile]})
+    return json.dumps(
+        {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration", "profiles": [profile]}
+    )
 
 
 def strategy(kind: str, *resources: Data, shape: list[tuple[int, int]] | None = None) -> str:
@@ -28,7 +30,9 @@ def strategy(kind: str, *resources: Data, shape: list[tuple[int, int]] | None = 
     if resources:
         given["resources"] = list(resources)
     if shape:
-        given["requestedToCapacityRatio"] = {"shape": [{"utilization": utilization, "score": score} for utilization, score in shape]}
+        given["requestedToCapacityRatio"] = {
+            "shape": [{"utilization": utilization, "score": score} for utilization, score in shape]
+        }
     return config("NodeResourcesFit", {"scoringStrategy": given})
 
 
@@ -45,7 +49,12 @@ RATIO = "RequestedToCapacityRatio"
 FIT: dict[str, tuple[list[Data], Data, str | None, list[int]]] = {
     "least allocated": ([sized()], asks("1", "1Gi"), None, [81]),
     "a pod without requests counts with stand-ins": ([sized()], asks(), None, [97]),
-    "pod-level requests are looked past": ([sized()], asks(resources={"requests": {"cpu": "2", "memory": "4Gi"}}), None, [97]),
+    "pod-level requests are looked past": (
+        [sized()],
+        asks(resources={"requests": {"cpu": "2", "memory": "4Gi"}}),
+        None,
+        [97],
+    ),
     "an explicit zero is not replaced": (
         [sized("n1"), sized("n2"), occupied("n1", "0", "0"), occupied("n2")],
         asks("1", "1Gi"),
@@ -53,14 +62,24 @@ FIT: dict[str, tuple[list[Data], Data, str | None, list[int]]] = {
         [81, 78],
     ),
     "most allocated": ([sized()], asks("1", "1Gi"), strategy("MostAllocated"), [18]),
-    "a resource the node lacks is left out": ([{**sized(), "status": {"allocatable": {"cpu": "4", "pods": "9"}}}], asks("1"), None, [75]),
+    "a resource the node lacks is left out": (
+        [{**sized(), "status": {"allocatable": {"cpu": "4", "pods": "9"}}}],
+        asks("1"),
+        None,
+        [75],
+    ),
     "weights, and a named resource the pod does not ask for": (
         [sized(nvidia_com__gpu="4")],
         asks("1", "1Gi"),
         strategy("LeastAllocated", {"name": "cpu"}, {"name": "memory"}, {"name": "nvidia.com/gpu", "weight": 5}),
         [81],
     ),
-    "slopes truncate toward zero": ([sized()], asks("1", "4915Mi"), strategy(RATIO, shape=[(0, 10), (70, 5), (100, 0)]), [71]),
+    "slopes truncate toward zero": (
+        [sized()],
+        asks("1", "4915Mi"),
+        strategy(RATIO, shape=[(0, 10), (70, 5), (100, 0)]),
+        [71],
+    ),
     "zeros leave the mean": ([sized()], asks("1", "4915Mi"), strategy(RATIO, shape=[(0, 0), (50, 0), (100, 10)]), [18]),
     "the mean is rounded": ([sized()], asks("1"), strategy(RATIO, shape=[(0, 0), (100, 10)]), [14]),
 }
@@ -78,7 +97,9 @@ def test_a_named_resource_the_pod_asks_for_weighs_in() -> None:
         "requests": {"cpu": "1", "memory": "1Gi"},
         "limits": {"nvidia.com/gpu": "1", "cpu": "1"},
     }
-    configuration = strategy("LeastAllocated", {"name": "cpu"}, {"name": "memory"}, {"name": "nvidia.com/gpu", "weight": 5})
+    configuration = strategy(
+        "LeastAllocated", {"name": "cpu"}, {"name": "memory"}, {"name": "nvidia.com/gpu", "weight": 5}
+    )
     assert scores(ask([sized(nvidia_com__gpu="4")], candidate, configuration), "NodeResourcesFit") == {"n": 76}
 
 
@@ -122,9 +143,16 @@ IMAGES: dict[str, tuple[list[Data], Data, list[int]]] = {
         uses("x:1"),
         [30, 30, 0],
     ),
-    "spread over few nodes dilutes": ([images("a", ("x:1", BIG)), images("b"), images("c"), images("d")], uses("x:1"), [23, 0, 0, 0]),
+    "spread over few nodes dilutes": (
+        [images("a", ("x:1", BIG)), images("b"), images("c"), images("d")],
+        uses("x:1"),
+        [23, 0, 0, 0],
+    ),
     "divided first, then multiplied": (
-        [*(images(f"n{at:02}", ("x:1", 238_683_863)) for at in range(3)), *(images(f"n{at:02}") for at in range(3, 11))],
+        [
+            *(images(f"n{at:02}", ("x:1", 238_683_863)) for at in range(3)),
+            *(images(f"n{at:02}") for at in range(3, 11)),
+        ],
         uses("x:1"),
         [3] * 3 + [0] * 8,
     ),

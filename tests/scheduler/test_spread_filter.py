@@ -28,7 +28,11 @@ CASES: dict[str, tuple[list[Data], Data, dict[str, str]]] = {
         pod(constraints=[hard()]),
         {"n0": SKEWED, "n1": SKEWED},
     ),
-    "a larger maxSkew admits it": (ZONES_A_A_B + pods_on({"n0": 1, "n1": 1, "n2": 1}), pod(constraints=[hard(max_skew=2)]), {}),
+    "a larger maxSkew admits it": (
+        ZONES_A_A_B + pods_on({"n0": 1, "n1": 1, "n2": 1}),
+        pod(constraints=[hard(max_skew=2)]),
+        {},
+    ),
     "a pod that misses its own selector adds nothing": (
         ZONES_A_A_B + pods_on({"n0": 1, "n1": 1, "n2": 1}),
         pod(labels={}, constraints=[hard()]),
@@ -184,10 +188,20 @@ def test_hard_constraints(case: str) -> None:
 
 def test_the_numbers_of_every_constraint_are_reported() -> None:
     report = ask(
-        [node("n0", zone="a"), node("n1", zone="b"), node("n2"), *pods_on({"n0": 3, "n1": 1})], pod(constraints=[hard(max_skew=2)])
+        [node("n0", zone="a"), node("n1", zone="b"), node("n2"), *pods_on({"n0": 3, "n1": 1})],
+        pod(constraints=[hard(max_skew=2)]),
     )
     numbers = {
-        entry.name: (row.domain, row.matching, row.self_match, row.global_minimum, row.skew, row.max_skew, row.satisfied, row.reason)
+        entry.name: (
+            row.domain,
+            row.matching,
+            row.self_match,
+            row.global_minimum,
+            row.skew,
+            row.max_skew,
+            row.satisfied,
+            row.reason,
+        )
         for entry in report.nodes
         for row in entry.constraints
     }
@@ -199,13 +213,21 @@ def test_the_numbers_of_every_constraint_are_reported() -> None:
 
 
 def test_domains_say_which_of_their_nodes_count() -> None:
-    report = ask(TAINTED_B + pods_on({"n0": 1, "n1": 4}), pod(constraints=[hard(nodeTaintsPolicy="Honor", minDomains=1)]))
+    report = ask(
+        TAINTED_B + pods_on({"n0": 1, "n1": 4}), pod(constraints=[hard(nodeTaintsPolicy="Honor", minDomains=1)])
+    )
     (constraint,) = report.constraints
     assert [(domain.value, domain.matching, domain.nodes, domain.eligible_nodes) for domain in constraint.domains] == [
         ("a", 1, 2, 2),
         ("b", 0, 1, 0),
     ]
-    assert (constraint.selector, constraint.source, constraint.node_taints_policy, constraint.min_domains, constraint.global_minimum) == (
+    assert (
+        constraint.selector,
+        constraint.source,
+        constraint.node_taints_policy,
+        constraint.min_domains,
+        constraint.global_minimum,
+    ) == (
         "foo=bar",
         "pod",
         "Honor",
@@ -216,7 +238,9 @@ def test_domains_say_which_of_their_nodes_count() -> None:
 
 def test_added_affinity_is_invisible_to_the_policies() -> None:
     terms = [{"matchExpressions": [{"key": "zone", "operator": "In", "values": ["a"]}]}]
-    config = with_args("NodeAffinity", addedAffinity={"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}})
+    config = with_args(
+        "NodeAffinity", addedAffinity={"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
+    )
     nodes = [node("n0", zone="a"), node("n1", zone="b"), node("n2", zone="a"), node("n3", zone="b")]
     report = ask([*nodes, *pods_on({"n0": 1})], pod(constraints=[hard()]), config)
     assert (fits(report), report.message) == (

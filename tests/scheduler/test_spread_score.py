@@ -36,7 +36,11 @@ CASES: dict[str, tuple[list[Data], Data, dict[str, int]]] = {
         pod(constraints=[soft("zone"), soft(HOST, 2)]),
         {"n0": 100, "n1": 124, "n2": 200},
     ),
-    "nothing counted: every node gets all": (FOUR, pod(constraints=[soft()]), dict.fromkeys(("n0", "n1", "n2", "n3"), 200)),
+    "nothing counted: every node gets all": (
+        FOUR,
+        pod(constraints=[soft()]),
+        dict.fromkeys(("n0", "n1", "n2", "n3"), 200),
+    ),
     "the empty value is a domain, a missing label is not scored": (
         [node("n0", zone="a"), node("n1", zone=""), node("n2"), *pods_on({"n0": 1, "n1": 2})],
         pod(constraints=[soft()]),
@@ -92,7 +96,9 @@ def test_soft_constraints(case: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("counts", "z1", "z2"), [((1, 1), 200, 200), ((2, 1), 66, 200), ((3, 3), 200, 200)], ids=["1/1/~0~", "2/1/~0~", "3/3/~0~"]
+    ("counts", "z1", "z2"),
+    [((1, 1), 200, 200), ((2, 1), 66, 200), ((3, 3), 200, 200)],
+    ids=["1/1/~0~", "2/1/~0~", "3/3/~0~"],
 )
 def test_an_infeasible_zone_does_not_change_the_ranking(counts: tuple[int, int], z1: int, z2: int) -> None:
     nodes = [node("n1", zone="1"), node("n2", zone="2"), node("n3", zone="3", taints=[taint("x")])]
@@ -115,8 +121,16 @@ def web(**more: Any) -> Data:
 DEFAULTS: dict[str, tuple[list[Data], Data, dict[str, int]]] = {
     "neither Service nor controller: no constraints, no score": ([], web(), {}),
     "a Service selects the pod": ([owner("Service", "web", WEB, api_version="v1")], web(), SPREAD),
-    "a ReplicaSet owns the pod": ([owner("ReplicaSet", "web", SELECTOR)], web(ownerReferences=owned_by("ReplicaSet", "web")), SPREAD),
-    "a StatefulSet owns the pod": ([owner("StatefulSet", "web", SELECTOR)], web(ownerReferences=owned_by("StatefulSet", "web")), SPREAD),
+    "a ReplicaSet owns the pod": (
+        [owner("ReplicaSet", "web", SELECTOR)],
+        web(ownerReferences=owned_by("ReplicaSet", "web")),
+        SPREAD,
+    ),
+    "a StatefulSet owns the pod": (
+        [owner("StatefulSet", "web", SELECTOR)],
+        web(ownerReferences=owned_by("StatefulSet", "web")),
+        SPREAD,
+    ),
     "a ReplicationController owns the pod": (
         [owner("ReplicationController", "web", WEB, api_version="v1")],
         web(ownerReferences=owned_by("ReplicationController", "web", api_version="v1")),
@@ -206,7 +220,9 @@ def test_match_label_keys_of_configured_constraints_have_no_effect() -> None:
 
 
 def test_each_constraints_share_of_the_raw_score_is_reported() -> None:
-    report = ask(with_hostnames(FOUR) + pods_on({"n0": 2, "n1": 1, "n2": 1}), pod(constraints=[soft("zone"), soft(HOST, 2)]))
+    report = ask(
+        with_hostnames(FOUR) + pods_on({"n0": 2, "n1": 1, "n2": 1}), pod(constraints=[soft("zone"), soft(HOST, 2)])
+    )
     shares = {entry.name: tuple(round(share or 0, 3) for share in entry.spread_scores) for entry in report.nodes}
     assert shares == {"n0": (4.828, 4.584), "n1": (4.828, 2.792), "n2": (1.609, 2.792), "n3": (0.0, 1.0)}
 
@@ -214,7 +230,8 @@ def test_each_constraints_share_of_the_raw_score_is_reported() -> None:
 def test_a_soft_constraints_row_compares_with_the_least_feasible_domain() -> None:
     report = ask(FOUR + pods_on({"n0": 2, "n2": 1, "n3": 1}), pod(constraints=[soft()]))
     rows = {
-        entry.name: (entry.constraints[0].matching, entry.constraints[0].skew, entry.constraints[0].satisfied) for entry in report.nodes
+        entry.name: (entry.constraints[0].matching, entry.constraints[0].skew, entry.constraints[0].satisfied)
+        for entry in report.nodes
     }
     assert (report.constraints[0].global_minimum, rows) == (
         1,

@@ -14,7 +14,9 @@ Data = dict[str, Any]
 
 
 def at_version(version: str, objects: list[Data], candidate: Data) -> kubespread.ExplainReport:
-    return kubespread.explain(kubespread.Snapshot.from_objects(objects), candidate, kubespread.Scheduler(kube_version=version))
+    return kubespread.explain(
+        kubespread.Snapshot.from_objects(objects), candidate, kubespread.Scheduler(kube_version=version)
+    )
 
 
 @pytest.mark.parametrize(
@@ -66,12 +68,17 @@ DROPS: dict[str, tuple[list[Data], Data, str, dict[str, str], dict[str, str]]] =
 @pytest.mark.parametrize("case", DROPS)
 def test_verdicts_by_version(case: str) -> None:
     objects, candidate, version, older, newest = DROPS[case]
-    assert (reasons(at_version(version, objects, candidate)), reasons(at_version("1.36", objects, candidate))) == (older, newest)
+    assert (reasons(at_version(version, objects, candidate)), reasons(at_version("1.36", objects, candidate))) == (
+        older,
+        newest,
+    )
 
 
 def test_what_a_version_drops_is_said() -> None:
     report = at_version("1.26", TWO_ZONES, pod(constraints=[hard(minDomains=3)]))
-    assert report.notes == ("spec.topologySpreadConstraints[0].minDomains is dropped: Kubernetes 1.26 does not have it",)
+    assert report.notes == (
+        "spec.topologySpreadConstraints[0].minDomains is dropped: Kubernetes 1.26 does not have it",
+    )
     assert report.not_modelled == ("scores of kube-scheduler 1.26: those of 1.34 stand in for them",)
 
 
@@ -161,7 +168,11 @@ MESSAGES: dict[str, tuple[list[Data], Data, dict[str, str]]] = {
     "pod affinity": (
         [node("n1", zone="z1")],
         pod(
-            affinity={"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": "zone", "labelSelector": OTHERS}]}}
+            affinity={
+                "podAffinity": {
+                    "requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": "zone", "labelSelector": OTHERS}]
+                }
+            }
         ),
         {
             "1.22": "0/1 nodes are available: 1 node(s) didn't match pod affinity rules.",
@@ -199,10 +210,17 @@ MESSAGES: dict[str, tuple[list[Data], Data, dict[str, str]]] = {
 
 
 # n3 is not eligible, and shares z1 with n1, which is.
-INELIGIBLE = [node("n1", zone="z1", disk="ssd"), node("n2", zone="z2", disk="ssd"), node("n3", zone="z1"), *pods_on({"n3": 2})]
+INELIGIBLE = [
+    node("n1", zone="z1", disk="ssd"),
+    node("n2", zone="z2", disk="ssd"),
+    node("n3", zone="z1"),
+    *pods_on({"n3": 2}),
+]
 
 
-@pytest.mark.parametrize(("version", "rejected"), [("1.24", {}), ("1.23", {"n1": SKEWED}), ("1.19", {"n1": SKEWED}), ("1.18", {})])
+@pytest.mark.parametrize(
+    ("version", "rejected"), [("1.24", {}), ("1.23", {"n1": SKEWED}), ("1.19", {"n1": SKEWED}), ("1.18", {})]
+)
 def test_pods_on_nodes_that_are_not_eligible_counted_for_five_releases(version: str, rejected: dict[str, str]) -> None:
     found = reasons(at_version(version, INELIGIBLE, pod(nodeSelector={"disk": "ssd"}, constraints=[hard()])))
     assert {name: reason for name, reason in found.items() if name != "n3"} == rejected
@@ -210,7 +228,11 @@ def test_pods_on_nodes_that_are_not_eligible_counted_for_five_releases(version: 
 
 def test_before_1_24_nodes_that_fit_are_listed_by_name_without_scores() -> None:
     report = at_version("1.23", [node("b", cpu="16"), node("a", cpu="4")], pod())
-    assert (report.feasible, [(entry.scores, entry.score_details, entry.total) for entry in report.nodes], report.not_modelled) == (
+    assert (
+        report.feasible,
+        [(entry.scores, entry.score_details, entry.total) for entry in report.nodes],
+        report.not_modelled,
+    ) == (
         ("a", "b"),
         [({}, {}, None), ({}, {}, None)],
         ("scores of kube-scheduler 1.23: nodes that fit are listed by name",),
@@ -226,7 +248,10 @@ def test_messages_by_version(case: str) -> None:
 @pytest.mark.parametrize(
     ("version", "tail"),
     [
-        ("1.36", "no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling."),
+        (
+            "1.36",
+            "no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.",
+        ),
         ("1.33", "preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod."),
         ("1.28", "preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod.."),
         ("1.23", None),

@@ -15,7 +15,10 @@ JOB: Data = {
     "apiVersion": "batch/v1",
     "kind": "Job",
     "metadata": {"name": "sums"},
-    "spec": {"parallelism": 4, "template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "x"}]}}},
+    "spec": {
+        "parallelism": 4,
+        "template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "x"}]}},
+    },
 }
 
 

@@ -17,13 +17,17 @@ NO_SPACE = "node(s) did not have enough free storage"
 NO_ZONE = "node(s) had no available volume zone"
 NO_DISK = "node(s) had no available disk"
 EXCEEDED = "node(s) exceed max volume count"
-IN_USE = "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod"
+IN_USE = (
+    "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod"
+)
 UNBOUND = "pod has unbound immediate PersistentVolumeClaims"
 GA_ZONE, BETA_ZONE = "topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone"
 STORAGE = "storage.k8s.io/v1"
 
 
-def claim(name: str = "c", volume: str = "", *, bound: bool = True, storage_class: str | None = None, **more: Any) -> Data:
+def claim(
+    name: str = "c", volume: str = "", *, bound: bool = True, storage_class: str | None = None, **more: Any
+) -> Data:
     annotations = {"pv.kubernetes.io/bind-completed": "yes"} if volume and bound else {}
     annotations |= more.pop("annotations", {})
     spec: Data = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "10Gi"}}, **more}
@@ -36,7 +40,13 @@ def claim(name: str = "c", volume: str = "", *, bound: bool = True, storage_clas
 
 
 def volume(
-    name: str = "pv1", *, only: Data | None = None, labels: Data | None = None, size: str = "10Gi", phase: str = "Available", **spec: Any
+    name: str = "pv1",
+    *,
+    only: Data | None = None,
+    labels: Data | None = None,
+    size: str = "10Gi",
+    phase: str = "Available",
+    **spec: Any,
 ) -> Data:
     full: Data = {"capacity": {"storage": size}, "accessModes": ["ReadWriteOnce"], **spec}
     if only is not None:
@@ -50,7 +60,9 @@ def volume(
     }
 
 
-def storage_class(name: str = "wait", provisioner: str = "d.csi", mode: str = "WaitForFirstConsumer", **more: Any) -> Data:
+def storage_class(
+    name: str = "wait", provisioner: str = "d.csi", mode: str = "WaitForFirstConsumer", **more: Any
+) -> Data:
     return {
         "apiVersion": STORAGE,
         "kind": "StorageClass",
@@ -84,12 +96,27 @@ HOSTS = [node("n1", host="n1", zone="a"), node("n2", host="n2", zone="b")]
 WAIT = storage_class()
 CSI = {"driver": "d.csi", "volumeHandle": "h1"}
 CASES: dict[str, tuple[list[Data], Data, dict[str, str]]] = {
-    "a claim that is missing": ([claim("other")], uses("c"), dict.fromkeys(("n1", "n2"), 'persistentvolumeclaim "c" not found')),
-    "a volume that is missing": ([claim(volume="pv1")], uses("c"), dict.fromkeys(("n1", "n2"), 'persistentvolume "pv1" not found')),
+    "a claim that is missing": (
+        [claim("other")],
+        uses("c"),
+        dict.fromkeys(("n1", "n2"), 'persistentvolumeclaim "c" not found'),
+    ),
+    "a volume that is missing": (
+        [claim(volume="pv1")],
+        uses("c"),
+        dict.fromkeys(("n1", "n2"), 'persistentvolume "pv1" not found'),
+    ),
     "no claims in the snapshot: nothing is said": ([], uses("c"), {}),
-    "bound to a volume of one host": ([claim(volume="pv1"), volume(only=on_host("n2"))], uses("c"), {"n1": NODE_CONFLICT}),
+    "bound to a volume of one host": (
+        [claim(volume="pv1"), volume(only=on_host("n2"))],
+        uses("c"),
+        {"n1": NODE_CONFLICT},
+    ),
     "matchFields of a volume are ignored": (
-        [claim(volume="pv1"), volume(only={"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n1"]}]})],
+        [
+            claim(volume="pv1"),
+            volume(only={"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n1"]}]}),
+        ],
         uses("c"),
         {},
     ),
@@ -143,7 +170,13 @@ CASES: dict[str, tuple[list[Data], Data, dict[str, str]]] = {
         [
             claim(storage_class="local"),
             storage_class("local", "kubernetes.io/no-provisioner"),
-            volume("pv1", only=on_host("n1"), storageClassName="local", phase="Pending", claimRef={"namespace": "default", "name": "c"}),
+            volume(
+                "pv1",
+                only=on_host("n1"),
+                storageClassName="local",
+                phase="Pending",
+                claimRef={"namespace": "default", "name": "c"},
+            ),
             volume("pv2", only=on_host("n2"), storageClassName="local"),
         ],
         uses("c"),
@@ -171,7 +204,12 @@ CASES: dict[str, tuple[list[Data], Data, dict[str, str]]] = {
         [
             claim(storage_class="wait"),
             WAIT,
-            {"apiVersion": STORAGE, "kind": "CSIDriver", "metadata": {"name": "d.csi"}, "spec": {"storageCapacity": True}},
+            {
+                "apiVersion": STORAGE,
+                "kind": "CSIDriver",
+                "metadata": {"name": "d.csi"},
+                "spec": {"storageCapacity": True},
+            },
             {
                 "apiVersion": STORAGE,
                 "kind": "CSIStorageCapacity",
@@ -269,13 +307,21 @@ def disk(**kind: Data) -> Data:
 
 DISKS: dict[str, tuple[Data, Data, bool]] = {
     "an EBS volume": ({"awsElasticBlockStore": {"volumeID": "x"}}, {"awsElasticBlockStore": {"volumeID": "x"}}, False),
-    "another EBS volume": ({"awsElasticBlockStore": {"volumeID": "y"}}, {"awsElasticBlockStore": {"volumeID": "x"}}, True),
+    "another EBS volume": (
+        {"awsElasticBlockStore": {"volumeID": "y"}},
+        {"awsElasticBlockStore": {"volumeID": "x"}},
+        True,
+    ),
     "a GCE disk both only read": (
         {"gcePersistentDisk": {"pdName": "x", "readOnly": True}},
         {"gcePersistentDisk": {"pdName": "x", "readOnly": True}},
         True,
     ),
-    "a GCE disk one writes": ({"gcePersistentDisk": {"pdName": "x"}}, {"gcePersistentDisk": {"pdName": "x", "readOnly": True}}, False),
+    "a GCE disk one writes": (
+        {"gcePersistentDisk": {"pdName": "x"}},
+        {"gcePersistentDisk": {"pdName": "x", "readOnly": True}},
+        False,
+    ),
     "an iSCSI target by its name alone": (
         {"iscsi": {"iqn": "iqn.2001-04.com.example:i", "targetPortal": "1"}},
         {"iscsi": {"iqn": "iqn.2001-04.com.example:i", "targetPortal": "2"}},
@@ -293,7 +339,11 @@ DISKS: dict[str, tuple[Data, Data, bool]] = {
 def test_disks(case: str) -> None:
     wanted, held, fits = DISKS[case]
     existing = disk(**held)
-    existing = {**existing, "metadata": {**existing["metadata"], "name": "p"}, "spec": {**existing["spec"], "nodeName": "n"}}
+    existing = {
+        **existing,
+        "metadata": {**existing["metadata"], "name": "p"},
+        "spec": {**existing["spec"], "nodeName": "n"},
+    }
     assert reasons(ask([node("n"), existing], disk(**wanted))) == ({} if fits else {"n": NO_DISK})
 
 
@@ -302,7 +352,10 @@ def test_a_migrated_volume_needs_its_drivers_zone_label() -> None:
     ebs = volume(only=only, awsElasticBlockStore={"volumeID": "x"})
     migrated = csi_node("n1", {"storage.alpha.kubernetes.io/migrated-plugins": "kubernetes.io/aws-ebs"})
     plain = {**node("n1"), "metadata": {"name": "n1", "labels": {GA_ZONE: "a"}}}
-    labelled = {**node("n1"), "metadata": {"name": "n1", "labels": {GA_ZONE: "a", "topology.ebs.csi.aws.com/zone": "a"}}}
+    labelled = {
+        **node("n1"),
+        "metadata": {"name": "n1", "labels": {GA_ZONE: "a", "topology.ebs.csi.aws.com/zone": "a"}},
+    }
     assert reasons(ask([plain, claim(volume="pv1"), ebs], uses("c"))) == {}
     assert reasons(ask([plain, migrated, claim(volume="pv1"), ebs], uses("c"))) == {"n1": NODE_CONFLICT}
     assert reasons(ask([labelled, migrated, claim(volume="pv1"), ebs], uses("c"))) == {}
@@ -310,7 +363,10 @@ def test_a_migrated_volume_needs_its_drivers_zone_label() -> None:
 
 def test_a_stateful_sets_claim_is_judged_as_it_will_be_made() -> None:
     template = {"metadata": {"labels": {"app": "db"}}, "spec": {"containers": [{"name": "c", "image": "x"}]}}
-    wanted = {"metadata": {"name": "data"}, "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}}
+    wanted = {
+        "metadata": {"name": "data"},
+        "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
+    }
     spec = {"selector": {"matchLabels": {"app": "db"}}, "template": template, "volumeClaimTemplates": [wanted]}
     stateful = {"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": {"name": "db"}, "spec": spec}
     default = storage_class(allowedTopologies=[{"matchLabelExpressions": [{"key": "zone", "values": ["a"]}]}])

@@ -19,7 +19,9 @@ def affinity() -> Data:
         "topologyKey": "zone",
         "namespaces": ["acme"],
     }
-    required = {"nodeSelectorTerms": [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["acme-1"]}]}]}
+    required = {
+        "nodeSelectorTerms": [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["acme-1"]}]}]
+    }
     return {
         "podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]},
         "nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required},
@@ -57,8 +59,12 @@ def acme() -> list[Data]:
     stateful = owner("StatefulSet", "acme-shop", {"matchLabels": LABELS}, namespace="acme")
     stateful["metadata"] |= {"uid": "acme-uid-2", "resourceVersion": "77002"}
     stateful["spec"]["template"] = {"metadata": {"labels": LABELS}, "spec": running["spec"]}
-    stateful["spec"]["volumeClaimTemplates"] = [{"metadata": {"name": "acme-data"}, "spec": {"storageClassName": "acme-fast"}}]
-    namespace = {"metadata": {"name": "acme", "annotations": {"scheduler.alpha.kubernetes.io/node-selector": "zone=acme-east"}}}
+    stateful["spec"]["volumeClaimTemplates"] = [
+        {"metadata": {"name": "acme-data"}, "spec": {"storageClassName": "acme-fast"}}
+    ]
+    namespace = {
+        "metadata": {"name": "acme", "annotations": {"scheduler.alpha.kubernetes.io/node-selector": "zone=acme-east"}}
+    }
     claim = {"metadata": {"name": "acme-data-acme-shop-0", "namespace": "acme"}, "spec": {"volumeName": "acme-pv"}}
     volume = {"metadata": {"name": "acme-pv", "labels": {"topology.kubernetes.io/zone": "acme-east__acme-west"}}}
     driver = {"metadata": {"name": "ebs.csi.aws.com", "labels": {"team": "acme"}}}
@@ -104,7 +110,10 @@ def test_what_belongs_together_stays_together() -> None:
     assert running.metadata.owner_references[0].uid == stateful.metadata.uid
     assert claim.metadata.name == f"{template}-{running.metadata.name}"
     mounted = running.spec.volumes[0].persistent_volume_claim
-    assert (mounted is not None and mounted.claim_name, claim.spec.volume_name) == (claim.metadata.name, volume.metadata.name)
+    assert (mounted is not None and mounted.claim_name, claim.spec.volume_name) == (
+        claim.metadata.name,
+        volume.metadata.name,
+    )
     assert running.spec.containers[0].image in node.status.images[0].names
     zones = [found.metadata.labels["topology.kubernetes.io/zone"] for found in hidden.nodes]
     assert volume.metadata.labels["topology.kubernetes.io/zone"] == "__".join(zones)

@@ -39,8 +39,12 @@ def server() -> Iterator[FakeApi]:
         yield api
 
 
-def read(api: FakeApi, tmp_path: Path, *, user: Data | None = None, cluster: Data | None = None, **access: Any) -> kubespread.Snapshot:
-    return load_cluster(Access(str(api.kubeconfig(tmp_path, user=user, cluster=cluster)), **{"request_timeout": 20.0, **access}))
+def read(
+    api: FakeApi, tmp_path: Path, *, user: Data | None = None, cluster: Data | None = None, **access: Any
+) -> kubespread.Snapshot:
+    return load_cluster(
+        Access(str(api.kubeconfig(tmp_path, user=user, cluster=cluster)), **{"request_timeout": 20.0, **access})
+    )
 
 
 def refused(api: FakeApi, tmp_path: Path, **given: Any) -> str:
@@ -115,7 +119,10 @@ def test_users_that_cannot_work_are_refused_before_anything_is_sent(case: str, s
 
 def test_a_certificate_without_its_key(server: FakeApi, tmp_path: Path) -> None:
     user = {"client-certificate-data": base64.b64encode(server.client_cert).decode()}
-    assert refused(server, tmp_path, user=user) == 'user "tester" of the kubeconfig has a client-certificate without a client-key'
+    assert (
+        refused(server, tmp_path, user=user)
+        == 'user "tester" of the kubeconfig has a client-certificate without a client-key'
+    )
 
 
 CLUSTERS: dict[str, tuple[Data, str]] = {
@@ -124,7 +131,11 @@ CLUSTERS: dict[str, tuple[Data, str]] = {
         "certificate-authority-data of the kubeconfig: no certificate in PEM format in it",
     ),
     "authorities that cannot be read": (
-        {"certificate-authority-data": base64.b64encode(b"-----BEGIN CERTIFICATE-----\nx\n-----END CERTIFICATE-----\n").decode()},
+        {
+            "certificate-authority-data": base64.b64encode(
+                b"-----BEGIN CERTIFICATE-----\nx\n-----END CERTIFICATE-----\n"
+            ).decode()
+        },
         "certificate-authority-data of the kubeconfig: its certificates cannot be read",
     ),
     "a SOCKS proxy without the package": (
@@ -169,7 +180,11 @@ STRANGERS: dict[str, tuple[str, bytes, str]] = {
         b"",
         "closed without an answer; an API server wants https, and this is http: check server in the kubeconfig",
     ),
-    "another protocol": ("http", b"SSH-2.0-x\r\n", "what answers there does not speak HTTP; check server in the kubeconfig"),
+    "another protocol": (
+        "http",
+        b"SSH-2.0-x\r\n",
+        "what answers there does not speak HTTP; check server in the kubeconfig",
+    ),
     "TLS where plain HTTP is": (
         "https",
         b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n",
@@ -212,7 +227,10 @@ SLOW: dict[str, tuple[Answer, str]] = {
         Answer(body=json.dumps({"kind": "NodeList", "items": []}) + " " * 600, trickle=True),
         "SERVER: no answer within 2s; check the network, raise --request-timeout, or read a file with -S",
     ),
-    "a server that asks to wait": (status(429, "slow down", Retry_After="1"), f"SERVER{NODES}: 429 slow down; try again later"),
+    "a server that asks to wait": (
+        status(429, "slow down", Retry_After="1"),
+        f"SERVER{NODES}: 429 slow down; try again later",
+    ),
     "connections that always die": (
         Answer(body=json.dumps({"kind": "NodeList", "items": []}), cut=True),
         f"SERVER{NODES}: the connection broke off: ",
@@ -232,7 +250,10 @@ def test_a_request_with_all_its_attempts_ends_in_time(case: str, server: FakeApi
 def test_an_answer_without_end_is_not_kept(server: FakeApi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kubespread.snapshot.live.api._MAX_BODY_MIB", 1)
     server.faults.append(always(NODES, Answer(body=" " * 2**21)))
-    assert refused(server, tmp_path) == f"SERVER{NODES}: more than 1 MiB in one answer; ask for smaller pages with --chunk-size"
+    assert (
+        refused(server, tmp_path)
+        == f"SERVER{NODES}: more than 1 MiB in one answer; ask for smaller pages with --chunk-size"
+    )
 
 
 def test_a_server_that_repeats_the_token(server: FakeApi, tmp_path: Path) -> None:
@@ -246,7 +267,9 @@ def test_credentials_in_the_servers_url_are_sent_and_not_shown(server: FakeApi, 
         "certificate-authority-data": base64.b64encode(server.ca).decode(),
     }
     server.faults.append(always(NODES, status(401, "Unauthorized")))
-    assert refused(server, tmp_path, cluster=cluster).startswith(f"SERVER{NODES}: 401 Unauthorized; the credentials of context here")
+    assert refused(server, tmp_path, cluster=cluster).startswith(
+        f"SERVER{NODES}: 401 Unauthorized; the credentials of context here"
+    )
     sent = base64.b64encode(f"me:{SECRET}".encode()).decode()
     assert {tuple(request.headers["authorization"]) for request in server.requests} == {(f"Basic {sent}",)}
 
@@ -256,7 +279,10 @@ def test_a_plugin_runs_once_a_command(server: FakeApi, tmp_path: Path) -> None:
     credential = {
         "apiVersion": "client.authentication.k8s.io/v1",
         "kind": "ExecCredential",
-        "status": {"token": SECRET, "expirationTimestamp": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 30))},
+        "status": {
+            "token": SECRET,
+            "expirationTimestamp": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 30)),
+        },
     }
     runs, program = tmp_path / "runs", tmp_path / "plugin.py"
     program.write_text(f"open({str(runs)!r}, 'a').write('.')\nprint({json.dumps(credential)!r})")
@@ -271,4 +297,7 @@ def test_a_plugin_runs_once_a_command(server: FakeApi, tmp_path: Path) -> None:
 def test_impersonated_names_go_out_as_utf_8(server: FakeApi, tmp_path: Path) -> None:
     read(server, tmp_path, as_user="jos\u00e9", as_groups=("\u4e2d",))
     headers = server.requests[0].headers
-    assert [headers[name][0].encode("latin-1").decode() for name in ("impersonate-user", "impersonate-group")] == ["jos\u00e9", "\u4e2d"]
+    assert [headers[name][0].encode("latin-1").decode() for name in ("impersonate-user", "impersonate-group")] == [
+        "jos\u00e9",
+        "\u4e2d",
+    ]

@@ -41,14 +41,19 @@ def target(variable: str, **access: Any) -> tuple[str, str, str, str]:
 
 def test_of_several_files_the_first_that_names_something_decides(tmp_path: Path) -> None:
     files = written(
-        tmp_path, first=config("https://one"), second=config("https://two", context="c"), third=config("https://three", name="d")
+        tmp_path,
+        first=config("https://one"),
+        second=config("https://two", context="c"),
+        third=config("https://three", name="d"),
     )
     assert target(files) == ("c", "https://one", "ns-c", "token of https://one")
     assert target(files, context="d") == ("d", "https://three", "ns-d", "token of https://three")
 
 
 def test_the_first_current_context_wins(tmp_path: Path) -> None:
-    files = written(tmp_path, first=config("https://one", context="c"), second=config("https://two", name="d", context="d"))
+    files = written(
+        tmp_path, first=config("https://one", context="c"), second=config("https://two", name="d", context="d")
+    )
     assert target(files)[0] == "c"
 
 
@@ -104,16 +109,30 @@ def test_a_server_without_a_scheme_gets_one(tmp_path: Path) -> None:
 
 
 def test_a_command_on_the_path_stays_as_it_is(tmp_path: Path) -> None:
-    files = written(tmp_path, first=config("https://one", context="c", users=[{"name": "c", "user": {"exec": {"command": "aws"}}}]))
+    files = written(
+        tmp_path, first=config("https://one", context="c", users=[{"name": "c", "user": {"exec": {"command": "aws"}}}])
+    )
     found = choose(Access(), {"KUBECONFIG": files})
     assert found is not None
     assert found.user == {"exec": {"command": "aws"}}
 
 
 MISUSES: dict[str, tuple[Data, dict[str, Any], str]] = {
-    "an unknown context": (config("https://x", context="c"), {"context": "d"}, 'context "d" does not exist in the kubeconfig; it has c'),
-    "an unknown user": (config("https://x", context="c"), {"user": "d"}, 'user "d" does not exist in the kubeconfig; it has c'),
-    "an unknown cluster": (config("https://x", context="c"), {"cluster": "d"}, 'cluster "d" does not exist in the kubeconfig; it has c'),
+    "an unknown context": (
+        config("https://x", context="c"),
+        {"context": "d"},
+        'context "d" does not exist in the kubeconfig; it has c',
+    ),
+    "an unknown user": (
+        config("https://x", context="c"),
+        {"user": "d"},
+        'user "d" does not exist in the kubeconfig; it has c',
+    ),
+    "an unknown cluster": (
+        config("https://x", context="c"),
+        {"cluster": "d"},
+        'cluster "d" does not exist in the kubeconfig; it has c',
+    ),
     "no current context": (
         config("https://x"),
         {},
@@ -147,7 +166,11 @@ MISUSES: dict[str, tuple[Data, dict[str, Any], str]] = {
         'server "https://:6443" of the kubeconfig is not a URL that can be asked: it names no host',
     ),
     "a proxy of another protocol": (
-        config("https://x", context="c", clusters=[{"name": "c", "cluster": {"server": "https://x", "proxy-url": "ftp://me:hunter2@p"}}]),
+        config(
+            "https://x",
+            context="c",
+            clusters=[{"name": "c", "cluster": {"server": "https://x", "proxy-url": "ftp://me:hunter2@p"}}],
+        ),
         {},
         'proxy-url "ftp://p" of the kubeconfig is not a URL that can be asked: expected http:// or https:// or socks5:// or socks5h://',
     ),
@@ -179,11 +202,17 @@ def test_misuse(case: str, tmp_path: Path) -> None:
 
 
 MALFORMED = {
-    "not YAML": ("clusters: [\n", "{file}:2: YAML syntax: while parsing a flow node, did not find expected node content"),
+    "not YAML": (
+        "clusters: [\n",
+        "{file}:2: YAML syntax: while parsing a flow node, did not find expected node content",
+    ),
     "not an object": ("- 1\n", "{file}:1: expected a kubeconfig, found a list"),
     "a cluster without a name": ("clusters:\n- cluster: {}\n", "{file}:2: clusters[0]: expected an object with a name"),
     "a list of strings": ("users: [me]\n", "{file}:1: users[0]: expected an object with a name"),
-    "a cluster that is a string": ("clusters: [{name: a, cluster: b}]\n", "{file}:1: clusters[0]: expected an object with a name"),
+    "a cluster that is a string": (
+        "clusters: [{name: a, cluster: b}]\n",
+        "{file}:1: clusters[0]: expected an object with a name",
+    ),
     "a server that is a number": (
         "clusters: [{name: a, cluster: {server: 7}}]\n",
         "{file}:1: clusters[0].cluster.server: expected a string, found a number",
@@ -197,7 +226,10 @@ MALFORMED = {
         "users: [{name: a, user: {token: *hunter2}}]\n",
         "{file}:1: unknown anchor '...' referenced",
     ),
-    "a current context that is a number": ("current-context: 7\n", "{file}:1: current-context: expected a string, found a number"),
+    "a current context that is a number": (
+        "current-context: 7\n",
+        "{file}:1: current-context: expected a string, found a number",
+    ),
     "certificates that are not base64": (
         "clusters: [{name: a, cluster: {certificate-authority-data: '!!'}}]\n",
         "{file}:1: clusters[0].cluster.certificate-authority-data: not base64",
@@ -244,7 +276,12 @@ def test_malformed_files(case: str, tmp_path: Path) -> None:
     assert str(error.value) == message.format(file=file)
 
 
-EMPTY = {"nothing": "", "a comment": "# mine\n", "an empty object": "{}\n", "no clusters": "apiVersion: v1\nkind: Config\nclusters: []\n"}
+EMPTY = {
+    "nothing": "",
+    "a comment": "# mine\n",
+    "an empty object": "{}\n",
+    "no clusters": "apiVersion: v1\nkind: Config\nclusters: []\n",
+}
 
 
 @pytest.mark.parametrize("case", EMPTY)
@@ -253,7 +290,9 @@ def test_an_empty_kubeconfig_is_named(case: str, tmp_path: Path) -> None:
     file.write_text(EMPTY[case])
     with pytest.raises(kubespread.UsageError) as error:
         choose(Access(), {"KUBECONFIG": str(file)})
-    expected = f"{file}: a kubeconfig without clusters; choose another with --kubeconfig or KUBECONFIG, or read a file with -S"
+    expected = (
+        f"{file}: a kubeconfig without clusters; choose another with --kubeconfig or KUBECONFIG, or read a file with -S"
+    )
     assert str(error.value) == expected
 
 

@@ -52,8 +52,12 @@ def server() -> Iterator[FakeApi]:
         assert {request.method for request in api.requests} <= {"GET"}
 
 
-def read(api: FakeApi, tmp_path: Path, *, user: Data | None = None, cluster: Data | None = None, **access: Any) -> kubespread.Snapshot:
-    return load_cluster(Access(str(api.kubeconfig(tmp_path, user=user, cluster=cluster)), **{"request_timeout": 10.0, **access}))
+def read(
+    api: FakeApi, tmp_path: Path, *, user: Data | None = None, cluster: Data | None = None, **access: Any
+) -> kubespread.Snapshot:
+    return load_cluster(
+        Access(str(api.kubeconfig(tmp_path, user=user, cluster=cluster)), **{"request_timeout": 10.0, **access})
+    )
 
 
 def refused(api: FakeApi, tmp_path: Path, **given: Any) -> str:
@@ -69,16 +73,31 @@ def refused(api: FakeApi, tmp_path: Path, **given: Any) -> str:
 def test_pages_of_any_size_give_the_same_cluster(chunk_size: int, server: FakeApi, tmp_path: Path) -> None:
     snapshot = read(server, tmp_path, chunk_size=chunk_size)
     from_file = kubespread.Snapshot.from_objects(OBJECTS)
-    assert (snapshot.nodes, snapshot.pods, snapshot.objects.services) == (from_file.nodes, from_file.pods, from_file.objects.services)
+    assert (snapshot.nodes, snapshot.pods, snapshot.objects.services) == (
+        from_file.nodes,
+        from_file.pods,
+        from_file.objects.services,
+    )
     origin = snapshot.origin
-    assert (origin.source, origin.server_version, origin.resource_version, origin.gaps) == ("context here", "v1.36.2", "254", ())
+    assert (origin.source, origin.server_version, origin.resource_version, origin.gaps) == (
+        "context here",
+        "v1.36.2",
+        "254",
+        (),
+    )
 
 
 def test_every_kind_is_listed_once_and_ended_pods_are_not_asked_for(server: FakeApi, tmp_path: Path) -> None:
     server.objects = [*OBJECTS, {**pod("ended"), "status": {"phase": "Succeeded"}}]
     assert len(read(server, tmp_path).pods) == 7
-    assert sorted(request.path for request in server.requests) == sorted(["/version", *(resource.path for resource in RESOURCES)])
-    selectors = {request.path: request.query.get("fieldSelector") for request in server.requests if "fieldSelector" in request.query}
+    assert sorted(request.path for request in server.requests) == sorted(
+        ["/version", *(resource.path for resource in RESOURCES)]
+    )
+    selectors = {
+        request.path: request.query.get("fieldSelector")
+        for request in server.requests
+        if "fieldSelector" in request.query
+    }
     assert selectors == {PODS: "status.phase!=Succeeded,status.phase!=Failed"}
 
 
@@ -90,7 +109,10 @@ def test_a_real_servers_answers(tmp_path: Path) -> None:
         "statefulsets", "deployments", "storageclasses", "csinodes", "poddisruptionbudgets", "priorityclasses", "limitranges",
     )  # fmt: skip
     paths = {resource.plural: resource.path for resource in RESOURCES}
-    faults: list[Fault] = [failing(PODS, *pages), *(always(paths[note.removeprefix("all ")], recorded(note)) for note in lists)]
+    faults: list[Fault] = [
+        failing(PODS, *pages),
+        *(always(paths[note.removeprefix("all ")], recorded(note)) for note in lists),
+    ]
     version = json.loads(recorded("server version").body)
     with serving(FakeApi(faults=faults, version=version)) as api:
         snapshot = read(api, tmp_path)
@@ -99,12 +121,20 @@ def test_a_real_servers_answers(tmp_path: Path) -> None:
     assert (len(snapshot.nodes), len(snapshot.pods), snapshot.origin.resource_version) == (4, 5, "254")
     assert (snapshot.origin.server_version, snapshot.origin.gaps) == ("v1.36", ())
     report = kubespread.explain(snapshot, "deploy/web")
-    assert (report.kube_version, report.notes[0]) == ("1.36", "deployment web: as another pod of its ReplicaSet web-5ff74b457f")
-    assert [constraint.selector for constraint in report.constraints] == ["app=web,pod-template-hash=5ff74b457f", "app=web"]
+    assert (report.kube_version, report.notes[0]) == (
+        "1.36",
+        "deployment web: as another pod of its ReplicaSet web-5ff74b457f",
+    )
+    assert [constraint.selector for constraint in report.constraints] == [
+        "app=web,pod-template-hash=5ff74b457f",
+        "app=web",
+    ]
 
 
 def _page(items: list[Data], token: str) -> Answer:
-    return Answer(body=json.dumps({"kind": "PodList", "apiVersion": "v1", "metadata": {"continue": token}, "items": items}))
+    return Answer(
+        body=json.dumps({"kind": "PodList", "apiVersion": "v1", "metadata": {"continue": token}, "items": items})
+    )
 
 
 def _endless(path: str, items: Callable[[int], list[Data]]) -> Fault:
@@ -138,7 +168,10 @@ REFUSALS: dict[str, tuple[Fault, str]] = {
         "SERVER/api/v1/pods: 400 invalid continue token: continue key is not valid: invalid character '\\u0081' looking for beginning of "
         "value",
     ),
-    "500 for ever": (always(NODES, status(500, "etcd is down")), "SERVER/api/v1/nodes: 500 etcd is down; try again later"),
+    "500 for ever": (
+        always(NODES, status(500, "etcd is down")),
+        "SERVER/api/v1/nodes: 500 etcd is down; try again later",
+    ),
     "a redirect": (
         always(NODES, Answer(302, "", {"Location": "https://me:hunter2@login.example.com/sso?token=hunter2"})),
         "SERVER/api/v1/nodes: 302, a redirect to https://login.example.com/sso; check server in the kubeconfig: an API server does not "
@@ -153,7 +186,9 @@ REFUSALS: dict[str, tuple[Fault, str]] = {
         "SERVER/version: not what a Kubernetes API server answers: Number out of range - at `$.gitVersion`",
     ),
     "a resource version that is a number of 5,000 digits": (
-        always(NODES, Answer(body='{"kind": "NodeList", "metadata": {"resourceVersion": ' + "9" * 5000 + '}, "items": []}')),
+        always(
+            NODES, Answer(body='{"kind": "NodeList", "metadata": {"resourceVersion": ' + "9" * 5000 + '}, "items": []}')
+        ),
         "SERVER/api/v1/nodes: not what a Kubernetes API server answers: ",
     ),
     "a continue token that repeats": (
@@ -227,7 +262,9 @@ def test_a_list_that_expires_begins_anew_without_what_it_had(server: FakeApi, tm
         return None
 
     server.faults.append(expire)
-    assert [found.metadata.name for found in read(server, tmp_path, chunk_size=3).pods] == [f"p{copy}" for copy in range(1, 7)]
+    assert [found.metadata.name for found in read(server, tmp_path, chunk_size=3).pods] == [
+        f"p{copy}" for copy in range(1, 7)
+    ]
 
 
 UNREAD: dict[str, tuple[str, int, dict[str, str], tuple[str, ...]]] = {
@@ -272,7 +309,9 @@ UNREAD: dict[str, tuple[str, int, dict[str, str], tuple[str, ...]]] = {
 
 
 @pytest.mark.parametrize("case", UNREAD)
-def test_what_may_not_be_read_is_a_gap_of_the_questions_that_need_it(case: str, server: FakeApi, tmp_path: Path) -> None:
+def test_what_may_not_be_read_is_a_gap_of_the_questions_that_need_it(
+    case: str, server: FakeApi, tmp_path: Path
+) -> None:
     path, code, unread, gaps = UNREAD[case]
     server.faults.append(always(path, status(code, "no")))
     snapshot = read(server, tmp_path)
@@ -368,7 +407,9 @@ def test_a_credential_plugin_that_fails_says_why(server: FakeApi, tmp_path: Path
 def test_a_credential_plugin_that_is_not_there(server: FakeApi, tmp_path: Path) -> None:
     user = plugin(tmp_path, "")
     user["exec"]["command"] = "no-such-plugin"
-    assert refused(server, tmp_path, user=user).startswith("credential plugin no-such-plugin: No such file or directory")
+    assert refused(server, tmp_path, user=user).startswith(
+        "credential plugin no-such-plugin: No such file or directory"
+    )
 
 
 def test_client_certificates(tmp_path: Path) -> None:
@@ -398,7 +439,9 @@ def test_a_certificate_for_another_name(server: FakeApi, tmp_path: Path) -> None
     assert "certificate is not valid for 'other.example.com'" in refused(server, tmp_path, cluster=cluster)
 
 
-def test_no_verification_when_the_kubeconfig_says_so(server: FakeApi, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_no_verification_when_the_kubeconfig_says_so(
+    server: FakeApi, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     assert len(read(server, tmp_path, cluster={"server": server.url, "insecure-skip-tls-verify": True}).nodes) == 2
     assert capfd.readouterr() == ("", "")
 
@@ -406,7 +449,12 @@ def test_no_verification_when_the_kubeconfig_says_so(server: FakeApi, tmp_path: 
 IMPERSONATION: dict[str, tuple[Data, dict[str, Any], list[str], list[str]]] = {
     "flags": ({}, {"as_user": "jane", "as_groups": ("a", "b")}, ["jane"], ["a", "b"]),
     "the kubeconfig": ({"as": "joe", "as-groups": ["c"]}, {}, ["joe"], ["c"]),
-    "flags before the kubeconfig": ({"as": "joe", "as-groups": ["c"]}, {"as_user": "jane", "as_groups": ("a",)}, ["jane"], ["a"]),
+    "flags before the kubeconfig": (
+        {"as": "joe", "as-groups": ["c"]},
+        {"as_user": "jane", "as_groups": ("a",)},
+        ["jane"],
+        ["a"],
+    ),
 }
 
 
@@ -431,7 +479,9 @@ def test_nobody_there(tmp_path: Path) -> None:
         taken.bind(("127.0.0.1", 0))
         api = FakeApi(url=f"https://127.0.0.1:{taken.getsockname()[1]}")
         cluster = {"server": api.url}
-        expected = "SERVER: connection refused; check that the cluster runs and --context is right, or read a file with -S"
+        expected = (
+            "SERVER: connection refused; check that the cluster runs and --context is right, or read a file with -S"
+        )
         assert refused(api, tmp_path, cluster=cluster) == expected
 
 
@@ -460,7 +510,9 @@ def test_claims_that_are_known_not_to_exist(server: FakeApi, tmp_path: Path) -> 
     assert messages == ['0/2 nodes are available: persistentvolumeclaim "gone" not found.', None]
 
 
-def test_inside_a_cluster_the_service_account_is_used(server: FakeApi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_inside_a_cluster_the_service_account_is_used(
+    server: FakeApi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from kubernetes.config import incluster_config
 
     host, port = server.url.removeprefix("https://").split(":")
@@ -472,7 +524,9 @@ def test_inside_a_cluster_the_service_account_is_used(server: FakeApi, tmp_path:
     monkeypatch.setattr(incluster_config, "SERVICE_TOKEN_FILENAME", str(_written(tmp_path / "token", "mine")))
     monkeypatch.setattr(incluster_config, "SERVICE_CERT_FILENAME", str(tmp_path / "ca.crt"))
     monkeypatch.setattr("kubespread.snapshot.live.loading._NAMESPACE_FILE", _written(tmp_path / "namespace", "shop"))
-    server.faults.append(lambda request: None if request.headers["authorization"] == ["bearer mine"] else status(401, "Unauthorized"))
+    server.faults.append(
+        lambda request: None if request.headers["authorization"] == ["bearer mine"] else status(401, "Unauthorized")
+    )
     snapshot = load_cluster(Access())
     assert (len(snapshot.nodes), snapshot.origin.namespace, snapshot.origin.source) == (2, "shop", server.url)
 

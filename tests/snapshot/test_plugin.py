@@ -29,7 +29,9 @@ def answer(**status: str) -> str:
 def ask(program: str, tmp_path: Path, cluster: Data | None = None, **config: Any) -> PluginCredential:
     path = tmp_path / "plugin.py"
     path.write_text(program)
-    return run_plugin({"apiVersion": V1, "command": sys.executable, "args": [str(path)], **config}, cluster or {}, os.environ)
+    return run_plugin(
+        {"apiVersion": V1, "command": sys.executable, "args": [str(path)], **config}, cluster or {}, os.environ
+    )
 
 
 FAILURES: dict[str, tuple[str, dict[str, Any], str]] = {
@@ -117,7 +119,10 @@ def test_a_plugin_that_does_not_end(case: str, tmp_path: Path, monkeypatch: pyte
     with pytest.raises(kubespread.SnapshotError) as error:
         ask(HANGING[case], tmp_path)
     said = ": waiting for a login" if "login" in HANGING[case] else ""
-    assert str(error.value) == f"{NAME}: no credentials within 2s{said}; if it waits for a login, log in with kubectl first"
+    assert (
+        str(error.value)
+        == f"{NAME}: no credentials within 2s{said}; if it waits for a login, log in with kubectl first"
+    )
     assert time.monotonic() - began < 20
 
 

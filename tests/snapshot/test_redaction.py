@@ -8,8 +8,14 @@ from kubespread.snapshot.live import redaction
 from kubespread.snapshot.live.redaction import masked, remember_secret, shown_url, without_secrets
 
 TEXTS = {
-    "words stay": ("Unable to locate credentials; run aws sso login", "Unable to locate credentials; run aws sso login"),
-    "hosts and paths stay": ("dial tcp: lookup oidc.eks.us-east-1.amazonaws.com", "dial tcp: lookup oidc.eks.us-east-1.amazonaws.com"),
+    "words stay": (
+        "Unable to locate credentials; run aws sso login",
+        "Unable to locate credentials; run aws sso login",
+    ),
+    "hosts and paths stay": (
+        "dial tcp: lookup oidc.eks.us-east-1.amazonaws.com",
+        "dial tcp: lookup oidc.eks.us-east-1.amazonaws.com",
+    ),
     "times stay": ("token expired at 2026-01-02T03:04:05Z", "token expired at 2026-01-02T03:04:05Z"),
     "a bearer token": ("got Authorization: Bearer abc", "got Authorization: Bearer [redacted]"),
     "a named value": ('{"id_token": "abc", "x": 1}', '{"id_token": [redacted] "x": 1}'),

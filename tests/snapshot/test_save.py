@@ -51,7 +51,25 @@ def test_a_saved_snapshot_reads_back_as_it_was(cluster: Path, form: str, tmp_pat
     assert again == dataclasses.replace(snapshot, objects=listed, origin=origin, skipped={})
 
 
-AMBIGUOUS = ["6e10", "1e3", "y", "n", "0o7", "08", "null", "~", "true", "12:30", "2026-05-01", "=", "", "0x10", "1_000", ".5", "on"]
+AMBIGUOUS = [
+    "6e10",
+    "1e3",
+    "y",
+    "n",
+    "0o7",
+    "08",
+    "null",
+    "~",
+    "true",
+    "12:30",
+    "2026-05-01",
+    "=",
+    "",
+    "0x10",
+    "1_000",
+    ".5",
+    "on",
+]
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -90,14 +108,21 @@ SECRETIVE: Data = {
 }
 SECRETS: list[Data] = [
     SECRETIVE,
-    {**SECRETIVE, "metadata": {"name": "q", "namespace": "default"}, "status": {"phase": "Succeeded", "message": "SECRET"}},
+    {
+        **SECRETIVE,
+        "metadata": {"name": "q", "namespace": "default"},
+        "status": {"phase": "Succeeded", "message": "SECRET"},
+    },
     {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "SECRET"}, "data": {"x": "SECRET"}},
     {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "SECRET"}, "data": {"x": "SECRET"}},
     {
         "apiVersion": "apps/v1",
         "kind": "Deployment",
         "metadata": {"name": "d", "namespace": "default", "annotations": {"note": "SECRET"}},
-        "spec": {"selector": {"matchLabels": {"a": "b"}}, "template": {"metadata": {"labels": {"a": "b"}}, "spec": SECRETIVE["spec"]}},
+        "spec": {
+            "selector": {"matchLabels": {"a": "b"}},
+            "template": {"metadata": {"labels": {"a": "b"}}, "spec": SECRETIVE["spec"]},
+        },
     },
 ]
 
@@ -111,7 +136,10 @@ def test_nothing_but_what_scheduling_reads_is_saved(anonymous: list[str], tmp_pa
 
 
 def test_pods_that_have_ended_are_not_saved(tmp_path: Path) -> None:
-    ended = [{**pod(name), "status": {"phase": phase}} for name, phase in (("s", "Succeeded"), ("f", "Failed"), ("r", "Running"))]
+    ended = [
+        {**pod(name), "status": {"phase": phase}}
+        for name, phase in (("s", "Succeeded"), ("f", "Failed"), ("r", "Running"))
+    ]
     snapshot = kubespread.Snapshot.from_objects([node("n"), *ended])
     assert [found.metadata.name for found in saved(snapshot, tmp_path / "s.json").pods] == ["r"]
 
@@ -154,8 +182,12 @@ def test_a_file_keeps_its_mode_and_a_link_its_target(tmp_path: Path) -> None:
 def test_a_kill_leaves_the_old_file(tmp_path: Path) -> None:
     cluster, target = tmp_path / "cluster.json", tmp_path / "saved.yaml"
     target.write_text("old")
-    cluster.write_text(json.dumps([*hosts(*["a"] * 20), *(pod(f"p{copy}", "n0", labels={"x": str(copy)}) for copy in range(20_000))]))
-    process = subprocess.Popen([str(PROGRAM), "snapshot", "-S", str(cluster), "-o", str(target)], env=environment(), stderr=subprocess.PIPE)
+    cluster.write_text(
+        json.dumps([*hosts(*["a"] * 20), *(pod(f"p{copy}", "n0", labels={"x": str(copy)}) for copy in range(20_000))])
+    )
+    process = subprocess.Popen(
+        [str(PROGRAM), "snapshot", "-S", str(cluster), "-o", str(target)], env=environment(), stderr=subprocess.PIPE
+    )
     while process.poll() is None and not is_writing(process.pid, tmp_path):
         time.sleep(0.01)
     process.send_signal(signal.SIGKILL)
@@ -178,7 +210,9 @@ def is_writing(process: int, directory: Path) -> bool:
 
 @pytest.mark.parametrize("unnamed", [True, False], ids=["a file without a name", "a hidden file"])
 @pytest.mark.parametrize("failing", ["fsync", "fchmod", "replace"])
-def test_what_cannot_be_finished_leaves_the_old_file(failing: str, unnamed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_finished_leaves_the_old_file(
+    failing: str, unnamed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 

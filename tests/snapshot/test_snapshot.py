@@ -36,7 +36,9 @@ def typed_lists(items: list[Data]) -> list[Data]:
     """One list a kind, whose items do not say what they are."""
     lists: dict[str, Data] = {}
     for item in items:
-        made = lists.setdefault(item["kind"], {"apiVersion": item["apiVersion"], "kind": f"{item['kind']}List", "items": []})
+        made = lists.setdefault(
+            item["kind"], {"apiVersion": item["apiVersion"], "kind": f"{item['kind']}List", "items": []}
+        )
         made["items"].append({key: value for key, value in item.items() if key not in ("apiVersion", "kind")})
     return list(lists.values())
 
@@ -66,7 +68,14 @@ def test_every_shape_gives_the_same_snapshot(shape: str, zipped: bool, tmp_path:
 def test_what_is_kept_and_what_is_counted() -> None:
     snapshot = kubespread.Snapshot.from_objects(OBJECTS)
     others = snapshot.objects
-    kept = (snapshot.nodes, snapshot.pods, others.services, others.replica_sets, others.stateful_sets, others.replication_controllers)
+    kept = (
+        snapshot.nodes,
+        snapshot.pods,
+        others.services,
+        others.replica_sets,
+        others.stateful_sets,
+        others.replication_controllers,
+    )
     assert ([len(found) for found in kept], snapshot.skipped) == ([2, 2, 1, 1, 1, 1], {"ConfigMap": 1})
 
 
@@ -77,7 +86,12 @@ def version(name: str, resource_version: str, zone: str) -> Data:
 
 @pytest.mark.parametrize(
     ("versions", "kept"),
-    [([("9", "a"), ("10", "b")], "b"), ([("10", "a"), ("9", "b")], "a"), ([("", "a"), ("", "b")], "b"), ([("10", "a"), ("", "b")], "b")],
+    [
+        ([("9", "a"), ("10", "b")], "b"),
+        ([("10", "a"), ("9", "b")], "a"),
+        ([("", "a"), ("", "b")], "b"),
+        ([("10", "a"), ("", "b")], "b"),
+    ],
 )
 def test_of_an_object_read_twice_the_newest_counts(versions: list[tuple[str, str]], kept: str) -> None:
     snapshot = kubespread.Snapshot.from_objects(version("n", number, zone) for number, zone in versions)
@@ -117,7 +131,9 @@ def test_a_wrong_type_names_the_object_and_the_field() -> None:
 
 
 @pytest.mark.parametrize(
-    ("older", "newer"), [("9" * 5000, "1" + "0" * 5000), ("0" * 5000 + "9", "10")], ids=["beyond 4,300 digits", "zeros first"]
+    ("older", "newer"),
+    [("9" * 5000, "1" + "0" * 5000), ("0" * 5000 + "9", "10")],
+    ids=["beyond 4,300 digits", "zeros first"],
 )
 def test_resource_versions_of_any_length(older: str, newer: str) -> None:
     for versions in ([(newer, "b"), (older, "a")], [(older, "a"), (newer, "b")]):
@@ -137,12 +153,24 @@ WITH_PODS: list[Data] = [
         "kind": "JobSet",
         "spec": {"replicatedJobs": [{"template": {"spec": {"template": TEMPLATE}}}]},
     },
-    {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "spec": {"tasks": [{"replicas": 3, "template": TEMPLATE}]}},
-    {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "spec": {"tasks": [{"replicas": 3, "template": TEMPLATE}]}},
+    {
+        "apiVersion": "batch.volcano.sh/v1alpha1",
+        "kind": "Job",
+        "spec": {"tasks": [{"replicas": 3, "template": TEMPLATE}]},
+    },
+    {
+        "apiVersion": "batch.volcano.sh/v1alpha1",
+        "kind": "Job",
+        "spec": {"tasks": [{"replicas": 3, "template": TEMPLATE}]},
+    },
     {"apiVersion": "argoproj.io/v1alpha1", "kind": "Workflow", "spec": {"templates": [{"container": {"image": "x"}}]}},
 ]
 WITHOUT_PODS: list[Data] = [
-    {"apiVersion": "metrics.k8s.io/v1beta1", "kind": "PodMetrics", "containers": [{"name": "c", "usage": {"cpu": "1"}}]},
+    {
+        "apiVersion": "metrics.k8s.io/v1beta1",
+        "kind": "PodMetrics",
+        "containers": [{"name": "c", "usage": {"cpu": "1"}}],
+    },
     {"apiVersion": "apps/v1", "kind": "ControllerRevision", "data": {"spec": {"template": TEMPLATE}}},
     {
         "apiVersion": "apiextensions.k8s.io/v1",
@@ -173,11 +201,19 @@ def test_objects_that_hold_pods_and_are_not_read_are_a_gap(form: str, tmp_path: 
 LISTED: dict[str, tuple[list[Data], list[str], list[str]]] = {
     "nodes alone": ([node("n")], ["Node"], ["no Pod objects: every node counts as empty"]),
     "an empty list of pods": (
-        [node("n"), {"apiVersion": "v1", "kind": "PodList", "items": []}, {"apiVersion": "v1", "kind": "ServiceList", "items": []}],
+        [
+            node("n"),
+            {"apiVersion": "v1", "kind": "PodList", "items": []},
+            {"apiVersion": "v1", "kind": "ServiceList", "items": []},
+        ],
         ["Node", "Pod", "Service"],
         [],
     ),
-    "a list of a namesake": ([node("n"), pod("p"), {"apiVersion": "x.io/v1", "kind": "ServiceList", "items": []}], ["Node", "Pod"], []),
+    "a list of a namesake": (
+        [node("n"), pod("p"), {"apiVersion": "x.io/v1", "kind": "ServiceList", "items": []}],
+        ["Node", "Pod"],
+        [],
+    ),
     "pods": ([node("n"), pod("p")], ["Node", "Pod"], []),
 }
 
@@ -191,7 +227,11 @@ def test_what_was_listed_is_known_and_stays_known(case: str, form: str, tmp_path
     snapshot = kubespread.load(file)
     save(snapshot, str(tmp_path / "saved.json"))
     for found in (snapshot, kubespread.load(tmp_path / "saved.json")):
-        assert (sorted(found.objects.listed), list(found.origin.listed), list(found.origin.gaps)) == (kinds, kinds, gaps)
+        assert (sorted(found.objects.listed), list(found.origin.listed), list(found.origin.gaps)) == (
+            kinds,
+            kinds,
+            gaps,
+        )
 
 
 BAD_POD = {**pod("bad"), "spec": {"nodeName": 7}}
@@ -204,7 +244,9 @@ def test_one_bad_object_leaves_the_others_be(form: str, tmp_path: Path) -> None:
     file = tmp_path / f"cluster.{form}"
     file.write_text("---\n".join(map(to_yaml, objects)) if form == "yaml" else "\n".join(map(json.dumps, objects)))
     snapshot = kubespread.load(file)
-    line = next(number for number, text in enumerate(file.read_text().splitlines(), 1) if re.search(r"nodeName\W+7", text))
+    line = next(
+        number for number, text in enumerate(file.read_text().splitlines(), 1) if re.search(r"nodeName\W+7", text)
+    )
     fault = f"{file}:{line}: {BAD_POD_FAULT}"
     assert ([found.metadata.name for found in snapshot.pods], snapshot.faults) == (["p"], (fault,))
     assert snapshot.origin.gaps == (f"unreadable object: {fault}",)

@@ -19,7 +19,7 @@ import yaml
 
 import kubespread
 from kubespread.manifest import reading
-from kubespread.snapshot import entries
+from kubespread.snapshot.files import entries
 from tests.builders import Data, hosts, owner, pod
 from tests.cli.support import run
 
@@ -32,7 +32,8 @@ def typed(objects: list[Data]) -> str:
     """A typed list, its items without kind, as ``kubectl get --raw`` and ``kubectl cluster-info dump`` have it."""
     items = [{key: value for key, value in found.items() if key not in ("apiVersion", "kind")} for found in objects]
     return json.dumps(
-        {"kind": f"{objects[0]['kind']}List", "apiVersion": objects[0]["apiVersion"], "metadata": {}, "items": items}, indent=4
+        {"kind": f"{objects[0]['kind']}List", "apiVersion": objects[0]["apiVersion"], "metadata": {}, "items": items},
+        indent=4,
     )
 
 
@@ -53,9 +54,15 @@ LAYOUTS: dict[str, dict[str, str]] = {
     "must-gather": {
         "must-gather/quay-io-sha256/cluster-scoped-resources/core/nodes/n0.yaml": single(NODES[0]),
         "must-gather/quay-io-sha256/cluster-scoped-resources/core/nodes/n1.yaml": single(NODES[1]),
-        "must-gather/quay-io-sha256/namespaces/default/core/pods.yaml": single({"apiVersion": "v1", "kind": "PodList", "items": PODS[:1]}),
-        "must-gather/quay-io-sha256/namespaces/shop/core/pods.yaml": single({"apiVersion": "v1", "kind": "PodList", "items": PODS[1:]}),
-        "must-gather/quay-io-sha256/namespaces/default/core/services.yaml": single({"apiVersion": "v1", "kind": "List", "items": SERVICES}),
+        "must-gather/quay-io-sha256/namespaces/default/core/pods.yaml": single(
+            {"apiVersion": "v1", "kind": "PodList", "items": PODS[:1]}
+        ),
+        "must-gather/quay-io-sha256/namespaces/shop/core/pods.yaml": single(
+            {"apiVersion": "v1", "kind": "PodList", "items": PODS[1:]}
+        ),
+        "must-gather/quay-io-sha256/namespaces/default/core/services.yaml": single(
+            {"apiVersion": "v1", "kind": "List", "items": SERVICES}
+        ),
         "must-gather/quay-io-sha256/version": "4.18",
         "must-gather/timestamp.yaml": "- 2026-11-20\n",
     },
@@ -69,7 +76,10 @@ LAYOUTS: dict[str, dict[str, str]] = {
     },
     "Velero backup": {
         **{f"resources/nodes/cluster/{found['metadata']['name']}.json": json.dumps(found) for found in NODES},
-        **{f"resources/nodes/v1-preferredversion/cluster/{found['metadata']['name']}.json": json.dumps(found) for found in NODES},
+        **{
+            f"resources/nodes/v1-preferredversion/cluster/{found['metadata']['name']}.json": json.dumps(found)
+            for found in NODES
+        },
         "resources/pods/namespaces/default/p0.json": json.dumps(PODS[0]),
         "resources/pods/namespaces/shop/p1.json": json.dumps(PODS[1]),
         "resources/services/namespaces/default/web.json": json.dumps(SERVICES[0]),
@@ -129,8 +139,12 @@ PACKINGS: dict[str, Callable[[Mapping[str, str], Path], Path]] = {
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_dumps(layout: str, packing: str, tmp_path: Path) -> None:
     snapshot = kubespread.load(PACKINGS[packing](LAYOUTS[layout], tmp_path))
-    assert {found.metadata.name: found for found in snapshot.nodes} == {found.metadata.name: found for found in EXPECTED.nodes}
-    assert {found.metadata.name: found for found in snapshot.pods} == {found.metadata.name: found for found in EXPECTED.pods}
+    assert {found.metadata.name: found for found in snapshot.nodes} == {
+        found.metadata.name: found for found in EXPECTED.nodes
+    }
+    assert {found.metadata.name: found for found in snapshot.pods} == {
+        found.metadata.name: found for found in EXPECTED.pods
+    }
     assert (snapshot.objects.services, snapshot.origin.gaps) == (EXPECTED.objects.services, GAPS.get(layout, ()))
 
 
@@ -161,7 +175,12 @@ def test_a_cluster_info_dump_on_standard_output(at_once: bool, tmp_path: Path, m
 
 
 def test_a_file_of_many_that_is_damaged_is_a_gap(tmp_path: Path) -> None:
-    files = {"nodes.json": typed(NODES), "pods.json": typed(PODS)[:-10], "template.yaml": "a: {{ .Values.a }}\n", "values.yaml": "x: 1\n"}
+    files = {
+        "nodes.json": typed(NODES),
+        "pods.json": typed(PODS)[:-10],
+        "template.yaml": "a: {{ .Values.a }}\n",
+        "values.yaml": "x: 1\n",
+    }
     snapshot = kubespread.load(as_directory(files, tmp_path))
     root = tmp_path / "dump"
     assert (len(snapshot.nodes), snapshot.skipped) == (2, {"(no kind)": 1})
@@ -187,7 +206,10 @@ def test_links_and_paths_that_lead_out_of_an_archive_reach_nothing(tmp_path: Pat
     secret.write_text(typed([pod("outside", "n0")]))
     path = tmp_path / "evil.tar"
     with tarfile.open(path, "w") as tar:
-        for name, kind, target in (("link.json", tarfile.SYMTYPE, str(secret)), ("hard.json", tarfile.LNKTYPE, "../secret.json")):
+        for name, kind, target in (
+            ("link.json", tarfile.SYMTYPE, str(secret)),
+            ("hard.json", tarfile.LNKTYPE, "../secret.json"),
+        ):
             member = tarfile.TarInfo(name)
             member.type, member.linkname = kind, target
             tar.addfile(member)
@@ -245,7 +267,9 @@ def test_a_gzipped_file_is_not_taken_for_an_archive(tmp_path: Path) -> None:
 
 
 def test_of_very_many_unreadable_files_the_first_are_named(tmp_path: Path) -> None:
-    snapshot = kubespread.load(as_directory({"nodes.json": typed(NODES), **{f"{n:02}.json": "{" for n in range(30)}}, tmp_path))
+    snapshot = kubespread.load(
+        as_directory({"nodes.json": typed(NODES), **{f"{n:02}.json": "{" for n in range(30)}}, tmp_path)
+    )
     assert len(snapshot.origin.gaps) == 22
     assert snapshot.origin.gaps[-1] == "unreadable file: 10 more files could not be read"
 
@@ -255,7 +279,9 @@ def test_a_hundred_thousand_files_are_read_with_little_work_for_each(form: str, 
     """A bound on calls, not on seconds: 100,000 files must take 15 s at most."""
     text = json.dumps if form == "json" else yaml.safe_dump
     count = 200
-    root = as_directory({f"{n}.{form}": text(pod(f"p{n}", "n0")) for n in range(count)} | {"nodes.json": typed(NODES)}, tmp_path)
+    root = as_directory(
+        {f"{n}.{form}": text(pod(f"p{n}", "n0")) for n in range(count)} | {"nodes.json": typed(NODES)}, tmp_path
+    )
     kubespread.load(root)
     profile = cProfile.Profile()
     profile.runcall(kubespread.load, root)
@@ -264,7 +290,9 @@ def test_a_hundred_thousand_files_are_read_with_little_work_for_each(form: str, 
 
 @pytest.mark.parametrize("size", [0, 100_000], ids=["cut", "longer"])
 @pytest.mark.parametrize("packing", ["file", "tar", "manifest"])
-def test_a_file_that_is_written_to_while_it_is_read(packing: str, size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_is_written_to_while_it_is_read(
+    packing: str, size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "cluster.json"
     path.write_text(typed(NODES))
     if packing == "tar":
@@ -277,5 +305,8 @@ def test_a_file_that_is_written_to_while_it_is_read(packing: str, size: int, tmp
             yield chunk
 
     monkeypatch.setattr(reading, "_checked", meanwhile)
-    with pytest.raises(kubespread.KubespreadError, match=f"^{path}: it was written to while it was read; try again when it is complete$"):
+    with pytest.raises(
+        kubespread.KubespreadError,
+        match=f"^{path}: it was written to while it was read; try again when it is complete$",
+    ):
         kubespread.explain(EXPECTED, path) if packing == "manifest" else kubespread.load(path)

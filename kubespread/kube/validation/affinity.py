@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kubespread.kube.api.core import Affinity, NodeAffinity, PodAffinity, PodAffinityTerm
+from kubespread.kube.api.node_terms import NodeSelectorRequirement, NodeSelectorTerm
 from kubespread.kube.names import dns_label_faults, label_key_faults, label_value_faults, subdomain_faults
 from kubespread.kube.node_selector import NODE_NAME_FIELD
-from kubespread.kube.node_terms import NodeSelectorRequirement, NodeSelectorTerm
-from kubespread.kube.objects import Affinity, NodeAffinity, PodAffinity, PodAffinityTerm
 from kubespread.kube.validation.faults import FieldFault, forbidden, invalid, invalid_each, required
-from kubespread.kube.validation.labels import BAD_OPERATOR, VALUES_FORBIDDEN, VALUES_REQUIRED, merged_key_faults, selector_faults
+from kubespread.kube.validation.labels import (
+    BAD_OPERATOR,
+    VALUES_FORBIDDEN,
+    VALUES_REQUIRED,
+    merged_key_faults,
+    selector_faults,
+)
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
@@ -45,12 +51,16 @@ def _node_affinity_faults(affinity: NodeAffinity, path: str) -> Iterator[FieldFa
 
 def _term_faults(term: NodeSelectorTerm, path: str, *, check_values: bool) -> Iterator[FieldFault]:
     for position, expression in enumerate(term.match_expressions):
-        yield from _label_requirement_faults(expression, f"{path}.matchExpressions[{position}]", check_values=check_values)
+        yield from _label_requirement_faults(
+            expression, f"{path}.matchExpressions[{position}]", check_values=check_values
+        )
     for position, expression in enumerate(term.match_fields):
         yield from _field_requirement_faults(expression, f"{path}.matchFields[{position}]")
 
 
-def _label_requirement_faults(expression: NodeSelectorRequirement, path: str, *, check_values: bool) -> Iterator[FieldFault]:
+def _label_requirement_faults(
+    expression: NodeSelectorRequirement, path: str, *, check_values: bool
+) -> Iterator[FieldFault]:
     match expression.operator:
         case "In" | "NotIn":
             if not expression.values:
@@ -73,7 +83,9 @@ def _field_requirement_faults(expression: NodeSelectorRequirement, path: str) ->
     if expression.operator not in ("In", "NotIn"):
         yield invalid(f"{path}.operator", expression.operator, BAD_OPERATOR)
     elif len(expression.values) != 1:
-        yield required(f"{path}.values", "must be only one value when `operator` is 'In' or 'NotIn' for node field selector")
+        yield required(
+            f"{path}.values", "must be only one value when `operator` is 'In' or 'NotIn' for node field selector"
+        )
     if expression.key != NODE_NAME_FIELD:
         yield invalid(f"{path}.key", expression.key, "not a valid field selector key")
         return
@@ -114,5 +126,7 @@ def _label_keys_faults(term: PodAffinityTerm, path: str) -> Iterator[FieldFault]
             yield from invalid_each(f"{path}.{field}[{position}]", key, label_key_faults(key))
     for position, key in enumerate(term.match_label_keys):
         if key in term.mismatch_label_keys:
-            yield invalid(f"{path}.matchLabelKeys[{position}]", key, "exists in both matchLabelKeys and mismatchLabelKeys")
+            yield invalid(
+                f"{path}.matchLabelKeys[{position}]", key, "exists in both matchLabelKeys and mismatchLabelKeys"
+            )
     yield from merged_key_faults(term.label_selector, term.match_label_keys, path)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from kubespread.kube.api.core import ContainerClaim, PodResourceClaim
 from kubespread.kube.names import dns_label_faults, subdomain_faults
-from kubespread.kube.objects import ContainerClaim, PodResourceClaim
 from kubespread.kube.validation.faults import FieldFault, duplicate, invalid, invalid_each, not_found, required
 
 
@@ -28,17 +28,24 @@ def _name_faults(claim: PodResourceClaim, pod_name: str, names: set[str], path: 
         yield from faults
         if not faults and pod_name and claim.resource_claim_template_name is not None:
             made = f"{pod_name}-{claim.name}"
-            yield from invalid_each(f"{path}.name", made, (f"final ResourceClaim name: {fault}" for fault in subdomain_faults(made)))
+            yield from invalid_each(
+                f"{path}.name", made, (f"final ResourceClaim name: {fault}" for fault in subdomain_faults(made))
+            )
 
 
 def _source_faults(claim: PodResourceClaim, path: str) -> Iterator[FieldFault]:
-    sources = (("resourceClaimName", claim.resource_claim_name), ("resourceClaimTemplateName", claim.resource_claim_template_name))
+    sources = (
+        ("resourceClaimName", claim.resource_claim_name),
+        ("resourceClaimTemplateName", claim.resource_claim_template_name),
+    )
     given = [(field, name) for field, name in sources if name is not None]
     if len(given) != 1:
         rule = "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified"
         detail = rule if given else "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`"
         # The API server prints its own struct, whose fields have Go names.
-        yield invalid(path, {"Name": claim.name, **{field[0].upper() + field[1:]: name for field, name in sources}}, detail)
+        yield invalid(
+            path, {"Name": claim.name, **{field[0].upper() + field[1:]: name for field, name in sources}}, detail
+        )
     for field, name in given:
         yield from invalid_each(f"{path}.{field}", name, subdomain_faults(name))
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from kubespread.kube.api.core import Container, ContainerPort, PodSpec
 from kubespread.kube.names import dns_label_faults
-from kubespread.kube.objects import Container, ContainerPort, PodSpec
 from kubespread.kube.validation.claims import reference_faults
 from kubespread.kube.validation.faults import FieldFault, duplicate, invalid, invalid_each, required, unsupported
 from kubespread.kube.validation.resources import resource_faults
@@ -66,7 +66,9 @@ def _container_faults(container: Container, path: str, names: set[str], version:
 
 
 def _restart_rule_faults(container: Container, path: str, version: KubeVersion) -> Iterator[FieldFault]:
-    actions = ("Restart", "RestartAllContainers") if version.has("RestartAllContainersOnContainerExits") else ("Restart",)
+    actions = (
+        ("Restart", "RestartAllContainers") if version.has("RestartAllContainersOnContainerExits") else ("Restart",)
+    )
     if container.restart_policy_rules and container.restart_policy is None:
         yield required(f"{path}.restartPolicy", "must specify restartPolicy when restart rules are used")
     for position, rule in enumerate(container.restart_policy_rules):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from kubespread.kube.meta import LabelSelector, LabelSelectorRequirement
+from kubespread.kube.api.meta import LabelSelector, LabelSelectorRequirement
 from kubespread.kube.names import label_key_faults, label_value_faults
 from kubespread.kube.validation.faults import FieldFault, forbidden, invalid, invalid_each, required
 
@@ -56,5 +56,9 @@ def merged_key_faults(selector: LabelSelector | None, keys: list[str], path: str
     seen = set(selector.match_labels)
     for expression in selector.match_expressions:
         if expression.key in seen and expression.key in last_index:
-            yield invalid(f"{path}[{last_index[expression.key]}]", expression.key, "exists in both matchLabelKeys and labelSelector")
+            yield invalid(
+                f"{path}[{last_index[expression.key]}]",
+                expression.key,
+                "exists in both matchLabelKeys and labelSelector",
+            )
         seen.add(expression.key)

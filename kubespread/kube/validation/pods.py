@@ -5,14 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from kubespread.kube.meta import ObjectMeta
+from kubespread.kube.api.core import Pod, PodSchedulingGate, PodSpec
+from kubespread.kube.api.meta import ObjectMeta
 from kubespread.kube.names import dns_label_faults, label_key_faults, subdomain_faults
-from kubespread.kube.objects import Pod, PodSchedulingGate, PodSpec
 from kubespread.kube.taint import COMPARISON_GATE
 from kubespread.kube.validation.affinity import affinity_faults
 from kubespread.kube.validation.claims import claim_faults
 from kubespread.kube.validation.containers import container_faults, host_network_faults
-from kubespread.kube.validation.faults import FieldFault, duplicate, forbidden, invalid, invalid_each, required, unsupported
+from kubespread.kube.validation.faults import (
+    FieldFault,
+    duplicate,
+    forbidden,
+    invalid,
+    invalid_each,
+    required,
+    unsupported,
+)
 from kubespread.kube.validation.labels import labels_faults
 from kubespread.kube.validation.resources import overhead_faults, pod_level_faults
 from kubespread.kube.validation.spread import spread_faults
@@ -33,7 +41,9 @@ def pod_faults(pod: Pod, version: KubeVersion) -> Iterator[FieldFault]:
     meta = pod.metadata
     if meta.generate_name:
         # The dash it commonly ends with stands before the characters that are to come.
-        yield from invalid_each("metadata.generateName", meta.generate_name, subdomain_faults(_masked(meta.generate_name)))
+        yield from invalid_each(
+            "metadata.generateName", meta.generate_name, subdomain_faults(_masked(meta.generate_name))
+        )
     if not meta.name and not meta.generate_name:
         yield required("metadata.name", "name or generateName is required")
     elif meta.name:
@@ -45,7 +55,9 @@ def pod_faults(pod: Pod, version: KubeVersion) -> Iterator[FieldFault]:
 
 
 def template_faults(template: Pod, path: str, version: KubeVersion) -> Iterator[FieldFault]:
-    """The same for a pod template standing at ``path``, whose label keys are not merged and whose pods have no name yet."""
+    """The same for a pod template standing at ``path``, whose label keys are not merged and whose pods have no name
+    yet.
+    """
     yield from labels_faults(template.metadata.labels, f"{path}.labels")
     yield from _annotation_faults(template.metadata, f"{path}.annotations")
     yield from _spec_faults(template, f"{path}.spec", version, pod_name="", is_pod=False)
@@ -82,7 +94,11 @@ def _spec_faults(pod: Pod, path: str, version: KubeVersion, *, pod_name: str, is
         if spec.scheduling_gates:
             yield forbidden(f"{path}.nodeName", "cannot be set until all schedulingGates have been cleared")
     if spec.active_deadline_seconds is not None and not 1 <= spec.active_deadline_seconds <= _INT32_MAX:
-        yield invalid(f"{path}.activeDeadlineSeconds", spec.active_deadline_seconds, f"must be between 1 and {_INT32_MAX}, inclusive")
+        yield invalid(
+            f"{path}.activeDeadlineSeconds",
+            spec.active_deadline_seconds,
+            f"must be between 1 and {_INT32_MAX}, inclusive",
+        )
     compares = version.has(COMPARISON_GATE)
     for position, toleration in enumerate(spec.tolerations):
         yield from toleration_faults(toleration, f"{path}.tolerations[{position}]", compares=compares)
@@ -105,9 +121,13 @@ def _host_user_faults(spec: PodSpec, path: str, version: KubeVersion) -> Iterato
 
 def _scalar_faults(spec: PodSpec, path: str) -> Iterator[FieldFault]:
     if spec.priority_class_name:
-        yield from invalid_each(f"{path}.priorityClassName", spec.priority_class_name, subdomain_faults(spec.priority_class_name))
+        yield from invalid_each(
+            f"{path}.priorityClassName", spec.priority_class_name, subdomain_faults(spec.priority_class_name)
+        )
     if spec.runtime_class_name is not None:
-        yield from invalid_each(f"{path}.runtimeClassName", spec.runtime_class_name, subdomain_faults(spec.runtime_class_name))
+        yield from invalid_each(
+            f"{path}.runtimeClassName", spec.runtime_class_name, subdomain_faults(spec.runtime_class_name)
+        )
     if spec.preemption_policy is not None and spec.preemption_policy not in _PREEMPTION_POLICIES:
         yield unsupported(f"{path}.preemptionPolicy", spec.preemption_policy, _PREEMPTION_POLICIES)
     yield from overhead_faults(spec.overhead, f"{path}.overhead")

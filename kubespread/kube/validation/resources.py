@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from kubespread.kube.meta import ResourceList
+from kubespread.kube.api.core import Pod, ResourceRequirements
+from kubespread.kube.api.meta import ResourceList
 from kubespread.kube.names import label_key_faults
-from kubespread.kube.objects import Pod, ResourceRequirements
 from kubespread.kube.pod_requests import Amounts, amounts, container_total, is_pod_level_resource
 from kubespread.kube.quantity import Quantity, QuantityError, parse
 from kubespread.kube.resource_names import (

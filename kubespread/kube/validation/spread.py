@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from kubespread.kube.api.core import TopologySpreadConstraint
 from kubespread.kube.names import label_key_faults
-from kubespread.kube.objects import TopologySpreadConstraint
-from kubespread.kube.validation.faults import FieldFault, duplicate, forbidden, invalid, invalid_each, required, unsupported
+from kubespread.kube.validation.faults import (
+    FieldFault,
+    duplicate,
+    forbidden,
+    invalid,
+    invalid_each,
+    required,
+    unsupported,
+)
 from kubespread.kube.validation.labels import merged_key_faults, selector_faults
 
 ACTIONS = ("DoNotSchedule", "ScheduleAnyway")
@@ -18,7 +26,9 @@ def spread_faults(constraints: Sequence[TopologySpreadConstraint], path: str) ->
     """Every fault of the list at ``path``; of two constraints with one key and action the earlier is the duplicate."""
     pairs = [(constraint.topology_key, constraint.when_unsatisfiable) for constraint in constraints]
     for position, constraint in enumerate(constraints):
-        yield from _constraint_faults(constraint, f"{path}[{position}]", is_duplicate=pairs[position] in pairs[position + 1 :])
+        yield from _constraint_faults(
+            constraint, f"{path}[{position}]", is_duplicate=pairs[position] in pairs[position + 1 :]
+        )
 
 
 def _constraint_faults(constraint: TopologySpreadConstraint, path: str, *, is_duplicate: bool) -> Iterator[FieldFault]:

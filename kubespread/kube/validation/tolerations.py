@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kubespread.kube.api.core import Toleration
 from kubespread.kube.names import label_key_faults, label_value_faults
-from kubespread.kube.objects import Toleration
 from kubespread.kube.taint import COMPARING_OPERATORS, comparable
 from kubespread.kube.validation.faults import FieldFault, invalid, invalid_each, unsupported
 
@@ -41,4 +41,8 @@ def _operator_faults(toleration: Toleration, path: str, *, compares: bool) -> It
         # Known to the API and switched off by default, hence a list that names what it refuses.
         yield unsupported(f"{path}.operator", operator, (*_OPERATORS, *COMPARING_OPERATORS))
     elif comparable(value) is None:
-        yield invalid(f"{path}.value", value, "must be a valid decimal integer in canonical form" if value else "must be non-empty")
+        yield invalid(
+            f"{path}.value",
+            value,
+            "must be a valid decimal integer in canonical form" if value else "must be non-empty",
+        )

@@ -7,13 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
-from kubespread.kube.gotext import quote
-from kubespread.kube.meta import KubeObject
-from kubespread.kube.names import dns_label_faults, label_key_faults, subdomain_faults
-from kubespread.kube.quantity import QuantityText, parse
-from kubespread.kube.validation.faults import FieldFault, duplicate, forbidden, invalid, invalid_each, required, unsupported
-from kubespread.kube.validation.labels import labels_faults, selector_faults
-from kubespread.kube.volumes import (
+from kubespread.kube.api.meta import KubeObject
+from kubespread.kube.api.volumes import (
     AzureDiskVolumeSource,
     EphemeralVolumeSource,
     ISCSIVolumeSource,
@@ -21,13 +16,26 @@ from kubespread.kube.volumes import (
     PersistentVolumeClaimTemplate,
     Volume,
 )
+from kubespread.kube.gotext import quote
+from kubespread.kube.names import dns_label_faults, label_key_faults, subdomain_faults
+from kubespread.kube.quantity import QuantityText, parse
+from kubespread.kube.validation.faults import (
+    FieldFault,
+    duplicate,
+    forbidden,
+    invalid,
+    invalid_each,
+    required,
+    unsupported,
+)
+from kubespread.kube.validation.labels import labels_faults, selector_faults
 
 # Wire names. The order is the API server's, which matters to a volume of several kinds: all but the first are refused.
 _KINDS = (
-    "emptyDir", "hostPath", "gitRepo", "gcePersistentDisk", "awsElasticBlockStore", "secret", "nfs", "iscsi", "glusterfs",
-    "persistentVolumeClaim", "rbd", "cinder", "cephfs", "flocker", "downwardAPI", "fc", "flexVolume", "configMap", "azureFile",
-    "vsphereVolume", "quobyte", "azureDisk", "photonPersistentDisk", "portworxVolume", "scaleIO", "storageos", "projected", "csi",
-    "ephemeral", "image",
+    "emptyDir", "hostPath", "gitRepo", "gcePersistentDisk", "awsElasticBlockStore", "secret", "nfs", "iscsi",
+    "glusterfs", "persistentVolumeClaim", "rbd", "cinder", "cephfs", "flocker", "downwardAPI", "fc", "flexVolume",
+    "configMap", "azureFile", "vsphereVolume", "quobyte", "azureDisk", "photonPersistentDisk", "portworxVolume",
+    "scaleIO", "storageos", "projected", "csi", "ephemeral", "image",
 )  # fmt: skip
 _REQUIRED: Mapping[str, tuple[str, ...]] = {
     "awsElasticBlockStore": ("volumeID",),
@@ -52,7 +60,11 @@ _REQUIRED: Mapping[str, tuple[str, ...]] = {
     "secret": ("secretName",),
     "vsphereVolume": ("volumePath",),
 }
-_BYTE_FIELDS: Mapping[str, str] = {"gcePersistentDisk": "partition", "awsElasticBlockStore": "partition", "iscsi": "lun"}
+_BYTE_FIELDS: Mapping[str, str] = {
+    "gcePersistentDisk": "partition",
+    "awsElasticBlockStore": "partition",
+    "iscsi": "lun",
+}
 _ACCESS_MODES = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
 _VOLUME_MODES = ("Block", "Filesystem")
 _CACHING_MODES = ("None", "ReadOnly", "ReadWrite")
@@ -71,7 +83,10 @@ def volume_faults(volumes: Sequence[Volume], pod_name: str, path: str, *, is_pod
     created = {f"{pod_name}-{volume.name}" for volume in volumes if pod_name and volume.ephemeral is not None}
     for position, volume in enumerate(volumes):
         here = f"{path}[{position}]"
-        faults = [*_source_faults(volume, pod_name, here, is_pod=is_pod), *_name_faults(volume.name, names, f"{here}.name")]
+        faults = [
+            *_source_faults(volume, pod_name, here, is_pod=is_pod),
+            *_name_faults(volume.name, names, f"{here}.name"),
+        ]
         yield from faults
         if not faults:
             names.add(volume.name)
@@ -103,7 +118,9 @@ def _source_faults(volume: Volume, pod_name: str, path: str, *, is_pod: bool) ->
         yield required(f"{here}.reference")
     if kind == "ephemeral" and pod_name and volume.name:
         claim = f"{pod_name}-{volume.name}"
-        yield from invalid_each(f"{path}.name", volume.name, (f"PVC name {quote(claim)}: {fault}" for fault in subdomain_faults(claim)))
+        yield from invalid_each(
+            f"{path}.name", volume.name, (f"PVC name {quote(claim)}: {fault}" for fault in subdomain_faults(claim))
+        )
 
 
 def _field_faults(kind: str, source: KubeObject, path: str) -> Iterator[FieldFault]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from kubespread.kube.objects import Pod, PodAffinity, PodAffinityTerm
+from kubespread.kube.api.core import Pod, PodAffinity, PodAffinityTerm
 from kubespread.kube.selector import Selector, SelectorError, from_label_selector
 
 Labels = Mapping[str, str]
@@ -89,7 +89,10 @@ def _required(affinity: PodAffinity) -> WeightedTerms:
 
 
 def _preferred(affinity: PodAffinity) -> WeightedTerms:
-    return [(weighted.weight, weighted.pod_affinity_term) for weighted in affinity.preferred_during_scheduling_ignored_during_execution]
+    return [
+        (weighted.weight, weighted.pod_affinity_term)
+        for weighted in affinity.preferred_during_scheduling_ignored_during_execution
+    ]
 
 
 def _parse(terms: WeightedTerms, namespace: str) -> tuple[Term, ...]:

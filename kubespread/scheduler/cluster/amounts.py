@@ -12,7 +12,7 @@ import numpy as np
 
 from kubespread.errors import SnapshotError
 from kubespread.kube import pod_requests as requests
-from kubespread.kube.objects import Node, Pod
+from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.quantity import QuantityError, parse
 from kubespread.kube.resource_names import is_scalar
 from kubespread.scheduler.cluster.labels import Counts

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from kubespread.kube.objects import Node, Pod
+from kubespread.kube.api.core import Node, Pod
 from kubespread.scheduler.cluster.labels import Codes, Mask
 
 

@@ -10,9 +10,9 @@ from typing import TypeVar
 
 import numpy as np
 
-from kubespread.kube.cluster_objects import ClusterObjects
-from kubespread.kube.objects import Node, Pod
-from kubespread.kube.storage import PersistentVolumeClaim
+from kubespread.kube.api.cluster_objects import ClusterObjects
+from kubespread.kube.api.core import Node, Pod
+from kubespread.kube.api.storage import PersistentVolumeClaim
 from kubespread.kube.well_known import ENDED_PHASES
 from kubespread.scheduler.cluster.amounts import Amounts
 from kubespread.scheduler.cluster.change import Change, Moves
@@ -68,7 +68,9 @@ class Cluster:
         return len(self.nodes)
 
     def after(self, change: Change) -> Cluster:
-        """The cluster once ``change`` has happened; this one is as it was, and what the change does not touch is shared."""
+        """The cluster once ``change`` has happened; this one is as it was, and what the change does not touch is
+        shared.
+        """
         if change.added or change.removed:
             return self._with_other_nodes(change)
         other = self
@@ -115,7 +117,12 @@ class Cluster:
             for at, (pod, node) in enumerate(zip(self.pods, self.pod_node.tolist(), strict=True))
             if at not in gone and node not in change.removed
         )
-        other = Cluster(nodes, self.objects, self.kinds, [pod for pod in self.nominated if pod.status.nominated_node_name in nodes.index])
+        other = Cluster(
+            nodes,
+            self.objects,
+            self.kinds,
+            [pod for pod in self.nominated if pod.status.nominated_node_name in nodes.index],
+        )
         self._hand_on(other, "storage")
         coming = ((pod, self.nodes.names[node]) for pod, node in change.come)
         return other._with_pods([(pod, nodes.index[name]) for pod, name in chain(staying, coming)])

@@ -1,7 +1,7 @@
 """What some nodes hold, as a plugin that judges nodes by their own contents sees it.
 
-The nodes are all of a cluster or a few of them, each as it is or with the same pods more or fewer: so one way of judging
-serves a whole evaluation, a further copy of a pod, a single node, and the dry run of a preemption.
+The nodes are all of a cluster or a few of them, each as it is or with the same pods more or fewer: so one way of
+judging serves a whole evaluation, a further copy of a pod, a single node, and the dry run of a preemption.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ from kubespread.scheduler.integers import wrapped
 
 @dataclass(frozen=True)
 class Holdings:
-    """``nodes`` are positions in the cluster, None for all of them; ``more`` came to or left each of them, in this order."""
+    """``nodes`` are positions in the cluster, None for all of them; ``more`` came to or left each of them, in this
+    order.
+    """
 
     cluster: Cluster
     nodes: Positions | None = None

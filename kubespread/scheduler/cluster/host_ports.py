@@ -5,7 +5,7 @@ Source of the rules: kube-scheduler's GetHostPorts: containers and sidecars, eve
 
 from __future__ import annotations
 
-from kubespread.kube.objects import Pod
+from kubespread.kube.api.core import Pod
 from kubespread.kube.pod_requests import is_sidecar
 
 HostPort = tuple[str, str, int]

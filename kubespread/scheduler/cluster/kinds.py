@@ -1,7 +1,8 @@
 """Pod kinds: what thousands of pods have in common is parsed once, and known by a number.
 
-Two pods are of one kind when nothing that scheduling reads tells them apart. The pods of a snapshot share their parts, so
-parts are compared by identity: the same template met twice may become two kinds, which costs time and changes nothing.
+Two pods are of one kind when nothing that scheduling reads tells them apart. The pods of a snapshot share their parts,
+so parts are compared by identity: the same template met twice may become two kinds, which costs time and changes
+nothing.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ from typing import Any, TypeVar
 import msgspec
 import numpy as np
 
-from kubespread.kube.objects import Pod, PodStatus
+from kubespread.kube.api.core import Pod, PodStatus
+from kubespread.kube.api.volumes import Volume
 from kubespread.kube.priority import priority_of
-from kubespread.kube.volumes import Volume
 from kubespread.scheduler.cluster.affinity_terms import PodTerms, existing_terms
 from kubespread.scheduler.cluster.amounts import requested
 from kubespread.scheduler.cluster.host_ports import HostPort, host_ports
@@ -74,7 +75,11 @@ class PodKind:
     def claims(self) -> tuple[tuple[str, str], ...]:
         """Namespace and name of each claim that a volume of the pod names, once a volume."""
         volumes = self.pod.spec.volumes
-        return tuple((self.namespace, v.persistent_volume_claim.claim_name) for v in volumes if v.persistent_volume_claim is not None)
+        return tuple(
+            (self.namespace, v.persistent_volume_claim.claim_name)
+            for v in volumes
+            if v.persistent_volume_claim is not None
+        )
 
     @cached_property
     def inline_volumes(self) -> tuple[Volume, ...]:
@@ -128,16 +133,25 @@ def _identity(pod: Pod) -> Hashable:
     meta, spec = pod.metadata, pod.spec
     named = meta.name if any(volume.ephemeral is not None for volume in spec.volumes) else ""
     return (
-        meta.namespace, id(meta.labels), meta.deletion_timestamp is None, named, id(spec.containers), id(spec.init_containers),
-        id(spec.volumes), id(spec.affinity), id(spec.resources), id(spec.overhead), spec.priority, _granted(pod.status),
+        meta.namespace, id(meta.labels), meta.deletion_timestamp is None, named,
+        id(spec.containers), id(spec.init_containers), id(spec.volumes),
+        id(spec.affinity), id(spec.resources), id(spec.overhead), spec.priority, _granted(pod.status),
     )  # fmt: skip
 
 
 def _granted(status: PodStatus) -> bytes | None:
     """What a resize in place granted, by its text: each pod has a status of its own."""
-    if not (status.container_statuses or status.init_container_statuses or status.resources or status.allocated_resources):
+    if not (
+        status.container_statuses or status.init_container_statuses or status.resources or status.allocated_resources
+    ):
         return None
-    parts = status.container_statuses, status.init_container_statuses, status.resources, status.allocated_resources, status.conditions
+    parts = (
+        status.container_statuses,
+        status.init_container_statuses,
+        status.resources,
+        status.allocated_resources,
+        status.conditions,
+    )
     return msgspec.msgpack.encode(parts)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from kubespread.kube.objects import Node
+from kubespread.kube.api.core import Node
 from kubespread.kube.selector import Requirement
 
 Mask = NDArray[np.bool_]

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from kubespread.kube.objects import Node, Taint
+from kubespread.kube.api.core import Node, Taint
 from kubespread.scheduler.cluster.amounts import Amounts, allocatable, allowed_pods, columns
 from kubespread.scheduler.cluster.labels import Codes, Counts, LabelColumn, Mask
 from kubespread.scheduler.cluster.visiting import Order, visiting_order

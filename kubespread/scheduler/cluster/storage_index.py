@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from kubespread.kube.annotations import BIND_COMPLETED, STORAGE_CLASS
-from kubespread.kube.cluster_objects import ClusterObjects
-from kubespread.kube.objects import Pod
-from kubespread.kube.storage import CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass
-from kubespread.kube.volumes import InlineVolumes, Volume
+from kubespread.kube.api.annotations import BIND_COMPLETED, STORAGE_CLASS
+from kubespread.kube.api.cluster_objects import ClusterObjects
+from kubespread.kube.api.core import Pod
+from kubespread.kube.api.storage import CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass
+from kubespread.kube.api.volumes import InlineVolumes, Volume
 
 WAIT_FOR_FIRST_CONSUMER = "WaitForFirstConsumer"
 ZONE_LABELS = ("topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone")
@@ -66,7 +66,9 @@ def _region_of(zones: Sequence[str]) -> tuple[str, str]:
 
 def translation_fault(volume: PersistentVolume) -> str | None:
     """Why an in-tree volume cannot be looked at as its CSI driver would see it; None when it can."""
-    zones = next((volume.metadata.labels[key] for key in reversed(ZONE_LABELS) if volume.metadata.labels.get(key)), "").split("__")
+    zones = next(
+        (volume.metadata.labels[key] for key in reversed(ZONE_LABELS) if volume.metadata.labels.get(key)), ""
+    ).split("__")
     if volume.spec.gce_persistent_disk is None or len(zones) == 1:
         return None
     fault = _region_of(zones)[1]
@@ -77,7 +79,9 @@ IN_TREE: Mapping[str, InTreePlugin] = {
     "aws_elastic_block_store": InTreePlugin(
         "kubernetes.io/aws-ebs", "ebs.csi.aws.com", _aws_handle, "topology.ebs.csi.aws.com/zone"
     ),
-    "gce_persistent_disk": InTreePlugin("kubernetes.io/gce-pd", "pd.csi.storage.gke.io", _gce_handle, "topology.gke.io/zone"),
+    "gce_persistent_disk": InTreePlugin(
+        "kubernetes.io/gce-pd", "pd.csi.storage.gke.io", _gce_handle, "topology.gke.io/zone"
+    ),
     "azure_disk": InTreePlugin(
         "kubernetes.io/azure-disk", "disk.csi.azure.com", lambda v, owner: v.azure_disk.disk_uri if v.azure_disk else ""
     ),
@@ -86,7 +90,8 @@ IN_TREE: Mapping[str, InTreePlugin] = {
         "topology.cinder.csi.openstack.org/zone",
     ),
     "portworx_volume": InTreePlugin(
-        "kubernetes.io/portworx-volume", "pxd.portworx.com", lambda v, owner: v.portworx_volume.volume_id if v.portworx_volume else ""
+        "kubernetes.io/portworx-volume", "pxd.portworx.com",
+        lambda v, owner: v.portworx_volume.volume_id if v.portworx_volume else "",
     ),
 }  # fmt: skip
 """By the field of the volume that holds it."""
@@ -130,7 +135,9 @@ class StorageIndex:
         self.claims: Mapping[tuple[str, str], PersistentVolumeClaim] = {
             (claim.metadata.namespace, claim.metadata.name): claim for claim in objects.persistent_volume_claims
         }
-        self.volumes: Mapping[str, PersistentVolume] = {volume.metadata.name: volume for volume in objects.persistent_volumes}
+        self.volumes: Mapping[str, PersistentVolume] = {
+            volume.metadata.name: volume for volume in objects.persistent_volumes
+        }
         self.classes: Mapping[str, StorageClass] = {found.metadata.name: found for found in objects.storage_classes}
         self.csi_nodes: Mapping[str, CSINode] = {node.metadata.name: node for node in objects.csi_nodes}
         self.attach_limits: Mapping[str, Mapping[str, int]] = {

@@ -13,7 +13,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from kubespread.kube.objects import Node
+from kubespread.kube.api.core import Node
 from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, REGION, ZONE
 
 Order = NDArray[np.intp]
@@ -28,7 +28,9 @@ def visiting_order(nodes: Sequence[Node]) -> Order:
     for position in sorted(range(len(nodes)), key=lambda at: nodes[at].metadata.name):
         labels = nodes[position].metadata.labels
         zones.setdefault((_either(labels, BETA_REGION, REGION), _either(labels, BETA_ZONE, ZONE)), []).append(position)
-    rounds = ((turn, zone, position) for zone, found in enumerate(zones.values()) for turn, position in enumerate(found))
+    rounds = (
+        (turn, zone, position) for zone, found in enumerate(zones.values()) for turn, position in enumerate(found)
+    )
     return np.array([position for _, _, position in sorted(rounds)], dtype=np.intp)
 
 
@@ -39,7 +41,8 @@ def _either(labels: dict[str, str], beta: str, general: str) -> str:
 
 @lru_cache(maxsize=8)
 def heap_preorder(size: int) -> NDArray[np.int64]:
-    """A key per position of a heap of ``size`` entries that sorts them as they are met from the root: left before right.
+    """A key per position of a heap of ``size`` entries that sorts them as they are met from the root: left before
+    right.
 
     The path to a position is the binary notation of its number from 1 on, without the leading one: pre-order is the
     order of those texts, a prefix first.

@@ -11,9 +11,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from kubespread.kube.devices import DeviceClass, DeviceRequest, ResourceClaim
-from kubespread.kube.node_terms import NodeSelector
-from kubespread.kube.objects import Pod
+from kubespread.kube.api.core import Pod
+from kubespread.kube.api.devices import DeviceClass, DeviceRequest, ResourceClaim
+from kubespread.kube.api.node_terms import NodeSelector
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Counts
 from kubespread.scheduler.cluster.nodes import Nodes
@@ -43,7 +43,11 @@ class DynamicResources:
 
 
 def _find(cluster: Cluster, namespace: str, name: str) -> ResourceClaim | None:
-    found = (claim for claim in cluster.objects.resource_claims if (claim.metadata.namespace, claim.metadata.name) == (namespace, name))
+    found = (
+        claim
+        for claim in cluster.objects.resource_claims
+        if (claim.metadata.namespace, claim.metadata.name) == (namespace, name)
+    )
     return next(found, None)
 
 

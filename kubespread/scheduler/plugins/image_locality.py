@@ -11,8 +11,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from kubespread.kube.api.core import Pod
 from kubespread.kube.images import normalized_image
-from kubespread.kube.objects import Pod
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Counts
 from kubespread.scheduler.cluster.nodes import Nodes

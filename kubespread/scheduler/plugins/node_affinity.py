@@ -8,11 +8,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from kubespread.kube import objects as kube
+from kubespread.kube.api import core as kube
+from kubespread.kube.api.core import Pod, PreferredSchedulingTerm
+from kubespread.kube.api.node_terms import NodeSelector
 from kubespread.kube.gotext import aggregate
 from kubespread.kube.node_selector import parse_term, pinned_names
-from kubespread.kube.node_terms import NodeSelector
-from kubespread.kube.objects import Pod, PreferredSchedulingTerm
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Counts, Mask
 from kubespread.scheduler.cluster.nodes import Nodes
@@ -22,7 +22,18 @@ from kubespread.scheduler.node_matching import (
     matches_term,
     required_node_selector,
 )
-from kubespread.scheduler.plugin import SKIP, Code, Extent, Fixed, SchedulingError, State, Status, Verdicts, default_normalize, highest_raw
+from kubespread.scheduler.plugin import (
+    SKIP,
+    Code,
+    Extent,
+    Fixed,
+    SchedulingError,
+    State,
+    Status,
+    Verdicts,
+    default_normalize,
+    highest_raw,
+)
 
 POD_MISMATCH = Status(Code.UNRESOLVABLE, ("node(s) didn't match Pod's node affinity/selector",))
 ENFORCED_MISMATCH = Status(Code.UNRESOLVABLE, ("node(s) didn't match scheduler-enforced node affinity",))
@@ -70,7 +81,11 @@ class NodeAffinityState(Fixed):
 
     @property
     def filters(self) -> bool:
-        return bool(self.pod.spec.node_selector) or self.added_required is not None or required_node_selector(self.pod) is not None
+        return (
+            bool(self.pod.spec.node_selector)
+            or self.added_required is not None
+            or required_node_selector(self.pod) is not None
+        )
 
     @property
     def scores(self) -> bool:
@@ -87,7 +102,9 @@ class NodeAffinityState(Fixed):
     @property
     def has_conflict(self) -> bool:
         required = required_node_selector(self.pod)
-        return required is not None and any(pinned_names([term]) == frozenset() for term in required.node_selector_terms)
+        return required is not None and any(
+            pinned_names([term]) == frozenset() for term in required.node_selector_terms
+        )
 
     def pre_filter_result(self) -> Mask | None:
         names = self.pinned

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from kubespread.kube.objects import Pod
+from kubespread.kube.api.core import Pod
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.nodes import Nodes
 from kubespread.scheduler.plugin import SKIP, Code, Fixed, State, Status, Verdicts
@@ -39,7 +39,9 @@ class NodeDeclaredFeatures:
 def _needed(pod: Pod) -> frozenset[str]:
     needed = set()
     containers = (*pod.spec.containers, *pod.spec.init_containers)
-    if any(rule.action == "RestartAllContainers" for container in containers for rule in container.restart_policy_rules):
+    if any(
+        rule.action == "RestartAllContainers" for container in containers for rule in container.restart_policy_rules
+    ):
         needed.add(RESTART_ALL)
     if pod.spec.host_network and pod.spec.host_users is False:
         needed.add(USER_NAMESPACES_ON_HOST_NETWORK)
@@ -57,7 +59,9 @@ class NodeDeclaredFeaturesState(Fixed):
 
 
 def declared(features: Sequence[str]) -> frozenset[str]:
-    """The known features of a node's list, found by a merge that relies on its order and loses entries of an unsorted one."""
+    """The known features of a node's list, found by a merge that relies on its order and loses entries of an unsorted
+    one.
+    """
     found = set()
     at, known = 0, 0
     while at < len(features) and known < len(KNOWN_FEATURES):

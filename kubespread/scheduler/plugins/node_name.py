@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from kubespread.kube.objects import Pod
+from kubespread.kube.api.core import Pod
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.nodes import Nodes
 from kubespread.scheduler.plugin import Code, Fixed, Status, Verdicts

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from kubespread.kube.objects import Pod, Taint
+from kubespread.kube.api.core import Pod, Taint
 from kubespread.kube.taint import tolerates
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.nodes import Nodes

@@ -9,7 +9,6 @@ from kubespread.kube.versions import KubeVersion
 from kubespread.scheduler.cycle_state import missing_state
 from kubespread.scheduler.framework import Framework, MessageRules
 from kubespread.scheduler.plugin import Plugin
-from kubespread.scheduler.plugin_args import PluginArgs
 from kubespread.scheduler.plugins.dynamic_resources import DynamicResources
 from kubespread.scheduler.plugins.image_locality import ImageLocality
 from kubespread.scheduler.plugins.interpodaffinity.plugin import InterPodAffinity
@@ -27,13 +26,16 @@ from kubespread.scheduler.plugins.volumes.binding import VolumeBinding
 from kubespread.scheduler.plugins.volumes.limits import NodeVolumeLimits
 from kubespread.scheduler.plugins.volumes.restrictions import VolumeRestrictions
 from kubespread.scheduler.plugins.volumes.zone import VolumeZone
-from kubespread.scheduler.profile import Profile, default_profile
+from kubespread.scheduler.profile.plugin_args import PluginArgs
+from kubespread.scheduler.profile.profile import Profile, default_profile
 from kubespread.scheduler.wording import wording
 
 REGISTRY: Mapping[str, Callable[[PluginArgs], Plugin]] = {
     NodeUnschedulable.name: lambda args: NodeUnschedulable(),
     NodeName.name: lambda args: NodeName(),
-    TaintToleration.name: lambda args: TaintToleration(_taint_naming(args.version), compares=args.version.has(COMPARISON_GATE)),
+    TaintToleration.name: lambda args: TaintToleration(
+        _taint_naming(args.version), compares=args.version.has(COMPARISON_GATE)
+    ),
     NodeAffinity.name: lambda args: NodeAffinity(
         args.added_affinity, one_conflict_rejects=not args.version.since(27), narrows=args.version.since(24)
     ),
@@ -62,7 +64,11 @@ REGISTRY: Mapping[str, Callable[[PluginArgs], Plugin]] = {
 def _taint_naming(version: KubeVersion) -> str | None:
     if version.since(34, 2):
         return None
-    return "node(s) had untolerated taint {taint}" if version.since(24) else "node(s) had taint {taint}, that the pod didn't tolerate"
+    return (
+        "node(s) had untolerated taint {taint}"
+        if version.since(24)
+        else "node(s) had taint {taint}, that the pod didn't tolerate"
+    )
 
 
 def _spread_rules(version: KubeVersion) -> SpreadRules:
@@ -86,10 +92,16 @@ def framework(profile: Profile) -> Framework:
         filters=[plugins[name] for name in profile.filters if name in plugins],
         scores=[(plugins[entry.name], entry.weight) for entry in profile.scores if entry.name in plugins],
         pre_filters=[plugins[name] for name in profile.pre_filters if name in plugins],
-        disabled=[plugins[name] for name in default_profile(version).filters if name in plugins and name not in profile.filters],
+        disabled=[
+            plugins[name]
+            for name in default_profile(version).filters
+            if name in plugins and name not in profile.filters
+        ],
         post_filters=profile.post_filters,
         missing=missing_state(profile),
         messages=MessageRules(
-            counts_excluded_nodes=version.since(32), counts_rejection_per_node=not version.since(26), wording=wording(version)
+            counts_excluded_nodes=version.since(32),
+            counts_rejection_per_node=not version.since(26),
+            wording=wording(version),
         ),
     )

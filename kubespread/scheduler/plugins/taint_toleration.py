@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from kubespread.kube.objects import Pod
+from kubespread.kube.api.core import Pod
 from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, PREFER_NO_SCHEDULE, untolerated
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Counts, Mask
@@ -53,7 +53,9 @@ class TaintTolerationState(Fixed):
 
     def score(self) -> Counts:
         # A toleration limited to another effect does not help here.
-        tolerations = [toleration for toleration in self.pod.spec.tolerations if toleration.effect in ("", PREFER_NO_SCHEDULE)]
+        tolerations = [
+            toleration for toleration in self.pod.spec.tolerations if toleration.effect in ("", PREFER_NO_SCHEDULE)
+        ]
         return count_untolerated(self.nodes, tolerations, frozenset({PREFER_NO_SCHEDULE}), compares=self.compares)
 
     def extent(self, raw: Counts, feasible: Mask) -> Extent:

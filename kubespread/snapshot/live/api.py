@@ -1,4 +1,6 @@
-"""GET requests to an API server: bounded in time and size, repeated where that helps, and every failure as one line with advice."""
+"""GET requests to an API server: bounded in time and size, repeated where that helps, and every failure as one line
+with advice.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +52,9 @@ class Transport(Protocol):
 
     def get(self, path: str, timeout: float | None) -> Response: ...
     def translate(self, error: Exception) -> Exception:
-        """What to raise instead: TimeoutError for any that ran out of time; the error itself where it is nothing a user can mend."""
+        """What to raise instead: TimeoutError for any that ran out of time; the error itself where it is nothing a user
+        can mend.
+        """
         ...
 
 
@@ -107,7 +111,8 @@ class Api:
             told = self.transport.translate(error)
             if isinstance(told, TimeoutError):
                 told = ApiError(
-                    f"{self.transport.server}: no answer within {self.timeout:g}s; check the network, raise --request-timeout, "
+                    f"{self.transport.server}: no answer within {self.timeout:g}s; check the network, raise "
+                    "--request-timeout, "
                     "or read a file with -S"
                 )
             if told is error:
@@ -140,9 +145,13 @@ class Api:
         if status in _REDIRECTS:
             to = shown_url(without_secrets(_one_line(headers.get("Location") or "nowhere")))
             return ApiError(
-                f"{place}: {status}, a redirect to {to}; check server in the kubeconfig: an API server does not redirect", status
+                f"{place}: {status}, a redirect to {to}; check server in the kubeconfig: an API server does not "
+                "redirect",
+                status,
             )
-        advice = self.transport.advice.get(status, "try again later" if status >= _SERVER_ERROR or status == _TOO_MANY else "")
+        advice = self.transport.advice.get(
+            status, "try again later" if status >= _SERVER_ERROR or status == _TOO_MANY else ""
+        )
         said = f"{place}: {status} {_message(body)}".rstrip()
         return ApiError(f"{said}; {advice}" if advice else said, status)
 

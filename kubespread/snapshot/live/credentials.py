@@ -16,7 +16,12 @@ from kubespread.snapshot.live.redaction import remember_secret
 
 Data = dict[str, Any]
 
-_CERTIFICATE_FIELDS: tuple[str, ...] = ("client-certificate", "client-certificate-data", "client-key", "client-key-data")
+_CERTIFICATE_FIELDS: tuple[str, ...] = (
+    "client-certificate",
+    "client-certificate-data",
+    "client-key",
+    "client-key-data",
+)
 _TOKEN = re.compile(r"[\x21-\x7e]+")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _SECRET_NAME = re.compile(r"(?i)token|secret|passw|key|credential")
@@ -38,7 +43,9 @@ def remember_secrets(target: Target) -> None:
     provider = (user.get("auth-provider") or {}).get("config") or {}
     remember_secret(*(str(user.get(name) or "") for name in ("token", "password", "client-key-data")))
     remember_secret(*(str(value) for name, value in provider.items() if _SECRET_NAME.search(str(name))))
-    remember_secret(*(str(found.get("value") or "") for found in plugin.get("env") or () if _SECRET_NAME.search(str(found["name"]))))
+    remember_secret(
+        *(str(found.get("value") or "") for found in plugin.get("env") or () if _SECRET_NAME.search(str(found["name"])))
+    )
     for url in (target.server, str(target.cluster.get("proxy-url") or "")):
         remember_user_info(url)
 
@@ -67,7 +74,8 @@ def credentials(target: Target, environment: Mapping[str, str]) -> Credentials:
             return Credentials(_bearer(given.token, name), kept, f"the credentials from {name}")
         data = {"client-certificate-data": given.certificate, "client-key-data": given.key}
         return Credentials(
-            user={key: base64.b64encode(text.encode()).decode() for key, text in data.items()}, source=f"the credentials from {name}"
+            user={key: base64.b64encode(text.encode()).decode() for key, text in data.items()},
+            source=f"the credentials from {name}",
         )
     if user.get("username"):
         return Credentials(basic(user["username"], user.get("password") or ""), kept)
@@ -105,7 +113,9 @@ def impersonation(access: Access, target: Target | None) -> tuple[str, tuple[str
         raise UsageError("groups can be impersonated only with a user: give --as too")
     for what, value in (("user", name), *(("group", group) for group in groups)):
         if _CONTROL.search(value):
-            raise UsageError(f"the {what} to impersonate holds a line break or control character, which no header can carry")
+            raise UsageError(
+                f"the {what} to impersonate holds a line break or control character, which no header can carry"
+            )
     return _header(name), tuple(map(_header, groups))
 
 

@@ -24,7 +24,9 @@ def translated(error: Exception, server: str, proxy: str) -> Exception:
     if isinstance(error, urllib3_errors.ProxyError):
         return ApiError(f"proxy {proxy}: {_reason(cause)}; check proxy-url in the kubeconfig and HTTPS_PROXY")
     if isinstance(cause, ssl.SSLCertVerificationError):
-        return ApiError(f"{server}: TLS: {cause.verify_message}; check certificate-authority and server in the kubeconfig")
+        return ApiError(
+            f"{server}: TLS: {cause.verify_message}; check certificate-authority and server in the kubeconfig"
+        )
     if isinstance(error, urllib3_errors.SSLError) or isinstance(cause, ssl.SSLError):
         return ApiError(f"{server}: TLS: {_tls_reason(cause)}")
     if isinstance(error, urllib3_errors.NewConnectionError):
@@ -34,7 +36,10 @@ def translated(error: Exception, server: str, proxy: str) -> Exception:
     if isinstance(error, urllib3_errors.LocationValueError | http.client.InvalidURL | UnicodeError):
         return ApiError(f"{server}: not a URL that can be asked; check server in the kubeconfig")
     if isinstance(cause, http.client.RemoteDisconnected) and server.startswith("http:"):
-        return ApiError(f"{server}: closed without an answer; an API server wants https, and this is http: check server in the kubeconfig")
+        return ApiError(
+            f"{server}: closed without an answer; an API server wants https, and this is http: check server in the "
+            "kubeconfig"
+        )
     if isinstance(cause, http.client.BadStatusLine) and not isinstance(cause, http.client.RemoteDisconnected):
         return ApiError(f"{server}: what answers there does not speak HTTP; check server in the kubeconfig")
     if isinstance(error, urllib3_errors.HTTPError | OSError | http.client.HTTPException):

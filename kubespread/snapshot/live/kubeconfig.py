@@ -1,4 +1,5 @@
-"""Which cluster, as whom: kubeconfig files found, merged and overridden as kubectl does it. Nothing is ever written back.
+"""Which cluster, as whom: kubeconfig files found, merged and overridden as kubectl does it. Nothing is ever written
+back.
 
 Source of the rules: https://kubernetes.io/docs/concepts/configuration/organize-cluster-access-kubeconfig/
 """
@@ -26,7 +27,11 @@ Data = dict[str, Any]
 _TLS_KEYS = ("certificate-authority", "certificate-authority-data", "insecure-skip-tls-verify", "tls-server-name")
 _MAX_SMALL = 2**20
 _QUOTED = re.compile(r"'[^']*'")
-_PATHS = {"clusters": ("certificate-authority",), "users": ("client-certificate", "client-key", "tokenFile"), "contexts": ()}
+_PATHS = {
+    "clusters": ("certificate-authority",),
+    "users": ("client-certificate", "client-key", "tokenFile"),
+    "contexts": (),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +79,15 @@ def choose(access: Access, environment: Mapping[str, str]) -> Target | None:
         return None
     if not config["clusters"]:
         raise UsageError(
-            f"{', '.join(map(str, files))}: a kubeconfig without clusters; choose another with --kubeconfig or KUBECONFIG, "
+            f"{', '.join(map(str, files))}: a kubeconfig without clusters; choose another with --kubeconfig or "
+            "KUBECONFIG, "
             "or read a file with -S"
         )
     name = access.context or config["current-context"]
     if not name and not access.cluster:
         raise UsageError(
-            f"no cluster chosen: the kubeconfig has no current-context; choose one of {_known(config, 'contexts')} with --context"
+            f"no cluster chosen: the kubeconfig has no current-context; choose one of {_known(config, 'contexts')} "
+            "with --context"
         )
     context = _named(config, "contexts", name) if name else {}
     cluster, user = access.cluster or context.get("cluster"), access.user or context.get("user")
@@ -90,7 +97,9 @@ def choose(access: Access, environment: Mapping[str, str]) -> Target | None:
     found = {**found, "server": _with_scheme(str(found["server"]), found)}
     for key, schemes in (("server", SERVER_SCHEMES), ("proxy-url", PROXY_SCHEMES)):
         if found.get(key) and (fault := url_fault(found[key], schemes)):
-            raise UsageError(f'{key} "{shown_url(found[key])}" of the kubeconfig is not a URL that can be asked: {fault}')
+            raise UsageError(
+                f'{key} "{shown_url(found[key])}" of the kubeconfig is not a URL that can be asked: {fault}'
+            )
     credentials = _with_token(_named(config, "users", user)) if user else {}
     return Target(name, str(context.get("namespace") or ""), found, credentials, str(user or ""))
 
@@ -141,7 +150,9 @@ def _merged(files: list[Path]) -> Data | None:
         merged["current-context"] = merged["current-context"] or config.get("current-context") or ""
         for kind, singular in ENTRIES.items():
             for entry in config.get(kind) or ():
-                merged[kind].setdefault(entry["name"], _resolved(entry.get(singular) or {}, kind, file.absolute().parent))
+                merged[kind].setdefault(
+                    entry["name"], _resolved(entry.get(singular) or {}, kind, file.absolute().parent)
+                )
     return merged
 
 

@@ -15,7 +15,11 @@ _STRING_FIELDS = {
     "contexts": ("cluster", "user", "namespace"),
     "users": ("client-certificate", "client-key", "token", "tokenFile", "username", "password", "as"),
 }
-_DATA_FIELDS = {"clusters": ("certificate-authority-data",), "contexts": (), "users": ("client-certificate-data", "client-key-data")}
+_DATA_FIELDS = {
+    "clusters": ("certificate-authority-data",),
+    "contexts": (),
+    "users": ("client-certificate-data", "client-key-data"),
+}
 _PLUGIN_STRINGS = ("apiVersion", "command", "installHint", "interactiveMode")
 
 Check = Callable[[Any], str]
@@ -34,7 +38,11 @@ def faults(config: Any) -> Iterator[tuple[str, str]]:
             continue
         for position, entry in enumerate(entries):
             place = f"{kind}[{position}]"
-            if not isinstance(entry, dict) or not isinstance(entry.get("name"), str) or not isinstance(entry.get(singular) or {}, dict):
+            if (
+                not isinstance(entry, dict)
+                or not isinstance(entry.get("name"), str)
+                or not isinstance(entry.get(singular) or {}, dict)
+            ):
                 yield place, "expected an object with a name"
                 continue
             content = entry.get(singular) or {}
@@ -65,14 +73,20 @@ def _object(value: Any) -> str:
 def _strings(value: Any) -> str:
     if not isinstance(value, list):
         return f"expected a list of strings, found {_type_of(value)}"
-    return next((f"expected a list of strings, found {_type_of(item)} in it" for item in value if not isinstance(item, str)), "")
+    return next(
+        (f"expected a list of strings, found {_type_of(item)} in it" for item in value if not isinstance(item, str)), ""
+    )
 
 
 def _variables(value: Any) -> str:
     def is_variable(item: Any) -> bool:
         return isinstance(item, dict) and isinstance(item.get("name"), str) and isinstance(item.get("value") or "", str)
 
-    return "" if isinstance(value, list) and all(map(is_variable, value)) else "expected a list of objects with name and value"
+    return (
+        ""
+        if isinstance(value, list) and all(map(is_variable, value))
+        else "expected a list of objects with name and value"
+    )
 
 
 def _base64(value: Any) -> str:
@@ -100,7 +114,8 @@ def _type_of(value: Any) -> str:
 
 
 _CHECKS: dict[str, dict[str, Check]] = {
-    kind: {**dict.fromkeys(_STRING_FIELDS[kind], _string), **dict.fromkeys(_DATA_FIELDS[kind], _base64)} for kind in ENTRIES
+    kind: {**dict.fromkeys(_STRING_FIELDS[kind], _string), **dict.fromkeys(_DATA_FIELDS[kind], _base64)}
+    for kind in ENTRIES
 }
 _CHECKS["clusters"]["insecure-skip-tls-verify"] = _boolean
 _CHECKS["users"] |= {"as-groups": _strings, "exec": _object, "auth-provider": _object}

@@ -13,7 +13,7 @@ from typing import Protocol
 import msgspec
 
 from kubespread.errors import ApiError, SnapshotError
-from kubespread.snapshot.files import collector_paused
+from kubespread.snapshot.files.loading import collector_paused
 from kubespread.snapshot.live.api import Api
 from kubespread.snapshot.live.kubeconfig import Access, choose
 from kubespread.snapshot.live.pages import Listed, list_all
@@ -48,14 +48,18 @@ class NoProgress:
 
 
 def load_cluster(access: Access, progress: Progress | None = None) -> Snapshot:
-    """What scheduling needs of the cluster that ``access`` leads to. Raises UsageError, ManifestError and SnapshotError."""
+    """What scheduling needs of the cluster that ``access`` leads to. Raises UsageError, ManifestError and
+    SnapshotError.
+    """
     progress = progress or NoProgress()
     target = choose(access, os.environ)
     transport = ClientTransport(access, target, _CONNECTIONS)
     api = Api(transport, min(access.request_timeout, _LONGEST_WAIT), progress.bytes_came)
     with closing(transport), collector_paused():
         version, why_no_version = _server_version(api)
-        jobs = [partial(_list_or_why, api, resource, access.chunk_size, progress.objects_came) for resource in RESOURCES]
+        jobs = [
+            partial(_list_or_why, api, resource, access.chunk_size, progress.objects_came) for resource in RESOURCES
+        ]
         builder = SnapshotBuilder()
         builder.nodes_listed = True
         if why_no_version:
@@ -111,14 +115,19 @@ def _server_version(api: Api) -> tuple[str, str]:
     try:
         version = msgspec.json.decode(api.get("/version"), type=_Version)
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
-        raise SnapshotError(f"{api.transport.server}/version: not what a Kubernetes API server answers: {error}") from None
+        raise SnapshotError(
+            f"{api.transport.server}/version: not what a Kubernetes API server answers: {error}"
+        ) from None
     except ApiError as error:
         if error.status == FORBIDDEN:
             return "", "not allowed to read /version"
         if error.status == NOT_FOUND:
             return "", "/version is not served"
         raise
-    for text, form in ((version.git_version, _RELEASE), (f"v{version.major}.{version.minor.rstrip('+')}", _MAJOR_MINOR)):
+    for text, form in (
+        (version.git_version, _RELEASE),
+        (f"v{version.major}.{version.minor.rstrip('+')}", _MAJOR_MINOR),
+    ):
         if form.fullmatch(text):
             return text, ""
     return "", "/version names no release"

@@ -8,8 +8,8 @@ from time import monotonic
 from typing import Any
 
 from kubespread.errors import ApiError, SnapshotError
-from kubespread.kube.decoding import DecodingError
-from kubespread.kube.meta import ApiObject
+from kubespread.kube.api.decoding import DecodingError
+from kubespread.kube.api.meta import ApiObject
 from kubespread.manifest.events import MalformedError
 from kubespread.manifest.reading import MAX_CLUSTER_BYTES
 from kubespread.manifest.stream import Found, read_objects
@@ -32,7 +32,9 @@ class Listed:
 
 
 def list_all(api: Api, resource: Resource, chunk_size: int, on_objects: Callable[[str, int], None]) -> Listed:
-    """Every object of ``resource``. A list that expires on the way (410) begins anew. Raises ApiError and SnapshotError."""
+    """Every object of ``resource``. A list that expires on the way (410) begins anew. Raises ApiError and
+    SnapshotError.
+    """
     for _ in range(_MAX_RESTARTS):
         try:
             return _all_pages(api, resource, chunk_size, on_objects)
@@ -51,7 +53,9 @@ def _all_pages(api: Api, resource: Resource, chunk_size: int, on_objects: Callab
     end = _End(name, api.timeout)
     token = None
     while True:
-        body = api.get(resource.path, limit=chunk_size or None, fieldSelector=resource.field_selector, **{"continue": token})
+        body = api.get(
+            resource.path, limit=chunk_size or None, fieldSelector=resource.field_selector, **{"continue": token}
+        )
         before = len(page.objects)
         page.read(body)
         on_objects(resource.plural, len(page.objects) - before)
@@ -91,7 +95,9 @@ class _End:
             self._refuse(f"{self._empty} empty pages, one after another")
 
     def _refuse(self, what: str) -> None:
-        raise SnapshotError(f"{self._name}: the list does not end: {what}; check server in the kubeconfig, or read a file with -S")
+        raise SnapshotError(
+            f"{self._name}: the list does not end: {what}; check server in the kubeconfig, or read a file with -S"
+        )
 
 
 class _Page:
@@ -113,7 +119,9 @@ class _Page:
             message = without_secrets(error.fault.message)
             raise SnapshotError(f"{self._name}: not what a Kubernetes API server answers: {message}") from None
         if not self._ended:
-            raise SnapshotError(f"{self._name}: not what a Kubernetes API server answers: expected a {self._resource.kind}List")
+            raise SnapshotError(
+                f"{self._name}: not what a Kubernetes API server answers: expected a {self._resource.kind}List"
+            )
 
     def _receive(self, found: Found) -> None:
         if found.size is not None:

@@ -1,6 +1,7 @@
 """Credential plugins: programs that print who the user is. Run once, without a terminal, in bounded time and memory.
 
-Source of the rules: https://kubernetes.io/docs/reference/access-authn-authz/authentication/#client-go-credential-plugins
+Source of the rules:
+https://kubernetes.io/docs/reference/access-authn-authz/authentication/#client-go-credential-plugins
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ _CHUNK = 2**16
 _GROUP = "client.authentication.k8s.io/"
 _VERSIONS = (f"{_GROUP}v1", f"{_GROUP}v1beta1")
 _CLUSTER_INFO = (
-    "server", "tls-server-name", "insecure-skip-tls-verify", "certificate-authority-data", "proxy-url", "disable-compression",
+    "server", "tls-server-name", "insecure-skip-tls-verify", "certificate-authority-data", "proxy-url",
+    "disable-compression",
 )  # fmt: skip
 _EXTENSION = f"{_GROUP}exec"
 
@@ -68,7 +70,9 @@ class _PluginError(Exception):
 
 
 def run_plugin(config: Data, cluster: Data, environment: Mapping[str, str]) -> PluginCredential:
-    """What the plugin of a kubeconfig's ``exec`` says. Raises SnapshotError, with no more of its words than one masked line."""
+    """What the plugin of a kubeconfig's ``exec`` says. Raises SnapshotError, with no more of its words than one masked
+    line.
+    """
     try:
         return _credential(config, _output(config, cluster, environment))
     except _PluginError as error:
@@ -112,7 +116,12 @@ def _run(command: list[str], environment: Mapping[str, str]) -> bytes:
     deadline = monotonic() + TIME_LIMIT
     # A session of its own: what it has started can be ended with it.
     process = subprocess.Popen(
-        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, start_new_session=True
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment,
+        start_new_session=True,
     )
     assert process.stdout is not None
     assert process.stderr is not None
@@ -128,7 +137,8 @@ def _run(command: list[str], environment: Mapping[str, str]) -> bytes:
     except (Empty, subprocess.TimeoutExpired):
         _kill(process)
         raise _PluginError(
-            f"no credentials within {TIME_LIMIT:g}s{_said(complaint)}; if it waits for a login, log in with kubectl first"
+            f"no credentials within {TIME_LIMIT:g}s{_said(complaint)}; if it waits for a login, log in with "
+            "kubectl first"
         ) from None
     except BaseException:
         _kill(process)
@@ -139,7 +149,9 @@ def _run(command: list[str], environment: Mapping[str, str]) -> bytes:
     return bytes(output)
 
 
-def _drain(pipe: IO[bytes], into: bytearray, limit: int, ended: Callable[[], None], *, until_full: bool) -> threading.Thread:
+def _drain(
+    pipe: IO[bytes], into: bytearray, limit: int, ended: Callable[[], None], *, until_full: bool
+) -> threading.Thread:
     """Read a pipe in a thread of its own, and keep no more than ``limit`` bytes of it."""
 
     def work() -> None:
@@ -200,4 +212,6 @@ def _check_expiry(status: _Status) -> None:
         raise _PluginError("its expirationTimestamp has no time zone")
     if expiry <= datetime.datetime.now(datetime.UTC):
         what = "token" if status.token else "client certificate"
-        raise _PluginError(f"the {what} it gave expired at {expiry.astimezone(datetime.UTC):%Y-%m-%dT%H:%M:%SZ}; log in again")
+        raise _PluginError(
+            f"the {what} it gave expired at {expiry.astimezone(datetime.UTC):%Y-%m-%dT%H:%M:%SZ}; log in again"
+        )

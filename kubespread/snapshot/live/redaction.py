@@ -1,6 +1,7 @@
 """What no message may show: credentials, wherever they turn up.
 
-Every credential that is read is remembered here, so that a server, a plugin or a traceback that repeats one is not repeated.
+Every credential that is read is remembered here, so that a server, a plugin or a traceback that repeats one is not
+repeated.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ _TOKEN_LENGTH, _LETTERS_ALONE = 10, 24
 
 
 def remember_secret(*values: str) -> None:
-    """Never show ``values`` again, nor the pieces of one that has line breaks. Very short ones could be part of any word."""
+    """Never show ``values`` again, nor the pieces of one that has line breaks. Very short ones could be part of any
+    word.
+    """
     for value in values:
         _remembered.update(piece for piece in (value, *value.split()) if len(piece) >= _SHORTEST)
 

@@ -52,13 +52,18 @@ class Resource:
         return f'apiGroups ["{self.group}"], resources [{self.plural}], verbs [list]'
 
     def why_unread(self, status: int) -> str:
-        """What an answer that depends on it has to say when the server refuses it with ``status``; empty when nothing is missing.
+        """What an answer that depends on it has to say when the server refuses it with ``status``; empty when nothing
+        is missing.
 
         A server that does not serve dynamic resource allocation, as before 1.34, has no claims either.
         """
         if status == FORBIDDEN:
             return f"not allowed to list {self.plural}"
-        return "" if self.api_version == _OPTIONAL_GROUP else f"{self.plural} could not be read (not served as {self.api_version})"
+        return (
+            ""
+            if self.api_version == _OPTIONAL_GROUP
+            else f"{self.plural} could not be read (not served as {self.api_version})"
+        )
 
 
 RESOURCES = tuple(Resource(api_version, kind) for api_version, kind in KINDS if kind not in _NOT_ASKED_FOR)

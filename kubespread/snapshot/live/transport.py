@@ -1,4 +1,6 @@
-"""Requests through the connection that the official Kubernetes client sets up: certificates, service accounts, proxies."""
+"""Requests through the connection that the official Kubernetes client sets up: certificates, service
+accounts, proxies.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,14 @@ from urllib.parse import unquote
 
 from kubespread.errors import ApiError, SnapshotError, UsageError
 from kubespread.snapshot.live.api import Response
-from kubespread.snapshot.live.credentials import Credentials, basic, credentials, impersonation, remember_secrets, remember_user_info
+from kubespread.snapshot.live.credentials import (
+    Credentials,
+    basic,
+    credentials,
+    impersonation,
+    remember_secrets,
+    remember_user_info,
+)
 from kubespread.snapshot.live.failures import translated
 from kubespread.snapshot.live.kubeconfig import Access, Target, read_small
 from kubespread.snapshot.live.parallel import within
@@ -19,7 +28,9 @@ from kubespread.snapshot.live.redaction import masked, remember_secret, shown_ur
 from kubespread.snapshot.live.resources import FORBIDDEN, NOT_FOUND, UNAUTHORIZED
 from kubespread.snapshot.live.urls import PROXY_SCHEMES, url_fault
 
-_NO_SUCH_CLUSTER = "no cluster given: name a file or directory with -S/--snapshot or KUBESPREAD_SNAPSHOT; there is no kubeconfig"
+_NO_SUCH_CLUSTER = (
+    "no cluster given: name a file or directory with -S/--snapshot or KUBESPREAD_SNAPSHOT; there is no kubeconfig"
+)
 _PEM = {
     "certificate-authority": b"-----BEGIN CERTIFICATE-----",
     "client-certificate": b"-----BEGIN CERTIFICATE-----",
@@ -28,7 +39,9 @@ _PEM = {
 
 
 class ClientTransport:
-    """One API server, asked as one user. Raises UsageError and SnapshotError for what cannot work before anything is sent."""
+    """One API server, asked as one user. Raises UsageError and SnapshotError for what cannot work before anything is
+    sent.
+    """
 
     def __init__(self, access: Access, target: Target | None, connections: int) -> None:
         # A quarter of a second to import, which nobody with a file should wait for.
@@ -93,12 +106,19 @@ class ClientTransport:
             for_client = _config(target.cluster, given.user)
             # An authentication provider may ask its own server.
             within(
-                TIME_LIMIT, lambda: config.load_kube_config_from_dict(for_client, client_configuration=configuration, persist_config=False)
+                TIME_LIMIT,
+                lambda: config.load_kube_config_from_dict(
+                    for_client, client_configuration=configuration, persist_config=False
+                ),
             )
         except TimeoutError:
-            raise SnapshotError(f"kubeconfig: no credentials within {TIME_LIMIT:g}s; log in with kubectl first") from None
+            raise SnapshotError(
+                f"kubeconfig: no credentials within {TIME_LIMIT:g}s; log in with kubectl first"
+            ) from None
         except (config.ConfigException, OSError, ValueError, KeyError) as error:
-            raise SnapshotError(f"{'kubeconfig' if target is not None else 'service account'}: {masked(_one_line(error))}") from None
+            raise SnapshotError(
+                f"{'kubeconfig' if target is not None else 'service account'}: {masked(_one_line(error))}"
+            ) from None
         return given
 
 
@@ -115,7 +135,9 @@ def _config(cluster: Mapping[str, Any], user: Mapping[str, Any]) -> dict[str, An
 
 
 def _check_certificates(target: Target) -> None:
-    """Files that are missing, endless or no certificates are found here; the client would only say that TLS failed."""
+    """Files that are missing, endless or no certificates are found here; the client would only say that
+    TLS failed.
+    """
     from base64 import b64decode
 
     for field, marker in _PEM.items():
@@ -129,10 +151,15 @@ def _check_certificates(target: Target) -> None:
             continue
         if marker not in content:
             name = f"{field}-data of the kubeconfig" if data else f"{file}: {field} of the kubeconfig"
-            raise UsageError(f"{name}: no {'private key' if 'KEY' in marker.decode() else 'certificate'} in PEM format in it")
+            raise UsageError(
+                f"{name}: no {'private key' if 'KEY' in marker.decode() else 'certificate'} in PEM format in it"
+            )
         if field == "certificate-authority":
             _check_authority(content, f"{field}-data" if data else f"{file}: {field}")
-    has = {kind: bool(target.user.get(kind) or target.user.get(f"{kind}-data")) for kind in ("client-certificate", "client-key")}
+    has = {
+        kind: bool(target.user.get(kind) or target.user.get(f"{kind}-data"))
+        for kind in ("client-certificate", "client-key")
+    }
     if has["client-certificate"] != has["client-key"]:
         there, missing = sorted(has, key=lambda kind: not has[kind])
         raise UsageError(f'user "{target.user_name}" of the kubeconfig has a {there} without a {missing}')
@@ -156,12 +183,16 @@ def _prepare_proxy(configuration: Any, urllib3: Any) -> str:
         # As in HTTPS_PROXY=proxy:3128.
         proxy = f"http://{proxy}"
     if fault := url_fault(proxy, PROXY_SCHEMES):
-        raise UsageError(f"proxy {shown}: not a proxy that can be used: {fault}; check proxy-url in the kubeconfig and HTTPS_PROXY")
+        raise UsageError(
+            f"proxy {shown}: not a proxy that can be used: {fault}; check proxy-url in the kubeconfig and HTTPS_PROXY"
+        )
     if proxy.lower().startswith("socks"):
         try:
             import socks  # type: ignore[import-untyped,import-not-found,unused-ignore]  # noqa: F401 - whether it is there
         except ImportError:
-            raise UsageError(f"proxy {shown}: a SOCKS proxy takes a package that is missing: pip install PySocks") from None
+            raise UsageError(
+                f"proxy {shown}: a SOCKS proxy takes a package that is missing: pip install PySocks"
+            ) from None
         configuration.proxy = proxy
         return shown
     parsed = urllib3.util.parse_url(proxy)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from kubespread.kube.cluster_objects import ClusterObjects
-from kubespread.kube.objects import Pod
+from kubespread.kube.api.cluster_objects import ClusterObjects
+from kubespread.kube.api.core import Pod
 from kubespread.scheduler.cluster.affinity_terms import Labels, Term
 
 
@@ -14,14 +14,16 @@ class Meeting:
 
     def __init__(self, objects: ClusterObjects, pod: Pod) -> None:
         self._pod = pod
-        self._namespace_labels: Mapping[str, Labels] = {found.metadata.name: found.metadata.labels for found in objects.namespaces}
+        self._namespace_labels: Mapping[str, Labels] = {
+            found.metadata.name: found.metadata.labels for found in objects.namespaces
+        }
         self._reached: dict[int, frozenset[str]] = {}
 
     def matches(self, term: Term, namespace: str, labels: Labels) -> bool:
         """Whether a term of the candidate speaks of a pod.
 
-        Namespaces are looked up beforehand, and the scheduler then applies the namespace selector once more, to an empty
-        label set: a selector made only of NotIn and DoesNotExist reaches every namespace.
+        Namespaces are looked up beforehand, and the scheduler then applies the namespace selector once more, to an
+        empty label set: a selector made only of NotIn and DoesNotExist reaches every namespace.
         """
         if not term.namespace_selector.matches({}) and namespace not in self._namespaces(term):
             return False
@@ -29,7 +31,9 @@ class Meeting:
 
     def _namespaces(self, term: Term) -> frozenset[str]:
         if id(term) not in self._reached:
-            selected = {name for name, labels in self._namespace_labels.items() if term.namespace_selector.matches(labels)}
+            selected = {
+                name for name, labels in self._namespace_labels.items() if term.namespace_selector.matches(labels)
+            }
             self._reached[id(term)] = term.namespaces | selected
         return self._reached[id(term)]
 

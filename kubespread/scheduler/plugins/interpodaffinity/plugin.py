@@ -12,16 +12,16 @@ from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from kubespread.kube.objects import Pod
+from kubespread.kube.api.core import Pod
 from kubespread.scheduler.cluster.affinity_terms import MalformedTermsError, PodTerms, Term, candidate_terms
 from kubespread.scheduler.cluster.change import Moves
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.kinds import KindJudgement, PodKind
 from kubespread.scheduler.cluster.labels import Counts, Mask, Positions
 from kubespread.scheduler.plugin import MAX_NODE_SCORE, Code, Counted, Extent, State, Status, Verdicts
-from kubespread.scheduler.plugin_args import InterPodAffinityArgs
 from kubespread.scheduler.plugins.interpodaffinity.counting import Domains
 from kubespread.scheduler.plugins.interpodaffinity.meeting import Meeting
+from kubespread.scheduler.profile.plugin_args import InterPodAffinityArgs
 
 AFFINITY = Status(Code.UNRESOLVABLE, ("node(s) didn't match pod affinity rules",))
 ANTI_AFFINITY = Status(Code.UNSCHEDULABLE, ("node(s) didn't match pod anti-affinity rules",))
@@ -91,7 +91,9 @@ class InterPodAffinityState(Counted):
         if not self._prefers:
             return
         for sign, preferred in ((1, mine.preferred), (-1, mine.preferred_anti)):
-            yield from (Effect(_PREFERRED, term.topology_key, sign * term.weight) for term in preferred if matches(term))
+            yield from (
+                Effect(_PREFERRED, term.topology_key, sign * term.weight) for term in preferred if matches(term)
+            )
         if self._args.hard_pod_affinity_weight > 0:
             weight = self._args.hard_pod_affinity_weight
             yield from (Effect(_PREFERRED, term.topology_key, weight) for term in theirs.required if meant(term))
@@ -103,7 +105,9 @@ class InterPodAffinityState(Counted):
         for kind in np.unique(moves.kind).tolist():
             chosen = moves.kind == kind
             for effect in self._effects[kind]:
-                self._counts[effect.counts].add(effect.topology_key, moves.node[chosen], moves.by[chosen], effect.weight)
+                self._counts[effect.counts].add(
+                    effect.topology_key, moves.node[chosen], moves.by[chosen], effect.weight
+                )
 
     def move_one(self, kind: int, node: int, by: int) -> None:
         if self._matters[kind]:
@@ -160,5 +164,7 @@ class InterPodAffinityState(Counted):
         least, greatest = extent
         if least == greatest:
             return np.zeros(len(raw), dtype=np.int64)
-        stretched: Counts = (float(MAX_NODE_SCORE) * ((raw - least).astype(np.float64) / float(greatest - least))).astype(np.int64)
+        stretched: Counts = (
+            float(MAX_NODE_SCORE) * ((raw - least).astype(np.float64) / float(greatest - least))
+        ).astype(np.int64)
         return stretched

@@ -13,7 +13,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from kubespread.kube.objects import Pod
+from kubespread.kube.api.core import Pod
 from kubespread.kube.pod_requests import pod_requests
 from kubespread.scheduler.cluster.amounts import scheduler_amounts
 from kubespread.scheduler.cluster.cluster import Cluster
@@ -21,8 +21,8 @@ from kubespread.scheduler.cluster.holdings import Holdings
 from kubespread.scheduler.cluster.labels import Counts
 from kubespread.scheduler.integers import Integers, divide
 from kubespread.scheduler.plugin import SKIP, OnNode, State
-from kubespread.scheduler.plugin_args import CPU_AND_MEMORY, WeightedResource
 from kubespread.scheduler.plugins.noderesources.strategies import Share, shares
+from kubespread.scheduler.profile.plugin_args import CPU_AND_MEMORY, WeightedResource
 
 Floats = NDArray[np.float64]
 
@@ -59,7 +59,9 @@ class NodeResourcesBalancedAllocationState(OnNode):
 def _balance(kept: Sequence[Share], amounts: Sequence[Integers], nodes: int) -> Integers:
     """100 for equal fractions, less the more they deviate."""
     fractions = [
-        np.where(share.kept, np.minimum(amount.astype(np.float64) / np.where(share.kept, share.allocatable, 1), 1.0), 0.0)
+        np.where(
+            share.kept, np.minimum(amount.astype(np.float64) / np.where(share.kept, share.allocatable, 1), 1.0), 0.0
+        )
         for share, amount in zip(kept, amounts, strict=True)
     ]
     count = np.zeros(nodes, dtype=np.int64)
@@ -71,7 +73,9 @@ def _balance(kept: Sequence[Share], amounts: Sequence[Integers], nodes: int) -> 
         second = np.where(share.kept & (count == 1), fraction, second)
         total = total + fraction
         count += share.kept
-    deviation = np.where(count == 2, np.abs((first - second) / 2), np.where(count > 2, _deviation(kept, fractions, total, count), 0.0))
+    deviation = np.where(
+        count == 2, np.abs((first - second) / 2), np.where(count > 2, _deviation(kept, fractions, total, count), 0.0)
+    )
     return ((1.0 - deviation) * 100.0).astype(np.int64)
 
 

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from kubespread.kube.objects import Pod
+from kubespread.kube.api.core import Pod
 from kubespread.kube.pod_requests import pod_requests
 from kubespread.kube.quantity import Quantity, parse
 from kubespread.kube.resource_names import is_extended
@@ -19,8 +19,8 @@ from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.holdings import Holdings
 from kubespread.scheduler.cluster.labels import Counts, Mask
 from kubespread.scheduler.plugin import Code, OnNode, Status, Verdicts
-from kubespread.scheduler.plugin_args import FitArgs
 from kubespread.scheduler.plugins.noderesources import strategies
+from kubespread.scheduler.profile.plugin_args import FitArgs
 
 TOO_MANY_PODS = "Too many pods"
 
@@ -33,14 +33,20 @@ class NodeResourcesFit:
     tells_unresolvable: bool = True
     """Since 1.34 asking for more than a node has is told apart from asking for more than it has free."""
     checks_zero_requests: bool = False
-    """Up to 1.27 a node that is over-committed rejects any pod that asks for something, even for nothing of what is short."""
+    """Up to 1.27 a node that is over-committed rejects any pod that asks for something, even for nothing of what is
+    short.
+    """
 
     delegates: bool = True
     """Since 1.36 resources may be provided by a DeviceClass."""
 
     def prepare(self, cluster: Cluster, pod: Pod) -> NodeResourcesFitState:
         wanted = scheduler_amounts(pod_requests(pod))
-        named = sorted(name for name in wanted if name not in BASIC_RESOURCES and not (is_extended(name) and self.args.ignores(name)))
+        named = sorted(
+            name
+            for name in wanted
+            if name not in BASIC_RESOURCES and not (is_extended(name) and self.args.ignores(name))
+        )
         checked = {name: wanted[name] for name in (*BASIC_RESOURCES, *named) if wanted.get(name, 0) > 0}
         if checked and self.checks_zero_requests:
             checked = {name: wanted.get(name, 0) for name in (*BASIC_RESOURCES, *named)}

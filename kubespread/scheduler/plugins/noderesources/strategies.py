@@ -1,6 +1,7 @@
 """Scoring strategies: what each configured resource of a node is worth with the pod on it, and their weighted mean.
 
-Source of the rules: kube-scheduler 1.36, noderesources/{resource_allocation,least_allocated,most_allocated,requested_to_capacity_ratio}.go.
+Source of the rules: kube-scheduler 1.36,
+noderesources/{resource_allocation,least_allocated,most_allocated,requested_to_capacity_ratio}.go.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from kubespread.scheduler.cluster.holdings import Holdings
 from kubespread.scheduler.cluster.labels import Counts
 from kubespread.scheduler.integers import Integers, divide, round_half_away, wrapped
 from kubespread.scheduler.plugin import MAX_NODE_SCORE
-from kubespread.scheduler.plugin_args import FitArgs, ShapePoint, WeightedResource
+from kubespread.scheduler.profile.plugin_args import FitArgs, ShapePoint, WeightedResource
 
 MAX_SHAPE_SCORE = 10
 
@@ -37,7 +38,9 @@ class Share:
         return present
 
 
-def shares(configured: Sequence[WeightedResource], wanted: Mapping[str, int], held: Holdings, used: Callable[[str], Counts]) -> list[Share]:
+def shares(
+    configured: Sequence[WeightedResource], wanted: Mapping[str, int], held: Holdings, used: Callable[[str], Counts]
+) -> list[Share]:
     """The resources that take part, in configured order; a named resource only when the pod asks for it."""
     found = []
     for resource in configured:
@@ -45,7 +48,9 @@ def shares(configured: Sequence[WeightedResource], wanted: Mapping[str, int], he
         if amount == 0 and is_scalar(resource.name):
             continue
         occupied = used(resource.name)
-        found.append(Share(resource.weight, held.allocatable(resource.name), occupied, occupied + np.int64(wrapped(amount))))
+        found.append(
+            Share(resource.weight, held.allocatable(resource.name), occupied, occupied + np.int64(wrapped(amount)))
+        )
     return found
 
 
@@ -73,7 +78,9 @@ def least_allocated(kept: Sequence[Share], nodes: int) -> Integers:
 def most_allocated(kept: Sequence[Share], nodes: int) -> Integers:
     """The used part of each resource in percent."""
     return _weighted_mean(
-        kept, nodes, lambda share: divide(np.minimum(share.requested, share.allocatable) * MAX_NODE_SCORE, share.allocatable)
+        kept,
+        nodes,
+        lambda share: divide(np.minimum(share.requested, share.allocatable) * MAX_NODE_SCORE, share.allocatable),
     )
 
 

@@ -9,18 +9,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from kubespread.kube.cluster_objects import ClusterObjects
-from kubespread.kube.meta import LabelSelector, OwnerReference
-from kubespread.kube.objects import Pod, TopologySpreadConstraint
+from kubespread.kube.api.cluster_objects import ClusterObjects
+from kubespread.kube.api.core import Pod, TopologySpreadConstraint
+from kubespread.kube.api.meta import LabelSelector, OwnerReference
+from kubespread.kube.api.workloads import ReplicaSet, ReplicationController, StatefulSet
 from kubespread.kube.selector import NOTHING, Requirement, Selector, SelectorError, from_label_selector, from_map
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME, SCHEDULE_ANYWAY, ZONE
-from kubespread.kube.workloads import ReplicaSet, ReplicationController, StatefulSet
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.kinds import KindJudgement
 from kubespread.scheduler.cluster.labels import Mask
 from kubespread.scheduler.cluster.nodes import Nodes
 from kubespread.scheduler.node_matching import everywhere, matches_required_node_affinity, tolerated
-from kubespread.scheduler.plugin_args import SpreadArgs
+from kubespread.scheduler.profile.plugin_args import SpreadArgs
 
 Source = Literal["pod", "profile", "system"]
 
@@ -64,10 +64,14 @@ class PodConstraints:
 
     def of(self, when_unsatisfiable: str) -> list[int]:
         """Positions of the hard or the soft group."""
-        return [at for at, constraint in enumerate(self.constraints) if constraint.when_unsatisfiable == when_unsatisfiable]
+        return [
+            at for at, constraint in enumerate(self.constraints) if constraint.when_unsatisfiable == when_unsatisfiable
+        ]
 
 
-def pod_constraints(pod: Pod, args: SpreadArgs, objects: ClusterObjects, *, empty_selector_counts: bool = False) -> PodConstraints:
+def pod_constraints(
+    pod: Pod, args: SpreadArgs, objects: ClusterObjects, *, empty_selector_counts: bool = False
+) -> PodConstraints:
     """The constraints in force for ``pod``. Any constraint of its own, hard or soft, switches the defaults off."""
     own = pod.spec.topology_spread_constraints
     if own:
@@ -81,7 +85,9 @@ def pod_constraints(pod: Pod, args: SpreadArgs, objects: ClusterObjects, *, empt
     return PodConstraints(constraints, strict=source != "system")
 
 
-def _own_constraints(pod: Pod, own: Iterable[TopologySpreadConstraint], *, empty_selector_counts: bool) -> PodConstraints:
+def _own_constraints(
+    pod: Pod, own: Iterable[TopologySpreadConstraint], *, empty_selector_counts: bool
+) -> PodConstraints:
     constraints: list[Constraint] = []
     problems: dict[str, str] = {}
     for constraint in own:
@@ -96,7 +102,9 @@ def _own_constraints(pod: Pod, own: Iterable[TopologySpreadConstraint], *, empty
     return PodConstraints(tuple(constraints), problems=problems)
 
 
-def _effective_selector(label_selector: LabelSelector | None, keys: Iterable[str], labels: Mapping[str, str]) -> Selector:
+def _effective_selector(
+    label_selector: LabelSelector | None, keys: Iterable[str], labels: Mapping[str, str]
+) -> Selector:
     """The labelSelector and the pod's own values for matchLabelKeys; keys the pod lacks are dropped.
 
     The API server has merged the keys into the selector already; the scheduler repeats them, which changes nothing.
@@ -193,11 +201,16 @@ def counted_kinds(cluster: Cluster, constraint: Constraint, namespace: str) -> K
     return KindJudgement(
         cluster.kinds,
         lambda kind: (
-            constraint.counts_pods and kind.namespace == namespace and not kind.terminating and constraint.selector.matches(kind.labels)
+            constraint.counts_pods
+            and kind.namespace == namespace
+            and not kind.terminating
+            and constraint.selector.matches(kind.labels)
         ),
     )
 
 
 def pretended_kinds(cluster: Cluster, constraint: Constraint, namespace: str) -> KindJudgement:
     """The same in a dry run, where terminating pods count and the selector without requirements matches every pod."""
-    return KindJudgement(cluster.kinds, lambda kind: kind.namespace == namespace and constraint.selector.matches(kind.labels))
+    return KindJudgement(
+        cluster.kinds, lambda kind: kind.namespace == namespace and constraint.selector.matches(kind.labels)
+    )

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kubespread.kube.objects import Pod
+from kubespread.kube.api.core import Pod
 from kubespread.scheduler.cluster.change import Moves
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Counts, Mask, Positions
@@ -26,7 +26,9 @@ from kubespread.scheduler.plugins.podtopologyspread.constraints import (
 )
 
 CONSTRAINTS_NOT_MATCHED = Status(Code.UNSCHEDULABLE, ("node(s) didn't match pod topology spread constraints",))
-LABEL_MISSING = Status(Code.UNRESOLVABLE, ("node(s) didn't match pod topology spread constraints (missing required label)",))
+LABEL_MISSING = Status(
+    Code.UNRESOLVABLE, ("node(s) didn't match pod topology spread constraints (missing required label)",)
+)
 # What the scheduler takes the minimum of no domains to be: no skew can exceed it.
 NO_DOMAINS = 2**31 - 1
 _SKEWED, _MISSING = 1, 2
@@ -51,7 +53,9 @@ class SpreadRules:
 class HardConstraint:
     """One DoNotSchedule constraint and the pods it counts."""
 
-    def __init__(self, cluster: Cluster, constraint: Constraint, eligible: Mask, namespace: str, rules: SpreadRules) -> None:
+    def __init__(
+        self, cluster: Cluster, constraint: Constraint, eligible: Mask, namespace: str, rules: SpreadRules
+    ) -> None:
         column = cluster.nodes.label(constraint.topology_key)
         self.constraint = constraint
         self.eligible = eligible
@@ -109,7 +113,9 @@ class HardConstraint:
         """Per node 0 where the constraint holds, _SKEWED or _MISSING; each domain is judged once."""
         # The last entry is for nodes without the key, which ABSENT indexes.
         verdicts = np.full(len(self.counts) + 1, _MISSING, dtype=np.int32)
-        verdicts[:-1] = _SKEWED * (self.counts > self.constraint.max_skew + self.global_minimum - self.constraint.self_match)
+        verdicts[:-1] = _SKEWED * (
+            self.counts > self.constraint.max_skew + self.global_minimum - self.constraint.self_match
+        )
         judged: NDArray[np.int32] = verdicts[self.domain_of_node if nodes is None else self.domain_of_node[nodes]]
         return judged
 
@@ -120,7 +126,10 @@ def hard_constraints(
     """Every hard constraint; a node lacking any of their keys is eligible for none of them."""
     all_keys = has_all_keys(cluster.nodes, constraints)
     namespace = pod.metadata.namespace
-    return [HardConstraint(cluster, constraint, all_keys & inclusion.of(constraint), namespace, rules) for constraint in constraints]
+    return [
+        HardConstraint(cluster, constraint, all_keys & inclusion.of(constraint), namespace, rules)
+        for constraint in constraints
+    ]
 
 
 def judge(constraints: Sequence[HardConstraint], rules: SpreadRules, nodes: Positions | None = None) -> Verdicts:

@@ -7,20 +7,25 @@ from copy import copy
 from dataclasses import dataclass, field
 from typing import ClassVar, Self
 
-from kubespread.kube.objects import Pod
+from kubespread.kube.api.core import Pod
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, SCHEDULE_ANYWAY
 from kubespread.scheduler.cluster.change import Moves
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Counts, Mask, Positions
 from kubespread.scheduler.plugin import SKIP, Counted, Extent, SchedulingError, State, Verdicts
-from kubespread.scheduler.plugin_args import SpreadArgs
 from kubespread.scheduler.plugins.podtopologyspread.constraints import (
     NodeInclusion,
     PodConstraints,
     pod_constraints,
 )
-from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint, SpreadRules, hard_constraints, judge
+from kubespread.scheduler.plugins.podtopologyspread.filtering import (
+    HardConstraint,
+    SpreadRules,
+    hard_constraints,
+    judge,
+)
 from kubespread.scheduler.plugins.podtopologyspread.scoring import SoftConstraint, SoftConstraints
+from kubespread.scheduler.profile.plugin_args import SpreadArgs
 
 
 @dataclass(frozen=True)
@@ -31,7 +36,9 @@ class PodTopologySpread:
     rules: SpreadRules = field(default_factory=SpreadRules)
 
     def prepare(self, cluster: Cluster, pod: Pod) -> State:
-        declared = pod_constraints(pod, self.args, cluster.objects, empty_selector_counts=self.rules.empty_selector_counts)
+        declared = pod_constraints(
+            pod, self.args, cluster.objects, empty_selector_counts=self.rules.empty_selector_counts
+        )
         if problem := declared.problems.get(DO_NOT_SCHEDULE):
             detail = f"get constraints from pod: obtaining pod's hard topology spread constraints: {problem}"
             raise SchedulingError(f'running PreFilter plugin "PodTopologySpread": {detail}')

@@ -12,14 +12,19 @@ from copy import copy
 import numpy as np
 from numpy.typing import NDArray
 
-from kubespread.kube.objects import Pod
+from kubespread.kube.api.core import Pod
 from kubespread.kube.well_known import HOSTNAME
 from kubespread.scheduler.cluster.change import Moves
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import ABSENT, Codes, Counts, Mask
 from kubespread.scheduler.integers import round_half_away
 from kubespread.scheduler.plugin import MAX_NODE_SCORE, Extent
-from kubespread.scheduler.plugins.podtopologyspread.constraints import Constraint, NodeInclusion, counted_kinds, has_all_keys
+from kubespread.scheduler.plugins.podtopologyspread.constraints import (
+    Constraint,
+    NodeInclusion,
+    counted_kinds,
+    has_all_keys,
+)
 
 Shares = NDArray[np.float64]
 
@@ -40,7 +45,9 @@ class SoftConstraint:
         self._value_of_node = _with_absent_as_empty(column.codes, column.values)
         # Of hostnames every node is its own domain, whatever its label says, and the policies are not asked.
         self._domain = np.arange(len(column.codes), dtype=np.int32) if self.is_hostname else self._value_of_node
-        self._counts: Counts = np.zeros(len(column.codes) if self.is_hostname else len(column.values) + 1, dtype=np.int64)
+        self._counts: Counts = np.zeros(
+            len(column.codes) if self.is_hostname else len(column.values) + 1, dtype=np.int64
+        )
         self.move(cluster.arrivals(self._counts_kind))
 
     def fork(self) -> SoftConstraint:
@@ -86,7 +93,9 @@ def _with_absent_as_empty(codes: Codes, values: Sequence[str]) -> Codes:
 class SoftConstraints:
     """The soft group of one pod."""
 
-    def __init__(self, cluster: Cluster, pod: Pod, constraints: Sequence[Constraint], inclusion: NodeInclusion, *, strict: bool) -> None:
+    def __init__(
+        self, cluster: Cluster, pod: Pod, constraints: Sequence[Constraint], inclusion: NodeInclusion, *, strict: bool
+    ) -> None:
         all_keys = has_all_keys(cluster.nodes, constraints)
         self._ignored = ~all_keys if strict else np.zeros(len(cluster), dtype=np.bool_)
         self.counted = [

@@ -12,10 +12,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from kubespread.kube.annotations import SELECTED_NODE
-from kubespread.kube.objects import Pod
+from kubespread.kube.api.annotations import SELECTED_NODE
+from kubespread.kube.api.core import Pod
+from kubespread.kube.api.storage import CSIStorageCapacity, PersistentVolumeClaim
 from kubespread.kube.quantity import ZERO, Quantity, parse
-from kubespread.kube.storage import CSIStorageCapacity, PersistentVolumeClaim
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Counts, Mask
 from kubespread.scheduler.cluster.storage_index import claim_name, is_bound, is_owned, storage_class_name
@@ -78,7 +78,9 @@ def _problem(pod: Pod, name: str, claim: PersistentVolumeClaim | None, *, epheme
     """Why a claim rejects the pod on every node, if it does."""
     if claim is None:
         missing = f'persistentvolumeclaim "{name}"'
-        return f"waiting for ephemeral volume controller to create the {missing}" if ephemeral else f"{missing} not found"
+        return (
+            f"waiting for ephemeral volume controller to create the {missing}" if ephemeral else f"{missing} not found"
+        )
     if claim.status.phase == "Lost":
         return f'persistentvolumeclaim "{name}" bound to non-existent persistentvolume "{claim.spec.volume_name}"'
     if claim.metadata.deletion_timestamp is not None:
@@ -122,7 +124,9 @@ class VolumeBindingState(Fixed):
         """An in-tree volume that cannot be translated is an error on the nodes that leave it to CSI."""
         for claim in self.bound:
             volume = self.cluster.storage.volumes.get(claim.spec.volume_name)
-            failing, fault = untranslatable(self.cluster, volume) if volume is not None else (nowhere(self.cluster.nodes), "")
+            failing, fault = (
+                untranslatable(self.cluster, volume) if volume is not None else (nowhere(self.cluster.nodes), "")
+            )
             if failing.any():
                 status = Status(Code.ERROR, (f'running "VolumeBinding" filter plugin: {fault}',))
                 which = np.where(failing, len(verdicts.table) + 1, verdicts.which).astype(np.int32)
@@ -192,11 +196,18 @@ class VolumeBindingState(Fixed):
         volumes, to_provision = self._waiting
         bound, made = StorageUse(self.cluster), StorageUse(self.cluster)
         for claim, volume, nodes in volumes.bindings:
-            bound.bind(volume.spec.storage_class_name or "", nodes, requested_storage(claim).value, capacity(volume).value)
+            bound.bind(
+                volume.spec.storage_class_name or "", nodes, requested_storage(claim).value, capacity(volume).value
+            )
         for claim, needed in to_provision:
             for offer, nodes in self._offers(claim):
                 first = needed & nodes
-                made.provision(claim.spec.storage_class_name or "", first, requested_storage(claim).value, parse(offer.capacity).value)
+                made.provision(
+                    claim.spec.storage_class_name or "",
+                    first,
+                    requested_storage(claim).value,
+                    parse(offer.capacity).value,
+                )
                 needed = needed & ~nodes
         # What is to be provisioned does not count on a node that binds a volume too.
         scores: Counts = np.where(bound.anything, bound.scores(), made.scores())

@@ -1,4 +1,5 @@
-"""The score of VolumeBinding, with the gate StorageCapacityScoring: the more of a volume or of free storage is left over, the better.
+"""The score of VolumeBinding, with the gate StorageCapacityScoring: the more of a volume or of free storage is left
+over, the better.
 
 Source of the rules: kube-scheduler 1.36, volumebinding/{volume_binding,scorer}.go, with the default shape.
 """

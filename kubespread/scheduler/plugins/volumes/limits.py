@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from kubespread.kube.objects import Pod
+from kubespread.kube.api.core import Pod
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.holdings import Holdings
 from kubespread.scheduler.cluster.storage_index import claim_names
@@ -57,6 +57,8 @@ class NodeVolumeLimitsState(OnNode):
         used = held.attached(node)
         count = Counter(used.values())
         # Attachments no counted pod explains count too, the candidate's own among them.
-        count.update(driver for unique, driver in held.cluster.volume_attachments.get(node, {}).items() if unique not in used)
+        count.update(
+            driver for unique, driver in held.cluster.volume_attachments.get(node, {}).items() if unique not in used
+        )
         wanted = Counter(driver for unique, driver in self.added.items() if unique not in used)
         return any(driver in limits and count[driver] + new > limits[driver] for driver, new in wanted.items())

@@ -7,15 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from kubespread.kube.annotations import MIGRATED_PLUGINS
+from kubespread.kube.api.annotations import MIGRATED_PLUGINS
+from kubespread.kube.api.node_terms import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
+from kubespread.kube.api.storage import CSIStorageCapacity, PersistentVolume, PersistentVolumeClaim, StorageClass
 from kubespread.kube.node_selector import parse_term
-from kubespread.kube.node_terms import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
 from kubespread.kube.quantity import ZERO, Quantity, parse
 from kubespread.kube.selector import SelectorError, from_label_selector
-from kubespread.kube.storage import CSIStorageCapacity, PersistentVolume, PersistentVolumeClaim, StorageClass
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Mask
-from kubespread.scheduler.cluster.storage_index import ZONE_LABELS, in_tree_plugin, storage_class_name, translation_fault
+from kubespread.scheduler.cluster.storage_index import (
+    ZONE_LABELS,
+    in_tree_plugin,
+    storage_class_name,
+    translation_fault,
+)
 from kubespread.scheduler.node_matching import everywhere, matches_requirements, nowhere
 
 NO_PROVISIONER = "kubernetes.io/no-provisioner"
@@ -33,7 +38,9 @@ def admits_node(cluster: Cluster, volume: PersistentVolume, *, bound: bool = Fal
     migrated = _migrated(cluster, plugin.name)
     if not migrated.any():
         return plain
-    translated = _matches(cluster, _translated(volume, required, plugin.zone_key)) if _has_zone(volume, required) else plain
+    translated = (
+        _matches(cluster, _translated(volume, required, plugin.zone_key)) if _has_zone(volume, required) else plain
+    )
     return (migrated & translated) | (~migrated & plain)
 
 
@@ -92,7 +99,9 @@ def _translated(volume: PersistentVolume, required: NodeSelector | None, driver_
             _with(
                 term,
                 [
-                    NodeSelectorRequirement(key=renamed.get(given.key, given.key), operator=given.operator, values=given.values)
+                    NodeSelectorRequirement(
+                        key=renamed.get(given.key, given.key), operator=given.operator, values=given.values
+                    )
                     for given in term.match_expressions
                 ],
             )
@@ -154,7 +163,9 @@ def _fits(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
 def _is_reserved_for(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
     reference, meta = volume.spec.claim_ref, claim.metadata
     return (
-        reference is not None and (reference.namespace, reference.name) == (meta.namespace, meta.name) and reference.uid in ("", meta.uid)
+        reference is not None
+        and (reference.namespace, reference.name) == (meta.namespace, meta.name)
+        and reference.uid in ("", meta.uid)
     )
 
 
@@ -201,11 +212,16 @@ def _enough_capacity(cluster: Cluster, storage_class: StorageClass, claim: Persi
     return everywhere(cluster.nodes) if offers is None else _any(cluster, (nodes for _, nodes in offers))
 
 
-def capacities(cluster: Cluster, storage_class: StorageClass, claim: PersistentVolumeClaim) -> list[tuple[CSIStorageCapacity, Mask]] | None:
-    """What the class's driver reports to be free, where it is enough for the claim, and on which nodes; None where nothing is asked."""
+def capacities(
+    cluster: Cluster, storage_class: StorageClass, claim: PersistentVolumeClaim
+) -> list[tuple[CSIStorageCapacity, Mask]] | None:
+    """What the class's driver reports to be free, where it is enough for the claim, and on which nodes; None where
+    nothing is asked.
+    """
     wanted = claim.spec.resources.requests
     reports = any(
-        driver.metadata.name == storage_class.provisioner and driver.spec.storage_capacity for driver in cluster.objects.csi_drivers
+        driver.metadata.name == storage_class.provisioner and driver.spec.storage_capacity
+        for driver in cluster.objects.csi_drivers
     )
     if "storage" not in wanted or not reports:
         return None

@@ -12,8 +12,8 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from kubespread.kube.objects import Pod
-from kubespread.kube.volumes import Volume
+from kubespread.kube.api.core import Pod
+from kubespread.kube.api.volumes import Volume
 from kubespread.scheduler.cluster.change import Moves
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.kinds import KindJudgement
@@ -23,7 +23,10 @@ from kubespread.scheduler.plugin import SKIP, Code, Counted, State, Status, Verd
 NO_DISK = Status(Code.UNSCHEDULABLE, ("node(s) had no available disk",))
 IN_USE = Status(
     Code.UNSCHEDULABLE,
-    ("node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod",),
+    (
+        "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by "
+        "another pod",
+    ),
 )
 
 
@@ -46,14 +49,17 @@ class VolumeRestrictions:
 
 
 class VolumeRestrictionsState(Counted):
-    """``exclusive`` are the claims, by namespace and name, that one pod may use; in use anywhere, they are in use everywhere."""
+    """``exclusive`` are the claims, by namespace and name, that one pod may use; in use anywhere, they are in use
+    everywhere.
+    """
 
     def __init__(self, cluster: Cluster, disks: Sequence[Volume], exclusive: frozenset[tuple[str, str]]) -> None:
         self._kinds = cluster.kinds
         self._exclusive = exclusive
         self._names = frozenset(name for _, name in exclusive)
         self._holds_disk = KindJudgement(
-            cluster.kinds, lambda kind: any(_same_disk(wanted, used) for wanted in disks for used in kind.inline_volumes)
+            cluster.kinds,
+            lambda kind: any(_same_disk(wanted, used) for wanted in disks for used in kind.inline_volumes),
         )
         self._uses_claim = KindJudgement(cluster.kinds, lambda kind: not exclusive.isdisjoint(kind.claims))
         self._watches_disks = bool(disks)
@@ -92,7 +98,10 @@ class VolumeRestrictionsState(Counted):
 
 
 def _is_exclusive_disk(volume: Volume) -> bool:
-    return any(disk is not None for disk in (volume.gce_persistent_disk, volume.aws_elastic_block_store, volume.iscsi, volume.rbd))
+    return any(
+        disk is not None
+        for disk in (volume.gce_persistent_disk, volume.aws_elastic_block_store, volume.iscsi, volume.rbd)
+    )
 
 
 def _same_disk(wanted: Volume, used: Volume) -> bool:

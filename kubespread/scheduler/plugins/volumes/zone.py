@@ -11,8 +11,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from kubespread.kube.objects import Pod
-from kubespread.kube.storage import PersistentVolume, PersistentVolumeClaim
+from kubespread.kube.api.core import Pod
+from kubespread.kube.api.storage import PersistentVolume, PersistentVolumeClaim
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Mask
 from kubespread.scheduler.cluster.storage_index import WAIT_FOR_FIRST_CONSUMER, storage_class_name
@@ -86,7 +86,9 @@ class VolumeZoneState(Fixed):
     wanted: list[tuple[str, frozenset[str]]]
 
     def filter(self) -> Verdicts:
-        """Nodes without any topology label pass; a beta label of the volume also admits the general label of the node."""
+        """Nodes without any topology label pass; a beta label of the volume also admits the general
+        label of the node.
+        """
         labelled = np.zeros(len(self.cluster), dtype=np.bool_)
         for key in TOPOLOGY_LABELS:
             labelled |= self.cluster.nodes.label(key).present

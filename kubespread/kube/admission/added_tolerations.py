@@ -1,0 +1,63 @@
+"""Tolerations that admission adds to a pod: those of its runtime class, and five minutes for nodes that are not
+reachable.
+
+Source of the rules: the DefaultTolerationSeconds and RuntimeClass admission plugins of Kubernetes 1.36, and
+k8s.io/kubernetes/pkg/util/tolerations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf
+
+from kubespread.kube.api.core import Pod, Toleration
+
+_SECONDS = 300
+_UNREACHABLE = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
+
+
+def tolerate_for_a_while(pod: Pod) -> None:
+    """DefaultTolerationSeconds: each of the two taints that nothing in the pod covers is tolerated for 300 s.
+
+    Whether a toleration covers one is told by its key and its effect alone; operator and value are not looked at.
+    """
+    given = pod.spec.tolerations
+    added = [
+        Toleration(key=key, operator="Exists", effect="NoExecute", toleration_seconds=_SECONDS)
+        for key in _UNREACHABLE
+        if not any(each.key in (key, "") and each.effect in ("NoExecute", "") for each in given)
+    ]
+    pod.spec.tolerations = [*given, *added]
+
+
+def merged(first: Sequence[Toleration], second: Sequence[Toleration]) -> list[Toleration]:
+    """Both, without those that another one makes superfluous."""
+    together = [*first, *second]
+    kept: list[Toleration] = []
+    for position, each in enumerate(together):
+        if any(_covers(other, each) for other in kept):
+            continue
+        if any(other != each and _covers(other, each) for other in together[position + 1 :]):
+            continue
+        kept.append(each)
+    return kept
+
+
+def _covers(wide: Toleration, narrow: Toleration) -> bool:
+    """Whether whatever ``narrow`` tolerates, ``wide`` does too, as far as Kubernetes looks."""
+    if wide == narrow:
+        return True
+    if wide.key != narrow.key and (wide.key or wide.operator != "Exists"):
+        return False
+    if wide.effect not in (narrow.effect, ""):
+        return False
+    if wide.effect == "NoExecute" and _seconds(narrow) > _seconds(wide):
+        return False
+    if wide.operator == "Exists":
+        return True
+    # Kubernetes compares the narrow one's operator as it is written, though an absent one means the same.
+    return wide.operator in ("Equal", "") and narrow.operator == "Equal" and wide.value == narrow.value
+
+
+def _seconds(toleration: Toleration) -> float:
+    return inf if toleration.toleration_seconds is None else toleration.toleration_seconds

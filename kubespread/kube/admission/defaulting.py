@@ -1,0 +1,113 @@
+"""What the API server does to an object before anyone reads it: defaulting, and mutation when a pod is created.
+
+Source of the rules: k8s.io/kubernetes/pkg/apis/core/v1/defaults.go and the create strategy of pods (Kubernetes 1.36).
+Defaulting changes the objects it is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from kubespread.kube.api.annotations import DEFAULT_CLASS
+from kubespread.kube.api.cluster_objects import ClusterObjects
+from kubespread.kube.api.core import Node, Pod, ResourceRequirements
+from kubespread.kube.api.meta import ApiObject, LabelSelector, LabelSelectorRequirement
+from kubespread.kube.api.storage import PersistentVolumeClaim, StorageClass
+from kubespread.kube.pod_requests import HUGEPAGES_PREFIX, amounts, container_total, is_pod_level_resource
+
+DEFAULT_SCHEDULER = "default-scheduler"
+DEFAULT_NAMESPACE = "default"
+
+
+def default_node(node: Node) -> None:
+    """A node that does not say what it can allocate offers its capacity; a partial list stays partial."""
+    if not node.status.allocatable:
+        node.status.allocatable = node.status.capacity
+
+
+def default_cluster_objects(objects: ClusterObjects) -> None:
+    """API defaulting of everything else: namespaces, the label every Namespace carries, binding and volume modes."""
+    namespaced: tuple[ApiObject, ...] = (
+        *objects.services, *objects.replication_controllers, *objects.replica_sets, *objects.stateful_sets,
+        *objects.persistent_volume_claims, *objects.csi_storage_capacities, *objects.pod_disruption_budgets,
+        *objects.limit_ranges, *objects.resource_quotas, *objects.resource_claims, *objects.deployments,
+        *objects.daemon_sets, *objects.jobs, *objects.cron_jobs,
+    )  # fmt: skip
+    for found in namespaced:
+        found.metadata.namespace = found.metadata.namespace or DEFAULT_NAMESPACE
+    for namespace in objects.namespaces:
+        namespace.metadata.labels["kubernetes.io/metadata.name"] = namespace.metadata.name
+    for storage_class in objects.storage_classes:
+        storage_class.volume_binding_mode = storage_class.volume_binding_mode or "Immediate"
+    for volume in objects.persistent_volumes:
+        volume.spec.volume_mode = volume.spec.volume_mode or "Filesystem"
+    for claim in objects.persistent_volume_claims:
+        claim.spec.volume_mode = claim.spec.volume_mode or "Filesystem"
+
+
+def default_storage_class(claim: PersistentVolumeClaim, classes: Sequence[StorageClass]) -> None:
+    """DefaultStorageClass: a claim without a class gets the default one, of several the smallest name."""
+    default = [
+        found.metadata.name
+        for found in classes
+        if any(found.metadata.annotations.get(key) == "true" for key in DEFAULT_CLASS)
+    ]
+    if claim.spec.storage_class_name is None and default:
+        claim.spec.storage_class_name = min(default)
+
+
+def default_pod(pod: Pod) -> None:
+    """API defaulting of a Pod, as far as scheduling reads the result. Applying it again changes nothing."""
+    spec = pod.spec
+    pod.metadata.namespace = pod.metadata.namespace or DEFAULT_NAMESPACE
+    spec.scheduler_name = spec.scheduler_name or DEFAULT_SCHEDULER
+    spec.restart_policy = spec.restart_policy or "Always"
+    for containers in (spec.containers, spec.init_containers):
+        for container in containers:
+            resources = container.resources
+            if resources.limits:
+                resources.requests = {**resources.limits, **resources.requests}
+            for port in container.ports:
+                port.protocol = port.protocol or "TCP"
+                if spec.host_network:
+                    port.host_port = port.host_port or port.container_port
+    if spec.resources is not None:
+        _default_pod_level_resources(pod, spec.resources)
+
+
+def _default_pod_level_resources(pod: Pod, resources: ResourceRequirements) -> None:
+    if not (resources.limits or resources.requests):
+        return
+    for name, limit in container_total(pod, "limits").items():
+        if name.startswith(HUGEPAGES_PREFIX) and name not in resources.requests and name not in resources.limits:
+            resources.limits[name] = str(limit)
+    if not resources.limits:
+        return
+    for name, request in container_total(pod, "requests").items():
+        if name in ("cpu", "memory"):
+            resources.requests.setdefault(name, str(request))
+    for name, amount in amounts(resources.limits).items():
+        if is_pod_level_resource(name):
+            resources.requests.setdefault(name, str(amount))
+
+
+def merge_label_keys(pod: Pod) -> None:
+    """Write matchLabelKeys and mismatchLabelKeys into the selectors beside them, as the API server does at creation.
+
+    Only keys the pod's labels contain, only where there is a selector; pod templates and stored pods are left alone.
+    """
+    labels = pod.metadata.labels
+    for constraint in pod.spec.topology_spread_constraints:
+        _merge(constraint.label_selector, constraint.match_label_keys, "In", labels)
+    for term in pod.spec.affinity.pod_terms if pod.spec.affinity is not None else ():
+        _merge(term.label_selector, term.match_label_keys, "In", labels)
+        _merge(term.label_selector, term.mismatch_label_keys, "NotIn", labels)
+
+
+def _merge(selector: LabelSelector | None, keys: Iterable[str], operator: str, labels: dict[str, str]) -> None:
+    if selector is None:
+        return
+    added = [
+        LabelSelectorRequirement(key=key, operator=operator, values=[labels[key]]) for key in keys if key in labels
+    ]
+    selector.match_expressions = [*selector.match_expressions, *added]

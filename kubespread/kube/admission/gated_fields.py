@@ -1,0 +1,107 @@
+"""Fields an API server removes, or a scheduler passes over, when the feature gate they need is off.
+
+Source of the table: the releases' dropDisabledFields (pkg/api/pod/util.go).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from msgspec.structs import fields, replace
+
+from kubespread.kube.api.core import Pod
+from kubespread.kube.api.meta import KubeObject
+from kubespread.kube.versions import KubeVersion
+
+_SPEC = {
+    "topologySpreadConstraints": "EvenPodsSpread",
+    "schedulingGates": "PodSchedulingReadiness",
+    "resources": "PodLevelResources",
+    "hostUsers": "UserNamespacesSupport",
+}
+_CONSTRAINT = {
+    "minDomains": "MinDomainsInPodTopologySpread",
+    "nodeAffinityPolicy": "NodeInclusionPolicyInPodTopologySpread",
+    "nodeTaintsPolicy": "NodeInclusionPolicyInPodTopologySpread",
+    "matchLabelKeys": "MatchLabelKeysInPodTopologySpread",
+}
+_TERM = {
+    "matchLabelKeys": "MatchLabelKeysInPodAffinity",
+    "mismatchLabelKeys": "MatchLabelKeysInPodAffinity",
+    "namespaceSelector": "PodAffinityNamespaceSelector",
+}
+_CONTAINER = {"restartPolicyRules": "ContainerRestartRules"}
+_INIT_CONTAINER = {"restartPolicy": "SidecarContainers", **_CONTAINER}
+
+# Part of the pod and field there that its requests are worked out from, and the gate without which they are not.
+_COUNTED = (
+    (("spec", "resources"), "PodLevelResources"),
+    (("status", "container_statuses"), "InPlacePodVerticalScaling"),
+    (("status", "init_container_statuses"), "InPlacePodVerticalScalingInitContainers"),
+    (("status", "resources"), "InPlacePodLevelResourcesVerticalScaling"),
+    (("status", "allocated_resources"), "InPlacePodLevelResourcesVerticalScaling"),
+)
+
+
+def drop_fields(pod: Pod, version: KubeVersion) -> list[str]:
+    """Remove what an API server of this version would not store, and say what that was."""
+    return [f"{field} is dropped: {_why(gate, version)}" for field, gate in _drop(pod, version)]
+
+
+def as_counted(pods: Sequence[Pod], version: KubeVersion) -> Sequence[Pod]:
+    """The pods of a cluster as a scheduler of this version counts what they request: the same ones where no gate is
+    off.
+    """
+    off = [field for field, gate in _COUNTED if version.lacks(gate)]
+    return tuple(_without(pod, off) for pod in pods) if off else pods
+
+
+def _without(pod: Pod, paths: Sequence[tuple[str, str]]) -> Pod:
+    """A copy of ``pod`` without the parts at ``paths``, since its parts are shared with others; itself where it has
+    none of them.
+    """
+    counted = pod
+    for part, field in paths:
+        target = getattr(counted, part)
+        unset = getattr(type(target)(), field)
+        if getattr(target, field) != unset:
+            counted = replace(counted, **{part: replace(target, **{field: unset})})
+    return counted
+
+
+def _why(gate: str, version: KubeVersion) -> str:
+    if gate in version.changed_gates:
+        return f"feature gate {gate} is off"
+    return f"Kubernetes {version} does not have it"
+
+
+def _drop(pod: Pod, version: KubeVersion) -> Iterator[tuple[str, str]]:
+    """Each field dropped, and the gate it needs."""
+    spec = pod.spec
+    for field in _reset(spec, _SPEC, version):
+        yield f"spec.{field}", _SPEC[field]
+    for position, constraint in enumerate(spec.topology_spread_constraints):
+        for field in _reset(constraint, _CONSTRAINT, version):
+            yield f"spec.topologySpreadConstraints[{position}].{field}", _CONSTRAINT[field]
+    for term in spec.affinity.pod_terms if spec.affinity is not None else ():
+        for field in _reset(term, _TERM, version):
+            yield f"{field} of a term for {term.topology_key} in spec.affinity", _TERM[field]
+    for position, container in enumerate(spec.containers):
+        for field in _reset(container, _CONTAINER, version):
+            yield f"spec.containers[{position}].{field}", _CONTAINER[field]
+    for position, container in enumerate(spec.init_containers):
+        for field in _reset(container, _INIT_CONTAINER, version):
+            yield f"spec.initContainers[{position}].{field}", _INIT_CONTAINER[field]
+
+
+def _reset(target: KubeObject, gates: Mapping[str, str], version: KubeVersion) -> Iterator[str]:
+    """Set the fields whose gate is off to what an empty object has, and name those that were not so already."""
+    empty = type(target)()
+    for field in fields(target):
+        gate = gates.get(field.encode_name)
+        if gate is None or version.has(gate):
+            continue
+        unset = getattr(empty, field.name)
+        if getattr(target, field.name) != unset:
+            setattr(target, field.name, unset)
+            yield field.encode_name

@@ -1,0 +1,125 @@
+"""LimitRanges: the defaults they give containers, and the minima, maxima and ratios they hold pods to.
+
+Source of the rules: the LimitRanger admission plugin of Kubernetes 1.36.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubespread.kube.api.cluster_objects import LimitRange, LimitRangeItem
+from kubespread.kube.api.core import Container, Pod
+from kubespread.kube.api.meta import ResourceList
+from kubespread.kube.pod_requests import Amounts, amounts, container_total, is_pod_level_resource
+from kubespread.kube.quantity import INT64_MAX, ZERO, Quantity
+
+_MAX_MILLI_VALUE = INT64_MAX // 1000
+
+
+def fill(pod: Pod, limit_range: LimitRange) -> Iterator[str]:
+    """Give every container the requests and limits it lacks, and say so."""
+    limits: ResourceList = {}
+    requests: ResourceList = {}
+    for item in limit_range.spec.limits:
+        if item.type == "Container":
+            defaults = _item_defaults(item)
+            limits |= defaults[0]
+            requests |= defaults[1]
+    for container in (*pod.spec.containers, *pod.spec.init_containers):
+        changed = [*_fill(container, "limits", limits), *_fill(container, "requests", requests)]
+        if changed:
+            yield f"LimitRange {limit_range.metadata.name}: container {container.name} gets {', '.join(changed)}"
+
+
+def _item_defaults(item: LimitRangeItem) -> tuple[ResourceList, ResourceList]:
+    """API defaulting of an item: a maximum implies a default limit, which implies a default request, as
+    does a minimum.
+    """
+    limits = {**item.max, **item.default}
+    return limits, {**item.min, **limits, **item.default_request}
+
+
+def _fill(container: Container, kind: str, defaults: ResourceList) -> list[str]:
+    given: ResourceList = getattr(container.resources, kind)
+    missing = {name: amount for name, amount in defaults.items() if name not in given}
+    if missing:
+        setattr(container.resources, kind, {**given, **missing})
+    return [f"{kind}.{name} {amount}" for name, amount in sorted(missing.items())]
+
+
+def refusal(pod: Pod, limit_range: LimitRange) -> str | None:
+    """Everything of ``pod`` that breaks the range, in LimitRanger's words; each said once, as Go's aggregates do."""
+    broken = list(dict.fromkeys(_broken(pod, limit_range)))
+    if len(broken) < 2:
+        return broken[0] if broken else None
+    return f"[{', '.join(broken)}]"
+
+
+def _broken(pod: Pod, limit_range: LimitRange) -> Iterator[str]:
+    for item in limit_range.spec.limits:
+        if item.type == "Container":
+            for container in (*pod.spec.containers, *pod.spec.init_containers):
+                yield from _faults(item, amounts(container.resources.requests), amounts(container.resources.limits))
+        elif item.type == "Pod":
+            yield from _faults(item, _pod_total(pod, "requests"), _pod_total(pod, "limits"))
+
+
+def _pod_total(pod: Pod, kind: str) -> Amounts:
+    """Containers summed as the scheduler does, pod-level resources instead where they are given;
+    overhead is left out.
+    """
+    own: ResourceList = getattr(pod.spec.resources, kind) if pod.spec.resources is not None else {}
+    return container_total(pod, kind) | {
+        name: amount for name, amount in amounts(own).items() if is_pod_level_resource(name)
+    }
+
+
+def _faults(item: LimitRangeItem, requests: Amounts, limits: Amounts) -> Iterator[str]:
+    # Go walks maps here, in no order; names in order are as good as any.
+    for bounds, check in ((item.min, _minimum), (item.max, _maximum), (item.max_limit_request_ratio, _ratio)):
+        for name, bound in sorted(amounts(bounds).items()):
+            if fault := check(bound, requests.get(name), limits.get(name)):
+                yield fault.format(name=name, type=item.type, bound=bound)
+
+
+def _minimum(bound: Quantity, request: Quantity | None, limit: Quantity | None) -> str | None:
+    text = "minimum {name} usage per {type} is {bound}"
+    requested, limited, enforced = _comparable(request, limit, bound)
+    if request is None:
+        return f"{text}.  No request is specified"
+    if requested < enforced:
+        return f"{text}, but request is {request}"
+    return f"{text}, but limit is {limit}" if limit is not None and limited < enforced else None
+
+
+def _maximum(bound: Quantity, request: Quantity | None, limit: Quantity | None) -> str | None:
+    text = "maximum {name} usage per {type} is {bound}"
+    requested, limited, enforced = _comparable(request, limit, bound)
+    if limit is None:
+        return f"{text}.  No limit is specified"
+    if limited > enforced:
+        return f"{text}, but limit is {limit}"
+    return f"{text}, but request is {request}" if request is not None and requested > enforced else None
+
+
+def _ratio(bound: Quantity, request: Quantity | None, limit: Quantity | None) -> str | None:
+    text = "{name} max limit to request ratio per {type} is {bound}"
+    requested, limited, _ = _comparable(request, limit, bound)
+    if not requested:
+        return f"{text}, but no request is specified or request is 0"
+    if not limited:
+        return f"{text}, but no limit is specified or limit is 0"
+    ratio = float(limited) / float(requested)
+    if bound.value <= _MAX_MILLI_VALUE:
+        exceeded = ratio * 1000 > float(bound.milli_value)
+    else:
+        exceeded = ratio > float(bound.value)
+    return f"{text}, but provided ratio is {ratio:f}" if exceeded else None
+
+
+def _comparable(request: Quantity | None, limit: Quantity | None, bound: Quantity) -> tuple[int, int, int]:
+    """All three in thousandths, unless one would be beyond int64 then: in whole units. Nothing counts as 0."""
+    requested, limited = request or ZERO, limit or ZERO
+    if max(requested.value, limited.value, bound.value) <= _MAX_MILLI_VALUE:
+        return requested.milli_value, limited.milli_value, bound.milli_value
+    return requested.value, limited.value, bound.value

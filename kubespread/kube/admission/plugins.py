@@ -1,0 +1,172 @@
+"""Admission with the objects the snapshot holds: what it changes of a pod, and what it refuses.
+
+Source of the rules: the LimitRanger, PodNodeSelector, Priority, DefaultTolerationSeconds, RuntimeClass and
+ResourceQuota admission plugins of Kubernetes 1.36.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kubespread.kube.admission.added_tolerations import merged, tolerate_for_a_while
+from kubespread.kube.admission.limit_ranges import fill, refusal
+from kubespread.kube.admission.quota import allowance
+from kubespread.kube.api.annotations import NODE_SELECTOR
+from kubespread.kube.api.cluster_objects import ClusterObjects, LimitRange, PriorityClass, RuntimeClass
+from kubespread.kube.api.core import Pod, Toleration
+from kubespread.kube.api.meta import ResourceList
+from kubespread.kube.pod_requests import amounts
+
+_PREEMPTING = "PreemptLowerPriority"
+_BUILT_IN_PRIORITIES = {"system-cluster-critical": 2_000_000_000, "system-node-critical": 2_000_001_000}
+
+
+@dataclass(frozen=True, slots=True)
+class AdmissionPlugins:
+    """Which of the API server's admission plugins a pod goes through when it is created."""
+
+    enabled: bool = True
+    """False: none of them."""
+    default_toleration_seconds: bool = True
+    """On in every cluster unless it is switched off."""
+    pod_node_selector: bool = False
+    """Off in every cluster unless it is switched on."""
+    resource_quota: bool = True
+    """False where whoever asks counts the pods himself."""
+
+
+class ForbiddenError(Exception):
+    """An admission plugin refuses the pod; the text is its own."""
+
+
+def admit_with(pod: Pod, objects: ClusterObjects, plugins: AdmissionPlugins) -> list[str]:
+    """Apply what the cluster's admission would change, in the order of its plugins, and say so. Raises ForbiddenError.
+
+    ``pod`` is defaulted already. A pod that has a uid went through all this when it was stored.
+    """
+    if pod.metadata.uid or not plugins.enabled:
+        return []
+    said = [line for found in _limit_ranges(pod, objects) for line in fill(pod, found)]
+    if plugins.pod_node_selector:
+        said += _node_selector(pod, objects)
+    said += _priority(pod, objects)
+    if plugins.default_toleration_seconds:
+        tolerate_for_a_while(pod)
+    said += _runtime_class(pod, objects)
+    return said
+
+
+def validate_with(pod: Pod, objects: ClusterObjects, plugins: AdmissionPlugins) -> None:
+    """What admission plugins look at once the API server has found the pod valid. Raises ForbiddenError."""
+    if pod.metadata.uid or not plugins.enabled:
+        return
+    for limit_range in _limit_ranges(pod, objects):
+        if broken := refusal(pod, limit_range):
+            raise ForbiddenError(broken)
+    name = pod.spec.runtime_class_name
+    found = _runtime_class_named(name, objects) if name else None
+    if pod.spec.overhead and (not name or (found is not None and found.overhead is None)):
+        raise ForbiddenError("pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead")
+    if plugins.resource_quota and (allowed := allowance(pod, objects.resource_quotas)).copies == 0:
+        raise ForbiddenError(allowed.refusal)
+
+
+def _limit_ranges(pod: Pod, objects: ClusterObjects) -> list[LimitRange]:
+    return [found for found in objects.limit_ranges if found.metadata.namespace == pod.metadata.namespace]
+
+
+def _node_selector(pod: Pod, objects: ClusterObjects) -> Iterator[str]:
+    namespace = next((found for found in objects.namespaces if found.metadata.name == pod.metadata.namespace), None)
+    text = namespace.metadata.annotations.get(NODE_SELECTOR) if namespace is not None else None
+    if not text:
+        return
+    wanted = {
+        key.strip(): value.strip() for key, _, value in (part.partition("=") for part in text.split(",")) if key.strip()
+    }
+    if any(pod.spec.node_selector.get(key, value) != value for key, value in wanted.items()):
+        raise ForbiddenError("pod node label selector conflicts with its namespace node label selector")
+    added = {key: value for key, value in wanted.items() if key not in pod.spec.node_selector}
+    if added:
+        pod.spec.node_selector = {**pod.spec.node_selector, **added}
+        yield (
+            f"Namespace {pod.metadata.namespace}: nodeSelector "
+            f"{', '.join(f'{key}={value}' for key, value in sorted(added.items()))}"
+        )
+
+
+def _priority(pod: Pod, objects: ClusterObjects) -> Iterator[str]:
+    """The class's priority; a class that was not listed leaves the pod as it is, since nothing is known about it."""
+    spec, known = pod.spec, objects.knows(PriorityClass)
+    name, priority, policy = spec.priority_class_name, 0, ""
+    if name in _BUILT_IN_PRIORITIES:
+        priority = _BUILT_IN_PRIORITIES[name]
+    else:
+        classes = objects.priority_classes
+        default = min((found for found in classes if found.global_default), key=lambda found: found.value, default=None)
+        found = next((each for each in classes if each.metadata.name == name), None) if name else default
+        if found is not None:
+            name, priority, policy = found.metadata.name, found.value, found.preemption_policy
+        elif not known:
+            return
+        elif name:
+            raise ForbiddenError(f"no PriorityClass with name {name} was found")
+    policy = policy or _PREEMPTING
+    if spec.priority not in (None, priority):
+        computed = f"priority admission controller computed {priority} from the given PriorityClass name"
+        raise ForbiddenError(
+            f"the integer value of priority ({spec.priority}) must not be provided in pod spec; {computed}"
+        )
+    if spec.preemption_policy not in (None, policy):
+        computed = f"priority admission controller computed {policy} from the given PriorityClass name"
+        given = f"the string value of PreemptionPolicy ({spec.preemption_policy}) must not be provided in pod spec"
+        raise ForbiddenError(f"{given}; {computed}")
+    if spec.priority is None and name:
+        yield f"PriorityClass {name}: priority {priority}"
+    spec.priority_class_name, spec.priority, spec.preemption_policy = name, priority, policy
+
+
+def _runtime_class_named(name: str, objects: ClusterObjects) -> RuntimeClass | None:
+    """None where nothing is known about it. Raises ForbiddenError where it is known that there is none."""
+    found = next((each for each in objects.runtime_classes if each.metadata.name == name), None)
+    if found is None and objects.knows(RuntimeClass):
+        raise ForbiddenError(f'pod rejected: RuntimeClass "{name}" not found')
+    return found
+
+
+def _runtime_class(pod: Pod, objects: ClusterObjects) -> Iterator[str]:
+    name = pod.spec.runtime_class_name
+    found = _runtime_class_named(name, objects) if name else None
+    if found is None:
+        return
+    if found.overhead is not None:
+        overhead = found.overhead.pod_fixed
+        if pod.spec.overhead and _nano(pod.spec.overhead) != _nano(overhead):
+            raise ForbiddenError("pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead")
+        pod.spec.overhead = overhead
+        yield f"RuntimeClass {name}: overhead {', '.join(f'{key} {value}' for key, value in sorted(overhead.items()))}"
+    if found.scheduling is None:
+        return
+    for key, value in sorted(found.scheduling.node_selector.items()):
+        if pod.spec.node_selector.get(key, value) != value:
+            theirs = f"pod.spec.nodeSelector[{key}] = {pod.spec.node_selector[key]}"
+            raise ForbiddenError(f"conflict: runtimeClass.scheduling.nodeSelector[{key}] = {value}; {theirs}")
+    if found.scheduling.node_selector:
+        pod.spec.node_selector = {**pod.spec.node_selector, **found.scheduling.node_selector}
+        yield (
+            f"RuntimeClass {name}: nodeSelector "
+            f"{', '.join(f'{k}={v}' for k, v in sorted(found.scheduling.node_selector.items()))}"
+        )
+    if found.scheduling.tolerations:
+        pod.spec.tolerations = merged(pod.spec.tolerations, found.scheduling.tolerations)
+        yield f"RuntimeClass {name}: tolerations {', '.join(map(_toleration, found.scheduling.tolerations))}"
+
+
+def _nano(resources: ResourceList) -> dict[str, int]:
+    """Quantities are equal by value, however they are written."""
+    return {name: amount.nano for name, amount in amounts(resources).items()}
+
+
+def _toleration(toleration: Toleration) -> str:
+    value = f"={toleration.value}" if toleration.value else ""
+    return f"{toleration.key or '(any)'}{value}:{toleration.effect or '(any)'}"

@@ -1,0 +1,1 @@
+"""Kubernetes' object types, how they are read, and the table of kinds."""

@@ -1,0 +1,246 @@
+"""Everything besides nodes and pods that scheduling reads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from dataclasses import field as field_of
+
+from msgspec import field
+
+from kubespread.kube.admission.webhooks import (
+    MutatingAdmissionPolicy,
+    MutatingWebhookConfiguration,
+    ValidatingAdmissionPolicy,
+    ValidatingWebhookConfiguration,
+)
+from kubespread.kube.api.core import Toleration
+from kubespread.kube.api.devices import DeviceClass, ResourceClaim
+from kubespread.kube.api.meta import ApiObject, Int32, KubeObject, LabelSelector, ResourceList, StringMap
+from kubespread.kube.api.storage import (
+    CSIDriver,
+    CSINode,
+    CSIStorageCapacity,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    StorageClass,
+    VolumeAttachment,
+)
+from kubespread.kube.api.workloads import (
+    CronJob,
+    DaemonSet,
+    Deployment,
+    Job,
+    ReplicaSet,
+    ReplicationController,
+    StatefulSet,
+)
+
+
+class ServiceSpec(KubeObject):
+    selector: StringMap | None = None
+
+
+class Service(ApiObject):
+    spec: ServiceSpec = field(default_factory=ServiceSpec)
+
+
+class Namespace(ApiObject):
+    pass
+
+
+class PodDisruptionBudgetSpec(KubeObject):
+    selector: LabelSelector | None = None
+
+
+class PodDisruptionBudgetStatus(KubeObject):
+    disruptions_allowed: Int32 = 0
+    disrupted_pods: dict[str, str] = field(default_factory=dict)
+
+
+class PodDisruptionBudget(ApiObject):
+    spec: PodDisruptionBudgetSpec = field(default_factory=PodDisruptionBudgetSpec)
+    status: PodDisruptionBudgetStatus = field(default_factory=PodDisruptionBudgetStatus)
+
+
+class PriorityClass(ApiObject):
+    value: Int32 = 0
+    global_default: bool = False
+    preemption_policy: str = ""
+
+
+class LimitRangeItem(KubeObject):
+    type: str = ""
+    max: ResourceList = field(default_factory=dict)
+    min: ResourceList = field(default_factory=dict)
+    default: ResourceList = field(default_factory=dict)
+    default_request: ResourceList = field(default_factory=dict)
+    max_limit_request_ratio: ResourceList = field(default_factory=dict)
+
+
+class LimitRangeSpec(KubeObject):
+    limits: list[LimitRangeItem] = field(default_factory=list)
+
+
+class LimitRange(ApiObject):
+    spec: LimitRangeSpec = field(default_factory=LimitRangeSpec)
+
+
+class ScopedResourceSelectorRequirement(KubeObject):
+    scope_name: str = ""
+    operator: str = ""
+    values: list[str] = field(default_factory=list)
+
+
+class ScopeSelector(KubeObject):
+    match_expressions: list[ScopedResourceSelectorRequirement] = field(default_factory=list)
+
+
+class ResourceQuotaSpec(KubeObject):
+    hard: ResourceList = field(default_factory=dict)
+    scopes: list[str] = field(default_factory=list)
+    scope_selector: ScopeSelector | None = None
+
+
+class ResourceQuotaStatus(KubeObject):
+    hard: ResourceList = field(default_factory=dict)
+    used: ResourceList = field(default_factory=dict)
+
+
+class ResourceQuota(ApiObject):
+    spec: ResourceQuotaSpec = field(default_factory=ResourceQuotaSpec)
+    status: ResourceQuotaStatus = field(default_factory=ResourceQuotaStatus)
+
+
+class Overhead(KubeObject):
+    pod_fixed: ResourceList = field(default_factory=dict)
+
+
+class Scheduling(KubeObject):
+    node_selector: StringMap = field(default_factory=dict)
+    tolerations: list[Toleration] = field(default_factory=list)
+
+
+class RuntimeClass(ApiObject):
+    overhead: Overhead | None = None
+    scheduling: Scheduling | None = None
+
+
+class ScaleTarget(KubeObject):
+    """autoscaling's CrossVersionObjectReference."""
+
+    kind: str = ""
+    name: str = ""
+
+
+class HorizontalPodAutoscalerSpec(KubeObject):
+    scale_target_ref: ScaleTarget = field(default_factory=ScaleTarget)
+    min_replicas: Int32 | None = None
+    max_replicas: Int32 = 0
+
+
+class HorizontalPodAutoscaler(ApiObject):
+    spec: HorizontalPodAutoscalerSpec = field(default_factory=HorizontalPodAutoscalerSpec)
+
+
+class PodGroup(ApiObject):
+    """Pods that are scheduled together or not at all. Only that there is one is read."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterObjects:
+    """The objects of one cluster by kind, in the order they were listed."""
+
+    services: tuple[Service, ...] = ()
+    replication_controllers: tuple[ReplicationController, ...] = ()
+    replica_sets: tuple[ReplicaSet, ...] = ()
+    stateful_sets: tuple[StatefulSet, ...] = ()
+    namespaces: tuple[Namespace, ...] = ()
+    persistent_volume_claims: tuple[PersistentVolumeClaim, ...] = ()
+    persistent_volumes: tuple[PersistentVolume, ...] = ()
+    storage_classes: tuple[StorageClass, ...] = ()
+    csi_nodes: tuple[CSINode, ...] = ()
+    csi_drivers: tuple[CSIDriver, ...] = ()
+    csi_storage_capacities: tuple[CSIStorageCapacity, ...] = ()
+    volume_attachments: tuple[VolumeAttachment, ...] = ()
+    pod_disruption_budgets: tuple[PodDisruptionBudget, ...] = ()
+    priority_classes: tuple[PriorityClass, ...] = ()
+    runtime_classes: tuple[RuntimeClass, ...] = ()
+    limit_ranges: tuple[LimitRange, ...] = ()
+    resource_quotas: tuple[ResourceQuota, ...] = ()
+    device_classes: tuple[DeviceClass, ...] = ()
+    resource_claims: tuple[ResourceClaim, ...] = ()
+    deployments: tuple[Deployment, ...] = ()
+    daemon_sets: tuple[DaemonSet, ...] = ()
+    jobs: tuple[Job, ...] = ()
+    cron_jobs: tuple[CronJob, ...] = ()
+    mutating_webhook_configurations: tuple[MutatingWebhookConfiguration, ...] = ()
+    validating_webhook_configurations: tuple[ValidatingWebhookConfiguration, ...] = ()
+    mutating_admission_policies: tuple[MutatingAdmissionPolicy, ...] = ()
+    validating_admission_policies: tuple[ValidatingAdmissionPolicy, ...] = ()
+    horizontal_pod_autoscalers: tuple[HorizontalPodAutoscaler, ...] = ()
+    pod_groups: tuple[PodGroup, ...] = ()
+    listed: frozenset[str] = frozenset()
+    """The kinds of which all objects are here, though there may be none."""
+    partly_known: frozenset[str] = frozenset()
+    """The kinds of which only some are here, those that came with the question; the cluster's own were not read."""
+    unread: Mapping[str, str] = field_of(default_factory=dict)
+    """The kinds that were asked for and not given, and what was said instead."""
+
+    def knows(self, kind: type[ApiObject]) -> bool:
+        """Whether something can be said about objects of ``kind``: some are here, or it is known that
+        there are none.
+        """
+        if kind.__name__ in self.partly_known:
+            return False
+        return kind.__name__ in self.listed or any(getattr(self, name) for cls, name in FIELDS.values() if cls is kind)
+
+
+_REGISTRATION = "admissionregistration.k8s.io/v1"
+
+FIELDS: Mapping[tuple[str, str], tuple[type[ApiObject], str]] = {
+    ("v1", "Service"): (Service, "services"),
+    ("v1", "ReplicationController"): (ReplicationController, "replication_controllers"),
+    ("apps/v1", "ReplicaSet"): (ReplicaSet, "replica_sets"),
+    ("apps/v1", "StatefulSet"): (StatefulSet, "stateful_sets"),
+    ("v1", "Namespace"): (Namespace, "namespaces"),
+    ("v1", "PersistentVolumeClaim"): (PersistentVolumeClaim, "persistent_volume_claims"),
+    ("v1", "PersistentVolume"): (PersistentVolume, "persistent_volumes"),
+    ("storage.k8s.io/v1", "StorageClass"): (StorageClass, "storage_classes"),
+    ("storage.k8s.io/v1", "CSINode"): (CSINode, "csi_nodes"),
+    ("storage.k8s.io/v1", "CSIDriver"): (CSIDriver, "csi_drivers"),
+    ("storage.k8s.io/v1", "CSIStorageCapacity"): (CSIStorageCapacity, "csi_storage_capacities"),
+    ("storage.k8s.io/v1", "VolumeAttachment"): (VolumeAttachment, "volume_attachments"),
+    ("policy/v1", "PodDisruptionBudget"): (PodDisruptionBudget, "pod_disruption_budgets"),
+    ("scheduling.k8s.io/v1", "PriorityClass"): (PriorityClass, "priority_classes"),
+    ("node.k8s.io/v1", "RuntimeClass"): (RuntimeClass, "runtime_classes"),
+    ("v1", "LimitRange"): (LimitRange, "limit_ranges"),
+    ("v1", "ResourceQuota"): (ResourceQuota, "resource_quotas"),
+    ("resource.k8s.io/v1", "DeviceClass"): (DeviceClass, "device_classes"),
+    ("resource.k8s.io/v1", "ResourceClaim"): (ResourceClaim, "resource_claims"),
+    ("apps/v1", "Deployment"): (Deployment, "deployments"),
+    ("apps/v1", "DaemonSet"): (DaemonSet, "daemon_sets"),
+    ("batch/v1", "Job"): (Job, "jobs"),
+    ("batch/v1", "CronJob"): (CronJob, "cron_jobs"),
+    (_REGISTRATION, "MutatingWebhookConfiguration"): (MutatingWebhookConfiguration, "mutating_webhook_configurations"),
+    (_REGISTRATION, "ValidatingWebhookConfiguration"): (
+        ValidatingWebhookConfiguration,
+        "validating_webhook_configurations",
+    ),
+    (_REGISTRATION, "MutatingAdmissionPolicy"): (MutatingAdmissionPolicy, "mutating_admission_policies"),
+    (_REGISTRATION, "ValidatingAdmissionPolicy"): (ValidatingAdmissionPolicy, "validating_admission_policies"),
+    ("autoscaling/v2", "HorizontalPodAutoscaler"): (HorizontalPodAutoscaler, "horizontal_pod_autoscalers"),
+    ("scheduling.k8s.io/v1alpha2", "PodGroup"): (PodGroup, "pod_groups"),
+}
+"""Each kind's type, and the field of ClusterObjects it is kept in."""
+
+OTHER_VERSIONS: Mapping[tuple[str, str], type[ApiObject]] = {
+    ("autoscaling/v1", "HorizontalPodAutoscaler"): HorizontalPodAutoscaler,
+    # Kubernetes 1.37, the coscheduling plugin of kubernetes-sigs/scheduler-plugins now and before, Volcano.
+    ("scheduling.k8s.io/v1alpha3", "PodGroup"): PodGroup,
+    ("scheduling.k8s.io/v1beta1", "PodGroup"): PodGroup,
+    ("scheduling.x-k8s.io/v1alpha1", "PodGroup"): PodGroup,
+    ("scheduling.sigs.k8s.io/v1alpha1", "PodGroup"): PodGroup,
+    ("scheduling.volcano.sh/v1beta1", "PodGroup"): PodGroup,
+}
+"""Kinds by other names than the one they are saved as; what is read of them is the same."""

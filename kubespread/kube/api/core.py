@@ -1,0 +1,229 @@
+"""Nodes and pods, with the fields scheduling reads and no others."""
+
+from __future__ import annotations
+
+from msgspec import field
+
+from kubespread.kube.api.meta import ApiObject, Int32, Int64, KubeObject, LabelSelector, ResourceList, StringMap
+from kubespread.kube.api.node_terms import NodeSelector, NodeSelectorTerm
+from kubespread.kube.api.volumes import Volume
+
+
+class TopologySpreadConstraint(KubeObject):
+    max_skew: Int32 = 0
+    topology_key: str = ""
+    when_unsatisfiable: str = ""
+    label_selector: LabelSelector | None = None
+    match_label_keys: list[str] = field(default_factory=list)
+    min_domains: Int32 | None = None
+    node_affinity_policy: str | None = None
+    node_taints_policy: str | None = None
+
+
+class Toleration(KubeObject):
+    key: str = ""
+    operator: str = ""
+    value: str = ""
+    effect: str = ""
+    toleration_seconds: Int64 | None = None
+
+
+class PreferredSchedulingTerm(KubeObject):
+    weight: Int32 = 0
+    preference: NodeSelectorTerm = field(default_factory=NodeSelectorTerm)
+
+
+class NodeAffinity(KubeObject):
+    required_during_scheduling_ignored_during_execution: NodeSelector | None = None
+    # An empty list is scored with 0 everywhere, an absent one is not scored at all.
+    preferred_during_scheduling_ignored_during_execution: list[PreferredSchedulingTerm] | None = None
+
+
+class PodAffinityTerm(KubeObject):
+    label_selector: LabelSelector | None = None
+    namespaces: list[str] = field(default_factory=list)
+    topology_key: str = ""
+    namespace_selector: LabelSelector | None = None
+    match_label_keys: list[str] = field(default_factory=list)
+    mismatch_label_keys: list[str] = field(default_factory=list)
+
+
+class WeightedPodAffinityTerm(KubeObject):
+    weight: Int32 = 0
+    pod_affinity_term: PodAffinityTerm = field(default_factory=PodAffinityTerm)
+
+
+class PodAffinity(KubeObject):
+    required_during_scheduling_ignored_during_execution: list[PodAffinityTerm] = field(default_factory=list)
+    preferred_during_scheduling_ignored_during_execution: list[WeightedPodAffinityTerm] = field(default_factory=list)
+
+    @property
+    def terms(self) -> list[PodAffinityTerm]:
+        """Preferred and required terms alike."""
+        preferred = [
+            weighted.pod_affinity_term for weighted in self.preferred_during_scheduling_ignored_during_execution
+        ]
+        return preferred + self.required_during_scheduling_ignored_during_execution
+
+
+class PodAntiAffinity(PodAffinity):
+    pass
+
+
+class Affinity(KubeObject):
+    node_affinity: NodeAffinity | None = None
+    pod_affinity: PodAffinity | None = None
+    pod_anti_affinity: PodAntiAffinity | None = None
+
+    @property
+    def pod_terms(self) -> list[PodAffinityTerm]:
+        """Every term of pod affinity and anti-affinity."""
+        return [
+            term for group in (self.pod_affinity, self.pod_anti_affinity) if group is not None for term in group.terms
+        ]
+
+
+class ContainerClaim(KubeObject):
+    """core/v1's ResourceClaim: a container's reference to one of the pod's resource claims."""
+
+    name: str = ""
+    request: str = ""
+
+
+class ResourceRequirements(KubeObject):
+    claims: list[ContainerClaim] = field(default_factory=list)
+    requests: ResourceList = field(default_factory=dict)
+    limits: ResourceList = field(default_factory=dict)
+
+
+class ContainerPort(KubeObject):
+    name: str = ""
+    host_port: Int32 = 0
+    container_port: Int32 = 0
+    protocol: str = ""
+    host_ip: str = field(name="hostIP", default="")
+
+
+class ContainerRestartRule(KubeObject):
+    action: str = ""
+
+
+class Container(KubeObject):
+    name: str = ""
+    image: str = ""
+    restart_policy: str | None = None
+    restart_policy_rules: list[ContainerRestartRule] = field(default_factory=list)
+    ports: list[ContainerPort] = field(default_factory=list)
+    resources: ResourceRequirements = field(default_factory=ResourceRequirements)
+
+
+class PodSchedulingGate(KubeObject):
+    name: str = ""
+
+
+class PodOS(KubeObject):
+    name: str = ""
+
+
+class PodResourceClaim(KubeObject):
+    name: str = ""
+    resource_claim_name: str | None = None
+    resource_claim_template_name: str | None = None
+
+
+class PodSchedulingGroup(KubeObject):
+    pod_group_name: str | None = None
+
+
+class PodSpec(KubeObject):
+    containers: list[Container] = field(default_factory=list)
+    init_containers: list[Container] = field(default_factory=list)
+    volumes: list[Volume] = field(default_factory=list)
+    resources: ResourceRequirements | None = None
+    overhead: ResourceList = field(default_factory=dict)
+    node_name: str = ""
+    node_selector: StringMap = field(default_factory=dict)
+    affinity: Affinity | None = None
+    tolerations: list[Toleration] = field(default_factory=list)
+    topology_spread_constraints: list[TopologySpreadConstraint] = field(default_factory=list)
+    scheduling_gates: list[PodSchedulingGate] = field(default_factory=list)
+    scheduler_name: str = ""
+    restart_policy: str = ""
+    active_deadline_seconds: Int64 | None = None
+    host_network: bool = False
+    host_pid: bool = field(name="hostPID", default=False)
+    host_ipc: bool = field(name="hostIPC", default=False)
+    host_users: bool | None = None
+    priority: Int32 | None = None
+    priority_class_name: str = ""
+    preemption_policy: str | None = None
+    runtime_class_name: str | None = None
+    os: PodOS | None = None
+    resource_claims: list[PodResourceClaim] = field(default_factory=list)
+    scheduling_group: PodSchedulingGroup | None = None
+
+    def forget_unread_volumes(self) -> None:
+        """Drop what only validation reads: of a stored pod, or a stored workload's template, nobody asks it again."""
+        self.volumes = [volume for volume in self.volumes if volume.affects_scheduling]
+        for volume in self.volumes:
+            if volume.ephemeral is not None and volume.ephemeral.volume_claim_template is not None:
+                volume.ephemeral.volume_claim_template.metadata.annotations = {}
+
+
+class ContainerStatus(KubeObject):
+    name: str = ""
+    resources: ResourceRequirements | None = None
+    allocated_resources: ResourceList = field(default_factory=dict)
+
+
+class PodCondition(KubeObject):
+    type: str = ""
+    status: str = ""
+    reason: str = ""
+
+
+class PodStatus(KubeObject):
+    phase: str = ""
+    start_time: str = ""
+    nominated_node_name: str = ""
+    conditions: list[PodCondition] = field(default_factory=list)
+    container_statuses: list[ContainerStatus] = field(default_factory=list)
+    init_container_statuses: list[ContainerStatus] = field(default_factory=list)
+    resources: ResourceRequirements | None = None
+    allocated_resources: ResourceList = field(default_factory=dict)
+
+
+class PodTemplateSpec(ApiObject):
+    spec: PodSpec = field(default_factory=PodSpec)
+
+
+class Pod(PodTemplateSpec):
+    status: PodStatus = field(default_factory=PodStatus)
+
+
+class Taint(KubeObject):
+    key: str = ""
+    value: str = ""
+    effect: str = ""
+
+
+class NodeSpec(KubeObject):
+    unschedulable: bool = False
+    taints: list[Taint] = field(default_factory=list)
+
+
+class ContainerImage(KubeObject):
+    names: list[str] = field(default_factory=list)
+    size_bytes: Int64 = 0
+
+
+class NodeStatus(KubeObject):
+    capacity: ResourceList = field(default_factory=dict)
+    allocatable: ResourceList = field(default_factory=dict)
+    images: list[ContainerImage] = field(default_factory=list)
+    declared_features: list[str] = field(default_factory=list)
+
+
+class Node(ApiObject):
+    spec: NodeSpec = field(default_factory=NodeSpec)
+    status: NodeStatus = field(default_factory=NodeStatus)

@@ -1,0 +1,203 @@
+"""Plain data to typed objects, with the API server's words for what does not fit.
+
+The walk checks a value against the types of `kube.objects`, drops nulls as JSON decoding in Go does, and finds fields
+that Kubernetes does not know. msgspec does the fast decoding of everything that is well formed.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
+
+import msgspec
+
+from kubespread.kube.api.meta import Int32, Int64, KubeObject
+from kubespread.kube.api.unknown_fields import UnknownField, near_miss
+from kubespread.kube.quantity import QuantityError, QuantityText, parse
+
+T = TypeVar("T", bound=KubeObject)
+_PRINTED_BITS = 4096
+_GO_NAMES: dict[Any, str] = {str: "string", bool: "bool", Int32: "int32", Int64: "int64"}
+
+
+class DecodingError(Exception):
+    """A value of the wrong type; the message is the API server's, ``path`` is where the value stands."""
+
+    def __init__(self, message: str, path: str) -> None:
+        super().__init__(message)
+        self.path = path
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where the walk is: the Go struct the field belongs to, its dotted Go path, and the indexed path people read."""
+
+    struct: str
+    go_path: str
+    path: str
+
+    def field(self, struct: str, name: str) -> _Place:
+        join = "." if self.path else ""
+        return _Place(struct, f"{self.go_path}{join}{name}", f"{self.path}{join}{name}")
+
+    def at(self, index: int | str) -> _Place:
+        """Inside a list or a map, which Go's path does not show."""
+        return _Place(self.struct, self.go_path, f"{self.path}[{index}]")
+
+    def mismatch(self, found: str, go_type: str) -> DecodingError:
+        where = f"Go struct field {self.struct}.{self.go_path}" if self.struct else "Go value"
+        return DecodingError(f"json: cannot unmarshal {found} into {where} of type {go_type}", self.path)
+
+
+def decode(data: Any, cls: type[T], path: str = "") -> T:
+    """``data`` as a ``cls``; nulls count as absent. Raises DecodingError, whose path begins with ``path``."""
+    try:
+        return msgspec.convert(data, cls)
+    except (msgspec.ValidationError, RecursionError):
+        # Either a null that Go would skip, or something wrong: the slow walk knows which, and where.
+        clean = _walk(data, cls, _Place("", path, path))
+        return msgspec.convert(clean, cls)
+
+
+def normalized(data: Any, cls: type[KubeObject], path: str = "") -> Any:
+    """``data`` without the nulls Go would skip, every known field of the right type; other fields stay as they are.
+
+    Raises DecodingError for the first value that the API server would not decode, quantities included.
+    """
+    return _walk(data, cls, _Place("", path, path))
+
+
+def unknown_fields(data: Any, cls: type[KubeObject], path: str = "") -> Iterator[UnknownField]:
+    """The fields in ``data`` that a type has neither read nor ignored, in the order they stand."""
+    if not isinstance(data, dict):
+        return
+    fields = _fields(cls)
+    for name, value in data.items():
+        place = f"{path}.{name}" if path else name
+        if name in fields:
+            yield from _unknown_below(value, fields[name], place)
+        elif name not in cls.ignored:
+            meant = near_miss(name, (*fields, *cls.ignored))
+            yield UnknownField(place, f"{place.removesuffix(name)}{meant}" if meant else "")
+
+
+def _unknown_below(value: Any, expected: Any, path: str) -> Iterator[UnknownField]:
+    expected = _without_none(expected)
+    if isinstance(expected, type) and issubclass(expected, KubeObject):
+        yield from unknown_fields(value, expected, path)
+    elif get_origin(expected) is list and isinstance(value, list):
+        (element,) = get_args(expected)
+        for position, item in enumerate(value):
+            yield from _unknown_below(item, element, f"{path}[{position}]")
+
+
+@cache
+def _fields(cls: type[KubeObject]) -> dict[str, Any]:
+    hints = get_type_hints(cls, include_extras=True)
+    return {info.encode_name: hints[info.name] for info in msgspec.structs.fields(cls)}
+
+
+def _without_none(expected: Any) -> Any:
+    if get_origin(expected) in (Union, types.UnionType):
+        return Union[tuple(arg for arg in get_args(expected) if arg is not type(None))]  # noqa: UP007 - built at run time
+    return expected
+
+
+def _walk(value: Any, expected: Any, place: _Place) -> Any:
+    """``value`` without its nulls. ``value`` itself is never null here, except as a list's element or a map's value."""
+    expected = _without_none(expected)
+    if isinstance(expected, type) and issubclass(expected, KubeObject):
+        return _walk_struct({} if value is None else value, expected, place)
+    origin = get_origin(expected)
+    if origin is list:
+        if not isinstance(value, list):
+            raise place.mismatch(_json_type(value), _go_type(expected))
+        (element,) = get_args(expected)
+        return [_walk(item, element, place.at(position)) for position, item in enumerate(value)]
+    if origin is dict:
+        return _walk_map(value, expected, place)
+    if expected is Any:
+        return value
+    if expected == QuantityText:
+        _check_quantity(value, place)
+        return value
+    return _walk_scalar(value, expected, place)
+
+
+def _walk_struct(value: Any, cls: type[KubeObject], place: _Place) -> Any:
+    if not isinstance(value, dict):
+        raise place.mismatch(_json_type(value), f"v1.{cls.__name__}")
+    fields = _fields(cls)
+    return {
+        name: _walk(item, fields[name], place.field(cls.__name__, name)) if name in fields else item
+        for name, item in value.items()
+        if item is not None
+    }
+
+
+def _walk_map(value: Any, expected: Any, place: _Place) -> Any:
+    if not isinstance(value, dict):
+        raise place.mismatch(_json_type(value), _go_type(expected))
+    _, element = get_args(expected)
+    if element is str:
+        # A null map entry is present and empty, unlike a null field.
+        return {key: "" if item is None else _walk(item, str, place.at(key)) for key, item in value.items()}
+    if element is Any:
+        return value
+    for key, item in value.items():
+        _check_quantity(item, place.at(key))
+    return value
+
+
+def _check_quantity(value: Any, place: _Place) -> None:
+    try:
+        parse(value)
+    except QuantityError as error:
+        raise DecodingError(str(error), place.path) from error
+
+
+def _walk_scalar(value: Any, expected: Any, place: _Place) -> Any:
+    if value is None:
+        return "" if expected is str else None
+    if get_origin(expected) is Annotated:
+        base, bounds = get_args(expected)
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            if not isinstance(value, base) or not bounds.ge <= value <= bounds.le:
+                raise place.mismatch(_number(value), _GO_NAMES[expected])
+            return value
+    elif isinstance(value, expected):
+        return value
+    raise place.mismatch(_json_type(value), _GO_NAMES[expected])
+
+
+def _number(value: float) -> str:
+    # Python does not print an integer of more than 4,300 digits.
+    return "number" if isinstance(value, int) and value.bit_length() > _PRINTED_BITS else f"number {value!r}"
+
+
+def _json_type(value: Any) -> str:
+    match value:
+        case bool():
+            return "bool"
+        case int() | float():
+            return "number"
+        case str():
+            return "string"
+        case list():
+            return "array"
+        case None:
+            return "null"
+    return "object"
+
+
+def _go_type(expected: Any) -> str:
+    expected = _without_none(expected)
+    origin = get_origin(expected)
+    if origin is list:
+        return f"[]{_go_type(get_args(expected)[0])}"
+    if origin is dict:
+        return "map[string]string" if get_args(expected)[1] is str else "v1.ResourceList"
+    return _GO_NAMES.get(expected) or f"v1.{expected.__name__}"

@@ -1,0 +1,63 @@
+"""What all objects share: metadata, label selectors, and the base class of every kind.
+
+Classes and fields carry Kubernetes' own names. An absent list or map is empty, an absent string is ``""``; a field is
+``None`` only where Kubernetes tells absent from empty. Only fields that are read have a place here; `api_fields` knows
+all of those a manifest may have.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar
+
+import msgspec
+from msgspec import Meta, field
+
+from kubespread.kube.quantity import QuantityText
+
+Int32 = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
+Int64 = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
+StringMap = dict[str, str]
+ResourceList = dict[str, QuantityText | None]
+
+
+class KubeObject(msgspec.Struct, rename="camel", kw_only=True, gc=False, omit_defaults=True):
+    """Base of all: camelCase on the wire, unknown fields skipped, absent fields not written."""
+
+    ignored: ClassVar[frozenset[str]] = frozenset()
+
+
+class OwnerReference(KubeObject):
+    api_version: str = ""
+    kind: str = ""
+    name: str = ""
+    uid: str = ""
+    controller: bool = False
+
+
+class ObjectMeta(KubeObject):
+    name: str = ""
+    generate_name: str = ""
+    namespace: str = ""
+    uid: str = ""
+    resource_version: str = ""
+    deletion_timestamp: str | None = None
+    labels: StringMap = field(default_factory=dict)
+    annotations: StringMap = field(default_factory=dict)
+    owner_references: list[OwnerReference] = field(default_factory=list)
+
+
+class LabelSelectorRequirement(KubeObject):
+    key: str = ""
+    operator: str = ""
+    values: list[str] = field(default_factory=list)
+
+
+class LabelSelector(KubeObject):
+    match_labels: StringMap = field(default_factory=dict)
+    match_expressions: list[LabelSelectorRequirement] = field(default_factory=list)
+
+
+class ApiObject(KubeObject):
+    """A kind of its own, as opposed to a part of one."""
+
+    metadata: ObjectMeta = field(default_factory=ObjectMeta)

@@ -1,0 +1,176 @@
+"""Pods that share what they have in common: thousands of them come from a few hundred templates.
+
+A part that was seen before is not made a second time, and a template that stands in the JSON text byte for byte as in
+another pod, but for the node's name, is not even decoded again. Shared parts must not be changed afterwards, so a pod
+is defaulted before it is shared.
+"""
+
+from __future__ import annotations
+
+import re
+from copy import copy
+from typing import Any, TypeVar
+
+import msgspec
+from msgspec import Raw
+
+from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE, default_pod
+from kubespread.kube.api.core import Pod, PodSpec, PodStatus, PodTemplateSpec
+from kubespread.kube.api.meta import KubeObject, ObjectMeta, OwnerReference, StringMap
+from kubespread.kube.pod_requests import RESIZE_PENDING
+from kubespread.kube.well_known import DISRUPTION_TARGET
+
+K = TypeVar("K")
+T = TypeVar("T")
+
+_NODE_NAME = b'"nodeName"'
+_STRING_VALUE = re.compile(rb'\s*:\s*"[^"\\]*"')
+_MAX_REMEMBERED = 4096
+_COLLECTIONS = (
+    "containers", "init_containers", "volumes", "overhead", "node_selector", "affinity", "tolerations",
+    "topology_spread_constraints", "scheduling_gates", "resource_claims",
+)  # fmt: skip
+
+
+class _Metadata(KubeObject):
+    """ObjectMeta with its collections undecoded; a pod's annotations mean nothing to scheduling."""
+
+    name: str = ""
+    generate_name: str = ""
+    namespace: str = ""
+    uid: str = ""
+    resource_version: str = ""
+    deletion_timestamp: str | None = None
+    labels: Raw = Raw(b"{}")
+    owner_references: Raw = Raw(b"[]")
+
+
+class _Pod(KubeObject):
+    metadata: _Metadata
+    spec: Raw = Raw(b"{}")
+    status: Raw = Raw(b"{}")
+
+
+class _Placement(KubeObject):
+    node_name: str = ""
+
+
+# Made here and not where they are used: decoders must exist before threads decode (see snapshot.py).
+_SHELL = msgspec.json.Decoder(_Pod)
+_PLACEMENT = msgspec.json.Decoder(_Placement)
+_SPEC = msgspec.json.Decoder(PodSpec)
+_LABELS = msgspec.json.Decoder(StringMap)
+_OWNERS = msgspec.json.Decoder(list[OwnerReference])
+_STATUS = msgspec.json.Decoder(PodStatus)
+
+
+class PodSharing:
+    """Everything the pods of one cluster share. Tables that grow too large start anew: neighbours are
+    alike, not all.
+    """
+
+    def __init__(self) -> None:
+        self._encode = msgspec.msgpack.Encoder().encode
+        self._texts: dict[tuple[Any, bytes], Any] = {}
+        self._specs: dict[bytes, PodSpec] = {}
+        self._parts: dict[tuple[str, bytes], Any] = {}
+        self._names: dict[str, str] = {}
+
+    def from_json(self, text: bytes) -> Pod:
+        """The pod of a JSON object, defaulted. Raises msgspec.ValidationError where a field is null or
+        of a wrong type.
+        """
+        shell = _SHELL.decode(text)
+        given = shell.metadata
+        metadata = ObjectMeta(
+            name=given.name,
+            generate_name=self._name(given.generate_name),
+            namespace=self._name(given.namespace or DEFAULT_NAMESPACE),
+            uid=given.uid,
+            resource_version=given.resource_version,
+            deletion_timestamp=given.deletion_timestamp,
+            labels=self._from_text("labels", _LABELS, given.labels),
+            owner_references=self._from_text("owner_references", _OWNERS, given.owner_references),
+        )
+        status = self._from_text("status", _STATUS, shell.status)
+        return Pod(metadata=metadata, spec=self._spec_from_text(bytes(shell.spec)), status=status)
+
+    def share(self, pod: Pod) -> None:
+        """Default ``pod``, drop what scheduling does not read, and replace its parts by equal ones seen before."""
+        default_pod(pod)
+        meta = pod.metadata
+        meta.annotations = {}
+        meta.namespace = self._name(meta.namespace)
+        for name in ("labels", "owner_references"):
+            setattr(meta, name, self._part(name, getattr(meta, name)))
+        pod.spec = self._spec(pod.spec)
+        pod.status = self._part("status", pod.status)
+
+    def share_template(self, template: PodTemplateSpec) -> None:
+        """The same for what a workload makes pods of, which stays as it was written."""
+        template.spec = self._part("template", template.spec)
+
+    def _spec_from_text(self, text: bytes) -> PodSpec:
+        node_name = _PLACEMENT.decode(text).node_name
+        key = _without_node_name(text) if node_name else text
+        template = self._specs.get(key)
+        if template is None:
+            pod = Pod(spec=_SPEC.decode(text))
+            default_pod(pod)
+            template = _remember(self._specs, key, self._spec(pod.spec))
+        spec = copy(template)
+        spec.node_name = self._name(node_name)
+        return spec
+
+    def _spec(self, spec: PodSpec) -> PodSpec:
+        """A spec that shares everything but its node's name. ``spec`` is defaulted."""
+        node_name, spec.node_name = self._name(spec.node_name), ""
+        spec.forget_unread_volumes()
+        template = self._part("spec", spec)
+        if template is spec:
+            for name in _COLLECTIONS:
+                setattr(spec, name, self._part(name, getattr(spec, name)))
+        shared = copy(template)
+        shared.node_name = node_name
+        return shared
+
+    def _from_text(self, name: str, decoder: msgspec.json.Decoder[Any], raw: Raw) -> Any:
+        key = name, bytes(raw)
+        found = self._texts.get(key)
+        return found if found is not None else _remember(self._texts, key, self._part(name, decoder.decode(raw)))
+
+    def _part(self, name: str, part: T) -> T:
+        if isinstance(part, PodStatus):
+            _keep_what_is_read(part)
+        try:
+            key = name, self._encode(part)
+        except OverflowError:
+            # A quantity written as a number may be larger than any number of MessagePack; such a part has no key.
+            return part
+        found: T | None = self._parts.get(key)
+        return found if found is not None else _remember(self._parts, key, part)
+
+    def _name(self, name: str) -> str:
+        return self._names.setdefault(name, name)
+
+
+def _without_node_name(spec: bytes) -> bytes:
+    """The text without the value of ``nodeName``, where it can only be the spec's own."""
+    before, _, after = spec.partition(_NODE_NAME)
+    value = _STRING_VALUE.match(after)
+    return before + after[value.end() :] if value is not None and _NODE_NAME not in after else spec
+
+
+def _keep_what_is_read(status: PodStatus) -> None:
+    """Containers' statuses matter to a resize in place, conditions to that and to victims of a preemption."""
+    status.conditions = [found for found in status.conditions if found.type in (RESIZE_PENDING, DISRUPTION_TARGET)]
+    for name in ("container_statuses", "init_container_statuses"):
+        given = [found for found in getattr(status, name) if found.resources is not None or found.allocated_resources]
+        setattr(status, name, given)
+
+
+def _remember(table: dict[K, T], key: K, value: T) -> T:
+    if len(table) >= _MAX_REMEMBERED:
+        table.clear()
+    table[key] = value
+    return value

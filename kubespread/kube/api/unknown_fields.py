@@ -1,0 +1,81 @@
+"""Fields the API does not have. kubectl refuses them, since a mistyped field would silently do nothing."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from difflib import get_close_matches
+from typing import Any, NamedTuple
+
+from kubespread.kube.api.fields import ROOTS, fields_of
+
+# Where people put a field one or more levels too high.
+_STEPS_DOWN = ("metadata", "spec", "jobTemplate", "template")
+
+
+class UnknownField(NamedTuple):
+    """Where it stands, and the path of the field that may have been meant; empty where none is near."""
+
+    path: str
+    meant: str = ""
+
+    def __str__(self) -> str:
+        """In kubectl's words, and ours for the near miss."""
+        return f'strict decoding error: unknown field "{self.path}"{did_you_mean(self.meant)}'
+
+
+def did_you_mean(text: str) -> str:
+    return f', did you mean "{text}"?' if text else ""
+
+
+def near_miss(name: str, known: Iterable[str]) -> str:
+    """The known name that ``name`` was probably to be; empty where none is near."""
+    lower = {other.lower(): other for other in known}
+    return next((lower[other] for other in get_close_matches(name.lower(), lower, n=1, cutoff=0.75)), "")
+
+
+def workload_type(api_version: str, kind: str) -> str:
+    """The type of a kind whose fields are known, also without its apiVersion; empty for any other kind."""
+    if api_version:
+        return ROOTS.get((api_version, kind), "")
+    return next((cls for (_, name), cls in ROOTS.items() if name == kind), "")
+
+
+def unknown_fields(data: Any, cls: str, path: str = "") -> Iterator[UnknownField]:
+    """The fields in ``data``, an object of the API's type ``cls`` standing at ``path``, that Kubernetes does not have.
+
+    In the order they stand. What is no object is passed over: it is a fault of another kind.
+    """
+    if not isinstance(data, Mapping):
+        return
+    fields = fields_of(cls)
+    inside = f"{path}." if path else ""
+    for name, value in data.items():
+        below = fields.get(name)
+        if below is None:
+            meant = _further_down(cls, name) or near_miss(name, fields)
+            yield UnknownField(f"{inside}{name}", f"{inside}{meant}" if meant else "")
+        elif below:
+            for place, item in _items(value, f"{inside}{name}"):
+                yield from unknown_fields(item, below, place)
+
+
+def _items(value: Any, path: str) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, list):
+        yield from ((f"{path}[{position}]", item) for position, item in enumerate(value))
+    else:
+        yield path, value
+
+
+def _further_down(cls: str, name: str) -> str:
+    """The nearest place below at which the field would be right: ``template.spec.tolerations``."""
+    waiting = deque([("", cls)])
+    while waiting:
+        path, at = waiting.popleft()
+        for step in _STEPS_DOWN:
+            below = fields_of(at).get(step)
+            if below:
+                if name in fields_of(below):
+                    return f"{path}{step}.{name}"
+                waiting.append((f"{path}{step}.", below))
+    return ""

@@ -1,0 +1,170 @@
+"""A KubeSchedulerConfiguration as plain data to typed objects: strictly, and in kube-scheduler's words where it
+refuses.
+
+Source of the rules: kube-scheduler 1.36, config/v1/types.go (DecodeNestedObjects), and the strict decoder of
+apimachinery.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+from kubespread.kube.api.decoding import DecodingError, decode, normalized, unknown_fields
+from kubespread.kube.api.meta import KubeObject
+from kubespread.kube.api.unknown_fields import UnknownField
+from kubespread.kube.gotext import aggregate
+from kubespread.scheduler.profile.args import KINDS, Args, DynamicResourcesArgs
+from kubespread.scheduler.profile.durations import nanoseconds
+from kubespread.scheduler.profile.types import KubeSchedulerConfiguration, PluginConfig
+
+GROUP = "kubescheduler.config.k8s.io"
+KIND = "KubeSchedulerConfiguration"
+_SCHEME = "pkg/scheduler/apis/config/scheme/scheme.go:29"
+_STRICT, _UNKNOWN = "strict decoding error: ", "unknown field"
+_NO_OBJECT = (
+    "couldn't get version/kind; json parse error: json: cannot unmarshal {found} into Go value of type {wanted}"
+)
+_TYPE_META = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
+
+T = TypeVar("T", bound=KubeObject)
+
+
+class Blame(NamedTuple):
+    """One of several faults in a file: the field, and what is wrong with it."""
+
+    path: str
+    message: str
+
+
+class ConfigurationError(Exception):
+    """The file is refused as a whole; the text is kube-scheduler's, ``blames`` what it says of which field."""
+
+    def __init__(self, message: str, blames: Iterable[Blame] = ()) -> None:
+        super().__init__(message)
+        self.blames: Sequence[Blame] = tuple(blames)
+
+
+class UnregisteredError(ConfigurationError):
+    """A kind, or a version of it, that this kube-scheduler does not have."""
+
+    def __init__(self, kind: object, api_version: object, hint: str = "") -> None:
+        super().__init__(f'no kind "{kind}" is registered for version "{api_version}" in scheme "{_SCHEME}"{hint}')
+
+
+class _Strict(NamedTuple):
+    """An unknown field, which is only complained about when nothing worse is found."""
+
+    message: str
+    """Empty where the message of another says it all."""
+    blame: Blame
+
+
+def decode_configuration(data: dict[str, Any]) -> tuple[KubeSchedulerConfiguration, list[list[Args | None]]]:
+    """The file, and the arguments of every pluginConfig entry of each profile, None where they are not read.
+
+    Raises ConfigurationError.
+    """
+    configuration, unknown = _decoded(data, KubeSchedulerConfiguration, "")
+    _check_durations(configuration)
+    args: list[list[Args | None]] = []
+    for position, profile in enumerate(configuration.profiles):
+        args.append([])
+        for at, config in enumerate(profile.plugin_config):
+            given, more = _decoded_args(config, configuration.api_version, f"profiles[{position}].pluginConfig[{at}]")
+            args[-1].append(given)
+            unknown += more
+    if unknown:
+        message = _STRICT + ", ".join(found.message for found in unknown if found.message)
+        hint = unknown[0].blame.message.removeprefix(_UNKNOWN) if len(unknown) == 1 else ""
+        raise ConfigurationError(message + hint, [found.blame for found in unknown])
+    return configuration, args
+
+
+def _decoded(data: Any, cls: type[T], path: str) -> tuple[T, list[_Strict]]:
+    """``data``, standing at ``path``, as a ``cls``; unknown fields beside it. Raises ConfigurationError."""
+    try:
+        clean = normalized(data, cls)
+    except DecodingError as error:
+        raise ConfigurationError(str(error), [Blame(_joined(path, error.path), str(error))]) from error
+    unknown = [
+        _Strict(f'unknown field "{found.path}"', Blame(_joined(path, found.path), f"{_UNKNOWN}{_hint(found)}"))
+        for found in unknown_fields(data, cls)
+    ]
+    return decode(clean, cls), unknown
+
+
+def _joined(path: str, below: str) -> str:
+    return ".".join(part for part in (path, below) if part)
+
+
+def _decoded_args(config: PluginConfig, api_version: str, path: str) -> tuple[Args | None, list[_Strict]]:
+    """One plugin's arguments, standing at ``path``. Raises ConfigurationError."""
+    expected = f"{config.name}Args"
+    if expected not in KINDS:
+        return None, []
+    prefix = f"decoding .{path}: "
+    try:
+        given, unknown = _typed_args(config.args, expected, api_version, f"{path}.args")
+    except ConfigurationError as error:
+        message = f"{prefix}decoding args for plugin {config.name}: {error}"
+        raise ConfigurationError(message, error.blames or [Blame(f"{path}.args", str(error))]) from error
+    if type(given).__name__ != expected:
+        message = (
+            f"args for plugin {config.name} were not of type {expected}.{GROUP}, got {type(given).__name__}.{GROUP}"
+        )
+        raise ConfigurationError(prefix + message, [Blame(f"{path}.args.kind", message)])
+    if not unknown:
+        return given, []
+    nested = f"{prefix}{_STRICT}decoding args for plugin {config.name}: {_STRICT}" + ", ".join(
+        found.message for found in unknown
+    )
+    return given, [_Strict(nested, unknown[0].blame), *(_Strict("", found.blame) for found in unknown[1:])]
+
+
+def _typed_args(data: Any, expected: str, api_version: str, path: str) -> tuple[Args, list[_Strict]]:
+    """Arguments of the kind they state, or else of the plugin's. Raises ConfigurationError."""
+    if data is None:
+        data = {}
+    if not isinstance(data, dict):
+        found = {bool: "bool", str: "string", list: "array"}.get(type(data), "number")
+        raise ConfigurationError(
+            f"couldn't get version/kind; json parse error: json: cannot unmarshal {found} into Go value of type "
+            f"{_TYPE_META}"
+        )
+    kind, version = data.get("kind") or expected, data.get("apiVersion") or api_version
+    if kind not in KINDS or version != api_version:
+        raise UnregisteredError(kind, version)
+    given, unknown = _decoded(data, KINDS[kind], path)
+    if isinstance(given, DynamicResourcesArgs):
+        for name, text in (("filterTimeout", given.filter_timeout), ("bindingTimeout", given.binding_timeout)):
+            _check_duration(text, f"{path}.{name}")
+    return given, unknown
+
+
+def _check_durations(configuration: KubeSchedulerConfiguration) -> None:
+    election = configuration.leader_election
+    _check_duration(election.lease_duration, "leaderElection.leaseDuration")
+    _check_duration(election.renew_deadline, "leaderElection.renewDeadline")
+    _check_duration(election.retry_period, "leaderElection.retryPeriod")
+    for position, extender in enumerate(configuration.extenders):
+        _check_duration(extender.http_timeout, f"extenders[{position}].httpTimeout")
+
+
+def _check_duration(text: str | None, path: str) -> None:
+    try:
+        nanoseconds(text or "0")
+    except ValueError as error:
+        raise ConfigurationError(str(error), [Blame(path, str(error))]) from error
+
+
+def _hint(found: UnknownField) -> str:
+    return f'; did you mean "{found.meant.rpartition(".")[2]}"?' if found.meant else ""
+
+
+def refused(faults: Sequence[tuple[str, str]], prefix: str = "", path: str = "") -> ConfigurationError:
+    """Several faults as one refusal; their own paths stand below ``path``."""
+    messages = [f"{place}: {message}" for place, message in faults]
+    return ConfigurationError(
+        prefix + aggregate(messages), [Blame(_joined(path, place), message) for place, message in faults]
+    )

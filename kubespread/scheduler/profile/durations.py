@@ -1,0 +1,71 @@
+"""Durations as Go reads and prints them: ``1h30m``, ``1.5s``.
+
+Source of the rules: Go's time package.
+"""
+
+from __future__ import annotations
+
+import re
+
+SECOND = 10**9
+_UNITS = {
+    "ns": 1,
+    "us": 10**3,
+    "\u00b5s": 10**3,
+    "\u03bcs": 10**3,
+    "ms": 10**6,
+    "s": SECOND,
+    "m": 60 * SECOND,
+    "h": 3600 * SECOND,
+}
+_PART = re.compile(r"(?P<whole>[0-9]*)(?P<point>\.(?P<fraction>[0-9]*))?(?P<unit>[^0-9.]+)")
+_MAX = 2**63
+
+
+def nanoseconds(text: str) -> int:
+    """What Go's ParseDuration makes of ``text``. Raises ValueError in its words."""
+    unsigned = text[1:] if text[:1] in ("-", "+") else text
+    if unsigned == "0":
+        return 0
+    total, at = 0, 0
+    while at < len(unsigned):
+        part = _PART.match(unsigned, at)
+        if part is None or not (part["whole"] or part["fraction"]):
+            raise _missing_unit(text, unsigned[at:])
+        if part["unit"] not in _UNITS:
+            raise ValueError(f'time: unknown unit "{part["unit"]}" in duration "{text}"')
+        unit, fraction = _UNITS[part["unit"]], part["fraction"] or ""
+        # Digits beyond those that can matter are left out, so that no input costs more than it says.
+        if len(part["whole"]) > len(str(_MAX)):
+            raise ValueError(f'time: invalid duration "{text}"')
+        total += int(part["whole"] or 0) * unit + int(fraction[:18] or 0) * unit // 10 ** len(fraction[:18])
+        at = part.end()
+    if not unsigned or total > _MAX - (text[0] != "-"):
+        raise ValueError(f'time: invalid duration "{text}"')
+    return -total if text[0] == "-" else total
+
+
+def _missing_unit(text: str, rest: str) -> ValueError:
+    lacks_unit = re.fullmatch(r"[0-9]+\.?[0-9]*|\.[0-9]+", rest)
+    return ValueError(f'time: missing unit in duration "{text}"' if lacks_unit else f'time: invalid duration "{text}"')
+
+
+def in_json(text: str) -> str:
+    """``text``, which is a duration, as Go prints it: ``90s`` is ``1m30s``."""
+    total = nanoseconds(text)
+    sign, size = ("-" if total < 0 else ""), abs(total)
+    if size < SECOND:
+        for unit, factor in (("ms", 10**6), ("\u00b5s", 10**3), ("ns", 1)):
+            if size >= factor:
+                return f"{sign}{_decimal(size, factor)}{unit}"
+        return "0s"
+    hours, rest = divmod(size, 3600 * SECOND)
+    minutes, seconds = divmod(rest, 60 * SECOND)
+    front = f"{hours}h{minutes}m" if hours else f"{minutes}m" if minutes else ""
+    return f"{sign}{front}{_decimal(seconds, SECOND)}s"
+
+
+def _decimal(value: int, factor: int) -> str:
+    whole, fraction = divmod(value, factor)
+    digits = str(fraction).zfill(len(str(factor)) - 1).rstrip("0") if fraction else ""
+    return f"{whole}.{digits}" if digits else str(whole)

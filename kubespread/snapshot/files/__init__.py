@@ -1,0 +1,1 @@
+"""A cluster from files, directories and archives."""

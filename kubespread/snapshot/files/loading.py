@@ -1,0 +1,104 @@
+"""Clusters from files, directories and archives, whoever wrote them."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from kubespread.errors import SnapshotError
+from kubespread.kube.api.decoding import DecodingError
+from kubespread.manifest.documents import NotAnObjectError
+from kubespread.manifest.events import MalformedError
+from kubespread.manifest.reading import MAX_CLUSTER_BYTES, display_name, text_chunks, unchanged
+from kubespread.manifest.stream import Found, read_objects
+from kubespread.snapshot.files.dumps import Recognised
+from kubespread.snapshot.files.entries import Entry, archive_errors, entries
+from kubespread.snapshot.snapshot import Snapshot, SnapshotBuilder, object_name
+
+LIST_COMMAND = (
+    "kubectl get nodes,pods,services,replicasets,statefulsets,replicationcontrollers -A -o json > cluster.json"
+)
+NO_PODS = "no Pod objects: every node counts as empty"
+
+
+def load(paths: Sequence[str]) -> Snapshot:
+    """One snapshot of all ``paths``: files, directories, archives, or ``-`` for standard input. Raises
+    SnapshotError.
+    """
+    builder = SnapshotBuilder()
+    recognised = Recognised()
+    with collector_paused():
+        for path in paths:
+            try:
+                with archive_errors(display_name(path)):
+                    for entry in entries(path):
+                        recognised.see(entry.path)
+                        _read_entry(entry, builder, recognised)
+            except OSError as error:
+                raise SnapshotError(f"{display_name(path)}: {error.strerror or error}") from error
+            except MalformedError as error:
+                raise SnapshotError(error.fault.describe(display_name(path))) from error
+        for gap in recognised.gaps:
+            builder.note_gap(gap)
+        if not builder.has_pods:
+            builder.note_gap(NO_PODS)
+        snapshot = builder.build()
+    if not snapshot.nodes and snapshot.faults:
+        more = len(snapshot.faults) - 1
+        raise SnapshotError(f"{snapshot.faults[0]}{f' (and {more} more)' if more else ''}")
+    if not snapshot.nodes and not builder.nodes_listed:
+        hint = recognised.hint or f"list them with: {LIST_COMMAND}"
+        raise SnapshotError(f"{', '.join(map(display_name, paths))}: {_no_nodes(snapshot)}; {hint}")
+    return snapshot
+
+
+def _read_entry(entry: Entry, builder: SnapshotBuilder, recognised: Recognised) -> None:
+    """One file that was asked for must be readable; of many, those that are not are named."""
+    try:
+        with unchanged(entry.file):
+            _read_text(entry.name, text_chunks(entry.file, MAX_CLUSTER_BYTES, recognised.without_logs), builder)
+    except NotAnObjectError:
+        if entry.is_alone:
+            raise
+        builder.skip("(no Kubernetes object)")
+    except MalformedError as error:
+        if entry.is_alone:
+            raise
+        builder.note_unreadable(error.fault.describe(entry.name))
+
+
+def _read_text(name: str, chunks: Iterator[bytes], builder: SnapshotBuilder) -> None:
+    """Give every object of a text to ``builder``, and what is wrong with it by file, line and field. Raises
+    MalformedError.
+    """
+
+    def receive(found: Found) -> None:
+        try:
+            builder.receive(found)
+        except DecodingError as error:
+            line = found.line_of(error.path)
+            place = name if line is None else f"{name}:{line}"
+            builder.note_fault(f"{place}: {object_name(found.plain)}: {error.path}: {error}")
+        except MalformedError as error:
+            builder.note_fault(error.fault.describe(name))
+
+    read_objects(chunks, receive)
+
+
+def _no_nodes(snapshot: Snapshot) -> str:
+    found = {"Pod": len(snapshot.pods), "Service": len(snapshot.objects.services), **snapshot.skipped}
+    kinds = ", ".join(f"{count} {kind}" for kind, count in found.items() if count)
+    return f"no Node among what was found ({kinds})" if kinds else "no Kubernetes objects found"
+
+
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """Millions of new objects and no garbage: Python's collector would walk them over and over for nothing."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
