@@ -18,9 +18,9 @@ from bench.loading import loading
 from bench.placing import placing
 from kubespread.candidate.candidate import Surroundings
 from kubespread.candidate.manifests import from_object
+from kubespread.scheduler.building import framework
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.plugins.registry import framework
-from kubespread.scheduler.profile.profile import default_profile
+from kubespread.scheduler.profile.expansion import default_profile
 from kubespread.snapshot.snapshot import Snapshot
 
 PROGRAM = Path(sys.executable).parent / "kubespread"

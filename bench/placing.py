@@ -10,10 +10,10 @@ from typing import Any
 from bench.clusters import cluster, deployment
 from kubespread.candidate.candidate import Surroundings
 from kubespread.candidate.manifests import from_object
+from kubespread.scheduler.building import framework
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.placing import Placing
-from kubespread.scheduler.plugins.registry import framework
-from kubespread.scheduler.profile.profile import default_profile
+from kubespread.scheduler.profile.expansion import default_profile
 from kubespread.snapshot.snapshot import Snapshot
 
 Data = dict[str, Any]

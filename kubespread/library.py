@@ -23,6 +23,8 @@ from kubespread.planner.simulate import simulate as simulate_all
 from kubespread.planner.simulation_report import SimulateReport
 from kubespread.resolving import Choosing, PodGiven, Resolved, resolve
 from kubespread.scheduler.cluster.change import Change
+from kubespread.scheduler.plugins.podtopologyspread.arguments import PodTopologySpreadArgs
+from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 from kubespread.scheduler.profile.profile import Profile
 from kubespread.snapshot.files.loading import load as load_files
 from kubespread.snapshot.snapshot import Snapshot
@@ -228,5 +230,6 @@ def _pairs(asked: Resolved) -> list[tuple[Candidate, Profile]]:
 
 def _constraint_keys(candidate: Candidate, profile: Profile) -> list[str]:
     """The topology keys of the pod's constraints, else of the profile's own defaults."""
-    constraints = candidate.pod.spec.topology_spread_constraints or profile.args.spread.default_constraints
+    defaults = profile.args_of(PodTopologySpread.name, PodTopologySpreadArgs).default_constraints
+    constraints = candidate.pod.spec.topology_spread_constraints or defaults
     return [constraint.topology_key for constraint in constraints]

@@ -10,8 +10,7 @@ import numpy as np
 
 from kubespread.kube.api.core import Pod
 from kubespread.kube.versions import SCORES_SINCE, KubeVersion
-from kubespread.planner.gaps import gaps
-from kubespread.planner.honesty import not_modelled
+from kubespread.planner.honesty import gaps, not_modelled
 from kubespread.planner.report import (
     ConstraintReport,
     Domain,
@@ -25,17 +24,18 @@ from kubespread.planner.report import (
     Verdict,
 )
 from kubespread.planner.taints_policy import closed_minimums, taints_policy_hints
+from kubespread.scheduler.building import framework
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import ABSENT, Counts, Mask
 from kubespread.scheduler.evaluation import Evaluation, PluginScore
 from kubespread.scheduler.plugin import Code, SchedulingError
+from kubespread.scheduler.plugins.default_preemption import SPECIFICATION as DEFAULT_PREEMPTION
+from kubespread.scheduler.plugins.default_preemption import DefaultPreemptionArgs
 from kubespread.scheduler.plugins.podtopologyspread.constraints import Constraint
 from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint
 from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread, SpreadState
 from kubespread.scheduler.plugins.podtopologyspread.scoring import Shares, SoftConstraint
-from kubespread.scheduler.plugins.registry import framework
 from kubespread.scheduler.preemption import preempt
-from kubespread.scheduler.profile.plugin_args import PluginArgs
 from kubespread.scheduler.profile.profile import Profile
 from kubespread.scheduler.sampling import nodes_to_find
 
@@ -50,38 +50,38 @@ def explain(
     preemption: bool = False,
 ) -> ExplainReport:
     """What kube-scheduler with ``profile`` would say about ``pod``, admitted already, on every node of ``cluster``."""
+    plugins = framework(profile)
     report = ExplainReport(
-        kube_version=str(profile.args.version),
+        kube_version=str(profile.version),
         scheduler_name=profile.scheduler_name,
         pod=PodReference(namespace=pod.metadata.namespace, name=pod.metadata.name),
-        gaps=gaps(pod, profile, cluster, preemption=preemption),
-        not_modelled=not_modelled(cluster, pod, profile),
+        gaps=gaps(pod, plugins, cluster, preemption=preemption),
+        not_modelled=not_modelled(pod, plugins, cluster, profile),
         admission=tuple(admission),
         notes=tuple(notes),
     )
-    plugins = framework(profile)
     try:
         evaluation = plugins.evaluate(cluster, pod)
     except SchedulingError as error:
         return msgspec.structs.replace(report, message=str(error))
     rows = _constraint_rows(evaluation)
     schedulable = evaluation.message is None
-    hints = taints_policy_hints(plugins, cluster, pod, closed_minimums(evaluation), profile.args.version)
+    hints = taints_policy_hints(plugins, cluster, pod, closed_minimums(evaluation), profile.version)
     return msgspec.structs.replace(
         report,
         schedulable=schedulable,
         message=evaluation.message,
         nominated=None if evaluation.nominee is None else cluster.nodes.names[evaluation.nominee],
-        feasible=_feasible(evaluation, profile.args.version) if schedulable else (),
+        feasible=_feasible(evaluation, profile.version) if schedulable else (),
         constraints=tuple(row.report for row in rows),
         filter_plugins=tuple(evaluation.verdicts),
         sampling=nodes_to_find(int(evaluation.included.sum()), profile.percentage_of_nodes_to_score),
         nodes=tuple(
-            _node_report(evaluation, rows, node, scores=profile.args.version.since(SCORES_SINCE))
+            _node_report(evaluation, rows, node, scores=profile.version.since(SCORES_SINCE))
             for node in range(len(cluster))
         ),
         notes=(*notes, *hints),
-        preemption=preemption_report(evaluation, profile.args)
+        preemption=preemption_report(evaluation, profile)
         if preemption and len(cluster) and evaluation.error is None and not evaluation.feasible.any()
         else None,
     )
@@ -95,10 +95,11 @@ def _feasible(evaluation: Evaluation, version: KubeVersion) -> tuple[str, ...]:
     return tuple(sorted(names[node] for node in np.flatnonzero(evaluation.feasible)))
 
 
-def preemption_report(evaluation: Evaluation, args: PluginArgs) -> PreemptionReport:
+def preemption_report(evaluation: Evaluation, profile: Profile) -> PreemptionReport:
     """What preemption would do for a pod that fits nowhere."""
-    version = args.version
-    found = preempt(evaluation, args.preemption, ends_twice=version.since(26) and not version.since(29))
+    version = profile.version
+    args = profile.args_of(DEFAULT_PREEMPTION.name, DefaultPreemptionArgs)
+    found = preempt(evaluation, args, ends_twice=version.since(26) and not version.since(29))
     candidate = found.candidate
     if candidate is None:
         return PreemptionReport(

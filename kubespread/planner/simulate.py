@@ -13,8 +13,7 @@ import numpy as np
 from kubespread.kube.api.core import Pod
 from kubespread.kube.well_known import HOSTNAME, ZONE
 from kubespread.planner.explain import constraint_reports, preemption_report
-from kubespread.planner.gaps import gaps
-from kubespread.planner.honesty import not_modelled
+from kubespread.planner.honesty import gaps, not_modelled
 from kubespread.planner.look_ahead import look_ahead
 from kubespread.planner.queue import Entry, Outcome, run
 from kubespread.planner.report import ConstraintReport, PodReference, PreemptionReport
@@ -30,10 +29,10 @@ from kubespread.planner.simulation_report import (
     SkewChange,
 )
 from kubespread.planner.taints_policy import closed_minimums, taints_policy_hints
+from kubespread.scheduler.building import framework
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import ABSENT
 from kubespread.scheduler.placing import Tiebreaker, first_in_heap, smallest_name
-from kubespread.scheduler.plugins.registry import framework
 from kubespread.scheduler.profile.profile import Profile
 
 Ties = Literal["scheduler", "name"]
@@ -124,10 +123,11 @@ def _report(
     cluster: Cluster, question: Question, manner: Manner, outcomes: Sequence[Outcome], full: Cluster
 ) -> SimulateReport:
     pod, profile, shown = question.pod, question.profile, outcomes[0]
+    plugins = framework(profile)
     after = constraint_reports(shown.last) if shown.last is not None else []
     wanted = shown.wanted if question.is_daemon else question.replicas
     return SimulateReport(
-        kube_version=str(profile.args.version),
+        kube_version=str(profile.version),
         scheduler_name=profile.scheduler_name,
         pod=PodReference(namespace=pod.metadata.namespace, name=pod.metadata.name),
         workload=question.workload,
@@ -146,8 +146,8 @@ def _report(
         runs=_runs(outcomes) if manner.runs > 1 else None,
         look_ahead=_look_ahead(cluster, question, shown),
         preemption=_preemption(question, shown) if manner.preemption else None,
-        gaps=gaps(pod, profile, cluster, preemption=manner.preemption, workload=question.workload or ""),
-        not_modelled=(*not_modelled(cluster, pod, profile), *_shared_claims(pod)),
+        gaps=gaps(pod, plugins, cluster, preemption=manner.preemption, workload=question.workload or ""),
+        not_modelled=(*not_modelled(pod, plugins, cluster, profile), *_shared_claims(pod)),
         admission=tuple(question.admission),
         notes=(*question.notes, *_hints(question, shown, full)),
     )
@@ -251,11 +251,11 @@ def _preemption(question: Question, outcome: Outcome) -> PreemptionReport | None
     """What preemption would do for the first replica that found no node, in a cluster that holds those before it."""
     if not outcome.stuck or outcome.last is None or not len(outcome.last.cluster) or outcome.last.feasible.any():
         return None
-    return preemption_report(outcome.last, question.profile.args)
+    return preemption_report(outcome.last, question.profile)
 
 
 def _hints(question: Question, outcome: Outcome, full: Cluster) -> Iterator[str]:
     if outcome.stuck and outcome.last is not None and (closed := closed_minimums(outcome.last)):
         yield from taints_policy_hints(
-            framework(question.profile), full, question.pod, closed, question.profile.args.version
+            framework(question.profile), full, question.pod, closed, question.profile.version
         )

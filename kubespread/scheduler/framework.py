@@ -44,11 +44,11 @@ class MessageRules:
     """Up to 1.31 nodes outside a PreFilter plugin's node list are not counted."""
     counts_rejection_per_node: bool = False
     """Up to 1.25 a PreFilter rejection is counted like a reason of every node."""
-    wording: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    older_reasons: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Reasons the release puts otherwise."""
 
     def reword(self, status: Status) -> Status:
-        reasons = (older for reason in status.reasons for older in self.wording.get(reason, (reason,)))
+        reasons = (older for reason in status.reasons for older in self.older_reasons.get(reason, (reason,)))
         return Status(status.code, tuple(reasons), status.plugin)
 
 
@@ -69,6 +69,12 @@ class Framework:
     messages: MessageRules = field(default_factory=MessageRules)
     missing: MissingState = field(default_factory=MissingState)
     """What fails because the profile switches off the extension points that come before it."""
+
+    @property
+    def running(self) -> list[Plugin]:
+        """The plugins that filter or score, each once."""
+        scoring = (plugin for plugin, _ in self.scores)
+        return list({plugin.name: plugin for plugin in (*self.filters, *scoring)}.values())
 
     def reaches(self, plugin: str, rejection: Status | None) -> bool:
         """Whether PreFilter of ``plugin`` runs although that of another plugin makes ``rejection``."""

@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 import kubespread
 from kubespread.candidate.candidate import Surroundings
 from kubespread.candidate.manifests import from_object
+from kubespread.scheduler.building import framework
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.evaluation import Evaluation
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.placing import Placing
 from kubespread.scheduler.plugin import SchedulingError
-from kubespread.scheduler.plugins.registry import framework
-from kubespread.scheduler.profile.profile import default_profile
+from kubespread.scheduler.profile.expansion import default_profile
 from tests.builders import hard, node, pod, soft, taint
 from tests.cli.support import FIXTURES
 

@@ -9,9 +9,9 @@ import pytest
 
 import kubespread
 from kubespread.render import sentences
-from kubespread.scheduler.cycle_state import MissingState, missing_state
+from kubespread.scheduler.cycle_state import FilterError, MissingState, missing_state
+from kubespread.scheduler.profile.expansion import default_profile
 from kubespread.scheduler.profile.loading import load_profiles
-from kubespread.scheduler.profile.profile import default_profile
 from tests.builders import node, pod, taint
 from tests.scheduler.asking import ask
 
@@ -77,7 +77,7 @@ def test_a_filter_that_does_without_its_pre_filter(plugin: str) -> None:
 
 def test_multi_point_disabled_and_filter_enabled_is_the_same() -> None:
     assert missing({"multiPoint": off("NodePorts"), "filter": on("NodePorts")}).filters == {
-        "NodePorts": FILTERS["NodePorts"]
+        "NodePorts": FilterError(FILTERS["NodePorts"])
     }
 
 

@@ -15,6 +15,7 @@ from kubespread.kube.api.storage import CSINode, PersistentVolume, PersistentVol
 from kubespread.kube.api.volumes import InlineVolumes, Volume
 
 WAIT_FOR_FIRST_CONSUMER = "WaitForFirstConsumer"
+NO_PROVISIONER = "kubernetes.io/no-provisioner"
 ZONE_LABELS = ("topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone")
 
 Attached = tuple[str, str]

@@ -16,7 +16,8 @@ from kubespread.kube.images import normalized_image
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Counts
 from kubespread.scheduler.cluster.nodes import Nodes
-from kubespread.scheduler.plugin import MAX_NODE_SCORE, Fixed
+from kubespread.scheduler.plugin import MAX_NODE_SCORE, Fixed, Plugin
+from kubespread.scheduler.specification import SCORE, Specification
 
 _MIB = 1024 * 1024
 MIN_THRESHOLD = 23 * _MIB
@@ -24,7 +25,7 @@ MAX_CONTAINER_THRESHOLD = 1000 * _MIB
 
 
 @dataclass(frozen=True)
-class ImageLocality:
+class ImageLocality(Plugin):
     name: ClassVar[str] = "ImageLocality"
 
     counts_image_volumes: bool = True
@@ -59,3 +60,11 @@ class ImageLocalityState(Fixed):
         for image in self.images:
             if image in self.nodes.images:
                 yield self.nodes.images[image]
+
+
+SPECIFICATION = Specification(
+    name=ImageLocality.name,
+    points=frozenset({SCORE}),
+    make=lambda setting: ImageLocality(counts_image_volumes=setting.version.since(36)),
+    weight=1,
+)

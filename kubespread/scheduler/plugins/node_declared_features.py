@@ -14,7 +14,8 @@ import numpy as np
 from kubespread.kube.api.core import Pod
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.nodes import Nodes
-from kubespread.scheduler.plugin import SKIP, Code, Fixed, State, Status, Verdicts
+from kubespread.scheduler.plugin import SKIP, Code, Fixed, Plugin, State, Status, Verdicts
+from kubespread.scheduler.specification import JUDGES, Specification, Unprepared
 
 MISSING = Status(Code.UNRESOLVABLE, ("node(s) didn't match Pod's required features",))
 RESTART_ALL = "RestartAllContainersOnContainerExits"
@@ -28,7 +29,7 @@ KNOWN_FEATURES = (
 )
 
 
-class NodeDeclaredFeatures:
+class NodeDeclaredFeatures(Plugin):
     name: ClassVar[str] = "NodeDeclaredFeatures"
 
     def prepare(self, cluster: Cluster, pod: Pod) -> State:
@@ -73,3 +74,13 @@ def declared(features: Sequence[str]) -> frozenset[str]:
         else:
             known += 1
     return frozenset(found)
+
+
+SPECIFICATION = Specification(
+    name=NodeDeclaredFeatures.name,
+    points=JUDGES,
+    make=lambda setting: NodeDeclaredFeatures(),
+    since=35,
+    gate="NodeDeclaredFeatures",
+    unprepared=Unprepared(filter='error reading "PreFilterNodeDeclaredFeatures" from cycle-state: not found'),
+)

@@ -10,12 +10,13 @@ import numpy as np
 from kubespread.kube.api.core import Pod
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.nodes import Nodes
-from kubespread.scheduler.plugin import Code, Fixed, Status, Verdicts
+from kubespread.scheduler.plugin import Code, Fixed, Plugin, Status, Verdicts
+from kubespread.scheduler.specification import FILTER, OlderReason, Specification
 
 OTHER_NODE = Status(Code.UNRESOLVABLE, ("node(s) didn't match the requested node name",))
 
 
-class NodeName:
+class NodeName(Plugin):
     name: ClassVar[str] = "NodeName"
 
     def prepare(self, cluster: Cluster, pod: Pod) -> NodeNameState:
@@ -33,3 +34,11 @@ class NodeNameState(Fixed):
         if position is not None:
             rejected[position] = False
         return Verdicts.rejecting(rejected, OTHER_NODE)
+
+
+SPECIFICATION = Specification(
+    name=NodeName.name,
+    points=frozenset({FILTER}),
+    make=lambda setting: NodeName(),
+    older_reasons=(OlderReason(OTHER_NODE.reasons[0], 20, ("node(s) didn't match the requested hostname",)),),
+)

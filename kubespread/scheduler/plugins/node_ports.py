@@ -13,13 +13,14 @@ from kubespread.kube.api.core import Pod
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.holdings import Holdings
 from kubespread.scheduler.cluster.host_ports import ANY_ADDRESS, HostPort, host_ports
-from kubespread.scheduler.plugin import SKIP, Code, OnNode, State, Status, Verdicts
+from kubespread.scheduler.plugin import SKIP, Code, OnNode, Plugin, State, Status, Verdicts
+from kubespread.scheduler.specification import JUDGES, Specification, Unprepared
 
 NOT_FREE = Status(Code.UNSCHEDULABLE, ("node(s) didn't have free ports for the requested pod ports",))
 
 
 @dataclass(frozen=True)
-class NodePorts:
+class NodePorts(Plugin):
     name: ClassVar[str] = "NodePorts"
 
     checks_sidecars: bool = True
@@ -46,3 +47,11 @@ def _conflict(wanted: HostPort, used: HostPort) -> bool:
     address, *port = wanted
     used_address, *used_port = used
     return port == used_port and (address == used_address or ANY_ADDRESS in (address, used_address))
+
+
+SPECIFICATION = Specification(
+    name=NodePorts.name,
+    points=JUDGES,
+    make=lambda setting: NodePorts(checks_sidecars=setting.version.since(33)),
+    unprepared=Unprepared(filter='reading "PreFilterNodePorts" from cycleState: not found'),
+)

@@ -7,27 +7,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
 
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Pod, TopologySpreadConstraint
 from kubespread.kube.api.meta import LabelSelector, OwnerReference
 from kubespread.kube.api.workloads import ReplicaSet, ReplicationController, StatefulSet
 from kubespread.kube.selector import NOTHING, Requirement, Selector, SelectorError, from_label_selector, from_map
-from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME, SCHEDULE_ANYWAY, ZONE
+from kubespread.kube.well_known import DO_NOT_SCHEDULE
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.kinds import KindJudgement
 from kubespread.scheduler.cluster.labels import Mask
 from kubespread.scheduler.cluster.nodes import Nodes
 from kubespread.scheduler.node_matching import everywhere, matches_required_node_affinity, tolerated
-from kubespread.scheduler.profile.plugin_args import SpreadArgs
+from kubespread.scheduler.plugins.podtopologyspread.arguments import DefaultConstraints, Source
 
-Source = Literal["pod", "profile", "system"]
-
-SYSTEM_DEFAULTS = (
-    TopologySpreadConstraint(max_skew=3, topology_key=HOSTNAME, when_unsatisfiable=SCHEDULE_ANYWAY),
-    TopologySpreadConstraint(max_skew=5, topology_key=ZONE, when_unsatisfiable=SCHEDULE_ANYWAY),
-)
+_SELECTING_OWNERS: Mapping[tuple[str, str], str] = {
+    ("v1", "ReplicationController"): "replication_controllers",
+    ("apps/v1", "ReplicaSet"): "replica_sets",
+    ("apps/v1", "StatefulSet"): "stateful_sets",
+}
+"""By apiVersion and kind, the field of ClusterObjects that holds them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,19 +69,17 @@ class PodConstraints:
 
 
 def pod_constraints(
-    pod: Pod, args: SpreadArgs, objects: ClusterObjects, *, empty_selector_counts: bool = False
+    pod: Pod, defaults: DefaultConstraints, objects: ClusterObjects, *, empty_selector_counts: bool = False
 ) -> PodConstraints:
     """The constraints in force for ``pod``. Any constraint of its own, hard or soft, switches the defaults off."""
     own = pod.spec.topology_spread_constraints
     if own:
         return _own_constraints(pod, own, empty_selector_counts=empty_selector_counts)
-    defaults = SYSTEM_DEFAULTS if args.defaulting_type == "System" else args.default_constraints
-    source: Source = "system" if args.defaulting_type == "System" else "profile"
-    selector = default_selector(pod, objects) if defaults else Selector()
+    selector = default_selector(pod, objects) if defaults.constraints else Selector()
     if selector.is_empty:
         return PodConstraints()
-    constraints = tuple(_constraint(constraint, selector, pod, source) for constraint in defaults)
-    return PodConstraints(constraints, strict=source != "system")
+    constraints = tuple(_constraint(constraint, selector, pod, defaults.source) for constraint in defaults.constraints)
+    return PodConstraints(constraints, strict=defaults.source != "system")
 
 
 def _own_constraints(
@@ -158,19 +155,22 @@ def controller_of(pod: Pod) -> OwnerReference | None:
     return next((owner for owner in pod.metadata.owner_references if owner.controller), None)
 
 
+def selects_pods(owner: OwnerReference) -> bool:
+    """Whether default constraints take the selector of an owner of this kind."""
+    return (owner.api_version, owner.kind) in _SELECTING_OWNERS
+
+
 def find_controller(
     owner: OwnerReference, namespace: str, objects: ClusterObjects
 ) -> ReplicationController | ReplicaSet | StatefulSet | None:
     """The owner by exact apiVersion and kind and by name; its uid is not compared. Other kinds select nothing."""
-    candidates: Mapping[tuple[str, str], Sequence[ReplicationController | ReplicaSet | StatefulSet]] = {
-        ("v1", "ReplicationController"): objects.replication_controllers,
-        ("apps/v1", "ReplicaSet"): objects.replica_sets,
-        ("apps/v1", "StatefulSet"): objects.stateful_sets,
-    }
-    for found in candidates.get((owner.api_version, owner.kind), ()):
-        if found.metadata.name == owner.name and found.metadata.namespace == namespace:
-            return found
-    return None
+    if not selects_pods(owner):
+        return None
+    owners: Sequence[ReplicationController | ReplicaSet | StatefulSet] = getattr(
+        objects, _SELECTING_OWNERS[owner.api_version, owner.kind]
+    )
+    named = (each for each in owners if (each.metadata.name, each.metadata.namespace) == (owner.name, namespace))
+    return next(named, None)
 
 
 class NodeInclusion:

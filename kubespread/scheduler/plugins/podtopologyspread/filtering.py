@@ -48,6 +48,8 @@ class SpreadRules:
     """Up to 1.18 a missing label is judged like too much skew."""
     compares_tolerations: bool = False
     """Whether tolerations with the operators Gt and Lt count for nodeTaintsPolicy."""
+    derives_selectors_otherwise: bool = False
+    """Up to 1.21 default constraints derive their selector in another way, which is not modelled."""
 
 
 class HardConstraint:

@@ -16,6 +16,7 @@ from kubespread.kube.selector import SelectorError, from_label_selector
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Mask
 from kubespread.scheduler.cluster.storage_index import (
+    NO_PROVISIONER,
     ZONE_LABELS,
     in_tree_plugin,
     storage_class_name,
@@ -23,7 +24,6 @@ from kubespread.scheduler.cluster.storage_index import (
 )
 from kubespread.scheduler.node_matching import everywhere, matches_requirements, nowhere
 
-NO_PROVISIONER = "kubernetes.io/no-provisioner"
 _BETA_REGION, _REGION = "failure-domain.beta.kubernetes.io/region", "topology.kubernetes.io/region"
 
 

@@ -16,7 +16,9 @@ from kubespread.kube.api.storage import PersistentVolume, PersistentVolumeClaim
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Mask
 from kubespread.scheduler.cluster.storage_index import WAIT_FOR_FIRST_CONSUMER, storage_class_name
-from kubespread.scheduler.plugin import SKIP, Code, Fixed, State, Status, Verdicts
+from kubespread.scheduler.plugin import SKIP, Code, Fixed, Plugin, State, Status, Verdicts
+from kubespread.scheduler.plugins.volumes.gaps import claim_gaps
+from kubespread.scheduler.specification import JUDGES, Specification
 
 NO_ZONE = Status(Code.UNRESOLVABLE, ("node(s) had no available volume zone",))
 _GENERAL = {
@@ -30,8 +32,11 @@ class _RejectedError(Exception):
     pass
 
 
-class VolumeZone:
+class VolumeZone(Plugin):
     name: ClassVar[str] = "VolumeZone"
+
+    def gaps(self, cluster: Cluster, pod: Pod) -> Iterator[str]:
+        return claim_gaps(cluster, pod)
 
     def prepare(self, cluster: Cluster, pod: Pod) -> State | Status:
         if not cluster.has_claims:
@@ -103,3 +108,6 @@ class VolumeZoneState(Fixed):
         if key in _GENERAL:
             admitted |= ~own.present & self.cluster.nodes.label(_GENERAL[key]).one_of(values)
         return admitted
+
+
+SPECIFICATION = Specification(name=VolumeZone.name, points=JUDGES, make=lambda setting: VolumeZone())
