@@ -71,7 +71,7 @@ def evaluation() -> None:
 def _prepared(snapshot: Snapshot) -> Cluster:
     """A cluster with every column that a pod will ask for."""
     made = Cluster.of(snapshot.nodes, snapshot.pods)
-    for columns in (made.nodes.allocatable, made.requested, made.non_zero_requested, made.nodes_of_kind):
+    for columns in (made.nodes.allocatable, made.running.nodes_of_kind):
         assert columns
     return made
 

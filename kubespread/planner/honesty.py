@@ -46,7 +46,7 @@ def gaps(
     return tuple(
         dict.fromkeys(
             (
-                *(() if cluster.pods else objects.gap(Pod, "every node counts as empty")),
+                *(() if len(cluster.running) else objects.gap(Pod, "every node counts as empty")),
                 *_replica_gaps(workload, objects),
                 *_admission_gaps(pod, objects),
                 *(gap for plugin in plugins.running for gap in plugin.gaps(cluster, pod)),

@@ -100,7 +100,7 @@ def _waits_for_victims(evaluation: Evaluation) -> bool:
     node = cluster.nodes.index.get(pod.status.nominated_node_name)
     if node is None or evaluation.verdict(node).code is Code.UNRESOLVABLE:
         return False
-    there = (cluster.pods[at] for at in np.flatnonzero(cluster.pod_node == node).tolist())
+    there = (cluster.running.pods[at] for at in np.flatnonzero(cluster.running.node == node).tolist())
     return any(priority_of(other) < priority_of(pod) and _is_preempted(other) for other in there)
 
 
@@ -144,8 +144,8 @@ class _Search:
         priority = priority_of(self._evaluation.pod)
         lower = np.array([kind.priority < priority for kind in self._cluster.kinds.all], dtype=np.bool_)
         found: dict[int, list[int]] = {}
-        for at in np.flatnonzero(lower[self._cluster.pod_kind]).tolist():
-            found.setdefault(int(self._cluster.pod_node[at]), []).append(at)
+        for at in np.flatnonzero(lower[self._cluster.running.kind]).tolist():
+            found.setdefault(int(self._cluster.running.node[at]), []).append(at)
         return found
 
     def _dry_run(self, node: int) -> PreemptionCandidate | None:
@@ -154,7 +154,7 @@ class _Search:
         if not lower:
             self._failures[node] = (NO_VICTIMS,)
             return None
-        kind = {at: self._cluster.kinds[int(self._cluster.pod_kind[at])] for at in lower}
+        kind = {at: self._cluster.kinds[int(self._cluster.running.kind[at])] for at in lower}
         with DryRun(self._prepared, node) as dry_run:
             for at in lower:
                 dry_run.move(kind[at], -1)
@@ -162,7 +162,7 @@ class _Search:
             if status.code is not Code.SUCCESS:
                 self._failures[node] = status.reasons
                 return None
-            important = sorted(lower, key=lambda at: _importance(self._cluster.pods[at]))
+            important = sorted(lower, key=lambda at: _importance(self._cluster.running.pods[at]))
             violating = self._violating(important)
             victims, violations = set[int](), 0
             for at in (*(at for at in important if at in violating), *(at for at in important if at not in violating)):
@@ -173,7 +173,7 @@ class _Search:
                     violations += at in violating
         return PreemptionCandidate(
             self._cluster.nodes.names[node],
-            tuple(self._cluster.pods[at] for at in important if at in victims),
+            tuple(self._cluster.running.pods[at] for at in important if at in victims),
             violations,
         )
 
@@ -195,7 +195,7 @@ class _Search:
         left = [budget.status.disruptions_allowed for budget, _ in self._budgets]
         violating = set()
         for at in important:
-            meta = self._cluster.pods[at].metadata
+            meta = self._cluster.running.pods[at].metadata
             for position, (budget, matches) in enumerate(self._budgets):
                 same_namespace = budget.metadata.namespace == meta.namespace
                 if (

@@ -50,7 +50,8 @@ class InterPodAffinity(Plugin):
             own = []
         if any(term.namespace_selector.requirements for term in own):
             yield from cluster.objects.gap(Namespace, "the pod's namespaceSelectors see no labels")
-        theirs = (term for kind in cluster.nodes_of_kind for term in (cluster.kinds[kind].terms or PodTerms()).all)
+        kinds = map(cluster.kinds.__getitem__, cluster.running.nodes_of_kind)
+        theirs = (term for kind in kinds if kind.terms is not None for term in kind.terms.all)
         if any(_may_mean(term, pod) for term in theirs):
             consequence = "the namespaceSelectors of other pods' affinity see no labels"
             yield from cluster.objects.gap(Namespace, consequence)
