@@ -45,7 +45,7 @@ def _report(
 
 def _run(made: Cluster, pod: Any) -> float:
     """Seconds a placement, the first one not counted: it builds columns that are then kept."""
-    going = Placing(framework(default_profile()), made, pod)
+    going = Placing(framework(default_profile()).prepare(made, pod))
     first = going.choose()
     assert first is not None
     going.place(first.node)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -26,9 +26,9 @@ from kubespread.planner.report import (
 from kubespread.planner.taints_policy import closed_minimums, taints_policy_hints
 from kubespread.scheduler.building import framework
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.labels import ABSENT, Counts, Mask
+from kubespread.scheduler.cluster.labels import Counts, LabelColumn, Mask
 from kubespread.scheduler.evaluation import Evaluation, PluginScore
-from kubespread.scheduler.plugin import Code, SchedulingError
+from kubespread.scheduler.plugin import Code, SchedulingError, State
 from kubespread.scheduler.plugins.default_preemption import SPECIFICATION as DEFAULT_PREEMPTION
 from kubespread.scheduler.plugins.default_preemption import DefaultPreemptionArgs
 from kubespread.scheduler.plugins.podtopologyspread.constraints import Constraint
@@ -141,52 +141,65 @@ class _ConstraintRow:
         )
 
 
-def constraint_reports(evaluation: Evaluation) -> list[ConstraintReport]:
-    """The constraints in force, in the order they were declared, with every domain's count."""
-    return [row.report for row in _constraint_rows(evaluation)]
+def constraint_reports(states: Mapping[str, State], feasible: Mask) -> list[ConstraintReport]:
+    """The constraints in force, in the order they were declared, with every domain's count.
+
+    ``states`` are by plugin; ``feasible`` are the nodes among which soft constraints compare.
+    """
+    state = states.get(PodTopologySpread.name)
+    if not isinstance(state, SpreadState):
+        return []
+    return [
+        _hard_report(counted) if isinstance(counted, HardConstraint) else _soft_report(counted, feasible)
+        for counted in _counted(state)
+    ]
+
+
+def _counted(state: SpreadState) -> list[HardConstraint | SoftConstraint]:
+    """Hard and soft constraints in the order they were declared."""
+    hard = iter(state.hard)
+    soft = iter(state.soft.counted if state.soft is not None else ())
+    return [next(hard) if constraint.is_hard else next(soft) for constraint in state.declared.constraints]
 
 
 def _constraint_rows(evaluation: Evaluation) -> list[_ConstraintRow]:
-    """Hard and soft constraints in the order they were declared."""
+    reports = constraint_reports(evaluation.states, evaluation.feasible)
     state = evaluation.states.get(PodTopologySpread.name)
     if not isinstance(state, SpreadState):
         return []
-    hard = iter(state.hard)
-    soft = iter(state.soft.counted if state.soft is not None else ())
-    shares = iter(
-        state.soft.shares(evaluation.feasible) if state.soft is not None and evaluation.feasible.any() else ()
-    )
-    rows = []
-    for constraint in state.declared.constraints:
-        if constraint.is_hard:
-            rows.append(_hard_row(constraint, next(hard)))
-        else:
-            rows.append(_soft_row(constraint, next(soft), next(shares, None), evaluation.feasible))
-    return rows
+    is_scored = state.soft is not None and evaluation.feasible.any()
+    shares = iter(state.soft.shares(evaluation.feasible) if state.soft is not None and is_scored else ())
+    return [
+        _ConstraintRow(
+            report,
+            _domain_names(counted.column),
+            counted.matching(),
+            next(shares, None) if isinstance(counted, SoftConstraint) else None,
+        )
+        for report, counted in zip(reports, _counted(state), strict=True)
+    ]
 
 
-def _hard_row(constraint: Constraint, counted: HardConstraint) -> _ConstraintRow:
-    report = _constraint_report(constraint, counted.global_minimum, _domains(counted, counted.matching()))
-    return _ConstraintRow(report, _domain_names(counted), counted.matching(), None)
+def _domain_names(column: LabelColumn) -> list[str | None]:
+    values = (*column.values, None)
+    return [values[code] for code in column.codes.tolist()]
 
 
-def _soft_row(constraint: Constraint, counted: SoftConstraint, shares: Shares | None, feasible: Mask) -> _ConstraintRow:
+def _hard_report(counted: HardConstraint) -> ConstraintReport:
+    return _constraint_report(counted.constraint, counted.global_minimum, _domains(counted, counted.matching()))
+
+
+def _soft_report(counted: SoftConstraint, feasible: Mask) -> ConstraintReport:
     matching = counted.matching()
-    compared = feasible & ~counted.missing
+    compared = feasible & counted.column.present
     minimum = int(matching[compared].min()) if compared.any() else None
-    report = _constraint_report(constraint, minimum, _domains(counted, matching))
-    return _ConstraintRow(report, _domain_names(counted), matching, shares)
-
-
-def _domain_names(counted: HardConstraint | SoftConstraint) -> list[str | None]:
-    return [None if code == ABSENT else counted.domain_values[code] for code in counted.domain_of_node]
+    return _constraint_report(counted.constraint, minimum, _domains(counted, matching))
 
 
 def _domains(counted: HardConstraint | SoftConstraint, matching: Counts) -> tuple[Domain, ...]:
     """Every value of the key with its counts, in the order of values. Nodes sharing a hostname label are added up."""
-    size = len(counted.domain_values)
-    codes = counted.domain_of_node
-    present = codes != ABSENT
+    column = counted.column
+    size, codes, present = len(column.values), column.codes, column.present
     nodes = np.bincount(codes[present], minlength=size)
     eligible = np.bincount(codes[present & counted.eligible], minlength=size)
     in_domain = np.zeros(size, dtype=np.int64)
@@ -194,10 +207,15 @@ def _domains(counted: HardConstraint | SoftConstraint, matching: Counts) -> tupl
         np.add.at(in_domain, codes[present], matching[present])
     else:
         in_domain[codes[present]] = matching[present]
-    return tuple(
-        Domain(value=value, matching=int(in_domain[code]), nodes=int(nodes[code]), eligible_nodes=int(eligible[code]))
-        for value, code in sorted((value, code) for code, value in enumerate(counted.domain_values))
+    order = column.sorted_codes
+    figures = zip(
+        (column.values[code] for code in order.tolist()),
+        in_domain[order].tolist(),
+        nodes[order].tolist(),
+        eligible[order].tolist(),
+        strict=True,
     )
+    return tuple(Domain(value=value, matching=m, nodes=n, eligible_nodes=e) for value, m, n, e in figures)
 
 
 def _constraint_report(constraint: Constraint, minimum: int | None, domains: tuple[Domain, ...]) -> ConstraintReport:

@@ -9,7 +9,7 @@ Source of the rules: kube-scheduler 1.36, pkg/scheduler/framework/interface.go.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -230,6 +230,13 @@ class Plugin(ABC):
     @abstractmethod
     def prepare(self, cluster: Cluster, pod: Pod) -> State | Status:
         """PreFilter and PreScore. A Status rejects the pod for every node. Raises SchedulingError."""
+
+    def signature(self, pod: Pod) -> Hashable:
+        """All that the plugin reads of ``pod``: pods of one signature share what it prepares. None: pods share nothing.
+
+        Only states that no pod on a node changes (`Fixed`, `OnNode`) are ever shared.
+        """
+        return None
 
     def gaps(self, cluster: Cluster, pod: Pod) -> Iterator[str]:
         """What the cluster's source lacks and the plugin's answer could depend on."""

@@ -15,7 +15,7 @@ from kubespread.candidate.manifests import from_object
 from kubespread.kube.api.core import Node, Pod, Taint
 from kubespread.kube.versions import LATEST
 from kubespread.scheduler.building import framework
-from kubespread.scheduler.cluster.change import Change
+from kubespread.scheduler.cluster.change import Change, Moves
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.framework import Framework, Prepared
 from kubespread.scheduler.placing import Placing, first_in_heap
@@ -156,7 +156,7 @@ def test_states_that_follow_changes_equal_states_prepared_anew(
     cluster = world.anew()
     try:
         prepared = plugins.prepare(cluster, candidate)
-        placing = Placing(plugins, cluster, candidate)
+        placing = Placing(plugins.prepare(cluster, candidate))
     except SchedulingError:
         return
     for step in range(data.draw(st.integers(1, 5))):
@@ -168,9 +168,9 @@ def test_states_that_follow_changes_equal_states_prepared_anew(
         assert everything(prepared.evaluation()) == before
         rebuilt = Prepared(plugins, world.anew(), candidate)
         assert everything(followed.evaluation()) == everything(rebuilt.evaluation())
-        placing.follow(after, change, moves)
+        placing = following(placing, plugins, candidate, after, change, moves)
         assert everything(placing.evaluation()) == everything(rebuilt.evaluation())
-        fresh = Placing(plugins, world.anew(), candidate)
+        fresh = Placing(plugins.prepare(world.anew(), candidate))
         assert outcome(placing) == outcome(fresh)
         if (choice := outcome(placing)) is not None and not isinstance(choice, str) and data.draw(st.booleans()):
             placing.place(choice.node)
@@ -182,6 +182,16 @@ def test_states_that_follow_changes_equal_states_prepared_anew(
                 Prepared(plugins, world.anew(), candidate).evaluation()
             )
         cluster, prepared = after, followed
+
+
+def following(
+    placing: Placing, plugins: Framework, candidate: Pod, after: Cluster, change: Change, moves: Moves
+) -> Placing:
+    if change.touches_nodes:
+        return Placing(plugins.prepare(after, candidate))
+    placing.answers.follow(after, moves.node)
+    placing.follow(after, moves)
+    return placing
 
 
 def terminating(pod: Pod) -> Pod:

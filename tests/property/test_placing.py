@@ -52,7 +52,7 @@ def check(plugins: Framework, cluster: Cluster, candidate: Any, steps: int, chan
 
     Each placement is made in a fork, which must leave its parent as it was.
     """
-    placing, placed = Placing(plugins, cluster, candidate), list[int]()
+    placing, placed = Placing(plugins.prepare(cluster, candidate)), list[int]()
     for _ in range(steps):
         anew = plugins.evaluate(cluster.after(Change(come=[(candidate, node) for node in placed])), candidate)
         assert everything(placing.evaluation()) == everything(anew)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from functools import cached_property
 from itertools import chain
 
@@ -35,6 +35,8 @@ class Cluster:
         self.storage = storage
         self.kinds = kinds
         self.running = running
+        self.memo: dict[Hashable, object] = {}
+        """What was worked out from nodes and objects alone, for every cluster that has the same."""
         self.nominated: tuple[Pod, ...] = ()
         """Pods without a node that have one nominated; those with a priority count on it in the first filter pass."""
 
@@ -72,6 +74,8 @@ class Cluster:
             running = running.plus(change.come)
         other = Cluster(nodes, self.objects, self.storage, self.kinds, running)
         other.nominated = self.nominated
+        if nodes is self.nodes:
+            other.memo = self.memo
         return other
 
     def _with_other_nodes(self, change: Change) -> Cluster:

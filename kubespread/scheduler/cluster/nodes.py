@@ -127,6 +127,13 @@ class Nodes:
         """Positions in the order in which kube-scheduler goes through the nodes."""
         return self._labels.visiting
 
+    @cached_property
+    def visiting_rank(self) -> Order:
+        """Each node's place in that order."""
+        rank = np.empty(len(self), dtype=np.intp)
+        rank[self.visiting] = np.arange(len(self))
+        return rank
+
     def label(self, key: str) -> LabelColumn:
         """The column of one label key."""
         return self._labels.column(key)

@@ -5,7 +5,7 @@ Source of the rules: kube-scheduler 1.36, dynamicresources/dynamicresources.go.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -63,6 +63,9 @@ class DynamicResources(Plugin):
         if self.provides_extended_resources and provided:
             names = ", ".join(sorted(provided))
             yield f"DynamicResources: {names} may come from devices; nodes that offer none themselves are taken to fit"
+
+    def signature(self, pod: Pod) -> Hashable:
+        return None if pod.spec.resource_claims else ()
 
     def prepare(self, cluster: Cluster, pod: Pod) -> State | Status:
         claims = []

@@ -5,7 +5,7 @@ Source of the rules: kube-scheduler 1.36, imagelocality/image_locality.go.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -31,12 +31,21 @@ class ImageLocality(Plugin):
     counts_image_volumes: bool = True
     """Since 1.36."""
 
+    def signature(self, pod: Pod) -> Hashable:
+        return tuple(self._images(pod)), _containers(pod)
+
     def prepare(self, cluster: Cluster, pod: Pod) -> ImageLocalityState:
-        containers = [*pod.spec.init_containers, *pod.spec.containers]
-        images = [container.image for container in containers]
+        return ImageLocalityState(cluster.nodes, self._images(pod), _containers(pod))
+
+    def _images(self, pod: Pod) -> list[str]:
+        images = [container.image for container in (*pod.spec.init_containers, *pod.spec.containers)]
         if self.counts_image_volumes:
             images += [volume.image.reference for volume in pod.spec.volumes if volume.image is not None]
-        return ImageLocalityState(cluster.nodes, [normalized_image(image) for image in images], len(containers))
+        return [normalized_image(image) for image in images]
+
+
+def _containers(pod: Pod) -> int:
+    return len(pod.spec.init_containers) + len(pod.spec.containers)
 
 
 @dataclass

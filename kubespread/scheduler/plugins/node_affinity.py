@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+import msgspec
 import numpy as np
 
 from kubespread.kube.api import core as kube
@@ -65,8 +66,11 @@ class NodeAffinity(Plugin):
     narrows: bool = True
     """Since 1.24 names in the required terms leave the other nodes out beforehand."""
 
+    def signature(self, pod: Pod) -> Hashable:
+        return msgspec.msgpack.encode((pod.spec.node_selector, _node_affinity_of(pod)))
+
     def prepare(self, cluster: Cluster, pod: Pod) -> State | Status:
-        affinity = pod.spec.affinity.node_affinity if pod.spec.affinity is not None else None
+        affinity = _node_affinity_of(pod)
         preferred = affinity.preferred_during_scheduling_ignored_during_execution if affinity is not None else None
         added = self.added or kube.NodeAffinity()
         state = NodeAffinityState(
@@ -81,6 +85,10 @@ class NodeAffinity(Plugin):
         if self.narrows and conflict:
             return CONFLICT
         return state if state.filters or state.scores else SKIP
+
+
+def _node_affinity_of(pod: Pod) -> kube.NodeAffinity | None:
+    return pod.spec.affinity.node_affinity if pod.spec.affinity is not None else None
 
 
 @dataclass

@@ -5,7 +5,7 @@ Source of the rules: kube-scheduler 1.36, nodedeclaredfeatures, and k8s.io/compo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -31,6 +31,9 @@ KNOWN_FEATURES = (
 
 class NodeDeclaredFeatures(Plugin):
     name: ClassVar[str] = "NodeDeclaredFeatures"
+
+    def signature(self, pod: Pod) -> Hashable:
+        return _needed(pod)
 
     def prepare(self, cluster: Cluster, pod: Pod) -> State:
         needed = _needed(pod)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -18,6 +19,9 @@ OTHER_NODE = Status(Code.UNRESOLVABLE, ("node(s) didn't match the requested node
 
 class NodeName(Plugin):
     name: ClassVar[str] = "NodeName"
+
+    def signature(self, pod: Pod) -> Hashable:
+        return pod.spec.node_name
 
     def prepare(self, cluster: Cluster, pod: Pod) -> NodeNameState:
         return NodeNameState(cluster.nodes, pod.spec.node_name)

@@ -5,7 +5,7 @@ Source of the rules: kube-scheduler 1.36, nodeports/node_ports.go, and HostPortI
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Hashable, Set
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -25,6 +25,9 @@ class NodePorts(Plugin):
 
     checks_sidecars: bool = True
     """Since 1.33."""
+
+    def signature(self, pod: Pod) -> Hashable:
+        return host_ports(pod, sidecars=self.checks_sidecars)
 
     def prepare(self, cluster: Cluster, pod: Pod) -> State:
         wanted = host_ports(pod, sidecars=self.checks_sidecars)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import ClassVar
+
+import msgspec
 
 from kubespread.kube.api.core import Pod, Taint
 from kubespread.kube.taint import tolerates
@@ -19,6 +22,9 @@ CORDON_TAINT = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule"
 
 class NodeUnschedulable(Plugin):
     name: ClassVar[str] = "NodeUnschedulable"
+
+    def signature(self, pod: Pod) -> Hashable:
+        return msgspec.msgpack.encode(pod.spec.tolerations)
 
     def prepare(self, cluster: Cluster, pod: Pod) -> NodeUnschedulableState:
         return NodeUnschedulableState(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import ClassVar
 
+import msgspec
 import numpy as np
 
 from kubespread.kube.api.core import Pod
@@ -28,6 +30,9 @@ class TaintToleration(Plugin):
     """Up to 1.34.1 the reason names the first untolerated taint, in this form."""
     compares: bool = False
     """Whether tolerations with the operators Gt and Lt tolerate anything."""
+
+    def signature(self, pod: Pod) -> Hashable:
+        return msgspec.msgpack.encode(pod.spec.tolerations)
 
     def prepare(self, cluster: Cluster, pod: Pod) -> TaintTolerationState:
         return TaintTolerationState(cluster.nodes, pod, self.naming, self.compares)

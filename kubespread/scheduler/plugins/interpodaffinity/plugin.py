@@ -86,7 +86,10 @@ class InterPodAffinityState(Counted):
         self._meeting = meeting
         self._args = args
         self._effects: dict[int, tuple[Effect, ...]] = {}
-        self._matters = KindJudgement(cluster.kinds, self._matters_at_all)
+        kinds = cluster.kinds
+        # A candidate without terms of its own is only concerned by those of others.
+        among = None if terms.all else lambda: kinds.with_terms
+        self._matters = KindJudgement(kinds, self._matters_at_all, among)
         self._counts = [Domains(cluster.nodes) for _ in range(_FIRST_AWAY + len(terms.required_anti))]
         self.move(cluster.arrivals(self._matters))
 

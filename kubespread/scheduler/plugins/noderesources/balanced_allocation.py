@@ -6,7 +6,7 @@ the last bit of a float can decide a score.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -35,6 +35,9 @@ class NodeResourcesBalancedAllocation(Plugin):
     resources: tuple[WeightedResource, ...] = CPU_AND_MEMORY
     scores_improvement: bool = True
     """Since 1.36 the score is what the pod changes; before, it was the balance with the pod."""
+
+    def signature(self, pod: Pod) -> Hashable:
+        return tuple(sorted(scheduler_amounts(pod_requests(pod)).items()))
 
     def prepare(self, cluster: Cluster, pod: Pod) -> State:
         wanted = scheduler_amounts(pod_requests(pod))

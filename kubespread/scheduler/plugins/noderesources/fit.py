@@ -5,6 +5,7 @@ Source of the rules: kube-scheduler 1.36, noderesources/fit.go.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -46,7 +47,16 @@ class NodeResourcesFit(Plugin):
     def _ignores(self, name: str) -> bool:
         return name in self.ignored_resources or name.partition("/")[0] in self.ignored_groups
 
+    def signature(self, pod: Pod) -> Hashable:
+        return tuple(self._checked(pod).items()), tuple(sorted(_scored(pod).items()))
+
     def prepare(self, cluster: Cluster, pod: Pod) -> NodeResourcesFitState:
+        # Nodes that have none of these themselves are left to DynamicResources.
+        delegated = extended_resources(cluster.objects.device_classes) if self.delegates else frozenset()
+        return NodeResourcesFitState(self, self._checked(pod), _scored(pod), delegated)
+
+    def _checked(self, pod: Pod) -> dict[str, int]:
+        """What is compared with the room of nodes, in the order of the reasons."""
         wanted = scheduler_amounts(pod_requests(pod))
         named = sorted(
             name for name in wanted if name not in BASIC_RESOURCES and not (is_extended(name) and self._ignores(name))
@@ -54,11 +64,12 @@ class NodeResourcesFit(Plugin):
         checked = {name: wanted[name] for name in (*BASIC_RESOURCES, *named) if wanted.get(name, 0) > 0}
         if checked and self.checks_zero_requests:
             checked = {name: wanted.get(name, 0) for name in (*BASIC_RESOURCES, *named)}
-        # The score looks past pod-level resources and lets every container ask for something.
-        scored = scheduler_amounts(pod_requests(pod, _stand_ins(), pod_level=False))
-        # Nodes that have none of these themselves are left to DynamicResources.
-        delegated = extended_resources(cluster.objects.device_classes) if self.delegates else frozenset()
-        return NodeResourcesFitState(self, checked, scored, delegated)
+        return checked
+
+
+def _scored(pod: Pod) -> dict[str, int]:
+    """What the score counts: it looks past pod-level resources and lets every container ask for something."""
+    return scheduler_amounts(pod_requests(pod, _stand_ins(), pod_level=False))
 
 
 def _stand_ins() -> dict[str, Quantity]:

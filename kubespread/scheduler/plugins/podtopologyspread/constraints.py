@@ -15,7 +15,7 @@ from kubespread.kube.api.workloads import ReplicaSet, ReplicationController, Sta
 from kubespread.kube.selector import NOTHING, Requirement, Selector, SelectorError, from_label_selector, from_map
 from kubespread.kube.well_known import DO_NOT_SCHEDULE
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.kinds import KindJudgement
+from kubespread.scheduler.cluster.kinds import KindJudgement, KindTable, PodKind
 from kubespread.scheduler.cluster.labels import Mask
 from kubespread.scheduler.cluster.nodes import Nodes
 from kubespread.scheduler.node_matching import everywhere, matches_required_node_affinity, tolerated
@@ -198,19 +198,21 @@ def has_all_keys(nodes: Nodes, constraints: Iterable[Constraint]) -> Mask:
 
 def counted_kinds(cluster: Cluster, constraint: Constraint, namespace: str) -> KindJudgement:
     """The pods a constraint counts: of the candidate's namespace, matched by the selector, and not terminating."""
-    return KindJudgement(
-        cluster.kinds,
-        lambda kind: (
-            constraint.counts_pods
-            and kind.namespace == namespace
-            and not kind.terminating
-            and constraint.selector.matches(kind.labels)
-        ),
-    )
+    if not constraint.counts_pods:
+        return KindJudgement(cluster.kinds, lambda kind: False, among=lambda: ())
+    return _selected_kinds(cluster.kinds, constraint.selector, namespace, terminating=False)
 
 
 def pretended_kinds(cluster: Cluster, constraint: Constraint, namespace: str) -> KindJudgement:
     """The same in a dry run, where terminating pods count and the selector without requirements matches every pod."""
-    return KindJudgement(
-        cluster.kinds, lambda kind: kind.namespace == namespace and constraint.selector.matches(kind.labels)
+    return _selected_kinds(cluster.kinds, constraint.selector, namespace, terminating=True)
+
+
+def _selected_kinds(kinds: KindTable, selector: Selector, namespace: str, *, terminating: bool) -> KindJudgement:
+    def judge(kind: PodKind) -> bool:
+        return kind.namespace == namespace and (terminating or not kind.terminating) and selector.matches(kind.labels)
+
+    return kinds.judgement(
+        ("selected", selector, namespace, terminating),
+        lambda: KindJudgement(kinds, judge, among=lambda: kinds.selectable(namespace, selector)),
     )

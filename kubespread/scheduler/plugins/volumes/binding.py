@@ -5,7 +5,7 @@ Source of the rules: kube-scheduler 1.36, volumebinding/{volume_binding,binder}.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -64,6 +64,9 @@ class VolumeBinding(Plugin):
     def gaps(self, cluster: Cluster, pod: Pod) -> Iterator[str]:
         yield from claim_gaps(cluster, pod)
         yield from binding_gaps(cluster, pod)
+
+    def signature(self, pod: Pod) -> Hashable:
+        return None if pod.spec.volumes else ()
 
     def prepare(self, cluster: Cluster, pod: Pod) -> State | Status:
         unasked = _NoClaims(len(cluster)) if self.scores_capacity else SKIP

@@ -6,7 +6,7 @@ Source of the rules: kube-scheduler 1.36, nodevolumelimits/csi.go.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -34,6 +34,9 @@ class NodeVolumeLimits(Plugin):
             if cluster.objects.knows(CSINode):
                 consequence = "only volumes of pods count towards the limits of nodes"
                 yield from cluster.objects.gap(VolumeAttachment, consequence)
+
+    def signature(self, pod: Pod) -> Hashable:
+        return None if pod.spec.volumes else ()
 
     def prepare(self, cluster: Cluster, pod: Pod) -> State:
         claims = claim_names(pod) if cluster.has_claims else []

@@ -6,7 +6,7 @@ Source of the rules: kube-scheduler 1.36, volumerestrictions/volume_restrictions
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from copy import copy
 from typing import ClassVar, Self
 
@@ -37,6 +37,9 @@ class VolumeRestrictions(Plugin):
 
     def gaps(self, cluster: Cluster, pod: Pod) -> Iterator[str]:
         return claim_gaps(cluster, pod)
+
+    def signature(self, pod: Pod) -> Hashable:
+        return None if pod.spec.volumes else ()
 
     def prepare(self, cluster: Cluster, pod: Pod) -> State | Status:
         exclusive = set()

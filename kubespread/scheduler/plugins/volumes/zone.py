@@ -5,7 +5,7 @@ Source of the rules: kube-scheduler 1.36, volumezone/volume_zone.go.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -37,6 +37,9 @@ class VolumeZone(Plugin):
 
     def gaps(self, cluster: Cluster, pod: Pod) -> Iterator[str]:
         return claim_gaps(cluster, pod)
+
+    def signature(self, pod: Pod) -> Hashable:
+        return None if pod.spec.volumes else ()
 
     def prepare(self, cluster: Cluster, pod: Pod) -> State | Status:
         if not cluster.has_claims:
