@@ -108,7 +108,7 @@ WEIGHTED = st.builds(lambda weight, term: {"weight": weight, "podAffinityTerm": 
 POD_AFFINITY = st.fixed_dictionaries(
     {},
     optional={
-        "requiredDuringSchedulingIgnoredDuringExecution": st.lists(TERMS, min_size=1, max_size=1),
+        "requiredDuringSchedulingIgnoredDuringExecution": st.lists(TERMS, max_size=1),
         "preferredDuringSchedulingIgnoredDuringExecution": st.lists(WEIGHTED, min_size=1, max_size=2),
     },
 )
@@ -145,13 +145,14 @@ VOLUMES = st.sampled_from(
 @st.composite
 def plain_nodes(draw: st.DrawFn) -> list[Data]:
     made = []
-    for position in range(draw(st.integers(1, 5))):
+    for position in range(draw(st.sampled_from([3, 1, 2, 4, 5]))):
         taints = draw(st.sampled_from([[], [], [taint("gpu")], [taint("slow", "PreferNoSchedule")]]))
-        cpu, cordoned = draw(st.sampled_from(["1", "2", "8"])), draw(st.sampled_from([False] * 4 + [True]))
+        cpu, cordoned = draw(st.sampled_from(["8", "2", "1"])), draw(st.sampled_from([False] * 4 + [True]))
         plain = node(f"n{position}", zone=draw(ZONES), cpu=cpu, taints=taints, unschedulable=cordoned)
         if draw(st.booleans()):
             plain["metadata"]["labels"] |= {"host": f"n{position}", "kubernetes.io/hostname": f"n{position}"}
         if draw(st.booleans()):
+            plain["metadata"]["labels"]["topology.kubernetes.io/zone"] = draw(st.sampled_from(["b", "a"]))
             plain["status"]["allocatable"]["example.com/gpu"] = "2"
             plain["status"]["images"] = [{"names": [BIG_IMAGE], "sizeBytes": 500 * 2**20}]
             plain["status"]["declaredFeatures"] = ["RestartAllContainersOnContainerExits"]
@@ -191,14 +192,14 @@ def plain_candidates(draw: st.DrawFn) -> Data:
     spec = made["spec"]
     spec["topologySpreadConstraints"] = list(distinct.values())
     spec["affinity"] = {**spec["affinity"], "nodeAffinity": draw(NODE_AFFINITY)}
-    spec["tolerations"] = draw(st.sampled_from([[], [{"operator": "Exists"}]]))
-    match draw(st.integers(0, 9)):
-        case 0:
+    spec["tolerations"] = draw(st.sampled_from([[{"operator": "Exists"}], []]))
+    match draw(st.sampled_from([*[""] * 7, "claim", "feature", "name"])):
+        case "claim":
             spec["resourceClaims"] = [{"name": "device", "resourceClaimName": "device"}]
-        case 1:
+        case "feature":
             rules = [{"action": "RestartAllContainers", "exitCodes": {"operator": "In", "values": [1]}}]
             spec["containers"][0] |= {"restartPolicy": "Never", "restartPolicyRules": rules}
-        case 2:
+        case "name":
             spec["nodeName"] = "n0"
     return made
 
@@ -208,6 +209,8 @@ def questions(draw: st.DrawFn) -> Question:
     nodes = draw(plain_nodes())
     names = [each["metadata"]["name"] for each in nodes]
     pods = [draw(plain_pods(f"p{at}", draw(st.sampled_from(names)))) for at in range(draw(st.integers(0, 4)))]
+    if draw(st.sampled_from([False, False, True])):
+        pods.append({**draw(plain_pods("nominated")), "status": {"nominatedNodeName": draw(st.sampled_from(names))}})
     snapshot = kubespread.Snapshot.from_objects([*nodes, *pods, *OBJECTS])
     candidate = from_object(draw(plain_candidates()), Surroundings(snapshot.objects)).pod
     return Question(list(snapshot.nodes), list(snapshot.pods), snapshot.objects, candidate)
@@ -270,18 +273,19 @@ def profiles(draw: st.DrawFn) -> Framework:
         ],
     }
     if draw(st.booleans()):
-        point = draw(st.sampled_from(["filter", "score", "filter", "preFilter", "preScore"]))
+        point = draw(st.sampled_from(["filter", "preFilter", "preScore", "score"]))
         plugins[point] = {"disabled": [{"name": name} for name in draw(DISABLED)]}
     config = {**HEAD, "profiles": [{"plugins": plugins, "pluginConfig": draw(PLUGIN_CONFIG)}]}
     return framework(load_profiles(json.loads(json.dumps(config)), LATEST)[0])
 
 
 class World:
-    """Nodes and pods as plain lists, beside the clusters that follow them."""
+    """Nodes, pods with the node they are on, and pods that wait, as plain lists beside the clusters that follow them."""
 
     def __init__(self, question: Question) -> None:
         self.nodes = list(question.nodes)
-        self.pods = [(each, each.spec.node_name) for each in question.pods]
+        self.pods = [(each, each.spec.node_name) for each in question.pods if each.spec.node_name]
+        self.waiting = [each for each in question.pods if not each.spec.node_name]
         self.objects = question.objects
 
     def anew(self) -> Cluster:
@@ -291,7 +295,7 @@ class World:
             own = msgspec.json.decode(msgspec.json.encode(each), type=Pod)
             own.spec.node_name = name
             placed.append(own)
-        return Cluster.of(self.nodes, placed, self.objects)
+        return Cluster.of(self.nodes, [*placed, *self.waiting], self.objects)
 
     def place(self, placed: Pod, node: int) -> None:
         self.pods.append((placed, self.nodes[node].metadata.name))
@@ -355,6 +359,6 @@ def terminating(running: Pod) -> Pod:
 
 
 def visitors(question: Question) -> list[Pod]:
-    """Pods that may come to the cluster: copies of the candidate, of those that are there, and of some on their way out."""
+    """Pods that may come to the cluster: like the candidate, like those that are there, and some on their way out."""
     others = [question.candidate, *question.pods]
     return [*others, *map(terminating, others[:2])]
