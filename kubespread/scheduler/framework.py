@@ -180,9 +180,9 @@ class Prepared:
 
     @property
     def score_states(self) -> list[tuple[State, int]]:
-        """Of the score plugins with their weights, in profile order."""
-        scores = self.framework.scores
-        return [(self.states[plugin.name], weight) for plugin, weight in scores if plugin.name in self.states]
+        """Of the score plugins with their weights, in profile order; those that would fail score nothing."""
+        working = (each for each in self.framework.scores if each[0].name not in self.framework.missing.scores)
+        return [(self.states[plugin.name], weight) for plugin, weight in working if plugin.name in self.states]
 
     @property
     def listing(self) -> dict[str, Mask]:

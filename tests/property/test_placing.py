@@ -34,16 +34,15 @@ FAMILIES = sorted(path.name.removesuffix(".jsonl.gz") for path in (FIXTURES / "g
 
 def everything(evaluation: Evaluation) -> dict[str, Any]:
     """All that is said about every node; scores where they mean something."""
-    names = evaluation.cluster.nodes.names
-    feasible = evaluation.feasible.tolist()
+    nodes = range(len(evaluation.cluster))
+    feasible = evaluation.feasible
     return {
         "message": evaluation.message,
-        "rejections": {name: evaluation.rejections(position) for position, name in enumerate(names)},
-        "scores": {
-            plugin: [int(points) for points, fits in zip(score.weighted, feasible, strict=True) if fits]
-            for plugin, score in evaluation.scores.items()
-        },
-        "ranking": evaluation.ranking.tolist() if any(feasible) and evaluation.error is None else [],
+        "verdicts": [evaluation.verdict(node) for node in nodes],
+        "rejections": [evaluation.rejections(node) for node in nodes],
+        "raw": {plugin: score.raw[feasible].tolist() for plugin, score in evaluation.scores.items()},
+        "weighted": {plugin: score.weighted[feasible].tolist() for plugin, score in evaluation.scores.items()},
+        "ranking": evaluation.ranking.tolist() if feasible.any() and evaluation.error is None else [],
     }
 
 

@@ -10,17 +10,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import kubespread
+from kubespread.candidate.candidate import Surroundings
+from kubespread.candidate.manifests import from_object
 from kubespread.kube.api.core import Pod
+from kubespread.kube.versions import LATEST
 from kubespread.scheduler.building import framework
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Mask
-from kubespread.scheduler.evaluation import Evaluation
 from kubespread.scheduler.framework import Framework, Prepared
 from kubespread.scheduler.placing import Placing
-from kubespread.scheduler.plugin import MAX_NODE_SCORE, Counted, Plugin, SchedulingError, State, Status, Verdicts
+from kubespread.scheduler.plugin import MAX_NODE_SCORE, Code, Counted, Plugin, SchedulingError, State, Status, Verdicts
 from kubespread.scheduler.profile.expansion import default_profile
-from tests.scheduler.random_clusters import MODELLED, Question, World, changes, profiles, questions, visitors
+from kubespread.scheduler.profile.loading import load_profiles
+from tests.builders import hard, node, pod
+from tests.property.test_placing import everything
+from tests.scheduler.asking import SKEWED
+from tests.scheduler.random_clusters import HEAD, MODELLED, Question, World, changes, profiles, questions, visitors
 
 Data = dict[str, Any]
 States = dict[str, State | Status | str]
@@ -77,20 +84,6 @@ def answers(states: States, cluster: Cluster, feasible: Mask) -> Data:
 
 def some_nodes(data: st.DataObject, cluster: Cluster) -> Mask:
     return np.array([data.draw(st.booleans()) for _ in range(len(cluster))], dtype=np.bool_)
-
-
-def everything(evaluation: Evaluation) -> Data:
-    """All that a profile says about every node; scores where they mean something."""
-    nodes = range(len(evaluation.cluster))
-    feasible = evaluation.feasible
-    return {
-        "message": evaluation.message,
-        "verdicts": [evaluation.verdict(node) for node in nodes],
-        "rejections": [evaluation.rejections(node) for node in nodes],
-        "raw": {name: score.raw[feasible].tolist() for name, score in evaluation.scores.items()},
-        "weighted": {name: score.weighted[feasible].tolist() for name, score in evaluation.scores.items()},
-        "ranking": evaluation.ranking.tolist() if feasible.any() and evaluation.error is None else [],
-    }
 
 
 def test_every_registered_plugin_is_asked_by_the_default_profile() -> None:
@@ -197,10 +190,10 @@ def test_a_fork_that_moves_counts_right_and_leaves_its_parent_as_it_was(
     moves = cluster.moves(change)
     for name in counted:
         forks[name].move(moves)
-        for pod, node in come:
-            one_by_one[name].move_one(cluster.kinds.number_of(pod), node, 1)
-    for pod, node in come:
-        world.place(pod, node)
+        for visitor, position in come:
+            one_by_one[name].move_one(cluster.kinds.number_of(visitor), position, 1)
+    for visitor, position in come:
+        world.place(visitor, position)
     anew = world.anew()
     plugins = plugins_of(profile)
     expected = answers({name: prepare(plugins[name], anew, question.candidate) for name in counted}, anew, feasible)
@@ -220,10 +213,10 @@ def test_what_a_dry_run_pretends_is_taken_back(profile: Framework, question: Que
     nodes, by = st.integers(0, len(cluster) - 1), st.sampled_from([1, -1])
     pretended = data.draw(st.lists(st.tuples(st.sampled_from(visitors(question)), nodes, by), max_size=4))
     for sign in (1, -1):
-        for pod, node, way in pretended:
+        for visitor, position, way in pretended:
             for state in states.values():
                 if isinstance(state, Counted):
-                    state.pretend(cluster.kinds.number_of(pod), node, sign * way)
+                    state.pretend(cluster.kinds.number_of(visitor), position, sign * way)
     assert answers(states, cluster, feasible) == before
 
 
@@ -257,3 +250,16 @@ def test_placing_says_after_each_placement_what_a_cluster_built_anew_says(
         node = data.draw(st.sampled_from(fitting))
         placing.place(node)
         world.place(candidate, node)
+
+
+def test_a_filter_that_the_profile_switches_off_is_kept_up_with_placements_too() -> None:
+    disabled = {"filter": {"disabled": [{"name": "PodTopologySpread"}]}}
+    profile = framework(load_profiles({**HEAD, "profiles": [{"plugins": disabled}]}, LATEST)[0])
+    snapshot = kubespread.Snapshot.from_objects([node("n0", zone="a"), node("n1", zone="b")])
+    candidate = from_object(pod(constraints=[hard()]), Surroundings(snapshot.objects)).pod
+    placing = Placing(profile.prepare(Cluster.of(snapshot.nodes, snapshot.pods), candidate))
+    placing.place(0)
+    evaluation = placing.evaluation()
+    skewed = Status(Code.UNSCHEDULABLE, (SKEWED,), "PodTopologySpread")
+    assert {0: evaluation.rejections(0), 1: evaluation.rejections(1)} == {0: [skewed], 1: []}
+    assert evaluation.feasible.tolist() == [True, True]

@@ -81,6 +81,16 @@ def test_multi_point_disabled_and_filter_enabled_is_the_same() -> None:
     }
 
 
+def test_a_single_node_is_not_scored_by_a_plugin_that_would_fail() -> None:
+    """kube-scheduler takes the only node that fits without scoring it."""
+    settings = json.dumps(config({"preScore": off("TaintToleration")}))
+    totals = {entry.name: entry.total for entry in ask([node("a")], pod(), settings).nodes}
+    simulated = kubespread.simulate(
+        kubespread.Snapshot.from_objects([node("a")]), pod(), 1, kubespread.Scheduler(config=settings)
+    )
+    assert {placement.node: placement.total for placement in simulated.placements} == totals
+
+
 def test_no_node_reaches_the_failing_filter() -> None:
     report = ask([node("a", taints=[taint("k")])], pod(), json.dumps(config({"preFilter": off("NodePorts")})))
     assert report.message == "0/1 nodes are available: 1 node(s) had untolerated taint(s)."
