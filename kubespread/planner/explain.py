@@ -208,14 +208,8 @@ def _domains(counted: HardConstraint | SoftConstraint, matching: Counts) -> tupl
     else:
         in_domain[codes[present]] = matching[present]
     order = column.sorted_codes
-    figures = zip(
-        (column.values[code] for code in order.tolist()),
-        in_domain[order].tolist(),
-        nodes[order].tolist(),
-        eligible[order].tolist(),
-        strict=True,
-    )
-    return tuple(Domain(value=value, matching=m, nodes=n, eligible_nodes=e) for value, m, n, e in figures)
+    figures = (in_domain[order].tolist(), nodes[order].tolist(), eligible[order].tolist())
+    return tuple(map(Domain, column.sorted_values, *figures))
 
 
 def _constraint_report(constraint: Constraint, minimum: int | None, domains: tuple[Domain, ...]) -> ConstraintReport:

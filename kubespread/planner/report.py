@@ -25,7 +25,7 @@ class PodReference(Report, frozen=True):
     name: str
 
 
-class Domain(Report, frozen=True):
+class Domain(Report, frozen=True, kw_only=False):
     """One value of a topology key. ``matching`` counts pods on eligible nodes only."""
 
     value: str

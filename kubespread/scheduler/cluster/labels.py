@@ -41,6 +41,16 @@ class LabelColumn:
         order = sorted(range(len(self.values)), key=self.values.__getitem__)
         return np.array(order, dtype=np.int32)
 
+    @cached_property
+    def sorted_values(self) -> Sequence[str]:
+        return [self.values[code] for code in self.sorted_codes.tolist()]
+
+    @cached_property
+    def absent_as_empty(self) -> Codes:
+        """The codes with the value ``""`` for nodes without the label, one of its own where no node has that value."""
+        empty = self.index.get("", len(self.values))
+        return np.where(self.absent, np.int32(empty), self.codes)
+
     def admits(self, requirement: Requirement) -> Mask:
         """Which nodes satisfy ``requirement``, judged once per distinct value."""
         # The last entry answers for nodes without the label, which ABSENT = -1 indexes.

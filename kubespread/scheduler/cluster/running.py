@@ -14,7 +14,7 @@ from kubespread.kube.api.core import Pod
 from kubespread.scheduler.cluster.amounts import Amounts
 from kubespread.scheduler.cluster.host_ports import HostPort
 from kubespread.scheduler.cluster.kinds import KindTable, PodKind
-from kubespread.scheduler.cluster.labels import Codes, Counts, Positions
+from kubespread.scheduler.cluster.labels import Codes, Counts
 from kubespread.scheduler.integers import wrapped
 
 T = TypeVar("T")
@@ -79,29 +79,21 @@ class Taken:
     def nothing(cls, nodes: int) -> Taken:
         return cls(np.zeros(nodes, dtype=np.int64), {}, {})
 
-    def moved(self, kinds: KindTable, kind: Codes, node: Codes, by: int) -> Taken:
-        """Once pods came (``by`` 1) or left (-1); sums wrap as Go's do."""
+    def moved(self, kinds: KindTable, nodes_of_kind: Mapping[int, Codes], by: int) -> Taken:
+        """Once pods of some kinds came to nodes (``by`` 1) or left them (-1); sums wrap as Go's do."""
         pod_count = self.pod_count.copy()
-        np.add.at(pod_count, node, by)
-        distinct, which = np.unique(kind, return_inverse=True)
-        which = which.astype(np.intp)
-        of_kind = [kinds[number].requests for number in distinct.tolist()]
-        return Taken(
-            pod_count,
-            _added(self.requested, [requests[0] for requests in of_kind], which, node, by, len(pod_count)),
-            _added(self.non_zero_requested, [requests[1] for requests in of_kind], which, node, by, len(pod_count)),
-        )
-
-
-def _added(
-    before: Amounts, of_kind: Sequence[Mapping[str, int]], which: Positions, node: Codes, by: int, size: int
-) -> Amounts:
-    summed = dict(before)
-    for name in dict.fromkeys(chain.from_iterable(of_kind)):
-        each = np.array([wrapped(amounts.get(name, 0)) for amounts in of_kind], dtype=np.int64)
-        summed[name] = summed[name].copy() if name in summed else np.zeros(size, dtype=np.int64)
-        np.add.at(summed[name], node, by * each[which])
-    return summed
+        requested, non_zero_requested = dict(self.requested), dict(self.non_zero_requested)
+        fresh: set[int] = set()
+        for number, nodes in nodes_of_kind.items():
+            np.add.at(pod_count, nodes, by)
+            for summed, amounts in zip((requested, non_zero_requested), kinds[number].requests, strict=True):
+                for name, amount in amounts.items():
+                    column = summed.get(name)
+                    if column is None or id(column) not in fresh:
+                        column = summed[name] = np.zeros_like(pod_count) if column is None else column.copy()
+                        fresh.add(id(column))
+                    np.add.at(column, nodes, np.int64(wrapped(by * amount)))
+        return Taken(pod_count, requested, non_zero_requested)
 
 
 class RunningPods:
@@ -142,10 +134,11 @@ class RunningPods:
         node = np.fromiter((node for _, node in come), dtype=np.int32, count=len(come))
         listed = PodList(self._listed, [pod for pod, _ in come], kind, node)
         nodes_of_kind = dict(self.nodes_of_kind)
-        for number, nodes in _by_kind(kind, node).items():
+        came = _by_kind(kind, node)
+        for number, nodes in came.items():
             there = nodes_of_kind.get(number)
             nodes_of_kind[number] = nodes if there is None else np.concatenate([there, nodes])
-        return self._with(listed, self.taken.moved(self._kinds, kind, node, 1), nodes_of_kind, kind)
+        return self._with(listed, self.taken.moved(self._kinds, came, 1), nodes_of_kind, came)
 
     def minus(self, gone: Sequence[int]) -> RunningPods:
         """Without the pods at these places of the list."""
@@ -154,15 +147,18 @@ class RunningPods:
         kind, node = self.kind[~keep], self.node[~keep]
         listed = PodList(None, tuple(compress(self.pods, keep.tolist())), self.kind[keep], self.node[keep])
         nodes_of_kind = dict(self.nodes_of_kind)
-        for number in np.unique(kind).tolist():
+        left = _by_kind(kind, node)
+        for number in left:
             nodes_of_kind[number] = listed.node[listed.kind == number]
             if not len(nodes_of_kind[number]):
                 del nodes_of_kind[number]
-        return self._with(listed, self.taken.moved(self._kinds, kind, node, -1), nodes_of_kind, kind)
+        return self._with(listed, self.taken.moved(self._kinds, left, -1), nodes_of_kind, left)
 
-    def _with(self, listed: PodList, taken: Taken, nodes_of_kind: Mapping[int, Codes], moved: Codes) -> RunningPods:
+    def _with(
+        self, listed: PodList, taken: Taken, nodes_of_kind: Mapping[int, Codes], moved: Iterable[int]
+    ) -> RunningPods:
         other = RunningPods(self._kinds, listed, taken, nodes_of_kind)
-        if not any(self._kinds[number].ports for number in np.unique(moved).tolist()):
+        if not any(self._kinds[number].ports for number in moved):
             other._used_ports = self._used_ports
         return other
 
@@ -185,8 +181,8 @@ class RunningPods:
 
 
 def _by_kind(kind: Codes, node: Codes) -> Mapping[int, Codes]:
-    if not len(kind):
-        return {}
+    if len(kind) <= 1:
+        return dict.fromkeys(kind.tolist(), node)
     order = np.argsort(kind, kind="stable")
     kinds, starts = np.unique(kind[order], return_index=True)
     return dict(zip(kinds.tolist(), np.split(node[order], starts[1:]), strict=True))

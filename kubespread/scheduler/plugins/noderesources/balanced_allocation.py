@@ -77,9 +77,9 @@ def _balance(kept: Sequence[Share], amounts: Sequence[Integers], nodes: int) -> 
         second = np.where(share.kept & (count == 1), fraction, second)
         total = total + fraction
         count += share.kept
-    deviation = np.where(
-        count == 2, np.abs((first - second) / 2), np.where(count > 2, _deviation(kept, fractions, total, count), 0.0)
-    )
+    deviation = np.where(count == 2, np.abs((first - second) / 2), 0.0)
+    if len(kept) > 2:
+        deviation = np.where(count > 2, _deviation(kept, fractions, total, count), deviation)
     return ((1.0 - deviation) * 100.0).astype(np.int64)
 
 

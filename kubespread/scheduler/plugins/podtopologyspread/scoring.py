@@ -16,7 +16,7 @@ from kubespread.kube.api.core import Pod
 from kubespread.kube.well_known import HOSTNAME
 from kubespread.scheduler.cluster.change import Moves
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.labels import ABSENT, Codes, Counts, Mask
+from kubespread.scheduler.cluster.labels import Counts, Mask
 from kubespread.scheduler.integers import round_half_away
 from kubespread.scheduler.plugin import MAX_NODE_SCORE, Extent
 from kubespread.scheduler.plugins.podtopologyspread.constraints import (
@@ -41,7 +41,8 @@ class SoftConstraint:
         """The domain of every node."""
         self.is_hostname = constraint.topology_key == HOSTNAME
         self._counts_kind = counted_kinds(cluster, constraint, namespace)
-        self._value_of_node = _with_absent_as_empty(column.codes, column.values)
+        # A node without the label belongs to the domain "", which only matters where such nodes are scored at all.
+        self._value_of_node = column.absent_as_empty
         # Of hostnames every node is its own domain, whatever its label says, and the policies are not asked.
         self._domain = np.arange(len(column.codes), dtype=np.int32) if self.is_hostname else self._value_of_node
         self._counts: Counts = np.zeros(
@@ -81,12 +82,6 @@ class SoftConstraint:
         weight = math.log(self.size(scored) + 2)
         share = self.matching().astype(np.float64) * weight + float(self.constraint.max_skew - 1)
         return np.where(self.column.absent, 0.0, share)
-
-
-def _with_absent_as_empty(codes: Codes, values: Sequence[str]) -> Codes:
-    """A node without the label belongs to the domain ``""``, which only matters where such nodes are scored at all."""
-    empty = values.index("") if "" in values else len(values)
-    return np.where(codes == ABSENT, np.int32(empty), codes)
 
 
 class SoftConstraints:
