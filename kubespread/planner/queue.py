@@ -113,7 +113,7 @@ def _try_again(stuck: Iterable[_Waiting], living: LivingCluster, break_tie: Tieb
     while progress:
         progress = False
         for each in stuck:
-            if each.tried_at < living.length:
+            if each.lacks_some and each.tried_at < living.length:
                 each.resume()
                 while each.is_waiting:
                     progress |= each.place(break_tie)
@@ -158,6 +158,11 @@ class _Waiting:
 
     def place(self, break_tie: Tiebreaker) -> bool:
         """Whether the next pod found a node."""
+        raise NotImplementedError
+
+    @property
+    def lacks_some(self) -> bool:
+        """Whether some pod of the entry has no node yet."""
         raise NotImplementedError
 
     def resume(self) -> None:
@@ -205,11 +210,15 @@ class _Copies(_Waiting):
             self.outcome.stuck, self.is_waiting = True, False
             return False
         self._take(choice, placing)
-        if len(self.outcome.choices) == self._most:
+        if not self.lacks_some:
             self.is_waiting = False
             # Of many workloads each would hold on to its columns until the queue is done.
             self._current = None
         return True
+
+    @property
+    def lacks_some(self) -> bool:
+        return len(self.outcome.choices) < self._most
 
     def _conclude(self, placing: Placing) -> None:
         if self.outcome.stuck:
@@ -286,6 +295,10 @@ class _Daemons(_Waiting):
         self._targets, self._failed = iter(list(self._failed)), {}
         self._next = next(self._targets, None)
         self.is_waiting = self._next is not None
+
+    @property
+    def lacks_some(self) -> bool:
+        return bool(self._failed)
 
     def _conclude(self, placing: Placing) -> None:
         if self._failed:
