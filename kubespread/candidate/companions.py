@@ -14,16 +14,16 @@ from kubespread.kube.admission.defaulting import default_storage_class
 from kubespread.kube.admission.quota import with_usage
 from kubespread.kube.api.cluster_objects import FIELDS, ClusterObjects
 from kubespread.kube.api.decoding import DecodingError, normalized
+from kubespread.kube.api.kinds import NAMESPACED, POD_CREATORS, READ
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
-from kubespread.kube.api.workloads import WORKLOADS
 from kubespread.manifest.documents import KubernetesObject
 from kubespread.manifest.lines import FieldLines
-from kubespread.snapshot.snapshot import CLUSTER_SCOPED, READ_KINDS, Snapshot, SnapshotBuilder, TypedReader
+from kubespread.snapshot.snapshot import Snapshot, SnapshotBuilder, TypedReader
 
 T = TypeVar("T", bound=ApiObject)
 
-_WORKLOADS: tuple[type[ApiObject], ...] = tuple(cls for cls in WORKLOADS.values() if issubclass(cls, ApiObject))
+_WORKLOADS = tuple(row.cls for row in POD_CREATORS.values())
 # Kubernetes' controllers have written to these: what the cluster has of them is further than what a manifest says.
 _KEPT: tuple[type[ApiObject], ...] = (PersistentVolume, PersistentVolumeClaim, *_WORKLOADS)
 # These only say what others are; the rest of the workloads in a manifest are candidates and nothing else.
@@ -56,17 +56,17 @@ def with_given(snapshot: Snapshot, manifests: Iterable[Manifest], namespace: str
 def _typed(manifest: Manifest, namespace: str) -> list[ApiObject]:
     reader, typed = TypedReader(), []
     for item in manifest.found:
-        cls = READ_KINDS.get((item.api_version, item.kind))
-        if cls is None or (item.kind in WORKLOADS and item.kind not in _SELECTING):
+        cls = READ.get((item.api_version, item.kind))
+        if cls is None or (item.kind in POD_CREATORS and item.kind not in _SELECTING):
             continue
         try:
             found = reader.read_plain(normalized(item.data, cls))
         except DecodingError as error:
-            if item.kind in WORKLOADS:
+            if item.kind in POD_CREATORS:
                 continue  # Said where it is asked about.
             raise ManifestError(manifest.file, [_fault(manifest, item, error)]) from error
         if found is not None and found.metadata.name:
-            if not isinstance(found, CLUSTER_SCOPED):
+            if isinstance(found, NAMESPACED):
                 found.metadata.namespace = found.metadata.namespace or namespace
             typed.append(found)
     return typed
@@ -92,7 +92,7 @@ def _applied(snapshot: Snapshot, given: Sequence[ApiObject]) -> Snapshot:
         builder.add(found)
     added, known = builder.build(), snapshot.objects
     fields: dict[str, Any] = {
-        name: _over(getattr(known, name), getattr(added.objects, name)) for _, name in FIELDS.values()
+        name: _over(getattr(known, name), getattr(added.objects, name)) for name in FIELDS.values()
     }
     unknown = {type(found).__name__ for found in given if not known.knows(type(found))}
     objects = replace(known, **fields, partly_known=known.partly_known | unknown)

@@ -12,13 +12,16 @@ from typing import Any
 
 from kubespread.candidate.candidate import Candidate, Surroundings, WorkloadName
 from kubespread.candidate.rescheduling import scheduled_again
+from kubespread.candidate.workload import PodManifest, built_in_kind, is_workload, named, pod_manifest, without_status
 from kubespread.errors import Fault, ManifestError, UsageError
 from kubespread.kube.admission.defaulting import default_pod
 from kubespread.kube.admission.gated_fields import drop_fields
 from kubespread.kube.admission.plugins import ForbiddenError, admit_with, validate_with
 from kubespread.kube.api.core import Pod, PodStatus
 from kubespread.kube.api.decoding import DecodingError, decode
+from kubespread.kube.api.kinds import READ, full_kind
 from kubespread.kube.api.meta import LabelSelector
+from kubespread.kube.api.pod_templates import custom_notes, holds_pods, is_custom, skipped_gaps
 from kubespread.kube.api.unknown_fields import unknown_fields, workload_type
 from kubespread.kube.candidate import (
     admit,
@@ -33,10 +36,7 @@ from kubespread.kube.versions import KubeVersion
 from kubespread.manifest.documents import KubernetesObject, objects, opened
 from kubespread.manifest.events import MalformedError
 from kubespread.manifest.lines import FieldLines
-from kubespread.manifest.pod_templates import custom_notes, full_kind, holds_pods, is_custom, skipped_gaps
 from kubespread.manifest.reading import MAX_MANIFEST_BYTES, display_name, read_text_bytes
-from kubespread.manifest.workload import PodManifest, built_in_kind, is_workload, named, pod_manifest, without_status
-from kubespread.snapshot.snapshot import READ_KINDS
 
 _SELECTING_KINDS = frozenset({"Deployment", "ReplicaSet", "StatefulSet", "DaemonSet"})
 _OBJECT_NAME = "<object>"
@@ -77,7 +77,7 @@ class Manifest:
         custom = (
             item
             for item in self._others
-            if is_custom(item.api_version) and (item.api_version, item.kind) not in READ_KINDS and not _holds_pods(item)
+            if is_custom(item.api_version) and (item.api_version, item.kind) not in READ and not _holds_pods(item)
         )
         return tuple(custom_notes(full_kind(item.api_version, item.kind) for item in custom))
 

@@ -9,8 +9,8 @@ import msgspec
 from kubespread.candidate.candidate import Candidate, WorkloadName
 from kubespread.candidate.stored import newest_replica_set
 from kubespread.kube.admission.defaulting import default_pod
-from kubespread.kube.api.cluster_objects import FIELDS
 from kubespread.kube.api.core import Pod, PodTemplateSpec
+from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.snapshot.snapshot import Snapshot
 
 _TEMPLATE_HASH = "pod-template-hash"
@@ -29,8 +29,7 @@ def runs_another_template(candidate: Candidate, snapshot: Snapshot) -> bool:
 def _running_template(workload: WorkloadName, snapshot: Snapshot) -> PodTemplateSpec | None:
     if workload.kind not in _ROLLED_OUT:
         return None
-    field = next(name for (_, kind), (_, name) in FIELDS.items() if kind == workload.kind)
-    for found in getattr(snapshot.objects, field):
+    for found in getattr(snapshot.objects, POD_CREATORS[workload.kind].field):
         if (found.metadata.namespace, found.metadata.name) == (workload.namespace, workload.name):
             template: PodTemplateSpec | None = found.spec.template
             return template

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import msgspec
@@ -18,6 +18,7 @@ from kubespread.errors import SnapshotError, UsageError
 from kubespread.kube.admission.gated_fields import drop_fields
 from kubespread.kube.api.annotations import REVISION
 from kubespread.kube.api.core import Pod
+from kubespread.kube.api.kinds import POD_CREATORS, Kind
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.workloads import Deployment, ReplicaSet
 from kubespread.snapshot.snapshot import Snapshot
@@ -29,33 +30,9 @@ _REVISION = re.compile(r"[0-9]{1,18}")
 _TEMPLATE_HASH = "pod-template-hash"
 
 
-@dataclass(frozen=True, slots=True)
-class _Kind:
-    """One kind that can be asked for: its API group's resource, as kubectl writes it, and where a snapshot keeps it."""
-
-    kind: str
-    api_version: str
-    short: str
-    field: str
-
-    @property
-    def resource(self) -> str:
-        group = self.api_version.rpartition("/")[0]
-        return f"{self.kind.lower()}s.{group}" if group else f"{self.kind.lower()}s"
-
-
-_KINDS = (
-    _Kind("Pod", "v1", "po", ""),
-    _Kind("Deployment", "apps/v1", "deploy", "deployments"),
-    _Kind("ReplicaSet", "apps/v1", "rs", "replica_sets"),
-    _Kind("StatefulSet", "apps/v1", "sts", "stateful_sets"),
-    _Kind("DaemonSet", "apps/v1", "ds", "daemon_sets"),
-    _Kind("ReplicationController", "v1", "rc", "replication_controllers"),
-    _Kind("Job", "batch/v1", "job", "jobs"),
-    _Kind("CronJob", "batch/v1", "cj", "cron_jobs"),
-)
-_BY_ALIAS: Mapping[str, _Kind] = {
-    alias: kind for kind in _KINDS for alias in (kind.short, kind.kind.lower(), f"{kind.kind.lower()}s")
+_REFERABLE = tuple(row for row in POD_CREATORS.values() if row.short)
+_BY_ALIAS: Mapping[str, Kind] = {
+    alias: row for row in _REFERABLE for alias in (row.short, row.kind.lower(), row.plural)
 }
 
 
@@ -67,7 +44,7 @@ def is_reference(text: str) -> bool:
 
 def reference_kinds() -> str:
     """The kinds of `is_reference`, as short as kubectl takes them."""
-    return ", ".join(kind.short for kind in _KINDS)
+    return ", ".join(kind.short for kind in _REFERABLE)
 
 
 def from_cluster(reference: str, snapshot: Snapshot, surroundings: Surroundings) -> Candidate:
@@ -104,7 +81,7 @@ def from_cluster(reference: str, snapshot: Snapshot, surroundings: Surroundings)
     )
 
 
-def _find(among: Sequence[T], kind: _Kind, namespace: str, name: str) -> T:
+def _find(among: Sequence[T], kind: Kind, namespace: str, name: str) -> T:
     for found in among:
         if found.metadata.name == name and found.metadata.namespace == namespace:
             return found

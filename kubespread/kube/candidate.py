@@ -8,8 +8,9 @@ from typing import Any
 from kubespread.kube.admission.defaulting import default_pod, merge_label_keys
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.decoding import decode, normalized
+from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.api.meta import LabelSelector
-from kubespread.kube.api.workloads import WORKLOADS, Workload
+from kubespread.kube.api.workloads import Workload
 from kubespread.kube.quantity import QuantityError
 from kubespread.kube.selector import SelectorError, from_label_selector
 from kubespread.kube.validation.faults import FieldFault, invalid, required
@@ -21,7 +22,7 @@ def normalized_workload(data: dict[str, Any], kind: str) -> dict[str, Any]:
     """A manifest's object, checked against the API's types as far as it is read, without nulls. Raises
     DecodingError.
     """
-    clean = normalized(data, WORKLOADS.get(kind, Workload))
+    clean = normalized(data, POD_CREATORS[kind].cls if kind else Workload)
     assert isinstance(clean, dict)
     return clean
 

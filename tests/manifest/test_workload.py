@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from kubespread.candidate.workload import PodManifest, is_workload, named, pod_manifest, pod_template_hash
 from kubespread.manifest.documents import KubernetesObject
 from kubespread.manifest.events import MalformedError
-from kubespread.manifest.workload import PodManifest, is_workload, named, pod_manifest, pod_template_hash
 
 Data = dict[str, Any]
 

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Sequence
 from kubespread.kube.api.annotations import DEFAULT_CLASS
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Node, Pod, ResourceRequirements
-from kubespread.kube.api.meta import ApiObject, LabelSelector, LabelSelectorRequirement
+from kubespread.kube.api.kinds import KEPT
+from kubespread.kube.api.meta import LabelSelector, LabelSelectorRequirement
 from kubespread.kube.api.storage import PersistentVolumeClaim, StorageClass
 from kubespread.kube.pod_requests import HUGEPAGES_PREFIX, amounts, container_total, is_pod_level_resource
 
@@ -27,14 +28,9 @@ def default_node(node: Node) -> None:
 
 def default_cluster_objects(objects: ClusterObjects) -> None:
     """API defaulting of everything else: namespaces, the label every Namespace carries, binding and volume modes."""
-    namespaced: tuple[ApiObject, ...] = (
-        *objects.services, *objects.replication_controllers, *objects.replica_sets, *objects.stateful_sets,
-        *objects.persistent_volume_claims, *objects.csi_storage_capacities, *objects.pod_disruption_budgets,
-        *objects.limit_ranges, *objects.resource_quotas, *objects.resource_claims, *objects.deployments,
-        *objects.daemon_sets, *objects.jobs, *objects.cron_jobs,
-    )  # fmt: skip
-    for found in namespaced:
-        found.metadata.namespace = found.metadata.namespace or DEFAULT_NAMESPACE
+    for row in KEPT.values():
+        for found in getattr(objects, row.field) if row.field and row.is_namespaced else ():
+            found.metadata.namespace = found.metadata.namespace or DEFAULT_NAMESPACE
     for namespace in objects.namespaces:
         namespace.metadata.labels["kubernetes.io/metadata.name"] = namespace.metadata.name
     for storage_class in objects.storage_classes:

@@ -108,6 +108,7 @@ class PodSharing:
 
     def share_template(self, template: PodTemplateSpec) -> None:
         """The same for what a workload makes pods of, which stays as it was written."""
+        template.spec.forget_unread_volumes()
         template.spec = self._part("template", template.spec)
 
     def _spec_from_text(self, text: bytes) -> PodSpec:

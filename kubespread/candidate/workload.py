@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from kubespread.kube.api.kinds import full_kind, pod_creator
 from kubespread.manifest.documents import KubernetesObject, describe
 from kubespread.manifest.events import MalformedError
-from kubespread.manifest.pod_templates import full_kind, group_of
 
 Data = dict[str, Any]
 
@@ -46,7 +46,7 @@ class PodManifest:
 
 def is_workload(found: KubernetesObject) -> bool:
     """Whether ``found`` is a Pod or an object that creates pods, of any kind that embeds a pod template."""
-    return built_in_kind(found) in _GROUPS or _has_containers(_at(found.data, "spec.template"))
+    return pod_creator(found.api_version, found.kind) is not None or _has_containers(_at(found.data, "spec.template"))
 
 
 def built_in_kind(found: KubernetesObject) -> str:
@@ -55,8 +55,8 @@ def built_in_kind(found: KubernetesObject) -> str:
 
     An object that does not say its apiVersion, as an item of a list may, is taken for Kubernetes' own.
     """
-    is_namesake = found.api_version and group_of(found.api_version) != _GROUPS.get(found.kind)
-    return "" if is_namesake or found.kind not in _GROUPS else found.kind
+    row = pod_creator(found.api_version, found.kind)
+    return row.kind if row is not None else ""
 
 
 def without_status(found: KubernetesObject) -> tuple[KubernetesObject, Any]:
@@ -228,13 +228,6 @@ _TEMPLATES: Mapping[str, tuple[str, Callable[[KubernetesObject, str, Data], _Mad
     "Job": ("spec.template", _job),
     "CronJob": ("spec.jobTemplate.spec.template", _cron_job),
     "PodTemplate": ("template", _pod_template),
-}
-
-
-_GROUPS = {
-    **dict.fromkeys(("Pod", "PodTemplate", "ReplicationController"), ""),
-    **dict.fromkeys(("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet"), "apps"),
-    **dict.fromkeys(("Job", "CronJob"), "batch"),
 }
 
 
