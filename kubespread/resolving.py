@@ -10,7 +10,8 @@ from typing import Any
 from kubespread.candidate.autoscaling import autoscaling_notes
 from kubespread.candidate.candidate import Candidate, Surroundings
 from kubespread.candidate.companions import with_companions, with_given
-from kubespread.candidate.manifests import Manifest, from_manifest, manifest_of, read_manifest
+from kubespread.candidate.manifest_file import Manifest, manifest_of, read_manifest
+from kubespread.candidate.manifests import from_manifest
 from kubespread.candidate.replicas import others
 from kubespread.candidate.stored import from_cluster, is_reference
 from kubespread.deciding import Scheduler

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubespread.candidate.candidate import WorkloadName
 from kubespread.kube.api.cluster_objects import ClusterObjects
+from kubespread.kube.owners import WorkloadName
 
 
 def autoscaling_notes(workload: WorkloadName | None, objects: ClusterObjects) -> Iterator[str]:

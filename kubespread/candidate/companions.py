@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
 import msgspec
 
-from kubespread.candidate.manifests import Manifest, handled_as
-from kubespread.errors import Fault, ManifestError, SnapshotError
-from kubespread.kube.admission.defaulting import default_storage_class
+from kubespread.candidate.manifest_file import Manifest
+from kubespread.errors import SnapshotError
+from kubespread.kube.admission.defaulting import default_claim, default_storage_class
 from kubespread.kube.admission.quota import with_usage
 from kubespread.kube.api.cluster_objects import FIELDS, ClusterObjects
 from kubespread.kube.api.decoding import DecodingError, normalized
 from kubespread.kube.api.kinds import NAMESPACED, POD_CREATORS, READ
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
-from kubespread.manifest.documents import KubernetesObject
-from kubespread.manifest.lines import FieldLines
+from kubespread.kube.owners import SELECTING_CONTROLLERS
 from kubespread.snapshot.snapshot import Snapshot, SnapshotBuilder, TypedReader
 
 T = TypeVar("T", bound=ApiObject)
@@ -26,8 +25,6 @@ T = TypeVar("T", bound=ApiObject)
 _WORKLOADS = tuple(row.cls for row in POD_CREATORS.values())
 # Kubernetes' controllers have written to these: what the cluster has of them is further than what a manifest says.
 _KEPT: tuple[type[ApiObject], ...] = (PersistentVolume, PersistentVolumeClaim, *_WORKLOADS)
-# These only say what others are; the rest of the workloads in a manifest are candidates and nothing else.
-_SELECTING = ("ReplicaSet", "StatefulSet", "ReplicationController")
 
 
 def with_given(snapshot: Snapshot, manifests: Iterable[Manifest], namespace: str) -> tuple[Snapshot, tuple[str, ...]]:
@@ -55,16 +52,19 @@ def with_given(snapshot: Snapshot, manifests: Iterable[Manifest], namespace: str
 
 def _typed(manifest: Manifest, namespace: str) -> list[ApiObject]:
     reader, typed = TypedReader(), []
-    for item in manifest.found:
-        cls = READ.get((item.api_version, item.kind))
-        if cls is None or (item.kind in POD_CREATORS and item.kind not in _SELECTING):
+    for item in manifest.items:
+        name = item.api_version, item.kind
+        cls = READ.get(name)
+        is_workload = cls is not None and issubclass(cls, _WORKLOADS)
+        # Some only say what others are; the rest of the workloads in a manifest are candidates and nothing else.
+        if cls is None or (is_workload and name not in SELECTING_CONTROLLERS):
             continue
         try:
             found = reader.read_plain(normalized(item.data, cls))
         except DecodingError as error:
-            if item.kind in POD_CREATORS:
+            if is_workload:
                 continue  # Said where it is asked about.
-            raise ManifestError(manifest.file, [_fault(manifest, item, error)]) from error
+            raise manifest.place(item).undecodable(error) from error
         if found is not None and found.metadata.name:
             if isinstance(found, NAMESPACED):
                 found.metadata.namespace = found.metadata.namespace or namespace
@@ -79,11 +79,6 @@ def _check_amounts(objects: ClusterObjects) -> None:
         except DecodingError as error:
             name = "/".join(filter(None, (found.metadata.namespace, found.metadata.name)))
             raise SnapshotError(f"{type(found).__name__} {name}: {error.path}: {error}") from error
-
-
-def _fault(manifest: Manifest, item: KubernetesObject, error: DecodingError) -> Fault:
-    line = FieldLines(manifest.text).line(item.document, item.field(error.path)) if manifest.text is not None else None
-    return Fault(f"{handled_as(item)}{error}", item.field(error.path), line)
 
 
 def _applied(snapshot: Snapshot, given: Sequence[ApiObject]) -> Snapshot:
@@ -107,9 +102,9 @@ def _over(known: tuple[T, ...], given: tuple[T, ...]) -> tuple[T, ...]:
     """As if ``given`` were applied: what is there already keeps its status, or stays as it is."""
     if not given:
         return known
-    by_name = {(found.metadata.namespace, found.metadata.name): found for found in known}
+    by_name = {_key(found): found for found in known}
     for found in given:
-        key = (found.metadata.namespace, found.metadata.name)
+        key = _key(found)
         there = by_name.get(key)
         if there is not None:
             if isinstance(found, _KEPT):
@@ -120,24 +115,35 @@ def _over(known: tuple[T, ...], given: tuple[T, ...]) -> tuple[T, ...]:
     return tuple(by_name.values())
 
 
-def with_companions(objects: ClusterObjects, companions: Iterable[Mapping[str, Any]]) -> ClusterObjects:
+def with_companions(objects: ClusterObjects, companions: Sequence[ApiObject]) -> ClusterObjects:
     """The cluster's objects, with what the candidate's own controller adds first: it is the newer of two alike."""
-    added = Snapshot.from_objects(companions).objects
-    return replace(
-        objects,
-        persistent_volume_claims=(*objects.persistent_volume_claims, *_claims_to_come(objects, added)),
-        replication_controllers=(*added.replication_controllers, *objects.replication_controllers),
-        replica_sets=(*added.replica_sets, *objects.replica_sets),
-        stateful_sets=(*added.stateful_sets, *objects.stateful_sets),
-    )
+    claims = [found for found in companions if isinstance(found, PersistentVolumeClaim)]
+    fields: dict[str, Any] = {
+        field: _first([found for found in companions if FIELDS[type(found)] == field], getattr(objects, field))
+        for field in SELECTING_CONTROLLERS.values()
+    }
+    known = objects.persistent_volume_claims
+    return replace(objects, **fields, persistent_volume_claims=(*known, *_claims_to_come(objects, claims)))
 
 
-def _claims_to_come(objects: ClusterObjects, added: ClusterObjects) -> Iterable[PersistentVolumeClaim]:
+def _first(added: Sequence[ApiObject], known: Sequence[ApiObject]) -> tuple[ApiObject, ...]:
+    names = set(map(_key, added))
+    return (*added, *(found for found in known if _key(found) not in names))
+
+
+def _claims_to_come(
+    objects: ClusterObjects, claims: Iterable[PersistentVolumeClaim]
+) -> Iterable[PersistentVolumeClaim]:
     """Claims a StatefulSet would make for its new pod; nothing to go by where its StorageClass was not listed."""
-    known = {(claim.metadata.namespace, claim.metadata.name) for claim in objects.persistent_volume_claims}
+    known = set(map(_key, objects.persistent_volume_claims))
     classes = {found.metadata.name for found in objects.storage_classes}
-    for claim in added.persistent_volume_claims:
-        if (claim.metadata.namespace, claim.metadata.name) not in known:
+    for claim in claims:
+        if _key(claim) not in known:
+            default_claim(claim)
             default_storage_class(claim, objects.storage_classes)
             if objects.knows(StorageClass) or claim.spec.storage_class_name in classes:
                 yield claim
+
+
+def _key(found: ApiObject) -> tuple[str, str]:
+    return found.metadata.namespace, found.metadata.name

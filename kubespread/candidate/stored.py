@@ -6,28 +6,32 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from dataclasses import replace
 from typing import Any, TypeVar
 
 import msgspec
 
-from kubespread.candidate.candidate import Candidate, Surroundings, WorkloadName
-from kubespread.candidate.manifests import from_object
+from kubespread.candidate.admitting import candidate_from_creator, creator_of
+from kubespread.candidate.candidate import Candidate, Surroundings
+from kubespread.candidate.manifest_file import OBJECT_NAME, Place
 from kubespread.candidate.rescheduling import scheduled_again
+from kubespread.controllers.deployment import current_replica_set
+from kubespread.controllers.statefulset import from_free_ordinal
 from kubespread.errors import SnapshotError, UsageError
 from kubespread.kube.admission.gated_fields import drop_fields
-from kubespread.kube.api.annotations import REVISION
 from kubespread.kube.api.core import Pod
-from kubespread.kube.api.kinds import POD_CREATORS, Kind
+from kubespread.kube.api.decoding import DecodingError, normalized
+from kubespread.kube.api.kinds import KEPT, POD_CREATORS, Kind
 from kubespread.kube.api.meta import ApiObject
-from kubespread.kube.api.workloads import Deployment, ReplicaSet
+from kubespread.kube.api.workloads import Deployment, ReplicaSet, StatefulSet
+from kubespread.kube.owners import WorkloadName
+from kubespread.manifest.documents import KubernetesObject
 from kubespread.snapshot.snapshot import Snapshot
 
 T = TypeVar("T", bound=ApiObject)
 
 _REFERENCE = re.compile(r"(?P<kind>[A-Za-z]+)(?:\.[a-z0-9.]+)?/(?P<name>[a-z0-9][a-z0-9.-]*)")
-_REVISION = re.compile(r"[0-9]{1,18}")
-_TEMPLATE_HASH = "pod-template-hash"
 
 
 _REFERABLE = tuple(row for row in POD_CREATORS.values() if row.short)
@@ -60,18 +64,15 @@ def from_cluster(reference: str, snapshot: Snapshot, surroundings: Surroundings)
         return _from_pod(_find(snapshot.pods, kind, namespace, name), surroundings)
     if unread := snapshot.origin.unread.get(kind.kind):
         raise SnapshotError(f'{kind.resource} "{name}" cannot be looked up: {unread}')
-    found = _find(getattr(snapshot.objects, kind.field), kind, namespace, name)
+    found: Any = _find(getattr(snapshot.objects, kind.field), kind, namespace, name)
     notes: tuple[str, ...] = ()
     asked, replicas = WorkloadName(kind.kind, namespace, name), getattr(found.spec, "replicas", None)
     if isinstance(found, Deployment):
-        current = _current_replica_set(found, snapshot.objects.replica_sets)
+        current = current_replica_set(found, snapshot.objects.replica_sets)
         if current is not None:
-            kind, found = _BY_ALIAS["rs"], current
+            kind, found = KEPT[ReplicaSet], current
             notes = (f"deployment {name}: as another pod of its ReplicaSet {current.metadata.name}",)
-    data = {"apiVersion": kind.api_version, "kind": kind.kind, **msgspec.to_builtins(found)}
-    if kind.kind == "StatefulSet":
-        data["spec"] = _with_free_ordinal(data["spec"], name, namespace, snapshot.pods)
-    made = from_object(data, replace(surroundings, name=None, namespace=None))
+    made = _from_creator(found, kind, snapshot, surroundings)
     return replace(
         made,
         notes=(*notes, *made.notes),
@@ -79,6 +80,21 @@ def from_cluster(reference: str, snapshot: Snapshot, surroundings: Surroundings)
         replicas=made.replicas if replicas is None else replicas,
         template=None,
     )
+
+
+def _from_creator(found: ApiObject, kind: Kind, snapshot: Snapshot, surroundings: Surroundings) -> Candidate:
+    # Its parts are shared with other objects, and its template is defaulted.
+    creator = deepcopy(found)
+    place = Place(OBJECT_NAME, KubernetesObject({"apiVersion": kind.api_version, "kind": kind.kind}))
+    plain = msgspec.to_builtins(creator)
+    try:
+        # Amounts were not looked at when it was read.
+        normalized(plain, kind.cls)
+    except DecodingError as error:
+        raise place.undecodable(error) from error
+    if isinstance(creator, StatefulSet):
+        creator = from_free_ordinal(creator, snapshot.pods)
+    return candidate_from_creator(place, creator_of(place, kind, creator, plain), kind.template_path, surroundings)
 
 
 def _find(among: Sequence[T], kind: Kind, namespace: str, name: str) -> T:
@@ -97,49 +113,7 @@ def _find(among: Sequence[T], kind: Kind, namespace: str, name: str) -> T:
 
 
 def _from_pod(found: Pod, surroundings: Surroundings) -> Candidate:
-    # Its parts are shared with other pods, so what follows works on a copy.
-    pod = msgspec.json.decode(msgspec.json.encode(found), type=Pod)
-    return Candidate(pod, notes=(*scheduled_again(pod), *drop_fields(pod, surroundings.version)), is_stored=True)
-
-
-def _current_replica_set(deployment: Deployment, replica_sets: Sequence[ReplicaSet]) -> ReplicaSet | None:
-    """The ReplicaSet of the deployment's newest revision, if it has the deployment's template: its hash is the real
-    one.
-    """
-    named = WorkloadName("Deployment", deployment.metadata.namespace, deployment.metadata.name)
-    newest = newest_replica_set(named, replica_sets)
-    return newest if newest is not None and _template(newest) == _template(deployment) else None
-
-
-def newest_replica_set(deployment: WorkloadName, replica_sets: Sequence[ReplicaSet]) -> ReplicaSet | None:
-    """The ReplicaSet of the deployment's newest revision."""
-    owned = [
-        found
-        for found in replica_sets
-        if found.metadata.namespace == deployment.namespace
-        and any(
-            (owner.kind, owner.name) == (deployment.kind, deployment.name) for owner in found.metadata.owner_references
-        )
-    ]
-    return max(owned, key=_revision, default=None)
-
-
-def _revision(replica_set: ReplicaSet) -> int:
-    revision = replica_set.metadata.annotations.get(REVISION, "")
-    return int(revision) if _REVISION.fullmatch(revision) else 0
-
-
-def _template(workload: Deployment | ReplicaSet) -> Any:
-    plain = msgspec.to_builtins(workload.spec.template)
-    if plain is not None:
-        plain["metadata"].get("labels", {}).pop(_TEMPLATE_HASH, None)
-    return plain
-
-
-def _with_free_ordinal(spec: dict[str, Any], name: str, namespace: str, pods: Sequence[Pod]) -> dict[str, Any]:
-    """The spec, its first ordinal the lowest that no pod has yet."""
-    taken = {pod.metadata.name for pod in pods if pod.metadata.namespace == namespace}
-    ordinal = spec.get("ordinals", {}).get("start", 0)
-    while f"{name}-{ordinal}" in taken:
-        ordinal += 1
-    return {**spec, "ordinals": {"start": ordinal}}
+    pod, notes = scheduled_again(found)
+    # Its parts are shared with other pods.
+    pod = deepcopy(pod)
+    return Candidate(pod, notes=(*notes, *drop_fields(pod, surroundings.version)), is_stored=True)

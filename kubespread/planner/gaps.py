@@ -26,13 +26,12 @@ from kubespread.kube.api.storage import (
     VolumeAttachment,
 )
 from kubespread.kube.api.workloads import ReplicaSet
+from kubespread.kube.owners import SELECTING_CONTROLLERS, controller_of, find_controller
 from kubespread.scheduler.cluster.affinity_terms import MalformedTermsError, PodTerms, Term, candidate_terms
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.storage_index import claim_names, storage_class_name
-from kubespread.scheduler.plugins.podtopologyspread.constraints import controller_of, find_controller
 from kubespread.scheduler.profile.profile import Profile
 
-_OWNER_KINDS = frozenset({("v1", "ReplicationController"), ("apps/v1", "ReplicaSet"), ("apps/v1", "StatefulSet")})
 _VOLUME_PLUGINS = frozenset({"VolumeRestrictions", "NodeVolumeLimits", "VolumeBinding", "VolumeZone"})
 _BUILT_IN_CLASSES = "system-"
 _NO_PROVISIONER = "kubernetes.io/no-provisioner"
@@ -110,7 +109,7 @@ def _default_constraint_gaps(pod: Pod, profile: Profile, objects: ClusterObjects
         return
     yield from _unless_known(objects, Service, "default constraints cannot be derived from Services")
     owner = controller_of(pod)
-    selects = owner is not None and (owner.api_version, owner.kind) in _OWNER_KINDS
+    selects = owner is not None and (owner.api_version, owner.kind) in SELECTING_CONTROLLERS
     if owner is not None and selects and find_controller(owner, pod.metadata.namespace, objects) is None:
         name = f"{owner.kind} {pod.metadata.namespace}/{owner.name}"
         yield f"{name}, the pod's controller, is missing: default constraints cannot be derived from its selector"

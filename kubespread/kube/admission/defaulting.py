@@ -38,7 +38,11 @@ def default_cluster_objects(objects: ClusterObjects) -> None:
     for volume in objects.persistent_volumes:
         volume.spec.volume_mode = volume.spec.volume_mode or "Filesystem"
     for claim in objects.persistent_volume_claims:
-        claim.spec.volume_mode = claim.spec.volume_mode or "Filesystem"
+        default_claim(claim)
+
+
+def default_claim(claim: PersistentVolumeClaim) -> None:
+    claim.spec.volume_mode = claim.spec.volume_mode or "Filesystem"
 
 
 def default_storage_class(claim: PersistentVolumeClaim, classes: Sequence[StorageClass]) -> None:

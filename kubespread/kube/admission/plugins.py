@@ -40,13 +40,8 @@ class ForbiddenError(Exception):
     """An admission plugin refuses the pod; the text is its own."""
 
 
-def admit_with(pod: Pod, objects: ClusterObjects, plugins: AdmissionPlugins) -> list[str]:
-    """Apply what the cluster's admission would change, in the order of its plugins, and say so. Raises ForbiddenError.
-
-    ``pod`` is defaulted already. A pod that has a uid went through all this when it was stored.
-    """
-    if pod.metadata.uid or not plugins.enabled:
-        return []
+def mutate(pod: Pod, objects: ClusterObjects, plugins: AdmissionPlugins) -> list[str]:
+    """Change the defaulted ``pod`` as the plugins would, in their order, and say so. Raises ForbiddenError."""
     said = [line for found in _limit_ranges(pod, objects) for line in fill(pod, found)]
     if plugins.pod_node_selector:
         said += _node_selector(pod, objects)
@@ -57,10 +52,8 @@ def admit_with(pod: Pod, objects: ClusterObjects, plugins: AdmissionPlugins) -> 
     return said
 
 
-def validate_with(pod: Pod, objects: ClusterObjects, plugins: AdmissionPlugins) -> None:
+def validate(pod: Pod, objects: ClusterObjects, plugins: AdmissionPlugins) -> None:
     """What admission plugins look at once the API server has found the pod valid. Raises ForbiddenError."""
-    if pod.metadata.uid or not plugins.enabled:
-        return
     for limit_range in _limit_ranges(pod, objects):
         if broken := refusal(pod, limit_range):
             raise ForbiddenError(broken)

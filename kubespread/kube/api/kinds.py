@@ -45,6 +45,7 @@ from kubespread.kube.api.workloads import (
     ReplicaSet,
     ReplicationController,
     StatefulSet,
+    Workload,
 )
 
 TEMPLATE_PATH = "spec.template"
@@ -164,6 +165,9 @@ KINDS = (
         ),
     ),
 )  # fmt: skip
+
+UNKNOWN = Kind(Workload, "", "", template_path=TEMPLATE_PATH)
+"""Any other kind that has a pod template where most of Kubernetes' own have it."""
 
 KEPT: Mapping[type[ApiObject], Kind] = {row.cls: row for row in KINDS if row.is_kept}
 """The kinds a snapshot holds objects of."""

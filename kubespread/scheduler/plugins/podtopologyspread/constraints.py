@@ -5,14 +5,15 @@ Source of the rules: kube-scheduler 1.36, podtopologyspread/common.go and plugin
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Pod, TopologySpreadConstraint
-from kubespread.kube.api.meta import LabelSelector, OwnerReference
-from kubespread.kube.api.workloads import ReplicaSet, ReplicationController, StatefulSet
+from kubespread.kube.api.meta import LabelSelector
+from kubespread.kube.api.workloads import ReplicationController
+from kubespread.kube.owners import controller_of, find_controller
 from kubespread.kube.selector import NOTHING, Requirement, Selector, SelectorError, from_label_selector, from_map
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME, SCHEDULE_ANYWAY, ZONE
 from kubespread.scheduler.cluster.cluster import Cluster
@@ -152,25 +153,6 @@ def default_selector(pod: Pod, objects: ClusterObjects) -> Selector:
     except SelectorError:
         # The scheduler skips an owner whose selector it cannot parse.
         return selector
-
-
-def controller_of(pod: Pod) -> OwnerReference | None:
-    return next((owner for owner in pod.metadata.owner_references if owner.controller), None)
-
-
-def find_controller(
-    owner: OwnerReference, namespace: str, objects: ClusterObjects
-) -> ReplicationController | ReplicaSet | StatefulSet | None:
-    """The owner by exact apiVersion and kind and by name; its uid is not compared. Other kinds select nothing."""
-    candidates: Mapping[tuple[str, str], Sequence[ReplicationController | ReplicaSet | StatefulSet]] = {
-        ("v1", "ReplicationController"): objects.replication_controllers,
-        ("apps/v1", "ReplicaSet"): objects.replica_sets,
-        ("apps/v1", "StatefulSet"): objects.stateful_sets,
-    }
-    for found in candidates.get((owner.api_version, owner.kind), ()):
-        if found.metadata.name == owner.name and found.metadata.namespace == namespace:
-            return found
-    return None
 
 
 class NodeInclusion:
