@@ -11,10 +11,10 @@ from typing import Any
 from msgspec.structs import replace
 
 from kubespread.controllers import daemonset, deployment, job, replicaset, statefulset
-from kubespread.controllers.pod_creator import NewPod, PodCreator, controlled_by, pod_of_template
+from kubespread.controllers.pod_creator import NewPod, PodCreator, pod_of_template
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.kinds import full_kind
-from kubespread.kube.api.meta import ApiObject
+from kubespread.kube.api.meta import ApiObject, OwnerReference
 from kubespread.kube.api.workloads import (
     CronJob,
     DaemonSet,
@@ -52,13 +52,12 @@ def _pod_of_pod_template(pod_template: PodCreator[PodTemplate]) -> NewPod:
 
 
 def _pod_of_unknown_kind(creator: PodCreator[ApiObject]) -> NewPod:
+    owner = OwnerReference(api_version=creator.api_version, kind=creator.kind, name=creator.name, controller=True)
     note = (
         f"{full_kind(creator.api_version, creator.kind)} is not a kind kubespread knows: its pod template is taken as "
         "it stands, without the labels its controller adds"
     )
-    return NewPod(
-        pod_of_template(creator, controlled_by(creator.api_version, creator.kind, creator.name)), notes=(note,)
-    )
+    return NewPod(pod_of_template(creator, owner), notes=(note,))
 
 
 _CONTROLLERS: Mapping[type[ApiObject], Callable[[PodCreator[Any]], NewPod]] = {

@@ -22,7 +22,7 @@ _TOLERATED_ON_HOST_NETWORK = (("network-unavailable", "NoSchedule"),)
 
 def new_pod(daemon_set: PodCreator[DaemonSet]) -> NewPod:
     labels = {"controller-revision-hash": template_hash(daemon_set.template_text), "pod-template-generation": "1"}
-    pod = pod_of_template(daemon_set, controlled_by("apps/v1", "DaemonSet", daemon_set.name), labels=labels)
+    pod = pod_of_template(daemon_set, controlled_by(DaemonSet, daemon_set.name), labels=labels)
     tolerations = pod.spec.tolerations
     for key, effect in (*_TOLERATED, *(_TOLERATED_ON_HOST_NETWORK if pod.spec.host_network else ())):
         added = Toleration(key=f"node.kubernetes.io/{key}", operator="Exists", effect=effect)

@@ -33,7 +33,7 @@ def new_pod(deployment: PodCreator[Deployment]) -> NewPod:
         metadata=ObjectMeta(name=name, namespace=deployment.namespace),
         spec=LabelSelectingWorkloadSpec(selector=selector),
     )
-    pod = pod_of_template(deployment, controlled_by("apps/v1", "ReplicaSet", name), labels=label)
+    pod = pod_of_template(deployment, controlled_by(ReplicaSet, name), labels=label)
     note = f"{TEMPLATE_HASH} {digest} is computed by kubespread; the cluster's own hash for this template will differ"
     return NewPod(pod, (replica_set,), (note,))
 

@@ -40,5 +40,5 @@ def _new_pod(creator: PodCreator[ApiObject], name: str, uid: str, spec: Workload
     if spec.completion_mode == "Indexed":
         labels["batch.kubernetes.io/job-completion-index"] = "0"
         base = f"{name[:_MAX_INDEXED_NAME]}-0"
-    owner = controlled_by("batch/v1", "Job", name)
+    owner = controlled_by(Job, name)
     return NewPod(pod_of_template(creator, owner, labels=labels, generate_name=f"{base}-"), notes=notes)

@@ -8,6 +8,7 @@ from typing import Generic, TypeVar
 
 from kubespread.controllers.made_up_names import generated_name
 from kubespread.kube.api.core import Pod
+from kubespread.kube.api.kinds import KEPT
 from kubespread.kube.api.meta import ApiObject, ObjectMeta, OwnerReference
 
 T_co = TypeVar("T_co", bound=ApiObject, covariant=True)
@@ -64,5 +65,7 @@ def pod_of_template(
     return Pod(metadata=metadata, spec=creator.template.spec)
 
 
-def controlled_by(api_version: str, kind: str, name: str) -> OwnerReference:
-    return OwnerReference(api_version=api_version, kind=kind, name=name, controller=True)
+def controlled_by(cls: type[ApiObject], name: str) -> OwnerReference:
+    """What a pod says of its controller, one of Kubernetes' own kinds."""
+    row = KEPT[cls]
+    return OwnerReference(api_version=row.api_version, kind=row.kind, name=name, controller=True)

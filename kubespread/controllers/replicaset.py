@@ -9,12 +9,12 @@ from kubespread.kube.api.workloads import MapSelectingWorkloadSpec, ReplicaSet, 
 
 
 def new_pod(replica_set: PodCreator[ReplicaSet]) -> NewPod:
-    owner = controlled_by("apps/v1", "ReplicaSet", replica_set.name)
+    owner = controlled_by(ReplicaSet, replica_set.name)
     return NewPod(pod_of_template(replica_set, owner), (replica_set.object,))
 
 
 def new_pod_of_controller(controller: PodCreator[ReplicationController]) -> NewPod:
-    owner = controlled_by("v1", "ReplicationController", controller.name)
+    owner = controlled_by(ReplicationController, controller.name)
     # API defaulting: an absent selector is the template's labels.
     selector = controller.object.spec.selector or controller.template.metadata.labels
     companion = replace(controller.object, spec=MapSelectingWorkloadSpec(selector=selector))

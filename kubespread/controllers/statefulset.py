@@ -24,7 +24,7 @@ def new_pod(stateful_set: PodCreator[StatefulSet]) -> NewPod:
         "apps.kubernetes.io/pod-index": str(ordinal),
         "controller-revision-hash": f"{stateful_set.name}-{template_hash(stateful_set.template_text)}",
     }
-    owner = controlled_by("apps/v1", "StatefulSet", stateful_set.name)
+    owner = controlled_by(StatefulSet, stateful_set.name)
     pod = pod_of_template(stateful_set, owner, labels=labels, name=name)
     templates = [claim.metadata.name for claim in spec.volume_claim_templates]
     if templates:

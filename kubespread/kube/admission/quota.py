@@ -16,6 +16,7 @@ from kubespread.kube.pod_requests import Amounts, amounts, container_total, is_p
 from kubespread.kube.quantity import ZERO, Quantity
 from kubespread.kube.resource_names import is_extended, is_hugepages, is_native
 from kubespread.kube.selector import Requirement
+from kubespread.kube.well_known import ENDED_PHASES
 
 _ONE = Quantity(10**9)
 _COMPUTE = ("cpu", "memory", "ephemeral-storage")
@@ -73,7 +74,7 @@ def _counted(quota: ResourceQuota, pods: Iterable[Pod]) -> ResourceQuota:
     hard = quota.spec.hard
     new = replace(quota, status=ResourceQuotaStatus(hard=hard, used=dict.fromkeys(_countable(hard), "0")))
     for pod in pods:
-        if pod.status.phase not in ("Succeeded", "Failed"):
+        if pod.status.phase not in ENDED_PHASES:
             (new,) = charged([new], pod, 1)
     return new
 

@@ -22,6 +22,7 @@ from kubespread.kube.validation.faults import (
     unsupported,
 )
 from kubespread.kube.versions import KubeVersion
+from kubespread.kube.well_known import DO_NOT_SCHEDULE, SCHEDULE_ANYWAY
 from kubespread.scheduler.profile.args import (
     STRATEGIES,
     Args,
@@ -37,7 +38,6 @@ from kubespread.scheduler.profile.args import (
 )
 from kubespread.scheduler.profile.durations import SECOND, in_json, nanoseconds
 
-DO_NOT_SCHEDULE, SCHEDULE_ANYWAY = "DoNotSchedule", "ScheduleAnyway"
 _DEFAULTING_TYPES = ("System", "List")
 
 
