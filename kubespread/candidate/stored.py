@@ -1,6 +1,4 @@
-"""The pod that is in the cluster already, or that a workload in the cluster would make next: ``pod/web-0``,
-``deploy/web``.
-"""
+"""The pod that is in the cluster already (``pod/web-0``), or that a workload there would make next (``deploy/web``)."""
 
 from __future__ import annotations
 
@@ -32,8 +30,6 @@ from kubespread.snapshot.snapshot import Snapshot
 T = TypeVar("T", bound=ApiObject)
 
 _REFERENCE = re.compile(r"(?P<kind>[A-Za-z]+)(?:\.[a-z0-9.]+)?/(?P<name>[a-z0-9][a-z0-9.-]*)")
-
-
 _REFERABLE = tuple(row for row in POD_CREATORS.values() if row.short)
 _BY_ALIAS: Mapping[str, Kind] = {
     alias: row for row in _REFERABLE for alias in (row.short, row.kind.lower(), row.plural)
@@ -64,15 +60,15 @@ def from_cluster(reference: str, snapshot: Snapshot, surroundings: Surroundings)
         return _from_pod(_find(snapshot.pods, kind, namespace, name), surroundings)
     if unread := snapshot.origin.unread.get(kind.kind):
         raise SnapshotError(f'{kind.resource} "{name}" cannot be looked up: {unread}')
-    found: Any = _find(getattr(snapshot.objects, kind.field), kind, namespace, name)
+    workload: Any = _find(getattr(snapshot.objects, kind.field), kind, namespace, name)
     notes: tuple[str, ...] = ()
-    asked, replicas = WorkloadName(kind.kind, namespace, name), getattr(found.spec, "replicas", None)
-    if isinstance(found, Deployment):
-        current = current_replica_set(found, snapshot.objects.replica_sets)
+    asked, replicas = WorkloadName(kind.kind, namespace, name), getattr(workload.spec, "replicas", None)
+    if isinstance(workload, Deployment):
+        current = current_replica_set(workload, snapshot.objects.replica_sets)
         if current is not None:
-            kind, found = KEPT[ReplicaSet], current
+            kind, workload = KEPT[ReplicaSet], current
             notes = (f"deployment {name}: as another pod of its ReplicaSet {current.metadata.name}",)
-    made = _from_creator(found, kind, snapshot, surroundings)
+    made = _from_workload(workload, kind, snapshot, surroundings)
     return replace(
         made,
         notes=(*notes, *made.notes),
@@ -82,9 +78,9 @@ def from_cluster(reference: str, snapshot: Snapshot, surroundings: Surroundings)
     )
 
 
-def _from_creator(found: ApiObject, kind: Kind, snapshot: Snapshot, surroundings: Surroundings) -> Candidate:
-    # Its parts are shared with other objects, and its template is defaulted.
-    creator = deepcopy(found)
+def _from_workload(workload: ApiObject, kind: Kind, snapshot: Snapshot, surroundings: Surroundings) -> Candidate:
+    # Its parts are shared with other objects, and its template is to be defaulted.
+    creator = deepcopy(workload)
     place = Place(OBJECT_NAME, KubernetesObject({"apiVersion": kind.api_version, "kind": kind.kind}))
     plain = msgspec.to_builtins(creator)
     try:
@@ -98,22 +94,19 @@ def _from_creator(found: ApiObject, kind: Kind, snapshot: Snapshot, surroundings
 
 
 def _find(among: Sequence[T], kind: Kind, namespace: str, name: str) -> T:
-    for found in among:
-        if found.metadata.name == name and found.metadata.namespace == namespace:
-            return found
-    elsewhere = sorted(found.metadata.namespace for found in among if found.metadata.name == name)
-    hint = (
-        f"; there is one in namespace {', '.join(elsewhere)}"
-        if elsewhere
-        else ""
-        if among
-        else f"; no {kind.kind} was read at all"
-    )
+    for obj in among:
+        if obj.metadata.name == name and obj.metadata.namespace == namespace:
+            return obj
+    hint = ""
+    if elsewhere := sorted(obj.metadata.namespace for obj in among if obj.metadata.name == name):
+        hint = f"; there is one in namespace {', '.join(elsewhere)}"
+    elif not among:
+        hint = f"; no {kind.kind} was read at all"
     raise UsageError(f'{kind.resource} "{name}" not found in namespace {namespace}{hint}')
 
 
-def _from_pod(found: Pod, surroundings: Surroundings) -> Candidate:
-    pod, notes = scheduled_again(found)
+def _from_pod(stored: Pod, surroundings: Surroundings) -> Candidate:
+    pod, notes = scheduled_again(stored)
     # Its parts are shared with other pods.
     pod = deepcopy(pod)
     return Candidate(pod, notes=(*notes, *drop_fields(pod, surroundings.version)), is_stored=True)
