@@ -11,6 +11,7 @@ from kubespread.candidate.manifest_file import Place, field_at
 from kubespread.candidate.rescheduling import scheduled_again
 from kubespread.controllers.by_kind import new_pod, replicas
 from kubespread.controllers.pod_creator import NewPod, PodCreator
+from kubespread.controllers.statefulset import creates_one_by_one
 from kubespread.errors import Fault, ManifestError
 from kubespread.kube.admission.creation import admit
 from kubespread.kube.admission.defaulting import default_pod
@@ -44,13 +45,12 @@ def candidate_from_creator(
     default_pod(creator.template)
     place.refuse(workload_faults(creator.object, creator.template, template_path, surroundings.version))
     candidate = candidate_from_pod(place, new_pod(creator), surroundings, template_path)
-    spec = getattr(creator.object, "spec", None)
     return replace(
         candidate,
         workload=WorkloadName(creator.kind, creator.namespace, creator.name),
         replicas=replicas(creator),
         template=creator.template,
-        one_by_one=creator.kind == "StatefulSet" and getattr(spec, "pod_management_policy", "") != "Parallel",
+        one_by_one=creates_one_by_one(creator),
     )
 
 

@@ -40,7 +40,7 @@ def from_object(data: Mapping[str, Any], surroundings: Surroundings) -> Candidat
 def _candidate(place: Place, surroundings: Surroundings) -> Candidate:
     item = place.item
     row = pod_creator(item.api_version, item.kind) or UNKNOWN
-    # A status that a client sends is never stored.
+    # A status that a client sends is not stored, so nobody checks it.
     sent = {name: value for name, value in item.data.items() if name != "status"}
     try:
         plain = normalized(sent, row.cls)
@@ -53,15 +53,21 @@ def _candidate(place: Place, surroundings: Surroundings) -> Candidate:
     meta.namespace = _namespace(item, surroundings)
     if isinstance(typed, Pod):
         place.refuse(_unknown_fields(item, sent, ""))
-        if meta.uid:
-            try:
-                typed.status = decode(item.data.get("status") or {}, PodStatus, "status")
-            except DecodingError as error:
-                raise place.undecodable(error) from error
+        _restore_status(place, typed)
         return candidate_from_pod(place, NewPod(typed), surroundings)
     creator = creator_of(place, row, typed, plain)
     place.refuse(_unknown_fields(item, sent, row.template_path))
     return candidate_from_creator(place, creator, row.template_path, surroundings)
+
+
+def _restore_status(place: Place, pod: Pod) -> None:
+    """Give a pod that was stored before the status it had."""
+    if not pod.metadata.uid:
+        return
+    try:
+        pod.status = decode(place.item.data.get("status") or {}, PodStatus, "status")
+    except DecodingError as error:
+        raise place.undecodable(error) from error
 
 
 def _namespace(item: KubernetesObject, surroundings: Surroundings) -> str:

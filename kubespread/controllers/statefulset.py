@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -39,6 +40,11 @@ def new_pod(stateful_set: PodCreator[StatefulSet]) -> NewPod:
         pod.spec = replace(pod.spec, volumes=[*claimed, *others])
     claims = [_claim(template, name, stateful_set.namespace) for template in spec.volume_claim_templates]
     return NewPod(pod, (stateful_set.object, *claims), ("controller-revision-hash is computed by kubespread",))
+
+
+def creates_one_by_one(creator: PodCreator[Any]) -> bool:
+    """Whether the next pod is only created once the last one runs; namesakes of other groups do the same."""
+    return creator.kind == "StatefulSet" and creator.object.spec.pod_management_policy != "Parallel"
 
 
 def from_free_ordinal(stateful_set: StatefulSet, pods: Iterable[Pod]) -> StatefulSet:

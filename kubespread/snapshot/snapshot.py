@@ -19,8 +19,8 @@ from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.api.decoding import DecodingError, decode
 from kubespread.kube.api.kinds import KEPT, NAMESPACED, READ, full_kind
 from kubespread.kube.api.meta import ApiObject
-from kubespread.kube.api.pod_sharing import PodSharing
 from kubespread.kube.api.pod_templates import holds_pods, skipped_gaps
+from kubespread.kube.pod_sharing import PodSharing
 from kubespread.manifest.stream import Found
 
 STAMP = "kubespread"

@@ -29,8 +29,8 @@ def default_node(node: Node) -> None:
 def default_cluster_objects(objects: ClusterObjects) -> None:
     """API defaulting of everything else: namespaces, the label every Namespace carries, binding and volume modes."""
     for row in KEPT.values():
-        for found in getattr(objects, row.field) if row.field and row.is_namespaced else ():
-            found.metadata.namespace = found.metadata.namespace or DEFAULT_NAMESPACE
+        for obj in getattr(objects, row.field) if row.field and row.is_namespaced else ():
+            obj.metadata.namespace = obj.metadata.namespace or DEFAULT_NAMESPACE
     for namespace in objects.namespaces:
         namespace.metadata.labels["kubernetes.io/metadata.name"] = namespace.metadata.name
     for storage_class in objects.storage_classes:
@@ -48,9 +48,9 @@ def default_claim(claim: PersistentVolumeClaim) -> None:
 def default_storage_class(claim: PersistentVolumeClaim, classes: Sequence[StorageClass]) -> None:
     """DefaultStorageClass: a claim without a class gets the default one, of several the smallest name."""
     default = [
-        found.metadata.name
-        for found in classes
-        if any(found.metadata.annotations.get(key) == "true" for key in DEFAULT_CLASS)
+        each.metadata.name
+        for each in classes
+        if any(each.metadata.annotations.get(key) == "true" for key in DEFAULT_CLASS)
     ]
     if claim.spec.storage_class_name is None and default:
         claim.spec.storage_class_name = min(default)

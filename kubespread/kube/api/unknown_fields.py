@@ -71,9 +71,9 @@ def _further_down(cls: str, name: str) -> str:
     """The nearest place below at which the field would be right: ``template.spec.tolerations``."""
     waiting = deque([("", cls)])
     while waiting:
-        path, at = waiting.popleft()
+        path, below_cls = waiting.popleft()
         for step in _STEPS_DOWN:
-            below = fields_of(at).get(step)
+            below = fields_of(below_cls).get(step)
             if below:
                 if name in fields_of(below):
                     return f"{path}{step}.{name}"
