@@ -7,6 +7,7 @@ from itertools import count
 
 from kubespread.candidate.candidate import Candidate
 from kubespread.controllers.adoption import pods_of
+from kubespread.controllers.statefulset import ordinal_of
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import ReplicaSet
 from kubespread.kube.owners import controller_of
@@ -32,6 +33,5 @@ def replica_names(pod: Pod, present: Iterable[Pod]) -> Iterator[str]:
     taken = {replica.metadata.name for replica in present}
     owner = controller_of(pod)
     base = pod.metadata.name if owner is None else owner.name
-    ordinal = pod.metadata.name.removeprefix(f"{base}-")
-    first = int(ordinal) if owner is not None and owner.kind == "StatefulSet" and ordinal.isdecimal() else 0
-    return (name for number in count(first) if (name := f"{base}-{number}") not in taken)
+    first = ordinal_of(pod, base) if owner is not None and owner.kind == "StatefulSet" else None
+    return (name for number in count(first or 0) if (name := f"{base}-{number}") not in taken)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from kubespread.controllers.deployment import replica_sets_of
+from kubespread.controllers.statefulset import ordinal_of
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.meta import ApiObject, LabelSelector
 from kubespread.kube.api.workloads import LabelSelectingWorkload, ReplicaSet, ReplicationController
@@ -40,19 +41,17 @@ def pods_of(
 def _belongs(pod: Pod, owners: Mapping[_Owner, Selector | None]) -> bool:
     labels, owner = pod.metadata.labels, controller_of(pod)
     if owner is None:
+        # A StatefulSet adopts only what is called like one of its pods.
         return any(
-            selector is not None and selector.matches(labels) and (kind != "StatefulSet" or _is_ordinal(pod, name))
+            selector is not None
+            and selector.matches(labels)
+            and (kind != "StatefulSet" or ordinal_of(pod, name) is not None)
             for (kind, name), selector in owners.items()
         )
     if (owner.kind, owner.name) not in owners:
         return False
     selector = owners[owner.kind, owner.name]
     return selector is None or selector.matches(labels)
-
-
-def _is_ordinal(pod: Pod, name: str) -> bool:
-    """A StatefulSet adopts only what is called like one of its pods."""
-    return pod.metadata.name.removeprefix(f"{name}-").isdecimal()
 
 
 def _owners(

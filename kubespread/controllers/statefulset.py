@@ -42,6 +42,12 @@ def new_pod(stateful_set: PodCreator[StatefulSet]) -> NewPod:
     return NewPod(pod, (stateful_set.object, *claims), ("controller-revision-hash is computed by kubespread",))
 
 
+def ordinal_of(pod: Pod, stateful_set: str) -> int | None:
+    """The ordinal in the name of a pod that is called like one of ``stateful_set``'s."""
+    parent, _, ordinal = pod.metadata.name.rpartition("-")
+    return int(ordinal) if parent == stateful_set and ordinal.isdecimal() else None
+
+
 def creates_one_by_one(creator: PodCreator[Any]) -> bool:
     """Whether the next pod is only created once the last one runs; namesakes of other groups do the same."""
     return creator.kind == "StatefulSet" and creator.object.spec.pod_management_policy != "Parallel"
