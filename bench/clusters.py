@@ -15,14 +15,14 @@ def cluster(nodes: int, zones: int = 3, pods_per_node: int = PODS_PER_NODE) -> l
     """Plain objects with what scheduling reads; the same ones every time."""
     rng = random.Random(7)
     return [
-        *(_node(at, zones) for at in range(nodes)),
-        *(_pod(at, copy, rng) for at in range(nodes) for copy in range(pods_per_node)),
+        *(_node(number, zones) for number in range(nodes)),
+        *(_pod(number, copy, rng) for number in range(nodes) for copy in range(pods_per_node)),
     ]
 
 
-def deployment() -> Data:
-    """A hard zone constraint, a soft hostname constraint, some cpu and memory."""
-    selector = {"matchLabels": {"app": "app-1"}}
+def deployment(name: str = "web", app: str = "app-1", *, replicas: int = 1000, cpu: str = "500m", **spec: Any) -> Data:
+    """A hard zone constraint, a soft hostname constraint, some cpu and memory; ``spec`` sets further fields."""
+    selector = {"matchLabels": {"app": app}}
     constraints = [
         {
             "maxSkew": 1,
@@ -40,28 +40,41 @@ def deployment() -> Data:
     container = {
         "name": "web",
         "image": "example.com/web:1",
-        "resources": {"requests": {"cpu": "500m", "memory": "512Mi"}},
+        "resources": {"requests": {"cpu": cpu, "memory": "512Mi"}},
     }
     template = {
-        "metadata": {"labels": {"app": "app-1"}},
-        "spec": {"topologySpreadConstraints": constraints, "containers": [container]},
+        "metadata": {"labels": {"app": app}},
+        "spec": {"topologySpreadConstraints": constraints, "containers": [container], **spec},
     }
-    spec = {"replicas": 1000, "selector": selector, "template": template}
-    return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}, "spec": spec}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": name},
+        "spec": {"replicas": replicas, "selector": selector, "template": template},
+    }
 
 
-def _node(at: int, zones: int) -> Data:
-    name = f"node-{at:05d}"
+def deployments(number: int, replicas: int) -> list[Data]:
+    """Each with labels of its own; four sizes, otherwise alike."""
+    sizes = ("250m", "500m", "750m", "1")
+    return [
+        deployment(f"web-{each}", f"web-{each}", replicas=replicas, cpu=sizes[each % len(sizes)])
+        for each in range(number)
+    ]
+
+
+def _node(number: int, zones: int) -> Data:
+    name = f"node-{number:05d}"
     labels = {
         "kubernetes.io/hostname": name,
         "kubernetes.io/os": "linux",
-        "topology.kubernetes.io/zone": f"zone-{at % zones}",
+        "topology.kubernetes.io/zone": f"zone-{number % zones}",
     }
     status = {"allocatable": {"cpu": "31850m", "memory": "126Gi", "pods": "110"}}
     return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels}, "status": status}
 
 
-def _pod(at: int, copy: int, rng: random.Random) -> Data:
+def _pod(node: int, copy: int, rng: random.Random) -> Data:
     application = f"app-{rng.randrange(APPLICATIONS)}"
     labels = {"app": application, "pod-template-hash": f"{sum(application.encode()):x}"}
     container = {
@@ -73,10 +86,10 @@ def _pod(at: int, copy: int, rng: random.Random) -> Data:
         "apiVersion": "v1",
         "kind": "Pod",
         "metadata": {
-            "name": f"{application}-{at:05d}-{copy:02d}",
+            "name": f"{application}-{node:05d}-{copy:02d}",
             "namespace": rng.choice(["default", "batch"]),
             "labels": labels,
         },
-        "spec": {"nodeName": f"node-{at:05d}", "containers": [container]},
+        "spec": {"nodeName": f"node-{node:05d}", "containers": [container]},
         "status": {"phase": "Running"},
     }

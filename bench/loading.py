@@ -10,14 +10,11 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
-from bench.clusters import APPLICATIONS, cluster, deployment
+from bench.clusters import APPLICATIONS, Data, cluster, deployment
+from bench.measuring import PROGRAM
 from kubespread.manifest.writer import to_yaml
 
-Data = dict[str, Any]
-
-PROGRAM = Path(sys.executable).parent / "kubespread"
 MEGABYTE = 10**6
 NODES, PODS_PER_NODE = 4_700, 30
 _LOAD = """
@@ -44,12 +41,10 @@ def loading() -> None:
         manifest = directory / "web.json"
         manifest.write_text(json.dumps(deployment()))
         plain, zipped, as_yaml = directory / "full.json", directory / "full.json.gz", directory / "full.yaml"
-        _write(
-            plain, b'{"apiVersion":"v1","kind":"List","items":[\n', b",\n", b"\n]}\n", lambda found: json.dumps(found)
-        )
+        _write(plain, b'{"apiVersion":"v1","kind":"List","items":[\n', b",\n", b"\n]}\n", json.dumps)
         with plain.open("rb") as source, gzip.open(zipped, "wb", compresslevel=1) as target:
             shutil.copyfileobj(source, target)
-        _write(as_yaml, b"apiVersion: v1\nkind: List\nitems:\n", b"", b"", lambda found: to_yaml([found]))
+        _write(as_yaml, b"apiVersion: v1\nkind: List\nitems:\n", b"", b"", lambda each: to_yaml([each]))
         print(f"Loading {NODES * PODS_PER_NODE:,} pods with everything that real ones carry")
         for label, path, size in (("JSON", plain, plain), ("JSON, gzipped", zipped, plain), ("YAML", as_yaml, as_yaml)):
             seconds, peak = _measure(sys.executable, "-c", _LOAD, str(path))
@@ -93,7 +88,7 @@ def _write(path: Path, head: bytes, between: bytes, tail: bytes, text: Callable[
     template = text(_full_pod())
     with path.open("wb") as file:
         file.write(head)
-        file.write(between.join(text(found).encode() for found in cluster(NODES, pods_per_node=0)))
+        file.write(between.join(text(node).encode() for node in cluster(NODES, pods_per_node=0)))
         for pod in _pods(template):
             file.write(between + pod)
         file.write(tail)

@@ -18,8 +18,9 @@ from kubespread.manifest.events import MalformedError
 from kubespread.manifest.lines import FieldLines
 from kubespread.manifest.reading import MAX_MANIFEST_BYTES, display_name, read_text_bytes, text_bytes
 from kubespread.scheduler.profile.decoding import ConfigurationError
+from kubespread.scheduler.profile.expansion import default_profile
 from kubespread.scheduler.profile.loading import load_profiles, with_sorted_keys
-from kubespread.scheduler.profile.profile import Profile, default_profile
+from kubespread.scheduler.profile.profile import Profile
 
 _CONFIG_TEXT = "<scheduler config>"
 

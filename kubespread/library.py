@@ -23,6 +23,8 @@ from kubespread.planner.simulate import simulate as simulate_all
 from kubespread.planner.simulation_report import SimulateReport
 from kubespread.resolving import Choosing, PodGiven, Resolved, resolve
 from kubespread.scheduler.cluster.change import Change
+from kubespread.scheduler.plugins.podtopologyspread.arguments import PodTopologySpreadArgs
+from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 from kubespread.scheduler.profile.profile import Profile
 from kubespread.snapshot.files.loading import load as load_files
 from kubespread.snapshot.snapshot import Snapshot
@@ -156,7 +158,8 @@ def simulate_together(
         for candidate in asked.candidates
     ]
     gone = {id(pod) for growth in growths for pod in growth.taken_away}
-    cluster = asked.cluster.after(Change(gone=[at for at, pod in enumerate(asked.cluster.pods) if id(pod) in gone]))
+    leaving = [place for place, pod in enumerate(asked.cluster.running.pods) if id(pod) in gone]
+    cluster = asked.cluster.after(Change(gone=leaving))
     quotas: Sequence[ResourceQuota] = asked.snapshot.objects.resource_quotas if scheduler.admission else ()
     questions = []
     for growth, (candidate, profile) in zip(growths, _pairs(asked), strict=True):
@@ -199,7 +202,7 @@ class _Growth:
         name = "" if candidate.workload is None else f"{candidate.workload.kind}/{candidate.workload.name}"
         if self.is_daemon and replicas is not None:
             raise UsageError(f"{name}: a DaemonSet has no replicas, it runs one pod on every node it may run on")
-        running = present_replicas(asked.cluster.pods, candidate, asked.snapshot.objects.replica_sets)
+        running = present_replicas(asked.cluster.running.pods, candidate, asked.snapshot.objects.replica_sets)
         asked_for = candidate.replicas if replicas is None else replicas
         anew = bool(running) and not from_scratch and runs_another_template(candidate, asked.snapshot)
         self.notes = (_rolled_out(name, len(running), asked_for),) if anew else ()
@@ -228,5 +231,6 @@ def _pairs(asked: Resolved) -> list[tuple[Candidate, Profile]]:
 
 def _constraint_keys(candidate: Candidate, profile: Profile) -> list[str]:
     """The topology keys of the pod's constraints, else of the profile's own defaults."""
-    constraints = candidate.pod.spec.topology_spread_constraints or profile.args.spread.default_constraints
+    defaults = profile.args_of(PodTopologySpread.name, PodTopologySpreadArgs).default_constraints
+    constraints = candidate.pod.spec.topology_spread_constraints or defaults
     return [constraint.topology_key for constraint in constraints]

@@ -43,10 +43,9 @@ def _belongs(pod: Pod, owners: Mapping[_Owner, Selector | None]) -> bool:
     if owner is None:
         # A StatefulSet adopts only what is called like one of its pods.
         return any(
-            selector is not None
-            and selector.matches(labels)
-            and (kind != "StatefulSet" or ordinal_of(pod, name) is not None)
+            selector is not None and selector.matches(labels)
             for (kind, name), selector in owners.items()
+            if kind != "StatefulSet" or ordinal_of(pod, name) is not None
         )
     if (owner.kind, owner.name) not in owners:
         return False

@@ -29,13 +29,19 @@ def controller_of(pod: Pod) -> OwnerReference | None:
     return next((owner for owner in pod.metadata.owner_references if owner.controller), None)
 
 
+def selects_pods(owner: OwnerReference) -> bool:
+    """Whether the scheduler reads the selector of an owner of this kind."""
+    return (owner.api_version, owner.kind) in SELECTING_CONTROLLERS
+
+
 def find_controller(
     owner: OwnerReference, namespace: str, objects: ClusterObjects
 ) -> ReplicationController | ReplicaSet | StatefulSet | None:
     """The owner by exact apiVersion and kind and by name; its uid is not compared. Other kinds select nothing."""
-    field = SELECTING_CONTROLLERS.get((owner.api_version, owner.kind))
-    controllers: tuple[ReplicationController | ReplicaSet | StatefulSet, ...] = getattr(objects, field) if field else ()
-    for controller in controllers:
-        if controller.metadata.name == owner.name and controller.metadata.namespace == namespace:
-            return controller
-    return None
+    if not selects_pods(owner):
+        return None
+    controllers: tuple[ReplicationController | ReplicaSet | StatefulSet, ...] = getattr(
+        objects, SELECTING_CONTROLLERS[owner.api_version, owner.kind]
+    )
+    named = (each for each in controllers if (each.metadata.name, each.metadata.namespace) == (owner.name, namespace))
+    return next(named, None)

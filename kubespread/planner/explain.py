@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -10,8 +10,7 @@ import numpy as np
 
 from kubespread.kube.api.core import Pod
 from kubespread.kube.versions import SCORES_SINCE, KubeVersion
-from kubespread.planner.gaps import gaps
-from kubespread.planner.honesty import not_modelled
+from kubespread.planner.honesty import gaps, not_modelled
 from kubespread.planner.report import (
     ConstraintReport,
     Domain,
@@ -25,17 +24,18 @@ from kubespread.planner.report import (
     Verdict,
 )
 from kubespread.planner.taints_policy import closed_minimums, taints_policy_hints
+from kubespread.scheduler.building import framework
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.labels import ABSENT, Counts, Mask
+from kubespread.scheduler.cluster.labels import Counts, LabelColumn, Mask
 from kubespread.scheduler.evaluation import Evaluation, PluginScore
-from kubespread.scheduler.plugin import Code, SchedulingError
+from kubespread.scheduler.plugin import Code, SchedulingError, State
+from kubespread.scheduler.plugins.default_preemption import SPECIFICATION as DEFAULT_PREEMPTION
+from kubespread.scheduler.plugins.default_preemption import DefaultPreemptionArgs
 from kubespread.scheduler.plugins.podtopologyspread.constraints import Constraint
 from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint
 from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread, SpreadState
 from kubespread.scheduler.plugins.podtopologyspread.scoring import Shares, SoftConstraint
-from kubespread.scheduler.plugins.registry import framework
 from kubespread.scheduler.preemption import preempt
-from kubespread.scheduler.profile.plugin_args import PluginArgs
 from kubespread.scheduler.profile.profile import Profile
 from kubespread.scheduler.sampling import nodes_to_find
 
@@ -50,38 +50,38 @@ def explain(
     preemption: bool = False,
 ) -> ExplainReport:
     """What kube-scheduler with ``profile`` would say about ``pod``, admitted already, on every node of ``cluster``."""
+    plugins = framework(profile)
     report = ExplainReport(
-        kube_version=str(profile.args.version),
+        kube_version=str(profile.version),
         scheduler_name=profile.scheduler_name,
         pod=PodReference(namespace=pod.metadata.namespace, name=pod.metadata.name),
-        gaps=gaps(pod, profile, cluster, preemption=preemption),
-        not_modelled=not_modelled(cluster, pod, profile),
+        gaps=gaps(pod, plugins, cluster, preemption=preemption),
+        not_modelled=not_modelled(pod, plugins, cluster, profile),
         admission=tuple(admission),
         notes=tuple(notes),
     )
-    plugins = framework(profile)
     try:
         evaluation = plugins.evaluate(cluster, pod)
     except SchedulingError as error:
         return msgspec.structs.replace(report, message=str(error))
     rows = _constraint_rows(evaluation)
     schedulable = evaluation.message is None
-    hints = taints_policy_hints(plugins, cluster, pod, closed_minimums(evaluation), profile.args.version)
+    hints = taints_policy_hints(plugins, cluster, pod, closed_minimums(evaluation), profile.version)
     return msgspec.structs.replace(
         report,
         schedulable=schedulable,
         message=evaluation.message,
         nominated=None if evaluation.nominee is None else cluster.nodes.names[evaluation.nominee],
-        feasible=_feasible(evaluation, profile.args.version) if schedulable else (),
+        feasible=_feasible(evaluation, profile.version) if schedulable else (),
         constraints=tuple(row.report for row in rows),
         filter_plugins=tuple(evaluation.verdicts),
         sampling=nodes_to_find(int(evaluation.included.sum()), profile.percentage_of_nodes_to_score),
         nodes=tuple(
-            _node_report(evaluation, rows, node, scores=profile.args.version.since(SCORES_SINCE))
+            _node_report(evaluation, rows, node, scores=profile.version.since(SCORES_SINCE))
             for node in range(len(cluster))
         ),
         notes=(*notes, *hints),
-        preemption=preemption_report(evaluation, profile.args)
+        preemption=preemption_report(evaluation, profile)
         if preemption and len(cluster) and evaluation.error is None and not evaluation.feasible.any()
         else None,
     )
@@ -95,10 +95,11 @@ def _feasible(evaluation: Evaluation, version: KubeVersion) -> tuple[str, ...]:
     return tuple(sorted(names[node] for node in np.flatnonzero(evaluation.feasible)))
 
 
-def preemption_report(evaluation: Evaluation, args: PluginArgs) -> PreemptionReport:
+def preemption_report(evaluation: Evaluation, profile: Profile) -> PreemptionReport:
     """What preemption would do for a pod that fits nowhere."""
-    version = args.version
-    found = preempt(evaluation, args.preemption, ends_twice=version.since(26) and not version.since(29))
+    version = profile.version
+    args = profile.args_of(DEFAULT_PREEMPTION.name, DefaultPreemptionArgs)
+    found = preempt(evaluation, args, ends_twice=version.since(26) and not version.since(29))
     candidate = found.candidate
     if candidate is None:
         return PreemptionReport(
@@ -140,52 +141,65 @@ class _ConstraintRow:
         )
 
 
-def constraint_reports(evaluation: Evaluation) -> list[ConstraintReport]:
-    """The constraints in force, in the order they were declared, with every domain's count."""
-    return [row.report for row in _constraint_rows(evaluation)]
+def constraint_reports(states: Mapping[str, State], feasible: Mask) -> list[ConstraintReport]:
+    """The constraints in force, in the order they were declared, with every domain's count.
+
+    ``states`` are by plugin; ``feasible`` are the nodes among which soft constraints compare.
+    """
+    state = states.get(PodTopologySpread.name)
+    if not isinstance(state, SpreadState):
+        return []
+    return [
+        _hard_report(counted) if isinstance(counted, HardConstraint) else _soft_report(counted, feasible)
+        for counted in _counted(state)
+    ]
+
+
+def _counted(state: SpreadState) -> list[HardConstraint | SoftConstraint]:
+    """Hard and soft constraints in the order they were declared."""
+    hard = iter(state.hard)
+    soft = iter(state.soft.counted if state.soft is not None else ())
+    return [next(hard) if constraint.is_hard else next(soft) for constraint in state.declared.constraints]
 
 
 def _constraint_rows(evaluation: Evaluation) -> list[_ConstraintRow]:
-    """Hard and soft constraints in the order they were declared."""
+    reports = constraint_reports(evaluation.states, evaluation.feasible)
     state = evaluation.states.get(PodTopologySpread.name)
     if not isinstance(state, SpreadState):
         return []
-    hard = iter(state.hard)
-    soft = iter(state.soft.counted if state.soft is not None else ())
-    shares = iter(
-        state.soft.shares(evaluation.feasible) if state.soft is not None and evaluation.feasible.any() else ()
-    )
-    rows = []
-    for constraint in state.declared.constraints:
-        if constraint.is_hard:
-            rows.append(_hard_row(constraint, next(hard)))
-        else:
-            rows.append(_soft_row(constraint, next(soft), next(shares, None), evaluation.feasible))
-    return rows
+    is_scored = state.soft is not None and evaluation.feasible.any()
+    shares = iter(state.soft.shares(evaluation.feasible) if state.soft is not None and is_scored else ())
+    return [
+        _ConstraintRow(
+            report,
+            _domain_names(counted.column),
+            counted.matching(),
+            next(shares, None) if isinstance(counted, SoftConstraint) else None,
+        )
+        for report, counted in zip(reports, _counted(state), strict=True)
+    ]
 
 
-def _hard_row(constraint: Constraint, counted: HardConstraint) -> _ConstraintRow:
-    report = _constraint_report(constraint, counted.global_minimum, _domains(counted, counted.matching()))
-    return _ConstraintRow(report, _domain_names(counted), counted.matching(), None)
+def _domain_names(column: LabelColumn) -> list[str | None]:
+    values = (*column.values, None)
+    return [values[code] for code in column.codes.tolist()]
 
 
-def _soft_row(constraint: Constraint, counted: SoftConstraint, shares: Shares | None, feasible: Mask) -> _ConstraintRow:
+def _hard_report(counted: HardConstraint) -> ConstraintReport:
+    return _constraint_report(counted.constraint, counted.global_minimum, _domains(counted, counted.matching()))
+
+
+def _soft_report(counted: SoftConstraint, feasible: Mask) -> ConstraintReport:
     matching = counted.matching()
-    compared = feasible & ~counted.missing
+    compared = feasible & counted.column.present
     minimum = int(matching[compared].min()) if compared.any() else None
-    report = _constraint_report(constraint, minimum, _domains(counted, matching))
-    return _ConstraintRow(report, _domain_names(counted), matching, shares)
-
-
-def _domain_names(counted: HardConstraint | SoftConstraint) -> list[str | None]:
-    return [None if code == ABSENT else counted.domain_values[code] for code in counted.domain_of_node]
+    return _constraint_report(counted.constraint, minimum, _domains(counted, matching))
 
 
 def _domains(counted: HardConstraint | SoftConstraint, matching: Counts) -> tuple[Domain, ...]:
     """Every value of the key with its counts, in the order of values. Nodes sharing a hostname label are added up."""
-    size = len(counted.domain_values)
-    codes = counted.domain_of_node
-    present = codes != ABSENT
+    column = counted.column
+    size, codes, present = len(column.values), column.codes, column.present
     nodes = np.bincount(codes[present], minlength=size)
     eligible = np.bincount(codes[present & counted.eligible], minlength=size)
     in_domain = np.zeros(size, dtype=np.int64)
@@ -193,10 +207,15 @@ def _domains(counted: HardConstraint | SoftConstraint, matching: Counts) -> tupl
         np.add.at(in_domain, codes[present], matching[present])
     else:
         in_domain[codes[present]] = matching[present]
-    return tuple(
-        Domain(value=value, matching=int(in_domain[code]), nodes=int(nodes[code]), eligible_nodes=int(eligible[code]))
-        for value, code in sorted((value, code) for code, value in enumerate(counted.domain_values))
+    order = column.sorted_codes
+    figures = zip(
+        (column.values[code] for code in order.tolist()),
+        in_domain[order].tolist(),
+        nodes[order].tolist(),
+        eligible[order].tolist(),
+        strict=True,
     )
+    return tuple(Domain(value=value, matching=m, nodes=n, eligible_nodes=e) for value, m, n, e in figures)
 
 
 def _constraint_report(constraint: Constraint, minimum: int | None, domains: tuple[Domain, ...]) -> ConstraintReport:

@@ -1,19 +1,30 @@
-"""What an answer leaves out: features the input uses that kubespread does not model."""
+"""What an answer cannot know: what the snapshot lacks, and what the input uses that is not modelled.
+
+What a plugin alone depends on it says itself (`Plugin.gaps`, `Plugin.not_modelled`).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kubespread.kube.api.cluster_objects import (
+    ClusterObjects,
+    LimitRange,
+    PodDisruptionBudget,
+    PriorityClass,
+    RuntimeClass,
+)
 from kubespread.kube.api.core import Pod
+from kubespread.kube.api.workloads import ReplicaSet
 from kubespread.kube.feature_gates import MODELLED
 from kubespread.kube.gotext import compact_json
-from kubespread.kube.pod_requests import pod_requests
 from kubespread.kube.versions import EXACT_SCORES_SINCE, SCORES_SINCE
 from kubespread.planner.other_admission import other_admission
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.plugins.noderesources.fit import delegated_resources
+from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.profile.profile import Profile
 
+_BUILT_IN_CLASSES = "system-"
 # Labels of the coscheduling plugin (kubernetes-sigs/scheduler-plugins) since v0.22 and before; the annotation is
 # Volcano's.
 _GROUP_LABELS = (
@@ -24,28 +35,77 @@ _GROUP_LABELS = (
 _GROUP_ANNOTATION = "scheduling.k8s.io/group-name"
 
 
-def not_modelled(cluster: Cluster, pod: Pod, profile: Profile) -> tuple[str, ...]:
-    """What kube-scheduler would take into account for this input and kubespread does not."""
-    return tuple(_not_modelled(cluster, pod, profile))
+def gaps(
+    pod: Pod, plugins: Framework, cluster: Cluster, *, preemption: bool = False, workload: str = ""
+) -> tuple[str, ...]:
+    """What the snapshot lacks and this pod's answer could depend on; with ``preemption`` also what evictions depend on.
 
-
-def _not_modelled(cluster: Cluster, pod: Pod, profile: Profile) -> Iterator[str]:
-    spec, version = pod.spec, profile.args.version
-    yield from other_admission(pod, cluster.objects)
-    if spec.scheduling_gates:
-        names = " ".join(gate.name for gate in spec.scheduling_gates)
-        yield f"waiting for scheduling gates: [{names}]; the pod is judged as if they were removed"
-    yield from _pod_groups(cluster, pod)
-    if spec.resource_claims:
-        yield (
-            "DynamicResources: no devices are allocated to the pod's resource claims; take the nodes that fit "
-            "as an upper bound"
+    ``workload`` is Kind/name of what is grown from the replicas it has, if anything is.
+    """
+    objects = cluster.objects
+    return tuple(
+        dict.fromkeys(
+            (
+                *(() if len(cluster.running) else objects.gap(Pod, "every node counts as empty")),
+                *_replica_gaps(workload, objects),
+                *_admission_gaps(pod, objects),
+                *(gap for plugin in plugins.running for gap in plugin.gaps(cluster, pod)),
+                *(_budget_gaps(objects) if preemption else ()),
+            )
         )
-    if version.has("DRAExtendedResource") and (
-        delegated := sorted(delegated_resources(cluster) & pod_requests(pod).keys())
-    ):
-        names = ", ".join(delegated)
-        yield f"DynamicResources: {names} may come from devices; nodes that offer none themselves are taken to fit"
+    )
+
+
+def _replica_gaps(workload: str, objects: ClusterObjects) -> Iterator[str]:
+    """Only its ReplicaSets tell which pods are a Deployment's; the one made up for the new pod says nothing of the
+    others.
+    """
+    if workload.startswith("Deployment/") and (refused := objects.unread.get(ReplicaSet.__name__)):
+        yield f"{refused}: replicas that run already are not recognized"
+
+
+def _admission_gaps(pod: Pod, objects: ClusterObjects) -> Iterator[str]:
+    """A pod that has a uid was admitted when it was stored."""
+    spec, priority_class = pod.spec, pod.spec.priority_class_name
+    if pod.metadata.uid:
+        return
+    if spec.priority is None and priority_class and not priority_class.startswith(_BUILT_IN_CLASSES):
+        consequence = f"the priority of class {priority_class} is not known, and counts as 0"
+        yield from objects.gap(PriorityClass, consequence)
+    if spec.runtime_class_name:
+        consequence = f"overhead, node selector and tolerations of class {spec.runtime_class_name} are not added"
+        yield from objects.gap(RuntimeClass, consequence)
+    # Few clusters have any and few people list them: a gap only where they were asked for and refused.
+    if LimitRange.__name__ in objects.unread:
+        yield from objects.gap(LimitRange, "default requests and limits are not added")
+    if "ResourceQuota" in objects.unread:
+        yield f"{objects.unread['ResourceQuota']}: quotas are taken not to be exhausted"
+
+
+def _budget_gaps(objects: ClusterObjects) -> Iterator[str]:
+    return objects.gap(PodDisruptionBudget, "preemption is predicted as if there were no budgets")
+
+
+def not_modelled(pod: Pod, plugins: Framework, cluster: Cluster, profile: Profile) -> tuple[str, ...]:
+    """What kube-scheduler would take into account for this input and kubespread does not."""
+    return (
+        *other_admission(pod, cluster.objects),
+        *_gated(pod),
+        *_pod_groups(cluster, pod),
+        *(said for plugin in plugins.running for said in plugin.not_modelled(cluster, pod)),
+        *_configured(profile),
+    )
+
+
+def _gated(pod: Pod) -> Iterator[str]:
+    if pod.spec.scheduling_gates:
+        names = " ".join(gate.name for gate in pod.spec.scheduling_gates)
+        yield f"waiting for scheduling gates: [{names}]; the pod is judged as if they were removed"
+
+
+def _configured(profile: Profile) -> Iterator[str]:
+    """What the release, its gates and the configuration would change."""
+    version = profile.version
     for name, value in version.changed_gates.items():
         if name not in MODELLED:
             yield f"feature gate {name}={compact_json(value)}"
@@ -55,11 +115,6 @@ def _not_modelled(cluster: Cluster, pod: Pod, profile: Profile) -> Iterator[str]
         yield f"scores of kube-scheduler {version}: nodes that fit are listed by name"
     elif not version.since(EXACT_SCORES_SINCE):
         yield f"scores of kube-scheduler {version}: those of 1.{EXACT_SCORES_SINCE} stand in for them"
-    if not version.since(22) and profile.args.spread.default_constraints:
-        yield (
-            f"default constraints of kube-scheduler {version}: their selector is derived as since 1.22, from the "
-            "pod's controller"
-        )
     if profile.has_extenders:
         yield "extenders: what they would filter or score"
 
@@ -74,9 +129,13 @@ def _pod_groups(cluster: Cluster, pod: Pod) -> Iterator[str]:
         named["spec.schedulingGroup"] = group.pod_group_name or ""
     for where, name in named.items():
         yield f"pod group {name} ({where}): pods are judged one at a time, not all or none of the group"
-    there = [found.metadata.name for found in cluster.objects.pod_groups if found.metadata.namespace == meta.namespace]
-    if there and not named:
+    in_namespace = [
+        pod_group.metadata.name
+        for pod_group in cluster.objects.pod_groups
+        if pod_group.metadata.namespace == meta.namespace
+    ]
+    if in_namespace and not named:
         yield (
-            f"PodGroup {', '.join(there)} of namespace {meta.namespace}: pods are judged one at a time, not all "
-            "or none of a group"
+            f"PodGroup {', '.join(in_namespace)} of namespace {meta.namespace}: pods are judged one at a time, not "
+            "all or none of a group"
         )

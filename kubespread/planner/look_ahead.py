@@ -10,6 +10,7 @@ from __future__ import annotations
 import random
 
 import msgspec
+import numpy as np
 
 from kubespread.kube.api.core import Pod
 from kubespread.kube.well_known import DO_NOT_SCHEDULE
@@ -29,7 +30,7 @@ _SEED = 0
 
 def look_ahead(plugins: Framework, cluster: Cluster, pod: Pod, wanted: int) -> LookAhead | None:
     """Another order for ``wanted`` copies of ``pod``, or what makes it impossible; None when order cannot matter."""
-    start = Placing(plugins, cluster, pod)
+    start = Placing(plugins.prepare(cluster, pod))
     if not start.order_matters or not start.has_room(wanted):
         return None
     search = _Search(wanted)
@@ -57,7 +58,7 @@ class _Search:
         for _ in range(_RESTARTS):
             placing, path = start.fork(), list[int]()
             while len(path) < self._wanted and self.steps < MAX_STEPS // 2:
-                fitting = placing.fitting()
+                fitting = np.flatnonzero(placing.feasible())
                 if not len(fitting):
                     break
                 path.append(int(fitting[chance.randrange(len(fitting))]))
@@ -69,11 +70,11 @@ class _Search:
 
     def exhaustively(self, start: Placing) -> list[int] | None:
         """Every order, as far as the bound allows; one fork per step of the path is held at a time."""
-        if len(start.copies) * self._wanted > _MAX_HELD:
+        if len(start) * self._wanted > _MAX_HELD:
             return None
         seen: set[tuple[int, ...]] = set()
         path: list[int] = []
-        trail = [(start, iter(start.fitting().tolist()))]
+        trail = [(start, iter(np.flatnonzero(start.feasible()).tolist()))]
         while trail:
             placing, untried = trail[-1]
             node = next(untried, None)
@@ -93,14 +94,14 @@ class _Search:
             path.append(node)
             if len(path) == self._wanted:
                 return path
-            trail.append((after, iter(after.fitting().tolist())))
+            trail.append((after, iter(np.flatnonzero(after.feasible()).tolist())))
         self.exhausted = True
         return None
 
 
 def _fits(plugins: Framework, cluster: Cluster, pod: Pod, wanted: int) -> bool:
     try:
-        placing = Placing(plugins, cluster, pod)
+        placing = Placing(plugins.prepare(cluster, pod))
         for _ in range(wanted):
             choice = placing.choose()
             if choice is None:

@@ -20,8 +20,8 @@ from kubespread.kube.node_selector import NODE_NAME_FIELD
 from kubespread.kube.priority import priority_of
 from kubespread.kube.well_known import DO_NOT_SCHEDULE
 from kubespread.planner.explain import constraint_reports
+from kubespread.planner.living import LivingCluster, SharedAnswers
 from kubespread.planner.report import ConstraintReport
-from kubespread.scheduler.cluster.change import Change, Moves
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.evaluation import Evaluation
 from kubespread.scheduler.framework import Framework
@@ -56,8 +56,10 @@ class Outcome:
     choices: list[Choice] = field(default_factory=list)
     before: Sequence[ConstraintReport] = ()
     """The constraints before the first copy was placed."""
-    last: Evaluation | None = None
-    """What every plugin says after the last; None when a PreFilter failed."""
+    after: Sequence[ConstraintReport] = ()
+    """The constraints once the queue is done."""
+    unplaced: Evaluation | None = None
+    """What every plugin says about the copy that is stuck."""
     stopped: str | None = None
     """Why the next copy found no node, None when all are placed."""
     stuck: bool = False
@@ -75,8 +77,8 @@ def run(
     """Place every entry's copies on ``cluster``; what became of each, in the order given, and the
     cluster that results.
     """
-    living = _Living(cluster)
-    waiting = [_Daemons(entry, living) if entry.per_node else _Copies(entry, living) for entry in entries]
+    living = LivingCluster(cluster)
+    waiting = [(_Daemons if entry.per_node else _Copies)(number, entry, living) for number, entry in enumerate(entries)]
     placed, stuck = 0, dict[_Waiting, None]()
     for each in _in_order(waiting, in_turn=in_turn):
         if not each.place(break_tie):
@@ -105,7 +107,7 @@ def _in_order(waiting: Sequence[_Waiting], *, in_turn: bool) -> Iterator[_Waitin
             yield from group
 
 
-def _try_again(stuck: Iterable[_Waiting], living: _Living, break_tie: Tiebreaker) -> None:
+def _try_again(stuck: Iterable[_Waiting], living: LivingCluster, break_tie: Tiebreaker) -> None:
     """Pods that found no node are tried again as long as others were placed since."""
     progress = True
     while progress:
@@ -117,61 +119,42 @@ def _try_again(stuck: Iterable[_Waiting], living: _Living, break_tie: Tiebreaker
                     progress |= each.place(break_tie)
 
 
-class _Living:
-    """The cluster that everyone sees, and what happened to it, in order."""
-
-    def __init__(self, cluster: Cluster) -> None:
-        self._cluster = cluster
-        self._coming: list[tuple[Pod, int]] = []
-        self._log: list[tuple[int, int, int]] = []
-        self._whose: list[_Waiting] = []
-
-    @property
-    def cluster(self) -> Cluster:
-        """As it is now."""
-        if self._coming:
-            self._cluster = self._cluster.after(Change(come=self._coming))
-            self._coming = []
-        return self._cluster
-
-    @property
-    def length(self) -> int:
-        return len(self._log)
-
-    def add(self, owner: _Waiting, kind: int, node: int) -> None:
-        self._coming.append((owner.entry.pod, node))
-        self._log.append((kind, node, 1))
-        self._whose.append(owner)
-
-    def others_since(self, mark: int, owner: _Waiting) -> Moves:
-        """What others did since ``mark``."""
-        since = zip(self._log[mark:], self._whose[mark:], strict=True)
-        return Moves.of([move for move, whose in since if whose is not owner])
-
-
 class _Waiting:
     """One entry while it is placed."""
 
-    def __init__(self, entry: Entry, living: _Living) -> None:
+    def __init__(self, number: int, entry: Entry, living: LivingCluster) -> None:
         self.entry = entry
         self.outcome = Outcome(entry.count)
+        self._number = number
         self._living = living
         self._seen = 0
         self.is_waiting = True
         self.tried_at = -1
-        """How long the log was when the entry was tried last."""
-        self._placing: Placing | None = None
+        """How many pods the living cluster had got when the entry was tried last."""
+        self._current: tuple[Placing, SharedAnswers] | None = None
 
-    @property
-    def placing(self) -> Placing:
-        """The entry's pod prepared for the cluster as it is now. Raises SchedulingError when a PreFilter fails."""
-        if self._placing is None:
-            self._placing = Placing(self.entry.plugins, self._living.cluster, self.entry.pod)
-            self.outcome.before = constraint_reports(self._placing.evaluation())
-        elif moves := self._living.others_since(self._seen, self):
-            self._placing.follow(self._living.cluster, Change(), moves)
-        self._seen = self._living.length
-        return self._placing
+    def _up_to_date(self) -> Placing:
+        """The entry's pod on the cluster as it is now. Raises SchedulingError when a PreFilter fails."""
+        living = self._living
+        if self._current is None:
+            prepared = self.entry.plugins.prepare(living.cluster, self.entry.pod)
+            shared = living.answers_for(prepared)
+            placing = Placing(prepared, shared.answers)
+            self._current = placing, shared
+        else:
+            placing, shared = self._current
+            if len(moves := living.others_since(self._seen, self._number)):
+                placing.follow(living.cluster, moves)
+            living.bring_up_to_date(shared)
+        self._seen = living.length
+        return placing
+
+    def _start(self) -> Placing:
+        """The same for the first copy, whose constraints are worth a report."""
+        placing = self._up_to_date()
+        if not self.outcome.before and not self.outcome.choices:
+            self.outcome.before = constraint_reports(placing.states, placing.feasible())
+        return placing
 
     def place(self, break_tie: Tiebreaker) -> bool:
         """Whether the next pod found a node."""
@@ -183,29 +166,37 @@ class _Waiting:
         self.outcome.stopped, self.outcome.stuck = None, False
 
     def conclude(self) -> None:
-        """Say how things stand for the next pod."""
+        """Say how things stand once the queue is done."""
         try:
-            self.outcome.last = self.placing.evaluation()
+            placing = self._start()
+            self.outcome.after = constraint_reports(placing.states, placing.feasible())
+            if self.outcome.stopped is None:
+                self._conclude(placing)
         except SchedulingError as error:
             self.outcome.stopped = self.outcome.stopped or str(error)
+        self._current = None
+
+    def _conclude(self, placing: Placing) -> None:
+        """Say why the next pod found no node, if one is left."""
+        raise NotImplementedError
 
     def _take(self, choice: Choice, placing: Placing) -> None:
+        assert self._current is not None
         placing.place(choice.node)
-        self._living.add(self, placing.kind.number, choice.node)
-        self._seen += 1
+        self._living.add(self.entry.pod, placing.kind.number, choice.node, self._number, self._current[1])
         self.outcome.choices.append(choice)
 
 
 class _Copies(_Waiting):
-    def __init__(self, entry: Entry, living: _Living) -> None:
-        super().__init__(entry, living)
+    def __init__(self, number: int, entry: Entry, living: LivingCluster) -> None:
+        super().__init__(number, entry, living)
         self._most = MAX_REPLICAS if entry.count is None else entry.count
         self.is_waiting = self._most > 0
 
     def place(self, break_tie: Tiebreaker) -> bool:
         self.tried_at = self._living.length
         try:
-            placing = self.placing
+            placing = self._start()
             choice = placing.choose(break_tie)
         except SchedulingError as error:
             self.outcome.stopped, self.is_waiting = str(error), False
@@ -214,23 +205,27 @@ class _Copies(_Waiting):
             self.outcome.stuck, self.is_waiting = True, False
             return False
         self._take(choice, placing)
-        self.is_waiting = len(self.outcome.choices) < self._most
+        if len(self.outcome.choices) == self._most:
+            self.is_waiting = False
+            # Of many workloads each would hold on to its columns until the queue is done.
+            self._current = None
         return True
 
-    def conclude(self) -> None:
-        super().conclude()
-        if len(self.outcome.choices) < self._most and self.outcome.stopped is None and self.outcome.last is not None:
-            self.outcome.stopped = self.outcome.last.message
+    def _conclude(self, placing: Placing) -> None:
+        if self.outcome.stuck:
+            self.outcome.unplaced = placing.evaluation()
+            self.outcome.stopped = self.outcome.unplaced.message
 
 
 class _Daemons(_Waiting):
     """A DaemonSet's pods, each for one node only."""
 
-    def __init__(self, entry: Entry, living: _Living) -> None:
-        super().__init__(entry, living)
+    def __init__(self, number: int, entry: Entry, living: LivingCluster) -> None:
+        super().__init__(number, entry, living)
         self._failed: dict[int, Status] = {}
         self._counts_domains = any(
-            found.when_unsatisfiable == DO_NOT_SCHEDULE for found in entry.pod.spec.topology_spread_constraints
+            constraint.when_unsatisfiable == DO_NOT_SCHEDULE
+            for constraint in entry.pod.spec.topology_spread_constraints
         )
         try:
             self._targets = iter(self._nodes())
@@ -241,14 +236,15 @@ class _Daemons(_Waiting):
 
     def _nodes(self) -> list[int]:
         """Where the controller creates pods, by name."""
-        verdicts = self.placing.evaluation().verdicts
-        allowed = np.ones(len(self._living.cluster), dtype=np.bool_)
+        cluster = self._living.cluster
+        verdicts = self._start().evaluation().verdicts
+        allowed = np.ones(len(cluster), dtype=np.bool_)
         for name in ("NodeAffinity", "TaintToleration"):
             if name in verdicts:
                 allowed &= verdicts[name].passes
         targets = np.flatnonzero(allowed)
-        targets = targets[self._living.cluster.nodes.name_rank[targets].argsort()]
-        nodes = [int(node) for node in targets if int(node) not in self.entry.running_on]
+        targets = targets[cluster.nodes.name_rank[targets].argsort()]
+        nodes = [node for node in targets.tolist() if node not in self.entry.running_on]
         self.outcome.wanted = len(nodes)
         return nodes
 
@@ -256,7 +252,7 @@ class _Daemons(_Waiting):
         node = self._next
         assert node is not None
         self.tried_at = self._living.length
-        placing = self.placing
+        placing = self._up_to_date()
         choice = self._choice(placing, node)
         self._next = next(self._targets, None)
         self.is_waiting = self._next is not None
@@ -266,14 +262,13 @@ class _Daemons(_Waiting):
         return True
 
     def _choice(self, placing: Placing, node: int) -> Choice | None:
-        """The pinned pod's own answer: among hard constraints a pin makes every other node's domain one that does not
-        count.
+        """The pinned pod's own answer: to hard constraints a pin makes every other node's domain one that is not
+        there.
         """
         try:
             if self._counts_domains:
-                pinned = self.entry.plugins.evaluate(
-                    self._living.cluster, pinned_to(self.entry.pod, self._living.cluster.nodes.names[node])
-                )
+                cluster = self._living.cluster
+                pinned = self.entry.plugins.evaluate(cluster, pinned_to(self.entry.pod, cluster.nodes.names[node]))
                 if pinned.feasible[node]:
                     return Choice(node, int(pinned.total[node]), 1)
                 self._failed[node] = pinned.verdict(node)
@@ -292,14 +287,12 @@ class _Daemons(_Waiting):
         self._next = next(self._targets, None)
         self.is_waiting = self._next is not None
 
-    def conclude(self) -> None:
-        super().conclude()
+    def _conclude(self, placing: Placing) -> None:
         if self._failed:
             first, status = next(iter(self._failed.items()))
             others = f" and {len(self._failed) - 1} more" if len(self._failed) > 1 else ""
-            self.outcome.stopped = (
-                f"no room on {self._living.cluster.nodes.names[first]}{others}: {', '.join(status.reasons)}"
-            )
+            name = self._living.cluster.nodes.names[first]
+            self.outcome.stopped = f"no room on {name}{others}: {', '.join(status.reasons)}"
 
 
 def pinned_to(pod: Pod, node: str) -> Pod:

@@ -12,9 +12,8 @@ import numpy as np
 
 from kubespread.kube.api.core import Pod
 from kubespread.kube.well_known import HOSTNAME, ZONE
-from kubespread.planner.explain import constraint_reports, preemption_report
-from kubespread.planner.gaps import gaps
-from kubespread.planner.honesty import not_modelled
+from kubespread.planner.explain import preemption_report
+from kubespread.planner.honesty import gaps, not_modelled
 from kubespread.planner.look_ahead import look_ahead
 from kubespread.planner.queue import Entry, Outcome, run
 from kubespread.planner.report import ConstraintReport, PodReference, PreemptionReport
@@ -30,10 +29,11 @@ from kubespread.planner.simulation_report import (
     SkewChange,
 )
 from kubespread.planner.taints_policy import closed_minimums, taints_policy_hints
+from kubespread.scheduler.building import framework
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import ABSENT
+from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.placing import Tiebreaker, first_in_heap, smallest_name
-from kubespread.scheduler.plugins.registry import framework
 from kubespread.scheduler.profile.profile import Profile
 
 Ties = Literal["scheduler", "name"]
@@ -100,17 +100,22 @@ def simulate(cluster: Cluster, questions: Sequence[Question], manner: Manner) ->
     """Place the pods of all ``questions`` on ``cluster`` in one queue, as kube-scheduler would; a report each, in the
     order given.
     """
+    frameworks = _frameworks(questions)
     entries = [
-        Entry(
-            question.pod, framework(question.profile), question.count, question.is_daemon, frozenset(question.present)
-        )
-        for question in questions
+        Entry(question.pod, plugins, question.count, question.is_daemon, frozenset(question.present))
+        for question, plugins in zip(questions, frameworks, strict=True)
     ]
     played = [run(cluster, entries, _tiebreaker(manner, seed), on_progress=manner.on_progress) for seed in manner.seeds]
     return tuple(
-        _report(cluster, question, manner, [outcomes[at] for outcomes, _ in played], played[0][1])
-        for at, question in enumerate(questions)
+        _report(cluster, question, plugins, manner, [outcomes[place] for outcomes, _ in played], played[0][1])
+        for place, (question, plugins) in enumerate(zip(questions, frameworks, strict=True))
     )
+
+
+def _frameworks(questions: Sequence[Question]) -> list[Framework]:
+    """One for each profile: pods of one framework share what its plugins prepare."""
+    made = {id(question.profile): framework(question.profile) for question in questions}
+    return [made[id(question.profile)] for question in questions]
 
 
 def _tiebreaker(manner: Manner, seed: int | None) -> Tiebreaker:
@@ -121,13 +126,17 @@ def _tiebreaker(manner: Manner, seed: int | None) -> Tiebreaker:
 
 
 def _report(
-    cluster: Cluster, question: Question, manner: Manner, outcomes: Sequence[Outcome], full: Cluster
+    cluster: Cluster,
+    question: Question,
+    plugins: Framework,
+    manner: Manner,
+    outcomes: Sequence[Outcome],
+    full: Cluster,
 ) -> SimulateReport:
     pod, profile, shown = question.pod, question.profile, outcomes[0]
-    after = constraint_reports(shown.last) if shown.last is not None else []
     wanted = shown.wanted if question.is_daemon else question.replicas
     return SimulateReport(
-        kube_version=str(profile.args.version),
+        kube_version=str(profile.version),
         scheduler_name=profile.scheduler_name,
         pod=PodReference(namespace=pod.metadata.namespace, name=pod.metadata.name),
         workload=question.workload,
@@ -139,17 +148,17 @@ def _report(
         stopped=shown.stopped or _refusal(question, shown),
         seed=manner.seeds[0],
         ties=manner.ties,
-        constraints=tuple(after),
-        distribution=tuple(_changes(was, now) for was, now in zip(shown.before, after, strict=True)),
-        skew=tuple(_skew_change(was, now) for was, now in zip(shown.before, after, strict=True)),
-        worst_loss=_worst_loss(cluster, question, manner, shown, after),
+        constraints=tuple(shown.after),
+        distribution=tuple(_changes(was, now) for was, now in zip(shown.before, shown.after, strict=True)),
+        skew=tuple(_skew_change(was, now) for was, now in zip(shown.before, shown.after, strict=True)),
+        worst_loss=_worst_loss(cluster, question, manner, shown),
         runs=_runs(outcomes) if manner.runs > 1 else None,
-        look_ahead=_look_ahead(cluster, question, shown),
+        look_ahead=_look_ahead(cluster, question, plugins, shown),
         preemption=_preemption(question, shown) if manner.preemption else None,
-        gaps=gaps(pod, profile, cluster, preemption=manner.preemption, workload=question.workload or ""),
-        not_modelled=(*not_modelled(cluster, pod, profile), *_shared_claims(pod)),
+        gaps=gaps(pod, plugins, cluster, preemption=manner.preemption, workload=question.workload or ""),
+        not_modelled=(*not_modelled(pod, plugins, cluster, profile), *_shared_claims(pod)),
         admission=tuple(question.admission),
-        notes=(*question.notes, *_hints(question, shown, full)),
+        notes=(*question.notes, *_hints(question, plugins, shown, full)),
     )
 
 
@@ -200,14 +209,14 @@ def _skew(constraint: ConstraintReport) -> int:
     return max(counts) - least
 
 
-def _worst_loss(
-    cluster: Cluster, question: Question, manner: Manner, outcome: Outcome, constraints: Sequence[ConstraintReport]
-) -> dict[str, Loss]:
+def _worst_loss(cluster: Cluster, question: Question, manner: Manner, outcome: Outcome) -> dict[str, Loss]:
     """Per topology key of interest: the domain that holds most replicas of the workload."""
     nodes = [*(choice.node for choice in outcome.choices), *question.present]
     replicas = np.bincount(np.array(nodes, dtype=np.int64), minlength=len(cluster))
     losses = {}
-    for key in dict.fromkeys((*(constraint.topology_key for constraint in constraints), ZONE, HOSTNAME, *manner.keys)):
+    for key in dict.fromkeys(
+        (*(constraint.topology_key for constraint in outcome.after), ZONE, HOSTNAME, *manner.keys)
+    ):
         column = cluster.nodes.label(key)
         there = column.codes != ABSENT
         if not there.any():
@@ -224,13 +233,12 @@ def _worst_loss(
 
 
 def _runs(outcomes: Sequence[Outcome]) -> Runs:
-    after = [constraint_reports(outcome.last) if outcome.last is not None else [] for outcome in outcomes]
     distribution = tuple(
         tuple(
             DomainRange(value=domains[0].value, after=_range([domain.matching for domain in domains]))
             for domains in zip(*(constraint.domains for constraint in constraints), strict=True)
         )
-        for constraints in zip(*after, strict=True)
+        for constraints in zip(*(outcome.after for outcome in outcomes), strict=True)
     )
     return Runs(
         count=len(outcomes), placed=_range([len(outcome.choices) for outcome in outcomes]), distribution=distribution
@@ -241,21 +249,20 @@ def _range(figures: Sequence[int]) -> Range:
     return Range(minimum=min(figures), median=median_low(figures), maximum=max(figures))
 
 
-def _look_ahead(cluster: Cluster, question: Question, outcome: Outcome) -> LookAhead | None:
+def _look_ahead(cluster: Cluster, question: Question, plugins: Framework, outcome: Outcome) -> LookAhead | None:
     if question.is_daemon or question.count is None or len(outcome.choices) >= question.count or not outcome.stuck:
         return None
-    return look_ahead(framework(question.profile), cluster, question.pod, question.count)
+    return look_ahead(plugins, cluster, question.pod, question.count)
 
 
 def _preemption(question: Question, outcome: Outcome) -> PreemptionReport | None:
     """What preemption would do for the first replica that found no node, in a cluster that holds those before it."""
-    if not outcome.stuck or outcome.last is None or not len(outcome.last.cluster) or outcome.last.feasible.any():
+    stuck = outcome.unplaced
+    if stuck is None or not len(stuck.cluster) or stuck.feasible.any():
         return None
-    return preemption_report(outcome.last, question.profile.args)
+    return preemption_report(stuck, question.profile)
 
 
-def _hints(question: Question, outcome: Outcome, full: Cluster) -> Iterator[str]:
-    if outcome.stuck and outcome.last is not None and (closed := closed_minimums(outcome.last)):
-        yield from taints_policy_hints(
-            framework(question.profile), full, question.pod, closed, question.profile.args.version
-        )
+def _hints(question: Question, plugins: Framework, outcome: Outcome, full: Cluster) -> Iterator[str]:
+    if outcome.unplaced is not None and (closed := closed_minimums(outcome.unplaced)):
+        yield from taints_policy_hints(plugins, full, question.pod, closed, question.profile.version)

@@ -52,9 +52,9 @@ def _closed(counted: HardConstraint, barred: Mask) -> list[str]:
     if not counted.is_domain.any():
         return []
     is_open = np.zeros(len(counted.is_domain), dtype=np.bool_)
-    is_open[counted.domain_of_node[counted.eligible & ~barred]] = True
+    is_open[counted.column.codes[counted.eligible & ~barred]] = True
     emptiest = counted.is_domain & (counted.counts == counted.counts[counted.is_domain].min())
-    return sorted(counted.domain_values[code] for code in np.flatnonzero(emptiest & ~is_open))
+    return sorted(counted.column.values[code] for code in np.flatnonzero(emptiest & ~is_open))
 
 
 def taints_policy_hints(

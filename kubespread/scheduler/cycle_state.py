@@ -1,7 +1,7 @@
-"""Plugins whose Filter, Score or Reserve reads what an earlier extension point of theirs leaves, in profiles that
-switch that one off.
+"""Profiles that switch off an extension point of a plugin whose Filter, Score or Reserve reads what that one leaves.
 
-Some do without. The others end every scheduling cycle that reaches them in an error, and such a profile places no pod.
+Some plugins do without. The others end every scheduling cycle that reaches them in an error, and such a profile
+places no pod.
 
 Source of the rules: the plugins of kube-scheduler 1.36 and framework/runtime/framework.go.
 """
@@ -15,39 +15,26 @@ import numpy as np
 
 from kubespread.scheduler.cluster.labels import Mask
 from kubespread.scheduler.plugin import Verdicts
-from kubespread.scheduler.profile.default_plugins import PRE_SCORE, known_plugins
+from kubespread.scheduler.profile.default_plugins import known_plugins
 from kubespread.scheduler.profile.profile import Profile
+from kubespread.scheduler.specification import PRE_SCORE
 
-# What Filter says without PreFilter. NodeAffinity, NodeVolumeLimits and VolumeZone work out again what they need.
-_FILTERS: Mapping[str, str] = {
-    "NodePorts": 'reading "PreFilterNodePorts" from cycleState: not found',
-    "NodeResourcesFit": 'error reading "PreFilterNodeResourcesFit" from cycleState: not found',
-    "VolumeRestrictions": 'cannot read "PreFilterVolumeRestrictions" from cycleState',
-    "VolumeBinding": "not found",
-    "PodTopologySpread": 'reading "PreFilterPodTopologySpread" from cycleState: not found',
-    "InterPodAffinity": 'error reading "PreFilterInterPodAffinity" from cycleState: not found',
-    "DynamicResources": "not found",
-    "NodeDeclaredFeatures": 'error reading "PreFilterNodeDeclaredFeatures" from cycle-state: not found',
-}
-# What Filter finds before it reads that state: a node with such a reason is rejected, and no error.
-_FOUND_BEFORE: Mapping[str, tuple[str, ...]] = {"VolumeRestrictions": ("node(s) had no available disk",)}
-# What Score says without PreScore; the other plugins work out again what they need.
-_SCORES: Mapping[str, str] = {
-    "TaintToleration": 'failed to read "PreScoreTaintToleration" from cycleState: not found',
-    "PodTopologySpread": 'error reading "PreScorePodTopologySpread" from cycleState: not found',
-    "InterPodAffinity": 'failed to read "PreScoreInterPodAffinity" from cycleState: not found',
-}
-# Score and Reserve of these read what PreFilter leaves.
-_SCORES_BY_PRE_FILTER: Mapping[str, str] = {"DynamicResources": "not found"}
-_RESERVES_BY_PRE_FILTER: Mapping[str, str] = {"VolumeBinding": "not found", "DynamicResources": "not found"}
+
+@dataclass(frozen=True, slots=True)
+class FilterError:
+    """What a filter plugin says on every node it is asked about."""
+
+    text: str
+    rejects_before: frozenset[str] = frozenset()
+    """Reasons that it finds before it fails: a node with such a reason is rejected, and no error."""
 
 
 @dataclass(frozen=True, slots=True)
 class MissingState:
     """What goes wrong in a profile for that reason; texts are kube-scheduler's whole errors."""
 
-    filters: Mapping[str, str] = field(default_factory=dict)
-    """Per filter plugin that fails on every node it is asked about."""
+    filters: Mapping[str, FilterError] = field(default_factory=dict)
+    """Per filter plugin that fails."""
     scores: Mapping[str, str] = field(default_factory=dict)
     """Per score plugin that fails, in the order they are asked; the first one ends the cycle."""
     unskipped: frozenset[str] = frozenset()
@@ -59,43 +46,51 @@ class MissingState:
         """The error that the first failing plugin of ``filters`` meets on a node that those before it let pass."""
         reached = included
         for name in filters:
-            found = verdicts.get(name)
-            if name not in self.filters:
-                reached = reached if found is None else reached & found.passes
+            judged = verdicts.get(name)
+            error = self.filters.get(name)
+            if error is None:
+                reached = reached if judged is None else reached & judged.passes
                 continue
-            # A node that it rejects beforehand is no error; on every other it fails, so none gets any further.
-            before = (
-                [at for at, status in enumerate(found.table, start=1) if status.reasons == _FOUND_BEFORE.get(name)]
-                if found
-                else []
-            )
-            reached = reached if found is None else reached & ~np.isin(found.which, before)
-            return self.filters[name] if reached.any() else None
+            # It fails on every node that it does not reject beforehand, so none gets any further.
+            if judged is not None:
+                before = [
+                    which
+                    for which, status in enumerate(judged.table, start=1)
+                    if not error.rejects_before.isdisjoint(status.reasons)
+                ]
+                reached = reached & ~np.isin(judged.which, before)
+            return error.text if reached.any() else None
         return None
 
 
 def missing_state(profile: Profile) -> MissingState:
     """What goes wrong in ``profile``."""
     filtered, scored = frozenset(profile.pre_filters), frozenset(profile.pre_scores)
-    known = known_plugins(profile.args.version)
+    known = known_plugins(profile.version)
+    filters: dict[str, FilterError] = {}
+    for name in profile.filters:
+        unprepared = known[name].unprepared
+        if unprepared.filter and name not in filtered:
+            text = f'running "{name}" filter plugin: {unprepared.filter}'
+            filters[name] = FilterError(text, unprepared.rejects_before)
     scores: dict[str, str] = {}
     for entry in profile.scores:
-        text = _SCORES.get(entry.name) if entry.name not in scored else None
+        unprepared = known[entry.name].unprepared
+        text = unprepared.score if entry.name not in scored else ""
         if entry.name not in filtered:
-            text = text or _SCORES_BY_PRE_FILTER.get(entry.name)
-        if text is not None:
+            text = text or unprepared.score_without_pre_filter
+        if text:
             scores[entry.name] = f'running Score plugins: plugin "{entry.name}" failed with: {text}'
-    reserves = (name for name in profile.reserves if name in _RESERVES_BY_PRE_FILTER and name not in filtered)
-    reserve = next(reserves, None)
+    reserves = (
+        f'running Reserve plugin "{name}": {known[name].unprepared.reserve}'
+        for name in profile.reserves
+        if known[name].unprepared.reserve and name not in filtered
+    )
     return MissingState(
-        filters={
-            name: f'running "{name}" filter plugin: {_FILTERS[name]}'
-            for name in profile.filters
-            if name in _FILTERS and name not in filtered
-        },
+        filters=filters,
         scores=scores,
         unskipped=frozenset(
-            entry.name for entry in profile.scores if PRE_SCORE in known[entry.name][1] and entry.name not in scored
+            entry.name for entry in profile.scores if PRE_SCORE in known[entry.name].points and entry.name not in scored
         ),
-        reserve=None if reserve is None else f'running Reserve plugin "{reserve}": {_RESERVES_BY_PRE_FILTER[reserve]}',
+        reserve=next(reserves, None),
     )

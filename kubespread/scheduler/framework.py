@@ -6,7 +6,7 @@ plugin judges every node, so that all reasons are known; the verdict is still th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -27,6 +27,7 @@ from kubespread.scheduler.plugin import (
     SUCCESS,
     Code,
     Counted,
+    Fixed,
     OnNode,
     Plugin,
     SchedulingError,
@@ -44,11 +45,11 @@ class MessageRules:
     """Up to 1.31 nodes outside a PreFilter plugin's node list are not counted."""
     counts_rejection_per_node: bool = False
     """Up to 1.25 a PreFilter rejection is counted like a reason of every node."""
-    wording: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    older_reasons: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Reasons the release puts otherwise."""
 
     def reword(self, status: Status) -> Status:
-        reasons = (older for reason in status.reasons for older in self.wording.get(reason, (reason,)))
+        reasons = (older for reason in status.reasons for older in self.older_reasons.get(reason, (reason,)))
         return Status(status.code, tuple(reasons), status.plugin)
 
 
@@ -70,6 +71,12 @@ class Framework:
     missing: MissingState = field(default_factory=MissingState)
     """What fails because the profile switches off the extension points that come before it."""
 
+    @property
+    def running(self) -> list[Plugin]:
+        """The plugins that filter or score, each once."""
+        scoring = (plugin for plugin, _ in self.scores)
+        return list({plugin.name: plugin for plugin in (*self.filters, *scoring)}.values())
+
     def reaches(self, plugin: str, rejection: Status | None) -> bool:
         """Whether PreFilter of ``plugin`` runs although that of another plugin makes ``rejection``."""
         names = [found.name for found in self.pre_filters]
@@ -84,6 +91,13 @@ class Framework:
     def evaluate(self, cluster: Cluster, pod: Pod) -> Evaluation:
         """Judge and score ``pod`` on every node of ``cluster``. Raises SchedulingError when a PreFilter fails."""
         return self.prepare(cluster, pod).evaluation()
+
+
+@dataclass(frozen=True, slots=True)
+class _Shared:
+    plugin: Plugin
+    """Kept beside its state, so that no other plugin gets its identity."""
+    prepared: Fixed | OnNode
 
 
 class Prepared:
@@ -121,13 +135,54 @@ class Prepared:
                 self.states[plugin.name] = SKIP
 
     def _prepare(self, plugin: Plugin) -> None:
-        prepared = plugin.prepare(self.cluster, self.pod)
+        prepared = self._shared(plugin)
         if isinstance(prepared, State):
             self.states[plugin.name] = prepared
         else:
             self._statuses[plugin.name] = self.framework.messages.reword(
                 Status(prepared.code, prepared.reasons, plugin.name)
             )
+
+    def _shared(self, plugin: Plugin) -> State | Status:
+        """What the plugin prepares, made once for all pods of a signature where pods on nodes do not matter to it."""
+        signature = plugin.signature(self.pod)
+        if signature is None:
+            return plugin.prepare(self.cluster, self.pod)
+        key = (id(plugin), signature)
+        known = self.cluster.memo.get(key)
+        if isinstance(known, _Shared):
+            return known.prepared
+        prepared = plugin.prepare(self.cluster, self.pod)
+        if isinstance(prepared, Fixed | OnNode):
+            self.cluster.memo[key] = _Shared(plugin, prepared)
+        return prepared
+
+    @property
+    def on_node_signature(self) -> Hashable:
+        """What tells the answers of plugins that judge nodes by what they hold; None where pods share nothing."""
+        kind = self.cluster.kinds[self.cluster.kinds.number_of(self.pod)]
+        plugins = (*self.framework.filters, *(plugin for plugin, _ in self.framework.scores))
+        states = [
+            (plugin.name, plugin.signature(self.pod))
+            for plugin in plugins
+            if isinstance(self.states.get(plugin.name), OnNode)
+        ]
+        if kind.inline_volumes or any(signature is None for _, signature in states):
+            return None
+        taken = tuple(tuple(sorted(amounts.items())) for amounts in kind.requests)
+        return id(self.framework), tuple(states), taken, kind.ports
+
+    @property
+    def filter_states(self) -> list[State]:
+        """Of the filter plugins, in profile order."""
+        plugins = self.framework.filters
+        return [self.states[plugin.name] for plugin in plugins if plugin.name in self.states]
+
+    @property
+    def score_states(self) -> list[tuple[State, int]]:
+        """Of the score plugins with their weights, in profile order; those that would fail score nothing."""
+        working = (each for each in self.framework.scores if each[0].name not in self.framework.missing.scores)
+        return [(self.states[plugin.name], weight) for plugin, weight in working if plugin.name in self.states]
 
     @property
     def listing(self) -> dict[str, Mask]:

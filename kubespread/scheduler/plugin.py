@@ -9,10 +9,11 @@ Source of the rules: kube-scheduler 1.36, pkg/scheduler/framework/interface.go.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
-from typing import ClassVar, Protocol, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -221,12 +222,29 @@ class _Skip(Fixed):
 SKIP = _Skip()
 
 
-class Plugin(Protocol):
+class Plugin(ABC):
+    """A plugin as one profile configures it."""
+
     name: ClassVar[str]
 
+    @abstractmethod
     def prepare(self, cluster: Cluster, pod: Pod) -> State | Status:
         """PreFilter and PreScore. A Status rejects the pod for every node. Raises SchedulingError."""
-        ...
+
+    def signature(self, pod: Pod) -> Hashable:
+        """All that the plugin reads of ``pod``: pods of one signature share what it prepares. None: pods share nothing.
+
+        Only states that no pod on a node changes (`Fixed`, `OnNode`) are ever shared.
+        """
+        return None
+
+    def gaps(self, cluster: Cluster, pod: Pod) -> Iterator[str]:
+        """What the cluster's source lacks and the plugin's answer could depend on."""
+        return iter(())
+
+    def not_modelled(self, cluster: Cluster, pod: Pod) -> Iterator[str]:
+        """What kube-scheduler's plugin takes into account for this pod and this one does not."""
+        return iter(())
 
 
 def highest_raw(raw: Counts, feasible: Mask) -> Extent:

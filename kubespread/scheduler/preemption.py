@@ -21,7 +21,7 @@ from kubespread.kube.well_known import DISRUPTION_TARGET
 from kubespread.scheduler.evaluation import Evaluation
 from kubespread.scheduler.framework import DryRun
 from kubespread.scheduler.plugin import Code, Status
-from kubespread.scheduler.profile.plugin_args import PreemptionArgs
+from kubespread.scheduler.plugins.default_preemption import DefaultPreemptionArgs
 
 NO_VICTIMS = "No preemption victims found for incoming pod"
 NOT_HELPFUL = "Preemption is not helpful for scheduling"
@@ -35,7 +35,7 @@ _OFFSET = 2**31
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class PreemptionCandidate:
     """A node that would take the pod once its victims are gone, the most important of them first."""
 
     node: str
@@ -47,11 +47,11 @@ class Candidate:
 class Preemption:
     """The nominated candidate, or the text kube-scheduler appends to its message."""
 
-    candidate: Candidate | None
+    candidate: PreemptionCandidate | None
     tail: str = ""
 
 
-def preempt(evaluation: Evaluation, args: PreemptionArgs, *, ends_twice: bool = False) -> Preemption:
+def preempt(evaluation: Evaluation, args: DefaultPreemptionArgs, *, ends_twice: bool = False) -> Preemption:
     """What preemption would do for a pod that fits nowhere. From 1.26 to 1.28 its text ``ends_twice``,
     with two dots.
     """
@@ -59,7 +59,7 @@ def preempt(evaluation: Evaluation, args: PreemptionArgs, *, ends_twice: bool = 
     return replace(found, tail=f"{found.tail}.") if ends_twice and found.tail else found
 
 
-def _ask_post_filters(evaluation: Evaluation, args: PreemptionArgs) -> Preemption:
+def _ask_post_filters(evaluation: Evaluation, args: DefaultPreemptionArgs) -> Preemption:
     """PostFilter plugins in the profile's order, until one helps or fails; what the others said is joined."""
     framework = evaluation.prepared.framework
     texts: list[str] = []
@@ -76,7 +76,7 @@ def _ask_post_filters(evaluation: Evaluation, args: PreemptionArgs) -> Preemptio
     return Preemption(None, ", ".join(texts))
 
 
-def _default_preemption(evaluation: Evaluation, args: PreemptionArgs) -> tuple[Candidate | None, str]:
+def _default_preemption(evaluation: Evaluation, args: DefaultPreemptionArgs) -> tuple[PreemptionCandidate | None, str]:
     """The candidate, or why there is none."""
     if evaluation.rejection is not None:
         return None, _nothing_tried(evaluation)
@@ -100,7 +100,7 @@ def _waits_for_victims(evaluation: Evaluation) -> bool:
     node = cluster.nodes.index.get(pod.status.nominated_node_name)
     if node is None or evaluation.verdict(node).code is Code.UNRESOLVABLE:
         return False
-    there = (cluster.pods[at] for at in np.flatnonzero(cluster.pod_node == node).tolist())
+    there = (cluster.running.pods[at] for at in np.flatnonzero(cluster.running.node == node).tolist())
     return any(priority_of(other) < priority_of(pod) and _is_preempted(other) for other in there)
 
 
@@ -114,7 +114,7 @@ def _is_preempted(pod: Pod) -> bool:
 class _Search:
     """Dry runs on the nodes where removing pods might help."""
 
-    def __init__(self, evaluation: Evaluation, args: PreemptionArgs) -> None:
+    def __init__(self, evaluation: Evaluation, args: DefaultPreemptionArgs) -> None:
         self._args = args
         self._evaluation = evaluation
         self._prepared = evaluation.prepared.fork()
@@ -123,13 +123,13 @@ class _Search:
         self._cluster = evaluation.cluster
         self._failures: dict[int, tuple[str, ...]] = {}
 
-    def run(self) -> list[Candidate]:
+    def run(self) -> list[PreemptionCandidate]:
         """Candidates in the order of names, until enough are found and one of them violates no budget."""
         helpful = [
             node for node in range(len(self._cluster)) if self._evaluation.verdict(node).code is Code.UNSCHEDULABLE
         ]
         wanted = self._args.enough_of(len(helpful))
-        found: list[Candidate] = []
+        found: list[PreemptionCandidate] = []
         for node in sorted(helpful, key=self._cluster.nodes.names.__getitem__):
             candidate = self._dry_run(node)
             if candidate is not None:
@@ -144,17 +144,17 @@ class _Search:
         priority = priority_of(self._evaluation.pod)
         lower = np.array([kind.priority < priority for kind in self._cluster.kinds.all], dtype=np.bool_)
         found: dict[int, list[int]] = {}
-        for at in np.flatnonzero(lower[self._cluster.pod_kind]).tolist():
-            found.setdefault(int(self._cluster.pod_node[at]), []).append(at)
+        for at in np.flatnonzero(lower[self._cluster.running.kind]).tolist():
+            found.setdefault(int(self._cluster.running.node[at]), []).append(at)
         return found
 
-    def _dry_run(self, node: int) -> Candidate | None:
+    def _dry_run(self, node: int) -> PreemptionCandidate | None:
         """Remove every pod of lower priority, then put back those that can stay, the most important first."""
         lower = self._lower.get(node)
         if not lower:
             self._failures[node] = (NO_VICTIMS,)
             return None
-        kind = {at: self._cluster.kinds[int(self._cluster.pod_kind[at])] for at in lower}
+        kind = {at: self._cluster.kinds[int(self._cluster.running.kind[at])] for at in lower}
         with DryRun(self._prepared, node) as dry_run:
             for at in lower:
                 dry_run.move(kind[at], -1)
@@ -162,7 +162,7 @@ class _Search:
             if status.code is not Code.SUCCESS:
                 self._failures[node] = status.reasons
                 return None
-            important = sorted(lower, key=lambda at: _importance(self._cluster.pods[at]))
+            important = sorted(lower, key=lambda at: _importance(self._cluster.running.pods[at]))
             violating = self._violating(important)
             victims, violations = set[int](), 0
             for at in (*(at for at in important if at in violating), *(at for at in important if at not in violating)):
@@ -171,9 +171,9 @@ class _Search:
                     dry_run.move(kind[at], -1)
                     victims.add(at)
                     violations += at in violating
-        return Candidate(
+        return PreemptionCandidate(
             self._cluster.nodes.names[node],
-            tuple(self._cluster.pods[at] for at in important if at in victims),
+            tuple(self._cluster.running.pods[at] for at in important if at in victims),
             violations,
         )
 
@@ -195,7 +195,7 @@ class _Search:
         left = [budget.status.disruptions_allowed for budget, _ in self._budgets]
         violating = set()
         for at in important:
-            meta = self._cluster.pods[at].metadata
+            meta = self._cluster.running.pods[at].metadata
             for position, (budget, matches) in enumerate(self._budgets):
                 same_namespace = budget.metadata.namespace == meta.namespace
                 if (
@@ -242,10 +242,10 @@ def _importance(pod: Pod) -> tuple[int, str]:
     return -priority_of(pod), pod.status.start_time or _NEVER_STARTED
 
 
-def _best(candidates: Sequence[Candidate]) -> Candidate:
+def _best(candidates: Sequence[PreemptionCandidate]) -> PreemptionCandidate:
     """Fewest violations, least important victims, fewest victims, latest started."""
 
-    def order(candidate: Candidate) -> tuple[int, int, int, int]:
+    def order(candidate: PreemptionCandidate) -> tuple[int, int, int, int]:
         victims = candidate.victims
         top = priority_of(victims[0]) if victims else 0
         total = sum(priority_of(victim) + _OFFSET for victim in victims)
@@ -260,7 +260,7 @@ def _best(candidates: Sequence[Candidate]) -> Candidate:
     )
 
 
-def _first_start(candidate: Candidate) -> str:
+def _first_start(candidate: PreemptionCandidate) -> str:
     """When the first of the most important victims started."""
     top = priority_of(candidate.victims[0]) if candidate.victims else 0
     starts = [victim.status.start_time or _NEVER_STARTED for victim in candidate.victims if priority_of(victim) == top]

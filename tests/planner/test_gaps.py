@@ -86,12 +86,12 @@ GAPS: dict[str, tuple[Data, list[Data], list[str]]] = {
     "a claim that is provisioned where the pod goes": (
         CLAIMING,
         [RUNNING, claim(storageClassName="fast"), VOLUME, DELAYED],
-        [NO_DRIVERS, NO_ATTACHABLE],
+        [NO_ATTACHABLE, NO_DRIVERS],
     ),
     "a driver that tells its capacity, which is not there": (
         CLAIMING,
         [RUNNING, claim(storageClassName="fast"), VOLUME, DELAYED, CSI_DRIVER],
-        ["no CSIStorageCapacity objects: every node counts as without storage capacity", NO_ATTACHABLE],
+        [NO_ATTACHABLE, "no CSIStorageCapacity objects: every node counts as without storage capacity"],
     ),
     "a namespaceSelector without namespaces": (
         pod(constraints=[hard()], affinity=repelling(**DEV)),

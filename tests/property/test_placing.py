@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 import kubespread
 from kubespread.candidate.candidate import Surroundings
 from kubespread.candidate.manifests import from_object
+from kubespread.scheduler.building import framework
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.evaluation import Evaluation
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.placing import Placing
 from kubespread.scheduler.plugin import SchedulingError
-from kubespread.scheduler.plugins.registry import framework
-from kubespread.scheduler.profile.profile import default_profile
+from kubespread.scheduler.profile.expansion import default_profile
 from tests.builders import hard, node, pod, soft, taint
 from tests.cli.support import FIXTURES
 
@@ -34,16 +34,15 @@ FAMILIES = sorted(path.name.removesuffix(".jsonl.gz") for path in (FIXTURES / "g
 
 def everything(evaluation: Evaluation) -> dict[str, Any]:
     """All that is said about every node; scores where they mean something."""
-    names = evaluation.cluster.nodes.names
-    feasible = evaluation.feasible.tolist()
+    nodes = range(len(evaluation.cluster))
+    feasible = evaluation.feasible
     return {
         "message": evaluation.message,
-        "rejections": {name: evaluation.rejections(position) for position, name in enumerate(names)},
-        "scores": {
-            plugin: [int(points) for points, fits in zip(score.weighted, feasible, strict=True) if fits]
-            for plugin, score in evaluation.scores.items()
-        },
-        "ranking": evaluation.ranking.tolist() if any(feasible) and evaluation.error is None else [],
+        "verdicts": [evaluation.verdict(node) for node in nodes],
+        "rejections": [evaluation.rejections(node) for node in nodes],
+        "raw": {plugin: score.raw[feasible].tolist() for plugin, score in evaluation.scores.items()},
+        "weighted": {plugin: score.weighted[feasible].tolist() for plugin, score in evaluation.scores.items()},
+        "ranking": evaluation.ranking.tolist() if feasible.any() and evaluation.error is None else [],
     }
 
 
@@ -52,7 +51,7 @@ def check(plugins: Framework, cluster: Cluster, candidate: Any, steps: int, chan
 
     Each placement is made in a fork, which must leave its parent as it was.
     """
-    placing, placed = Placing(plugins, cluster, candidate), list[int]()
+    placing, placed = Placing(plugins.prepare(cluster, candidate)), list[int]()
     for _ in range(steps):
         anew = plugins.evaluate(cluster.after(Change(come=[(candidate, node) for node in placed])), candidate)
         assert everything(placing.evaluation()) == everything(anew)

@@ -43,7 +43,7 @@ def test_pods_without_a_place_are_not_in_the_cluster() -> None:
         {**pod("done", "n0"), "status": {"phase": "Succeeded"}},
         pod("p", "n0"),
     )
-    assert [found.metadata.name for found in placed.pods] == ["p"]
+    assert [found.metadata.name for found in placed.running.pods] == ["p"]
 
 
 def test_requested_resources_add_up_per_node() -> None:

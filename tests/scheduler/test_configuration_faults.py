@@ -8,9 +8,10 @@ import pytest
 
 import kubespread
 from kubespread.errors import ManifestError
+from kubespread.kube.durations import in_json, nanoseconds
 from kubespread.kube.versions import KubeVersion
+from kubespread.scheduler.plugins.noderesources.arguments import NodeResourcesFitArgs
 from kubespread.scheduler.profile.decoding import ConfigurationError
-from kubespread.scheduler.profile.durations import in_json, nanoseconds
 from kubespread.scheduler.profile.loading import load_profiles
 from tests.builders import node, pod
 
@@ -277,7 +278,7 @@ def test_resources_that_only_extenders_look_after_take_the_place_of_those_ignore
     managed = [{"name": "example.com/a", "ignoredByScheduler": True}, {"name": "example.com/b"}]
     given = args("NodeResourcesFit", ignoredResources=["example.com/c"])
     (profile,) = load_profiles({**HEAD, **given, "extenders": [extender(managedResources=managed)]})
-    assert profile.args.fit.ignored_resources == frozenset({"example.com/a"})
+    assert profile.args_of("NodeResourcesFit", NodeResourcesFitArgs).ignored_resources == ["example.com/a"]
 
 
 def test_before_1_36_a_shape_has_a_shorter_path() -> None:

@@ -9,9 +9,9 @@ import pytest
 
 import kubespread
 from kubespread.render import sentences
-from kubespread.scheduler.cycle_state import MissingState, missing_state
+from kubespread.scheduler.cycle_state import FilterError, MissingState, missing_state
+from kubespread.scheduler.profile.expansion import default_profile
 from kubespread.scheduler.profile.loading import load_profiles
-from kubespread.scheduler.profile.profile import default_profile
 from tests.builders import node, pod, taint
 from tests.scheduler.asking import ask
 
@@ -77,8 +77,18 @@ def test_a_filter_that_does_without_its_pre_filter(plugin: str) -> None:
 
 def test_multi_point_disabled_and_filter_enabled_is_the_same() -> None:
     assert missing({"multiPoint": off("NodePorts"), "filter": on("NodePorts")}).filters == {
-        "NodePorts": FILTERS["NodePorts"]
+        "NodePorts": FilterError(FILTERS["NodePorts"])
     }
+
+
+def test_a_single_node_is_not_scored_by_a_plugin_that_would_fail() -> None:
+    """kube-scheduler takes the only node that fits without scoring it."""
+    settings = json.dumps(config({"preScore": off("TaintToleration")}))
+    totals = {entry.name: entry.total for entry in ask([node("a")], pod(), settings).nodes}
+    simulated = kubespread.simulate(
+        kubespread.Snapshot.from_objects([node("a")]), pod(), 1, kubespread.Scheduler(config=settings)
+    )
+    assert {placement.node: placement.total for placement in simulated.placements} == totals
 
 
 def test_no_node_reaches_the_failing_filter() -> None:

@@ -7,17 +7,18 @@ from typing import Any
 import pytest
 
 from kubespread.kube.versions import KubeVersion
+from kubespread.scheduler.building import configured_plugins
+from kubespread.scheduler.plugins.default_preemption import DefaultPreemptionArgs
+from kubespread.scheduler.plugins.interpodaffinity.arguments import InterPodAffinityArgs
+from kubespread.scheduler.plugins.interpodaffinity.plugin import InterPodAffinity
+from kubespread.scheduler.plugins.noderesources.balanced_allocation import NodeResourcesBalancedAllocation
+from kubespread.scheduler.plugins.noderesources.fit import NodeResourcesFit
+from kubespread.scheduler.plugins.noderesources.strategies import Scoring, ShapePoint, WeightedResource
+from kubespread.scheduler.plugins.podtopologyspread.arguments import PodTopologySpreadArgs
 from kubespread.scheduler.profile.decoding import ConfigurationError
+from kubespread.scheduler.profile.expansion import default_profile
 from kubespread.scheduler.profile.loading import load_profiles
-from kubespread.scheduler.profile.plugin_args import (
-    FitArgs,
-    InterPodAffinityArgs,
-    PluginArgs,
-    PreemptionArgs,
-    ShapePoint,
-    WeightedResource,
-)
-from kubespread.scheduler.profile.profile import PluginEntry, Profile, default_profile
+from kubespread.scheduler.profile.profile import PluginEntry, Profile
 from tests.builders import node, pod, taint
 from tests.scheduler.asking import ask
 
@@ -281,7 +282,7 @@ def test_refusals(case: str) -> None:
 def test_the_policies_of_default_constraints_are_not_validated() -> None:
     args = {"defaultingType": "List", "defaultConstraints": [{**ZONE, "minDomains": -2, "nodeTaintsPolicy": "x"}]}
     profile = one_profile(pluginConfig=[{"name": "PodTopologySpread", "args": args}])
-    assert profile.args.spread.default_constraints[0].min_domains == -2
+    assert profile.args_of("PodTopologySpread", PodTopologySpreadArgs).default_constraints[0].min_domains == -2
 
 
 def test_the_arguments_of_every_plugin_are_read() -> None:
@@ -309,16 +310,27 @@ def test_the_arguments_of_every_plugin_are_read() -> None:
         ]
     )
     cpu = WeightedResource("cpu")
-    assert profile.args == PluginArgs(
-        fit=FitArgs(
+    plugins = configured_plugins(profile)
+    read = (
+        plugins["NodeResourcesFit"],
+        plugins["NodeResourcesBalancedAllocation"],
+        plugins["InterPodAffinity"],
+        profile.args_of("DefaultPreemption", DefaultPreemptionArgs),
+    )
+    assert read == (
+        NodeResourcesFit(
+            Scoring(
+                strategy="RequestedToCapacityRatio",
+                resources=(WeightedResource("cpu", 3), WeightedResource("nvidia.com/gpu")),
+                shape=(ShapePoint(0, 0), ShapePoint(100, 10)),
+            ),
             ignored_resources=frozenset({"example.com/a"}),
-            strategy="RequestedToCapacityRatio",
-            resources=(WeightedResource("cpu", 3), WeightedResource("nvidia.com/gpu")),
-            shape=(ShapePoint(0, 0), ShapePoint(100, 10)),
         ),
-        balanced=(cpu, WeightedResource("example.com/a")),
-        inter_pod_affinity=InterPodAffinityArgs(0, True),
-        preemption=PreemptionArgs(min_candidate_nodes_absolute=5),
+        NodeResourcesBalancedAllocation((cpu, WeightedResource("example.com/a"))),
+        InterPodAffinity(
+            InterPodAffinityArgs(hard_pod_affinity_weight=0, ignore_preferred_terms_of_existing_pods=True)
+        ),
+        DefaultPreemptionArgs(min_candidate_nodes_absolute=5),
     )
 
 
@@ -432,7 +444,7 @@ def test_v1beta1_infers_the_list_and_names_plugins_that_are_gone() -> None:
         ],
     }
     (profile,) = load_profiles(data, KubeVersion(20))
-    assert profile.args.spread.defaulting_type == "List"
+    assert profile.args_of("PodTopologySpread", PodTopologySpreadArgs).defaulting_type == "List"
     assert profile.unread_points == ("filter.NodeLabel", "score.RequestedToCapacityRatio")
     assert profile.filters == tuple(name for name in default_profile(KubeVersion(20)).filters if name != "NodePorts")
 

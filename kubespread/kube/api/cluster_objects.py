@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from dataclasses import field as field_of
 from typing import get_args, get_origin, get_type_hints
@@ -193,6 +193,11 @@ class ClusterObjects:
         if kind.__name__ in self.partly_known:
             return False
         return kind.__name__ in self.listed or bool(kind in FIELDS and getattr(self, FIELDS[kind]))
+
+    def gap(self, kind: type[ApiObject], consequence: str) -> Iterator[str]:
+        """What an answer that needs ``kind`` has to say where nothing is known of it, in the words of its source."""
+        if not self.knows(kind):
+            yield f"{self.unread.get(kind.__name__) or f'no {kind.__name__} objects'}: {consequence}"
 
 
 FIELDS: Mapping[type[ApiObject], str] = {

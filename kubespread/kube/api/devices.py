@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from msgspec import field
 
 from kubespread.kube.api.meta import ApiObject, KubeObject
@@ -50,3 +52,13 @@ class ResourceClaimStatus(KubeObject):
 class ResourceClaim(ApiObject):
     spec: ResourceClaimSpec = field(default_factory=ResourceClaimSpec)
     status: ResourceClaimStatus = field(default_factory=ResourceClaimStatus)
+
+
+def extended_resources(classes: Iterable[DeviceClass]) -> frozenset[str]:
+    """Names of resources that device classes provide, with the gate DRAExtendedResource."""
+    names = set[str]()
+    for device_class in classes:
+        names.add(f"deviceclass.resource.kubernetes.io/{device_class.metadata.name}")
+        if device_class.spec.extended_resource_name:
+            names.add(device_class.spec.extended_resource_name)
+    return frozenset(names)

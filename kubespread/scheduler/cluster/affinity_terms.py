@@ -39,6 +39,10 @@ class PodTerms:
     preferred: tuple[Term, ...] = ()
     preferred_anti: tuple[Term, ...] = ()
 
+    @property
+    def all(self) -> list[Term]:
+        return [*self.required, *self.required_anti, *self.preferred, *self.preferred_anti]
+
 
 class MalformedTermsError(Exception):
     """Some list of the candidate cannot be parsed; the text is kube-scheduler's."""

@@ -31,6 +31,14 @@ class Moves:
     def only(self, chosen: Mask) -> Moves:
         return Moves(self.kind[chosen], self.node[chosen], self.by[chosen])
 
+    def then(self, others: Moves) -> Moves:
+        """These, and after them ``others``."""
+        return Moves(
+            np.concatenate([self.kind, others.kind]),
+            np.concatenate([self.node, others.node]),
+            np.concatenate([self.by, others.by]),
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Change:

@@ -47,21 +47,21 @@ class Holdings:
 
     @property
     def pod_count(self) -> Counts:
-        return self.pick(self.cluster.pod_count) + sum(by for _, by in self.more)
+        return self.pick(self.cluster.running.taken.pod_count) + sum(by for _, by in self.more)
 
     def allocatable(self, name: str) -> Counts:
         return self._of(self.cluster.nodes.allocatable, name)
 
     def requested(self, name: str) -> Counts:
         more = sum(by * kind.requests[0].get(name, 0) for kind, by in self.more)
-        return self._of(self.cluster.requested, name) + np.int64(wrapped(more))
+        return self._of(self.cluster.running.taken.requested, name) + np.int64(wrapped(more))
 
     def non_zero_requested(self, name: str) -> Counts:
         """What scoring takes to be used: with the stand-ins for cpu and memory, as requested for everything else."""
         if name not in STAND_INS:
             return self.requested(name)
         more = sum(by * kind.requests[1].get(name, 0) for kind, by in self.more)
-        return self._of(self.cluster.non_zero_requested, name) + np.int64(wrapped(more))
+        return self._of(self.cluster.running.taken.non_zero_requested, name) + np.int64(wrapped(more))
 
     def _of(self, amounts: Amounts, name: str) -> Counts:
         return self.pick(amounts[name]) if name in amounts else np.zeros(len(self), dtype=np.int64)
@@ -71,7 +71,7 @@ class Holdings:
 
         As in NodeInfo they are a set: a pod that leaves takes its ports along, even if another has them too.
         """
-        used = self.cluster.used_ports
+        used = self.cluster.running.used_ports
         answers = np.full(len(self), judge(self._ports_on(frozenset())), dtype=np.bool_)
         for place, node in self._nodes_in(used):
             answers[place] = judge(self._ports_on(used[node]))

@@ -7,7 +7,8 @@ nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from bisect import bisect_left
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
@@ -18,6 +19,7 @@ import numpy as np
 from kubespread.kube.api.core import Pod, PodStatus
 from kubespread.kube.api.volumes import Volume
 from kubespread.kube.priority import priority_of
+from kubespread.kube.selector import Selector
 from kubespread.scheduler.cluster.affinity_terms import PodTerms, existing_terms
 from kubespread.scheduler.cluster.amounts import requested
 from kubespread.scheduler.cluster.host_ports import HostPort, host_ports
@@ -58,11 +60,16 @@ class PodKind:
         """What is taken of the node, and the same with the stand-ins that scores count."""
         return self.table.shared("requests", _requesting_parts(self.pod), lambda: requested(self.pod))
 
+    @property
+    def has_terms(self) -> bool:
+        affinity = self.pod.spec.affinity
+        return affinity is not None and (affinity.pod_affinity is not None or affinity.pod_anti_affinity is not None)
+
     @cached_property
     def terms(self) -> PodTerms | None:
         """The pod affinity terms, None for a pod without any."""
         affinity = self.pod.spec.affinity
-        if affinity is None or (affinity.pod_affinity is None and affinity.pod_anti_affinity is None):
+        if not self.has_terms:
             return None
         return self.table.shared("terms", (self.namespace, id(affinity)), lambda: existing_terms(self.pod))
 
@@ -99,6 +106,10 @@ class KindTable:
         self._numbers: dict[Hashable, int] = {}
         self._kinds: list[PodKind] = []
         self._parts: dict[tuple[str, Hashable], Any] = {}
+        self._in_namespace: dict[str, list[int]] = {}
+        self._labelled: dict[tuple[str, str, str], list[int]] = {}
+        self.with_terms: list[int] = []
+        """The kinds whose pods have affinity terms."""
 
     def __len__(self) -> int:
         return len(self._kinds)
@@ -113,7 +124,30 @@ class KindTable:
         if number is None:
             number = self._numbers[key] = len(self._kinds)
             self._kinds.append(PodKind(number, pod, self))
+            self._enter(self._kinds[number])
         return number
+
+    def _enter(self, kind: PodKind) -> None:
+        """Into the lists that spare selectors most of the kinds."""
+        self._in_namespace.setdefault(kind.namespace, []).append(kind.number)
+        for key, value in kind.labels.items():
+            self._labelled.setdefault((kind.namespace, key, value), []).append(kind.number)
+        if kind.has_terms:
+            self.with_terms.append(kind.number)
+
+    def selectable(self, namespace: str, selector: Selector) -> Sequence[int]:
+        """The kinds of a namespace that ``selector`` may match, in order: no other kind can."""
+        if selector.nothing:
+            return ()
+        for requirement in selector.requirements:
+            if requirement.operator == "In":
+                labelled = (self._labelled.get((namespace, requirement.key, value), ()) for value in requirement.values)
+                return sorted(set().union(*labelled))
+        return self._in_namespace.get(namespace, ())
+
+    def judgement(self, key: Hashable, make: Callable[[], KindJudgement]) -> KindJudgement:
+        """A judgement that everyone who asks the same shares; ``key`` says all that it depends on."""
+        return self.shared("judgement", key, make)
 
     @property
     def all(self) -> list[PodKind]:
@@ -156,12 +190,19 @@ def _granted(status: PodStatus) -> bytes | None:
 
 
 class KindJudgement:
-    """A yes or no about each kind, asked once; shared by all states that ask the same."""
+    """A yes or no about each kind, asked once."""
 
-    def __init__(self, table: KindTable, judge: Callable[[PodKind], bool]) -> None:
+    def __init__(
+        self,
+        table: KindTable,
+        judge: Callable[[PodKind], bool],
+        among: Callable[[], Sequence[int]] | None = None,
+    ) -> None:
+        """``among`` gives the kinds that may be judged yes, in order; without it all may."""
         self._table = table
         self._judge = judge
-        self._answers = np.full(len(table), _UNKNOWN, dtype=np.int8)
+        self._among = among
+        self._answers = np.empty(0, dtype=np.int8)
 
     def __getitem__(self, kind: int) -> bool:
         answer = self._answers.item(kind) if kind < len(self._answers) else _UNKNOWN
@@ -170,8 +211,7 @@ class KindJudgement:
     def of(self, kinds: Codes) -> Mask:
         """The answer about each of ``kinds``, given by number."""
         if len(self._answers) < len(self._table):
-            new = np.full(len(self._table) - len(self._answers), _UNKNOWN, dtype=np.int8)
-            self._answers = np.concatenate([self._answers, new])
+            self._grow()
         answers = self._answers[kinds]
         unknown = answers == _UNKNOWN
         if unknown.any():
@@ -179,3 +219,12 @@ class KindJudgement:
                 self._answers[kind] = self._judge(self._table[kind])
             answers = self._answers[kinds]
         return answers.astype(np.bool_)
+
+    def _grow(self) -> None:
+        """Take in the kinds that are new in the table."""
+        known, size = len(self._answers), len(self._table)
+        new = np.full(size - known, _UNKNOWN if self._among is None else 0, dtype=np.int8)
+        if self._among is not None:
+            among = self._among()
+            new[np.array(among[bisect_left(among, known) :], dtype=np.intp) - known] = _UNKNOWN
+        self._answers = np.concatenate([self._answers, new])

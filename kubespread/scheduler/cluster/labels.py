@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +33,13 @@ class LabelColumn:
         self.index: Mapping[str, int] = index
         self.values: tuple[str, ...] = tuple(index)
         self.present: Mask = codes != ABSENT
+        self.absent: Mask = ~self.present
+
+    @cached_property
+    def sorted_codes(self) -> Codes:
+        """The codes in the order of their values."""
+        order = sorted(range(len(self.values)), key=self.values.__getitem__)
+        return np.array(order, dtype=np.int32)
 
     def admits(self, requirement: Requirement) -> Mask:
         """Which nodes satisfy ``requirement``, judged once per distinct value."""

@@ -1,4 +1,4 @@
-"""The nodes of a cluster as columns, each built when first asked for and kept by every cluster that has these nodes."""
+"""The nodes of a cluster as columns, each built when first asked for and shared by every cluster it is the same for."""
 
 from __future__ import annotations
 
@@ -13,6 +13,76 @@ from kubespread.scheduler.cluster.labels import Codes, Counts, LabelColumn, Mask
 from kubespread.scheduler.cluster.visiting import Order, visiting_order
 
 
+class _Labels:
+    """What follows from the labels of nodes."""
+
+    def __init__(self, nodes: Sequence[Node]) -> None:
+        self._nodes = nodes
+        self._columns: dict[str, LabelColumn] = {}
+
+    def column(self, key: str) -> LabelColumn:
+        if key not in self._columns:
+            self._columns[key] = LabelColumn(key, self._nodes)
+        return self._columns[key]
+
+    @cached_property
+    def visiting(self) -> Order:
+        return visiting_order(self._nodes)
+
+
+class _Taints:
+    """The distinct taint lists of nodes, and which of them each node has."""
+
+    def __init__(self, nodes: Sequence[Node]) -> None:
+        self._nodes = nodes
+
+    @cached_property
+    def coded(self) -> tuple[Codes, tuple[tuple[Taint, ...], ...]]:
+        index: dict[tuple[tuple[str, str, str], ...], int] = {}
+        distinct: list[tuple[Taint, ...]] = []
+        codes = np.empty(len(self._nodes), dtype=np.int32)
+        for position, node in enumerate(self._nodes):
+            key = tuple((taint.key, taint.value, taint.effect) for taint in node.spec.taints)
+            if key not in index:
+                index[key] = len(distinct)
+                distinct.append(tuple(node.spec.taints))
+            codes[position] = index[key]
+        return codes, tuple(distinct)
+
+
+class _Capacity:
+    """What nodes have for pods."""
+
+    def __init__(self, nodes: Sequence[Node]) -> None:
+        self._nodes = nodes
+
+    @cached_property
+    def allocatable(self) -> Amounts:
+        return columns(len(self._nodes), range(len(self._nodes)), map(allocatable, self._nodes))
+
+    @cached_property
+    def allowed_pods(self) -> Counts:
+        return np.array([allowed_pods(node) for node in self._nodes], dtype=np.int64)
+
+
+class _Images:
+    """Which nodes hold which images."""
+
+    def __init__(self, nodes: Sequence[Node]) -> None:
+        self._nodes = nodes
+
+    @cached_property
+    def holders(self) -> Mapping[str, tuple[list[int], int]]:
+        holders: dict[str, tuple[list[int], int]] = {}
+        for position, node in enumerate(self._nodes):
+            for image in node.status.images:
+                for name in image.names:
+                    positions, _ = holders.setdefault(name, ([], image.size_bytes))
+                    if position not in positions[-1:]:
+                        positions.append(position)
+        return holders
+
+
 class Nodes:
     """Nodes in the snapshot's order; a position in this order is what every column is about."""
 
@@ -20,7 +90,10 @@ class Nodes:
         self.objects = tuple(objects)
         self.names = tuple(node.metadata.name for node in objects)
         self.index: Mapping[str, int] = {name: position for position, name in enumerate(self.names)}
-        self._labels: dict[str, LabelColumn] = {}
+        self._labels = _Labels(self.objects)
+        self._taints = _Taints(self.objects)
+        self._capacity = _Capacity(self.objects)
+        self._images = _Images(self.objects)
 
     def __len__(self) -> int:
         return len(self.objects)
@@ -34,17 +107,13 @@ class Nodes:
         pairs = [(self.objects[position], node) for position, node in replaced.items()]
         if all(old.metadata.labels == new.metadata.labels for old, new in pairs):
             other._labels = self._labels
-            self._hand_on(other, "visiting", "name_rank")
-        if all(old.status.allocatable == new.status.allocatable for old, new in pairs):
-            self._hand_on(other, "allocatable", "allowed_pods")
-        if all(old.status.images == new.status.images for old, new in pairs):
-            self._hand_on(other, "images")
         if all(old.spec.taints == new.spec.taints for old, new in pairs):
-            self._hand_on(other, "_taints")
+            other._taints = self._taints
+        if all(old.status.allocatable == new.status.allocatable for old, new in pairs):
+            other._capacity = self._capacity
+        if all(old.status.images == new.status.images for old, new in pairs):
+            other._images = self._images
         return other
-
-    def _hand_on(self, other: Nodes, *names: str) -> None:
-        other.__dict__.update({name: self.__dict__[name] for name in names if name in self.__dict__})
 
     @cached_property
     def name_rank(self) -> Codes:
@@ -53,60 +122,45 @@ class Nodes:
         rank[sorted(range(len(self)), key=self.names.__getitem__)] = np.arange(len(self), dtype=np.int32)
         return rank
 
-    @cached_property
+    @property
     def visiting(self) -> Order:
         """Positions in the order in which kube-scheduler goes through the nodes."""
-        return visiting_order(self.objects)
+        return self._labels.visiting
+
+    @cached_property
+    def visiting_rank(self) -> Order:
+        """Each node's place in that order."""
+        rank = np.empty(len(self), dtype=np.intp)
+        rank[self.visiting] = np.arange(len(self))
+        return rank
 
     def label(self, key: str) -> LabelColumn:
         """The column of one label key."""
-        if key not in self._labels:
-            self._labels[key] = LabelColumn(key, self.objects)
-        return self._labels[key]
+        return self._labels.column(key)
 
     @cached_property
     def unschedulable(self) -> Mask:
         return np.array([node.spec.unschedulable for node in self.objects], dtype=np.bool_)
 
-    @cached_property
-    def _taints(self) -> tuple[Codes, tuple[tuple[Taint, ...], ...]]:
-        index: dict[tuple[tuple[str, str, str], ...], int] = {}
-        distinct: list[tuple[Taint, ...]] = []
-        codes = np.empty(len(self), dtype=np.int32)
-        for position, node in enumerate(self.objects):
-            key = tuple((taint.key, taint.value, taint.effect) for taint in node.spec.taints)
-            if key not in index:
-                index[key] = len(distinct)
-                distinct.append(tuple(node.spec.taints))
-            codes[position] = index[key]
-        return codes, tuple(distinct)
-
     @property
     def taint_lists(self) -> tuple[tuple[Taint, ...], ...]:
         """The distinct taint lists; most nodes share a few."""
-        return self._taints[1]
+        return self._taints.coded[1]
 
     def per_taint_list(self, answers: Sequence[int]) -> Counts:
         """Spread one answer per distinct taint list over the nodes that have it."""
-        return np.array(answers, dtype=np.int64)[self._taints[0]]
+        return np.array(answers, dtype=np.int64)[self._taints.coded[0]]
 
-    @cached_property
+    @property
     def allocatable(self) -> Amounts:
         """Per resource name what each node has for pods; a name nobody has is not there."""
-        return columns(len(self), range(len(self)), map(allocatable, self.objects))
+        return self._capacity.allocatable
 
-    @cached_property
+    @property
     def allowed_pods(self) -> Counts:
-        return np.array([allowed_pods(node) for node in self.objects], dtype=np.int64)
+        return self._capacity.allowed_pods
 
-    @cached_property
+    @property
     def images(self) -> Mapping[str, tuple[list[int], int]]:
         """Per image name the nodes that hold it, and its size as the first of them reports it."""
-        found: dict[str, tuple[list[int], int]] = {}
-        for position, node in enumerate(self.objects):
-            for image in node.status.images:
-                for name in image.names:
-                    holders, _ = found.setdefault(name, ([], image.size_bytes))
-                    if position not in holders[-1:]:
-                        holders.append(position)
-        return found
+        return self._images.holders

@@ -16,6 +16,7 @@ from kubespread.kube.api.volumes import InlineVolumes, Volume
 from kubespread.kube.well_known import BETA_ZONE, ZONE
 
 WAIT_FOR_FIRST_CONSUMER = "WaitForFirstConsumer"
+NO_PROVISIONER = "kubernetes.io/no-provisioner"
 ZONE_LABELS = (ZONE, BETA_ZONE)
 
 Attached = tuple[str, str]

@@ -5,7 +5,7 @@ Source of the rules: kube-scheduler 1.36, imagelocality/image_locality.go.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -16,7 +16,8 @@ from kubespread.kube.images import normalized_image
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Counts
 from kubespread.scheduler.cluster.nodes import Nodes
-from kubespread.scheduler.plugin import MAX_NODE_SCORE, Fixed
+from kubespread.scheduler.plugin import MAX_NODE_SCORE, Fixed, Plugin
+from kubespread.scheduler.specification import SCORE, Specification
 
 _MIB = 1024 * 1024
 MIN_THRESHOLD = 23 * _MIB
@@ -24,18 +25,27 @@ MAX_CONTAINER_THRESHOLD = 1000 * _MIB
 
 
 @dataclass(frozen=True)
-class ImageLocality:
+class ImageLocality(Plugin):
     name: ClassVar[str] = "ImageLocality"
 
     counts_image_volumes: bool = True
     """Since 1.36."""
 
+    def signature(self, pod: Pod) -> Hashable:
+        return tuple(self._images(pod)), _containers(pod)
+
     def prepare(self, cluster: Cluster, pod: Pod) -> ImageLocalityState:
-        containers = [*pod.spec.init_containers, *pod.spec.containers]
-        images = [container.image for container in containers]
+        return ImageLocalityState(cluster.nodes, self._images(pod), _containers(pod))
+
+    def _images(self, pod: Pod) -> list[str]:
+        images = [container.image for container in (*pod.spec.init_containers, *pod.spec.containers)]
         if self.counts_image_volumes:
             images += [volume.image.reference for volume in pod.spec.volumes if volume.image is not None]
-        return ImageLocalityState(cluster.nodes, [normalized_image(image) for image in images], len(containers))
+        return [normalized_image(image) for image in images]
+
+
+def _containers(pod: Pod) -> int:
+    return len(pod.spec.init_containers) + len(pod.spec.containers)
 
 
 @dataclass
@@ -59,3 +69,11 @@ class ImageLocalityState(Fixed):
         for image in self.images:
             if image in self.nodes.images:
                 yield self.nodes.images[image]
+
+
+SPECIFICATION = Specification(
+    name=ImageLocality.name,
+    points=frozenset({SCORE}),
+    make=lambda setting: ImageLocality(counts_image_volumes=setting.version.since(36)),
+    weight=1,
+)

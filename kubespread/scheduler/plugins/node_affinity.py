@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+import msgspec
 import numpy as np
 
 from kubespread.kube.api import core as kube
 from kubespread.kube.api.core import Pod, PreferredSchedulingTerm
-from kubespread.kube.api.node_terms import NodeSelector
+from kubespread.kube.api.node_terms import NodeSelector, NodeSelectorTerm
 from kubespread.kube.gotext import aggregate
 from kubespread.kube.node_selector import parse_term, pinned_names
+from kubespread.kube.validation.faults import FieldFault
+from kubespread.kube.versions import KubeVersion
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Counts, Mask
 from kubespread.scheduler.cluster.nodes import Nodes
@@ -27,12 +30,23 @@ from kubespread.scheduler.plugin import (
     Code,
     Extent,
     Fixed,
+    Plugin,
     SchedulingError,
     State,
     Status,
     Verdicts,
     default_normalize,
     highest_raw,
+)
+from kubespread.scheduler.specification import (
+    JUDGES,
+    PRE_FILTER,
+    RANKS,
+    Args,
+    OlderReason,
+    Setting,
+    Specification,
+    read_as,
 )
 
 POD_MISMATCH = Status(Code.UNRESOLVABLE, ("node(s) didn't match Pod's node affinity/selector",))
@@ -41,7 +55,7 @@ CONFLICT = Status(Code.UNRESOLVABLE, ("pod affinity terms conflict",))
 
 
 @dataclass(frozen=True)
-class NodeAffinity:
+class NodeAffinity(Plugin):
     """``added`` is NodeAffinityArgs.addedAffinity of the profile."""
 
     name: ClassVar[str] = "NodeAffinity"
@@ -52,8 +66,11 @@ class NodeAffinity:
     narrows: bool = True
     """Since 1.24 names in the required terms leave the other nodes out beforehand."""
 
+    def signature(self, pod: Pod) -> Hashable:
+        return msgspec.msgpack.encode((pod.spec.node_selector, _node_affinity_of(pod)))
+
     def prepare(self, cluster: Cluster, pod: Pod) -> State | Status:
-        affinity = pod.spec.affinity.node_affinity if pod.spec.affinity is not None else None
+        affinity = _node_affinity_of(pod)
         preferred = affinity.preferred_during_scheduling_ignored_during_execution if affinity is not None else None
         added = self.added or kube.NodeAffinity()
         state = NodeAffinityState(
@@ -68,6 +85,10 @@ class NodeAffinity:
         if self.narrows and conflict:
             return CONFLICT
         return state if state.filters or state.scores else SKIP
+
+
+def _node_affinity_of(pod: Pod) -> kube.NodeAffinity | None:
+    return pod.spec.affinity.node_affinity if pod.spec.affinity is not None else None
 
 
 @dataclass
@@ -145,3 +166,49 @@ class NodeAffinityState(Fixed):
         if faults:
             raise SchedulingError(f'running PreScore plugin "NodeAffinity": {aggregate(faults)}')
         return raw
+
+
+class NodeAffinityArgs(Args):
+    added_affinity: kube.NodeAffinity | None = None
+
+    def faults(self, path: str, version: KubeVersion) -> Iterator[FieldFault]:
+        if self.added_affinity is None:
+            return
+        required = self.added_affinity.required_during_scheduling_ignored_during_execution
+        for position, term in enumerate(required.node_selector_terms if required is not None else ()):
+            place = f"requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[{position}]"
+            yield from _term_faults(term, f"{path}.addedAffinity.{place}")
+        preferred = self.added_affinity.preferred_during_scheduling_ignored_during_execution
+        for position, weighted in enumerate(preferred or ()):
+            # Terms of weight 0 are dropped before they are looked at.
+            if weighted.weight:
+                place = f"preferredDuringSchedulingIgnoredDuringExecution[{position}]"
+                yield from _term_faults(weighted.preference, f"{path}.addedAffinity.{place}")
+
+
+def _term_faults(term: NodeSelectorTerm, path: str) -> Iterator[FieldFault]:
+    for fault in parse_term(term, path).faults:
+        place, _, message = fault.partition(": ")
+        yield FieldFault(place, message)
+
+
+def _node_affinity(setting: Setting) -> NodeAffinity:
+    added = read_as(NodeAffinityArgs, setting.given).added_affinity
+    if PRE_FILTER not in setting.points:
+        # Names in the terms leave nodes out in PreFilter; without it Filter looks at each node.
+        return NodeAffinity(added, narrows=False)
+    return NodeAffinity(added, one_conflict_rejects=not setting.version.since(27), narrows=setting.version.since(24))
+
+
+SPECIFICATION = Specification(
+    name=NodeAffinity.name,
+    points=JUDGES | RANKS,
+    make=_node_affinity,
+    args=NodeAffinityArgs,
+    weight=2,
+    weight_before_multi_point=1,
+    older_reasons=(
+        OlderReason(POD_MISMATCH.reasons[0], 20, ("node(s) didn't match Pod's node affinity",)),
+        OlderReason(POD_MISMATCH.reasons[0], 19, ("node(s) didn't match node selector",)),
+    ),
+)

@@ -5,7 +5,7 @@ Source of the rules: kube-scheduler 1.36, nodedeclaredfeatures, and k8s.io/compo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -14,7 +14,8 @@ import numpy as np
 from kubespread.kube.api.core import Pod
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.nodes import Nodes
-from kubespread.scheduler.plugin import SKIP, Code, Fixed, State, Status, Verdicts
+from kubespread.scheduler.plugin import SKIP, Code, Fixed, Plugin, State, Status, Verdicts
+from kubespread.scheduler.specification import JUDGES, Specification, Unprepared
 
 MISSING = Status(Code.UNRESOLVABLE, ("node(s) didn't match Pod's required features",))
 RESTART_ALL = "RestartAllContainersOnContainerExits"
@@ -28,8 +29,11 @@ KNOWN_FEATURES = (
 )
 
 
-class NodeDeclaredFeatures:
+class NodeDeclaredFeatures(Plugin):
     name: ClassVar[str] = "NodeDeclaredFeatures"
+
+    def signature(self, pod: Pod) -> Hashable:
+        return _needed(pod)
 
     def prepare(self, cluster: Cluster, pod: Pod) -> State:
         needed = _needed(pod)
@@ -73,3 +77,13 @@ def declared(features: Sequence[str]) -> frozenset[str]:
         else:
             known += 1
     return frozenset(found)
+
+
+SPECIFICATION = Specification(
+    name=NodeDeclaredFeatures.name,
+    points=JUDGES,
+    make=lambda setting: NodeDeclaredFeatures(),
+    since=35,
+    gate="NodeDeclaredFeatures",
+    unprepared=Unprepared(filter='error reading "PreFilterNodeDeclaredFeatures" from cycle-state: not found'),
+)

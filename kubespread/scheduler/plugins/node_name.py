@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -10,13 +11,17 @@ import numpy as np
 from kubespread.kube.api.core import Pod
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.nodes import Nodes
-from kubespread.scheduler.plugin import Code, Fixed, Status, Verdicts
+from kubespread.scheduler.plugin import Code, Fixed, Plugin, Status, Verdicts
+from kubespread.scheduler.specification import FILTER, OlderReason, Specification
 
 OTHER_NODE = Status(Code.UNRESOLVABLE, ("node(s) didn't match the requested node name",))
 
 
-class NodeName:
+class NodeName(Plugin):
     name: ClassVar[str] = "NodeName"
+
+    def signature(self, pod: Pod) -> Hashable:
+        return pod.spec.node_name
 
     def prepare(self, cluster: Cluster, pod: Pod) -> NodeNameState:
         return NodeNameState(cluster.nodes, pod.spec.node_name)
@@ -33,3 +38,11 @@ class NodeNameState(Fixed):
         if position is not None:
             rejected[position] = False
         return Verdicts.rejecting(rejected, OTHER_NODE)
+
+
+SPECIFICATION = Specification(
+    name=NodeName.name,
+    points=frozenset({FILTER}),
+    make=lambda setting: NodeName(),
+    older_reasons=(OlderReason(OTHER_NODE.reasons[0], 20, ("node(s) didn't match the requested hostname",)),),
+)

@@ -5,7 +5,7 @@ Source of the rules: kube-scheduler 1.36, nodeports/node_ports.go, and HostPortI
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Hashable, Set
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -13,17 +13,21 @@ from kubespread.kube.api.core import Pod
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.holdings import Holdings
 from kubespread.scheduler.cluster.host_ports import ANY_ADDRESS, HostPort, host_ports
-from kubespread.scheduler.plugin import SKIP, Code, OnNode, State, Status, Verdicts
+from kubespread.scheduler.plugin import SKIP, Code, OnNode, Plugin, State, Status, Verdicts
+from kubespread.scheduler.specification import JUDGES, Specification, Unprepared
 
 NOT_FREE = Status(Code.UNSCHEDULABLE, ("node(s) didn't have free ports for the requested pod ports",))
 
 
 @dataclass(frozen=True)
-class NodePorts:
+class NodePorts(Plugin):
     name: ClassVar[str] = "NodePorts"
 
     checks_sidecars: bool = True
     """Since 1.33."""
+
+    def signature(self, pod: Pod) -> Hashable:
+        return host_ports(pod, sidecars=self.checks_sidecars)
 
     def prepare(self, cluster: Cluster, pod: Pod) -> State:
         wanted = host_ports(pod, sidecars=self.checks_sidecars)
@@ -46,3 +50,11 @@ def _conflict(wanted: HostPort, used: HostPort) -> bool:
     address, *port = wanted
     used_address, *used_port = used
     return port == used_port and (address == used_address or ANY_ADDRESS in (address, used_address))
+
+
+SPECIFICATION = Specification(
+    name=NodePorts.name,
+    points=JUDGES,
+    make=lambda setting: NodePorts(checks_sidecars=setting.version.since(33)),
+    unprepared=Unprepared(filter='reading "PreFilterNodePorts" from cycleState: not found'),
+)

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import ClassVar
+
+import msgspec
 
 from kubespread.kube.api.core import Pod, Taint
 from kubespread.kube.taint import tolerates
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.nodes import Nodes
-from kubespread.scheduler.plugin import Code, Fixed, Status, Verdicts
+from kubespread.scheduler.plugin import Code, Fixed, Plugin, Status, Verdicts
+from kubespread.scheduler.specification import FILTER, Specification
 
 UNSCHEDULABLE = Status(Code.UNRESOLVABLE, ("node(s) were unschedulable",))
 # The plugin asks about this taint whether or not the node really carries it.
 CORDON_TAINT = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
 
 
-class NodeUnschedulable:
+class NodeUnschedulable(Plugin):
     name: ClassVar[str] = "NodeUnschedulable"
+
+    def signature(self, pod: Pod) -> Hashable:
+        return msgspec.msgpack.encode(pod.spec.tolerations)
 
     def prepare(self, cluster: Cluster, pod: Pod) -> NodeUnschedulableState:
         return NodeUnschedulableState(
@@ -33,3 +40,8 @@ class NodeUnschedulableState(Fixed):
     def filter(self) -> Verdicts:
         rejected = self.nodes.unschedulable
         return Verdicts.rejecting(rejected & (not self.tolerated), UNSCHEDULABLE)
+
+
+SPECIFICATION = Specification(
+    name=NodeUnschedulable.name, points=frozenset({FILTER}), make=lambda setting: NodeUnschedulable()
+)

@@ -2,30 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import ClassVar
 
+import msgspec
 import numpy as np
 
 from kubespread.kube.api.core import Pod
-from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, PREFER_NO_SCHEDULE, untolerated
+from kubespread.kube.taint import COMPARISON_GATE, DO_NOT_SCHEDULE_EFFECTS, PREFER_NO_SCHEDULE, untolerated
+from kubespread.kube.versions import KubeVersion
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Counts, Mask
 from kubespread.scheduler.cluster.nodes import Nodes
 from kubespread.scheduler.node_matching import count_untolerated, tolerated
-from kubespread.scheduler.plugin import Code, Extent, Fixed, Status, Verdicts, default_normalize, highest_raw
+from kubespread.scheduler.plugin import Code, Extent, Fixed, Plugin, Status, Verdicts, default_normalize, highest_raw
+from kubespread.scheduler.specification import FILTER, RANKS, Specification, Unprepared
 
 UNTOLERATED = Status(Code.UNRESOLVABLE, ("node(s) had untolerated taint(s)",))
 
 
 @dataclass(frozen=True)
-class TaintToleration:
+class TaintToleration(Plugin):
     name: ClassVar[str] = "TaintToleration"
 
     naming: str | None = None
     """Up to 1.34.1 the reason names the first untolerated taint, in this form."""
     compares: bool = False
     """Whether tolerations with the operators Gt and Lt tolerate anything."""
+
+    def signature(self, pod: Pod) -> Hashable:
+        return msgspec.msgpack.encode(pod.spec.tolerations)
 
     def prepare(self, cluster: Cluster, pod: Pod) -> TaintTolerationState:
         return TaintTolerationState(cluster.nodes, pod, self.naming, self.compares)
@@ -63,3 +70,23 @@ class TaintTolerationState(Fixed):
 
     def normalize(self, raw: Counts, extent: Extent) -> Counts:
         return default_normalize(raw, extent, reverse=True)
+
+
+def _naming(version: KubeVersion) -> str | None:
+    if version.since(34, 2):
+        return None
+    return (
+        "node(s) had untolerated taint {taint}"
+        if version.since(24)
+        else "node(s) had taint {taint}, that the pod didn't tolerate"
+    )
+
+
+SPECIFICATION = Specification(
+    name=TaintToleration.name,
+    points=frozenset({FILTER}) | RANKS,
+    make=lambda setting: TaintToleration(_naming(setting.version), compares=setting.version.has(COMPARISON_GATE)),
+    weight=3,
+    weight_before_multi_point=1,
+    unprepared=Unprepared(score='failed to read "PreScoreTaintToleration" from cycleState: not found'),
+)

@@ -13,10 +13,11 @@ from typing import Any, NamedTuple, TypeVar
 from kubespread.kube.api.decoding import DecodingError, decode, normalized, unknown_fields
 from kubespread.kube.api.meta import KubeObject
 from kubespread.kube.api.unknown_fields import UnknownField
+from kubespread.kube.durations import nanoseconds
 from kubespread.kube.gotext import aggregate
-from kubespread.scheduler.profile.args import KINDS, Args, DynamicResourcesArgs
-from kubespread.scheduler.profile.durations import nanoseconds
+from kubespread.scheduler.plugins.registry import REGISTRY
 from kubespread.scheduler.profile.types import KubeSchedulerConfiguration, PluginConfig
+from kubespread.scheduler.specification import Args
 
 GROUP = "kubescheduler.config.k8s.io"
 KIND = "KubeSchedulerConfiguration"
@@ -28,6 +29,9 @@ _NO_OBJECT = (
 _TYPE_META = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
 
 T = TypeVar("T", bound=KubeObject)
+
+_KINDS = {plugin.args.__name__: plugin.args for plugin in REGISTRY if plugin.args is not None}
+"""The kinds of arguments that are read. Arguments of other plugins are accepted unread."""
 
 
 class Blame(NamedTuple):
@@ -101,7 +105,7 @@ def _joined(path: str, below: str) -> str:
 def _decoded_args(config: PluginConfig, api_version: str, path: str) -> tuple[Args | None, list[_Strict]]:
     """One plugin's arguments, standing at ``path``. Raises ConfigurationError."""
     expected = f"{config.name}Args"
-    if expected not in KINDS:
+    if expected not in _KINDS:
         return None, []
     prefix = f"decoding .{path}: "
     try:
@@ -133,12 +137,11 @@ def _typed_args(data: Any, expected: str, api_version: str, path: str) -> tuple[
             f"{_TYPE_META}"
         )
     kind, version = data.get("kind") or expected, data.get("apiVersion") or api_version
-    if kind not in KINDS or version != api_version:
+    if kind not in _KINDS or version != api_version:
         raise UnregisteredError(kind, version)
-    given, unknown = _decoded(data, KINDS[kind], path)
-    if isinstance(given, DynamicResourcesArgs):
-        for name, text in (("filterTimeout", given.filter_timeout), ("bindingTimeout", given.binding_timeout)):
-            _check_duration(text, f"{path}.{name}")
+    given, unknown = _decoded(data, _KINDS[kind], path)
+    for name, text in given.durations.items():
+        _check_duration(text, f"{path}.{name}")
     return given, unknown
 
 

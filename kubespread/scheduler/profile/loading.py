@@ -9,10 +9,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
+import msgspec
+
 from kubespread.kube.admission.defaulting import DEFAULT_SCHEDULER
 from kubespread.kube.versions import LATEST, NEWEST, KubeVersion
-from kubespread.scheduler.profile.args import Args, NodeResourcesFitArgs, PodTopologySpreadArgs, plugin_args
-from kubespread.scheduler.profile.args_faults import building_faults
+from kubespread.scheduler.plugins.noderesources.arguments import NodeResourcesFitArgs
+from kubespread.scheduler.plugins.noderesources.fit import NodeResourcesFit
+from kubespread.scheduler.plugins.podtopologyspread.arguments import LIST, PodTopologySpreadArgs
 from kubespread.scheduler.profile.decoding import (
     GROUP,
     KIND,
@@ -22,20 +25,19 @@ from kubespread.scheduler.profile.decoding import (
     refused,
 )
 from kubespread.scheduler.profile.default_plugins import CLOUD_LIMITS, default_plugins, removed_plugins
-from kubespread.scheduler.profile.plugin_args import args_of
-from kubespread.scheduler.profile.profile import (
+from kubespread.scheduler.profile.expansion import (
     INITIALIZING,
-    PluginEntry,
     PluginSet,
-    Profile,
     ProfileError,
     expand,
     expand_per_point,
     needed,
     profile_of,
 )
+from kubespread.scheduler.profile.profile import PluginEntry, Profile
 from kubespread.scheduler.profile.types import KubeSchedulerConfiguration, KubeSchedulerProfile
 from kubespread.scheduler.profile.validation import configuration_faults, points_of
+from kubespread.scheduler.specification import Args, read_as
 
 V1, V1BETA3, V1BETA2, V1BETA1 = (f"{GROUP}/{version}" for version in ("v1", "v1beta3", "v1beta2", "v1beta1"))
 # The minors of Kubernetes 1 that serve each version.
@@ -89,7 +91,7 @@ def _infer_defaulting_type(args: Iterable[Sequence[Args | None]]) -> None:
     """v1beta1 takes constraints without a defaultingType for a List; later versions refuse them."""
     for given in chain.from_iterable(args):
         if isinstance(given, PodTopologySpreadArgs) and given.default_constraints and not given.defaulting_type:
-            given.defaulting_type = "List"
+            given.defaulting_type = LIST
 
 
 def _profile(
@@ -106,7 +108,7 @@ def _profile(
     built = default_plugins(version).keys() if per_point else needed(points, version)
     for at, plugin in enumerate(profile.plugin_config):
         given = args.get(plugin.name)
-        if isinstance(given, NodeResourcesFitArgs) and (faults := list(building_faults(given, version))):
+        if given is not None and (faults := list(given.building_faults(version))):
             if plugin.name in built:
                 prefix = f'{INITIALIZING.format(name=name)}initializing plugin "{plugin.name}": '
                 raise refused(faults, prefix, f"profiles[{position}].pluginConfig[{at}].args")
@@ -119,7 +121,8 @@ def _profile(
     return profile_of(
         expanded,
         scheduler_name=name,
-        args=args_of(version, plugin_args(args)),
+        version=version,
+        args=args,
         has_extenders=bool(configuration.extenders),
         unread_points=tuple(_unread(points, version)),
         percentage_of_nodes_to_score=_percentage(profile, configuration),
@@ -135,9 +138,8 @@ def _ignore_managed_resources(args: dict[str, Args], configuration: KubeSchedule
         if resource.ignored_by_scheduler
     ]
     if managed:
-        given = args.setdefault("NodeResourcesFit", NodeResourcesFitArgs())
-        assert isinstance(given, NodeResourcesFitArgs)
-        given.ignored_resources = managed
+        given = read_as(NodeResourcesFitArgs, args.get(NodeResourcesFit.name))
+        args[NodeResourcesFit.name] = msgspec.structs.replace(given, ignored_resources=managed)
 
 
 def _points(profile: KubeSchedulerProfile, version: KubeVersion) -> Iterator[tuple[str, PluginSet]]:

@@ -7,15 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from kubespread.kube.durations import in_json, nanoseconds
 from kubespread.kube.gotext import compact_json
 from kubespread.kube.names import label_key_faults
 from kubespread.kube.resource_names import is_extended
 from kubespread.kube.validation.faults import FieldFault, duplicate, invalid, invalid_each, required
 from kubespread.kube.versions import KubeVersion
-from kubespread.scheduler.profile.args import Args
-from kubespread.scheduler.profile.args_faults import args_faults
-from kubespread.scheduler.profile.default_plugins import INTERFACES, removed_plugins
-from kubespread.scheduler.profile.durations import in_json, nanoseconds
+from kubespread.scheduler.profile.default_plugins import removed_plugins
 from kubespread.scheduler.profile.types import (
     Extender,
     KubeSchedulerConfiguration,
@@ -23,6 +21,7 @@ from kubespread.scheduler.profile.types import (
     LeaderElectionConfiguration,
     PluginSet,
 )
+from kubespread.scheduler.specification import INTERFACES, Args
 
 _LEASES = "leases"
 _PLACEMENT_POINTS = ("placementGenerate", "placementScore")
@@ -97,7 +96,7 @@ def _profile_faults(
         if config.name in removed:
             yield invalid(here, config.name, refusal)
         elif found is not None:
-            yield from args_faults(found, f"{here}.args", version)
+            yield from found.faults(f"{here}.args", version)
 
 
 def points_of(profile: KubeSchedulerProfile) -> dict[str, PluginSet]:

@@ -12,16 +12,18 @@ from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from kubespread.kube.api.cluster_objects import Namespace
 from kubespread.kube.api.core import Pod
 from kubespread.scheduler.cluster.affinity_terms import MalformedTermsError, PodTerms, Term, candidate_terms
 from kubespread.scheduler.cluster.change import Moves
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.kinds import KindJudgement, PodKind
 from kubespread.scheduler.cluster.labels import Counts, Mask, Positions
-from kubespread.scheduler.plugin import MAX_NODE_SCORE, Code, Counted, Extent, State, Status, Verdicts
+from kubespread.scheduler.plugin import MAX_NODE_SCORE, Code, Counted, Extent, Plugin, State, Status, Verdicts
+from kubespread.scheduler.plugins.interpodaffinity.arguments import InterPodAffinityArgs
 from kubespread.scheduler.plugins.interpodaffinity.counting import Domains
 from kubespread.scheduler.plugins.interpodaffinity.meeting import Meeting
-from kubespread.scheduler.profile.plugin_args import InterPodAffinityArgs
+from kubespread.scheduler.specification import JUDGES, RANKS, OlderReason, Specification, Unprepared, read_as
 
 AFFINITY = Status(Code.UNRESOLVABLE, ("node(s) didn't match pod affinity rules",))
 ANTI_AFFINITY = Status(Code.UNSCHEDULABLE, ("node(s) didn't match pod anti-affinity rules",))
@@ -33,10 +35,26 @@ _UNWANTED, _NEAR, _PREFERRED, _FIRST_AWAY = 0, 1, 2, 3
 
 
 @dataclass(frozen=True)
-class InterPodAffinity:
+class InterPodAffinity(Plugin):
     name: ClassVar[str] = "InterPodAffinity"
 
     args: InterPodAffinityArgs = field(default_factory=InterPodAffinityArgs)
+
+    def gaps(self, cluster: Cluster, pod: Pod) -> Iterator[str]:
+        """Namespace selectors need the labels of namespaces."""
+        if cluster.objects.knows(Namespace):
+            return
+        try:
+            own = candidate_terms(pod).all
+        except MalformedTermsError:
+            own = []
+        if any(term.namespace_selector.requirements for term in own):
+            yield from cluster.objects.gap(Namespace, "the pod's namespaceSelectors see no labels")
+        kinds = map(cluster.kinds.__getitem__, cluster.running.nodes_of_kind)
+        theirs = (term for kind in kinds if kind.terms is not None for term in kind.terms.all)
+        if any(_may_mean(term, pod) for term in theirs):
+            consequence = "the namespaceSelectors of other pods' affinity see no labels"
+            yield from cluster.objects.gap(Namespace, consequence)
 
     def prepare(self, cluster: Cluster, pod: Pod) -> State | Status:
         try:
@@ -44,6 +62,13 @@ class InterPodAffinity:
         except MalformedTermsError as error:
             return Status(Code.UNRESOLVABLE, (f"parsing pod: {error}",))
         return InterPodAffinityState(cluster, terms, Meeting(cluster.objects, pod), self.args)
+
+
+def _may_mean(term: Term, pod: Pod) -> bool:
+    """Whether it depends on the labels of the pod's namespace that an existing pod's term speaks of it."""
+    meta = pod.metadata
+    selects_namespaces = bool(term.namespace_selector.requirements) and meta.namespace not in term.namespaces
+    return selects_namespaces and term.selector.matches(meta.labels)
 
 
 class Effect(NamedTuple):
@@ -61,7 +86,10 @@ class InterPodAffinityState(Counted):
         self._meeting = meeting
         self._args = args
         self._effects: dict[int, tuple[Effect, ...]] = {}
-        self._matters = KindJudgement(cluster.kinds, self._matters_at_all)
+        kinds = cluster.kinds
+        # A candidate without terms of its own is only concerned by those of others.
+        among = None if terms.all else lambda: kinds.with_terms
+        self._matters = KindJudgement(kinds, self._matters_at_all, among)
         self._counts = [Domains(cluster.nodes) for _ in range(_FIRST_AWAY + len(terms.required_anti))]
         self.move(cluster.arrivals(self._matters))
 
@@ -168,3 +196,23 @@ class InterPodAffinityState(Counted):
             float(MAX_NODE_SCORE) * ((raw - least).astype(np.float64) / float(greatest - least))
         ).astype(np.int64)
         return stretched
+
+
+_EITHER = "node(s) didn't match pod affinity/anti-affinity"
+_REASONS = [status.reasons[0] for status in (AFFINITY, ANTI_AFFINITY, EXISTING_ANTI_AFFINITY)]
+SPECIFICATION = Specification(
+    name=InterPodAffinity.name,
+    points=JUDGES | RANKS,
+    make=lambda setting: InterPodAffinity(read_as(InterPodAffinityArgs, setting.given)),
+    args=InterPodAffinityArgs,
+    weight=2,
+    weight_before_multi_point=1,
+    older_reasons=(
+        *(OlderReason(reason, 21, (f"{_EITHER} rules", reason)) for reason in _REASONS),
+        *(OlderReason(reason, 20, (_EITHER, reason)) for reason in _REASONS),
+    ),
+    unprepared=Unprepared(
+        filter='error reading "PreFilterInterPodAffinity" from cycleState: not found',
+        score='failed to read "PreScoreInterPodAffinity" from cycleState: not found',
+    ),
+)

@@ -6,7 +6,7 @@ the last bit of a float can decide a score.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -20,20 +20,24 @@ from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.holdings import Holdings
 from kubespread.scheduler.cluster.labels import Counts
 from kubespread.scheduler.integers import Integers, divide
-from kubespread.scheduler.plugin import SKIP, OnNode, State
-from kubespread.scheduler.plugins.noderesources.strategies import Share, shares
-from kubespread.scheduler.profile.plugin_args import CPU_AND_MEMORY, WeightedResource
+from kubespread.scheduler.plugin import SKIP, OnNode, Plugin, State
+from kubespread.scheduler.plugins.noderesources.arguments import NodeResourcesBalancedAllocationArgs
+from kubespread.scheduler.plugins.noderesources.strategies import CPU_AND_MEMORY, Share, WeightedResource, shares
+from kubespread.scheduler.specification import RANKS, Specification, read_as
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class NodeResourcesBalancedAllocation:
+class NodeResourcesBalancedAllocation(Plugin):
     name: ClassVar[str] = "NodeResourcesBalancedAllocation"
 
     resources: tuple[WeightedResource, ...] = CPU_AND_MEMORY
     scores_improvement: bool = True
     """Since 1.36 the score is what the pod changes; before, it was the balance with the pod."""
+
+    def signature(self, pod: Pod) -> Hashable:
+        return tuple(sorted(scheduler_amounts(pod_requests(pod)).items()))
 
     def prepare(self, cluster: Cluster, pod: Pod) -> State:
         wanted = scheduler_amounts(pod_requests(pod))
@@ -86,3 +90,15 @@ def _deviation(kept: Sequence[Share], fractions: Sequence[Floats], total: Floats
     for share, fraction in zip(kept, fractions, strict=True):
         squares = np.where(share.kept, squares + (fraction - mean) * (fraction - mean), squares)
     return np.sqrt(squares / counted)
+
+
+SPECIFICATION = Specification(
+    name=NodeResourcesBalancedAllocation.name,
+    points=RANKS,
+    make=lambda setting: NodeResourcesBalancedAllocation(
+        read_as(NodeResourcesBalancedAllocationArgs, setting.given).weighted_resources,
+        scores_improvement=setting.version.since(36),
+    ),
+    args=NodeResourcesBalancedAllocationArgs,
+    weight=1,
+)

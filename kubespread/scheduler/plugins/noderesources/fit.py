@@ -5,12 +5,14 @@ Source of the rules: kube-scheduler 1.36, noderesources/fit.go.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Hashable
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from kubespread.kube.api.core import Pod
+from kubespread.kube.api.devices import extended_resources
 from kubespread.kube.pod_requests import pod_requests
 from kubespread.kube.quantity import Quantity, parse
 from kubespread.kube.resource_names import is_extended
@@ -18,49 +20,56 @@ from kubespread.scheduler.cluster.amounts import BASIC_RESOURCES, STAND_INS, sch
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.holdings import Holdings
 from kubespread.scheduler.cluster.labels import Counts, Mask
-from kubespread.scheduler.plugin import Code, OnNode, Status, Verdicts
+from kubespread.scheduler.plugin import Code, OnNode, Plugin, Status, Verdicts
 from kubespread.scheduler.plugins.noderesources import strategies
-from kubespread.scheduler.profile.plugin_args import FitArgs
+from kubespread.scheduler.plugins.noderesources.arguments import NodeResourcesFitArgs
+from kubespread.scheduler.plugins.noderesources.strategies import Scoring
+from kubespread.scheduler.specification import JUDGES, RANKS, Setting, Specification, Unprepared, read_as
 
 TOO_MANY_PODS = "Too many pods"
 
 
 @dataclass(frozen=True)
-class NodeResourcesFit:
+class NodeResourcesFit(Plugin):
     name: ClassVar[str] = "NodeResourcesFit"
 
-    args: FitArgs = field(default_factory=FitArgs)
+    scoring: Scoring = Scoring()
+    ignored_resources: frozenset[str] = frozenset()
+    ignored_groups: frozenset[str] = frozenset()
+    """Extended resources nobody checks, by name and by what stands before the slash."""
     tells_unresolvable: bool = True
     """Since 1.34 asking for more than a node has is told apart from asking for more than it has free."""
     checks_zero_requests: bool = False
-    """Up to 1.27 a node that is over-committed rejects any pod that asks for something, even for nothing of what is
-    short.
-    """
-
+    """Up to 1.27 a node that is over-committed rejects any pod that asks for something, even for nothing of it."""
     delegates: bool = True
-    """Since 1.36 resources may be provided by a DeviceClass."""
+    """With the gate DRAExtendedResource resources may be provided by a DeviceClass."""
+
+    def _ignores(self, name: str) -> bool:
+        return name in self.ignored_resources or name.partition("/")[0] in self.ignored_groups
+
+    def signature(self, pod: Pod) -> Hashable:
+        return tuple(self._checked(pod).items()), tuple(sorted(_scored(pod).items()))
 
     def prepare(self, cluster: Cluster, pod: Pod) -> NodeResourcesFitState:
+        # Nodes that have none of these themselves are left to DynamicResources.
+        delegated = extended_resources(cluster.objects.device_classes) if self.delegates else frozenset()
+        return NodeResourcesFitState(self, self._checked(pod), _scored(pod), delegated)
+
+    def _checked(self, pod: Pod) -> dict[str, int]:
+        """What is compared with the room of nodes, in the order of the reasons."""
         wanted = scheduler_amounts(pod_requests(pod))
         named = sorted(
-            name
-            for name in wanted
-            if name not in BASIC_RESOURCES and not (is_extended(name) and self.args.ignores(name))
+            name for name in wanted if name not in BASIC_RESOURCES and not (is_extended(name) and self._ignores(name))
         )
         checked = {name: wanted[name] for name in (*BASIC_RESOURCES, *named) if wanted.get(name, 0) > 0}
         if checked and self.checks_zero_requests:
             checked = {name: wanted.get(name, 0) for name in (*BASIC_RESOURCES, *named)}
-        # The score looks past pod-level resources and lets every container ask for something.
-        scored = scheduler_amounts(pod_requests(pod, _stand_ins(), pod_level=False))
-        delegated = delegated_resources(cluster) if self.delegates else frozenset()
-        return NodeResourcesFitState(self, checked, scored, delegated)
+        return checked
 
 
-def delegated_resources(cluster: Cluster) -> frozenset[str]:
-    """Names that a DeviceClass provides: with DRAExtendedResource, nodes without them are left to DynamicResources."""
-    classes = cluster.objects.device_classes
-    extended = {found.spec.extended_resource_name for found in classes if found.spec.extended_resource_name}
-    return frozenset(extended | {f"deviceclass.resource.kubernetes.io/{found.metadata.name}" for found in classes})
+def _scored(pod: Pod) -> dict[str, int]:
+    """What the score counts: it looks past pod-level resources and lets every container ask for something."""
+    return scheduler_amounts(pod_requests(pod, _stand_ins(), pod_level=False))
 
 
 def _stand_ins() -> dict[str, Quantity]:
@@ -87,8 +96,8 @@ class NodeResourcesFitState(OnNode):
         return _combined(shortages, unresolvable)
 
     def points(self, held: Holdings) -> Counts:
-        kept = strategies.shares(self.plugin.args.resources, self.scored, held, held.non_zero_requested)
-        return strategies.score(self.plugin.args, kept, len(held))
+        kept = strategies.shares(self.plugin.scoring.resources, self.scored, held, held.non_zero_requested)
+        return strategies.score(self.plugin.scoring, kept, len(held))
 
 
 def _combined(shortages: list[tuple[str, Mask]], unresolvable: Mask) -> Verdicts:
@@ -107,3 +116,25 @@ def _combined(shortages: list[tuple[str, Mask]], unresolvable: Mask) -> Verdicts
             reasons = tuple(reason for (reason, _), lacking in zip(shortages, row[:-1], strict=True) if lacking)
             table.append(Status(Code.UNRESOLVABLE if row[-1] else Code.UNSCHEDULABLE, reasons))
     return Verdicts(which, tuple(table))
+
+
+def _node_resources_fit(setting: Setting) -> NodeResourcesFit:
+    args, version = read_as(NodeResourcesFitArgs, setting.given), setting.version
+    return NodeResourcesFit(
+        args.scoring,
+        frozenset(args.ignored_resources),
+        frozenset(args.ignored_resource_groups),
+        tells_unresolvable=version.since(34),
+        checks_zero_requests=not version.since(28),
+        delegates=version.has("DRAExtendedResource"),
+    )
+
+
+SPECIFICATION = Specification(
+    name=NodeResourcesFit.name,
+    points=JUDGES | RANKS,
+    make=_node_resources_fit,
+    args=NodeResourcesFitArgs,
+    weight=1,
+    unprepared=Unprepared(filter='error reading "PreFilterNodeResourcesFit" from cycleState: not found'),
+)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +18,36 @@ from kubespread.scheduler.cluster.holdings import Holdings
 from kubespread.scheduler.cluster.labels import Counts
 from kubespread.scheduler.integers import Integers, divide, round_half_away, wrapped
 from kubespread.scheduler.plugin import MAX_NODE_SCORE
-from kubespread.scheduler.profile.plugin_args import FitArgs, ShapePoint, WeightedResource
 
+Strategy = Literal["LeastAllocated", "MostAllocated", "RequestedToCapacityRatio"]
+STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 MAX_SHAPE_SCORE = 10
+
+
+@dataclass(frozen=True, slots=True)
+class WeightedResource:
+    name: str
+    weight: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class ShapePoint:
+    """One point of RequestedToCapacityRatio: a utilization in percent and its score, 0..10."""
+
+    utilization: int
+    score: int
+
+
+CPU_AND_MEMORY = (WeightedResource("cpu"), WeightedResource("memory"))
+
+
+@dataclass(frozen=True, slots=True)
+class Scoring:
+    """How NodeResourcesFit scores."""
+
+    strategy: Strategy = "LeastAllocated"
+    resources: tuple[WeightedResource, ...] = CPU_AND_MEMORY
+    shape: tuple[ShapePoint, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,15 +82,15 @@ def shares(
     return found
 
 
-def score(args: FitArgs, kept: Sequence[Share], nodes: int) -> Integers:
+def score(scoring: Scoring, kept: Sequence[Share], nodes: int) -> Integers:
     """What the configured strategy makes of the shares, 0..100."""
-    match args.strategy:
+    match scoring.strategy:
         case "LeastAllocated":
             return least_allocated(kept, nodes)
         case "MostAllocated":
             return most_allocated(kept, nodes)
         case "RequestedToCapacityRatio":
-            return requested_to_capacity_ratio(kept, args.shape, nodes)
+            return requested_to_capacity_ratio(kept, scoring.shape, nodes)
 
 
 def least_allocated(kept: Sequence[Share], nodes: int) -> Integers:

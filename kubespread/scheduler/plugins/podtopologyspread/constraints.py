@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal
 
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Pod, TopologySpreadConstraint
@@ -15,20 +14,13 @@ from kubespread.kube.api.meta import LabelSelector
 from kubespread.kube.api.workloads import ReplicationController
 from kubespread.kube.owners import controller_of, find_controller
 from kubespread.kube.selector import NOTHING, Requirement, Selector, SelectorError, from_label_selector, from_map
-from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME, SCHEDULE_ANYWAY, ZONE
+from kubespread.kube.well_known import DO_NOT_SCHEDULE
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.kinds import KindJudgement
+from kubespread.scheduler.cluster.kinds import KindJudgement, KindTable, PodKind
 from kubespread.scheduler.cluster.labels import Mask
 from kubespread.scheduler.cluster.nodes import Nodes
 from kubespread.scheduler.node_matching import everywhere, matches_required_node_affinity, tolerated
-from kubespread.scheduler.profile.plugin_args import SpreadArgs
-
-Source = Literal["pod", "profile", "system"]
-
-SYSTEM_DEFAULTS = (
-    TopologySpreadConstraint(max_skew=3, topology_key=HOSTNAME, when_unsatisfiable=SCHEDULE_ANYWAY),
-    TopologySpreadConstraint(max_skew=5, topology_key=ZONE, when_unsatisfiable=SCHEDULE_ANYWAY),
-)
+from kubespread.scheduler.plugins.podtopologyspread.arguments import DefaultConstraints, Source
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,19 +63,17 @@ class PodConstraints:
 
 
 def pod_constraints(
-    pod: Pod, args: SpreadArgs, objects: ClusterObjects, *, empty_selector_counts: bool = False
+    pod: Pod, defaults: DefaultConstraints, objects: ClusterObjects, *, empty_selector_counts: bool = False
 ) -> PodConstraints:
     """The constraints in force for ``pod``. Any constraint of its own, hard or soft, switches the defaults off."""
     own = pod.spec.topology_spread_constraints
     if own:
         return _own_constraints(pod, own, empty_selector_counts=empty_selector_counts)
-    defaults = SYSTEM_DEFAULTS if args.defaulting_type == "System" else args.default_constraints
-    source: Source = "system" if args.defaulting_type == "System" else "profile"
-    selector = default_selector(pod, objects) if defaults else Selector()
+    selector = default_selector(pod, objects) if defaults.constraints else Selector()
     if selector.is_empty:
         return PodConstraints()
-    constraints = tuple(_constraint(constraint, selector, pod, source) for constraint in defaults)
-    return PodConstraints(constraints, strict=source != "system")
+    constraints = tuple(_constraint(constraint, selector, pod, defaults.source) for constraint in defaults.constraints)
+    return PodConstraints(constraints, strict=defaults.source != "system")
 
 
 def _own_constraints(
@@ -180,19 +170,21 @@ def has_all_keys(nodes: Nodes, constraints: Iterable[Constraint]) -> Mask:
 
 def counted_kinds(cluster: Cluster, constraint: Constraint, namespace: str) -> KindJudgement:
     """The pods a constraint counts: of the candidate's namespace, matched by the selector, and not terminating."""
-    return KindJudgement(
-        cluster.kinds,
-        lambda kind: (
-            constraint.counts_pods
-            and kind.namespace == namespace
-            and not kind.terminating
-            and constraint.selector.matches(kind.labels)
-        ),
-    )
+    if not constraint.counts_pods:
+        return KindJudgement(cluster.kinds, lambda kind: False, among=lambda: ())
+    return _selected_kinds(cluster.kinds, constraint.selector, namespace, terminating=False)
 
 
 def pretended_kinds(cluster: Cluster, constraint: Constraint, namespace: str) -> KindJudgement:
     """The same in a dry run, where terminating pods count and the selector without requirements matches every pod."""
-    return KindJudgement(
-        cluster.kinds, lambda kind: kind.namespace == namespace and constraint.selector.matches(kind.labels)
+    return _selected_kinds(cluster.kinds, constraint.selector, namespace, terminating=True)
+
+
+def _selected_kinds(kinds: KindTable, selector: Selector, namespace: str, *, terminating: bool) -> KindJudgement:
+    def judge(kind: PodKind) -> bool:
+        return kind.namespace == namespace and (terminating or not kind.terminating) and selector.matches(kind.labels)
+
+    return kinds.judgement(
+        ("selected", selector, namespace, terminating),
+        lambda: KindJudgement(kinds, judge, among=lambda: kinds.selectable(namespace, selector)),
     )

@@ -48,6 +48,8 @@ class SpreadRules:
     """Up to 1.18 a missing label is judged like too much skew."""
     compares_tolerations: bool = False
     """Whether tolerations with the operators Gt and Lt count for nodeTaintsPolicy."""
+    derives_selectors_otherwise: bool = False
+    """Up to 1.21 default constraints derive their selector in another way, which is not modelled."""
 
 
 class HardConstraint:
@@ -60,9 +62,8 @@ class HardConstraint:
         self.constraint = constraint
         self.eligible = eligible
         """Nodes whose pods and whose domain count."""
-        self.domain_of_node = column.codes
-        self.domain_values = column.values
-        self.missing: Mask = ~column.present
+        self.column = column
+        """The domain of every node."""
         self.is_domain: Mask = np.zeros(len(column.values), dtype=np.bool_)
         self.is_domain[column.codes[eligible]] = True
         self.counts: Counts = np.zeros(len(column.values), dtype=np.int64)
@@ -83,16 +84,16 @@ class HardConstraint:
     def move(self, moves: Moves) -> None:
         """Pods came and went."""
         chosen = self._counts_kind.of(moves.kind) & self._counted[moves.node]
-        np.add.at(self.counts, self.domain_of_node[moves.node[chosen]], moves.by[chosen])
+        np.add.at(self.counts, self.column.codes[moves.node[chosen]], moves.by[chosen])
 
     def move_one(self, kind: int, node: int, by: int) -> None:
         if self._counted[node] and self._counts_kind[kind]:
-            self.counts[self.domain_of_node[node]] += by
+            self.counts[self.column.codes[node]] += by
 
     def pretend(self, kind: int, node: int, by: int) -> None:
         """A dry run adds or takes away a pod without asking whether it was counted."""
         if self.eligible[node] and self._pretends_kind[kind]:
-            self.counts[self.domain_of_node[node]] += by
+            self.counts[self.column.codes[node]] += by
 
     @property
     def global_minimum(self) -> int:
@@ -105,9 +106,9 @@ class HardConstraint:
 
     def matching(self) -> Counts:
         """Matching pods in each node's domain; 0 where the node has none."""
-        if not len(self.domain_values):
-            return np.zeros(len(self.domain_of_node), dtype=np.int64)
-        return np.where(self.missing, 0, self.counts[self.domain_of_node])
+        if not len(self.column.values):
+            return np.zeros(len(self.column.codes), dtype=np.int64)
+        return np.where(self.column.absent, 0, self.counts[self.column.codes])
 
     def judged(self, nodes: Positions | None) -> NDArray[np.int32]:
         """Per node 0 where the constraint holds, _SKEWED or _MISSING; each domain is judged once."""
@@ -116,7 +117,7 @@ class HardConstraint:
         verdicts[:-1] = _SKEWED * (
             self.counts > self.constraint.max_skew + self.global_minimum - self.constraint.self_match
         )
-        judged: NDArray[np.int32] = verdicts[self.domain_of_node if nodes is None else self.domain_of_node[nodes]]
+        judged: NDArray[np.int32] = verdicts[self.column.codes if nodes is None else self.column.codes[nodes]]
         return judged
 
 
@@ -137,7 +138,7 @@ def judge(constraints: Sequence[HardConstraint], rules: SpreadRules, nodes: Posi
     missing = Status(Code.UNSCHEDULABLE, LABEL_MISSING.reasons) if rules.missing_label_is_resolvable else LABEL_MISSING
     table = (CONSTRAINTS_NOT_MATCHED, missing)
     if rules.passes_without_domains and not any(counted.is_domain.any() for counted in constraints):
-        size = len(constraints[0].domain_of_node) if nodes is None else len(nodes)
+        size = len(constraints[0].column.codes) if nodes is None else len(nodes)
         return Verdicts(np.zeros(size, dtype=np.int32), table)
     first, *others = (counted.judged(nodes) for counted in constraints)
     for which in others:

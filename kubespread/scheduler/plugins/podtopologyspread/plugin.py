@@ -2,42 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar, Self
 
+from kubespread.kube.api.cluster_objects import Service
 from kubespread.kube.api.core import Pod
+from kubespread.kube.owners import controller_of, find_controller, selects_pods
+from kubespread.kube.taint import COMPARISON_GATE
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, SCHEDULE_ANYWAY
 from kubespread.scheduler.cluster.change import Moves
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Counts, Mask, Positions
-from kubespread.scheduler.plugin import SKIP, Counted, Extent, SchedulingError, State, Verdicts
+from kubespread.scheduler.plugin import SKIP, Counted, Extent, Plugin, SchedulingError, State, Verdicts
+from kubespread.scheduler.plugins.podtopologyspread.arguments import (
+    SYSTEM_DEFAULTS,
+    DefaultConstraints,
+    PodTopologySpreadArgs,
+)
 from kubespread.scheduler.plugins.podtopologyspread.constraints import (
     NodeInclusion,
     PodConstraints,
     pod_constraints,
 )
 from kubespread.scheduler.plugins.podtopologyspread.filtering import (
+    CONSTRAINTS_NOT_MATCHED,
+    LABEL_MISSING,
     HardConstraint,
     SpreadRules,
     hard_constraints,
     judge,
 )
 from kubespread.scheduler.plugins.podtopologyspread.scoring import SoftConstraint, SoftConstraints
-from kubespread.scheduler.profile.plugin_args import SpreadArgs
+from kubespread.scheduler.specification import JUDGES, RANKS, OlderReason, Setting, Specification, Unprepared, read_as
 
 
 @dataclass(frozen=True)
-class PodTopologySpread:
+class PodTopologySpread(Plugin):
     name: ClassVar[str] = "PodTopologySpread"
 
-    args: SpreadArgs = field(default_factory=SpreadArgs)
-    rules: SpreadRules = field(default_factory=SpreadRules)
+    defaults: DefaultConstraints = SYSTEM_DEFAULTS
+    rules: SpreadRules = SpreadRules()
+
+    def gaps(self, cluster: Cluster, pod: Pod) -> Iterator[str]:
+        """Default constraints take their selector from Services and from the pod's controller."""
+        if pod.spec.topology_spread_constraints or not self.defaults.constraints:
+            return
+        yield from cluster.objects.gap(Service, "default constraints cannot be derived from Services")
+        owner = controller_of(pod)
+        if owner is None or not selects_pods(owner):
+            return
+        if find_controller(owner, pod.metadata.namespace, cluster.objects) is None:
+            name = f"{owner.kind} {pod.metadata.namespace}/{owner.name}"
+            yield f"{name}, the pod's controller, is missing: default constraints cannot be derived from its selector"
+
+    def not_modelled(self, cluster: Cluster, pod: Pod) -> Iterator[str]:
+        if self.rules.derives_selectors_otherwise and self.defaults.source == "profile" and self.defaults.constraints:
+            yield "default constraints: their selector is derived as since 1.22, from the pod's controller"
 
     def prepare(self, cluster: Cluster, pod: Pod) -> State:
         declared = pod_constraints(
-            pod, self.args, cluster.objects, empty_selector_counts=self.rules.empty_selector_counts
+            pod, self.defaults, cluster.objects, empty_selector_counts=self.rules.empty_selector_counts
         )
         if problem := declared.problems.get(DO_NOT_SCHEDULE):
             detail = f"get constraints from pod: obtaining pod's hard topology spread constraints: {problem}"
@@ -96,3 +122,30 @@ class SpreadState(Counted):
         """Scores are worked out without dry runs."""
         for counted in self.hard:
             counted.pretend(kind, node, by)
+
+
+def _pod_topology_spread(setting: Setting) -> PodTopologySpread:
+    version = setting.version
+    rules = SpreadRules(
+        empty_selector_counts=not version.since(27),
+        counts_ineligible_nodes=version.since(19) and not version.since(24),
+        passes_without_domains=not version.since(20),
+        missing_label_is_resolvable=not version.since(19),
+        compares_tolerations=version.has(COMPARISON_GATE),
+        derives_selectors_otherwise=not version.since(22),
+    )
+    return PodTopologySpread(read_as(PodTopologySpreadArgs, setting.given).defaults(version), rules)
+
+
+SPECIFICATION = Specification(
+    name=PodTopologySpread.name,
+    points=JUDGES | RANKS,
+    make=_pod_topology_spread,
+    args=PodTopologySpreadArgs,
+    weight=2,
+    older_reasons=(OlderReason(LABEL_MISSING.reasons[0], 18, CONSTRAINTS_NOT_MATCHED.reasons),),
+    unprepared=Unprepared(
+        filter='reading "PreFilterPodTopologySpread" from cycleState: not found',
+        score='error reading "PreScorePodTopologySpread" from cycleState: not found',
+    ),
+)

@@ -37,9 +37,8 @@ class SoftConstraint:
         self.constraint = constraint
         self.eligible = eligible
         """Nodes whose pods count towards their domain."""
-        self.domain_values = column.values
-        self.domain_of_node = column.codes
-        self.missing: Mask = ~column.present
+        self.column = column
+        """The domain of every node."""
         self.is_hostname = constraint.topology_key == HOSTNAME
         self._counts_kind = counted_kinds(cluster, constraint, namespace)
         self._value_of_node = _with_absent_as_empty(column.codes, column.values)
@@ -69,7 +68,7 @@ class SoftConstraint:
 
     def matching(self) -> Counts:
         """Matching pods in each node's domain, as the score counts them; 0 where the node lacks the key."""
-        return np.where(self.missing, 0, self._counts if self.is_hostname else self._counts[self._value_of_node])
+        return np.where(self.column.absent, 0, self._counts if self.is_hostname else self._counts[self._value_of_node])
 
     def size(self, scored: Mask) -> int:
         """How many domains the scored nodes make up."""
@@ -81,7 +80,7 @@ class SoftConstraint:
         """What the constraint adds to each node's raw score; nothing where the node lacks the key."""
         weight = math.log(self.size(scored) + 2)
         share = self.matching().astype(np.float64) * weight + float(self.constraint.max_skew - 1)
-        return np.where(self.missing, 0.0, share)
+        return np.where(self.column.absent, 0.0, share)
 
 
 def _with_absent_as_empty(codes: Codes, values: Sequence[str]) -> Codes:

@@ -5,7 +5,7 @@ Source of the rules: kube-scheduler 1.36, volumebinding/{volume_binding,binder}.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -14,14 +14,19 @@ import numpy as np
 
 from kubespread.kube.api.annotations import SELECTED_NODE
 from kubespread.kube.api.core import Pod
+from kubespread.kube.api.meta import Int64
 from kubespread.kube.api.storage import CSIStorageCapacity, PersistentVolumeClaim
 from kubespread.kube.quantity import ZERO, Quantity, parse
+from kubespread.kube.validation.faults import FieldFault, invalid
+from kubespread.kube.versions import KubeVersion
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Counts, Mask
 from kubespread.scheduler.cluster.storage_index import claim_name, is_bound, is_owned, storage_class_name
 from kubespread.scheduler.node_matching import everywhere, nowhere
-from kubespread.scheduler.plugin import SKIP, Code, Fixed, State, Status, Verdicts
+from kubespread.scheduler.plugin import SKIP, Code, Fixed, Plugin, State, Status, Verdicts
+from kubespread.scheduler.plugins.noderesources.arguments import UtilizationShapePoint, shape_faults
 from kubespread.scheduler.plugins.volumes.capacity_scoring import StorageUse
+from kubespread.scheduler.plugins.volumes.gaps import binding_gaps, claim_gaps
 from kubespread.scheduler.plugins.volumes.matching import (
     PersistentVolumes,
     admits_node,
@@ -29,6 +34,16 @@ from kubespread.scheduler.plugins.volumes.matching import (
     capacity,
     provisionable,
     untranslatable,
+)
+from kubespread.scheduler.specification import (
+    JUDGES,
+    PRE_BIND,
+    RANKS,
+    RESERVE,
+    Args,
+    OlderReason,
+    Specification,
+    Unprepared,
 )
 
 NODE_CONFLICT = "node(s) didn't match PersistentVolume's node affinity"
@@ -40,11 +55,18 @@ _REASONS = (NODE_CONFLICT, BIND_CONFLICT, NOT_ENOUGH_SPACE, VOLUME_MISSING)
 
 
 @dataclass(frozen=True)
-class VolumeBinding:
+class VolumeBinding(Plugin):
     name: ClassVar[str] = "VolumeBinding"
 
     scores_capacity: bool = False
     """With the gate StorageCapacityScoring every pod is scored, one without claims too."""
+
+    def gaps(self, cluster: Cluster, pod: Pod) -> Iterator[str]:
+        yield from claim_gaps(cluster, pod)
+        yield from binding_gaps(cluster, pod)
+
+    def signature(self, pod: Pod) -> Hashable:
+        return None if pod.spec.volumes else ()
 
     def prepare(self, cluster: Cluster, pod: Pod) -> State | Status:
         unasked = _NoClaims(len(cluster)) if self.scores_capacity else SKIP
@@ -221,3 +243,32 @@ class VolumeBindingState(Fixed):
 def requested_storage(claim: PersistentVolumeClaim) -> Quantity:
     given = claim.spec.resources.requests
     return parse(given["storage"]) if "storage" in given else ZERO
+
+
+class VolumeBindingArgs(Args):
+    bind_timeout_seconds: Int64 | None = None
+    shape: list[UtilizationShapePoint] | None = None
+
+    def faults(self, path: str, version: KubeVersion) -> Iterator[FieldFault]:
+        if self.bind_timeout_seconds is not None and self.bind_timeout_seconds < 0:
+            detail = "invalid BindTimeoutSeconds, should not be a negative value"
+            yield invalid(f"{path}.bindTimeoutSeconds", self.bind_timeout_seconds, detail)
+        if self.shape is None:
+            return
+        if version.has("StorageCapacityScoring"):
+            yield from shape_faults(self.shape, f"{path}.shape")
+        else:
+            # Printed with the fields in Go's order, not sorted as the keys of a map are.
+            points = ",".join(f'{{"Utilization":{point.utilization},"Score":{point.score}}}' for point in self.shape)
+            detail = "unexpected field `shape`, remove it or turn on the feature gate StorageCapacityScoring"
+            yield FieldFault(f"{path}.shape", f"Invalid value: [{points}]: {detail}")
+
+
+SPECIFICATION = Specification(
+    name=VolumeBinding.name,
+    points=JUDGES | RANKS | {RESERVE, PRE_BIND},
+    make=lambda setting: VolumeBinding(scores_capacity=setting.version.has("StorageCapacityScoring")),
+    args=VolumeBindingArgs,
+    older_reasons=(OlderReason(NODE_CONFLICT, 32, ("node(s) had volume node affinity conflict",)),),
+    unprepared=Unprepared(filter="not found", reserve="not found"),
+)

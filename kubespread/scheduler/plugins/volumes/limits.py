@@ -6,23 +6,37 @@ Source of the rules: kube-scheduler 1.36, nodevolumelimits/csi.go.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from kubespread.kube.api.core import Pod
+from kubespread.kube.api.storage import CSINode, VolumeAttachment
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.holdings import Holdings
 from kubespread.scheduler.cluster.storage_index import claim_names
-from kubespread.scheduler.plugin import SKIP, Code, OnNode, State, Status, Verdicts
+from kubespread.scheduler.plugin import SKIP, Code, OnNode, Plugin, State, Status, Verdicts
+from kubespread.scheduler.plugins.volumes.gaps import claim_gaps
+from kubespread.scheduler.specification import JUDGES, Specification
 
 EXCEEDED = Status(Code.UNSCHEDULABLE, ("node(s) exceed max volume count",))
 
 
-class NodeVolumeLimits:
+class NodeVolumeLimits(Plugin):
     name: ClassVar[str] = "NodeVolumeLimits"
+
+    def gaps(self, cluster: Cluster, pod: Pod) -> Iterator[str]:
+        yield from claim_gaps(cluster, pod)
+        if any(cluster.storage.attached(pod)):
+            yield from cluster.objects.gap(CSINode, "how many volumes a node can attach is not evaluated")
+            if cluster.objects.knows(CSINode):
+                consequence = "only volumes of pods count towards the limits of nodes"
+                yield from cluster.objects.gap(VolumeAttachment, consequence)
+
+    def signature(self, pod: Pod) -> Hashable:
+        return None if pod.spec.volumes else ()
 
     def prepare(self, cluster: Cluster, pod: Pod) -> State:
         claims = claim_names(pod) if cluster.has_claims else []
@@ -62,3 +76,6 @@ class NodeVolumeLimitsState(OnNode):
         )
         wanted = Counter(driver for unique, driver in self.added.items() if unique not in used)
         return any(driver in limits and count[driver] + new > limits[driver] for driver, new in wanted.items())
+
+
+SPECIFICATION = Specification(name=NodeVolumeLimits.name, points=JUDGES, make=lambda setting: NodeVolumeLimits())

@@ -17,14 +17,13 @@ from kubespread.kube.well_known import BETA_REGION, REGION
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Mask
 from kubespread.scheduler.cluster.storage_index import (
+    NO_PROVISIONER,
     ZONE_LABELS,
     in_tree_plugin,
     storage_class_name,
     translation_fault,
 )
 from kubespread.scheduler.node_matching import everywhere, matches_requirements, nowhere
-
-NO_PROVISIONER = "kubernetes.io/no-provisioner"
 
 
 def admits_node(cluster: Cluster, volume: PersistentVolume, *, bound: bool = False) -> Mask:

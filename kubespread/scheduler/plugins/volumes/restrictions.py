@@ -6,7 +6,7 @@ Source of the rules: kube-scheduler 1.36, volumerestrictions/volume_restrictions
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from copy import copy
 from typing import ClassVar, Self
 
@@ -18,7 +18,9 @@ from kubespread.scheduler.cluster.change import Moves
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.kinds import KindJudgement
 from kubespread.scheduler.cluster.labels import Counts, Positions
-from kubespread.scheduler.plugin import SKIP, Code, Counted, State, Status, Verdicts
+from kubespread.scheduler.plugin import SKIP, Code, Counted, Plugin, State, Status, Verdicts
+from kubespread.scheduler.plugins.volumes.gaps import claim_gaps
+from kubespread.scheduler.specification import JUDGES, OlderReason, Specification, Unprepared
 
 NO_DISK = Status(Code.UNSCHEDULABLE, ("node(s) had no available disk",))
 IN_USE = Status(
@@ -30,8 +32,14 @@ IN_USE = Status(
 )
 
 
-class VolumeRestrictions:
+class VolumeRestrictions(Plugin):
     name: ClassVar[str] = "VolumeRestrictions"
+
+    def gaps(self, cluster: Cluster, pod: Pod) -> Iterator[str]:
+        return claim_gaps(cluster, pod)
+
+    def signature(self, pod: Pod) -> Hashable:
+        return None if pod.spec.volumes else ()
 
     def prepare(self, cluster: Cluster, pod: Pod) -> State | Status:
         exclusive = set()
@@ -118,3 +126,20 @@ def _same_disk(wanted: Volume, used: Volume) -> bool:
         same = bool(set(mine.monitors) & set(other.monitors)) and mine.pool == other.pool and mine.image == other.image
         return same and not (mine.read_only and other.read_only)
     return False
+
+
+SPECIFICATION = Specification(
+    name=VolumeRestrictions.name,
+    points=JUDGES,
+    make=lambda setting: VolumeRestrictions(),
+    older_reasons=(
+        OlderReason(
+            IN_USE.reasons[0],
+            33,
+            ("node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode",),
+        ),
+    ),
+    unprepared=Unprepared(
+        filter='cannot read "PreFilterVolumeRestrictions" from cycleState', rejects_before=frozenset(NO_DISK.reasons)
+    ),
+)

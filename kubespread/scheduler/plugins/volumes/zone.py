@@ -5,7 +5,7 @@ Source of the rules: kube-scheduler 1.36, volumezone/volume_zone.go.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -17,7 +17,9 @@ from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, REGION, ZONE
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Mask
 from kubespread.scheduler.cluster.storage_index import WAIT_FOR_FIRST_CONSUMER, storage_class_name
-from kubespread.scheduler.plugin import SKIP, Code, Fixed, State, Status, Verdicts
+from kubespread.scheduler.plugin import SKIP, Code, Fixed, Plugin, State, Status, Verdicts
+from kubespread.scheduler.plugins.volumes.gaps import claim_gaps
+from kubespread.scheduler.specification import JUDGES, Specification
 
 NO_ZONE = Status(Code.UNRESOLVABLE, ("node(s) had no available volume zone",))
 _GENERAL = {BETA_ZONE: ZONE, BETA_REGION: REGION}
@@ -28,8 +30,14 @@ class _RejectedError(Exception):
     pass
 
 
-class VolumeZone:
+class VolumeZone(Plugin):
     name: ClassVar[str] = "VolumeZone"
+
+    def gaps(self, cluster: Cluster, pod: Pod) -> Iterator[str]:
+        return claim_gaps(cluster, pod)
+
+    def signature(self, pod: Pod) -> Hashable:
+        return None if pod.spec.volumes else ()
 
     def prepare(self, cluster: Cluster, pod: Pod) -> State | Status:
         if not cluster.has_claims:
@@ -101,3 +109,6 @@ class VolumeZoneState(Fixed):
         if key in _GENERAL:
             admitted |= ~own.present & self.cluster.nodes.label(_GENERAL[key]).one_of(values)
         return admitted
+
+
+SPECIFICATION = Specification(name=VolumeZone.name, points=JUDGES, make=lambda setting: VolumeZone())

@@ -1,0 +1,29 @@
+"""Taking times, and saying whether they meet their targets."""
+
+from __future__ import annotations
+
+import gc
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+
+PROGRAM = Path(sys.executable).parent / "kubespread"
+
+
+def seconds(work: Callable[[], object], runs: int = 1) -> float:
+    """The median of so many runs, not counting what earlier work leaves to be collected."""
+    gc.collect()
+    return median(_once(work) for _ in range(runs))
+
+
+def _once(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def against(measured: float, target: float, unit: str) -> str:
+    """The target of a measured value, and whether it is met."""
+    return f"target {target:g} {unit}: {'met' if measured <= target else 'MISSED'}"

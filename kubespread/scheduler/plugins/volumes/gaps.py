@@ -1,0 +1,55 @@
+"""What a snapshot lacks of storage, and a plugin that judges volumes could depend on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from kubespread.kube.api.core import Pod
+from kubespread.kube.api.storage import (
+    CSIDriver,
+    CSIStorageCapacity,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    StorageClass,
+)
+from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.cluster.storage_index import NO_PROVISIONER, claim_names, storage_class_name
+
+_NO_VOLUMES = "the pod's claims are judged as if there were no volumes"
+
+
+def claim_gaps(cluster: Cluster, pod: Pod) -> Iterator[str]:
+    """What every plugin that looks at the pod's claims depends on."""
+    names, objects = claim_names(pod), cluster.objects
+    if names and not objects.knows(PersistentVolumeClaim):
+        consequence = "zones, binding and limits of the pod's claims are not evaluated"
+        yield from objects.gap(PersistentVolumeClaim, consequence)
+        return
+    claims = [cluster.storage.claim(pod, name) for name in names]
+    if any(claim is not None and claim.spec.volume_name for claim in claims):
+        yield from objects.gap(PersistentVolume, _NO_VOLUMES)
+    is_replica = any(owner.controller and owner.kind == "StatefulSet" for owner in pod.metadata.owner_references)
+    # Without classes the claims that a StatefulSet would make are not made up.
+    if any(claim is not None and not claim.spec.volume_name for claim in claims) or (None in claims and is_replica):
+        yield from objects.gap(StorageClass, "whether and where the pod's claims can be bound is not known")
+
+
+def binding_gaps(cluster: Cluster, pod: Pod) -> Iterator[str]:
+    """What claims that are not bound yet depend on."""
+    claims = (cluster.storage.claim(pod, name) for name in claim_names(pod))
+    unbound = [claim for claim in claims if claim is not None and not claim.spec.volume_name]
+    if unbound:
+        yield from cluster.objects.gap(PersistentVolume, _NO_VOLUMES)
+    yield from _provisioning_gaps(cluster, unbound)
+
+
+def _provisioning_gaps(cluster: Cluster, unbound: Iterable[PersistentVolumeClaim]) -> Iterator[str]:
+    """Volumes that are made where the pod goes: does the driver tell how much room there is, and how much is it?"""
+    storage, objects = cluster.storage, cluster.objects
+    delayed = [claim for claim in unbound if storage.is_delayed(claim)]
+    provisioners = {storage.classes[storage_class_name(claim)].provisioner for claim in delayed} - {NO_PROVISIONER}
+    if not provisioners:
+        return
+    yield from objects.gap(CSIDriver, "storage capacity is not evaluated")
+    if any(driver.spec.storage_capacity and driver.metadata.name in provisioners for driver in objects.csi_drivers):
+        yield from objects.gap(CSIStorageCapacity, "every node counts as without storage capacity")

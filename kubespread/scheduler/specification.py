@@ -1,0 +1,144 @@
+"""What kube-scheduler knows of a plugin before it asks it anything: it stands beside the plugin.
+
+Source of the rules: kube-scheduler 1.36, apis/config/v1/default_plugins.go, framework/interface.go and the plugins' own
+interfaces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+
+from kubespread.kube.api.meta import KubeObject
+from kubespread.kube.validation.faults import FieldFault
+from kubespread.kube.versions import KubeVersion
+from kubespread.scheduler.plugin import Plugin
+
+PRE_FILTER, FILTER, POST_FILTER, PRE_SCORE, SCORE = "preFilter", "filter", "postFilter", "preScore", "score"
+RESERVE, PRE_BIND, BIND, PERMIT, PRE_ENQUEUE, QUEUE_SORT = (
+    "reserve", "preBind", "bind", "permit", "preEnqueue", "queueSort",
+)  # fmt: skip
+PLACEMENT_GENERATE, PLACEMENT_SCORE = "placementGenerate", "placementScore"
+JUDGES = frozenset({PRE_FILTER, FILTER})
+RANKS = frozenset({PRE_SCORE, SCORE})
+INTERFACES: Mapping[str, str] = {
+    PRE_FILTER: "PreFilterPlugin",
+    FILTER: "FilterPlugin",
+    POST_FILTER: "PostFilterPlugin",
+    RESERVE: "ReservePlugin",
+    PRE_SCORE: "PreScorePlugin",
+    SCORE: "ScorePlugin",
+    PRE_BIND: "PreBindPlugin",
+    BIND: "BindPlugin",
+    "postBind": "PostBindPlugin",
+    PERMIT: "PermitPlugin",
+    PRE_ENQUEUE: "PreEnqueuePlugin",
+    QUEUE_SORT: "QueueSortPlugin",
+    PLACEMENT_GENERATE: "PlacementGeneratePlugin",
+    PLACEMENT_SCORE: "PlacementScorePlugin",
+}
+"""The extension points in the order kube-scheduler builds them, with the names it gives them in errors."""
+
+
+class Args(KubeObject):
+    """The arguments of a plugin as a configuration writes them, defaults filled in; called after the plugin."""
+
+    ignored = frozenset({"apiVersion", "kind"})
+
+    @property
+    def durations(self) -> Mapping[str, str | None]:
+        """The fields that Go has to read as durations."""
+        return {}
+
+    def faults(self, path: str, version: KubeVersion) -> Iterator[FieldFault]:
+        """What kube-scheduler refuses when it checks the file; ``path`` is where the arguments stand in it."""
+        return iter(())
+
+    def building_faults(self, version: KubeVersion) -> Iterator[FieldFault]:
+        """What it refuses only when the plugin is built, without the path of the file."""
+        return iter(())
+
+
+A = TypeVar("A", bound=Args)
+
+
+def read_as(kind: type[A], args: Args | None) -> A:
+    """A plugin's arguments, the defaults where a profile gives none."""
+    if args is None:
+        return kind()
+    assert isinstance(args, kind)
+    return args
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """Where a plugin is to work."""
+
+    version: KubeVersion
+    points: frozenset[str]
+    """The extension points at which the profile runs it."""
+    given: Args | None = None
+    """What the profile gives it as arguments."""
+
+
+@dataclass(frozen=True, slots=True)
+class OlderReason:
+    """A reason that releases up to a minor gave in other words."""
+
+    reason: str
+    until: int
+    said: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Unprepared:
+    """kube-scheduler's errors where a profile switches off the extension point that leaves what a later one reads.
+
+    Empty where the later one works it out again.
+    """
+
+    filter: str = ""
+    """Filter without PreFilter, on every node but those that `rejects_before` rejects."""
+    rejects_before: frozenset[str] = frozenset()
+    """Reasons that Filter finds before it reads that state."""
+    score: str = ""
+    """Score without PreScore."""
+    score_without_pre_filter: str = ""
+    reserve: str = ""
+    """Reserve without PreFilter."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Specification:
+    """One in-tree plugin."""
+
+    name: str
+    points: frozenset[str]
+    """The extension points it extends."""
+    make: Callable[[Setting], Plugin] | None = None
+    """None for a plugin that neither filters nor scores: its name is known and nothing else."""
+    args: type[Args] | None = None
+    """None for a plugin whose arguments are accepted unread."""
+    weight: int = 0
+    """In the default profile; 0 where none is given, which counts as 1."""
+    weight_before_multi_point: int | None = None
+    """In configurations that list the defaults at every extension point, where it differs."""
+    is_default: bool = True
+    """False: off unless a profile enables it."""
+    since: int = 0
+    """The first minor that knows it."""
+    gate: str = ""
+    """The feature gate without which it is not in the default profile."""
+    scores_since: int = 0
+    """The first minor in which it scores, if it does."""
+    older_reasons: tuple[OlderReason, ...] = ()
+    """Of several for one reason the oldest comes last."""
+    unprepared: Unprepared = Unprepared()
+
+    def points_in(self, version: KubeVersion) -> frozenset[str]:
+        """The extension points it extends in a release."""
+        return self.points if version.since(self.scores_since) else self.points - {SCORE}
+
+    def weight_in(self, version: KubeVersion) -> int:
+        return self.weight if version.since(self.scores_since) else 0

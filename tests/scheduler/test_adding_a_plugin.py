@@ -1,0 +1,112 @@
+"""Adding a plugin is one folder and one line: this is the folder, and the registry gets the line for one test."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+import kubespread
+from kubespread.kube.api.core import Pod
+from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.cluster.labels import Counts, Mask
+from kubespread.scheduler.cluster.nodes import Nodes
+from kubespread.scheduler.plugin import Code, Extent, Fixed, Plugin, Status, Verdicts, default_normalize, highest_raw
+from kubespread.scheduler.plugins.registry import REGISTRY
+from kubespread.scheduler.profile import default_plugins
+from kubespread.scheduler.specification import FILTER, SCORE, OlderReason, Setting, Specification
+from tests.builders import node, pod
+from tests.scheduler.asking import ask, reasons, scores
+
+UNNAMED = Status(Code.UNSCHEDULABLE, ("node(s) had a short name",))
+
+
+@dataclass(frozen=True)
+class LongNames(Plugin):
+    """Wants nodes with names of some length, the longer the better."""
+
+    name: ClassVar[str] = "LongNames"
+
+    least: int = 3
+
+    def prepare(self, cluster: Cluster, pod: Pod) -> LongNamesState:
+        return LongNamesState(cluster.nodes, self.least)
+
+    def gaps(self, cluster: Cluster, pod: Pod) -> Iterator[str]:
+        yield "nicknames are not listed"
+
+
+@dataclass
+class LongNamesState(Fixed):
+    nodes: Nodes
+    least: int
+
+    def _lengths(self) -> Counts:
+        return np.array([len(name) for name in self.nodes.names], dtype=np.int64)
+
+    def filter(self) -> Verdicts:
+        return Verdicts.rejecting(self._lengths() < self.least, UNNAMED)
+
+    def score(self) -> Counts:
+        return self._lengths()
+
+    def extent(self, raw: Counts, feasible: Mask) -> Extent:
+        return highest_raw(raw, feasible)
+
+    def normalize(self, raw: Counts, extent: Extent) -> Counts:
+        return default_normalize(raw, extent)
+
+
+def long_names(setting: Setting) -> LongNames:
+    return LongNames(least=2 if setting.version.since(36) else 3)
+
+
+SPECIFICATION = Specification(
+    name=LongNames.name,
+    points=frozenset({FILTER, SCORE}),
+    make=long_names,
+    weight=5,
+    older_reasons=(OlderReason(UNNAMED.reasons[0], 35, ("node(s) were called too short",)),),
+)
+NODES = [node("a"), node("bb"), node("cccc")]
+
+
+@pytest.fixture(autouse=True)
+def one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(default_plugins, "REGISTRY", (*REGISTRY, SPECIFICATION))
+
+
+def test_it_filters_scores_normalizes_and_confesses() -> None:
+    report = ask(NODES, pod())
+    assert (report.feasible, reasons(report), scores(report, "LongNames"), report.gaps[-1]) == (
+        ("cccc", "bb"),
+        {"a": "node(s) had a short name"},
+        {"bb": 5 * 50, "cccc": 5 * 100},
+        "nicknames are not listed",
+    )
+
+
+def test_it_places() -> None:
+    report = kubespread.simulate(kubespread.Snapshot.from_objects(NODES), pod(), 3)
+    assert {placement.node for placement in report.placements} == {"cccc"}
+
+
+def test_it_follows_the_release() -> None:
+    report = kubespread.explain(
+        kubespread.Snapshot.from_objects(NODES), pod(), kubespread.Scheduler(kube_version="1.35")
+    )
+    assert reasons(report) == {"a": "node(s) were called too short", "bb": "node(s) were called too short"}
+
+
+def test_a_configuration_can_switch_it_off_and_weigh_it() -> None:
+    head = "{apiVersion: kubescheduler.config.k8s.io/v1, kind: KubeSchedulerConfiguration, profiles: [{plugins: "
+    off = ask(NODES, pod(), head + "{multiPoint: {disabled: [{name: LongNames}]}}}]}")
+    heavy = ask(NODES, pod(), head + "{score: {enabled: [{name: LongNames, weight: 9}]}}}]}")
+    assert (len(off.feasible), scores(off, "LongNames"), scores(heavy, "LongNames")) == (
+        3,
+        {},
+        {"bb": 9 * 50, "cccc": 9 * 100},
+    )
