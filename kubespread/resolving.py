@@ -9,8 +9,9 @@ from typing import Any
 
 from kubespread.candidate.autoscaling import autoscaling_notes
 from kubespread.candidate.candidate import Candidate, Surroundings
-from kubespread.candidate.companions import with_companions, with_given
-from kubespread.candidate.manifests import Manifest, from_manifest, manifest_of, read_manifest
+from kubespread.candidate.companions import with_companions, with_manifest_objects
+from kubespread.candidate.manifest_file import Manifest, manifest_of, read_manifest
+from kubespread.candidate.manifests import from_manifest
 from kubespread.candidate.replicas import others
 from kubespread.candidate.stored import from_cluster, is_reference
 from kubespread.deciding import Scheduler
@@ -72,33 +73,34 @@ def resolve(
     version = scheduler.release(origin.server_version)
     sources = [_source(pod) for pod in pods]
     manifests = [source for source in sources if isinstance(source, Manifest)]
-    snapshot, notes = with_given(snapshot, manifests, choosing.namespace or origin.namespace or DEFAULT_NAMESPACE)
+    snapshot, notes = with_manifest_objects(
+        snapshot, manifests, choosing.namespace or origin.namespace or DEFAULT_NAMESPACE
+    )
     surroundings = Surroundings(
         snapshot.objects, version, choosing.name, choosing.namespace, origin.namespace or DEFAULT_NAMESPACE,
         scheduler.admission_plugins(resource_quota=counts_quotas),
     )  # fmt: skip
 
     def candidate(source: _Source) -> Candidate:
-        found = (
-            from_manifest(source, surroundings)
-            if isinstance(source, Manifest)
-            else from_cluster(source, snapshot, surroundings)
-        )
-        scaled = autoscaling_notes(found.workload, snapshot.objects)
-        return replace(found, notes=(*notes, *found.notes, *scaled))
+        if isinstance(source, Manifest):
+            made = from_manifest(source, surroundings)
+        else:
+            made = from_cluster(source, snapshot, surroundings)
+        return replace(made, notes=(*notes, *made.notes, *autoscaling_notes(made.workload, snapshot.objects)))
 
     chosen = sources if choosing.one_only else _each(sources, choosing.name)
     candidates = _taken(chosen, candidate, on_refused)
-    profiles = [scheduler.profile_for(found.pod.spec.scheduler_name, version) for found in candidates]
-    pods_left, objects = as_counted(snapshot.pods, version), snapshot.objects
-    for found in candidates:
-        pods_left, objects = others(pods_left, found), with_companions(objects, found.companions)
+    profiles = [scheduler.profile_for(taken.pod.spec.scheduler_name, version) for taken in candidates]
+    pods_left = as_counted(snapshot.pods, version)
+    for taken in candidates:
+        pods_left = others(pods_left, taken)
+    companions = [companion for taken in candidates for companion in taken.companions]
     return Resolved(
         snapshot,
         version,
         candidates,
         profiles,
-        Cluster.of(snapshot.nodes, pods_left, objects),
+        Cluster.of(snapshot.nodes, pods_left, with_companions(snapshot.objects, companions)),
         tuple(_gaps(snapshot, scheduler)),
     )
 

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.admission.plugins import AdmissionPlugins
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Pod
+from kubespread.kube.api.meta import ApiObject
+from kubespread.kube.owners import WorkloadName
 from kubespread.kube.versions import LATEST, KubeVersion
-
-
-@dataclass(frozen=True, slots=True)
-class WorkloadName:
-    kind: str
-    namespace: str
-    name: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +18,7 @@ class Candidate:
     """A pod ready to be scheduled, and what its controller would have created beside it."""
 
     pod: Pod
-    companions: tuple[dict[str, Any], ...] = ()
+    companions: tuple[ApiObject, ...] = ()
     notes: tuple[str, ...] = ()
     admission: tuple[str, ...] = ()
     """What the cluster's admission plugins changed."""

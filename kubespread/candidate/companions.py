@@ -2,35 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
 import msgspec
 
-from kubespread.candidate.manifests import Manifest, handled_as
-from kubespread.errors import Fault, ManifestError, SnapshotError
-from kubespread.kube.admission.defaulting import default_storage_class
+from kubespread.candidate.manifest_file import Manifest
+from kubespread.errors import SnapshotError
+from kubespread.kube.admission.defaulting import default_claim, default_storage_class
 from kubespread.kube.admission.quota import with_usage
 from kubespread.kube.api.cluster_objects import FIELDS, ClusterObjects
 from kubespread.kube.api.decoding import DecodingError, normalized
+from kubespread.kube.api.kinds import NAMESPACED, POD_CREATORS, READ
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
-from kubespread.kube.api.workloads import WORKLOADS
-from kubespread.manifest.documents import KubernetesObject
-from kubespread.manifest.lines import FieldLines
-from kubespread.snapshot.snapshot import CLUSTER_SCOPED, READ_KINDS, Snapshot, SnapshotBuilder, TypedReader
+from kubespread.kube.owners import SELECTING_CONTROLLERS
+from kubespread.snapshot.snapshot import Snapshot, SnapshotBuilder, TypedReader
 
 T = TypeVar("T", bound=ApiObject)
 
-_WORKLOADS: tuple[type[ApiObject], ...] = tuple(cls for cls in WORKLOADS.values() if issubclass(cls, ApiObject))
+_WORKLOADS = tuple(row.cls for row in POD_CREATORS.values())
 # Kubernetes' controllers have written to these: what the cluster has of them is further than what a manifest says.
-_KEPT: tuple[type[ApiObject], ...] = (PersistentVolume, PersistentVolumeClaim, *_WORKLOADS)
-# These only say what others are; the rest of the workloads in a manifest are candidates and nothing else.
-_SELECTING = ("ReplicaSet", "StatefulSet", "ReplicationController")
+_STAY: tuple[type[ApiObject], ...] = (PersistentVolume, PersistentVolumeClaim, *_WORKLOADS)
 
 
-def with_given(snapshot: Snapshot, manifests: Iterable[Manifest], namespace: str) -> tuple[Snapshot, tuple[str, ...]]:
+def with_manifest_objects(
+    snapshot: Snapshot, manifests: Iterable[Manifest], namespace: str
+) -> tuple[Snapshot, tuple[str, ...]]:
     """The cluster with all that scheduling reads of the manifests beside pods and workloads, and notes on it.
 
     Quotas say what is used, the new ones too. ``namespace`` is that of objects that name none. Raises ManifestError for
@@ -39,12 +38,12 @@ def with_given(snapshot: Snapshot, manifests: Iterable[Manifest], namespace: str
     notes: list[str] = []
     for manifest in manifests:
         notes += manifest.notes
-        given = _typed(manifest, namespace)
-        snapshot = _applied(snapshot, given) if given else snapshot
+        brought = _typed(manifest, namespace)
+        snapshot = _applied(snapshot, brought) if brought else snapshot
         names: dict[str, list[str]] = {}
-        for found in given:
-            if not isinstance(found, _WORKLOADS):
-                names.setdefault(type(found).__name__, []).append(found.metadata.name)
+        for obj in brought:
+            if not isinstance(obj, _WORKLOADS):
+                names.setdefault(type(obj).__name__, []).append(obj.metadata.name)
         if names:
             listed = ", ".join(f"{kind} {', '.join(of_kind)}" for kind, of_kind in names.items())
             notes.append(f"taken to be in the cluster, since {manifest.file} brings it: {listed}")
@@ -55,46 +54,44 @@ def with_given(snapshot: Snapshot, manifests: Iterable[Manifest], namespace: str
 
 def _typed(manifest: Manifest, namespace: str) -> list[ApiObject]:
     reader, typed = TypedReader(), []
-    for item in manifest.found:
-        cls = READ_KINDS.get((item.api_version, item.kind))
-        if cls is None or (item.kind in WORKLOADS and item.kind not in _SELECTING):
+    for item in manifest.items:
+        version_and_kind = item.api_version, item.kind
+        cls = READ.get(version_and_kind)
+        is_workload = cls is not None and issubclass(cls, _WORKLOADS)
+        # Some only say what others are; the rest of the workloads in a manifest are candidates and nothing else.
+        if cls is None or (is_workload and version_and_kind not in SELECTING_CONTROLLERS):
             continue
         try:
-            found = reader.read_plain(normalized(item.data, cls))
+            obj = reader.read_plain(normalized(item.data, cls))
         except DecodingError as error:
-            if item.kind in WORKLOADS:
+            if is_workload:
                 continue  # Said where it is asked about.
-            raise ManifestError(manifest.file, [_fault(manifest, item, error)]) from error
-        if found is not None and found.metadata.name:
-            if not isinstance(found, CLUSTER_SCOPED):
-                found.metadata.namespace = found.metadata.namespace or namespace
-            typed.append(found)
+            raise manifest.place(item).undecodable(error) from error
+        if obj is not None and obj.metadata.name:
+            if isinstance(obj, NAMESPACED):
+                obj.metadata.namespace = obj.metadata.namespace or namespace
+            typed.append(obj)
     return typed
 
 
 def _check_amounts(objects: ClusterObjects) -> None:
-    for found in (*objects.limit_ranges, *objects.resource_quotas, *objects.runtime_classes):
+    for obj in (*objects.limit_ranges, *objects.resource_quotas, *objects.runtime_classes):
         try:
-            normalized(msgspec.to_builtins(found), type(found))
+            normalized(msgspec.to_builtins(obj), type(obj))
         except DecodingError as error:
-            name = "/".join(filter(None, (found.metadata.namespace, found.metadata.name)))
-            raise SnapshotError(f"{type(found).__name__} {name}: {error.path}: {error}") from error
+            name = "/".join(filter(None, _key(obj)))
+            raise SnapshotError(f"{type(obj).__name__} {name}: {error.path}: {error}") from error
 
 
-def _fault(manifest: Manifest, item: KubernetesObject, error: DecodingError) -> Fault:
-    line = FieldLines(manifest.text).line(item.document, item.field(error.path)) if manifest.text is not None else None
-    return Fault(f"{handled_as(item)}{error}", item.field(error.path), line)
-
-
-def _applied(snapshot: Snapshot, given: Sequence[ApiObject]) -> Snapshot:
+def _applied(snapshot: Snapshot, brought: Sequence[ApiObject]) -> Snapshot:
     builder = SnapshotBuilder()
-    for found in given:
-        builder.add(found)
+    for obj in brought:
+        builder.add(obj)
     added, known = builder.build(), snapshot.objects
     fields: dict[str, Any] = {
-        name: _over(getattr(known, name), getattr(added.objects, name)) for _, name in FIELDS.values()
+        field: _over(getattr(known, field), getattr(added.objects, field)) for field in FIELDS.values()
     }
-    unknown = {type(found).__name__ for found in given if not known.knows(type(found))}
+    unknown = {type(obj).__name__ for obj in brought if not known.knows(type(obj))}
     objects = replace(known, **fields, partly_known=known.partly_known | unknown)
     before = {id(claim) for claim in known.persistent_volume_claims}
     for claim in objects.persistent_volume_claims:
@@ -103,41 +100,55 @@ def _applied(snapshot: Snapshot, given: Sequence[ApiObject]) -> Snapshot:
     return replace(snapshot, nodes=_over(snapshot.nodes, added.nodes), objects=objects)
 
 
-def _over(known: tuple[T, ...], given: tuple[T, ...]) -> tuple[T, ...]:
-    """As if ``given`` were applied: what is there already keeps its status, or stays as it is."""
-    if not given:
+def _over(known: tuple[T, ...], added: tuple[T, ...]) -> tuple[T, ...]:
+    """As if ``added`` were applied: what is there already keeps its status, or stays as it is."""
+    if not added:
         return known
-    by_name = {(found.metadata.namespace, found.metadata.name): found for found in known}
-    for found in given:
-        key = (found.metadata.namespace, found.metadata.name)
-        there = by_name.get(key)
-        if there is not None:
-            if isinstance(found, _KEPT):
+    by_name = {_key(obj): obj for obj in known}
+    for obj in added:
+        stored = by_name.get(_key(obj))
+        if stored is not None:
+            if isinstance(obj, _STAY):
                 continue
-            if hasattr(there, "status"):
-                found.status = there.status  # type: ignore[attr-defined]  # of the kinds that have one
-        by_name[key] = found
+            if hasattr(stored, "status"):
+                obj.status = stored.status  # type: ignore[attr-defined]  # of the kinds that have one
+        by_name[_key(obj)] = obj
     return tuple(by_name.values())
 
 
-def with_companions(objects: ClusterObjects, companions: Iterable[Mapping[str, Any]]) -> ClusterObjects:
-    """The cluster's objects, with what the candidate's own controller adds first: it is the newer of two alike."""
-    added = Snapshot.from_objects(companions).objects
-    return replace(
-        objects,
-        persistent_volume_claims=(*objects.persistent_volume_claims, *_claims_to_come(objects, added)),
-        replication_controllers=(*added.replication_controllers, *objects.replication_controllers),
-        replica_sets=(*added.replica_sets, *objects.replica_sets),
-        stateful_sets=(*added.stateful_sets, *objects.stateful_sets),
-    )
+def with_companions(objects: ClusterObjects, companions: Sequence[ApiObject]) -> ClusterObjects:
+    """The cluster's objects, with what the candidates' own controllers add: of several alike the last is the newest."""
+    claims = [obj for obj in companions if isinstance(obj, PersistentVolumeClaim)]
+    fields: dict[str, Any] = {
+        field: _newest([obj for obj in companions if FIELDS[type(obj)] == field], getattr(objects, field))
+        for field in SELECTING_CONTROLLERS.values()
+    }
+    known = objects.persistent_volume_claims
+    return replace(objects, **fields, persistent_volume_claims=(*known, *_claims_to_come(objects, claims)))
 
 
-def _claims_to_come(objects: ClusterObjects, added: ClusterObjects) -> Iterable[PersistentVolumeClaim]:
+def _newest(added: Sequence[ApiObject], known: Sequence[ApiObject]) -> tuple[ApiObject, ...]:
+    by_name: dict[tuple[str, str], ApiObject] = {}
+    for obj in (*reversed(added), *known):
+        by_name.setdefault(_key(obj), obj)
+    return tuple(by_name.values())
+
+
+def _claims_to_come(
+    objects: ClusterObjects, claims: Iterable[PersistentVolumeClaim]
+) -> Iterator[PersistentVolumeClaim]:
     """Claims a StatefulSet would make for its new pod; nothing to go by where its StorageClass was not listed."""
-    known = {(claim.metadata.namespace, claim.metadata.name) for claim in objects.persistent_volume_claims}
-    classes = {found.metadata.name for found in objects.storage_classes}
-    for claim in added.persistent_volume_claims:
-        if (claim.metadata.namespace, claim.metadata.name) not in known:
-            default_storage_class(claim, objects.storage_classes)
-            if objects.knows(StorageClass) or claim.spec.storage_class_name in classes:
-                yield claim
+    known = set(map(_key, objects.persistent_volume_claims))
+    classes = {storage_class.metadata.name for storage_class in objects.storage_classes}
+    for claim in claims:
+        if _key(claim) in known:
+            continue
+        default_claim(claim)
+        default_storage_class(claim, objects.storage_classes)
+        if objects.knows(StorageClass) or claim.spec.storage_class_name in classes:
+            known.add(_key(claim))
+            yield claim
+
+
+def _key(obj: ApiObject) -> tuple[str, str]:
+    return obj.metadata.namespace, obj.metadata.name

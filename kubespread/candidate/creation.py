@@ -6,11 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from kubespread.candidate.candidate import Candidate
-from kubespread.candidate.replicas import controller, present_replicas
+from kubespread.candidate.replicas import present_replicas
 from kubespread.kube.admission.quota import allowance, charged
 from kubespread.kube.api.cluster_objects import ResourceQuota
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import ReplicaSet
+from kubespread.kube.owners import controller_of
 
 Quotas = Sequence[ResourceQuota]
 
@@ -45,7 +46,7 @@ def creation(candidate: Candidate, quotas: Quotas, wanted: int | None, present: 
 
 
 def _adopted(present: Iterable[Pod]) -> Iterator[str]:
-    if names := sorted(pod.metadata.name for pod in present if controller(pod) is None):
+    if names := sorted(pod.metadata.name for pod in present if controller_of(pod) is None):
         yield f"its controller adopts pods that match its selector and have no controller: {', '.join(names)}"
 
 

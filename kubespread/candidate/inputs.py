@@ -16,10 +16,9 @@ from kubespread.manifest.reading import STDIN
 def check_inputs(
     manifests: Sequence[str], scheduler_config: str | None, kube_version: str | None, feature_gates: str | None
 ) -> None:
-    """Find files that are missing, and releases and feature gates that do not exist. Raises ManifestError and
-    UsageError.
+    """Find files that are missing, and releases and feature gates that do not exist.
 
-    Nothing is opened: a pipe can be read only once.
+    Nothing is opened: a pipe can be read only once. Raises ManifestError and UsageError.
     """
     if kube_version is not None:
         KubeVersion.parse(kube_version).with_gates(feature_gates or "")

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from kubespread.errors import UsageError
 from kubespread.kube.api.core import Pod
+from kubespread.kube.well_known import ENDED_PHASES
 
 
-def scheduled_again(pod: Pod) -> list[str]:
-    """Take the stored ``pod`` off its node, and say so. Raises UsageError for one that has ended."""
+def scheduled_again(pod: Pod) -> tuple[Pod, tuple[str, ...]]:
+    """The stored ``pod`` taken off its node, and what to say of that. Raises UsageError for one that has ended."""
     name = f"pod {pod.metadata.namespace}/{pod.metadata.name}"
-    if pod.status.phase in ("Succeeded", "Failed"):
+    if pod.status.phase in ENDED_PHASES:
         raise UsageError(f"{name} has ended ({pod.status.phase}): it is not scheduled again")
-    said = []
+    notes = []
     if pod.metadata.deletion_timestamp is not None:
-        said.append(f"{name} is being deleted; kube-scheduler would not place it")
+        notes.append(f"{name} is being deleted; kube-scheduler would not place it")
     if pod.spec.node_name:
-        said.append(
+        notes.append(
             f"{name} runs on {pod.spec.node_name}; it is asked about as if it were scheduled again, without itself"
         )
-        pod.spec.node_name = ""
-    return said
+        pod = replace(pod, spec=replace(pod.spec, node_name=""))
+    return pod, tuple(notes)

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any
 
 import msgspec
 
-from kubespread.candidate.candidate import Candidate, WorkloadName
-from kubespread.candidate.stored import newest_replica_set
+from kubespread.candidate.candidate import Candidate
+from kubespread.controllers.deployment import TEMPLATE_HASH, newest_replica_set
 from kubespread.kube.admission.defaulting import default_pod
-from kubespread.kube.api.cluster_objects import FIELDS
 from kubespread.kube.api.core import Pod, PodTemplateSpec
+from kubespread.kube.api.kinds import POD_CREATORS
+from kubespread.kube.api.workloads import LabelSelectingWorkload, ReplicationController
+from kubespread.kube.owners import WorkloadName
 from kubespread.snapshot.snapshot import Snapshot
 
-_TEMPLATE_HASH = "pod-template-hash"
 # The template of any other kind cannot change, or is changed by the API server itself.
-_ROLLED_OUT = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "ReplicationController")
+_ROLLED_OUT = (LabelSelectingWorkload, ReplicationController)
 
 
 def runs_another_template(candidate: Candidate, snapshot: Snapshot) -> bool:
@@ -27,23 +29,22 @@ def runs_another_template(candidate: Candidate, snapshot: Snapshot) -> bool:
 
 
 def _running_template(workload: WorkloadName, snapshot: Snapshot) -> PodTemplateSpec | None:
-    if workload.kind not in _ROLLED_OUT:
+    row = POD_CREATORS.get(workload.kind)
+    if row is None or not issubclass(row.cls, _ROLLED_OUT):
         return None
-    field = next(name for (_, kind), (_, name) in FIELDS.items() if kind == workload.kind)
-    for found in getattr(snapshot.objects, field):
-        if (found.metadata.namespace, found.metadata.name) == (workload.namespace, workload.name):
-            template: PodTemplateSpec | None = found.spec.template
-            return template
+    for running in getattr(snapshot.objects, row.field):
+        if (running.metadata.namespace, running.metadata.name) == (workload.namespace, workload.name):
+            return row.pod_template(running)
     if workload.kind == "Deployment":
         newest = newest_replica_set(workload, snapshot.objects.replica_sets)
         return newest.spec.template if newest is not None else None
     return None
 
 
-def _scheduled_as(template: Pod | PodTemplateSpec) -> Any:
+def _scheduled_as(template: PodTemplateSpec) -> Any:
     """All that scheduling reads of a template, as the API server would store it."""
-    pod = msgspec.json.decode(msgspec.json.encode(template), type=Pod)
+    pod = deepcopy(Pod(metadata=template.metadata, spec=template.spec))
     default_pod(pod)
     pod.spec.forget_unread_volumes()
-    labels = {key: value for key, value in pod.metadata.labels.items() if key != _TEMPLATE_HASH}
+    labels = {key: value for key, value in pod.metadata.labels.items() if key != TEMPLATE_HASH}
     return labels, msgspec.to_builtins(pod.spec)

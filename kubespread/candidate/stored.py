@@ -1,61 +1,38 @@
-"""The pod that is in the cluster already, or that a workload in the cluster would make next: ``pod/web-0``,
-``deploy/web``.
-"""
+"""The pod that is in the cluster already (``pod/web-0``), or that a workload there would make next (``deploy/web``)."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from copy import deepcopy
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import msgspec
 
-from kubespread.candidate.candidate import Candidate, Surroundings, WorkloadName
-from kubespread.candidate.manifests import from_object
+from kubespread.candidate.admitting import candidate_from_creator, creator_of
+from kubespread.candidate.candidate import Candidate, Surroundings
+from kubespread.candidate.manifest_file import OBJECT_NAME, Place
 from kubespread.candidate.rescheduling import scheduled_again
+from kubespread.controllers.deployment import current_replica_set
+from kubespread.controllers.statefulset import from_free_ordinal
 from kubespread.errors import SnapshotError, UsageError
 from kubespread.kube.admission.gated_fields import drop_fields
-from kubespread.kube.api.annotations import REVISION
 from kubespread.kube.api.core import Pod
+from kubespread.kube.api.decoding import DecodingError, normalized
+from kubespread.kube.api.kinds import KEPT, POD_CREATORS, Kind
 from kubespread.kube.api.meta import ApiObject
-from kubespread.kube.api.workloads import Deployment, ReplicaSet
+from kubespread.kube.api.workloads import Deployment, ReplicaSet, StatefulSet
+from kubespread.kube.owners import WorkloadName
+from kubespread.manifest.documents import KubernetesObject
 from kubespread.snapshot.snapshot import Snapshot
 
 T = TypeVar("T", bound=ApiObject)
 
 _REFERENCE = re.compile(r"(?P<kind>[A-Za-z]+)(?:\.[a-z0-9.]+)?/(?P<name>[a-z0-9][a-z0-9.-]*)")
-_REVISION = re.compile(r"[0-9]{1,18}")
-_TEMPLATE_HASH = "pod-template-hash"
-
-
-@dataclass(frozen=True, slots=True)
-class _Kind:
-    """One kind that can be asked for: its API group's resource, as kubectl writes it, and where a snapshot keeps it."""
-
-    kind: str
-    api_version: str
-    short: str
-    field: str
-
-    @property
-    def resource(self) -> str:
-        group = self.api_version.rpartition("/")[0]
-        return f"{self.kind.lower()}s.{group}" if group else f"{self.kind.lower()}s"
-
-
-_KINDS = (
-    _Kind("Pod", "v1", "po", ""),
-    _Kind("Deployment", "apps/v1", "deploy", "deployments"),
-    _Kind("ReplicaSet", "apps/v1", "rs", "replica_sets"),
-    _Kind("StatefulSet", "apps/v1", "sts", "stateful_sets"),
-    _Kind("DaemonSet", "apps/v1", "ds", "daemon_sets"),
-    _Kind("ReplicationController", "v1", "rc", "replication_controllers"),
-    _Kind("Job", "batch/v1", "job", "jobs"),
-    _Kind("CronJob", "batch/v1", "cj", "cron_jobs"),
-)
-_BY_ALIAS: Mapping[str, _Kind] = {
-    alias: kind for kind in _KINDS for alias in (kind.short, kind.kind.lower(), f"{kind.kind.lower()}s")
+_REFERABLE = tuple(row for row in POD_CREATORS.values() if row.short)
+_BY_ALIAS: Mapping[str, Kind] = {
+    alias: row for row in _REFERABLE for alias in (row.short, row.kind.lower(), row.plural)
 }
 
 
@@ -67,7 +44,7 @@ def is_reference(text: str) -> bool:
 
 def reference_kinds() -> str:
     """The kinds of `is_reference`, as short as kubectl takes them."""
-    return ", ".join(kind.short for kind in _KINDS)
+    return ", ".join(kind.short for kind in _REFERABLE)
 
 
 def from_cluster(reference: str, snapshot: Snapshot, surroundings: Surroundings) -> Candidate:
@@ -83,18 +60,15 @@ def from_cluster(reference: str, snapshot: Snapshot, surroundings: Surroundings)
         return _from_pod(_find(snapshot.pods, kind, namespace, name), surroundings)
     if unread := snapshot.origin.unread.get(kind.kind):
         raise SnapshotError(f'{kind.resource} "{name}" cannot be looked up: {unread}')
-    found = _find(getattr(snapshot.objects, kind.field), kind, namespace, name)
+    workload: Any = _find(getattr(snapshot.objects, kind.field), kind, namespace, name)
     notes: tuple[str, ...] = ()
-    asked, replicas = WorkloadName(kind.kind, namespace, name), getattr(found.spec, "replicas", None)
-    if isinstance(found, Deployment):
-        current = _current_replica_set(found, snapshot.objects.replica_sets)
+    asked, replicas = WorkloadName(kind.kind, namespace, name), getattr(workload.spec, "replicas", None)
+    if isinstance(workload, Deployment):
+        current = current_replica_set(workload, snapshot.objects.replica_sets)
         if current is not None:
-            kind, found = _BY_ALIAS["rs"], current
+            kind, workload = KEPT[ReplicaSet], current
             notes = (f"deployment {name}: as another pod of its ReplicaSet {current.metadata.name}",)
-    data = {"apiVersion": kind.api_version, "kind": kind.kind, **msgspec.to_builtins(found)}
-    if kind.kind == "StatefulSet":
-        data["spec"] = _with_free_ordinal(data["spec"], name, namespace, snapshot.pods)
-    made = from_object(data, replace(surroundings, name=None, namespace=None))
+    made = _from_workload(workload, kind, snapshot, surroundings)
     return replace(
         made,
         notes=(*notes, *made.notes),
@@ -104,65 +78,35 @@ def from_cluster(reference: str, snapshot: Snapshot, surroundings: Surroundings)
     )
 
 
-def _find(among: Sequence[T], kind: _Kind, namespace: str, name: str) -> T:
-    for found in among:
-        if found.metadata.name == name and found.metadata.namespace == namespace:
-            return found
-    elsewhere = sorted(found.metadata.namespace for found in among if found.metadata.name == name)
-    hint = (
-        f"; there is one in namespace {', '.join(elsewhere)}"
-        if elsewhere
-        else ""
-        if among
-        else f"; no {kind.kind} was read at all"
-    )
+def _from_workload(workload: ApiObject, kind: Kind, snapshot: Snapshot, surroundings: Surroundings) -> Candidate:
+    # Its parts are shared with other objects, and its template is to be defaulted.
+    creator = deepcopy(workload)
+    place = Place(OBJECT_NAME, KubernetesObject({"apiVersion": kind.api_version, "kind": kind.kind}))
+    plain = msgspec.to_builtins(creator)
+    try:
+        # Amounts were not looked at when it was read.
+        normalized(plain, kind.cls)
+    except DecodingError as error:
+        raise place.undecodable(error) from error
+    if isinstance(creator, StatefulSet):
+        creator = from_free_ordinal(creator, snapshot.pods)
+    return candidate_from_creator(place, creator_of(place, kind, creator, plain), kind.template_path, surroundings)
+
+
+def _find(among: Sequence[T], kind: Kind, namespace: str, name: str) -> T:
+    for obj in among:
+        if obj.metadata.name == name and obj.metadata.namespace == namespace:
+            return obj
+    hint = ""
+    if elsewhere := sorted(obj.metadata.namespace for obj in among if obj.metadata.name == name):
+        hint = f"; there is one in namespace {', '.join(elsewhere)}"
+    elif not among:
+        hint = f"; no {kind.kind} was read at all"
     raise UsageError(f'{kind.resource} "{name}" not found in namespace {namespace}{hint}')
 
 
-def _from_pod(found: Pod, surroundings: Surroundings) -> Candidate:
-    # Its parts are shared with other pods, so what follows works on a copy.
-    pod = msgspec.json.decode(msgspec.json.encode(found), type=Pod)
-    return Candidate(pod, notes=(*scheduled_again(pod), *drop_fields(pod, surroundings.version)), is_stored=True)
-
-
-def _current_replica_set(deployment: Deployment, replica_sets: Sequence[ReplicaSet]) -> ReplicaSet | None:
-    """The ReplicaSet of the deployment's newest revision, if it has the deployment's template: its hash is the real
-    one.
-    """
-    named = WorkloadName("Deployment", deployment.metadata.namespace, deployment.metadata.name)
-    newest = newest_replica_set(named, replica_sets)
-    return newest if newest is not None and _template(newest) == _template(deployment) else None
-
-
-def newest_replica_set(deployment: WorkloadName, replica_sets: Sequence[ReplicaSet]) -> ReplicaSet | None:
-    """The ReplicaSet of the deployment's newest revision."""
-    owned = [
-        found
-        for found in replica_sets
-        if found.metadata.namespace == deployment.namespace
-        and any(
-            (owner.kind, owner.name) == (deployment.kind, deployment.name) for owner in found.metadata.owner_references
-        )
-    ]
-    return max(owned, key=_revision, default=None)
-
-
-def _revision(replica_set: ReplicaSet) -> int:
-    revision = replica_set.metadata.annotations.get(REVISION, "")
-    return int(revision) if _REVISION.fullmatch(revision) else 0
-
-
-def _template(workload: Deployment | ReplicaSet) -> Any:
-    plain = msgspec.to_builtins(workload.spec.template)
-    if plain is not None:
-        plain["metadata"].get("labels", {}).pop(_TEMPLATE_HASH, None)
-    return plain
-
-
-def _with_free_ordinal(spec: dict[str, Any], name: str, namespace: str, pods: Sequence[Pod]) -> dict[str, Any]:
-    """The spec, its first ordinal the lowest that no pod has yet."""
-    taken = {pod.metadata.name for pod in pods if pod.metadata.namespace == namespace}
-    ordinal = spec.get("ordinals", {}).get("start", 0)
-    while f"{name}-{ordinal}" in taken:
-        ordinal += 1
-    return {**spec, "ordinals": {"start": ordinal}}
+def _from_pod(stored: Pod, surroundings: Surroundings) -> Candidate:
+    pod, notes = scheduled_again(stored)
+    # Its parts are shared with other pods.
+    pod = deepcopy(pod)
+    return Candidate(pod, notes=(*notes, *drop_fields(pod, surroundings.version)), is_stored=True)

@@ -145,16 +145,16 @@ class _Stage:
 
 def _stage(name: str, minor: int) -> _Stage | None:
     """The last entry of a gate's history up to ``minor``; None when the release does not have it yet."""
-    found = None
+    stage = None
     for entry in _ENTRY.finditer(_HISTORIES.get(name, "")):
         if int(entry["minor"]) > minor:
             break
         kind = entry["stage"]
         if kind == "x":
-            found = _Stage(found is not None and found.default, removed=True)
+            stage = _Stage(stage is not None and stage.default, removed=True)
         else:
-            found = _Stage(kind[0] == "+", locked=kind.endswith("L"))
-    return found
+            stage = _Stage(kind[0] == "+", locked=kind.endswith("L"))
+    return stage
 
 
 def default(name: str, minor: int) -> bool:
@@ -170,18 +170,18 @@ def exists(name: str, minor: int) -> bool:
 
 def parse(text: str, minor: int) -> dict[str, bool]:
     """``Name=true,Other=false`` as a component's --feature-gates takes it, in its words. Raises UsageError."""
-    found: dict[str, bool] = {}
+    values: dict[str, bool] = {}
     for pair in filter(None, (part.strip() for part in text.split(","))):
-        name, separator, given = (part.strip() for part in pair.partition("="))
+        name, separator, setting = (part.strip() for part in pair.partition("="))
         if not separator:
             raise UsageError(f"missing bool value for {name}")
-        if given not in _TRUE | _FALSE:
+        if setting not in _TRUE | _FALSE:
             raise UsageError(
-                f'invalid value of {name}={given}, err: strconv.ParseBool: parsing "{given}": invalid syntax'
+                f'invalid value of {name}={setting}, err: strconv.ParseBool: parsing "{setting}": invalid syntax'
             )
         if name in UNRELATED_GATES:
             continue
-        stage, value = _stage(name, minor), given in _TRUE
+        stage, value = _stage(name, minor), setting in _TRUE
         if stage is None or stage.removed:
             raise UsageError(f"unrecognized feature gate: {name}")
         if stage.locked and value != stage.default:
@@ -189,16 +189,16 @@ def parse(text: str, minor: int) -> dict[str, bool]:
                 f"cannot set feature gate {name} to {compact_json(value)}, feature is locked to "
                 f"{compact_json(stage.default)}"
             )
-        found[name] = value
-    if problems := list(_unmet(found, minor)):
+        values[name] = value
+    if problems := list(_unmet(values, minor)):
         raise UsageError(aggregate(problems))
-    return found
+    return values
 
 
-def _unmet(given: Mapping[str, bool], minor: int) -> Iterator[str]:
+def _unmet(values: Mapping[str, bool], minor: int) -> Iterator[str]:
     """Gates that are on while what they depend on is off; the components say so in no particular order."""
     for gate, needed in _DEPENDENCIES.items() if minor >= _DEPENDENCIES_SINCE else ():
-        if given.get(gate, default(gate, minor)):
-            off = [other for other in needed if not given.get(other, default(other, minor))]
+        if values.get(gate, default(gate, minor)):
+            off = [other for other in needed if not values.get(other, default(other, minor))]
             if off:
                 yield f"{gate} is enabled, but depends on features that are disabled: [{' '.join(off)}]"

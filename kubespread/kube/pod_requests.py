@@ -89,12 +89,12 @@ def _aggregate(pod: Pod, containers: Sequence[Amounts], init_containers: Sequenc
 def _pod_level_requests(pod: Pod, *, use_status: bool) -> Amounts:
     """Pod-level requests replace the containers' sum for their resource, even when they are lower."""
     assert pod.spec.resources is not None
-    given = {name: q for name, q in amounts(pod.spec.resources.requests).items() if is_pod_level_resource(name)}
+    requested = {name: q for name, q in amounts(pod.spec.resources.requests).items() if is_pod_level_resource(name)}
     if not (use_status and pod.status.resources is not None):
-        return given
+        return requested
     granted = [amounts(pod.status.resources.requests), amounts(pod.status.allocated_resources)]
-    effective = _max(granted if _resize_infeasible(pod) else [given, *granted])
-    return {name: effective.get(name, ZERO) for name in given}
+    effective = _max(granted if _resize_infeasible(pod) else [requested, *granted])
+    return {name: effective.get(name, ZERO) for name in requested}
 
 
 def _resize_infeasible(pod: Pod) -> bool:

@@ -95,15 +95,15 @@ class Quantity:
 ZERO = Quantity(0)
 
 
-def parse(given: QuantityText | None) -> Quantity:
-    """The quantity ``given`` stands for; null is an explicit zero. Raises QuantityError."""
-    if given is None:
+def parse(text: QuantityText | None) -> Quantity:
+    """The quantity that ``text``, or a number, stands for; null is an explicit zero. Raises QuantityError."""
+    if text is None:
         return ZERO
-    if isinstance(given, bool):
+    if isinstance(text, bool):
         raise QuantityError(BAD_FORMAT)
-    if isinstance(given, int) and given.bit_length() > _MAX_BITS:
+    if isinstance(text, int) and text.bit_length() > _MAX_BITS:
         raise QuantityError(OUT_OF_RANGE)
-    return _parse(given.strip() if isinstance(given, str) else repr(given))
+    return _parse(text.strip() if isinstance(text, str) else repr(text))
 
 
 @lru_cache(maxsize=65536)
@@ -159,9 +159,7 @@ def _keeps_text(num: str, den: str, fmt: Format, scale: int) -> bool:
 
 
 def _common(one: Quantity, other: Quantity) -> int | None:
-    """The scale of a sum: the finer of two in short form, none where an int64 of that scale cannot hold them or their
-    sum.
-    """
+    """The scale of a sum: the finer of two in short form, none where its int64 cannot hold them or the sum."""
     if one.scale is None or other.scale is None:
         return None
     scale = min(one.scale, other.scale)

@@ -39,32 +39,32 @@ class Requirement:
     def faults(self, prefix: str = "", *, absent_values: str = "null") -> list[str]:
         """Everything that makes the requirement unparsable, in the scheduler's words, paths below ``prefix``."""
         printed = compact_json(self.values) if self.values else absent_values
-        found = []
-        if messages := label_key_faults(self.key):
-            found.append(f"{prefix}key: Invalid value: {quote(self.key)}: {'; '.join(messages)}")
+        messages = []
+        if wrong := label_key_faults(self.key):
+            messages.append(f"{prefix}key: Invalid value: {quote(self.key)}: {'; '.join(wrong)}")
         if self.operator in ("In", "NotIn") and not self.values:
-            found.append(
+            messages.append(
                 f"{prefix}values: Invalid value: {printed}: for 'in', 'notin' operators, values set can't be empty"
             )
         if self.operator in ("Exists", "DoesNotExist") and self.values:
-            found.append(
+            messages.append(
                 f"{prefix}values: Invalid value: {printed}: values set must be empty for exists and does not exist"
             )
         if self.operator in ("Gt", "Lt"):
             if len(self.values) != 1:
-                found.append(
+                messages.append(
                     f"{prefix}values: Invalid value: {printed}: for 'Gt', 'Lt' operators, exactly one value is required"
                 )
             for position, value in enumerate(self.values):
                 if parse_int64(value) is None:
                     reason = "for 'Gt', 'Lt' operators, the value must be an integer"
-                    found.append(f"{prefix}values[{position}]: Invalid value: {quote(value)}: {reason}")
+                    messages.append(f"{prefix}values[{position}]: Invalid value: {quote(value)}: {reason}")
         for position, value in enumerate(self.values):
-            if messages := label_value_faults(value):
-                found.append(
-                    f"{prefix}values[{position}][{self.key}]: Invalid value: {quote(value)}: {'; '.join(messages)}"
+            if wrong := label_value_faults(value):
+                messages.append(
+                    f"{prefix}values[{position}][{self.key}]: Invalid value: {quote(value)}: {'; '.join(wrong)}"
                 )
-        return found
+        return messages
 
 
 def parse_int64(text: str) -> int | None:
@@ -130,9 +130,7 @@ def from_map(labels: Mapping[str, str]) -> Selector:
 
 
 def from_label_selector(selector: LabelSelector | None) -> Selector:
-    """An absent selector matches nothing, an empty one everything. Raises SelectorError at the first
-    malformed entry.
-    """
+    """An absent selector matches nothing, an empty one everything. Raises SelectorError at the first fault."""
     if selector is None:
         return NOTHING
     requirements = list(from_map(selector.match_labels).requirements)

@@ -45,9 +45,7 @@ def untolerated(
 
 
 def comparable(value: str) -> int | None:
-    """The int64 that Gt and Lt compare: written as it would be printed, without sign or zeros ahead; None for any other
-    text.
-    """
+    """The int64 that Gt and Lt compare: as it would be printed, no sign or zeros ahead; else None."""
     if not _CANONICAL_INTEGER.fullmatch(value):
         return None
     number = int(value)

@@ -13,6 +13,7 @@ import msgspec
 import numpy as np
 
 from kubespread.kube.api.core import Pod
+from kubespread.kube.well_known import DO_NOT_SCHEDULE
 from kubespread.planner.simulation_report import LookAhead
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.framework import Framework
@@ -116,7 +117,7 @@ def _relaxations(pod: Pod) -> list[tuple[str, Pod]]:
     constraints = pod.spec.topology_spread_constraints
     relaxed = []
     for position, constraint in enumerate(constraints):
-        if constraint.when_unsatisfiable == "DoNotSchedule":
+        if constraint.when_unsatisfiable == DO_NOT_SCHEDULE:
             rest = constraints[:position] + constraints[position + 1 :]
             name = f"{constraint.topology_key} maxSkew {constraint.max_skew}"
             relaxed.append((name, _with_spec(pod, topology_spread_constraints=rest)))

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubespread.kube.admission.webhooks import RuleWithOperations
 from kubespread.kube.api.annotations import NODE_SELECTOR
 from kubespread.kube.api.cluster_objects import ClusterObjects, Namespace
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.meta import LabelSelector
+from kubespread.kube.api.webhooks import RuleWithOperations
 from kubespread.kube.selector import SelectorError, from_label_selector
 
 _ENFORCE = "pod-security.kubernetes.io/enforce"

@@ -11,9 +11,9 @@ from typing import Any
 import msgspec
 
 from kubespread.errors import UsageError
+from kubespread.kube.well_known import DO_NOT_SCHEDULE
 
 API_VERSION = "kubespread.dev/v1alpha1"
-DO_NOT_SCHEDULE = "DoNotSchedule"
 
 
 class Report(msgspec.Struct, rename="camel", frozen=True, kw_only=True):

@@ -20,11 +20,11 @@ from kubespread.kube.api.annotations import MIGRATED_PLUGINS, NODE_SELECTOR
 from kubespread.kube.api.cluster_objects import FIELDS
 from kubespread.kube.api.core import Container, ContainerImage, PodOS
 from kubespread.kube.api.devices import DeviceClass
+from kubespread.kube.api.kinds import group_of
 from kubespread.kube.api.meta import KubeObject, ObjectMeta
 from kubespread.kube.api.storage import CSIDriver, CSINodeDriver
 from kubespread.kube.api.volumes import ImageVolumeSource
 from kubespread.kube.images import normalized_image
-from kubespread.manifest.pod_templates import group_of
 from kubespread.snapshot.snapshot import Snapshot
 
 T = TypeVar("T")
@@ -109,7 +109,7 @@ def _composed(snapshot: Snapshot, names: Mapping[str, str]) -> Iterator[tuple[st
 
 def _renamed_snapshot(snapshot: Snapshot, rename: Rename) -> Snapshot:
     walk = _Renaming(rename)
-    others: dict[str, Any] = {name: walk.all(getattr(snapshot.objects, name)) for _, name in FIELDS.values()}
+    others: dict[str, Any] = {name: walk.all(getattr(snapshot.objects, name)) for name in FIELDS.values()}
     known = snapshot.origin
     origin = msgspec.structs.replace(
         known,

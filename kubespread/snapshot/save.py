@@ -16,14 +16,14 @@ import msgspec
 from kubespread.errors import SnapshotError, UsageError
 from kubespread.escaping import json_escaped
 from kubespread.kube.api.cluster_objects import FIELDS
+from kubespread.kube.api.kinds import KEPT
 from kubespread.kube.api.meta import ApiObject
+from kubespread.kube.well_known import ENDED_PHASES
 from kubespread.manifest.reading import STDIN
 from kubespread.manifest.writer import to_yaml
 from kubespread.snapshot.replacing import replacing
-from kubespread.snapshot.snapshot import KINDS, STAMP, Snapshot
+from kubespread.snapshot.snapshot import STAMP, Snapshot
 
-_TERMINAL_PHASES = ("Succeeded", "Failed")
-_NAMES = {cls: name for name, cls in KINDS.items()}
 _COMPRESSION = 4
 
 
@@ -86,8 +86,8 @@ _FORMS: dict[str, Callable[[IO[bytes], Snapshot], None]] = {
 
 def _objects(snapshot: Snapshot) -> Iterator[ApiObject]:
     """Everything that scheduling may read; pods that have ended are left out."""
-    others = (getattr(snapshot.objects, name) for _, name in FIELDS.values())
-    pods = (pod for pod in snapshot.pods if pod.status.phase not in _TERMINAL_PHASES)
+    others = (getattr(snapshot.objects, name) for name in FIELDS.values())
+    pods = (pod for pod in snapshot.pods if pod.status.phase not in ENDED_PHASES)
     return chain(snapshot.nodes, chain.from_iterable(others), pods)
 
 
@@ -103,7 +103,7 @@ def _head(snapshot: Snapshot) -> dict[str, Any]:
 def _json(snapshot: Snapshot) -> Iterator[bytes]:
     encode = msgspec.json.Encoder().encode
     starts = {
-        cls: f'{{"apiVersion":"{version}","kind":"{kind}",'.encode() for cls, (version, kind) in _NAMES.items()
+        cls: f'{{"apiVersion":"{row.api_version}","kind":"{row.kind}",'.encode() for cls, row in KEPT.items()
     }  # every object has metadata, so a comma follows
     yield json_escaped(encode(_head(snapshot)).decode()).encode()[:-1] + b',"items":[\n'
     before = b""
@@ -122,8 +122,8 @@ def _yaml(snapshot: Snapshot) -> Iterator[bytes]:
         return
     yield b"items:\n"
     for found in chain([first], items):
-        version, kind = _NAMES[type(found)]
-        text = to_yaml([{"apiVersion": version, "kind": kind, **msgspec.to_builtins(found)}])
+        row = KEPT[type(found)]
+        text = to_yaml([{"apiVersion": row.api_version, "kind": row.kind, **msgspec.to_builtins(found)}])
         yield text.encode()
 
 

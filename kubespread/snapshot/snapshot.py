@@ -13,29 +13,14 @@ import msgspec
 from kubespread.errors import SnapshotError
 from kubespread.escaping import escaped
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE, default_cluster_objects, default_node
-from kubespread.kube.admission.webhooks import (
-    MutatingAdmissionPolicy,
-    MutatingWebhookConfiguration,
-    ValidatingAdmissionPolicy,
-    ValidatingWebhookConfiguration,
-)
 from kubespread.kube.api.annotations import READ_ANNOTATIONS
-from kubespread.kube.api.cluster_objects import (
-    FIELDS,
-    OTHER_VERSIONS,
-    ClusterObjects,
-    Namespace,
-    PriorityClass,
-    RuntimeClass,
-)
+from kubespread.kube.api.cluster_objects import FIELDS, ClusterObjects
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.api.decoding import DecodingError, decode
-from kubespread.kube.api.devices import DeviceClass
+from kubespread.kube.api.kinds import KEPT, NAMESPACED, READ, full_kind
 from kubespread.kube.api.meta import ApiObject
-from kubespread.kube.api.pod_sharing import PodSharing
-from kubespread.kube.api.storage import CSIDriver, CSINode, PersistentVolume, StorageClass, VolumeAttachment
-from kubespread.kube.api.workloads import DaemonSet, Deployment, Job, ReplicaSet, StatefulSet
-from kubespread.manifest.pod_templates import full_kind, holds_pods, skipped_gaps
+from kubespread.kube.api.pod_templates import holds_pods, skipped_gaps
+from kubespread.kube.pod_sharing import PodSharing
 from kubespread.manifest.stream import Found
 
 STAMP = "kubespread"
@@ -50,34 +35,9 @@ _MAX_FAULTS = 20
 # JSON's way to write the field every pod template has.
 _CONTAINER = b'"container'
 
-KINDS: Mapping[tuple[str, str], type[ApiObject]] = {
-    ("v1", "Node"): Node,
-    ("v1", "Pod"): Pod,
-    **{kind: cls for kind, (cls, _) in FIELDS.items()},
-}
 # msgspec learns a type at its first use, which several threads must not do at once: the process would die of it.
 # A decoder that exists has learned its type with all parts, so they exist before there are threads.
-_DECODERS = {cls: msgspec.json.Decoder(cls) for cls in KINDS.values()}
-
-READ_KINDS: Mapping[tuple[str, str], type[ApiObject]] = {**KINDS, **OTHER_VERSIONS}
-
-CLUSTER_SCOPED = (
-    Node,
-    Namespace,
-    PersistentVolume,
-    StorageClass,
-    CSINode,
-    CSIDriver,
-    VolumeAttachment,
-    PriorityClass,
-    RuntimeClass,
-    DeviceClass,
-    MutatingWebhookConfiguration,
-    ValidatingWebhookConfiguration,
-    MutatingAdmissionPolicy,
-    ValidatingAdmissionPolicy,
-)
-"""The kinds whose objects are in no namespace."""
+_DECODERS = {cls: msgspec.json.Decoder(cls) for cls in KEPT}
 
 
 class Origin(msgspec.Struct, rename="camel", kw_only=True, frozen=True, omit_defaults=True):
@@ -140,7 +100,7 @@ class TypedReader:
         """The object, None for a kind that scheduling does not read. Raises DecodingError for a value of the wrong
         type.
         """
-        cls = READ_KINDS.get((found.api_version, found.kind))
+        cls = READ.get((found.api_version, found.kind))
         if cls is None:
             return None
         if found.data is None:
@@ -155,7 +115,7 @@ class TypedReader:
     def read_plain(self, data: Mapping[str, Any]) -> ApiObject | None:
         """The same for an object at hand."""
         version, kind = data.get("apiVersion"), data.get("kind")
-        cls = READ_KINDS.get((version, kind)) if isinstance(version, str) and isinstance(kind, str) else None
+        cls = READ.get((version, kind)) if isinstance(version, str) and isinstance(kind, str) else None
         return self._decoded(data, cls) if cls is not None else None
 
     def _decoded(self, data: Mapping[str, Any], cls: type[ApiObject]) -> ApiObject:
@@ -168,11 +128,9 @@ class TypedReader:
         meta = found.metadata
         if meta.annotations:
             meta.annotations = {name: value for name, value in meta.annotations.items() if name in READ_ANNOTATIONS}
-        if (
-            isinstance(found, Deployment | ReplicaSet | StatefulSet | DaemonSet | Job)
-            and found.spec.template is not None
-        ):
-            self._sharing.share_template(found.spec.template)
+        row = KEPT[type(found)]
+        if row.template_path and (template := row.pod_template(found)) is not None:
+            self._sharing.share_template(template)
         return found
 
 
@@ -198,7 +156,7 @@ class SnapshotBuilder:
     """Collects objects from any number of sources; an object that comes twice counts once, the newest of them."""
 
     def __init__(self) -> None:
-        self._objects: dict[type[ApiObject], dict[tuple[str, str], Any]] = {cls: {} for cls in KINDS.values()}
+        self._objects: dict[type[ApiObject], dict[tuple[str, str], Any]] = {cls: {} for cls in KEPT}
         self._reader = TypedReader()
         self._skipped: Counter[str] = Counter()
         self._with_pods: list[str] = []
@@ -241,7 +199,7 @@ class SnapshotBuilder:
     def add(self, found: ApiObject) -> None:
         """Take one typed object of a known kind."""
         meta = found.metadata
-        key = ("" if isinstance(found, CLUSTER_SCOPED) else meta.namespace or DEFAULT_NAMESPACE, meta.name)
+        key = (meta.namespace or DEFAULT_NAMESPACE if isinstance(found, NAMESPACED) else "", meta.name)
         same_kind = self._objects[type(found)]
         known = same_kind.get(key)
         if known is None or _is_newer(meta.resource_version, known.metadata.resource_version):
@@ -277,7 +235,7 @@ class SnapshotBuilder:
         nodes, pods = tuple(self._take(Node)), tuple(self._take(Pod))
         for node in nodes:
             default_node(node)
-        by_field: dict[str, Any] = {name: tuple(self._take(cls)) for cls, name in FIELDS.values()}
+        by_field: dict[str, Any] = {name: tuple(self._take(cls)) for cls, name in FIELDS.items()}
         present = {cls.__name__ for cls, found in self._objects.items() if found}
         listed = present.union(self._listed, self._origin.listed)
         others = ClusterObjects(**by_field, listed=frozenset(listed), unread=self._origin.unread)
@@ -299,7 +257,7 @@ class SnapshotBuilder:
     def _note_list(self, found: Found) -> None:
         """A node list, or a list of everything with nothing in it, says that there are no nodes."""
         head = found.plain
-        if (cls := KINDS.get((found.api_version, found.kind.removesuffix("List")))) is not None:
+        if (cls := READ.get((found.api_version, found.kind.removesuffix("List")))) is not None:
             self._listed.add(cls.__name__)
         if found.kind == "NodeList" or (found.kind == "List" and found.size == 0):
             self.nodes_listed = True

@@ -7,11 +7,12 @@ from collections.abc import Iterable, Sequence
 
 from kubespread.errors import UsageError
 from kubespread.kube.api.core import Node
+from kubespread.kube.well_known import HOSTNAME, REGION, ZONE
 
 SHORT_KEYS = {
-    "hostname": "kubernetes.io/hostname",
-    "region": "topology.kubernetes.io/region",
-    "zone": "topology.kubernetes.io/zone",
+    "hostname": HOSTNAME,
+    "region": REGION,
+    "zone": ZONE,
 }
 
 _FEW = 8

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import kubespread
+from kubespread.kube.api.kinds import KEPT
 from kubespread.kube.well_known import ZONE
-from kubespread.snapshot.snapshot import KINDS
 from tests.golden.cases import Data, Difference, Recorded
 
 _NO_ZONE = "-"
@@ -28,7 +28,7 @@ class Outcome(NamedTuple):
 def ours(case: Data) -> Outcome:
     """What we say of a recorded manifest; every kind was listed, though only what matters was kept."""
     snapshot = kubespread.Snapshot.from_objects(case["before"])
-    objects = dataclasses.replace(snapshot.objects, listed=frozenset(kind for _, kind in KINDS))
+    objects = dataclasses.replace(snapshot.objects, listed=frozenset(row.kind for row in KEPT.values()))
     snapshot = dataclasses.replace(snapshot, objects=objects)
     with tempfile.TemporaryDirectory() as folder:
         manifest = Path(folder) / "manifest.yaml"

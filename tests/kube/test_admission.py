@@ -8,9 +8,9 @@ import pytest
 
 from kubespread.kube.admission.defaulting import default_pod, merge_label_keys
 from kubespread.kube.api.core import Pod
-from kubespread.kube.candidate import decode_pod
 from kubespread.kube.pod_requests import pod_requests
 from tests.builders import hard, pod
+from tests.kube.decoding import decode_pod
 
 Data = dict[str, Any]
 

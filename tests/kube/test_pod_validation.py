@@ -8,9 +8,9 @@ import pytest
 
 import kubespread
 from kubespread.kube.api.decoding import DecodingError
-from kubespread.kube.candidate import admit, decode_pod
 from kubespread.kube.versions import LATEST
 from tests.builders import node, pod
+from tests.kube.decoding import decode_pod, faults_of
 
 Data = dict[str, Any]
 
@@ -171,7 +171,7 @@ CASES: dict[str, tuple[Data, list[str]]] = {
 @pytest.mark.parametrize("case", CASES)
 def test_validation(case: str) -> None:
     candidate, expected = CASES[case]
-    assert [str(fault) for fault in admit(decode_pod(candidate))] == expected
+    assert [str(fault) for fault in faults_of(candidate)] == expected
 
 
 GATED: dict[str, tuple[Data, str, list[str]]] = {
@@ -196,7 +196,7 @@ GATED: dict[str, tuple[Data, str, list[str]]] = {
 @pytest.mark.parametrize("case", GATED)
 def test_validation_with_a_gate(case: str) -> None:
     candidate, gates, expected = GATED[case]
-    assert [str(fault) for fault in admit(decode_pod(candidate), LATEST.with_gates(gates))] == expected
+    assert [str(fault) for fault in faults_of(candidate, LATEST.with_gates(gates))] == expected
 
 
 @pytest.mark.parametrize("number", [2**64, 2**70, -(2**70)])
@@ -206,7 +206,7 @@ def test_a_number_beyond_64_bits_is_a_quantity_too(number: int) -> None:
     )
     assert len(snapshot.pods) == 2
     for candidate in (pod(requests={"memory": number}), pod(overhead={"cpu": number})):
-        assert [fault.message for fault in admit(decode_pod(candidate))] == (
+        assert [fault.message for fault in faults_of(candidate)] == (
             [] if number > 0 else [f'Invalid value: "{number}": must be greater than or equal to 0']
         )
 

@@ -10,7 +10,8 @@ import kubernetes.client as models
 import pytest
 
 import kubespread
-from kubespread.kube.api.fields import ROOTS, fields_of
+from kubespread.kube.api.fields import fields_of
+from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.api.unknown_fields import unknown_fields, workload_type
 from tests.builders import hard, hosts, pod
 
@@ -43,7 +44,7 @@ def below(cls: Any, attribute: str) -> str:
 
 
 def test_the_table_is_the_schema_of_the_kubernetes_client() -> None:
-    waiting, seen = list(ROOTS.values()), set()
+    waiting, seen = list(POD_CREATORS), set()
     while waiting:
         name = waiting.pop()
         if name in seen:
@@ -57,7 +58,7 @@ def test_the_table_is_the_schema_of_the_kubernetes_client() -> None:
     assert len(seen) > 140
 
 
-@pytest.mark.parametrize(("api_version", "kind"), ROOTS)
+@pytest.mark.parametrize(("api_version", "kind"), [(row.api_version, row.kind) for row in POD_CREATORS.values()])
 def test_no_field_of_a_kind_is_refused(api_version: str, kind: str) -> None:
     def full(cls: str, above: tuple[str, ...]) -> Data:
         return {

@@ -8,9 +8,9 @@ import pytest
 
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.decoding import DecodingError, normalized
-from kubespread.kube.candidate import admit, decode_pod
 from kubespread.kube.names import label_key_faults, label_value_faults
 from tests.builders import hard, pod, soft
+from tests.kube.decoding import faults_of
 
 Data = dict[str, Any]
 
@@ -37,7 +37,7 @@ IN_BOTH = "exists in both matchLabelKeys and labelSelector"
 
 
 def faults(candidate: Data) -> list[str]:
-    return [str(fault) for fault in admit(decode_pod(candidate))]
+    return [str(fault) for fault in faults_of(candidate)]
 
 
 def spread(*constraints: Any, labels: Data | None = None) -> Data:

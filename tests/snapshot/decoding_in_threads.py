@@ -14,11 +14,11 @@ from typing import Any, cast
 from kubespread.snapshot.live.api import Api
 from kubespread.snapshot.live.pages import list_all
 from kubespread.snapshot.live.parallel import in_parallel
-from kubespread.snapshot.live.resources import RESOURCES
+from kubespread.snapshot.live.resources import RESOURCES, path_of
 
 SPEC = {"containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}], "affinity": {"nodeAffinity": {}}}
 METADATA = {"name": "a", "labels": {"a": "b"}, "ownerReferences": [{"kind": "x"}]}
-BY_PATH = {resource.path: resource for resource in RESOURCES}
+BY_PATH = {path_of(resource): resource for resource in RESOURCES}
 
 
 def page(path: str, **_query: object) -> bytes:

@@ -17,7 +17,7 @@ import pytest
 import kubespread
 from kubespread.snapshot.live.kubeconfig import Access
 from kubespread.snapshot.live.loading import load_cluster
-from kubespread.snapshot.live.resources import RESOURCES
+from kubespread.snapshot.live.resources import RESOURCES, path_of
 from tests.api.server import Answer, FakeApi, Fault, always, failing, recorded, serving, status
 from tests.builders import Data, hosts, node, owner, pod
 from tests.cli.support import PROXY_VARIABLES
@@ -91,7 +91,7 @@ def test_every_kind_is_listed_once_and_ended_pods_are_not_asked_for(server: Fake
     server.objects = [*OBJECTS, {**pod("ended"), "status": {"phase": "Succeeded"}}]
     assert len(read(server, tmp_path).pods) == 7
     assert sorted(request.path for request in server.requests) == sorted(
-        ["/version", *(resource.path for resource in RESOURCES)]
+        ["/version", *(path_of(resource) for resource in RESOURCES)]
     )
     selectors = {
         request.path: request.query.get("fieldSelector")
@@ -108,7 +108,7 @@ def test_a_real_servers_answers(tmp_path: Path) -> None:
         "all nodes", "namespaces", "services", "replicationcontrollers", "persistentvolumeclaims", "persistentvolumes", "replicasets",
         "statefulsets", "deployments", "storageclasses", "csinodes", "poddisruptionbudgets", "priorityclasses", "limitranges",
     )  # fmt: skip
-    paths = {resource.plural: resource.path for resource in RESOURCES}
+    paths = {resource.plural: path_of(resource) for resource in RESOURCES}
     faults: list[Fault] = [
         failing(PODS, *pages),
         *(always(paths[note.removeprefix("all ")], recorded(note)) for note in lists),

@@ -21,13 +21,13 @@ def tolerate_for_a_while(pod: Pod) -> None:
 
     Whether a toleration covers one is told by its key and its effect alone; operator and value are not looked at.
     """
-    given = pod.spec.tolerations
+    own = pod.spec.tolerations
     added = [
         Toleration(key=key, operator="Exists", effect="NoExecute", toleration_seconds=_SECONDS)
         for key in _UNREACHABLE
-        if not any(each.key in (key, "") and each.effect in ("NoExecute", "") for each in given)
+        if not any(each.key in (key, "") and each.effect in ("NoExecute", "") for each in own)
     ]
-    pod.spec.tolerations = [*given, *added]
+    pod.spec.tolerations = [*own, *added]
 
 
 def merged(first: Sequence[Toleration], second: Sequence[Toleration]) -> list[Toleration]:

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Sequence
 from kubespread.kube.api.annotations import DEFAULT_CLASS
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Node, Pod, ResourceRequirements
-from kubespread.kube.api.meta import ApiObject, LabelSelector, LabelSelectorRequirement
+from kubespread.kube.api.kinds import KEPT
+from kubespread.kube.api.meta import LabelSelector, LabelSelectorRequirement
 from kubespread.kube.api.storage import PersistentVolumeClaim, StorageClass
 from kubespread.kube.pod_requests import HUGEPAGES_PREFIX, amounts, container_total, is_pod_level_resource
 
@@ -27,14 +28,9 @@ def default_node(node: Node) -> None:
 
 def default_cluster_objects(objects: ClusterObjects) -> None:
     """API defaulting of everything else: namespaces, the label every Namespace carries, binding and volume modes."""
-    namespaced: tuple[ApiObject, ...] = (
-        *objects.services, *objects.replication_controllers, *objects.replica_sets, *objects.stateful_sets,
-        *objects.persistent_volume_claims, *objects.csi_storage_capacities, *objects.pod_disruption_budgets,
-        *objects.limit_ranges, *objects.resource_quotas, *objects.resource_claims, *objects.deployments,
-        *objects.daemon_sets, *objects.jobs, *objects.cron_jobs,
-    )  # fmt: skip
-    for found in namespaced:
-        found.metadata.namespace = found.metadata.namespace or DEFAULT_NAMESPACE
+    for row in KEPT.values():
+        for obj in getattr(objects, row.field) if row.field and row.is_namespaced else ():
+            obj.metadata.namespace = obj.metadata.namespace or DEFAULT_NAMESPACE
     for namespace in objects.namespaces:
         namespace.metadata.labels["kubernetes.io/metadata.name"] = namespace.metadata.name
     for storage_class in objects.storage_classes:
@@ -42,15 +38,19 @@ def default_cluster_objects(objects: ClusterObjects) -> None:
     for volume in objects.persistent_volumes:
         volume.spec.volume_mode = volume.spec.volume_mode or "Filesystem"
     for claim in objects.persistent_volume_claims:
-        claim.spec.volume_mode = claim.spec.volume_mode or "Filesystem"
+        default_claim(claim)
+
+
+def default_claim(claim: PersistentVolumeClaim) -> None:
+    claim.spec.volume_mode = claim.spec.volume_mode or "Filesystem"
 
 
 def default_storage_class(claim: PersistentVolumeClaim, classes: Sequence[StorageClass]) -> None:
     """DefaultStorageClass: a claim without a class gets the default one, of several the smallest name."""
     default = [
-        found.metadata.name
-        for found in classes
-        if any(found.metadata.annotations.get(key) == "true" for key in DEFAULT_CLASS)
+        each.metadata.name
+        for each in classes
+        if any(each.metadata.annotations.get(key) == "true" for key in DEFAULT_CLASS)
     ]
     if claim.spec.storage_class_name is None and default:
         claim.spec.storage_class_name = min(default)

@@ -49,17 +49,13 @@ def drop_fields(pod: Pod, version: KubeVersion) -> list[str]:
 
 
 def as_counted(pods: Sequence[Pod], version: KubeVersion) -> Sequence[Pod]:
-    """The pods of a cluster as a scheduler of this version counts what they request: the same ones where no gate is
-    off.
-    """
+    """The pods as a scheduler of this version counts their requests: the same ones where no gate is off."""
     off = [field for field, gate in _COUNTED if version.lacks(gate)]
     return tuple(_without(pod, off) for pod in pods) if off else pods
 
 
 def _without(pod: Pod, paths: Sequence[tuple[str, str]]) -> Pod:
-    """A copy of ``pod`` without the parts at ``paths``, since its parts are shared with others; itself where it has
-    none of them.
-    """
+    """``pod`` without the parts at ``paths``: a copy, since parts are shared, or itself where it has none."""
     counted = pod
     for part, field in paths:
         target = getattr(counted, part)

@@ -32,18 +32,16 @@ def fill(pod: Pod, limit_range: LimitRange) -> Iterator[str]:
 
 
 def _item_defaults(item: LimitRangeItem) -> tuple[ResourceList, ResourceList]:
-    """API defaulting of an item: a maximum implies a default limit, which implies a default request, as
-    does a minimum.
-    """
+    """API defaulting: a maximum implies a default limit, which implies a default request, as a minimum does."""
     limits = {**item.max, **item.default}
     return limits, {**item.min, **limits, **item.default_request}
 
 
 def _fill(container: Container, kind: str, defaults: ResourceList) -> list[str]:
-    given: ResourceList = getattr(container.resources, kind)
-    missing = {name: amount for name, amount in defaults.items() if name not in given}
+    own: ResourceList = getattr(container.resources, kind)
+    missing = {name: amount for name, amount in defaults.items() if name not in own}
     if missing:
-        setattr(container.resources, kind, {**given, **missing})
+        setattr(container.resources, kind, {**own, **missing})
     return [f"{kind}.{name} {amount}" for name, amount in sorted(missing.items())]
 
 
@@ -65,9 +63,7 @@ def _broken(pod: Pod, limit_range: LimitRange) -> Iterator[str]:
 
 
 def _pod_total(pod: Pod, kind: str) -> Amounts:
-    """Containers summed as the scheduler does, pod-level resources instead where they are given;
-    overhead is left out.
-    """
+    """Containers summed as the scheduler does, overridden by pod-level resources; overhead is left out."""
     own: ResourceList = getattr(pod.spec.resources, kind) if pod.spec.resources is not None else {}
     return container_total(pod, kind) | {
         name: amount for name, amount in amounts(own).items() if is_pod_level_resource(name)

@@ -40,53 +40,46 @@ class ForbiddenError(Exception):
     """An admission plugin refuses the pod; the text is its own."""
 
 
-def admit_with(pod: Pod, objects: ClusterObjects, plugins: AdmissionPlugins) -> list[str]:
-    """Apply what the cluster's admission would change, in the order of its plugins, and say so. Raises ForbiddenError.
-
-    ``pod`` is defaulted already. A pod that has a uid went through all this when it was stored.
-    """
-    if pod.metadata.uid or not plugins.enabled:
-        return []
-    said = [line for found in _limit_ranges(pod, objects) for line in fill(pod, found)]
+def mutate(pod: Pod, objects: ClusterObjects, plugins: AdmissionPlugins) -> list[str]:
+    """Change the defaulted ``pod`` as the plugins would, in their order, and say so. Raises ForbiddenError."""
+    changes = [line for limit_range in _limit_ranges(pod, objects) for line in fill(pod, limit_range)]
     if plugins.pod_node_selector:
-        said += _node_selector(pod, objects)
-    said += _priority(pod, objects)
+        changes += _node_selector(pod, objects)
+    changes += _priority(pod, objects)
     if plugins.default_toleration_seconds:
         tolerate_for_a_while(pod)
-    said += _runtime_class(pod, objects)
-    return said
+    changes += _runtime_class(pod, objects)
+    return changes
 
 
-def validate_with(pod: Pod, objects: ClusterObjects, plugins: AdmissionPlugins) -> None:
+def validate(pod: Pod, objects: ClusterObjects, plugins: AdmissionPlugins) -> None:
     """What admission plugins look at once the API server has found the pod valid. Raises ForbiddenError."""
-    if pod.metadata.uid or not plugins.enabled:
-        return
     for limit_range in _limit_ranges(pod, objects):
         if broken := refusal(pod, limit_range):
             raise ForbiddenError(broken)
     name = pod.spec.runtime_class_name
-    found = _runtime_class_named(name, objects) if name else None
-    if pod.spec.overhead and (not name or (found is not None and found.overhead is None)):
+    runtime_class = _runtime_class_named(name, objects) if name else None
+    if pod.spec.overhead and (not name or (runtime_class is not None and runtime_class.overhead is None)):
         raise ForbiddenError("pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead")
     if plugins.resource_quota and (allowed := allowance(pod, objects.resource_quotas)).copies == 0:
         raise ForbiddenError(allowed.refusal)
 
 
 def _limit_ranges(pod: Pod, objects: ClusterObjects) -> list[LimitRange]:
-    return [found for found in objects.limit_ranges if found.metadata.namespace == pod.metadata.namespace]
+    return [each for each in objects.limit_ranges if each.metadata.namespace == pod.metadata.namespace]
 
 
 def _node_selector(pod: Pod, objects: ClusterObjects) -> Iterator[str]:
-    namespace = next((found for found in objects.namespaces if found.metadata.name == pod.metadata.namespace), None)
+    namespace = next((each for each in objects.namespaces if each.metadata.name == pod.metadata.namespace), None)
     text = namespace.metadata.annotations.get(NODE_SELECTOR) if namespace is not None else None
     if not text:
         return
-    wanted = {
+    required = {
         key.strip(): value.strip() for key, _, value in (part.partition("=") for part in text.split(",")) if key.strip()
     }
-    if any(pod.spec.node_selector.get(key, value) != value for key, value in wanted.items()):
+    if any(pod.spec.node_selector.get(key, value) != value for key, value in required.items()):
         raise ForbiddenError("pod node label selector conflicts with its namespace node label selector")
-    added = {key: value for key, value in wanted.items() if key not in pod.spec.node_selector}
+    added = {key: value for key, value in required.items() if key not in pod.spec.node_selector}
     if added:
         pod.spec.node_selector = {**pod.spec.node_selector, **added}
         yield (
@@ -103,10 +96,10 @@ def _priority(pod: Pod, objects: ClusterObjects) -> Iterator[str]:
         priority = _BUILT_IN_PRIORITIES[name]
     else:
         classes = objects.priority_classes
-        default = min((found for found in classes if found.global_default), key=lambda found: found.value, default=None)
-        found = next((each for each in classes if each.metadata.name == name), None) if name else default
-        if found is not None:
-            name, priority, policy = found.metadata.name, found.value, found.preemption_policy
+        default = min((each for each in classes if each.global_default), key=lambda each: each.value, default=None)
+        named = next((each for each in classes if each.metadata.name == name), None) if name else default
+        if named is not None:
+            name, priority, policy = named.metadata.name, named.value, named.preemption_policy
         elif not known:
             return
         elif name:
@@ -119,8 +112,8 @@ def _priority(pod: Pod, objects: ClusterObjects) -> Iterator[str]:
         )
     if spec.preemption_policy not in (None, policy):
         computed = f"priority admission controller computed {policy} from the given PriorityClass name"
-        given = f"the string value of PreemptionPolicy ({spec.preemption_policy}) must not be provided in pod spec"
-        raise ForbiddenError(f"{given}; {computed}")
+        own = f"the string value of PreemptionPolicy ({spec.preemption_policy}) must not be provided in pod spec"
+        raise ForbiddenError(f"{own}; {computed}")
     if spec.priority is None and name:
         yield f"PriorityClass {name}: priority {priority}"
     spec.priority_class_name, spec.priority, spec.preemption_policy = name, priority, policy
@@ -128,38 +121,39 @@ def _priority(pod: Pod, objects: ClusterObjects) -> Iterator[str]:
 
 def _runtime_class_named(name: str, objects: ClusterObjects) -> RuntimeClass | None:
     """None where nothing is known about it. Raises ForbiddenError where it is known that there is none."""
-    found = next((each for each in objects.runtime_classes if each.metadata.name == name), None)
-    if found is None and objects.knows(RuntimeClass):
+    runtime_class = next((each for each in objects.runtime_classes if each.metadata.name == name), None)
+    if runtime_class is None and objects.knows(RuntimeClass):
         raise ForbiddenError(f'pod rejected: RuntimeClass "{name}" not found')
-    return found
+    return runtime_class
 
 
 def _runtime_class(pod: Pod, objects: ClusterObjects) -> Iterator[str]:
     name = pod.spec.runtime_class_name
-    found = _runtime_class_named(name, objects) if name else None
-    if found is None:
+    runtime_class = _runtime_class_named(name, objects) if name else None
+    if runtime_class is None:
         return
-    if found.overhead is not None:
-        overhead = found.overhead.pod_fixed
+    if runtime_class.overhead is not None:
+        overhead = runtime_class.overhead.pod_fixed
         if pod.spec.overhead and _nano(pod.spec.overhead) != _nano(overhead):
             raise ForbiddenError("pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead")
         pod.spec.overhead = overhead
         yield f"RuntimeClass {name}: overhead {', '.join(f'{key} {value}' for key, value in sorted(overhead.items()))}"
-    if found.scheduling is None:
+    scheduling = runtime_class.scheduling
+    if scheduling is None:
         return
-    for key, value in sorted(found.scheduling.node_selector.items()):
+    for key, value in sorted(scheduling.node_selector.items()):
         if pod.spec.node_selector.get(key, value) != value:
             theirs = f"pod.spec.nodeSelector[{key}] = {pod.spec.node_selector[key]}"
             raise ForbiddenError(f"conflict: runtimeClass.scheduling.nodeSelector[{key}] = {value}; {theirs}")
-    if found.scheduling.node_selector:
-        pod.spec.node_selector = {**pod.spec.node_selector, **found.scheduling.node_selector}
+    if scheduling.node_selector:
+        pod.spec.node_selector = {**pod.spec.node_selector, **scheduling.node_selector}
         yield (
             f"RuntimeClass {name}: nodeSelector "
-            f"{', '.join(f'{k}={v}' for k, v in sorted(found.scheduling.node_selector.items()))}"
+            f"{', '.join(f'{k}={v}' for k, v in sorted(scheduling.node_selector.items()))}"
         )
-    if found.scheduling.tolerations:
-        pod.spec.tolerations = merged(pod.spec.tolerations, found.scheduling.tolerations)
-        yield f"RuntimeClass {name}: tolerations {', '.join(map(_toleration, found.scheduling.tolerations))}"
+    if scheduling.tolerations:
+        pod.spec.tolerations = merged(pod.spec.tolerations, scheduling.tolerations)
+        yield f"RuntimeClass {name}: tolerations {', '.join(map(_toleration, scheduling.tolerations))}"
 
 
 def _nano(resources: ResourceList) -> dict[str, int]:

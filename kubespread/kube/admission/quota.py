@@ -16,6 +16,7 @@ from kubespread.kube.pod_requests import Amounts, amounts, container_total, is_p
 from kubespread.kube.quantity import ZERO, Quantity
 from kubespread.kube.resource_names import is_extended, is_hugepages, is_native
 from kubespread.kube.selector import Requirement
+from kubespread.kube.well_known import ENDED_PHASES
 
 _ONE = Quantity(10**9)
 _COMPUTE = ("cpu", "memory", "ephemeral-storage")
@@ -63,9 +64,7 @@ def charged(quotas: Iterable[ResourceQuota], pod: Pod, copies: int) -> tuple[Res
 
 
 def with_usage(quotas: Iterable[ResourceQuota], pods: Sequence[Pod]) -> tuple[ResourceQuota, ...]:
-    """The quotas as their controller would have completed those that were never in a cluster: what is
-    used is counted.
-    """
+    """The quotas as their controller completes them: of those never in a cluster, what is used is counted."""
     return tuple(quota if quota.status.hard else _counted(quota, pods) for quota in quotas)
 
 
@@ -73,7 +72,7 @@ def _counted(quota: ResourceQuota, pods: Iterable[Pod]) -> ResourceQuota:
     hard = quota.spec.hard
     new = replace(quota, status=ResourceQuotaStatus(hard=hard, used=dict.fromkeys(_countable(hard), "0")))
     for pod in pods:
-        if pod.status.phase not in ("Succeeded", "Failed"):
+        if pod.status.phase not in ENDED_PHASES:
             (new,) = charged([new], pod, 1)
     return new
 
@@ -118,8 +117,8 @@ def _in_scope(pod: Pod, scope: ScopedResourceSelectorRequirement) -> bool:
             return not _is_best_effort(pod)
         case "PriorityClass":
             name: dict[str, str] = {scope.scope_name: spec.priority_class_name} if spec.priority_class_name else {}
-            wanted = Requirement(scope.scope_name, scope.operator, tuple(scope.values))
-            return scope.operator in _OPERATORS and wanted.matches(name)
+            requirement = Requirement(scope.scope_name, scope.operator, tuple(scope.values))
+            return scope.operator in _OPERATORS and requirement.matches(name)
         case "CrossNamespacePodAffinity":
             terms = spec.affinity.pod_terms if spec.affinity is not None else ()
             return any(term.namespaces or term.namespace_selector is not None for term in terms)
@@ -127,10 +126,10 @@ def _in_scope(pod: Pod, scope: ScopedResourceSelectorRequirement) -> bool:
 
 
 def _is_best_effort(pod: Pod) -> bool:
-    given = [container.resources for container in (*pod.spec.containers, *pod.spec.init_containers)]
+    counted = [container.resources for container in (*pod.spec.containers, *pod.spec.init_containers)]
     if _has_pod_level_resources(pod) and pod.spec.resources is not None:
-        given = [pod.spec.resources]
-    named = (amounts(getattr(resources, kind)) for resources in given for kind in ("requests", "limits"))
+        counted = [pod.spec.resources]
+    named = (amounts(getattr(resources, kind)) for resources in counted for kind in ("requests", "limits"))
     return not any(each[name].nano > 0 for each in named for name in ("cpu", "memory") if name in each)
 
 
@@ -140,9 +139,7 @@ def _has_pod_level_resources(pod: Pod) -> bool:
 
 
 def _usage(pod: Pod) -> Amounts:
-    """What ``pod`` is charged with, by the names quotas have for it; overhead counts, for limits where
-    there is one.
-    """
+    """What ``pod`` is charged with, by the names quotas have for it; overhead counts where it applies."""
     limits = container_total(pod, "limits")
     if pod.spec.resources is not None:
         limits |= {
@@ -155,13 +152,13 @@ def _usage(pod: Pod) -> Amounts:
 
 
 def _names(requests: Mapping[str, Quantity], limits: Mapping[str, Quantity]) -> Amounts:
-    found: Amounts = {}
+    charged_amounts: Amounts = {}
     for name, amount in requests.items():
         if name in _COMPUTE or is_hugepages(name):
-            found[name] = found[f"requests.{name}"] = amount
+            charged_amounts[name] = charged_amounts[f"requests.{name}"] = amount
         elif is_extended(name):
-            found[f"requests.{name}"] = amount
-    return found | {f"limits.{name}": amount for name, amount in limits.items() if name in _COMPUTE}
+            charged_amounts[f"requests.{name}"] = amount
+    return charged_amounts | {f"limits.{name}": amount for name, amount in limits.items() if name in _COMPUTE}
 
 
 def _fault(pod: Pod, quota: ResourceQuota, counted: Sequence[str]) -> str | None:

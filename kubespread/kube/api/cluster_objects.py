@@ -5,15 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from dataclasses import field as field_of
+from typing import get_args, get_origin, get_type_hints
 
 from msgspec import field
 
-from kubespread.kube.admission.webhooks import (
-    MutatingAdmissionPolicy,
-    MutatingWebhookConfiguration,
-    ValidatingAdmissionPolicy,
-    ValidatingWebhookConfiguration,
-)
 from kubespread.kube.api.core import Toleration
 from kubespread.kube.api.devices import DeviceClass, ResourceClaim
 from kubespread.kube.api.meta import ApiObject, Int32, KubeObject, LabelSelector, ResourceList, StringMap
@@ -25,6 +20,12 @@ from kubespread.kube.api.storage import (
     PersistentVolumeClaim,
     StorageClass,
     VolumeAttachment,
+)
+from kubespread.kube.api.webhooks import (
+    MutatingAdmissionPolicy,
+    MutatingWebhookConfiguration,
+    ValidatingAdmissionPolicy,
+    ValidatingWebhookConfiguration,
 )
 from kubespread.kube.api.workloads import (
     CronJob,
@@ -188,12 +189,10 @@ class ClusterObjects:
     """The kinds that were asked for and not given, and what was said instead."""
 
     def knows(self, kind: type[ApiObject]) -> bool:
-        """Whether something can be said about objects of ``kind``: some are here, or it is known that
-        there are none.
-        """
+        """Whether something can be said about objects of ``kind``: some are here, or there are known to be none."""
         if kind.__name__ in self.partly_known:
             return False
-        return kind.__name__ in self.listed or any(getattr(self, name) for cls, name in FIELDS.values() if cls is kind)
+        return kind.__name__ in self.listed or bool(kind in FIELDS and getattr(self, FIELDS[kind]))
 
     def gap(self, kind: type[ApiObject], consequence: str) -> Iterator[str]:
         """What an answer that needs ``kind`` has to say where nothing is known of it, in the words of its source."""
@@ -201,51 +200,7 @@ class ClusterObjects:
             yield f"{self.unread.get(kind.__name__) or f'no {kind.__name__} objects'}: {consequence}"
 
 
-_REGISTRATION = "admissionregistration.k8s.io/v1"
-
-FIELDS: Mapping[tuple[str, str], tuple[type[ApiObject], str]] = {
-    ("v1", "Service"): (Service, "services"),
-    ("v1", "ReplicationController"): (ReplicationController, "replication_controllers"),
-    ("apps/v1", "ReplicaSet"): (ReplicaSet, "replica_sets"),
-    ("apps/v1", "StatefulSet"): (StatefulSet, "stateful_sets"),
-    ("v1", "Namespace"): (Namespace, "namespaces"),
-    ("v1", "PersistentVolumeClaim"): (PersistentVolumeClaim, "persistent_volume_claims"),
-    ("v1", "PersistentVolume"): (PersistentVolume, "persistent_volumes"),
-    ("storage.k8s.io/v1", "StorageClass"): (StorageClass, "storage_classes"),
-    ("storage.k8s.io/v1", "CSINode"): (CSINode, "csi_nodes"),
-    ("storage.k8s.io/v1", "CSIDriver"): (CSIDriver, "csi_drivers"),
-    ("storage.k8s.io/v1", "CSIStorageCapacity"): (CSIStorageCapacity, "csi_storage_capacities"),
-    ("storage.k8s.io/v1", "VolumeAttachment"): (VolumeAttachment, "volume_attachments"),
-    ("policy/v1", "PodDisruptionBudget"): (PodDisruptionBudget, "pod_disruption_budgets"),
-    ("scheduling.k8s.io/v1", "PriorityClass"): (PriorityClass, "priority_classes"),
-    ("node.k8s.io/v1", "RuntimeClass"): (RuntimeClass, "runtime_classes"),
-    ("v1", "LimitRange"): (LimitRange, "limit_ranges"),
-    ("v1", "ResourceQuota"): (ResourceQuota, "resource_quotas"),
-    ("resource.k8s.io/v1", "DeviceClass"): (DeviceClass, "device_classes"),
-    ("resource.k8s.io/v1", "ResourceClaim"): (ResourceClaim, "resource_claims"),
-    ("apps/v1", "Deployment"): (Deployment, "deployments"),
-    ("apps/v1", "DaemonSet"): (DaemonSet, "daemon_sets"),
-    ("batch/v1", "Job"): (Job, "jobs"),
-    ("batch/v1", "CronJob"): (CronJob, "cron_jobs"),
-    (_REGISTRATION, "MutatingWebhookConfiguration"): (MutatingWebhookConfiguration, "mutating_webhook_configurations"),
-    (_REGISTRATION, "ValidatingWebhookConfiguration"): (
-        ValidatingWebhookConfiguration,
-        "validating_webhook_configurations",
-    ),
-    (_REGISTRATION, "MutatingAdmissionPolicy"): (MutatingAdmissionPolicy, "mutating_admission_policies"),
-    (_REGISTRATION, "ValidatingAdmissionPolicy"): (ValidatingAdmissionPolicy, "validating_admission_policies"),
-    ("autoscaling/v2", "HorizontalPodAutoscaler"): (HorizontalPodAutoscaler, "horizontal_pod_autoscalers"),
-    ("scheduling.k8s.io/v1alpha2", "PodGroup"): (PodGroup, "pod_groups"),
+FIELDS: Mapping[type[ApiObject], str] = {
+    get_args(hint)[0]: name for name, hint in get_type_hints(ClusterObjects).items() if get_origin(hint) is tuple
 }
-"""Each kind's type, and the field of ClusterObjects it is kept in."""
-
-OTHER_VERSIONS: Mapping[tuple[str, str], type[ApiObject]] = {
-    ("autoscaling/v1", "HorizontalPodAutoscaler"): HorizontalPodAutoscaler,
-    # Kubernetes 1.37, the coscheduling plugin of kubernetes-sigs/scheduler-plugins now and before, Volcano.
-    ("scheduling.k8s.io/v1alpha3", "PodGroup"): PodGroup,
-    ("scheduling.k8s.io/v1beta1", "PodGroup"): PodGroup,
-    ("scheduling.x-k8s.io/v1alpha1", "PodGroup"): PodGroup,
-    ("scheduling.sigs.k8s.io/v1alpha1", "PodGroup"): PodGroup,
-    ("scheduling.volcano.sh/v1beta1", "PodGroup"): PodGroup,
-}
-"""Kinds by other names than the one they are saved as; what is read of them is the same."""
+"""The field of ClusterObjects that each type is kept in."""

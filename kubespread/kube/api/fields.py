@@ -9,19 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 
-ROOTS: Mapping[tuple[str, str], str] = {
-    ("v1", "Pod"): "Pod",
-    ("v1", "PodTemplate"): "PodTemplate",
-    ("v1", "ReplicationController"): "ReplicationController",
-    ("apps/v1", "Deployment"): "Deployment",
-    ("apps/v1", "ReplicaSet"): "ReplicaSet",
-    ("apps/v1", "StatefulSet"): "StatefulSet",
-    ("apps/v1", "DaemonSet"): "DaemonSet",
-    ("batch/v1", "Job"): "Job",
-    ("batch/v1", "CronJob"): "CronJob",
-}
-"""The type of each apiVersion and kind whose fields are known."""
-
 # Per type its fields; a colon is followed by the type of the field, or of its list's elements. Of a status and of
 # managedFields nothing is known: servers write them, and newer ones write more.
 _TYPES: Mapping[str, str] = {

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from typing import Any, NamedTuple
 
-from kubespread.kube.api.fields import ROOTS, fields_of
+from kubespread.kube.api.fields import fields_of
+from kubespread.kube.api.kinds import POD_CREATORS
 
 # Where people put a field one or more levels too high.
 _STEPS_DOWN = ("metadata", "spec", "jobTemplate", "template")
@@ -36,9 +37,8 @@ def near_miss(name: str, known: Iterable[str]) -> str:
 
 def workload_type(api_version: str, kind: str) -> str:
     """The type of a kind whose fields are known, also without its apiVersion; empty for any other kind."""
-    if api_version:
-        return ROOTS.get((api_version, kind), "")
-    return next((cls for (_, name), cls in ROOTS.items() if name == kind), "")
+    row = POD_CREATORS.get(kind)
+    return row.kind if row is not None and api_version in ("", row.api_version) else ""
 
 
 def unknown_fields(data: Any, cls: str, path: str = "") -> Iterator[UnknownField]:
@@ -71,9 +71,9 @@ def _further_down(cls: str, name: str) -> str:
     """The nearest place below at which the field would be right: ``template.spec.tolerations``."""
     waiting = deque([("", cls)])
     while waiting:
-        path, at = waiting.popleft()
+        path, below_cls = waiting.popleft()
         for step in _STEPS_DOWN:
-            below = fields_of(at).get(step)
+            below = fields_of(below_cls).get(step)
             if below:
                 if name in fields_of(below):
                     return f"{path}{step}.{name}"

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from msgspec import field
 
-from kubespread.kube.api.core import Pod, PodTemplateSpec
+from kubespread.kube.api.core import PodTemplateSpec
 from kubespread.kube.api.meta import ApiObject, Int32, KubeObject, LabelSelector, StringMap
 from kubespread.kube.api.storage import PersistentVolumeClaim
 
@@ -27,15 +25,14 @@ class WorkloadSpec(KubeObject):
     manual_selector: bool | None = None
     parallelism: Int32 | None = None
     completions: Int32 | None = None
-    job_template: JobTemplateSpec | None = None
-
-    def __post_init__(self) -> None:
-        if self.template is not None:
-            self.template.spec.forget_unread_volumes()
 
 
 class JobTemplateSpec(ApiObject):
-    spec: WorkloadSpec | None = None
+    spec: WorkloadSpec = field(default_factory=WorkloadSpec)
+
+
+class CronJobSpec(KubeObject):
+    job_template: JobTemplateSpec = field(default_factory=JobTemplateSpec)
 
 
 class LabelSelectingWorkloadSpec(WorkloadSpec):
@@ -47,10 +44,9 @@ class MapSelectingWorkloadSpec(WorkloadSpec):
 
 
 class Workload(ApiObject):
-    """Any object that embeds a pod template."""
+    """Any object that embeds a pod template where Kubernetes' own kinds have it."""
 
     spec: WorkloadSpec = field(default_factory=WorkloadSpec)
-    template: PodTemplateSpec | None = None
 
 
 class LabelSelectingWorkload(ApiObject):
@@ -81,12 +77,9 @@ class Job(Workload):
     pass
 
 
-class CronJob(Workload):
-    pass
+class CronJob(ApiObject):
+    spec: CronJobSpec = field(default_factory=CronJobSpec)
 
 
-WORKLOADS: Mapping[str, type[KubeObject]] = {
-    cls.__name__: cls
-    for cls in (Pod, Deployment, ReplicaSet, StatefulSet, DaemonSet, ReplicationController, Job, CronJob)
-}
-"""The type of each kind; any other kind with a pod template is a Workload."""
+class PodTemplate(ApiObject):
+    template: PodTemplateSpec | None = None

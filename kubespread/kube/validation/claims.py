@@ -38,15 +38,15 @@ def _source_faults(claim: PodResourceClaim, path: str) -> Iterator[FieldFault]:
         ("resourceClaimName", claim.resource_claim_name),
         ("resourceClaimTemplateName", claim.resource_claim_template_name),
     )
-    given = [(field, name) for field, name in sources if name is not None]
-    if len(given) != 1:
+    named = [(field, name) for field, name in sources if name is not None]
+    if len(named) != 1:
         rule = "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified"
-        detail = rule if given else "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`"
+        detail = rule if named else "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`"
         # The API server prints its own struct, whose fields have Go names.
         yield invalid(
             path, {"Name": claim.name, **{field[0].upper() + field[1:]: name for field, name in sources}}, detail
         )
-    for field, name in given:
+    for field, name in named:
         yield from invalid_each(f"{path}.{field}", name, subdomain_faults(name))
 
 

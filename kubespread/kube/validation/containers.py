@@ -42,9 +42,9 @@ def host_network_faults(spec: PodSpec, path: str) -> Iterator[FieldFault]:
     if not spec.host_network:
         return
     for position, container in enumerate(spec.containers):
-        for at, port in enumerate(container.ports):
+        for index, port in enumerate(container.ports):
             if port.host_port != port.container_port:
-                field = f"{path}.containers[{position}].ports[{at}].hostPort"
+                field = f"{path}.containers[{position}].ports[{index}].hostPort"
                 yield invalid(field, port.host_port, "must match `containerPort` when `hostNetwork` is true")
 
 
@@ -108,10 +108,10 @@ def _host_port_faults(containers: Sequence[Container], path: str) -> Iterator[Fi
     """Containers that run together may not ask for one host port twice; here ``0.0.0.0`` and no address differ."""
     used: set[str] = set()
     for position, container in enumerate(containers):
-        for at, port in enumerate(container.ports):
+        for index, port in enumerate(container.ports):
             if port.host_port == 0:
                 continue
             claim = f"{port.protocol}/{port.host_ip}/{port.host_port}"
             if claim in used:
-                yield duplicate(f"{path}[{position}].ports[{at}].hostPort", claim)
+                yield duplicate(f"{path}[{position}].ports[{index}].hostPort", claim)
             used.add(claim)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from kubespread.kube.api.core import Pod, PodSchedulingGate, PodSpec
 from kubespread.kube.api.meta import ObjectMeta
 from kubespread.kube.names import dns_label_faults, label_key_faults, subdomain_faults
+from kubespread.kube.quantity import QuantityError
 from kubespread.kube.taint import COMPARISON_GATE
 from kubespread.kube.validation.affinity import affinity_faults
 from kubespread.kube.validation.claims import claim_faults
@@ -36,8 +37,24 @@ _INT32_MAX = 2**31 - 1
 _CANONICAL_INT = re.compile(r"0|-?[1-9][0-9]*", re.ASCII)
 
 
-def pod_faults(pod: Pod, version: KubeVersion) -> Iterator[FieldFault]:
+def pod_faults(pod: Pod, version: KubeVersion) -> list[FieldFault]:
     """Everything the API server would refuse a Pod for, after defaulting and the merge of label keys."""
+    return _distinct(_pod_faults(pod, version))
+
+
+def template_faults(template: Pod, path: str, version: KubeVersion) -> list[FieldFault]:
+    """The same for a defaulted pod template at ``path``: label keys are not merged, and pods have no name yet."""
+    return _distinct(_template_faults(template, path, version))
+
+
+def _distinct(faults: Iterator[FieldFault]) -> list[FieldFault]:
+    try:
+        return list(dict.fromkeys(faults))
+    except QuantityError as error:
+        return [FieldFault("spec", str(error))]
+
+
+def _pod_faults(pod: Pod, version: KubeVersion) -> Iterator[FieldFault]:
     meta = pod.metadata
     if meta.generate_name:
         # The dash it commonly ends with stands before the characters that are to come.
@@ -54,10 +71,7 @@ def pod_faults(pod: Pod, version: KubeVersion) -> Iterator[FieldFault]:
     yield from _spec_faults(pod, "spec", version, pod_name=meta.name, is_pod=True)
 
 
-def template_faults(template: Pod, path: str, version: KubeVersion) -> Iterator[FieldFault]:
-    """The same for a pod template standing at ``path``, whose label keys are not merged and whose pods have no name
-    yet.
-    """
+def _template_faults(template: Pod, path: str, version: KubeVersion) -> Iterator[FieldFault]:
     yield from labels_faults(template.metadata.labels, f"{path}.labels")
     yield from _annotation_faults(template.metadata, f"{path}.annotations")
     yield from _spec_faults(template, f"{path}.spec", version, pod_name="", is_pod=False)

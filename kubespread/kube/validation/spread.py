@@ -16,8 +16,9 @@ from kubespread.kube.validation.faults import (
     unsupported,
 )
 from kubespread.kube.validation.labels import merged_key_faults, selector_faults
+from kubespread.kube.well_known import DO_NOT_SCHEDULE, SCHEDULE_ANYWAY
 
-ACTIONS = ("DoNotSchedule", "ScheduleAnyway")
+ACTIONS = (DO_NOT_SCHEDULE, SCHEDULE_ANYWAY)
 POLICIES = ("Honor", "Ignore")
 _POSITIVE = "must be greater than zero"
 
@@ -44,8 +45,8 @@ def _constraint_faults(constraint: TopologySpreadConstraint, path: str, *, is_du
     if constraint.min_domains is not None:
         if constraint.min_domains <= 0:
             yield invalid(f"{path}.minDomains", constraint.min_domains, _POSITIVE)
-        if action != "DoNotSchedule":
-            detail = f"can only use minDomains if whenUnsatisfiable=DoNotSchedule, not {action}"
+        if action != DO_NOT_SCHEDULE:
+            detail = f"can only use minDomains if whenUnsatisfiable={DO_NOT_SCHEDULE}, not {action}"
             yield invalid(f"{path}.minDomains", constraint.min_domains, detail)
     for field, policy in (
         ("nodeAffinityPolicy", constraint.node_affinity_policy),

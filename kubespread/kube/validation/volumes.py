@@ -106,14 +106,14 @@ def _name_faults(name: str, taken: set[str], path: str) -> Iterator[FieldFault]:
 
 
 def _source_faults(volume: Volume, pod_name: str, path: str, *, is_pod: bool) -> Iterator[FieldFault]:
-    given = [(kind, source) for kind in _KINDS if (source := getattr(volume, _FIELDS[kind])) is not None]
-    if not given:
+    present = [(kind, source) for kind in _KINDS if (source := getattr(volume, _FIELDS[kind])) is not None]
+    if not present:
         yield required(path, "must specify a volume type")
         return
-    kind, source = given[0]
+    kind, source = present[0]
     here = f"{path}.{kind}"
     yield from _field_faults(kind, source, here)
-    yield from (forbidden(f"{path}.{other}", "may not specify more than 1 volume type") for other, _ in given[1:])
+    yield from (forbidden(f"{path}.{other}", "may not specify more than 1 volume type") for other, _ in present[1:])
     if kind == "image" and is_pod and not source.reference:
         yield required(f"{here}.reference")
     if kind == "ephemeral" and pod_name and volume.name:
@@ -124,9 +124,9 @@ def _source_faults(volume: Volume, pod_name: str, path: str, *, is_pod: bool) ->
 
 
 def _field_faults(kind: str, source: KubeObject, path: str) -> Iterator[FieldFault]:
-    wanted = _REQUIRED.get(kind, ())
+    required_names = _REQUIRED.get(kind, ())
     fields = {info.encode_name: getattr(source, info.name) for info in msgspec.structs.fields(source)}
-    yield from (required(f"{path}.{name}") for name in wanted if not fields[name])
+    yield from (required(f"{path}.{name}") for name in required_names if not fields[name])
     if (name := _BYTE_FIELDS.get(kind)) and not 0 <= fields[name] <= 255:
         yield invalid(f"{path}.{name}", fields[name], "must be between 0 and 255, inclusive")
     match source:

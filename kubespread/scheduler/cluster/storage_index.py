@@ -13,10 +13,11 @@ from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.storage import CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass
 from kubespread.kube.api.volumes import InlineVolumes, Volume
+from kubespread.kube.well_known import BETA_ZONE, ZONE
 
 WAIT_FOR_FIRST_CONSUMER = "WaitForFirstConsumer"
 NO_PROVISIONER = "kubernetes.io/no-provisioner"
-ZONE_LABELS = ("topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone")
+ZONE_LABELS = (ZONE, BETA_ZONE)
 
 Attached = tuple[str, str]
 """A volume's unique name, and its CSI driver."""

@@ -13,12 +13,20 @@ from typing import Protocol
 import msgspec
 
 from kubespread.errors import ApiError, SnapshotError
+from kubespread.kube.api.kinds import Kind
 from kubespread.snapshot.files.loading import collector_paused
 from kubespread.snapshot.live.api import Api
 from kubespread.snapshot.live.kubeconfig import Access, choose
 from kubespread.snapshot.live.pages import Listed, list_all
 from kubespread.snapshot.live.parallel import in_parallel
-from kubespread.snapshot.live.resources import FORBIDDEN, NOT_FOUND, RESOURCES, Resource
+from kubespread.snapshot.live.resources import (
+    FORBIDDEN,
+    NOT_FOUND,
+    RESOURCES,
+    is_required,
+    right_to_list,
+    why_unread,
+)
 from kubespread.snapshot.live.transport import ClientTransport
 from kubespread.snapshot.snapshot import SERVER_VERSION, Origin, Snapshot, SnapshotBuilder
 
@@ -88,18 +96,20 @@ def load_cluster(access: Access, progress: Progress | None = None) -> Snapshot:
         return builder.build().stamped(transport.server)
 
 
-def _list_or_why(api: Api, resource: Resource, chunk_size: int, on_objects: Callable[[str, int], None]) -> Listed | str:
+def _list_or_why(api: Api, resource: Kind, chunk_size: int, on_objects: Callable[[str, int], None]) -> Listed | str:
     """The list; why there is none when it may not be read, empty when nothing is missing without it."""
     try:
         return list_all(api, resource, chunk_size, on_objects)
     except ApiError as error:
         if error.status not in (FORBIDDEN, NOT_FOUND):
             raise
-        if not resource.is_required:
-            return resource.why_unread(error.status)
+        if not is_required(resource):
+            return why_unread(resource, error.status)
         if error.status == FORBIDDEN:
             said = str(error).rpartition("; ")[0]
-            message = f"not allowed to list {resource.plural}: {said}; a ClusterRole has to allow {resource.right}"
+            message = (
+                f"not allowed to list {resource.plural}: {said}; a ClusterRole has to allow {right_to_list(resource)}"
+            )
             raise ApiError(message, error.status) from None
         raise
 

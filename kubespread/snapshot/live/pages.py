@@ -9,13 +9,14 @@ from typing import Any
 
 from kubespread.errors import ApiError, SnapshotError
 from kubespread.kube.api.decoding import DecodingError
+from kubespread.kube.api.kinds import Kind
 from kubespread.kube.api.meta import ApiObject
 from kubespread.manifest.events import MalformedError
 from kubespread.manifest.reading import MAX_CLUSTER_BYTES
 from kubespread.manifest.stream import Found, read_objects
 from kubespread.snapshot.live.api import Api
 from kubespread.snapshot.live.redaction import without_secrets
-from kubespread.snapshot.live.resources import Resource
+from kubespread.snapshot.live.resources import field_selector, path_of
 from kubespread.snapshot.snapshot import TypedReader, object_name
 
 _GONE = 410
@@ -31,7 +32,7 @@ class Listed:
     resource_version: str
 
 
-def list_all(api: Api, resource: Resource, chunk_size: int, on_objects: Callable[[str, int], None]) -> Listed:
+def list_all(api: Api, resource: Kind, chunk_size: int, on_objects: Callable[[str, int], None]) -> Listed:
     """Every object of ``resource``. A list that expires on the way (410) begins anew. Raises ApiError and
     SnapshotError.
     """
@@ -42,19 +43,19 @@ def list_all(api: Api, resource: Resource, chunk_size: int, on_objects: Callable
             if error.status != _GONE:
                 raise
     raise ApiError(
-        f"{api.transport.server}{resource.path}: the list expired {_MAX_RESTARTS} times before its last page; "
+        f"{api.transport.server}{path_of(resource)}: the list expired {_MAX_RESTARTS} times before its last page; "
         "ask for larger pages with --chunk-size, 0 for a single one"
     )
 
 
-def _all_pages(api: Api, resource: Resource, chunk_size: int, on_objects: Callable[[str, int], None]) -> Listed:
-    name = f"{api.transport.server}{resource.path}"
+def _all_pages(api: Api, resource: Kind, chunk_size: int, on_objects: Callable[[str, int], None]) -> Listed:
+    name = f"{api.transport.server}{path_of(resource)}"
     page = _Page(resource, name)
     end = _End(name, api.timeout)
     token = None
     while True:
         body = api.get(
-            resource.path, limit=chunk_size or None, fieldSelector=resource.field_selector, **{"continue": token}
+            path_of(resource), limit=chunk_size or None, fieldSelector=field_selector(resource), **{"continue": token}
         )
         before = len(page.objects)
         page.read(body)
@@ -103,7 +104,7 @@ class _End:
 class _Page:
     """Reads the pages of one list."""
 
-    def __init__(self, resource: Resource, name: str) -> None:
+    def __init__(self, resource: Kind, name: str) -> None:
         self._resource, self._name = resource, name
         self._reader = TypedReader()
         self.objects: list[ApiObject] = []

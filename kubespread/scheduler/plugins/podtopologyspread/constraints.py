@@ -5,13 +5,14 @@ Source of the rules: kube-scheduler 1.36, podtopologyspread/common.go and plugin
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Pod, TopologySpreadConstraint
-from kubespread.kube.api.meta import LabelSelector, OwnerReference
-from kubespread.kube.api.workloads import ReplicaSet, ReplicationController, StatefulSet
+from kubespread.kube.api.meta import LabelSelector
+from kubespread.kube.api.workloads import ReplicationController
+from kubespread.kube.owners import controller_of, find_controller
 from kubespread.kube.selector import NOTHING, Requirement, Selector, SelectorError, from_label_selector, from_map
 from kubespread.kube.well_known import DO_NOT_SCHEDULE
 from kubespread.scheduler.cluster.cluster import Cluster
@@ -20,13 +21,6 @@ from kubespread.scheduler.cluster.labels import Mask
 from kubespread.scheduler.cluster.nodes import Nodes
 from kubespread.scheduler.node_matching import everywhere, matches_required_node_affinity, tolerated
 from kubespread.scheduler.plugins.podtopologyspread.arguments import DefaultConstraints, Source
-
-_SELECTING_OWNERS: Mapping[tuple[str, str], str] = {
-    ("v1", "ReplicationController"): "replication_controllers",
-    ("apps/v1", "ReplicaSet"): "replica_sets",
-    ("apps/v1", "StatefulSet"): "stateful_sets",
-}
-"""By apiVersion and kind, the field of ClusterObjects that holds them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,28 +143,6 @@ def default_selector(pod: Pod, objects: ClusterObjects) -> Selector:
     except SelectorError:
         # The scheduler skips an owner whose selector it cannot parse.
         return selector
-
-
-def controller_of(pod: Pod) -> OwnerReference | None:
-    return next((owner for owner in pod.metadata.owner_references if owner.controller), None)
-
-
-def selects_pods(owner: OwnerReference) -> bool:
-    """Whether default constraints take the selector of an owner of this kind."""
-    return (owner.api_version, owner.kind) in _SELECTING_OWNERS
-
-
-def find_controller(
-    owner: OwnerReference, namespace: str, objects: ClusterObjects
-) -> ReplicationController | ReplicaSet | StatefulSet | None:
-    """The owner by exact apiVersion and kind and by name; its uid is not compared. Other kinds select nothing."""
-    if not selects_pods(owner):
-        return None
-    owners: Sequence[ReplicationController | ReplicaSet | StatefulSet] = getattr(
-        objects, _SELECTING_OWNERS[owner.api_version, owner.kind]
-    )
-    named = (each for each in owners if (each.metadata.name, each.metadata.namespace) == (owner.name, namespace))
-    return next(named, None)
 
 
 class NodeInclusion:

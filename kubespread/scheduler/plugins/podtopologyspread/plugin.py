@@ -9,6 +9,7 @@ from typing import ClassVar, Self
 
 from kubespread.kube.api.cluster_objects import Service
 from kubespread.kube.api.core import Pod
+from kubespread.kube.owners import controller_of, find_controller, selects_pods
 from kubespread.kube.taint import COMPARISON_GATE
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, SCHEDULE_ANYWAY
 from kubespread.scheduler.cluster.change import Moves
@@ -23,10 +24,7 @@ from kubespread.scheduler.plugins.podtopologyspread.arguments import (
 from kubespread.scheduler.plugins.podtopologyspread.constraints import (
     NodeInclusion,
     PodConstraints,
-    controller_of,
-    find_controller,
     pod_constraints,
-    selects_pods,
 )
 from kubespread.scheduler.plugins.podtopologyspread.filtering import (
     CONSTRAINTS_NOT_MATCHED,

@@ -13,6 +13,7 @@ from kubespread.kube.api.storage import CSIStorageCapacity, PersistentVolume, Pe
 from kubespread.kube.node_selector import parse_term
 from kubespread.kube.quantity import ZERO, Quantity, parse
 from kubespread.kube.selector import SelectorError, from_label_selector
+from kubespread.kube.well_known import BETA_REGION, REGION
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Mask
 from kubespread.scheduler.cluster.storage_index import (
@@ -23,8 +24,6 @@ from kubespread.scheduler.cluster.storage_index import (
     translation_fault,
 )
 from kubespread.scheduler.node_matching import everywhere, matches_requirements, nowhere
-
-_BETA_REGION, _REGION = "failure-domain.beta.kubernetes.io/region", "topology.kubernetes.io/region"
 
 
 def admits_node(cluster: Cluster, volume: PersistentVolume, *, bound: bool = False) -> Mask:
@@ -93,7 +92,7 @@ def _translated(volume: PersistentVolume, required: NodeSelector | None, driver_
         return NodeSelector(node_selector_terms=[_with(term, [*term.match_expressions, added]) for term in terms])
     renamed = {zone_key: driver_key}
     if zone_key == ZONE_LABELS[1]:
-        renamed[_BETA_REGION] = _REGION
+        renamed[BETA_REGION] = REGION
     return NodeSelector(
         node_selector_terms=[
             _with(

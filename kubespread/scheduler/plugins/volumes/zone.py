@@ -13,6 +13,7 @@ import numpy as np
 
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.storage import PersistentVolume, PersistentVolumeClaim
+from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, REGION, ZONE
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Mask
 from kubespread.scheduler.cluster.storage_index import WAIT_FOR_FIRST_CONSUMER, storage_class_name
@@ -21,10 +22,7 @@ from kubespread.scheduler.plugins.volumes.gaps import claim_gaps
 from kubespread.scheduler.specification import JUDGES, Specification
 
 NO_ZONE = Status(Code.UNRESOLVABLE, ("node(s) had no available volume zone",))
-_GENERAL = {
-    "failure-domain.beta.kubernetes.io/zone": "topology.kubernetes.io/zone",
-    "failure-domain.beta.kubernetes.io/region": "topology.kubernetes.io/region",
-}
+_GENERAL = {BETA_ZONE: ZONE, BETA_REGION: REGION}
 TOPOLOGY_LABELS = (*_GENERAL, *_GENERAL.values())
 
 

@@ -65,9 +65,7 @@ _STATUS = msgspec.json.Decoder(PodStatus)
 
 
 class PodSharing:
-    """Everything the pods of one cluster share. Tables that grow too large start anew: neighbours are
-    alike, not all.
-    """
+    """What the pods of one cluster share. Tables that grow too large start anew: neighbors are alike, not all."""
 
     def __init__(self) -> None:
         self._encode = msgspec.msgpack.Encoder().encode
@@ -77,20 +75,18 @@ class PodSharing:
         self._names: dict[str, str] = {}
 
     def from_json(self, text: bytes) -> Pod:
-        """The pod of a JSON object, defaulted. Raises msgspec.ValidationError where a field is null or
-        of a wrong type.
-        """
+        """The pod of a JSON object, defaulted. Raises msgspec.ValidationError for a null or a wrong type."""
         shell = _SHELL.decode(text)
-        given = shell.metadata
+        meta = shell.metadata
         metadata = ObjectMeta(
-            name=given.name,
-            generate_name=self._name(given.generate_name),
-            namespace=self._name(given.namespace or DEFAULT_NAMESPACE),
-            uid=given.uid,
-            resource_version=given.resource_version,
-            deletion_timestamp=given.deletion_timestamp,
-            labels=self._from_text("labels", _LABELS, given.labels),
-            owner_references=self._from_text("owner_references", _OWNERS, given.owner_references),
+            name=meta.name,
+            generate_name=self._name(meta.generate_name),
+            namespace=self._name(meta.namespace or DEFAULT_NAMESPACE),
+            uid=meta.uid,
+            resource_version=meta.resource_version,
+            deletion_timestamp=meta.deletion_timestamp,
+            labels=self._from_text("labels", _LABELS, meta.labels),
+            owner_references=self._from_text("owner_references", _OWNERS, meta.owner_references),
         )
         status = self._from_text("status", _STATUS, shell.status)
         return Pod(metadata=metadata, spec=self._spec_from_text(bytes(shell.spec)), status=status)
@@ -108,6 +104,7 @@ class PodSharing:
 
     def share_template(self, template: PodTemplateSpec) -> None:
         """The same for what a workload makes pods of, which stays as it was written."""
+        template.spec.forget_unread_volumes()
         template.spec = self._part("template", template.spec)
 
     def _spec_from_text(self, text: bytes) -> PodSpec:
@@ -136,8 +133,8 @@ class PodSharing:
 
     def _from_text(self, name: str, decoder: msgspec.json.Decoder[Any], raw: Raw) -> Any:
         key = name, bytes(raw)
-        found = self._texts.get(key)
-        return found if found is not None else _remember(self._texts, key, self._part(name, decoder.decode(raw)))
+        known = self._texts.get(key)
+        return known if known is not None else _remember(self._texts, key, self._part(name, decoder.decode(raw)))
 
     def _part(self, name: str, part: T) -> T:
         if isinstance(part, PodStatus):
@@ -147,8 +144,8 @@ class PodSharing:
         except OverflowError:
             # A quantity written as a number may be larger than any number of MessagePack; such a part has no key.
             return part
-        found: T | None = self._parts.get(key)
-        return found if found is not None else _remember(self._parts, key, part)
+        known: T | None = self._parts.get(key)
+        return known if known is not None else _remember(self._parts, key, part)
 
     def _name(self, name: str) -> str:
         return self._names.setdefault(name, name)
@@ -163,10 +160,10 @@ def _without_node_name(spec: bytes) -> bytes:
 
 def _keep_what_is_read(status: PodStatus) -> None:
     """Containers' statuses matter to a resize in place, conditions to that and to victims of a preemption."""
-    status.conditions = [found for found in status.conditions if found.type in (RESIZE_PENDING, DISRUPTION_TARGET)]
+    status.conditions = [each for each in status.conditions if each.type in (RESIZE_PENDING, DISRUPTION_TARGET)]
     for name in ("container_statuses", "init_container_statuses"):
-        given = [found for found in getattr(status, name) if found.resources is not None or found.allocated_resources]
-        setattr(status, name, given)
+        resized = [each for each in getattr(status, name) if each.resources is not None or each.allocated_resources]
+        setattr(status, name, resized)
 
 
 def _remember(table: dict[K, T], key: K, value: T) -> T:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+import json
+from typing import Any, NamedTuple
 
+import msgspec
 import pytest
 
-from kubespread.manifest.documents import KubernetesObject
-from kubespread.manifest.events import MalformedError
-from kubespread.manifest.workload import PodManifest, is_workload, named, pod_manifest, pod_template_hash
+from kubespread.controllers.by_kind import new_pod
+from kubespread.controllers.made_up_names import generated_name, template_hash
+from kubespread.controllers.pod_creator import PodCreator
+from kubespread.kube.api.core import Pod
+from kubespread.kube.api.kinds import KEPT, UNKNOWN, pod_creator
+from kubespread.kube.api.meta import ApiObject
 
 Data = dict[str, Any]
 
@@ -18,23 +23,48 @@ TEMPLATE: Data = {
 }
 
 
-def workload(kind: str, api_version: str = "apps/v1", template: Data = TEMPLATE, **spec: Any) -> KubernetesObject:
+class Made(NamedTuple):
+    """What a controller makes, as plain objects."""
+
+    pod: Data
+    companions: tuple[Data, ...]
+    notes: tuple[str, ...]
+
+
+def workload(kind: str, api_version: str = "apps/v1", template: Data = TEMPLATE, **spec: Any) -> Data:
     full = {"selector": {"matchLabels": {"app": "web"}}, "template": template, **spec}
-    return KubernetesObject({"apiVersion": api_version, "kind": kind, "metadata": {"name": "web"}, "spec": full})
+    return {"apiVersion": api_version, "kind": kind, "metadata": {"name": "web"}, "spec": full}
 
 
-def created(found: KubernetesObject) -> PodManifest:
-    return pod_manifest(found, "prod")
+def created(data: Data) -> Made:
+    row = pod_creator(data["apiVersion"], data["kind"]) or UNKNOWN
+    typed: ApiObject = msgspec.convert(data, row.cls)
+    typed.metadata.namespace = "prod"
+    template = row.pod_template(typed)
+    assert template is not None
+    text = json.dumps(TEMPLATE, sort_keys=True)
+    pod = Pod(metadata=template.metadata, spec=template.spec)
+    made = new_pod(PodCreator(data["apiVersion"], data["kind"], typed, pod, text))
+    return Made(msgspec.to_builtins(made.pod), tuple(map(plain, made.companions)), made.notes)
 
 
-def controller(made: PodManifest) -> tuple[str, str, str, bool]:
+def plain(companion: ApiObject) -> Data:
+    row = KEPT[type(companion)]
+    return {"apiVersion": row.api_version, "kind": row.kind, **msgspec.to_builtins(companion)}
+
+
+def controller(made: Made) -> tuple[str, str, str, bool]:
     (reference,) = made.pod["metadata"]["ownerReferences"]
     return reference["apiVersion"], reference["kind"], reference["name"], reference["controller"]
 
 
+def hashed(template: Data) -> str:
+    return template_hash(json.dumps(template, sort_keys=True))
+
+
 def test_a_deployments_pod_belongs_to_a_replica_set_of_its_revision() -> None:
     made = created(workload("Deployment"))
-    digest = pod_template_hash(TEMPLATE)
+    digest = hashed(TEMPLATE)
     assert made.pod["metadata"]["labels"] == {"app": "web", "pod-template-hash": digest}
     assert controller(made) == ("apps/v1", "ReplicaSet", f"web-{digest}", True)
     assert made.pod["metadata"]["name"].startswith(f"web-{digest}-")
@@ -54,8 +84,8 @@ def test_a_deployments_pod_belongs_to_a_replica_set_of_its_revision() -> None:
 def test_the_hash_follows_the_template_and_nothing_else() -> None:
     reordered = {"spec": TEMPLATE["spec"], "metadata": TEMPLATE["metadata"]}
     changed = {**TEMPLATE, "spec": {"containers": [{"name": "c", "image": "y"}]}}
-    assert pod_template_hash(reordered) == pod_template_hash(TEMPLATE) != pod_template_hash(changed)
-    assert set(pod_template_hash(TEMPLATE)) <= set("456789bcdf")
+    assert hashed(reordered) == hashed(TEMPLATE) != hashed(changed)
+    assert set(hashed(TEMPLATE)) <= set("456789bcdf")
 
 
 def test_a_replica_sets_pod_has_the_templates_labels_only() -> None:
@@ -134,32 +164,22 @@ def test_a_jobs_pod_has_the_jobs_labels() -> None:
 
 
 def test_a_cron_jobs_pod_belongs_to_a_job_of_an_invented_name() -> None:
-    cron = KubernetesObject(
-        {
-            "apiVersion": "batch/v1",
-            "kind": "CronJob",
-            "metadata": {"name": "web"},
-            "spec": {"jobTemplate": {"spec": {"template": TEMPLATE}}},
-        }
-    )
-    made = created(cron)
-    assert (controller(made), made.template_path) == (
-        ("batch/v1", "Job", "web-0", True),
-        "spec.jobTemplate.spec.template",
-    )
+    cron = {
+        "apiVersion": "batch/v1",
+        "kind": "CronJob",
+        "metadata": {"name": "web"},
+        "spec": {"jobTemplate": {"spec": {"template": TEMPLATE}}},
+    }
+    assert controller(created(cron)) == ("batch/v1", "Job", "web-0", True)
 
 
 def test_a_pod_template_is_a_bare_pod() -> None:
-    made = created(
-        KubernetesObject({"apiVersion": "v1", "kind": "PodTemplate", "metadata": {"name": "web"}, "template": TEMPLATE})
-    )
+    made = created({"apiVersion": "v1", "kind": "PodTemplate", "metadata": {"name": "web"}, "template": TEMPLATE})
     assert made.pod["metadata"] == {"labels": {"app": "web"}, "namespace": "prod", "name": "web"}
 
 
 def test_an_unknown_kind_with_a_pod_template_is_taken_as_it_stands() -> None:
-    rollout = workload("Rollout", "argoproj.io/v1alpha1")
-    made = created(rollout)
-    assert is_workload(rollout)
+    made = created(workload("Rollout", "argoproj.io/v1alpha1"))
     assert (controller(made), made.pod["metadata"]["labels"]) == (
         ("argoproj.io/v1alpha1", "Rollout", "web", True),
         {"app": "web"},
@@ -167,12 +187,9 @@ def test_an_unknown_kind_with_a_pod_template_is_taken_as_it_stands() -> None:
     assert "Rollout.argoproj.io is not a kind kubespread knows" in made.notes[0]
 
 
-@pytest.mark.parametrize("kind", ["Pod", "Job", "Deployment"])
-def test_an_object_keeps_its_name_or_gets_a_generated_one(kind: str) -> None:
-    given = KubernetesObject({"kind": kind, "metadata": {"name": "p", "generateName": "q-"}, "spec": {}})
-    generated = KubernetesObject({"kind": kind, "metadata": {"generateName": "p-"}, "spec": {}})
-    name = named(generated).name
-    assert (named(given), name[:2], len(name), named(generated).name) == (given, "p-", 7, name)
+def test_a_generated_name_depends_on_nothing_but_the_input() -> None:
+    name = generated_name("p-", "seed")
+    assert (name[:2], len(name), generated_name("p-", "seed"), generated_name("", "seed")) == ("p-", 7, name, "")
 
 
 @pytest.mark.parametrize(
@@ -185,25 +202,7 @@ def test_an_object_keeps_its_name_or_gets_a_generated_one(kind: str) -> None:
     ],
 )
 def test_a_namesake_in_another_group_is_an_unknown_kind(kind: str, api_version: str) -> None:
-    namesake = workload(kind, api_version)
-    made = created(namesake)
-    assert (is_workload(namesake), controller(made), made.companions) == (True, (api_version, kind, "web", True), ())
+    made = created(workload(kind, api_version))
+    assert (controller(made), made.companions) == ((api_version, kind, "web", True), ())
     assert made.pod["metadata"]["labels"] == {"app": "web"}
     assert "is not a kind kubespread knows" in made.notes[0]
-
-
-def test_a_namesake_without_a_pod_template_is_no_workload() -> None:
-    tasks = [{"replicas": 3, "template": TEMPLATE}]
-    assert not is_workload(
-        KubernetesObject({"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "spec": {"tasks": tasks}})
-    )
-
-
-@pytest.mark.parametrize("kind", ["Service", "ConfigMap", ""])
-def test_other_kinds_are_no_workloads(kind: str) -> None:
-    assert not is_workload(KubernetesObject({"kind": kind, "spec": {"selector": {}}}))
-
-
-def test_a_workload_without_a_template_is_refused() -> None:
-    with pytest.raises(MalformedError, match="spec.template: expected a pod template, found null"):
-        created(KubernetesObject({"kind": "Deployment", "metadata": {"name": "web"}, "spec": {}}))

@@ -6,21 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from kubespread.kube.api.kinds import group_of
+
 _NO_PODS_OF_THEIR_OWN = frozenset({("apps", "ControllerRevision")})
 """Histories of templates."""
-
-
-def group_of(api_version: str) -> str:
-    """``apps`` of ``apps/v1``; the core group is empty."""
-    return api_version.rpartition("/")[0]
-
-
-def full_kind(api_version: str, kind: str) -> str:
-    """``Job.batch.volcano.sh``: a kind as kubectl tells it from its namesakes; those of the core group
-    by themselves.
-    """
-    group = group_of(api_version)
-    return f"{kind}.{group}" if kind and group else kind
 
 
 def holds_pods(api_version: str, kind: str, data: Mapping[str, Any]) -> bool:

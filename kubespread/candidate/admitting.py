@@ -1,0 +1,80 @@
+"""From an object that pods are made of, or a pod that is to be created, to the pod that kube-scheduler would see."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+from kubespread.candidate.candidate import Candidate, Surroundings
+from kubespread.candidate.manifest_file import Place, field_at
+from kubespread.candidate.rescheduling import scheduled_again
+from kubespread.controllers.by_kind import new_pod, replicas
+from kubespread.controllers.pod_creator import NewPod, PodCreator
+from kubespread.controllers.statefulset import creates_one_by_one
+from kubespread.errors import Fault, ManifestError
+from kubespread.kube.admission.creation import admit
+from kubespread.kube.admission.defaulting import default_pod
+from kubespread.kube.api.core import Pod
+from kubespread.kube.api.kinds import Kind
+from kubespread.kube.api.meta import ApiObject
+from kubespread.kube.owners import WorkloadName
+from kubespread.kube.validation.faults import FieldFault
+from kubespread.kube.validation.workloads import workload_faults
+
+
+def creator_of(place: Place, row: Kind, creator: ApiObject, plain: Any) -> PodCreator[ApiObject]:
+    """``creator``, which is the same as ``plain``, with its pod template. Raises ManifestError where it has none."""
+    template = row.pod_template(creator)
+    if template is None:
+        message = f"{place.item.field(row.template_path)}: expected a pod template, found null"
+        raise ManifestError(place.file, [Fault(message)])
+    return PodCreator(
+        place.item.api_version,
+        place.item.kind,
+        creator,
+        Pod(metadata=template.metadata, spec=template.spec),
+        json.dumps(field_at(plain, row.template_path), sort_keys=True),
+    )
+
+
+def candidate_from_creator(
+    place: Place, creator: PodCreator[ApiObject], template_path: str, surroundings: Surroundings
+) -> Candidate:
+    """The next pod that ``creator``'s controller creates. Raises ManifestError; the template is defaulted."""
+    default_pod(creator.template)
+    place.refuse(workload_faults(creator.object, creator.template, template_path, surroundings.version))
+    candidate = candidate_from_pod(place, new_pod(creator), surroundings, template_path)
+    return replace(
+        candidate,
+        workload=WorkloadName(creator.kind, creator.namespace, creator.name),
+        replicas=replicas(creator),
+        template=creator.template,
+        one_by_one=creates_one_by_one(creator),
+    )
+
+
+def candidate_from_pod(place: Place, new: NewPod, surroundings: Surroundings, template_path: str = "") -> Candidate:
+    """The pod once the API server has admitted it. Raises ManifestError, and UsageError for a pod that has ended."""
+    pod = new.pod
+    notes: tuple[str, ...] = ()
+    is_stored = bool(pod.metadata.uid)
+    if is_stored:
+        pod, notes = scheduled_again(pod)
+    elif pod.spec.node_name:
+        notes = (
+            f"spec.nodeName is {pod.spec.node_name}: kube-scheduler never sees such a pod; its filters are asked "
+            "all the same",
+        )
+    admitted = admit(pod, surroundings.version, surroundings.objects, surroundings.admission)
+    if admitted.forbidden:
+        raise ManifestError(place.file, [Fault(admitted.forbidden)])
+    inside = f"{template_path}." if template_path else ""
+    place.refuse(FieldFault(f"{inside}{path}", message) for path, message in admitted.faults)
+    return Candidate(
+        pod=admitted.pod,
+        companions=new.companions,
+        notes=(*new.notes, *admitted.dropped, *notes),
+        admission=tuple(admitted.changes),
+        is_stored=is_stored,
+    )

@@ -1,0 +1,162 @@
+"""The objects of a manifest, which of them is meant, and where in it something is wrong."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from kubespread.errors import Fault, ManifestError, UsageError
+from kubespread.kube.api.decoding import DecodingError
+from kubespread.kube.api.kinds import READ, TEMPLATE_PATH, full_kind, pod_creator
+from kubespread.kube.api.pod_templates import custom_notes, holds_pods, is_custom, skipped_gaps
+from kubespread.kube.validation.faults import FieldFault
+from kubespread.manifest.documents import KubernetesObject, objects, opened
+from kubespread.manifest.events import MalformedError
+from kubespread.manifest.lines import FieldLines
+from kubespread.manifest.reading import MAX_MANIFEST_BYTES, display_name, read_text_bytes
+
+OBJECT_NAME = "<object>"
+"""In the place of a file's name, for an object at hand."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """An object and the file it stands in, so that what is wrong with it can be said by line."""
+
+    file: str
+    item: KubernetesObject
+    text: bytes | None = None
+
+    def refuse(self, faults: Iterable[FieldFault]) -> None:
+        """Raise ManifestError when there are faults; their paths begin at the object."""
+        if placed := self._placed(faults):
+            raise ManifestError(self.file, placed)
+
+    def undecodable(self, error: DecodingError) -> ManifestError:
+        """What the API server says of an object that it cannot decode."""
+        kind, version = self.item.kind, self.item.api_version.rpartition("/")[2]
+        message = f'{kind} in version "{version}" cannot be handled as a {kind}: {error}'
+        return ManifestError(self.file, self._placed([FieldFault(error.path, message)]))
+
+    def _placed(self, faults: Iterable[FieldFault]) -> list[Fault]:
+        lines = FieldLines(self.text) if self.text is not None else None
+        return [
+            Fault(message, path, lines.line(self.item.document, self.item.field(path)) if lines is not None else None)
+            for path, message in faults
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """The objects of a file that was read once, or of an object at hand."""
+
+    file: str
+    items: Sequence[KubernetesObject]
+    text: bytes | None = None
+    """Where the lines of its fields can be looked up."""
+    chosen: KubernetesObject | None = None
+    """The one of its workloads that is meant, None where that is yet to be decided."""
+
+    def place(self, item: KubernetesObject) -> Place:
+        return Place(self.file, item, self.text)
+
+    @property
+    def workloads(self) -> list[KubernetesObject]:
+        """What can be asked about."""
+        return [item for item in self.items if is_workload(item)]
+
+    def each(self) -> list[Manifest]:
+        """The same once for every workload. Raises ManifestError where one is there twice."""
+        counts = Counter(_label(item, item.namespace) for item in self.workloads if item.name)
+        twice = [Fault(f"{label} is given {times} times") for label, times in counts.items() if times > 1]
+        if twice:
+            raise ManifestError(self.file, twice)
+        return [replace(self, chosen=item) for item in self.workloads]
+
+    @property
+    def gaps(self) -> tuple[str, ...]:
+        """Objects that hold pods in a way that is not known."""
+        return tuple(skipped_gaps(full_kind(item.api_version, item.kind) for item in self._others if _holds_pods(item)))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Objects of which it is not known whether they come to pods: custom ones that are not read."""
+        custom = (
+            item
+            for item in self._others
+            if is_custom(item.api_version) and (item.api_version, item.kind) not in READ and not _holds_pods(item)
+        )
+        return tuple(custom_notes(full_kind(item.api_version, item.kind) for item in custom))
+
+    @property
+    def _others(self) -> list[KubernetesObject]:
+        return [item for item in self.items if not is_workload(item)]
+
+
+def is_workload(item: KubernetesObject) -> bool:
+    """Whether ``item`` is a Pod or an object that creates pods, of any kind that embeds a pod template."""
+    if pod_creator(item.api_version, item.kind) is not None:
+        return True
+    return isinstance(field_at(item.data, f"{TEMPLATE_PATH}.spec.containers"), list)
+
+
+def field_at(data: Any, path: str) -> Any:
+    """The value at ``path`` of plain data, None where there is none."""
+    for step in filter(None, path.split(".")):
+        data = data.get(step) if isinstance(data, dict) else None
+    return data
+
+
+def _holds_pods(item: KubernetesObject) -> bool:
+    return holds_pods(item.api_version, item.kind, item.data)
+
+
+def read_manifest(path: str) -> Manifest:
+    """The manifest at ``path`` (``-``: standard input). Raises ManifestError."""
+    file = display_name(path)
+    try:
+        text = read_text_bytes(path, MAX_MANIFEST_BYTES)
+        return Manifest(file, list(objects(text)), text)
+    except OSError as error:
+        raise ManifestError(file, [Fault(error.strerror or str(error))]) from error
+    except MalformedError as error:
+        raise ManifestError(file, [error.fault]) from error
+
+
+def manifest_of(data: Mapping[str, Any]) -> Manifest:
+    """The same for an object at hand: a Pod, a workload, or a List. Raises ManifestError."""
+    try:
+        return Manifest(OBJECT_NAME, list(opened(KubernetesObject(dict(data)))))
+    except MalformedError as error:
+        raise ManifestError(OBJECT_NAME, [error.fault]) from error
+
+
+def choose(manifest: Manifest, name: str | None, default_namespace: str) -> KubernetesObject:
+    """The workload called ``name`` (NAME, Kind/NAME or NAMESPACE/Kind/NAME), or the only one there is.
+
+    Raises ManifestError where there is no workload at all, and UsageError where none or several are meant.
+    """
+    file, workloads = manifest.file, manifest.workloads
+    if not workloads:
+        kinds = ", ".join(
+            sorted({full_kind(item.api_version, item.kind) or "an object without kind" for item in manifest.items})
+        )
+        raise ManifestError(file, [Fault(f"expected a Pod or a workload, found {kinds or 'nothing'}")])
+    labels = [_label(item, item.namespace or default_namespace) for item in workloads]
+    chosen = [
+        item for item, label in zip(workloads, labels, strict=True) if name is None or f"/{label}".endswith(f"/{name}")
+    ]
+    if len(chosen) == 1:
+        return chosen[0]
+    short = [label.partition("/")[2] for label in labels]
+    listed = ", ".join(label if short.count(brief) > 1 else brief for label, brief in zip(labels, short, strict=True))
+    if chosen:
+        raise UsageError(f"{file}: several workloads ({listed}); choose one with --name")
+    raise UsageError(f"{file}: no workload named {name!r}; found {listed}")
+
+
+def _label(item: KubernetesObject, namespace: str) -> str:
+    """An object without a name is known by the beginning of the one it will get."""
+    return f"{namespace}/{item.kind}/{item.name or field_at(item.data, 'metadata.generateName') or ''}"

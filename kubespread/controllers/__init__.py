@@ -1,0 +1,1 @@
+"""What controllers do with pods, as pure functions on typed objects."""

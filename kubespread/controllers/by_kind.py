@@ -1,0 +1,72 @@
+"""Which controller makes a pod of an object, and how many.
+
+Source of the rules: the controllers of Kubernetes 1.36.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from msgspec.structs import replace
+
+from kubespread.controllers import daemonset, deployment, job, replicaset, statefulset
+from kubespread.controllers.pod_creator import NewPod, PodCreator, pod_of_template
+from kubespread.kube.api.core import Pod
+from kubespread.kube.api.kinds import full_kind
+from kubespread.kube.api.meta import ApiObject, OwnerReference
+from kubespread.kube.api.workloads import (
+    CronJob,
+    DaemonSet,
+    Deployment,
+    Job,
+    PodTemplate,
+    ReplicaSet,
+    ReplicationController,
+    StatefulSet,
+)
+
+
+def new_pod(creator: PodCreator[ApiObject]) -> NewPod:
+    """The pod that ``creator``'s controller would create next, before the API server has seen it."""
+    return _CONTROLLERS.get(type(creator.object), _pod_of_unknown_kind)(creator)
+
+
+def replicas(creator: PodCreator[ApiObject]) -> int:
+    """How many pods it runs at once; one where it does not say."""
+    match creator.object:
+        case Job():
+            return job.parallelism(creator.object.spec)
+        case CronJob():
+            return job.parallelism(creator.object.spec.job_template.spec)
+        case PodTemplate():
+            return 1
+    count: int | None = creator.object.spec.replicas  # type: ignore[attr-defined]  # every other one has the field
+    return 1 if count is None else count
+
+
+def _pod_of_pod_template(pod_template: PodCreator[PodTemplate]) -> NewPod:
+    template = pod_template.template
+    metadata = replace(template.metadata, namespace=pod_template.namespace, name=pod_template.name)
+    return NewPod(Pod(metadata=metadata, spec=template.spec))
+
+
+def _pod_of_unknown_kind(creator: PodCreator[ApiObject]) -> NewPod:
+    owner = OwnerReference(api_version=creator.api_version, kind=creator.kind, name=creator.name, controller=True)
+    note = (
+        f"{full_kind(creator.api_version, creator.kind)} is not a kind kubespread knows: its pod template is taken as "
+        "it stands, without the labels its controller adds"
+    )
+    return NewPod(pod_of_template(creator, owner), notes=(note,))
+
+
+_CONTROLLERS: Mapping[type[ApiObject], Callable[[PodCreator[Any]], NewPod]] = {
+    Deployment: deployment.new_pod,
+    ReplicaSet: replicaset.new_pod,
+    ReplicationController: replicaset.new_pod_of_controller,
+    StatefulSet: statefulset.new_pod,
+    DaemonSet: daemonset.new_pod,
+    Job: job.new_pod,
+    CronJob: job.new_pod_of_cron_job,
+    PodTemplate: _pod_of_pod_template,
+}

@@ -1,0 +1,44 @@
+"""Jobs, and the CronJobs that create them."""
+
+from __future__ import annotations
+
+import uuid
+
+from kubespread.controllers.pod_creator import NewPod, PodCreator, controlled_by, pod_of_template
+from kubespread.kube.api.meta import ApiObject
+from kubespread.kube.api.workloads import CronJob, Job, WorkloadSpec
+
+_PREFIXES = ("batch.kubernetes.io/", "")
+# A generated name's prefix is cut to 58 characters; the index stands before the cut.
+_MAX_INDEXED_NAME = 58 - 3
+
+
+def new_pod(job: PodCreator[Job]) -> NewPod:
+    return _new_pod(job, job.name, job.object.metadata.uid, job.object.spec)
+
+
+def new_pod_of_cron_job(cron_job: PodCreator[CronJob]) -> NewPod:
+    template = cron_job.object.spec.job_template
+    # The controller appends the scheduled minute; any fixed one keeps the answer the same from run to run.
+    return _new_pod(cron_job, f"{cron_job.name}-0", template.metadata.uid, template.spec)
+
+
+def parallelism(spec: WorkloadSpec) -> int:
+    """How many pods of a Job run at once."""
+    at_once = 1 if spec.parallelism is None else spec.parallelism
+    return at_once if spec.completions is None else min(at_once, spec.completions)
+
+
+def _new_pod(creator: PodCreator[ApiObject], name: str, uid: str, spec: WorkloadSpec) -> NewPod:
+    notes = () if uid else ("the Job's UID is made up by kubespread",)
+    uid = uid or str(uuid.uuid5(uuid.NAMESPACE_DNS, f"{creator.namespace}/{name}"))
+    labels: dict[str, str] = {}
+    if not spec.manual_selector:
+        for prefix in _PREFIXES:
+            labels |= {f"{prefix}job-name": name, f"{prefix}controller-uid": uid}
+    base = name
+    if spec.completion_mode == "Indexed":
+        labels["batch.kubernetes.io/job-completion-index"] = "0"
+        base = f"{name[:_MAX_INDEXED_NAME]}-0"
+    owner = controlled_by(Job, name)
+    return NewPod(pod_of_template(creator, owner, labels=labels, generate_name=f"{base}-"), notes=notes)

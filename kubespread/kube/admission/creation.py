@@ -1,0 +1,56 @@
+"""What becomes of a pod that is sent to the API server, in the order in which it does it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+
+from kubespread.kube.admission.defaulting import default_pod, merge_label_keys
+from kubespread.kube.admission.gated_fields import drop_fields
+from kubespread.kube.admission.plugins import AdmissionPlugins, ForbiddenError, mutate, validate
+from kubespread.kube.api.cluster_objects import ClusterObjects
+from kubespread.kube.api.core import Pod
+from kubespread.kube.validation.faults import FieldFault
+from kubespread.kube.validation.pods import pod_faults
+from kubespread.kube.versions import KubeVersion
+
+
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """The pod as the API server would store it, or why it would not."""
+
+    pod: Pod
+    changes: Sequence[str] = ()
+    """What the cluster's admission plugins changed."""
+    dropped: Sequence[str] = ()
+    """The fields that are not stored, since their feature gate is off."""
+    faults: Sequence[FieldFault] = ()
+    """Why the pod is not valid."""
+    forbidden: str = ""
+    """Why an admission plugin refuses it, in the API server's words."""
+
+
+def admit(pod: Pod, version: KubeVersion, objects: ClusterObjects, plugins: AdmissionPlugins) -> Admitted:
+    """What the API server makes of ``pod``, which stays as it is and may share its parts.
+
+    A pod that already has a uid went through admission when it was stored: the plugins pass it over, and its label keys
+    are merged already.
+    """
+    pod = deepcopy(pod)
+    is_new = not pod.metadata.uid
+    passes_plugins = is_new and plugins.enabled
+    changes: Sequence[str] = ()
+    try:
+        default_pod(pod)
+        if passes_plugins:
+            changes = mutate(pod, objects, plugins)
+        dropped = drop_fields(pod, version)
+        if is_new:
+            merge_label_keys(pod)
+        faults = pod_faults(pod, version)
+        if passes_plugins and not faults:
+            validate(pod, objects, plugins)
+    except ForbiddenError as error:
+        return Admitted(pod, forbidden=f'pods "{pod.metadata.name}" is forbidden: {error}')
+    return Admitted(pod, changes, dropped, faults)

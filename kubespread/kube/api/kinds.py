@@ -1,0 +1,193 @@
+"""The kinds of the API that mean something here, one row each. Every other list of kinds is derived from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from operator import attrgetter
+
+from kubespread.kube.api.cluster_objects import (
+    FIELDS,
+    HorizontalPodAutoscaler,
+    LimitRange,
+    Namespace,
+    PodDisruptionBudget,
+    PodGroup,
+    PriorityClass,
+    ResourceQuota,
+    RuntimeClass,
+    Service,
+)
+from kubespread.kube.api.core import Node, Pod, PodTemplateSpec
+from kubespread.kube.api.devices import DeviceClass, ResourceClaim
+from kubespread.kube.api.meta import ApiObject
+from kubespread.kube.api.storage import (
+    CSIDriver,
+    CSINode,
+    CSIStorageCapacity,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    StorageClass,
+    VolumeAttachment,
+)
+from kubespread.kube.api.webhooks import (
+    MutatingAdmissionPolicy,
+    MutatingWebhookConfiguration,
+    ValidatingAdmissionPolicy,
+    ValidatingWebhookConfiguration,
+)
+from kubespread.kube.api.workloads import (
+    CronJob,
+    DaemonSet,
+    Deployment,
+    Job,
+    PodTemplate,
+    ReplicaSet,
+    ReplicationController,
+    StatefulSet,
+    Workload,
+)
+
+TEMPLATE_PATH = "spec.template"
+"""Where a pod template stands, unless a kind has it elsewhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind: its type here, and its names in the API."""
+
+    cls: type[ApiObject]
+    api_version: str
+    plural: str
+    short: str = ""
+    """kubectl's short name, of kinds that can be asked about by name."""
+    is_namespaced: bool = True
+    template_path: str = ""
+    """Where the pod template stands, in the fields of the API."""
+    template_attribute: str = ""
+    """The same in the attributes of ``cls``, where those are called otherwise."""
+    other_versions: tuple[str, ...] = ()
+    """The apiVersions of namesakes of which the same is read."""
+    is_listed: bool = True
+    """Whether it is asked of a running cluster."""
+
+    @property
+    def kind(self) -> str:
+        return self.cls.__name__
+
+    @property
+    def group(self) -> str:
+        return group_of(self.api_version)
+
+    @property
+    def resource(self) -> str:
+        """``deployments.apps``, as kubectl writes it."""
+        return f"{self.plural}.{self.group}" if self.group else self.plural
+
+    @property
+    def field(self) -> str:
+        """The field of ClusterObjects it is kept in; empty for nodes, pods and what is not kept."""
+        return FIELDS.get(self.cls, "")
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether a snapshot holds objects of it."""
+        return self.cls in (Node, Pod) or bool(self.field)
+
+    @property
+    def creates_pods(self) -> bool:
+        """Whether it is a pod, or something that pods are made of."""
+        return self.cls is Pod or bool(self.template_path)
+
+    def pod_template(self, obj: ApiObject) -> PodTemplateSpec | None:
+        """The pod template in an object of this kind."""
+        template: PodTemplateSpec | None = attrgetter(self.template_attribute or self.template_path)(obj)
+        return template
+
+
+def group_of(api_version: str) -> str:
+    """``apps`` of ``apps/v1``; the core group is empty."""
+    return api_version.rpartition("/")[0]
+
+
+def full_kind(api_version: str, kind: str) -> str:
+    """``Job.batch.volcano.sh``: a kind as kubectl tells it from its namesakes; the core group has no suffix."""
+    group = group_of(api_version)
+    return f"{kind}.{group}" if kind and group else kind
+
+
+_STORAGE, _REGISTRATION = "storage.k8s.io/v1", "admissionregistration.k8s.io/v1"
+
+KINDS = (
+    Kind(Node, "v1", "nodes", is_namespaced=False),
+    Kind(Pod, "v1", "pods", "po"),
+    Kind(Deployment, "apps/v1", "deployments", "deploy", template_path=TEMPLATE_PATH),
+    Kind(ReplicaSet, "apps/v1", "replicasets", "rs", template_path=TEMPLATE_PATH),
+    Kind(StatefulSet, "apps/v1", "statefulsets", "sts", template_path=TEMPLATE_PATH),
+    Kind(DaemonSet, "apps/v1", "daemonsets", "ds", template_path=TEMPLATE_PATH),
+    Kind(ReplicationController, "v1", "replicationcontrollers", "rc", template_path=TEMPLATE_PATH),
+    Kind(Job, "batch/v1", "jobs", "job", template_path=TEMPLATE_PATH),
+    Kind(
+        CronJob, "batch/v1", "cronjobs", "cj",
+        template_path="spec.jobTemplate.spec.template", template_attribute="spec.job_template.spec.template",
+    ),
+    Kind(PodTemplate, "v1", "podtemplates", template_path="template", is_listed=False),
+    Kind(Service, "v1", "services"),
+    Kind(Namespace, "v1", "namespaces", is_namespaced=False),
+    Kind(PersistentVolumeClaim, "v1", "persistentvolumeclaims"),
+    Kind(PersistentVolume, "v1", "persistentvolumes", is_namespaced=False),
+    Kind(StorageClass, _STORAGE, "storageclasses", is_namespaced=False),
+    Kind(CSINode, _STORAGE, "csinodes", is_namespaced=False),
+    Kind(CSIDriver, _STORAGE, "csidrivers", is_namespaced=False),
+    Kind(CSIStorageCapacity, _STORAGE, "csistoragecapacities"),
+    Kind(VolumeAttachment, _STORAGE, "volumeattachments", is_namespaced=False),
+    Kind(PodDisruptionBudget, "policy/v1", "poddisruptionbudgets"),
+    Kind(PriorityClass, "scheduling.k8s.io/v1", "priorityclasses", is_namespaced=False),
+    Kind(RuntimeClass, "node.k8s.io/v1", "runtimeclasses", is_namespaced=False),
+    Kind(LimitRange, "v1", "limitranges"),
+    Kind(ResourceQuota, "v1", "resourcequotas"),
+    Kind(DeviceClass, "resource.k8s.io/v1", "deviceclasses", is_namespaced=False),
+    Kind(ResourceClaim, "resource.k8s.io/v1", "resourceclaims"),
+    Kind(MutatingWebhookConfiguration, _REGISTRATION, "mutatingwebhookconfigurations", is_namespaced=False),
+    Kind(ValidatingWebhookConfiguration, _REGISTRATION, "validatingwebhookconfigurations", is_namespaced=False),
+    Kind(MutatingAdmissionPolicy, _REGISTRATION, "mutatingadmissionpolicies", is_namespaced=False),
+    Kind(ValidatingAdmissionPolicy, _REGISTRATION, "validatingadmissionpolicies", is_namespaced=False),
+    Kind(
+        HorizontalPodAutoscaler, "autoscaling/v2", "horizontalpodautoscalers", other_versions=("autoscaling/v1",)
+    ),
+    Kind(
+        # No part of most clusters, so not asked for: a pod says itself which group it belongs to.
+        PodGroup, "scheduling.k8s.io/v1alpha2", "podgroups", is_listed=False,
+        # Kubernetes 1.37, the coscheduling plugin of kubernetes-sigs/scheduler-plugins now and before, Volcano.
+        other_versions=(
+            "scheduling.k8s.io/v1alpha3", "scheduling.k8s.io/v1beta1", "scheduling.x-k8s.io/v1alpha1",
+            "scheduling.sigs.k8s.io/v1alpha1", "scheduling.volcano.sh/v1beta1",
+        ),
+    ),
+)  # fmt: skip
+
+UNKNOWN = Kind(Workload, "", "", template_path=TEMPLATE_PATH)
+"""Any other kind that has a pod template where most of Kubernetes' own have it."""
+
+KEPT: Mapping[type[ApiObject], Kind] = {row.cls: row for row in KINDS if row.is_kept}
+"""The kinds a snapshot holds objects of."""
+
+READ: Mapping[tuple[str, str], type[ApiObject]] = {
+    (api_version, row.kind): row.cls for row in KEPT.values() for api_version in (row.api_version, *row.other_versions)
+}
+"""The same by apiVersion and kind, other versions too."""
+
+POD_CREATORS: Mapping[str, Kind] = {row.kind: row for row in KINDS if row.creates_pods}
+"""Pods and Kubernetes' own kinds that hold a pod template."""
+
+NAMESPACED: tuple[type[ApiObject], ...] = tuple(row.cls for row in KINDS if row.is_namespaced)
+
+
+def pod_creator(api_version: str, kind: str) -> Kind | None:
+    """The row of a Pod or of one of Kubernetes' own workloads in any version, None for anything else.
+
+    A namesake in another group is something else. An object that does not say its apiVersion, as an item of a list may,
+    is taken for Kubernetes' own.
+    """
+    row = POD_CREATORS.get(kind)
+    return None if row is None or (api_version and group_of(api_version) != row.group) else row

@@ -1,0 +1,47 @@
+"""Who controls a pod."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from kubespread.kube.api.cluster_objects import ClusterObjects
+from kubespread.kube.api.core import Pod
+from kubespread.kube.api.kinds import KEPT
+from kubespread.kube.api.meta import OwnerReference
+from kubespread.kube.api.workloads import ReplicaSet, ReplicationController, StatefulSet
+
+
+@dataclass(frozen=True, slots=True)
+class WorkloadName:
+    kind: str
+    namespace: str
+    name: str
+
+
+SELECTING_CONTROLLERS: Mapping[tuple[str, str], str] = {
+    (KEPT[cls].api_version, KEPT[cls].kind): KEPT[cls].field for cls in (ReplicationController, ReplicaSet, StatefulSet)
+}
+"""The controllers whose selectors the scheduler reads, by apiVersion and kind, and their fields of ClusterObjects."""
+
+
+def controller_of(pod: Pod) -> OwnerReference | None:
+    return next((owner for owner in pod.metadata.owner_references if owner.controller), None)
+
+
+def selects_pods(owner: OwnerReference) -> bool:
+    """Whether the scheduler reads the selector of an owner of this kind."""
+    return (owner.api_version, owner.kind) in SELECTING_CONTROLLERS
+
+
+def find_controller(
+    owner: OwnerReference, namespace: str, objects: ClusterObjects
+) -> ReplicationController | ReplicaSet | StatefulSet | None:
+    """The owner by exact apiVersion and kind and by name; its uid is not compared. Other kinds select nothing."""
+    if not selects_pods(owner):
+        return None
+    controllers: tuple[ReplicationController | ReplicaSet | StatefulSet, ...] = getattr(
+        objects, SELECTING_CONTROLLERS[owner.api_version, owner.kind]
+    )
+    named = (each for each in controllers if (each.metadata.name, each.metadata.namespace) == (owner.name, namespace))
+    return next(named, None)

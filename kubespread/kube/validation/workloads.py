@@ -1,0 +1,32 @@
+"""Validation of what holds a pod template; its pods are validated on their own once they are made."""
+
+from __future__ import annotations
+
+from kubespread.kube.api.core import Pod
+from kubespread.kube.api.meta import ApiObject, LabelSelector
+from kubespread.kube.api.workloads import LabelSelectingWorkload
+from kubespread.kube.selector import SelectorError, from_label_selector
+from kubespread.kube.validation.faults import FieldFault, invalid, required
+from kubespread.kube.validation.pods import template_faults
+from kubespread.kube.versions import KubeVersion
+
+
+def workload_faults(workload: ApiObject, template: Pod, path: str, version: KubeVersion) -> list[FieldFault]:
+    """What the API server would refuse ``workload`` for; its ``template``, standing at ``path``, is defaulted."""
+    faults = [] if workload.metadata.name else [required("metadata.name", "name or generateName is required")]
+    if isinstance(workload, LabelSelectingWorkload):
+        faults += _selector_faults(workload.spec.selector, template, path)
+    return faults + template_faults(template, path, version)
+
+
+def _selector_faults(selector: LabelSelector | None, template: Pod, path: str) -> list[FieldFault]:
+    """A controller's selector must be there and match its own template."""
+    labels_path = f"{path}.metadata.labels"
+    mismatch = invalid(labels_path, template.metadata.labels, "`selector` does not match template `labels`")
+    if selector is None:
+        return [required("spec.selector"), mismatch]
+    try:
+        matches = from_label_selector(selector).matches(template.metadata.labels)
+    except SelectorError as error:
+        return [FieldFault("spec.selector", f"Invalid value: {error}")]
+    return [] if matches else [mismatch]
