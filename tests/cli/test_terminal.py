@@ -1,10 +1,6 @@
-"""A terminal gets the table, in colour when it may be coloured."""
+"""A terminal gets the table, in color when it may be colored."""
 
 from __future__ import annotations
-
-import os
-import pty
-import subprocess
 
 import pytest
 
@@ -12,23 +8,15 @@ import kubespread
 from kubespread.cli.output import wants_color
 from kubespread.render.table import table
 from tests.builders import hard, hosts, pod
-from tests.cli.support import CLUSTER, POD, PROGRAM, environment, shown_on
+from tests.cli.support import CLUSTER, POD, run
 
 
 def on_a_terminal(*arguments: str, columns: int = 160, **env: str) -> str:
     """What a terminal of ``columns`` would show."""
-    master, slave = pty.openpty()
-    command = [str(PROGRAM), *arguments]
-    with subprocess.Popen(
-        command, stdin=slave, stdout=slave, stderr=subprocess.DEVNULL, env=environment(COLUMNS=str(columns), **env)
-    ):
-        os.close(slave)
-        shown = shown_on(master)
-    os.close(master)
-    return shown.decode().replace("\r\n", "\n")
+    return run(*arguments, terminal=columns, env=env).out
 
 
-def test_a_terminal_gets_the_coloured_table() -> None:
+def test_a_terminal_gets_the_colored_table() -> None:
     shown = on_a_terminal("explain", POD, "-S", CLUSTER)
     assert "Pod \x1b[1mdefault/mypod\x1b[0m against 4 nodes" in shown
     assert "\x1b[32myes" in shown
