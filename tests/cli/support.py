@@ -8,8 +8,10 @@ import os
 import subprocess
 import sys
 import tempfile
+import threading
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import jsonschema
 import pytest
@@ -83,7 +85,7 @@ def run(
     width = {} if terminal is None else {"COLUMNS": str(terminal)}
     with (
         pytest.MonkeyPatch.context() as patch,
-        Path(os.devnull).open() if stdin is None else _Stream(stdin) as standard_input,
+        Path(os.devnull).open() if stdin is None else _piped(stdin) as standard_input,
         _Stream(is_terminal=terminal is not None) as out,
         _Stream() as err,
     ):
@@ -99,14 +101,23 @@ def run(
         return Result(int(ended.value.code or 0), out.content(), err.content())
 
 
+def _piped(content: bytes) -> IO[str]:
+    """Standard input that somebody else writes: a pipe, which cannot be read twice."""
+    reader, writer = os.pipe()
+
+    def write() -> None:
+        with suppress(BrokenPipeError), open(writer, "wb") as file:  # noqa: PTH123 - a descriptor, not a path
+            file.write(content)
+
+    threading.Thread(target=write).start()
+    return open(reader, encoding="utf-8")  # noqa: PTH123 - as above
+
+
 class _Stream(io.TextIOWrapper):
     """A standard stream over a real file, since the program also asks for its descriptor."""
 
-    def __init__(self, content: bytes = b"", *, is_terminal: bool = False) -> None:
-        file = tempfile.TemporaryFile()  # noqa: SIM115 - the stream closes it
-        file.write(content)
-        file.seek(0)
-        super().__init__(file, encoding="utf-8", newline="")
+    def __init__(self, *, is_terminal: bool = False) -> None:
+        super().__init__(tempfile.TemporaryFile(), encoding="utf-8", newline="")  # noqa: SIM115 - closed by the stream
         self._is_terminal = is_terminal
 
     def isatty(self) -> bool:
