@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from kubespread.planner.schema import FILES, schema
+from kubespread.planner.reports.schema import FILES, schema
 from kubespread.snapshot.live.resources import RESOURCES
 from tests.cli.support import ROOT, run
 

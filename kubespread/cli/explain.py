@@ -35,7 +35,7 @@ from kubespread.cli.output import (
 from kubespread.cli.pod import manifest_path
 
 if TYPE_CHECKING:
-    from kubespread.planner.report import ExplainReport
+    from kubespread.planner.reports.explain import ExplainReport
     from kubespread.snapshot.snapshot import Snapshot
 
 

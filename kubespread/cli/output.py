@@ -16,8 +16,8 @@ from kubespread.cli.stderr import say
 from kubespread.errors import UsageError
 
 if TYPE_CHECKING:
-    from kubespread.planner.report import ExplainReport
-    from kubespread.planner.simulation_report import SimulateReport
+    from kubespread.planner.reports.explain import ExplainReport
+    from kubespread.planner.reports.simulate import SimulateReport
     from kubespread.snapshot.snapshot import Snapshot
 
 _UNICODE_TO_ASCII = str.maketrans({"≤": "<=", "−": "-", "·": "|", "…": "...", "→": "->", "▒": "=", "█": "#"})

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from kubespread.errors import UsageError
 
 if TYPE_CHECKING:
-    from kubespread.planner.simulation_report import SimulateReport
+    from kubespread.planner.reports.simulate import SimulateReport
 
 _ALL = "all"
 _MAX_DIGITS = 9

@@ -29,7 +29,7 @@ from kubespread.cli.stderr import complain
 
 if TYPE_CHECKING:
     from kubespread.errors import KubespreadError
-    from kubespread.planner.simulation_report import SimulateReport
+    from kubespread.planner.reports.simulate import SimulateReport
 
 
 class TieBreak(StrEnum):

@@ -12,18 +12,15 @@ from kubespread.kube.api.core import Pod
 from kubespread.kube.versions import SCORES_SINCE, KubeVersion
 from kubespread.planner.gaps import gaps
 from kubespread.planner.honesty import not_modelled
-from kubespread.planner.report import (
-    ConstraintReport,
-    Domain,
+from kubespread.planner.reports.explain import (
     ExplainReport,
     NodeConstraint,
     NodeReport,
-    PodReference,
-    PreemptionReport,
     Rejection,
     ScoreDetail,
     Verdict,
 )
+from kubespread.planner.reports.parts import ConstraintReport, Domain, PodReference, PreemptionReport
 from kubespread.planner.taints_policy import closed_minimums, taints_policy_hints
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import ABSENT, Counts, Mask

@@ -12,7 +12,7 @@ import random
 import msgspec
 
 from kubespread.kube.api.core import Pod
-from kubespread.planner.simulation_report import LookAhead
+from kubespread.planner.reports.simulate import LookAhead
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.placing import Placing

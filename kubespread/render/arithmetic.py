@@ -4,14 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kubespread.planner.report import (
-    ConstraintReport,
-    ExplainReport,
-    NodeConstraint,
-    NodeReport,
-    PreemptionReport,
-    ScoreDetail,
-)
+from kubespread.planner.reports.explain import ExplainReport, NodeConstraint, NodeReport, ScoreDetail
+from kubespread.planner.reports.parts import ConstraintReport, PreemptionReport
 
 SPREAD_PLUGIN = "PodTopologySpread"
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kubespread.escaping import escaped
-from kubespread.planner.report import ExplainReport, NodeReport
+from kubespread.planner.reports.explain import ExplainReport, NodeReport
 from kubespread.render.arithmetic import ASCII, domain_columns, formula, letter, score_steps, short_key, why_not
 
 _GUTTER = "   "

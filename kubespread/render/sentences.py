@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from kubespread.escaping import escaped
-from kubespread.planner.report import ConstraintReport, ExplainReport, NodeConstraint, NodeReport
+from kubespread.planner.reports.explain import ExplainReport, NodeConstraint, NodeReport
+from kubespread.planner.reports.parts import ConstraintReport
 from kubespread.render.arithmetic import PRETTY, SPREAD_PLUGIN, formula, letter, policies
 
 

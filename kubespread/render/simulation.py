@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kubespread.escaping import escaped
-from kubespread.planner.simulation_report import DomainChange, LookAhead, Range, SimulateReport
+from kubespread.planner.reports.simulate import DomainChange, LookAhead, Range, SimulateReport
 from kubespread.render.arithmetic import letter, preemption, short_key
 from kubespread.render.comma_separated import separated_by_commas
 from kubespread.render.plain import align

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 from kubespread.escaping import escaped, json_escaped
 from kubespread.manifest.writer import to_yaml
-from kubespread.planner.report import API_VERSION, ExplainReport
-from kubespread.planner.simulation_report import SimulateReport
+from kubespread.planner.reports.explain import ExplainReport
+from kubespread.planner.reports.parts import API_VERSION
+from kubespread.planner.reports.simulate import SimulateReport
 from kubespread.render.arithmetic import ASCII, formula, why_not
 from kubespread.render.comma_separated import separated_by_commas
 

@@ -11,7 +11,8 @@ from rich.table import Table
 from rich.text import Text
 
 from kubespread.escaping import escaped
-from kubespread.planner.report import ConstraintReport, Domain, ExplainReport, NodeReport
+from kubespread.planner.reports.explain import ExplainReport, NodeReport
+from kubespread.planner.reports.parts import ConstraintReport, Domain
 from kubespread.render.arithmetic import (
     PRETTY,
     domain_columns,
