@@ -13,7 +13,8 @@ import pytest
 import yaml
 
 import kubespread
-from kubespread.render import structured
+from kubespread.render import as_json
+from kubespread.render.look import Look
 from tests.builders import hard, node, pod
 from tests.cli.support import CLUSTER, FIXTURES, POD, Result, run
 
@@ -90,7 +91,7 @@ def test_json_is_the_whole_report_and_satisfies_the_schema() -> None:
 def test_every_fixtures_report_satisfies_the_schema(cluster: Path) -> None:
     for manifest in ("two-constraints", "zone-hard-node-soft", "no-constraints"):
         asked = kubespread.explain(kubespread.load(cluster), FIXTURES / "manifests" / f"{manifest}.yaml")
-        report = Result(0, structured.json(asked), "").report
+        report = Result(0, as_json.write(asked, Look()), "").report
         assert report["schedulable"] is (report["message"] is None)
 
 

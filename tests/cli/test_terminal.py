@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 import kubespread
-from kubespread.cli.output import wants_color
-from kubespread.render.table import table
+from kubespread.cli.stdout import wants_color
+from kubespread.render.explain import table
+from kubespread.render.look import Look
 from tests.builders import hard, hosts, pod
 from tests.cli.support import CLUSTER, POD, run
 
@@ -42,7 +43,7 @@ def test_long_names_fold_and_the_arithmetic_stays_whole() -> None:
     report = kubespread.explain(
         kubespread.Snapshot.from_objects([host]), pod(constraints=[hard("topology.kubernetes.io/zone")])
     )
-    lines = table(report, width=80, color=False, wide=False, all_nodes=False, headers=True).splitlines()
+    lines = table.write(report, Look(width=80)).splitlines()
     assert max(map(len, lines)) <= 80
     start = next(position for position, line in enumerate(lines) if "FITS" in line)
     (first, second) = (line.split() for line in lines[start + 1 : start + 3])

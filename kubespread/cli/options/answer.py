@@ -1,0 +1,50 @@
+"""How an answer is written, and what is said beside it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kubespread.render.formats import ReportKind, format_names, output_help
+
+
+class Color(StrEnum):
+    AUTO = "auto"
+    ALWAYS = "always"
+    NEVER = "never"
+
+
+def _output_option(kind: ReportKind) -> Any:
+    """-o with the formats that this kind of report has."""
+    choices = StrEnum("Format", {name.upper(): name for name in format_names(kind)})  # type: ignore[misc]  # from the registry
+    option = typer.Option("-o", "--output", case_sensitive=False, show_default=False, help=output_help(kind))
+    return Annotated[choices | None, option]
+
+
+if TYPE_CHECKING:
+    ExplainOutputOption = str | None
+    SimulateOutputOption = str | None
+else:
+    ExplainOutputOption = _output_option("explain")
+    SimulateOutputOption = _output_option("simulate")
+ColorOption = Annotated[Color, typer.Option("--color", case_sensitive=False, help="Color the table.")]
+NoHeadersOption = Annotated[
+    bool, typer.Option("--no-headers", help="Leave out the headers of tables, columns and csv.")
+]
+StrictOption = Annotated[bool, typer.Option("--strict", help="Exit with 3 when the answer has gaps.")]
+
+
+@dataclass(frozen=True, slots=True)
+class SpeakingOptions:
+    """How much is said beside the answer."""
+
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No notes on standard error.")] = False
+    verbose: Annotated[
+        int,
+        typer.Option("-v", "--verbose", count=True, show_default=False, help="Print more detail to standard error."),
+    ] = 0
+    debug: Annotated[bool, typer.Option("--debug", help="Show a traceback when kubespread fails.")] = False
+    """Read by main()."""
