@@ -2,57 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from enum import StrEnum
-from typing import Annotated
-
-import typer
-
 from kubespread.cli.cluster import open_cluster
 from kubespread.cli.exitcodes import ExitCode
 from kubespread.cli.notes import note_beside, note_source
-from kubespread.cli.options.answer import (
-    Color,
-    ColorOption,
-    ExplainOutputOption,
-    NoHeadersOption,
-    SpeakingOptions,
-    StrictOption,
-)
+from kubespread.cli.options.answer import ExplainAnswerOptions, SpeakingOptions
 from kubespread.cli.options.cluster import ClusterOptions
 from kubespread.cli.options.grouped import grouped
-from kubespread.cli.options.scheduler import PreemptionOption, SchedulerOptions
+from kubespread.cli.options.scheduler import SchedulerOptions
 from kubespread.cli.options.workload import PodArgument, WorkloadOptions
 from kubespread.cli.pod import manifest_path
 from kubespread.cli.stdout import emit, look_of_stdout, stdout_is_terminal
 from kubespread.render.formats import chosen_format
-
-
-class Sort(StrEnum):
-    SCORE = "score"
-    NAME = "name"
-    SKEW = "skew"
-
-
-@dataclass(frozen=True, slots=True)
-class ExplainOptions:
-    """What is shown, and how."""
-
-    preemption: PreemptionOption = False
-    output: ExplainOutputOption = None
-    node: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--node", metavar="NAME", show_default=False, help="Explain this node in full, in sentences. Repeatable."
-        ),
-    ] = None
-    all_nodes: Annotated[
-        bool, typer.Option("--all-nodes", help="Show every node in the table, however many there are.")
-    ] = False
-    sort: Annotated[Sort, typer.Option("--sort", case_sensitive=False, help="Order of the nodes.")] = Sort.SCORE
-    no_headers: NoHeadersOption = False
-    color: ColorOption = Color.AUTO
-    strict: StrictOption = False
 
 
 @grouped
@@ -61,7 +21,7 @@ def explain(
     *,
     workload: WorkloadOptions,
     scheduling: SchedulerOptions,
-    options: ExplainOptions,
+    answer: ExplainAnswerOptions,
     source: ClusterOptions,
     speaking: SpeakingOptions,
 ) -> int:
@@ -92,19 +52,19 @@ def explain(
         opened,
         path,
         scheduling.scheduler(),
-        preemption=options.preemption,
+        preemption=answer.preemption,
         name=workload.name,
         namespace=workload.namespace,
-    ).sorted_by(options.sort.value)
-    if options.node:
-        report = report.only(options.node)
-    chosen = chosen_format(options.output, is_terminal=stdout_is_terminal())
-    if speaking.verbose and not speaking.quiet:
-        note_source(opened, report)
+    ).sorted_by(answer.sort.value)
+    if answer.node:
+        report = report.only(answer.node)
+    chosen = chosen_format(answer.output, is_terminal=stdout_is_terminal())
     if not speaking.quiet:
+        if speaking.verbose:
+            note_source(opened, report)
         note_beside(report, conclusion(report), chosen)
-    write = sentences.write if options.node and chosen.is_for_people else chosen.writers["explain"].load()
-    emit(write(report, look_of_stdout(options.color, headers=not options.no_headers, all_nodes=options.all_nodes)))
-    if opened.faults or (options.strict and report.gaps):
+    write = sentences.write if answer.node and chosen.is_for_people else chosen.writers["explain"].load()
+    emit(write(report, look_of_stdout(color=answer.color, headers=not answer.no_headers, all_nodes=answer.all_nodes)))
+    if opened.faults or (answer.strict and report.gaps):
         return ExitCode.NO_CLUSTER
     return ExitCode.YES if report.schedulable else ExitCode.NO

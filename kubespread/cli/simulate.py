@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 from kubespread.cli.cluster import open_cluster
 from kubespread.cli.exitcodes import ExitCode
 from kubespread.cli.notes import note_beside, note_source
-from kubespread.cli.options.answer import NoHeadersOption, SimulateOutputOption, SpeakingOptions, StrictOption
+from kubespread.cli.options.answer import SimulateAnswerOptions, SpeakingOptions
 from kubespread.cli.options.cluster import ClusterOptions
 from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.placing import PlacingOptions
 from kubespread.cli.options.requirements import RequirementOptions
-from kubespread.cli.options.scheduler import PreemptionOption, SchedulerOptions
+from kubespread.cli.options.scheduler import SchedulerOptions
 from kubespread.cli.options.workload import PodsArgument, WorkloadOptions
 from kubespread.cli.pod import manifest_paths
 from kubespread.cli.stderr import complain, say
@@ -28,16 +27,6 @@ if TYPE_CHECKING:
     from kubespread.planner.reports.simulate import SimulateReport
 
 
-@dataclass(frozen=True, slots=True)
-class SimulateOptions:
-    """What is shown, and how."""
-
-    preemption: PreemptionOption = False
-    output: SimulateOutputOption = None
-    no_headers: NoHeadersOption = False
-    strict: StrictOption = False
-
-
 @grouped
 def simulate(
     pod: PodsArgument = None,
@@ -46,7 +35,7 @@ def simulate(
     requirements: RequirementOptions,
     workload: WorkloadOptions,
     scheduling: SchedulerOptions,
-    options: SimulateOptions,
+    answer: SimulateAnswerOptions,
     source: ClusterOptions,
     speaking: SpeakingOptions,
 ) -> int:
@@ -92,30 +81,30 @@ def simulate(
         seed=placing.seed,
         runs=placing.runs,
         keys=required.keys,
-        preemption=options.preemption,
+        preemption=answer.preemption,
         name=workload.name,
         namespace=workload.namespace,
         on_refused=on_refused,
     )
     reports = ask() if speaking.quiet or not sys.stderr.isatty() else _with_progress(ask)
-    chosen = chosen_format(options.output, is_terminal=stdout_is_terminal())
-    if speaking.verbose and not speaking.quiet:
-        note_source(opened, reports[0])
+    chosen = chosen_format(answer.output, is_terminal=stdout_is_terminal())
     whose = [f"{report.pod.namespace}/{report.subject}: " if len(reports) > 1 else "" for report in reports]
     if not speaking.quiet:
+        if speaking.verbose:
+            note_source(opened, reports[0])
         for prefix, report in zip(whose, reports, strict=True):
             note_beside(report, conclusion(report), chosen, prefix)
-    emit(chosen.writers["simulate"].load()(reports, look_of_stdout("never", headers=not options.no_headers)))
+    emit(chosen.writers["simulate"].load()(reports, look_of_stdout(headers=not answer.no_headers)))
     failures = [
-        f"{prefix}{failure}"
+        f"requirement not met: {prefix}{failure}"
         for prefix, report in zip(whose, reports, strict=True)
         for failure in required.failures(report)
     ]
     for failure in failures:
-        say(f"requirement not met: {failure}")
+        say(failure)
     if refused:
         return ExitCode.BAD_INPUT
-    if opened.faults or (options.strict and any(report.gaps for report in reports)):
+    if opened.faults or (answer.strict and any(report.gaps for report in reports)):
         return ExitCode.NO_CLUSTER
     if failures:
         return ExitCode.NO

@@ -36,7 +36,7 @@ def stdout_is_terminal() -> bool:
     return sys.stdout is not None and sys.stdout.isatty()
 
 
-def look_of_stdout(color: str, *, headers: bool, all_nodes: bool = False) -> Look:
+def look_of_stdout(*, color: str = "never", headers: bool, all_nodes: bool = False) -> Look:
     """How an answer is laid out there; ``color`` is what --color says."""
     is_terminal = stdout_is_terminal()
     return Look(

@@ -11,6 +11,12 @@ import typer
 from kubespread.render.formats import ReportKind, format_names, output_help
 
 
+class Sort(StrEnum):
+    SCORE = "score"
+    NAME = "name"
+    SKEW = "skew"
+
+
 class Color(StrEnum):
     AUTO = "auto"
     ALWAYS = "always"
@@ -30,11 +36,45 @@ if TYPE_CHECKING:
 else:
     ExplainOutputOption = _output_option("explain")
     SimulateOutputOption = _output_option("simulate")
+PreemptionOption = Annotated[
+    bool, typer.Option("--preemption", help="When no node fits, predict what preemption would do.")
+]
 ColorOption = Annotated[Color, typer.Option("--color", case_sensitive=False, help="Color the table.")]
 NoHeadersOption = Annotated[
     bool, typer.Option("--no-headers", help="Leave out the headers of tables, columns and csv.")
 ]
 StrictOption = Annotated[bool, typer.Option("--strict", help="Exit with 3 when the answer has gaps.")]
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainAnswerOptions:
+    """What is shown of an explanation, and how."""
+
+    preemption: PreemptionOption = False
+    output: ExplainOutputOption = None
+    node: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--node", metavar="NAME", show_default=False, help="Explain this node in full, in sentences. Repeatable."
+        ),
+    ] = None
+    all_nodes: Annotated[
+        bool, typer.Option("--all-nodes", help="Show every node in the table, however many there are.")
+    ] = False
+    sort: Annotated[Sort, typer.Option("--sort", case_sensitive=False, help="Order of the nodes.")] = Sort.SCORE
+    no_headers: NoHeadersOption = False
+    color: ColorOption = Color.AUTO
+    strict: StrictOption = False
+
+
+@dataclass(frozen=True, slots=True)
+class SimulateAnswerOptions:
+    """What is shown of a simulation, and how."""
+
+    preemption: PreemptionOption = False
+    output: SimulateOutputOption = None
+    no_headers: NoHeadersOption = False
+    strict: StrictOption = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,6 @@ import typer
 if TYPE_CHECKING:
     from kubespread.deciding import Scheduler
 
-PreemptionOption = Annotated[
-    bool, typer.Option("--preemption", help="When no node fits, predict what preemption would do.")
-]
-
 
 @dataclass(frozen=True, slots=True)
 class SchedulerOptions:
