@@ -13,8 +13,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-import jsonschema
 import pytest
+from jsonschema import Draft202012Validator
 
 from kubespread import deciding
 from kubespread.cli.main import main
@@ -25,8 +25,8 @@ FIXTURES = ROOT / "fixtures"
 PROGRAM = Path(sys.executable).parent / "kubespread"
 POD = str(FIXTURES / "manifests" / "two-constraints.yaml")
 CLUSTER = str(FIXTURES / "clusters" / "docs-4-nodes.yaml")
-SIMULATE_SCHEMA = json.loads((ROOT / "docs" / "schema" / "simulate-report.json").read_text())
-SCHEMA = json.loads((ROOT / "docs" / "schema" / "explain-report.json").read_text())
+SIMULATE_SCHEMA = Draft202012Validator(json.loads((ROOT / "docs" / "schema" / "simulate-report.json").read_text()))
+SCHEMA = Draft202012Validator(json.loads((ROOT / "docs" / "schema" / "explain-report.json").read_text()))
 
 PROXY_VARIABLES = tuple(
     spelled for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY") for spelled in (name, name.lower())
@@ -56,10 +56,10 @@ class Result(NamedTuple):
         """Standard output as an ExplainReport that satisfies the published schema."""
         return self.report_of(SCHEMA)
 
-    def report_of(self, schema: dict[str, Any]) -> dict[str, Any]:
+    def report_of(self, schema: Draft202012Validator) -> dict[str, Any]:
         """Standard output as a report that satisfies ``schema``."""
         report = json.loads(self.out)
-        jsonschema.validate(report, schema)
+        schema.validate(report)
         assert isinstance(report, dict)
         return report
 
