@@ -23,7 +23,7 @@ completions: .venv/installed
 	$(BIN)/python -m kubespread.cli.completions completions
 
 schema: .venv/installed
-	$(BIN)/python -m kubespread.planner.schema docs/schema
+	$(BIN)/python -m kubespread.planner.reports.schema docs/schema
 
 clean:
 	rm -rf .venv

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from kubespread.deciding import Scheduler
     from kubespread.errors import KubespreadError, ManifestError, SnapshotError, UsageError
     from kubespread.library import connect, explain, load, simulate, simulate_together
-    from kubespread.planner.report import ExplainReport
-    from kubespread.planner.simulation_report import SimulateReport
+    from kubespread.planner.reports.explain import ExplainReport
+    from kubespread.planner.reports.simulate import SimulateReport
     from kubespread.snapshot.snapshot import Snapshot
 
 __version__ = "0.1.0"
@@ -37,11 +37,11 @@ __all__ = [
 ]
 
 _HOMES = {
-    "ExplainReport": "kubespread.planner.report",
+    "ExplainReport": "kubespread.planner.reports.explain",
     "KubespreadError": "kubespread.errors",
     "ManifestError": "kubespread.errors",
     "Scheduler": "kubespread.deciding",
-    "SimulateReport": "kubespread.planner.simulation_report",
+    "SimulateReport": "kubespread.planner.reports.simulate",
     "Snapshot": "kubespread.snapshot.snapshot",
     "SnapshotError": "kubespread.errors",
     "UsageError": "kubespread.errors",

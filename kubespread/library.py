@@ -17,10 +17,10 @@ from kubespread.kube.api.cluster_objects import ResourceQuota
 from kubespread.kube.api.core import Pod
 from kubespread.kube.versions import SCORES_SINCE
 from kubespread.planner.explain import explain as explain_pod
-from kubespread.planner.report import ExplainReport
+from kubespread.planner.reports.explain import ExplainReport
+from kubespread.planner.reports.simulate import SimulateReport
 from kubespread.planner.simulate import Manner, Question, Ties
 from kubespread.planner.simulate import simulate as simulate_all
-from kubespread.planner.simulation_report import SimulateReport
 from kubespread.resolving import Choosing, PodGiven, Resolved, resolve
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.plugins.podtopologyspread.arguments import PodTopologySpreadArgs

@@ -10,9 +10,10 @@ from kubespread import __version__
 from kubespread.cli.demo import demo
 from kubespread.cli.exitcodes import EPILOG, ExitCode
 from kubespread.cli.explain import explain
-from kubespread.cli.output import emit, note
 from kubespread.cli.simulate import simulate
 from kubespread.cli.snapshot import snapshot
+from kubespread.cli.stderr import say
+from kubespread.cli.stdout import emit
 
 # Plain help: Rich would cost a third of the start-up time and wrap at the terminal's width.
 app = typer.Typer(
@@ -26,8 +27,8 @@ app = typer.Typer(
 )
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _version(asked: bool) -> None:
+    if asked:
         emit(f"kubespread {__version__}\n")
         raise typer.Exit
 
@@ -41,7 +42,7 @@ def kubespread(
 ) -> None:
     """What kube-scheduler would decide for a pod, and the topology spread arithmetic it hides."""
     if context.invoked_subcommand is None:
-        note(context.get_help())
+        say(context.get_help())
         raise typer.Exit(ExitCode.BAD_INPUT)
 
 

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 from kubespread.cli.stderr import complain
 
 if TYPE_CHECKING:
-    from kubespread.cli.options import ClusterOptions
+    from kubespread.cli.options.cluster import ClusterOptions
     from kubespread.snapshot.snapshot import Snapshot
 
 
 def open_cluster(options: ClusterOptions, *, quiet: bool) -> Snapshot:
-    """The snapshot of the files given, without any of the running cluster, with progress on a terminal's standard
-    error.
+    """The snapshot of the files that are named, else of the running cluster, with progress where a person waits.
 
     Objects that cannot be read are said; the answer of the others ends with exit code 3.
     """
@@ -22,10 +21,10 @@ def open_cluster(options: ClusterOptions, *, quiet: bool) -> Snapshot:
 
     access = options.access()
     if options.sources:
-        found = kubespread.load(*options.sources)
-        for fault in found.faults:
+        snapshot = kubespread.load(*options.sources)
+        for fault in snapshot.faults:
             complain(fault)
-        return found
+        return snapshot
     if quiet or not sys.stderr.isatty():
         return kubespread.connect(access)
     from kubespread.render.progress import DownloadProgress

@@ -2,57 +2,17 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
-
-import typer
-
 from kubespread.cli.cluster import open_cluster
 from kubespread.cli.exitcodes import ExitCode
-from kubespread.cli.options import (
-    ClusterOptions,
-    Color,
-    ColorOption,
-    NoHeadersOption,
-    PodArgument,
-    PreemptionOption,
-    SchedulerOptions,
-    SpeakingOptions,
-    StrictOption,
-    WorkloadOptions,
-    grouped,
-)
-from kubespread.cli.output import (
-    emit,
-    environment,
-    note,
-    note_beside,
-    note_source,
-    stdout_is_terminal,
-    terminal_width,
-    wants_color,
-)
+from kubespread.cli.notes import note_beside, note_source
+from kubespread.cli.options.answer import ExplainAnswerOptions, SpeakingOptions
+from kubespread.cli.options.cluster import ClusterOptions
+from kubespread.cli.options.grouped import grouped
+from kubespread.cli.options.scheduler import SchedulerOptions
+from kubespread.cli.options.workload import PodArgument, WorkloadOptions
 from kubespread.cli.pod import manifest_path
-
-if TYPE_CHECKING:
-    from kubespread.planner.report import ExplainReport
-    from kubespread.snapshot.snapshot import Snapshot
-
-
-class Output(StrEnum):
-    TABLE = "table"
-    WIDE = "wide"
-    PLAIN = "plain"
-    JSON = "json"
-    YAML = "yaml"
-    NAME = "name"
-    CSV = "csv"
-
-
-class Sort(StrEnum):
-    SCORE = "score"
-    NAME = "name"
-    SKEW = "skew"
+from kubespread.cli.stdout import emit, look_of_stdout, stdout_is_terminal
+from kubespread.render.formats import chosen_format
 
 
 @grouped
@@ -61,31 +21,7 @@ def explain(
     *,
     workload: WorkloadOptions,
     scheduling: SchedulerOptions,
-    preemption: PreemptionOption = False,
-    output: Annotated[
-        Output | None,
-        typer.Option(
-            "-o",
-            "--output",
-            case_sensitive=False,
-            show_default=False,
-            help="Format (default: a table on a terminal, plain columns in a pipe). 'name' prints the nodes that "
-            "fit, best first.",
-        ),
-    ] = None,
-    node: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--node", metavar="NAME", show_default=False, help="Explain this node in full, in sentences. Repeatable."
-        ),
-    ] = None,
-    all_nodes: Annotated[
-        bool, typer.Option("--all-nodes", help="Show every node in the table, however many there are.")
-    ] = False,
-    sort: Annotated[Sort, typer.Option("--sort", case_sensitive=False, help="Order of the nodes.")] = Sort.SCORE,
-    no_headers: NoHeadersOption = False,
-    color: ColorOption = Color.AUTO,
-    strict: StrictOption = False,
+    answer: ExplainAnswerOptions,
     source: ClusterOptions,
     speaking: SpeakingOptions,
 ) -> int:
@@ -106,68 +42,29 @@ def explain(
     """
     import kubespread
     from kubespread.candidate.inputs import check_inputs
+    from kubespread.render.explain import sentences
+    from kubespread.render.explain.conclusion import conclusion
 
     path = manifest_path(pod, source.sources)
     check_inputs([path], scheduling.scheduler_config, scheduling.kube_version, scheduling.feature_gates)
     opened = open_cluster(source, quiet=speaking.quiet)
     report = kubespread.explain(
-        opened, path, scheduling.scheduler(), preemption=preemption, name=workload.name, namespace=workload.namespace
-    ).sorted_by(sort.value)
-    if node:
-        report = report.only(node)
+        opened,
+        path,
+        scheduling.scheduler(),
+        preemption=answer.preemption,
+        name=workload.name,
+        namespace=workload.namespace,
+    ).sorted_by(answer.sort.value)
+    if answer.node:
+        report = report.only(answer.node)
+    chosen = chosen_format(answer.output, is_terminal=stdout_is_terminal())
     if not speaking.quiet:
-        _notes(opened, report, output, speaking.verbose)
-    emit(_render(report, output, color, in_full=bool(node), all_nodes=all_nodes, headers=not no_headers))
-    if opened.faults or (strict and report.gaps):
+        if speaking.verbose:
+            note_source(opened, report)
+        note_beside(report, conclusion(report), chosen)
+    write = sentences.write if answer.node and chosen.is_for_people else chosen.writers["explain"].load()
+    emit(write(report, look_of_stdout(color=answer.color, headers=not answer.no_headers, all_nodes=answer.all_nodes)))
+    if opened.faults or (answer.strict and report.gaps):
         return ExitCode.NO_CLUSTER
     return ExitCode.YES if report.schedulable else ExitCode.NO
-
-
-def _notes(cluster: Snapshot, report: ExplainReport, output: Output | None, verbose: int) -> None:
-    is_text = output not in (Output.JSON, Output.YAML)
-    if verbose:
-        note_source(cluster, report)
-    if is_text:
-        note_beside(report)
-        if output is not Output.TABLE and not stdout_is_terminal():
-            from kubespread.render.arithmetic import preemption, sampling
-
-            for said in (report.message, preemption(report.preemption), sampling(report)):
-                if said:
-                    note(said)
-
-
-def _render(
-    report: ExplainReport, output: Output | None, color: Color, *, in_full: bool, all_nodes: bool, headers: bool
-) -> str:
-    from kubespread.render import structured
-
-    match output:
-        case Output.JSON:
-            return structured.json(report)
-        case Output.YAML:
-            return structured.yaml(report)
-        case Output.NAME:
-            return structured.names(report)
-        case Output.CSV:
-            return structured.csv(report, headers=headers)
-    terminal = stdout_is_terminal()
-    if in_full:
-        from kubespread.render import sentences
-
-        return sentences.nodes(report)
-    wide = output is Output.WIDE
-    if output is Output.PLAIN or (output is not Output.TABLE and not terminal):
-        from kubespread.render import plain
-
-        return plain.columns(report, wide=wide, headers=headers)
-    from kubespread.render import table
-
-    return table.table(
-        report,
-        width=terminal_width() if terminal else None,
-        color=wants_color(color.value, environment(), is_terminal=terminal),
-        wide=wide,
-        all_nodes=all_nodes,
-        headers=headers,
-    )

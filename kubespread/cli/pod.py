@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import stat
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from kubespread.cli.output import stdin_is_piped
 from kubespread.errors import UsageError
 
 STDIN = "-"
@@ -32,8 +34,16 @@ def manifest_paths(pods: Sequence[str], sources: Sequence[str]) -> list[str]:
 def _manifest_path(pod: str | None, sources: Sequence[str]) -> str:
     if pod is not None:
         return pod
-    if stdin_is_piped() and STDIN not in sources:
+    if _stdin_is_piped() and STDIN not in sources:
         return STDIN
     if Path(_DEFAULT_POD).is_file():
         return _DEFAULT_POD
     raise UsageError(f"no pod given: name a manifest, pipe one in, or run in a directory containing {_DEFAULT_POD}")
+
+
+def _stdin_is_piped() -> bool:
+    """Whether someone feeds standard input: a pipe or a file, not a terminal and not /dev/null."""
+    if sys.stdin is None:
+        return False
+    mode = os.fstat(sys.stdin.fileno()).st_mode
+    return stat.S_ISFIFO(mode) or stat.S_ISREG(mode) or stat.S_ISSOCK(mode)

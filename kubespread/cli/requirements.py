@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from kubespread.errors import UsageError
+from kubespread.cli.options.counts import Keyed
 
 if TYPE_CHECKING:
-    from kubespread.planner.simulation_report import SimulateReport
+    from kubespread.planner.reports.simulate import SimulateReport
 
-_ALL = "all"
-_MAX_DIGITS = 9
 _NO_SUCH_LABEL = "no node has that label"
-
-Keyed = tuple[tuple[str, int], ...]
-"""Numbers by topology key; a key given twice is required twice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,22 +24,10 @@ class Requirements:
     min_domains: Keyed
     survive: Keyed
 
-    @classmethod
-    def parse(
-        cls,
-        placed: str | None,
-        max_skew: Sequence[str] | None,
-        min_domains: Sequence[str] | None,
-        survive: Sequence[str] | None,
-    ) -> Requirements:
-        """The options as they were typed. Raises UsageError."""
-        return cls(
-            None if placed is None or placed == _ALL else count("--require-placed", placed, "a number from 0, or all"),
-            placed == _ALL,
-            _keyed("--max-skew", max_skew),
-            _keyed("--min-domains", min_domains),
-            _keyed("--survive", survive),
-        )
+    @property
+    def judges_placed(self) -> bool:
+        """Whether it is said how many replicas have to be placed."""
+        return self.all_placed or self.placed is not None
 
     @property
     def keys(self) -> list[str]:
@@ -70,41 +53,27 @@ class Requirements:
             yield f"--require-placed all: {report.pending} of {report.replicas} replicas are pending"
         if self.placed is not None and there < self.placed:
             yield f"--require-placed {self.placed}: {there} replicas are placed"
-        for key, most in self.max_skew:
-            if key not in report.worst_loss:
-                yield f"--max-skew {key}={most}: {_NO_SUCH_LABEL}"
-            elif (skew := report.skew_of(key)) > most:
-                yield f"--max-skew {key}={most}: the skew is {skew}"
-        for key, least in self.min_domains:
-            if key not in report.worst_loss:
-                yield f"--min-domains {key}={least}: {_NO_SUCH_LABEL}"
-            elif (domains := report.worst_loss[key].domains) < least:
-                yield f"--min-domains {key}={least}: {domains} domains hold replicas"
-        for key, least in self.survive:
-            loss = report.worst_loss.get(key)
-            if loss is None:
-                yield f"--survive {key}={least}: {_NO_SUCH_LABEL}"
-            elif loss.remaining < least:
-                yield f"--survive {key}={least}: losing {loss.domain} leaves {loss.remaining}"
+        for option, pairs, shortfall in (
+            ("--max-skew", self.max_skew, _too_much_skew),
+            ("--min-domains", self.min_domains, _too_few_domains),
+            ("--survive", self.survive, _too_few_survivors),
+        ):
+            for key, number in pairs:
+                failure = shortfall(report, key, number) if key in report.worst_loss else _NO_SUCH_LABEL
+                if failure is not None:
+                    yield f"{option} {key}={number}: {failure}"
 
 
-def count(option: str, text: str, expected: str) -> int:
-    """A number that is not negative. Raises UsageError."""
-    if not _is_count(text):
-        raise UsageError(f"invalid {option} {text!r}: expected {expected}")
-    return int(text)
+def _too_much_skew(report: SimulateReport, key: str, most: int) -> str | None:
+    skew = report.skew_of(key)
+    return f"the skew is {skew}" if skew > most else None
 
 
-def _is_count(text: str) -> bool:
-    return text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS
+def _too_few_domains(report: SimulateReport, key: str, least: int) -> str | None:
+    domains = report.worst_loss[key].domains
+    return f"{domains} domains hold replicas" if domains < least else None
 
 
-def _keyed(option: str, given: Sequence[str] | None) -> Keyed:
-    expected = "KEY=N, such as topology.kubernetes.io/zone=1"
-    pairs = []
-    for text in given or ():
-        key, _, number = text.partition("=")
-        if not key or not _is_count(number):
-            raise UsageError(f"invalid {option} {text!r}: expected {expected}")
-        pairs.append((key, int(number)))
-    return tuple(pairs)
+def _too_few_survivors(report: SimulateReport, key: str, least: int) -> str | None:
+    loss = report.worst_loss[key]
+    return f"losing {loss.domain} leaves {loss.remaining}" if loss.remaining < least else None

@@ -3,135 +3,39 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
-from enum import StrEnum
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from kubespread.cli.cluster import open_cluster
 from kubespread.cli.exitcodes import ExitCode
-from kubespread.cli.options import (
-    ClusterOptions,
-    NoHeadersOption,
-    PreemptionOption,
-    SchedulerOptions,
-    SpeakingOptions,
-    StrictOption,
-    WorkloadOptions,
-    grouped,
-)
-from kubespread.cli.output import emit, note, note_beside, note_source, stdout_is_terminal
+from kubespread.cli.notes import note_beside, note_source
+from kubespread.cli.options.answer import SimulateAnswerOptions, SpeakingOptions
+from kubespread.cli.options.cluster import ClusterOptions
+from kubespread.cli.options.grouped import grouped
+from kubespread.cli.options.placing import PlacingOptions
+from kubespread.cli.options.requirements import RequirementOptions
+from kubespread.cli.options.scheduler import SchedulerOptions
+from kubespread.cli.options.workload import PodsArgument, WorkloadOptions
 from kubespread.cli.pod import manifest_paths
-from kubespread.cli.requirements import Requirements, count
-from kubespread.cli.stderr import complain
+from kubespread.cli.stderr import complain, say
+from kubespread.cli.stdout import emit, look_of_stdout, stdout_is_terminal
+from kubespread.render.formats import chosen_format
 
 if TYPE_CHECKING:
     from kubespread.errors import KubespreadError
-    from kubespread.planner.simulation_report import SimulateReport
-
-
-class TieBreak(StrEnum):
-    SCHEDULER = "scheduler"
-    NAME = "name"
-
-
-class Output(StrEnum):
-    TABLE = "table"
-    PLAIN = "plain"
-    JSON = "json"
-    YAML = "yaml"
-    NAME = "name"
-    CSV = "csv"
+    from kubespread.planner.reports.simulate import SimulateReport
 
 
 @grouped
 def simulate(
-    pod: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[POD]...",
-            show_default=False,
-            help="Manifests, '-' for standard input, or KIND/NAME in the cluster (deploy/web). All workloads of a "
-            "manifest are placed. "
-            "Default: standard input when piped, else pod.yaml.",
-        ),
-    ] = None,
+    pod: PodsArgument = None,
     *,
-    replicas: Annotated[
-        str | None,
-        typer.Option(
-            "--replicas",
-            metavar="N",
-            show_default=False,
-            help="Desired replicas, or 'max': as many as fit (default: the workload's own).",
-        ),
-    ] = None,
-    until_full: Annotated[bool, typer.Option("--until-full", help="The same as --replicas max.")] = False,
-    from_scratch: Annotated[
-        bool, typer.Option("--from-scratch", help="Also re-place the replicas already running.")
-    ] = False,
-    ties: Annotated[
-        TieBreak,
-        typer.Option(
-            "--ties",
-            case_sensitive=False,
-            help="Who gets a pod among equal scores: kube-scheduler's own order, or the name.",
-        ),
-    ] = TieBreak.SCHEDULER,
-    seed: Annotated[
-        int | None, typer.Option("--seed", metavar="N", show_default=False, help="Break ties at random, seeded with N.")
-    ] = None,
-    runs: Annotated[
-        int, typer.Option("--runs", metavar="K", min=1, help="Run K times with successive seeds and report the range.")
-    ] = 1,
-    require_placed: Annotated[
-        str | None,
-        typer.Option(
-            "--require-placed", metavar="N|all", show_default=False, help="Fail unless N replicas (or all) are placed."
-        ),
-    ] = None,
-    max_skew: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--max-skew", metavar="KEY=N", show_default=False, help="Fail if the final skew over KEY is above N."
-        ),
-    ] = None,
-    min_domains: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--min-domains",
-            metavar="KEY=N",
-            show_default=False,
-            help="Fail unless replicas use at least N domains of KEY.",
-        ),
-    ] = None,
-    survive: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--survive",
-            metavar="KEY=N",
-            show_default=False,
-            help="Fail unless N replicas survive the loss of any one KEY domain.",
-        ),
-    ] = None,
+    placing: PlacingOptions,
+    requirements: RequirementOptions,
     workload: WorkloadOptions,
     scheduling: SchedulerOptions,
-    preemption: PreemptionOption = False,
-    output: Annotated[
-        Output | None,
-        typer.Option(
-            "-o",
-            "--output",
-            case_sensitive=False,
-            show_default=False,
-            help="Format (default: a picture on a terminal, columns in a pipe). 'name' prints "
-            "namespace/pod<TAB>node lines.",
-        ),
-    ] = None,
-    no_headers: NoHeadersOption = False,
-    strict: StrictOption = False,
+    answer: SimulateAnswerOptions,
     source: ClusterOptions,
     speaking: SpeakingOptions,
 ) -> int:
@@ -151,19 +55,17 @@ def simulate(
     """
     import kubespread
     from kubespread.candidate.inputs import check_inputs
-    from kubespread.render.simulation import MAX_REPLICAS
+    from kubespread.render.simulate.conclusion import conclusion
     from kubespread.snapshot.topology_keys import full_topology_key
 
-    required = Requirements.parse(require_placed, max_skew, min_domains, survive)
-    full = until_full or replicas == MAX_REPLICAS
-    wanted = None if full or replicas is None else count("--replicas", replicas, "a number from 0, or max")
+    required, desired = requirements.required(), placing.desired()
     paths = manifest_paths(pod or [], source.sources)
     check_inputs(paths, scheduling.scheduler_config, scheduling.kube_version, scheduling.feature_gates)
     opened = open_cluster(source, quiet=speaking.quiet)
     required = required.with_keys(lambda key: full_topology_key(key, opened.nodes))
     refused: list[KubespreadError] = []
 
-    def hear(error: KubespreadError) -> None:
+    def on_refused(error: KubespreadError) -> None:
         complain(str(error))
         refused.append(error)
 
@@ -171,36 +73,42 @@ def simulate(
         kubespread.simulate_together,
         opened,
         paths,
-        wanted,
+        desired,
         scheduling.scheduler(),
-        until_full=full,
-        from_scratch=from_scratch,
-        ties=ties.value,
-        seed=seed,
-        runs=runs,
+        until_full=placing.as_many_as_fit,
+        from_scratch=placing.from_scratch,
+        ties=placing.ties.value,
+        seed=placing.seed,
+        runs=placing.runs,
         keys=required.keys,
-        preemption=preemption,
+        preemption=answer.preemption,
         name=workload.name,
         namespace=workload.namespace,
-        on_refused=hear,
+        on_refused=on_refused,
     )
     reports = ask() if speaking.quiet or not sys.stderr.isatty() else _with_progress(ask)
+    chosen = chosen_format(answer.output, is_terminal=stdout_is_terminal())
+    whose = [f"{report.pod.namespace}/{report.subject}: " if len(reports) > 1 else "" for report in reports]
     if not speaking.quiet:
         if speaking.verbose:
             note_source(opened, reports[0])
-        for report in reports:
-            _notes(report, output, name_it=len(reports) > 1)
-    emit(_render(reports, output, headers=not no_headers))
-    failures = [(report, failure) for report in reports for failure in required.failures(report)]
-    for report, failure in failures:
-        note(f"requirement not met: {f'{_name(report)}: ' if len(reports) > 1 else ''}{failure}")
+        for prefix, report in zip(whose, reports, strict=True):
+            note_beside(report, conclusion(report), chosen, prefix)
+    emit(chosen.writers["simulate"].load()(reports, look_of_stdout(headers=not answer.no_headers)))
+    failures = [
+        f"requirement not met: {prefix}{failure}"
+        for prefix, report in zip(whose, reports, strict=True)
+        for failure in required.failures(report)
+    ]
+    for failure in failures:
+        say(failure)
     if refused:
         return ExitCode.BAD_INPUT
-    if opened.faults or (strict and any(report.gaps for report in reports)):
+    if opened.faults or (answer.strict and any(report.gaps for report in reports)):
         return ExitCode.NO_CLUSTER
     if failures:
         return ExitCode.NO
-    return ExitCode.YES if require_placed is not None or all(map(_is_placed, reports)) else ExitCode.NO
+    return ExitCode.YES if required.judges_placed or all(map(_is_placed, reports)) else ExitCode.NO
 
 
 def _with_progress(ask: Callable[..., tuple[SimulateReport, ...]]) -> tuple[SimulateReport, ...]:
@@ -210,40 +118,6 @@ def _with_progress(ask: Callable[..., tuple[SimulateReport, ...]]) -> tuple[Simu
         return ask(on_progress=progress.on_progress)
 
 
-def _name(report: SimulateReport) -> str:
-    """As --name takes it."""
-    return f"{report.pod.namespace}/{report.subject}"
-
-
 def _is_placed(report: SimulateReport) -> bool:
     """Every replica that was asked for; of as many as fit at least one."""
     return report.present + report.placed > 0 if report.replicas is None else report.pending == 0
-
-
-def _notes(report: SimulateReport, output: Output | None, *, name_it: bool) -> None:
-    if output in (Output.JSON, Output.YAML):
-        return
-    whose = f"{_name(report)}: " if name_it else ""
-    note_beside(report, whose)
-    if output is not Output.TABLE and not stdout_is_terminal():
-        from kubespread.render.simulation import conclusion
-
-        for line in conclusion(report):
-            note(f"{whose}{line}")
-
-
-def _render(reports: Sequence[SimulateReport], output: Output | None, *, headers: bool) -> str:
-    from kubespread.render import simulation, structured
-
-    match output:
-        case Output.JSON:
-            return structured.json(reports[0]) if len(reports) == 1 else structured.json_list(reports)
-        case Output.YAML:
-            return structured.yaml(reports[0]) if len(reports) == 1 else structured.yaml_list(reports)
-        case Output.NAME:
-            return "".join(map(simulation.names, reports))
-        case Output.CSV:
-            return simulation.csv(reports, headers=headers)
-    if output is Output.TABLE or (output is None and stdout_is_terminal()):
-        return "\n".join(map(simulation.picture, reports))
-    return simulation.columns(reports, headers=headers)

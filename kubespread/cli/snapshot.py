@@ -8,8 +8,10 @@ import typer
 
 from kubespread.cli.cluster import open_cluster
 from kubespread.cli.exitcodes import ExitCode
-from kubespread.cli.options import ClusterOptions, SpeakingOptions, grouped
-from kubespread.cli.output import note
+from kubespread.cli.options.answer import SpeakingOptions
+from kubespread.cli.options.cluster import ClusterOptions
+from kubespread.cli.options.grouped import grouped
+from kubespread.cli.stderr import say
 
 if TYPE_CHECKING:
     from kubespread.snapshot.snapshot import Snapshot
@@ -46,19 +48,19 @@ def snapshot(
     from kubespread.snapshot.save import check_target, save
 
     check_target(output)
-    found = open_cluster(source, quiet=speaking.quiet).stamped(", ".join(source.sources))
+    opened = open_cluster(source, quiet=speaking.quiet).stamped(", ".join(source.sources))
     if anonymize:
         from kubespread.snapshot.anonymize import anonymize as pseudonymous
 
-        found, _ = pseudonymous(found)
-    save(found, output)
+        opened, _ = pseudonymous(opened)
+    save(opened, output)
     if not speaking.quiet:
-        _notes(found, output)
-    return ExitCode.NO_CLUSTER if found.faults or (strict and found.origin.gaps) else ExitCode.YES
+        _notes(opened, output)
+    return ExitCode.NO_CLUSTER if opened.faults or (strict and opened.origin.gaps) else ExitCode.YES
 
 
-def _notes(found: Snapshot, output: str) -> None:
-    for gap in found.origin.gaps:
-        note(f"gap: {gap}")
+def _notes(saved: Snapshot, output: str) -> None:
+    for gap in saved.origin.gaps:
+        say(f"gap: {gap}")
     if output != "-":
-        note(f"{output}: {len(found.nodes)} nodes, {len(found.pods)} pods")
+        say(f"{output}: {len(saved.nodes)} nodes, {len(saved.pods)} pods")

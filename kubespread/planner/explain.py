@@ -11,18 +11,15 @@ import numpy as np
 from kubespread.kube.api.core import Pod
 from kubespread.kube.versions import SCORES_SINCE, KubeVersion
 from kubespread.planner.honesty import gaps, not_modelled
-from kubespread.planner.report import (
-    ConstraintReport,
-    Domain,
+from kubespread.planner.reports.explain import (
     ExplainReport,
     NodeConstraint,
     NodeReport,
-    PodReference,
-    PreemptionReport,
     Rejection,
     ScoreDetail,
     Verdict,
 )
+from kubespread.planner.reports.parts import ConstraintReport, Domain, PodReference, PreemptionReport
 from kubespread.planner.taints_policy import closed_minimums, taints_policy_hints
 from kubespread.scheduler.building import framework
 from kubespread.scheduler.cluster.cluster import Cluster

@@ -21,7 +21,7 @@ from kubespread.kube.priority import priority_of
 from kubespread.kube.well_known import DO_NOT_SCHEDULE
 from kubespread.planner.explain import constraint_reports
 from kubespread.planner.living import LivingCluster, SharedAnswers
-from kubespread.planner.report import ConstraintReport
+from kubespread.planner.reports.parts import ConstraintReport
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.evaluation import Evaluation
 from kubespread.scheduler.framework import Framework

@@ -16,8 +16,8 @@ from kubespread.planner.explain import preemption_report
 from kubespread.planner.honesty import gaps, not_modelled
 from kubespread.planner.look_ahead import look_ahead
 from kubespread.planner.queue import Entry, Outcome, run
-from kubespread.planner.report import ConstraintReport, PodReference, PreemptionReport
-from kubespread.planner.simulation_report import (
+from kubespread.planner.reports.parts import ConstraintReport, PodReference, PreemptionReport
+from kubespread.planner.reports.simulate import (
     DomainChange,
     DomainRange,
     LookAhead,

@@ -237,7 +237,8 @@ def serving(api: FakeApi, *, client_certificates: bool = False) -> Iterator[Fake
             return context.wrap_socket(connection, server_side=True, do_handshake_on_connect=False), address
 
     server = Server(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    # What shutdown() waits for; the default of half a second is paid by every test.
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     api.url = f"https://127.0.0.1:{server.server_port}"
     api.ca, api.other_ca = authority.cert_pem.bytes(), stranger.cert_pem.bytes()
     api.client_key, api.client_cert = (

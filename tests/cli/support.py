@@ -1,23 +1,32 @@
-"""Running the real program as its users do."""
+"""Running the program: inside the test's process, and as its users do."""
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
 import sys
+import tempfile
+import threading
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
-import jsonschema
+import pytest
+from jsonschema import Draft202012Validator
+
+from kubespread import deciding
+from kubespread.cli.main import main
+from kubespread.snapshot.live import redaction
 
 ROOT = Path(__file__).parents[2]
 FIXTURES = ROOT / "fixtures"
 PROGRAM = Path(sys.executable).parent / "kubespread"
 POD = str(FIXTURES / "manifests" / "two-constraints.yaml")
 CLUSTER = str(FIXTURES / "clusters" / "docs-4-nodes.yaml")
-SIMULATE_SCHEMA = json.loads((ROOT / "docs" / "schema" / "simulate-report.json").read_text())
-SCHEMA = json.loads((ROOT / "docs" / "schema" / "explain-report.json").read_text())
+SIMULATE_SCHEMA = Draft202012Validator(json.loads((ROOT / "docs" / "schema" / "simulate-report.json").read_text()))
+SCHEMA = Draft202012Validator(json.loads((ROOT / "docs" / "schema" / "explain-report.json").read_text()))
 
 PROXY_VARIABLES = tuple(
     spelled for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY") for spelled in (name, name.lower())
@@ -47,24 +56,96 @@ class Result(NamedTuple):
         """Standard output as an ExplainReport that satisfies the published schema."""
         return self.report_of(SCHEMA)
 
-    def report_of(self, schema: dict[str, Any]) -> dict[str, Any]:
+    def report_of(self, schema: Draft202012Validator) -> dict[str, Any]:
         """Standard output as a report that satisfies ``schema``."""
         report = json.loads(self.out)
-        jsonschema.validate(report, schema)
+        schema.validate(report)
         assert isinstance(report, dict)
         return report
 
 
 def environment(**more: str) -> dict[str, str]:
-    """This process's environment without what would change colours, widths, or the cluster that is asked."""
+    """This process's environment without what would change colors, widths, or the cluster that is asked."""
     clean = {name: value for name, value in os.environ.items() if name not in _MEDDLING_VARIABLES}
     return {**clean, "TERM": "xterm", "HOME": "/nonexistent", **more}
 
 
 def run(
+    *arguments: str | Path,
+    stdin: bytes | None = None,
+    cwd: Path | None = None,
+    env: dict[str, str] | None = None,
+    terminal: int | None = None,
+) -> Result:
+    """``kubespread ARGUMENTS`` inside this process, which spares the start of one; else the same as `run_process`.
+
+    What happens at the end of a process does not happen here. ``terminal`` is the width of the terminal that shows
+    standard output; without it that goes into a pipe.
+    """
+    width = {} if terminal is None else {"COLUMNS": str(terminal)}
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        Path(os.devnull).open() if stdin is None else _piped(stdin) as standard_input,
+        _Stream(is_terminal=terminal is not None) as out,
+        _Stream() as err,
+    ):
+        patch.setattr(sys, "argv", ["kubespread", *map(str, arguments)])
+        for name, stream in {"stdin": standard_input, "stdout": out, "stderr": err}.items():
+            patch.setattr(sys, name, stream)
+        _set_environment(patch, environment(**width, **(env or {})))
+        if cwd is not None:
+            patch.chdir(cwd)
+        _forget_earlier_runs(patch)
+        with pytest.raises(SystemExit) as ended:
+            main()
+        return Result(int(ended.value.code or 0), out.content(), err.content())
+
+
+def _piped(content: bytes) -> IO[str]:
+    """Standard input that somebody else writes: a pipe, which cannot be read twice."""
+    reader, writer = os.pipe()
+
+    def write() -> None:
+        with suppress(BrokenPipeError), open(writer, "wb") as file:  # noqa: PTH123 - a descriptor, not a path
+            file.write(content)
+
+    threading.Thread(target=write).start()
+    return open(reader, encoding="utf-8")  # noqa: PTH123 - as above
+
+
+class _Stream(io.TextIOWrapper):
+    """A standard stream over a real file, since the program also asks for its descriptor."""
+
+    def __init__(self, *, is_terminal: bool = False) -> None:
+        super().__init__(tempfile.TemporaryFile(), encoding="utf-8", newline="")  # noqa: SIM115 - closed by the stream
+        self._is_terminal = is_terminal
+
+    def isatty(self) -> bool:
+        return self._is_terminal
+
+    def content(self) -> str:
+        self.seek(0)
+        return self.read()
+
+
+def _set_environment(patch: pytest.MonkeyPatch, variables: dict[str, str]) -> None:
+    for name in os.environ.keys() - variables.keys():
+        patch.delenv(name)
+    for name, value in variables.items():
+        patch.setenv(name, value)
+
+
+def _forget_earlier_runs(patch: pytest.MonkeyPatch) -> None:
+    """What a process remembers until its end must not reach from one run into the next."""
+    patch.setattr(redaction, "_remembered", set())
+    # By path, and the next test may write another file there.
+    deciding._configured_profiles.cache_clear()
+
+
+def run_process(
     *arguments: str | Path, stdin: bytes | None = None, cwd: Path | None = None, env: dict[str, str] | None = None
 ) -> Result:
-    """``kubespread ARGUMENTS``; without ``stdin`` standard input is /dev/null."""
+    """``kubespread ARGUMENTS`` as its user runs it; without ``stdin`` standard input is /dev/null."""
     done = subprocess.run(
         [str(PROGRAM), *map(str, arguments)],
         input=stdin,

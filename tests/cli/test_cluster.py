@@ -17,7 +17,7 @@ import pytest
 
 from tests.api.server import Answer, FakeApi, always, serving, status
 from tests.builders import Data, hosts, pod
-from tests.cli.support import CLUSTER, POD, PROGRAM, environment, run, shown_on
+from tests.cli.support import CLUSTER, POD, PROGRAM, environment, run, run_process, shown_on
 
 
 def _plugin(program: str) -> Data:
@@ -266,9 +266,10 @@ def test_a_person_who_waits_sees_how_it_goes_on(server: FakeApi, tmp_path: Path)
 
 
 def test_nothing_secret_is_left_behind(server: FakeApi, tmp_path: Path) -> None:
+    """The Kubernetes client keeps certificates in files until the process ends."""
     temporary = tmp_path / "tmp"
     temporary.mkdir()
-    run(
+    run_process(
         "snapshot",
         "--kubeconfig",
         server.kubeconfig(tmp_path),

@@ -48,8 +48,3 @@ def test_as_a_kubectl_plugin_it_calls_itself_so(tmp_path: Path) -> None:
         [str(plugin), "explain", "--foo"], capture_output=True, env=environment(), text=True, check=False, cwd=tmp_path
     )
     assert (done.returncode, done.stderr.endswith("(see 'kubectl kubespread explain --help')\n")) == (2, True)
-
-
-def test_version() -> None:
-    result = run("--version")
-    assert (result.code, result.out, result.err) == (0, "kubespread 0.1.0\n", "")

@@ -13,9 +13,10 @@ import pytest
 import yaml
 
 import kubespread
-from kubespread.render import structured
+from kubespread.render import as_json
+from kubespread.render.look import Look
 from tests.builders import hard, node, pod
-from tests.cli.support import CLUSTER, FIXTURES, POD, Result, run, shell
+from tests.cli.support import CLUSTER, FIXTURES, POD, Result, run
 
 COLUMNS = """\
 NODE    ZONE    FITS   A:ZONE<=1   B:NODE<=1   SCORE    WHY-NOT
@@ -90,7 +91,7 @@ def test_json_is_the_whole_report_and_satisfies_the_schema() -> None:
 def test_every_fixtures_report_satisfies_the_schema(cluster: Path) -> None:
     for manifest in ("two-constraints", "zone-hard-node-soft", "no-constraints"):
         asked = kubespread.explain(kubespread.load(cluster), FIXTURES / "manifests" / f"{manifest}.yaml")
-        report = Result(0, structured.json(asked), "").report
+        report = Result(0, as_json.write(asked, Look()), "").report
         assert report["schedulable"] is (report["message"] is None)
 
 
@@ -191,29 +192,6 @@ def test_a_wide_cluster_shows_the_best_and_sums_up_the_rest(tmp_path: Path) -> N
     assert ("5 more fit" in table, "20 fail: A: skew exceeds maxSkew 1" in table, "n39" in table) == (True, True, False)
     assert "n38" in run("explain", manifest, "-S", cluster, "-o", "table", "--all-nodes").out
     assert len(run("explain", manifest, "-S", cluster).out.splitlines()) == 41
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        'kubespread explain "$POD" -S "$CLUSTER" -o json -q | jq -r .feasible[0]',
-        'kubespread explain "$POD" -S "$CLUSTER" -o name -q | xargs',
-        'kubespread explain - -S "$CLUSTER" -o name -q < "$POD"',
-        'kubespread explain -S "$CLUSTER" -o name -q < "$POD"',
-        'cat "$POD" | kubespread explain -S "$CLUSTER" -o name -q',
-        'cat "$CLUSTER" | kubespread explain "$POD" -S - -o name -q',
-        'KUBESPREAD_SNAPSHOT="$CLUSTER" kubespread explain "$POD" -o name -q',
-        'cd "$(dirname "$POD")" && kubespread explain two-constraints.yaml -S "$CLUSTER" -o name -q',
-        'gzip -c "$CLUSTER" | kubespread explain "$POD" -S - -o name -q',
-    ],
-)
-def test_shell_idioms(command: str) -> None:
-    if "jq" in command and shutil.which("jq") is None:
-        command = command.replace(
-            "jq -r .feasible[0]", "python3 -c 'import json, sys; print(json.load(sys.stdin)[\"feasible\"][0])'"
-        )
-    result = shell(f"set -o pipefail; {command}")
-    assert (result.code, result.out, result.err) == (0, "node4\n", "")
 
 
 def test_pod_yaml_of_the_current_directory_is_the_default(tmp_path: Path) -> None:

@@ -1,34 +1,19 @@
-"""A terminal gets the table, in colour when it may be coloured."""
+"""A terminal gets the table, in color when it may be colored."""
 
 from __future__ import annotations
 
-import os
-import pty
-import subprocess
-
 import pytest
 
-import kubespread
-from kubespread.cli.output import wants_color
-from kubespread.render.table import table
-from tests.builders import hard, hosts, pod
-from tests.cli.support import CLUSTER, POD, PROGRAM, environment, shown_on
+from kubespread.cli.stdout import wants_color
+from tests.cli.support import CLUSTER, POD, run
 
 
 def on_a_terminal(*arguments: str, columns: int = 160, **env: str) -> str:
     """What a terminal of ``columns`` would show."""
-    master, slave = pty.openpty()
-    command = [str(PROGRAM), *arguments]
-    with subprocess.Popen(
-        command, stdin=slave, stdout=slave, stderr=subprocess.DEVNULL, env=environment(COLUMNS=str(columns), **env)
-    ):
-        os.close(slave)
-        shown = shown_on(master)
-    os.close(master)
-    return shown.decode().replace("\r\n", "\n")
+    return run(*arguments, terminal=columns, env=env).out
 
 
-def test_a_terminal_gets_the_coloured_table() -> None:
+def test_a_terminal_gets_the_colored_table() -> None:
     shown = on_a_terminal("explain", POD, "-S", CLUSTER)
     assert "Pod \x1b[1mdefault/mypod\x1b[0m against 4 nodes" in shown
     assert "\x1b[32myes" in shown
@@ -44,22 +29,6 @@ def test_a_narrow_terminal_folds_reasons_but_never_names() -> None:
     shown = on_a_terminal("explain", POD, "-S", CLUSTER, "--color", "never", columns=80)
     assert max(map(len, shown.splitlines())) <= 80
     assert "node1   zoneA   no     2+1−1 = 2 > 1" in shown
-
-
-def test_long_names_fold_and_the_arithmetic_stays_whole() -> None:
-    """A cloud's node names leave 80 columns no room; what is shortened elsewhere is what the table is read for."""
-    name, zone = "gke-prod-eu-west4-default-pool-5f3a1c00-x7kq", "europe-west4-a"
-    (host,) = hosts(zone)
-    host["metadata"]["name"] = host["metadata"]["labels"]["kubernetes.io/hostname"] = name
-    report = kubespread.explain(
-        kubespread.Snapshot.from_objects([host]), pod(constraints=[hard("topology.kubernetes.io/zone")])
-    )
-    lines = table(report, width=80, color=False, wide=False, all_nodes=False, headers=True).splitlines()
-    assert max(map(len, lines)) <= 80
-    start = next(position for position, line in enumerate(lines) if "FITS" in line)
-    (first, second) = (line.split() for line in lines[start + 1 : start + 3])
-    assert (first[0] + second[0], first[1:3], " ".join(first[3:6])) == (name, [zone, "yes"], "0+1−0 = 1")
-    assert "…" not in "".join(lines)
 
 
 COLORS: dict[str, tuple[str, dict[str, str], bool, bool]] = {

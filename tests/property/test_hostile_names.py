@@ -9,18 +9,20 @@ import os
 import re
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import yaml
 
 import kubespread
-from kubespread.cli.output import note
-from kubespread.cli.stderr import complain
+from kubespread.cli.stderr import complain, say
 from kubespread.errors import ApiError, Fault, ManifestError
 from kubespread.escaping import escaped
-from kubespread.render import plain, sentences, simulation, structured, table
 from kubespread.render.comma_separated import separated_by_commas
+from kubespread.render.explain import sentences, table
+from kubespread.render.formats import FORMATS, Format
+from kubespread.render.look import Look
 from kubespread.snapshot.save import save
 from tests.builders import Data, hard, hosts, pod, taint
 from tests.cli.support import CLUSTER, POD, run
@@ -54,25 +56,22 @@ def simulated(name: str) -> kubespread.SimulateReport:
     )
 
 
+FULL = Look(wide=True, all_nodes=True)
+
+
+def explain_as(form: Format) -> Callable[[str], str]:
+    return lambda name: form.writers["explain"].load()(explained(name), FULL)
+
+
+def simulate_as(form: Format) -> Callable[[str], str]:
+    return lambda name: form.writers["simulate"].load()([simulated(name)] * 2, FULL)
+
+
 OUTPUTS: dict[str, Callable[[str], str]] = {
-    "table": lambda name: table.table(
-        explained(name), width=None, color=False, wide=True, all_nodes=True, headers=True
-    ),
-    "coloured table": lambda name: table.table(
-        explained(name), width=None, color=True, wide=True, all_nodes=True, headers=True
-    ),
-    "plain": lambda name: plain.columns(explained(name), wide=True, headers=True),
-    "sentences": lambda name: sentences.nodes(explained(name)),
-    "names": lambda name: structured.names(explained(name)),
-    "csv": lambda name: structured.csv(explained(name), headers=True),
-    "json": lambda name: structured.json(explained(name)),
-    "yaml": lambda name: structured.yaml(explained(name)),
-    "simulated picture": lambda name: simulation.picture(simulated(name)),
-    "simulated columns": lambda name: simulation.columns([simulated(name)], headers=True),
-    "simulated names": lambda name: simulation.names(simulated(name)),
-    "simulated csv": lambda name: simulation.csv([simulated(name)], headers=True),
-    "simulated json": lambda name: structured.json_list([simulated(name)]),
-    "simulated yaml": lambda name: structured.yaml_list([simulated(name)]),
+    "a table in color": lambda name: table.write(explained(name), replace(FULL, color=True)),
+    "sentences": lambda name: sentences.write(explained(name), FULL),
+    **{f"explain -o {name}": explain_as(form) for name, form in FORMATS.items() if "explain" in form.writers},
+    **{f"simulate -o {name}": simulate_as(form) for name, form in FORMATS.items() if "simulate" in form.writers},
 }
 
 
@@ -91,14 +90,14 @@ def test_every_output_is_printable_and_has_no_line_more(output: str) -> None:
 
 
 def test_columns_stay_aligned() -> None:
-    lines = OUTPUTS["plain"](HOSTILE).splitlines()
+    lines = OUTPUTS["explain -o plain"](HOSTILE).splitlines()
     assert {line.index("  ") for line in lines[1:]} == {len(f"n0{escaped(HOSTILE)}")}
 
 
 def test_what_programs_read_is_what_was_there() -> None:
     expected = {f"n{number}{HOSTILE}" for number in range(4)}
-    assert {node["name"] for node in json.loads(OUTPUTS["json"](HOSTILE))["nodes"]} == expected
-    assert {node["name"] for node in yaml.safe_load(OUTPUTS["yaml"](HOSTILE))["nodes"]} == expected
+    assert {node["name"] for node in json.loads(OUTPUTS["explain -o json"](HOSTILE))["nodes"]} == expected
+    assert {node["name"] for node in yaml.safe_load(OUTPUTS["explain -o yaml"](HOSTILE))["nodes"]} == expected
 
 
 @pytest.mark.parametrize("form", ["json", "yaml"])
@@ -129,7 +128,7 @@ def test_a_spreadsheet_shows_a_cell_and_does_not_run_it(case: str) -> None:
 
 
 SAID: dict[str, tuple[Callable[[], None], int]] = {
-    "a note": (lambda: note(f"gap: {HOSTILE}"), 1),
+    "a note": (lambda: say(f"gap: {HOSTILE}"), 1),
     "a message of the server": (lambda: complain(str(ApiError(f"https://host/api: {HOSTILE}", 500))), 1),
     "two faults of a file": (
         lambda: complain(str(ManifestError(HOSTILE, [Fault(HOSTILE), Fault(HOSTILE, HOSTILE, 3)]))),

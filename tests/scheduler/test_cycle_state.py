@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 import kubespread
-from kubespread.render import sentences
+from kubespread.render.explain import sentences
+from kubespread.render.look import Look
 from kubespread.scheduler.cycle_state import FilterError, MissingState, missing_state
 from kubespread.scheduler.profile.expansion import default_profile
 from kubespread.scheduler.profile.loading import load_profiles
@@ -66,7 +67,9 @@ def test_a_filter_that_needs_its_pre_filter_fails_every_pod(plugin: str) -> None
 
 def test_a_node_without_a_verdict_is_said_to_have_none() -> None:
     report = ask([node("a")], pod(), json.dumps(config({"preFilter": off("NodePorts")})))
-    assert "  Verdict: no verdict: every scheduling cycle of the pod ends in an error\n" in sentences.nodes(report)
+    assert "  Verdict: no verdict: every scheduling cycle of the pod ends in an error\n" in sentences.write(
+        report, Look()
+    )
 
 
 @pytest.mark.parametrize("plugin", ["NodeAffinity", "NodeVolumeLimits", "VolumeZone"])

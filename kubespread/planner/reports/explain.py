@@ -1,7 +1,4 @@
-"""The answers as plain values: what the library returns, what -o json prints, what the renderers draw.
-
-Field names are the JSON contract ``kubespread.dev/v1alpha1``, published in docs/schema; changes only ever add.
-"""
+"""What kube-scheduler would decide for one pod, node by node."""
 
 from __future__ import annotations
 
@@ -11,47 +8,7 @@ from typing import Any
 import msgspec
 
 from kubespread.errors import UsageError
-from kubespread.kube.well_known import DO_NOT_SCHEDULE
-
-API_VERSION = "kubespread.dev/v1alpha1"
-
-
-class Report(msgspec.Struct, rename="camel", frozen=True, kw_only=True):
-    """Base of all parts of a report."""
-
-
-class PodReference(Report, frozen=True):
-    namespace: str
-    name: str
-
-
-class Domain(Report, frozen=True, kw_only=False):
-    """One value of a topology key. ``matching`` counts pods on eligible nodes only."""
-
-    value: str
-    matching: int
-    nodes: int
-    eligible_nodes: int
-
-
-class ConstraintReport(Report, frozen=True):
-    """One constraint in force for the pod, its defaults filled in."""
-
-    topology_key: str
-    when_unsatisfiable: str
-    max_skew: int
-    min_domains: int | None
-    selector: str
-    node_affinity_policy: str
-    node_taints_policy: str
-    source: str
-    self_match: int
-    global_minimum: int | None
-    domains: tuple[Domain, ...]
-
-    @property
-    def is_hard(self) -> bool:
-        return self.when_unsatisfiable == DO_NOT_SCHEDULE
+from kubespread.planner.reports.parts import API_VERSION, ConstraintReport, PodReference, PreemptionReport, Report
 
 
 class NodeConstraint(Report, frozen=True):
@@ -108,17 +65,6 @@ class NodeReport(Report, frozen=True):
     """Each constraint's part of the raw spread score; null for hard constraints and unscored nodes."""
 
 
-class PreemptionReport(Report, frozen=True):
-    """One preemption kube-scheduler could choose. Without a node, ``tail`` is the text it appends to its message, since
-    1.24.
-    """
-
-    node: str | None
-    victims: tuple[str, ...]
-    violations: int
-    tail: str | None
-
-
 class ExplainReport(Report, frozen=True, kw_only=True):
     api_version: str = API_VERSION
     kind: str = "ExplainReport"
@@ -133,12 +79,9 @@ class ExplainReport(Report, frozen=True, kw_only=True):
     """The filter plugins that judged this pod, in the profile's order; those it gives nothing to judge are skipped."""
     nodes: tuple[NodeReport, ...] = ()
     sampling: int | None = None
-    """How many feasible nodes kube-scheduler would have looked for before it scored; null when it looks at all of them.
-    """
+    """How many feasible nodes kube-scheduler would have stopped at before scoring; null when it looks at all nodes."""
     nominated: str | None = None
-    """The node an earlier preemption reserved for the pod and which it takes without looking further; ``nodes`` answers
-    as if not.
-    """
+    """The node an earlier preemption reserved, taken without looking further; ``nodes`` answers as if not."""
     gaps: tuple[str, ...]
     not_modelled: tuple[str, ...]
     preemption: PreemptionReport | None = None
@@ -158,17 +101,11 @@ class ExplainReport(Report, frozen=True, kw_only=True):
 
     def only(self, names: Iterable[str]) -> ExplainReport:
         """The same report about some of its nodes. Raises UsageError for a node that is not there."""
-        wanted = dict.fromkeys(names)
+        asked = dict.fromkeys(names)
         known = {node.name for node in self.nodes}
-        if missing := [name for name in wanted if name not in known]:
+        if missing := [name for name in asked if name not in known]:
             raise UsageError(f"no node {', '.join(map(repr, missing))} in the cluster")
-        return msgspec.structs.replace(self, nodes=tuple(node for node in self.nodes if node.name in wanted))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Exactly what ``-o json`` prints."""
-        plain = msgspec.json.decode(msgspec.json.encode(self))
-        assert isinstance(plain, dict)
-        return plain
+        return msgspec.structs.replace(self, nodes=tuple(node for node in self.nodes if node.name in asked))
 
 
 def _by_score(node: NodeReport) -> tuple[Any, ...]:

@@ -1,12 +1,10 @@
-"""What placing replicas one after another came to. Field names are the JSON contract, as in `report`."""
+"""What placing replicas one after another came to."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 
-from kubespread.planner.report import API_VERSION, ConstraintReport, PodReference, PreemptionReport, Report
+from kubespread.planner.reports.parts import API_VERSION, ConstraintReport, PodReference, PreemptionReport, Report
 
 
 class Placement(Report, frozen=True):
@@ -28,9 +26,7 @@ class DomainChange(Report, frozen=True):
 
 
 class SkewChange(Report, frozen=True):
-    """Most minus least matching pods among the domains that count; the least is 0 while there are fewer domains than
-    minDomains.
-    """
+    """Most minus least matching pods of the domains that count; the least is 0 while they are fewer than minDomains."""
 
     topology_key: str
     max_skew: int
@@ -153,9 +149,3 @@ class SimulateReport(Report, frozen=True, kw_only=True):
     def with_gaps(self, missing: tuple[str, ...]) -> SimulateReport:
         """The same answer, with what its source lacked named first."""
         return msgspec.structs.replace(self, gaps=tuple(dict.fromkeys((*missing, *self.gaps))))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Exactly what ``-o json`` prints."""
-        plain = msgspec.json.decode(msgspec.json.encode(self))
-        assert isinstance(plain, dict)
-        return plain

@@ -2,68 +2,42 @@
 
 from __future__ import annotations
 
-import io
 from collections import Counter
 from collections.abc import Sequence
 
-from rich.console import Console, Group, RenderableType
+from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from kubespread.escaping import escaped
-from kubespread.planner.report import ConstraintReport, Domain, ExplainReport, NodeReport
-from kubespread.render.arithmetic import (
-    PRETTY,
-    domain_columns,
-    formula,
-    letter,
-    policies,
-    preemption,
-    sampling,
-    score_steps,
-    short_key,
-    summary,
-    why_not,
-)
-from kubespread.render.plain import score_columns
+from kubespread.planner.reports.explain import ExplainReport, NodeReport
+from kubespread.planner.reports.parts import ConstraintReport, Domain
+from kubespread.render.aligned import EMPTY
+from kubespread.render.arithmetic import PRETTY, letter, score_steps, short_key
+from kubespread.render.explain.conclusion import conclusion, summary
+from kubespread.render.explain.reasons import why_not
+from kubespread.render.explain.rows import Row, Rows, rows_of
+from kubespread.render.look import Look
+from kubespread.render.phrases import policies
+from kubespread.render.rich_text import printed
 
 _MAX_ROWS = 25
 _BEST_ROWS = 15
 _MAX_DOMAINS = 6
-_UNBOUNDED = 10_000
 _GOOD, _BAD, _DIM, _HEAD = "green", "red", "dim", "bold"
 
 
-def table(report: ExplainReport, *, width: int | None, color: bool, wide: bool, all_nodes: bool, headers: bool) -> str:
-    """The whole answer as text for a terminal ``width`` columns wide."""
-    shown, left_out = _choose(report, all_nodes=all_nodes)
+def write(report: ExplainReport, look: Look) -> str:
+    """The whole answer, in lines that ``look.width`` bounds."""
+    shown, left_out = _choose(report, all_nodes=look.all_nodes)
     parts: list[RenderableType] = []
-    if headers:
+    if look.headers:
         parts += [_title(report), *([_constraints(report)] if report.constraints else [])]
     if report.nodes:
-        parts.append(_nodes(report, shown, wide=wide, headers=headers))
+        parts.append(_nodes(rows_of(report, shown), look))
     parts += _groups(report, left_out)
     parts += _verdict(report)
-    return printed(parts, width=width, color=color)
-
-
-def printed(parts: Sequence[RenderableType], *, width: int | None, color: bool) -> str:
-    """``parts`` one below the other, as text for a terminal ``width`` columns wide; None never folds a line."""
-    out = io.StringIO()
-    console = Console(
-        file=out,
-        width=width or _UNBOUNDED,
-        force_terminal=color,
-        color_system="standard" if color else None,
-        no_color=not color,
-        markup=False,
-        emoji=False,
-        highlight=False,
-        legacy_windows=False,
-    )
-    console.print(Group(*parts))
-    # Rich fills every line up to the width of its table.
-    return "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
+    return printed(parts, look)
 
 
 def _text(text: str, style: str = "") -> Text:
@@ -108,7 +82,7 @@ def _domains(constraint: ConstraintReport) -> str:
 
 
 def _domain(domain: Domain, *, hard: bool) -> str:
-    name = domain.value or '""'
+    name = domain.value or EMPTY
     return f"{name} excluded" if hard and not domain.eligible_nodes else f"{name} {domain.matching}"
 
 
@@ -121,47 +95,34 @@ def _choose(report: ExplainReport, *, all_nodes: bool) -> tuple[Sequence[NodeRep
     return best, [node for node in report.nodes if node.name not in chosen]
 
 
-def _nodes(report: ExplainReport, shown: Sequence[NodeReport], *, wide: bool, headers: bool) -> Table:
-    domains = domain_columns(report)
-    plugins = score_columns(report) if wide else []
-    grid = Table(box=None, show_header=headers, pad_edge=False, padding=(0, 3, 0, 0), header_style=_HEAD)
+def _nodes(rows: Rows, look: Look) -> Table:
+    grid = Table(box=None, show_header=look.headers, pad_edge=False, padding=(0, 3, 0, 0), header_style=_HEAD)
     grid.add_column("  NODE", overflow="fold")
-    for at in domains:
-        grid.add_column(escaped(short_key(report.constraints[at].topology_key).upper()), overflow="fold")
+    for key in rows.domains:
+        grid.add_column(escaped(short_key(key).upper()), overflow="fold")
     grid.add_column("FITS", no_wrap=True)
-    for at, constraint in enumerate(report.constraints):
-        grid.add_column(escaped(f"{letter(at)} {short_key(constraint.topology_key)}"), no_wrap=True)
-    for plugin in plugins:
+    for position, constraint in enumerate(rows.arithmetic):
+        grid.add_column(escaped(f"{letter(position)} {short_key(constraint.topology_key)}"), no_wrap=True)
+    for plugin in rows.scores if look.wide else ():
         grid.add_column(plugin, justify="right", no_wrap=True)
     grid.add_column("SCORE", justify="right", no_wrap=True)
     grid.add_column("WHY NOT", overflow="fold")
-    for node in shown:
-        grid.add_row(*_cells(report, node, domains, plugins))
+    for row in rows.rows:
+        grid.add_row(*_cells(row, wide=look.wide))
     return grid
 
 
-def _cells(report: ExplainReport, node: NodeReport, domains: Sequence[int], plugins: Sequence[str]) -> list[Text]:
-    style = _GOOD if node.feasible else _BAD
-    formulas = [
-        _text(
-            formula(constraint, hard=about.is_hard, style=PRETTY),
-            style=_BAD if about.is_hard and not constraint.satisfied else "",
-        )
-        for constraint, about in zip(node.constraints, report.constraints, strict=True)
-    ]
+def _cells(row: Row, *, wide: bool) -> list[Text]:
+    node = row.node
     return [
         _text(f"  {node.name}"),
-        *(_text(_domain_name(node.constraints[at].domain)) for at in domains),
-        _text("yes" if node.feasible else "no", style=style),
-        *formulas,
-        *(_text(score_steps(node.score_details.get(plugin))) for plugin in plugins),
+        *(_text("" if domain is None else domain or EMPTY) for domain in row.domains),
+        _text("yes" if node.feasible else "no", style=_GOOD if node.feasible else _BAD),
+        *(_text(each.text(PRETTY), style=_BAD if each.rejects else "") for each in row.arithmetic),
+        *(_text("" if detail is None else score_steps(detail)) for detail in row.scores if wide),
         _text("" if node.total is None else str(node.total)),
-        _text(why_not(report, node)),
+        _text(row.why_not),
     ]
-
-
-def _domain_name(domain: str | None) -> str:
-    return "" if domain is None else domain or '""'
 
 
 def _groups(report: ExplainReport, left_out: Sequence[NodeReport]) -> list[Text]:
@@ -180,4 +141,4 @@ def _groups(report: ExplainReport, left_out: Sequence[NodeReport]) -> list[Text]
 
 def _verdict(report: ExplainReport) -> list[Text]:
     lines = [_text(summary(report), style=_GOOD if report.schedulable else _BAD)] if report.nodes else []
-    return lines + [_text(said) for said in (report.message, preemption(report.preemption), sampling(report)) if said]
+    return lines + [_text(line) for line in conclusion(report)]

@@ -1,4 +1,4 @@
-"""The JSON Schema of the reports, written from their types: ``python -m kubespread.planner.schema DIRECTORY``."""
+"""The reports' JSON Schema, written from their types: ``python -m kubespread.planner.reports.schema DIRECTORY``."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from typing import Any
 
 import msgspec
 
-from kubespread.planner.report import API_VERSION, ExplainReport, Report
-from kubespread.planner.simulation_report import SimulateReport
+from kubespread.planner.reports.explain import ExplainReport
+from kubespread.planner.reports.parts import API_VERSION, Report
+from kubespread.planner.reports.simulate import SimulateReport
 
 FILES: dict[str, type[Report]] = {"explain-report.json": ExplainReport, "simulate-report.json": SimulateReport}
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from kubespread.escaping import escaped
-from kubespread.planner.report import ConstraintReport, ExplainReport, NodeConstraint, NodeReport
-from kubespread.render.arithmetic import PRETTY, SPREAD_PLUGIN, formula, letter, policies
+from kubespread.planner.reports.explain import ExplainReport, NodeConstraint, NodeReport
+from kubespread.planner.reports.parts import ConstraintReport
+from kubespread.render.arithmetic import PRETTY, formula, letter
+from kubespread.render.explain.reasons import SPREAD_PLUGIN
+from kubespread.render.look import Look
+from kubespread.render.phrases import policies
 
 
-def nodes(report: ExplainReport) -> str:
+def write(report: ExplainReport, _look: Look) -> str:
     """A paragraph for every node of ``report``."""
     return "\n".join("".join(f"{escaped(line)}\n" for line in _node(report, node)) for node in report.nodes)
 
@@ -43,7 +47,7 @@ def _constraint(constraint: NodeConstraint, about: ConstraintReport) -> str:
         if constraint.global_minimum is None
         else f"the least of all domains is {constraint.global_minimum}"
     )
-    skew = formula(constraint, hard=False, style=PRETTY)
+    skew = formula(constraint, PRETTY, rejects=False)
     if constraint.satisfied:
         outcome = f"within maxSkew {about.max_skew}"
     elif about.is_hard:

@@ -1,0 +1,50 @@
+"""What is said on standard error beside an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from kubespread.cli.stderr import say
+from kubespread.cli.stdout import stdout_is_terminal
+
+if TYPE_CHECKING:
+    from kubespread.planner.reports.explain import ExplainReport
+    from kubespread.planner.reports.simulate import SimulateReport
+    from kubespread.render.formats import Format
+    from kubespread.snapshot.snapshot import Snapshot
+
+
+def note_source(cluster: Snapshot, report: ExplainReport | SimulateReport) -> None:
+    """Where the cluster comes from and what is asked of it, for -v."""
+    skipped = ", ".join(f"{count} {kind}" for kind, count in sorted(cluster.skipped.items())) or "none"
+    origin = cluster.origin
+    known = {
+        "from": origin.source,
+        "taken": origin.time,
+        "server": origin.server_version,
+        "resourceVersion": origin.resource_version,
+    }
+    if any(known.values()):
+        say(", ".join(f"{name} {value}" for name, value in known.items() if value))
+    say(f"read {len(cluster.nodes)} nodes, {len(cluster.pods)} pods; ignored (not read by scheduling): {skipped}")
+    say(f"profile {report.scheduler_name}, kube-scheduler v{report.kube_version}")
+
+
+def note_beside(
+    report: ExplainReport | SimulateReport, conclusion: Iterable[str], written: Format, whose: str = ""
+) -> None:
+    """What belongs to an answer and is not in its format; each line begins with ``whose`` answer it is."""
+    lines: list[str] = []
+    if not written.has_notes:
+        said_beside = {
+            "note": report.notes,
+            "admission": report.admission,
+            "gap": report.gaps,
+            "not modelled": report.not_modelled,
+        }
+        lines += [f"{prefix}: {text}" for prefix, texts in said_beside.items() for text in texts]
+    if not written.has_conclusion and not stdout_is_terminal():
+        lines += conclusion
+    for line in lines:
+        say(f"{whose}{line}")

@@ -1,0 +1,90 @@
+"""How an answer is written, and what is said beside it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kubespread.render.formats import ReportKind, format_names, output_help
+
+
+class Sort(StrEnum):
+    SCORE = "score"
+    NAME = "name"
+    SKEW = "skew"
+
+
+class Color(StrEnum):
+    AUTO = "auto"
+    ALWAYS = "always"
+    NEVER = "never"
+
+
+def _output_option(kind: ReportKind) -> Any:
+    """-o with the formats that this kind of report has."""
+    choices = StrEnum("Format", {name.upper(): name for name in format_names(kind)})  # type: ignore[misc]  # from the registry
+    option = typer.Option("-o", "--output", case_sensitive=False, show_default=False, help=output_help(kind))
+    return Annotated[choices | None, option]
+
+
+if TYPE_CHECKING:
+    ExplainOutputOption = str | None
+    SimulateOutputOption = str | None
+else:
+    ExplainOutputOption = _output_option("explain")
+    SimulateOutputOption = _output_option("simulate")
+PreemptionOption = Annotated[
+    bool, typer.Option("--preemption", help="When no node fits, predict what preemption would do.")
+]
+ColorOption = Annotated[Color, typer.Option("--color", case_sensitive=False, help="Color the table.")]
+NoHeadersOption = Annotated[
+    bool, typer.Option("--no-headers", help="Leave out the headers of tables, columns and csv.")
+]
+StrictOption = Annotated[bool, typer.Option("--strict", help="Exit with 3 when the answer has gaps.")]
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainAnswerOptions:
+    """What is shown of an explanation, and how."""
+
+    preemption: PreemptionOption = False
+    output: ExplainOutputOption = None
+    node: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--node", metavar="NAME", show_default=False, help="Explain this node in full, in sentences. Repeatable."
+        ),
+    ] = None
+    all_nodes: Annotated[
+        bool, typer.Option("--all-nodes", help="Show every node in the table, however many there are.")
+    ] = False
+    sort: Annotated[Sort, typer.Option("--sort", case_sensitive=False, help="Order of the nodes.")] = Sort.SCORE
+    no_headers: NoHeadersOption = False
+    color: ColorOption = Color.AUTO
+    strict: StrictOption = False
+
+
+@dataclass(frozen=True, slots=True)
+class SimulateAnswerOptions:
+    """What is shown of a simulation, and how."""
+
+    preemption: PreemptionOption = False
+    output: SimulateOutputOption = None
+    no_headers: NoHeadersOption = False
+    strict: StrictOption = False
+
+
+@dataclass(frozen=True, slots=True)
+class SpeakingOptions:
+    """How much is said beside the answer."""
+
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No notes on standard error.")] = False
+    verbose: Annotated[
+        int,
+        typer.Option("-v", "--verbose", count=True, show_default=False, help="Print more detail to standard error."),
+    ] = 0
+    debug: Annotated[bool, typer.Option("--debug", help="Show a traceback when kubespread fails.")] = False
+    """Read by main()."""

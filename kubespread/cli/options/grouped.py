@@ -1,0 +1,41 @@
+"""Commands whose parameters are groups of options."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass
+from functools import wraps
+from typing import Any, get_type_hints
+
+
+def grouped(command: Callable[..., int]) -> Callable[..., int]:
+    """``command`` as typer is to see it: every parameter that is a group is replaced by the options in it."""
+    hints = get_type_hints(command, include_extras=True)
+    groups: dict[str, type[Any]] = {
+        name: hint for name, hint in hints.items() if isinstance(hint, type) and is_dataclass(hint)
+    }
+    parameters: list[inspect.Parameter] = []
+    for parameter in inspect.signature(command).parameters.values():
+        if parameter.name not in groups:
+            parameters.append(parameter.replace(annotation=hints[parameter.name]))
+            continue
+        group = groups[parameter.name]
+        options = get_type_hints(group, include_extras=True)
+        parameters += [
+            inspect.Parameter(
+                field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=options[field.name]
+            )
+            for field in fields(group)
+        ]
+
+    @wraps(command)
+    def filled(**values: Any) -> int:
+        for name, group in groups.items():
+            values[name] = group(**{field.name: values.pop(field.name, field.default) for field in fields(group)})
+        return command(**values)
+
+    keywords = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in parameters]
+    filled.__signature__ = inspect.Signature(keywords)  # type: ignore[attr-defined]  # how typer reads a function that is made
+    filled.__annotations__ = {parameter.name: parameter.annotation for parameter in keywords}
+    return filled

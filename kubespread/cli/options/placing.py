@@ -1,0 +1,61 @@
+"""How many replicas are placed, and in what manner."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from kubespread.cli.options.counts import count
+
+
+class TieBreak(StrEnum):
+    SCHEDULER = "scheduler"
+    NAME = "name"
+
+
+@dataclass(frozen=True, slots=True)
+class PlacingOptions:
+    """What is placed, and who gets a pod among equals."""
+
+    replicas: Annotated[
+        str | None,
+        typer.Option(
+            "--replicas",
+            metavar="N",
+            show_default=False,
+            help="Desired replicas, or 'max': as many as fit (default: the workload's own).",
+        ),
+    ] = None
+    until_full: Annotated[bool, typer.Option("--until-full", help="The same as --replicas max.")] = False
+    from_scratch: Annotated[
+        bool, typer.Option("--from-scratch", help="Also re-place the replicas already running.")
+    ] = False
+    ties: Annotated[
+        TieBreak,
+        typer.Option(
+            "--ties",
+            case_sensitive=False,
+            help="Who gets a pod among equal scores: kube-scheduler's own order, or the name.",
+        ),
+    ] = TieBreak.SCHEDULER
+    seed: Annotated[
+        int | None, typer.Option("--seed", metavar="N", show_default=False, help="Break ties at random, seeded with N.")
+    ] = None
+    runs: Annotated[
+        int, typer.Option("--runs", metavar="K", min=1, help="Run K times with successive seeds and report the range.")
+    ] = 1
+
+    @property
+    def as_many_as_fit(self) -> bool:
+        from kubespread.render.simulate.rows import MAX_REPLICAS
+
+        return self.until_full or self.replicas == MAX_REPLICAS
+
+    def desired(self) -> int | None:
+        """The number of replicas that is asked for, if any. Raises UsageError."""
+        if self.replicas is None or self.as_many_as_fit:
+            return None
+        return count("--replicas", self.replicas, "a number from 0, or max")

@@ -1,0 +1,71 @@
+"""How it is scheduled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from kubespread.deciding import Scheduler
+
+
+@dataclass(frozen=True, slots=True)
+class SchedulerOptions:
+    """How it is scheduled."""
+
+    scheduler_config: Annotated[
+        str | None,
+        typer.Option(
+            "--scheduler-config",
+            metavar="FILE",
+            show_default=False,
+            help="KubeSchedulerConfiguration to schedule with.",
+        ),
+    ] = None
+    scheduler_name: Annotated[
+        str | None,
+        typer.Option(
+            "--scheduler-name",
+            metavar="NAME",
+            show_default=False,
+            help="Profile to use, instead of the pod's schedulerName.",
+        ),
+    ] = None
+    kube_version: Annotated[
+        str | None,
+        typer.Option(
+            "--kube-version",
+            metavar="1.X[.Y]",
+            show_default=False,
+            help="Kubernetes release to emulate, 1.18 to 1.36 (default: the cluster's own, or 1.36 where unknown).",
+        ),
+    ] = None
+    feature_gates: Annotated[
+        str | None,
+        typer.Option(
+            "--feature-gates",
+            metavar="NAME=true|false,...",
+            show_default=False,
+            help="Feature gates set on that release.",
+        ),
+    ] = None
+    pod_node_selector: Annotated[
+        bool,
+        typer.Option(
+            "--pod-node-selector",
+            help="Apply the node selectors of namespaces, as clusters with that admission plugin do.",
+        ),
+    ] = False
+
+    def scheduler(self) -> Scheduler:
+        from kubespread import Scheduler
+
+        return Scheduler(
+            config=self.scheduler_config,
+            profile=self.scheduler_name,
+            kube_version=self.kube_version,
+            feature_gates=self.feature_gates,
+            pod_node_selector=self.pod_node_selector,
+        )

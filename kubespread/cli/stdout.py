@@ -1,0 +1,60 @@
+"""Standard output: the answer, and nothing else."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Mapping
+
+import typer
+
+from kubespread.cli.exitcodes import ExitCode
+from kubespread.errors import UsageError
+from kubespread.render.look import Look
+
+_UNICODE_TO_ASCII = str.maketrans({"≤": "<=", "−": "-", "·": "|", "…": "...", "→": "->", "▒": "=", "█": "#"})
+
+
+def emit(text: str) -> None:
+    """Write the answer. A reader that goes away (``| head -1``) ends the program quietly."""
+    if sys.stdout is None:
+        raise UsageError("standard output is closed")
+    encoding = sys.stdout.encoding or "utf-8"
+    if not encoding.lower().startswith("utf"):
+        text = text.translate(_UNICODE_TO_ASCII).encode(encoding, "replace").decode(encoding)
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise typer.Exit(ExitCode.BROKEN_PIPE) from None
+    except OSError as error:
+        raise UsageError(f"standard output: {error.strerror}") from error
+
+
+def stdout_is_terminal() -> bool:
+    return sys.stdout is not None and sys.stdout.isatty()
+
+
+def look_of_stdout(*, color: str = "never", headers: bool, all_nodes: bool = False) -> Look:
+    """How an answer is laid out there; ``color`` is what --color says."""
+    is_terminal = stdout_is_terminal()
+    return Look(
+        width=shutil.get_terminal_size().columns if is_terminal else None,
+        color=wants_color(color, os.environ, is_terminal=is_terminal),
+        headers=headers,
+        all_nodes=all_nodes,
+    )
+
+
+def wants_color(choice: str, environment: Mapping[str, str], *, is_terminal: bool) -> bool:
+    """--color, then NO_COLOR, then FORCE_COLOR and CLICOLOR_FORCE, then CLICOLOR and TERM, then the terminal."""
+    if choice != "auto":
+        return choice == "always"
+    if environment.get("NO_COLOR"):
+        return False
+    if any(environment.get(name, "") not in ("", "0") for name in ("FORCE_COLOR", "CLICOLOR_FORCE")):
+        return True
+    if environment.get("CLICOLOR") == "0" or environment.get("TERM") == "dumb":
+        return False
+    return is_terminal

@@ -1,0 +1,19 @@
+"""Whole reports as one document of plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from kubespread.planner.reports.parts import API_VERSION, Report
+
+Answer = Report | Sequence[Report]
+
+
+def document(answer: Answer) -> dict[str, Any]:
+    """A report as it is, one of a sequence too; several as a list of their kind."""
+    reports = [answer] if isinstance(answer, Report) else answer
+    items = [report.to_dict() for report in reports]
+    return (
+        items[0] if len(items) == 1 else {"apiVersion": API_VERSION, "kind": f"{items[0]['kind']}List", "items": items}
+    )

@@ -1,0 +1,1 @@
+"""One pod against every node, in each format."""

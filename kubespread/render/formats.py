@@ -1,0 +1,90 @@
+"""Every output format there is: what -o calls it, and what writes it for which kind of report.
+
+A writer is a module below render/ with ``write(answer, look) -> str``, where the answer is what the question returns:
+an ExplainReport, or a sequence of SimulateReports. It is imported when it writes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, Literal
+
+from kubespread.render.look import Look
+
+ReportKind = Literal["explain", "simulate"]
+Write = Callable[[Any, Look], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    module: str
+    help: str = ""
+    """What the help of -o says: what the defaults look like, what the others print."""
+
+    def load(self) -> Write:
+        write: Write = import_module(f"kubespread.render.{self.module}").write
+        return write
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    name: str
+    writers: Mapping[ReportKind, Writer]
+    is_for_people: bool = False
+    """Rows to read, for which sentences are a fuller form."""
+    has_conclusion: bool = False
+    """Whether the answer itself says what comes of it all; otherwise that is said beside it."""
+    has_notes: bool = False
+    """The same for notes, gaps and what is not modelled."""
+
+
+_JSON, _YAML = Writer("as_json"), Writer("as_yaml")
+
+FORMATS: Mapping[str, Format] = {
+    each.name: each
+    for each in (
+        Format(
+            "table",
+            {"explain": Writer("explain.table", "a table"), "simulate": Writer("simulate.picture", "a picture")},
+            is_for_people=True,
+            has_conclusion=True,
+        ),
+        Format("wide", {"explain": Writer("explain.wide")}, is_for_people=True),
+        Format(
+            "plain",
+            {"explain": Writer("explain.plain", "plain columns"), "simulate": Writer("simulate.plain", "columns")},
+            is_for_people=True,
+        ),
+        Format("json", {"explain": _JSON, "simulate": _JSON}, has_conclusion=True, has_notes=True),
+        Format("yaml", {"explain": _YAML, "simulate": _YAML}, has_conclusion=True, has_notes=True),
+        Format(
+            "name",
+            {
+                "explain": Writer("explain.names", "prints the nodes that fit, best first"),
+                "simulate": Writer("simulate.names", "prints namespace/pod<TAB>node lines"),
+            },
+        ),
+        Format("csv", {"explain": Writer("explain.as_csv"), "simulate": Writer("simulate.as_csv")}),
+    )
+}
+_ON_TERMINAL, _IN_PIPE = "table", "plain"
+
+
+def format_names(kind: ReportKind) -> list[str]:
+    """What -o takes for ``kind`` of report, in the order of its help."""
+    return [name for name, each in FORMATS.items() if kind in each.writers]
+
+
+def chosen_format(name: str | None, *, is_terminal: bool) -> Format:
+    """The format that is asked for, else the one that standard output calls for."""
+    return FORMATS[name or (_ON_TERMINAL if is_terminal else _IN_PIPE)]
+
+
+def output_help(kind: ReportKind) -> str:
+    """The help of -o."""
+    helps = {name: FORMATS[name].writers[kind].help for name in format_names(kind)}
+    defaults = f"{helps.pop(_ON_TERMINAL)} on a terminal, {helps.pop(_IN_PIPE)} in a pipe"
+    others = (f" '{name}' {text}." for name, text in helps.items() if text)
+    return f"Format (default: {defaults}).{''.join(others)}"

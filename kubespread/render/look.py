@@ -1,0 +1,16 @@
+"""How an answer is laid out, whatever its format."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """``width`` is the terminal's in columns; without it nothing is folded. Each format heeds what applies to it."""
+
+    width: int | None = None
+    color: bool = False
+    headers: bool = True
+    wide: bool = False
+    all_nodes: bool = False

@@ -1,0 +1,31 @@
+"""What several reports say in the same words."""
+
+from __future__ import annotations
+
+from kubespread.planner.reports.parts import ConstraintReport, PreemptionReport
+
+
+def policies(constraint: ConstraintReport) -> list[str]:
+    """What is set apart from the defaults, in words."""
+    said = []
+    if constraint.min_domains is not None:
+        said.append(f"minDomains {constraint.min_domains}")
+    if constraint.node_affinity_policy != "Honor":
+        said.append(f"nodeAffinityPolicy {constraint.node_affinity_policy}")
+    if constraint.node_taints_policy != "Ignore":
+        said.append(f"nodeTaintsPolicy {constraint.node_taints_policy}")
+    if not constraint.self_match:
+        said.append("the pod does not match its own selector")
+    if constraint.source != "pod":
+        said.append(f"{constraint.source} default")
+    return said
+
+
+def preemption(predicted: PreemptionReport | None) -> str | None:
+    """What preemption would do, as a sentence; None when it was not asked."""
+    if predicted is None:
+        return None
+    if predicted.node is None:
+        return f"preemption finds no node: {predicted.tail}" if predicted.tail else "preemption finds no node"
+    violated = f", against {predicted.violations} disruption budgets" if predicted.violations else ""
+    return f"preemption could free {predicted.node} by evicting {', '.join(predicted.victims)}{violated}"

@@ -1,0 +1,1 @@
+"""Where replicas land, in each format."""

@@ -1,0 +1,41 @@
+"""What comes of it all, below the rows or beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubespread.planner.reports.simulate import LookAhead, SimulateReport
+from kubespread.render.phrases import preemption
+
+
+def conclusion(report: SimulateReport) -> Iterator[str]:
+    """How many found a node, and what stopped the others."""
+    already = f", {report.present} already running" if report.present else ""
+    if report.replicas is None:
+        yield f"{report.placed} fit{already}"
+    else:
+        yield f"{report.placed} of {max(0, report.replicas - report.present)} placed{already}"
+    if report.runs is not None:
+        placed = report.runs.placed
+        yield (
+            f"{report.runs.count} runs, ties broken at random: {placed.minimum} to {placed.maximum} placed, "
+            f"median {placed.median}"
+        )
+    if report.stopped is not None:
+        yield report.stopped
+    if report.look_ahead is not None:
+        yield _look_ahead(report.look_ahead)
+    if said := preemption(report.preemption):
+        yield said
+
+
+def _look_ahead(search: LookAhead) -> str:
+    if search.nodes is not None:
+        return f"all {len(search.nodes)} would fit in another order: {', '.join(search.nodes)}"
+    tried = (
+        "no order places them all"
+        if search.exhausted
+        else f"no order that places them all was found in {search.steps} steps"
+    )
+    without = f"; they would all fit without {' or without '.join(search.blocking)}" if search.blocking else ""
+    return f"{tried}{without}"

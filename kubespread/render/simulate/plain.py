@@ -1,0 +1,60 @@
+"""Domains, nodes and totals, as columns for pipes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kubespread.planner.reports.simulate import Range, SimulateReport
+from kubespread.render.aligned import EMPTY, aligned
+from kubespread.render.look import Look
+from kubespread.render.simulate.rows import MAX_REPLICAS, domain_rows
+
+_DOMAIN_HEADER = ["KEY", "MAX-SKEW", "DOMAIN", "BEFORE", "AFTER"]
+_RANGE_HEADER = ["MIN", "MEDIAN", "MAX"]
+_NODE_HEADER = ["NODE", "PLACED"]
+_TOTALS_HEADER = ["REPLICAS", "RUNNING", "PLACED", "PENDING"]
+
+
+def write(reports: Sequence[SimulateReport], look: Look) -> str:
+    """Up to three blocks, every line with its workload: domains, nodes of what is not spread over domains, totals."""
+    ranges = any(report.runs is not None for report in reports)
+    blocks = {
+        (*_DOMAIN_HEADER, *(_RANGE_HEADER if ranges else ())): _domains,
+        tuple(_NODE_HEADER): _nodes,
+        tuple(_TOTALS_HEADER): _totals,
+    }
+    texts = []
+    for header, cells_of in blocks.items():
+        rows = [[report.pod.namespace, report.subject, *cells] for report in reports for cells in cells_of(report)]
+        if rows:
+            texts.append(aligned([["NAMESPACE", "WORKLOAD", *header], *rows] if look.headers else rows))
+    return "\n".join(texts)
+
+
+def _domains(report: SimulateReport) -> Iterator[list[str]]:
+    for position, constraint in enumerate(report.constraints):
+        for row in domain_rows(report, position):
+            change = row.change
+            yield [
+                constraint.topology_key,
+                str(constraint.max_skew),
+                change.value or EMPTY,
+                str(change.before),
+                str(change.after),
+                *_range(row.after_runs),
+            ]
+
+
+def _range(after: Range | None) -> list[str]:
+    return [] if after is None else [str(after.minimum), str(after.median), str(after.maximum)]
+
+
+def _nodes(report: SimulateReport) -> Iterator[list[str]]:
+    if not any(report.distribution):
+        for node, count in report.per_node.items():
+            yield [node, str(count)]
+
+
+def _totals(report: SimulateReport) -> Iterator[list[str]]:
+    replicas = MAX_REPLICAS if report.replicas is None else str(report.replicas)
+    yield [replicas, str(report.present), str(report.placed), str(report.pending)]

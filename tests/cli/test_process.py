@@ -1,0 +1,111 @@
+"""Where a process of its own matters: shells, pipes, terminals, signals and what a start imports."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import shutil
+import signal
+import subprocess
+import sys
+import termios
+import time
+
+import pytest
+
+from tests.cli.support import CLUSTER, FIXTURES, POD, PROGRAM, environment, run, run_process, shell, shown_on
+
+
+def test_the_answer_is_alone_on_standard_output_and_the_exit_code_is_its_own() -> None:
+    conflict = str(FIXTURES / "clusters" / "docs-conflict.yaml")
+    cases = {CLUSTER: 0, conflict: 1, "missing.yaml": 3}
+    for cluster, code in cases.items():
+        alone = run_process("explain", POD, "-S", cluster)
+        assert (alone.code, alone) == (code, run("explain", POD, "-S", cluster))
+
+
+def test_version() -> None:
+    result = run_process("--version")
+    assert (result.code, result.out, result.err) == (0, "kubespread 0.1.0\n", "")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        'kubespread explain "$POD" -S "$CLUSTER" -o json -q | jq -r .feasible[0]',
+        'kubespread explain "$POD" -S "$CLUSTER" -o name -q | xargs',
+        'kubespread explain - -S "$CLUSTER" -o name -q < "$POD"',
+        'kubespread explain -S "$CLUSTER" -o name -q < "$POD"',
+        'cat "$POD" | kubespread explain -S "$CLUSTER" -o name -q',
+        'cat "$CLUSTER" | kubespread explain "$POD" -S - -o name -q',
+        'KUBESPREAD_SNAPSHOT="$CLUSTER" kubespread explain "$POD" -o name -q',
+        'cd "$(dirname "$POD")" && kubespread explain two-constraints.yaml -S "$CLUSTER" -o name -q',
+        'gzip -c "$CLUSTER" | kubespread explain "$POD" -S - -o name -q',
+    ],
+)
+def test_shell_idioms(command: str) -> None:
+    if "jq" in command and shutil.which("jq") is None:
+        command = command.replace(
+            "jq -r .feasible[0]", "python3 -c 'import json, sys; print(json.load(sys.stdin)[\"feasible\"][0])'"
+        )
+    result = shell(f"set -o pipefail; {command}")
+    assert (result.code, result.out, result.err) == (0, "node4\n", "")
+
+
+def test_names_in_a_script() -> None:
+    asked = f"{FIXTURES / 'manifests' / 'zone-hard-node-soft.yaml'} -S {FIXTURES / 'clusters' / 'three-zones.yaml'}"
+    script = f"kubespread simulate {asked} --replicas 15 -o name -q | cut -f2 | sort | uniq -c | tr -s ' '"
+    assert shell(script).out == " 5 node1\n 5 node2\n 5 node3\n"
+
+
+def test_a_terminal_gets_the_colored_table() -> None:
+    """The same as with a terminal that is only said to be one."""
+    master, slave = pty.openpty()
+    command = [str(PROGRAM), "explain", POD, "-S", CLUSTER]
+    with subprocess.Popen(
+        command, stdin=slave, stdout=slave, stderr=subprocess.DEVNULL, env=environment(COLUMNS="160")
+    ):
+        os.close(slave)
+        shown = shown_on(master)
+    os.close(master)
+    assert shown.decode().replace("\r\n", "\n") == run("explain", POD, "-S", CLUSTER, terminal=160).out
+
+
+def test_interrupted() -> None:
+    reader, writer = os.pipe()
+    with subprocess.Popen(
+        [str(PROGRAM), "explain", "-", "-S", CLUSTER],
+        stdin=reader,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(),
+    ) as process:
+        # Once it has taken this it waits for the rest, which never comes: nothing but the signal can end it.
+        os.write(writer, b"kind: Pod\n")
+        while _waiting_in(reader):
+            assert process.poll() is None
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=10)
+    os.close(reader)
+    os.close(writer)
+    assert (process.returncode, out, err) == (130, b"", b"error: interrupted\n")
+
+
+def _waiting_in(pipe: int) -> int:
+    """How many bytes nobody has read yet."""
+    return int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), sys.byteorder)
+
+
+def test_a_reader_that_goes_away() -> None:
+    result = shell('kubespread explain "$POD" -S "$CLUSTER" -o json -q | head -c 1; echo " ${PIPESTATUS[0]}"')
+    assert (result.out.split()[0], result.err) == ("{", "")
+    assert result.out.split()[1] in ("0", "141")
+    closed = shell('kubespread explain "$POD" -S "$CLUSTER" -q > >(exec <&-); wait')
+    assert "Traceback" not in closed.err
+
+
+def test_output_that_cannot_be_written() -> None:
+    result = shell('kubespread explain "$POD" -S "$CLUSTER" -q > /dev/full')
+    assert (result.code, result.err) == (2, "error: standard output: No space left on device\n")

@@ -1,0 +1,62 @@
+"""The registry of formats: what -o takes, what its help says, and who writes."""
+
+from __future__ import annotations
+
+import pytest
+
+import kubespread
+from kubespread.render.formats import FORMATS, Format, ReportKind, Writer, chosen_format, format_names, output_help
+from kubespread.render.look import Look
+from tests.builders import hard, hosts, pod
+
+ZONE = "topology.kubernetes.io/zone"
+CLUSTER = kubespread.Snapshot.from_objects([*hosts("a", "b"), pod("running", "n0")])
+WEB = pod(constraints=[hard(ZONE)])
+EXPLAINED = kubespread.explain(CLUSTER, WEB)
+SIMULATED = [kubespread.simulate(CLUSTER, WEB, 2), kubespread.simulate(CLUSTER, pod("alone"), 1)]
+HELP: dict[ReportKind, str] = {
+    "explain": "Format (default: a table on a terminal, plain columns in a pipe). "
+    "'name' prints the nodes that fit, best first.",
+    "simulate": "Format (default: a picture on a terminal, columns in a pipe). "
+    "'name' prints namespace/pod<TAB>node lines.",
+}
+
+
+@pytest.mark.parametrize("kind", HELP)
+def test_the_help_says_what_is_printed_when_nothing_is_asked_for(kind: ReportKind) -> None:
+    assert output_help(kind) == HELP[kind]
+
+
+def test_what_can_be_asked_for() -> None:
+    assert format_names("explain") == ["table", "wide", "plain", "json", "yaml", "name", "csv"]
+    assert format_names("simulate") == ["table", "plain", "json", "yaml", "name", "csv"]
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_writes_every_report_it_is_for(name: str) -> None:
+    writers = FORMATS[name].writers
+    answers = {"explain": EXPLAINED, "simulate": SIMULATED}
+    texts = [writer.load()(answers[kind], Look()) for kind, writer in writers.items()]
+    assert all("n1" in text and text.endswith("\n") for text in texts)
+
+
+@pytest.mark.parametrize(
+    ("name", "is_terminal", "expected"),
+    [(None, True, "table"), (None, False, "plain"), ("wide", False, "wide"), ("json", True, "json")],
+)
+def test_standard_output_decides_when_nobody_else_does(name: str | None, is_terminal: bool, expected: str) -> None:
+    assert chosen_format(name, is_terminal=is_terminal).name == expected
+
+
+def test_another_format_is_one_row_and_one_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    row = Format("document", {"explain": Writer("documents", "is made up")})
+    monkeypatch.setitem(FORMATS, row.name, row)
+    assert format_names("explain")[-1] == "document"
+    assert format_names("simulate") == ["table", "plain", "json", "yaml", "name", "csv"]
+    assert output_help("explain") == f"{HELP['explain']} 'document' is made up."
+
+
+def test_several_reports_are_a_list_in_one_document() -> None:
+    reports = kubespread.simulate_together(CLUSTER, [WEB, pod("alone")], 1)
+    text = FORMATS["yaml"].writers["simulate"].load()(reports, Look())
+    assert text.startswith("apiVersion: kubespread.dev/v1alpha1\nkind: SimulateReportList\nitems:\n")
