@@ -17,8 +17,8 @@ from kubespread.kube.api.decoding import DecodingError, normalized
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
 from kubespread.kube.api.workloads import WORKLOADS
-from kubespread.manifest.documents import KubernetesObject
 from kubespread.manifest.lines import FieldLines
+from kubespread.manifest.objects import KubernetesObject
 from kubespread.snapshot.snapshot import CLUSTER_SCOPED, READ_KINDS, Snapshot, SnapshotBuilder, TypedReader
 
 T = TypeVar("T", bound=ApiObject)

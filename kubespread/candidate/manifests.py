@@ -30,11 +30,12 @@ from kubespread.kube.candidate import (
 from kubespread.kube.names import dns_label_faults
 from kubespread.kube.validation.faults import FieldFault, required
 from kubespread.kube.versions import KubeVersion
-from kubespread.manifest.documents import KubernetesObject, objects, opened
-from kubespread.manifest.events import MalformedError
 from kubespread.manifest.lines import FieldLines
+from kubespread.manifest.objects import KubernetesObject
+from kubespread.manifest.parts import MalformedError
 from kubespread.manifest.pod_templates import custom_notes, full_kind, holds_pods, is_custom, skipped_gaps
 from kubespread.manifest.reading import MAX_MANIFEST_BYTES, display_name, read_text_bytes
+from kubespread.manifest.stream import objects_in, read_objects
 from kubespread.manifest.workload import PodManifest, built_in_kind, is_workload, named, pod_manifest, without_status
 from kubespread.snapshot.snapshot import READ_KINDS
 
@@ -95,17 +96,22 @@ def read_manifest(path: str) -> Manifest:
     file = display_name(path)
     try:
         text = read_text_bytes(path, MAX_MANIFEST_BYTES)
-        return Manifest(file, list(objects(text)), text)
+        return Manifest(file, _decoded(read_objects(iter([text]))), text)
     except OSError as error:
         raise ManifestError(file, [Fault(error.strerror or str(error))]) from error
     except MalformedError as error:
         raise ManifestError(file, [error.fault]) from error
 
 
+def _decoded(objects: Iterable[KubernetesObject]) -> list[KubernetesObject]:
+    """All of them as plain data, without the Lists that they came in. Raises MalformedError."""
+    return [replace(item, content=item.data) for item in objects if not item.size]
+
+
 def manifest_of(data: Mapping[str, Any]) -> Manifest:
     """The same for an object at hand: a Pod, a workload, or a List. Raises ManifestError."""
     try:
-        return Manifest(_OBJECT_NAME, list(opened(KubernetesObject(dict(data)))))
+        return Manifest(_OBJECT_NAME, _decoded(objects_in(data)))
     except MalformedError as error:
         raise ManifestError(_OBJECT_NAME, [error.fault]) from error
 
@@ -137,7 +143,7 @@ def _candidate(file: str, lines: FieldLines | None, source: KubernetesObject, su
     source, status = without_status(source)
     given = source
     try:
-        source = named(replace(source, data=normalized_workload(source.data, built_in_kind(source))))
+        source = named(replace(source, content=normalized_workload(source.data, built_in_kind(source))))
     except DecodingError as error:
         refuse([(error.path, f"{handled_as(source)}{error}")])
     manifest = _pod_manifest(file, source, _namespace(source, surroundings))

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from kubespread.manifest.events import MalformedError
+from kubespread.manifest.parts import ARRAY, ITEMS, Data, MalformedError, Part, may_be_list
 
 _WINDOW = 4 * 2**20
 _MAX_VALUE_BYTES = 64 * 2**20
@@ -25,14 +25,16 @@ _TOO_DEEP = "nested too deeply"
 
 
 class JsonStream:
-    """A cursor in a stream of JSON values. Raises MalformedError with the line where the text is not JSON."""
+    """A cursor in a stream of JSON values, which begins on ``line``. Raises MalformedError with the line where the text
+    is not JSON.
+    """
 
-    def __init__(self, chunks: Iterator[bytes]) -> None:
+    def __init__(self, chunks: Iterator[bytes], line: int = 1) -> None:
         self._chunks = chunks
         self._ended = False
         self._text = b""
         self._at = 0
-        self._counted = (0, 1)
+        self._counted = (0, line)
         self._decoder = msgspec.json.Decoder(msgspec.Raw)
         while len(self._text) < _WINDOW and self._refill():
             pass
@@ -92,9 +94,7 @@ class JsonStream:
         return text
 
     def value_in_window(self, limit: int = _WINDOW) -> bytes | None:
-        """The text of the next value, None when it is longer than ``limit`` bytes; the cursor then
-        stays where it is.
-        """
+        """The text of the next value; None, and the cursor stays, when it is longer than ``limit`` bytes."""
         self.peek()
         while True:
             end = self._end_of_value()
@@ -137,6 +137,52 @@ class JsonStream:
 
     def _malformed(self, reason: str, offset: int) -> MalformedError:
         return MalformedError(f"JSON syntax: {reason}", self.line + self._text.count(b"\n", self._at, offset))
+
+
+def json_documents(chunks: Iterator[bytes]) -> Iterator[Any]:
+    """One document, JSON lines, or values one after another, as plain data. Raises MalformedError."""
+    stream = JsonStream(chunks)
+    while stream.peek():
+        line = stream.line
+        yield decoded(stream.value(), line)
+
+
+def json_parts(chunks: Iterator[bytes]) -> Iterator[Part]:
+    """The same undecoded, an array and what is longer than the window item by item. Raises MalformedError."""
+    stream = JsonStream(chunks)
+    while start := stream.peek():
+        line = stream.line
+        if start == b"[":
+            for position, (text, line) in enumerate(stream.elements()):
+                yield Part(text, line, f"[{position}]", ARRAY)
+            yield Part(None)
+        elif (document := stream.value_in_window() if start == b"{" else stream.value()) is not None:
+            yield Part(document, line)
+        else:
+            yield from json_list_parts(stream, {})
+
+
+def json_list_parts(stream: JsonStream, owner: Data) -> Iterator[Part]:
+    """The items of the object at the cursor, then the object without them.
+
+    ``owner`` has the apiVersion and kind of the object as soon as they are known.
+    """
+    line = stream.line
+    rest: dict[str, msgspec.Raw] = {}
+    stream.take(b"{")
+    end = stream.peek() == b"}" and bool(stream.take(b"}"))
+    while not end:
+        key = stream.key()
+        if key == ITEMS and stream.peek() == b"[" and may_be_list(owner):
+            for position, (text, item_line) in enumerate(stream.elements()):
+                yield Part(text, item_line, f"{ITEMS}[{position}]", owner)
+        else:
+            text = stream.value()
+            rest[key] = msgspec.Raw(text)
+            if key in ("apiVersion", "kind"):
+                owner[key] = decoded(text, stream.line)
+        end = stream.take(b",", b"}") == b"}"
+    yield Part(msgspec.json.encode(rest), line)
 
 
 def decoded(text: bytes, line: int | None) -> Any:

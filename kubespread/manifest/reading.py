@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO
 
 from kubespread.escaping import escaped
-from kubespread.manifest.events import MalformedError
+from kubespread.manifest.parts import MalformedError
 
 STDIN = "-"
 STDIN_NAME = "<stdin>"

@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from kubespread.manifest.documents import KubernetesObject, describe
-from kubespread.manifest.events import MalformedError
+from kubespread.manifest.objects import KubernetesObject, describe
+from kubespread.manifest.parts import MalformedError
 from kubespread.manifest.pod_templates import full_kind, group_of
 
 Data = dict[str, Any]
@@ -63,7 +63,7 @@ def without_status(found: KubernetesObject) -> tuple[KubernetesObject, Any]:
     """``found`` as the API server takes it for creation, and the status it came with: a client's is never stored."""
     data = dict(found.data)
     status = data.pop("status", None)
-    return replace(found, data=data), status
+    return replace(found, content=data), status
 
 
 def named(found: KubernetesObject) -> KubernetesObject:
@@ -72,7 +72,7 @@ def named(found: KubernetesObject) -> KubernetesObject:
     name = metadata.get("name") or _generated_name(
         metadata.get("generateName"), [found.document, found.path, found.data]
     )
-    return replace(found, data={**found.data, "metadata": {**metadata, "name": name}}) if name else found
+    return replace(found, content={**found.data, "metadata": {**metadata, "name": name}}) if name else found
 
 
 def pod_manifest(found: KubernetesObject, namespace: str) -> PodManifest:

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from kubespread.manifest.documents import KubernetesObject
-from kubespread.manifest.events import MalformedError
+from kubespread.manifest.objects import KubernetesObject
+from kubespread.manifest.parts import MalformedError
 from kubespread.manifest.workload import PodManifest, is_workload, named, pod_manifest, pod_template_hash
 
 Data = dict[str, Any]

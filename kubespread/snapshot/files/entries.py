@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO
 
 from kubespread.errors import SnapshotError
-from kubespread.manifest.events import MalformedError
+from kubespread.manifest.parts import MalformedError
 from kubespread.manifest.reading import GZIP_MAGIC, MAX_CLUSTER_BYTES, STDIN, display_name, open_binary, unchanged
 
 SUFFIXES = (".json", ".yaml", ".yml", ".json.gz", ".yaml.gz", ".yml.gz")

@@ -8,10 +8,10 @@ from contextlib import contextmanager
 
 from kubespread.errors import SnapshotError
 from kubespread.kube.api.decoding import DecodingError
-from kubespread.manifest.documents import NotAnObjectError
-from kubespread.manifest.events import MalformedError
+from kubespread.manifest.objects import NotAnObjectError
+from kubespread.manifest.parts import MalformedError
 from kubespread.manifest.reading import MAX_CLUSTER_BYTES, display_name, text_chunks, unchanged
-from kubespread.manifest.stream import Found, read_objects
+from kubespread.manifest.stream import read_objects
 from kubespread.snapshot.files.dumps import Recognised
 from kubespread.snapshot.files.entries import Entry, archive_errors, entries
 from kubespread.snapshot.snapshot import Snapshot, SnapshotBuilder, object_name
@@ -69,21 +69,19 @@ def _read_entry(entry: Entry, builder: SnapshotBuilder, recognised: Recognised) 
 
 
 def _read_text(name: str, chunks: Iterator[bytes], builder: SnapshotBuilder) -> None:
-    """Give every object of a text to ``builder``, and what is wrong with it by file, line and field. Raises
-    MalformedError.
-    """
+    """Give every object of a text to ``builder``, and what is wrong with it by file, line and field.
 
-    def receive(found: Found) -> None:
+    Raises MalformedError.
+    """
+    for item in read_objects(chunks):
         try:
-            builder.receive(found)
+            builder.receive(item)
         except DecodingError as error:
-            line = found.line_of(error.path)
+            line = item.line_of(error.path)
             place = name if line is None else f"{name}:{line}"
-            builder.note_fault(f"{place}: {object_name(found.plain)}: {error.path}: {error}")
+            builder.note_fault(f"{place}: {object_name(item.data)}: {error.path}: {error}")
         except MalformedError as error:
             builder.note_fault(error.fault.describe(name))
-
-    read_objects(chunks, receive)
 
 
 def _no_nodes(snapshot: Snapshot) -> str:

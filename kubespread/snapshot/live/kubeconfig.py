@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from kubespread.errors import Fault, ManifestError, UsageError
-from kubespread.manifest.documents import documents
-from kubespread.manifest.events import MalformedError
 from kubespread.manifest.lines import FieldLines
+from kubespread.manifest.parts import MalformedError
 from kubespread.manifest.reading import MAX_MANIFEST_BYTES, read_text_bytes
+from kubespread.manifest.stream import read_documents
 from kubespread.snapshot.live.kubeconfig_faults import ENTRIES, faults
 from kubespread.snapshot.live.redaction import shown_url
 from kubespread.snapshot.live.urls import PROXY_SCHEMES, SERVER_SCHEMES, url_fault
@@ -159,7 +159,7 @@ def _merged(files: list[Path]) -> Data | None:
 def _read(file: Path) -> Data:
     try:
         text = read_text_bytes(str(file), MAX_MANIFEST_BYTES)
-        found = [document for document in documents(text) if document is not None]
+        found = read_documents(text)
     except OSError as error:
         raise ManifestError(str(file), [Fault(f"kubeconfig: {error.strerror or error}")]) from error
     except MalformedError as error:
