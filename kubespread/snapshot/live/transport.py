@@ -12,6 +12,7 @@ from urllib.parse import unquote
 
 from kubespread.errors import ApiError, SnapshotError, UsageError
 from kubespread.snapshot.live.api import Response
+from kubespread.snapshot.live.credential_plugin import TIME_LIMIT
 from kubespread.snapshot.live.credentials import (
     Credentials,
     basic,
@@ -23,7 +24,6 @@ from kubespread.snapshot.live.credentials import (
 from kubespread.snapshot.live.failures import translated
 from kubespread.snapshot.live.kubeconfig import Access, Target, read_small
 from kubespread.snapshot.live.parallel import within
-from kubespread.snapshot.live.plugin import TIME_LIMIT
 from kubespread.snapshot.live.redaction import masked, remember_secret, shown_url
 from kubespread.snapshot.live.resources import FORBIDDEN, NOT_FOUND, UNAUTHORIZED
 from kubespread.snapshot.live.urls import PROXY_SCHEMES, url_fault
