@@ -102,9 +102,12 @@ class JsonStream:
                 text = self._text[self._at : end]
                 self._at = end
                 return text
-            if len(self._text) - self._at >= limit:
+            size = len(self._text) - self._at
+            if size >= limit:
                 return None
-            self._refill()
+            # Twice as much each time, or a long value would be looked through once for every chunk of it.
+            while len(self._text) - self._at < min(2 * size, limit) and self._refill():
+                pass
 
     def _end_of_value(self) -> int | None:
         """Where the value at the cursor ends, None when that is not in the window yet."""
