@@ -209,9 +209,7 @@ class _Builder:
 
 
 def _merge(event: Any, container: dict[str, Any], value: Any, inherited: set[str]) -> None:
-    """Merge keys as kubectl does: values written before the ``<<`` are overwritten, in a list the first
-    mapping wins.
-    """
+    """Merge as kubectl does: values written before the ``<<`` are overwritten, in a list the first mapping wins."""
     sources = value if isinstance(value, list) else [value]
     if not all(isinstance(source, dict) for source in sources):
         raise _at(event, "a merge key '<<' takes a mapping or a list of mappings")

@@ -25,8 +25,9 @@ _TOO_DEEP = "nested too deeply"
 
 
 class JsonStream:
-    """A cursor in a stream of JSON values, which begins on ``line``. Raises MalformedError with the line where the text
-    is not JSON.
+    """A cursor in a stream of JSON values that begins on ``line``.
+
+    Raises MalformedError with the line where the text is not JSON.
     """
 
     def __init__(self, chunks: Iterator[bytes], line: int = 1) -> None:
@@ -49,23 +50,23 @@ class JsonStream:
 
     def peek(self) -> bytes:
         """The next byte that is not space, empty at the end."""
-        found = self._text[self._at : self._at + 1]
-        while not found or found in _SPACES:
+        byte = self._text[self._at : self._at + 1]
+        while not byte or byte in _SPACES:
             match = _SPACE.match(self._text, self._at)
             assert match is not None
             self._at = match.end()
-            found = self._text[self._at : self._at + 1]
-            if not found and not self._refill():
+            byte = self._text[self._at : self._at + 1]
+            if not byte and not self._refill():
                 break
-        return found
+        return byte
 
     def take(self, *expected: bytes) -> bytes:
         """The next byte that is not space, one of ``expected``."""
-        found = self.peek()
-        if found not in expected:
+        byte = self.peek()
+        if byte not in expected:
             raise self._malformed(f"expected {' or '.join(repr(each.decode()) for each in expected)}", self._at)
         self._at += 1
-        return found
+        return byte
 
     def elements(self) -> Iterator[tuple[bytes, int]]:
         """The texts of the array at the cursor, and the line each begins on."""

@@ -53,9 +53,7 @@ def open_binary(path: str) -> AbstractContextManager[IO[bytes]]:
 
 @contextmanager
 def unchanged(file: IO[bytes]) -> Iterator[None]:
-    """Raises MalformedError when a file was written to while it was read: half of one text and half of another is
-    neither.
-    """
+    """Raises MalformedError when a file was written to while it was read: half of each text is neither."""
     before = _last_written(file)
     try:
         yield

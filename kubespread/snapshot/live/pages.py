@@ -33,8 +33,9 @@ class Listed:
 
 
 def list_all(api: Api, resource: Resource, chunk_size: int, on_objects: Callable[[str, int], None]) -> Listed:
-    """Every object of ``resource``. A list that expires on the way (410) begins anew. Raises ApiError and
-    SnapshotError.
+    """Every object of ``resource``; a list that expires on the way (410) begins anew.
+
+    Raises ApiError and SnapshotError.
     """
     for _ in range(_MAX_RESTARTS):
         try:
