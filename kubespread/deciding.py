@@ -13,10 +13,10 @@ from pathlib import Path
 from kubespread.errors import Fault, ManifestError, UsageError
 from kubespread.kube.admission.plugins import AdmissionPlugins
 from kubespread.kube.versions import KubeVersion
-from kubespread.manifest.documents import documents
-from kubespread.manifest.events import MalformedError
 from kubespread.manifest.lines import FieldLines
+from kubespread.manifest.parts import MalformedError
 from kubespread.manifest.reading import MAX_MANIFEST_BYTES, display_name, read_text_bytes, text_bytes
+from kubespread.manifest.stream import read_documents
 from kubespread.scheduler.profile.decoding import ConfigurationError
 from kubespread.scheduler.profile.expansion import default_profile
 from kubespread.scheduler.profile.loading import load_profiles, with_sorted_keys
@@ -85,7 +85,7 @@ class Scheduler:
 def _configured_profiles(config: str, version: KubeVersion) -> tuple[Profile, ...]:
     file, text = _config_text(config)
     try:
-        found = [document for document in documents(text) if document is not None]
+        found = read_documents(text)
         if len(found) != 1:
             raise ManifestError(file, [Fault(f"expected one KubeSchedulerConfiguration, found {len(found)} documents")])
         is_json = text.lstrip().startswith(b"{")

@@ -12,10 +12,11 @@ from kubespread.kube.api.decoding import DecodingError
 from kubespread.kube.api.kinds import READ, TEMPLATE_PATH, full_kind, pod_creator
 from kubespread.kube.api.pod_templates import custom_notes, holds_pods, is_custom, skipped_gaps
 from kubespread.kube.validation.faults import FieldFault
-from kubespread.manifest.documents import KubernetesObject, objects, opened
-from kubespread.manifest.events import MalformedError
 from kubespread.manifest.lines import FieldLines
+from kubespread.manifest.objects import KubernetesObject
+from kubespread.manifest.parts import MalformedError
 from kubespread.manifest.reading import MAX_MANIFEST_BYTES, display_name, read_text_bytes
+from kubespread.manifest.stream import objects_in, read_objects
 
 OBJECT_NAME = "<object>"
 """In the place of a file's name, for an object at hand."""
@@ -118,17 +119,22 @@ def read_manifest(path: str) -> Manifest:
     file = display_name(path)
     try:
         text = read_text_bytes(path, MAX_MANIFEST_BYTES)
-        return Manifest(file, list(objects(text)), text)
+        return Manifest(file, _decoded(read_objects(iter([text]))), text)
     except OSError as error:
         raise ManifestError(file, [Fault(error.strerror or str(error))]) from error
     except MalformedError as error:
         raise ManifestError(file, [error.fault]) from error
 
 
+def _decoded(objects: Iterable[KubernetesObject]) -> list[KubernetesObject]:
+    """All of them as plain data, without the Lists that they came in. Raises MalformedError."""
+    return [replace(item, content=item.data) for item in objects if not item.size]
+
+
 def manifest_of(data: Mapping[str, Any]) -> Manifest:
     """The same for an object at hand: a Pod, a workload, or a List. Raises ManifestError."""
     try:
-        return Manifest(OBJECT_NAME, list(opened(KubernetesObject(dict(data)))))
+        return Manifest(OBJECT_NAME, _decoded(objects_in(data)))
     except MalformedError as error:
         raise ManifestError(OBJECT_NAME, [error.fault]) from error
 

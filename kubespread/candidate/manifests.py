@@ -22,7 +22,7 @@ from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.unknown_fields import unknown_fields, workload_type
 from kubespread.kube.names import dns_label_faults
 from kubespread.kube.validation.faults import FieldFault
-from kubespread.manifest.documents import KubernetesObject
+from kubespread.manifest.objects import KubernetesObject
 
 
 def from_manifest(manifest: Manifest, surroundings: Surroundings) -> Candidate:

@@ -24,7 +24,7 @@ from kubespread.kube.api.kinds import KEPT, POD_CREATORS, Kind
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.workloads import Deployment, ReplicaSet, StatefulSet
 from kubespread.kube.owners import WorkloadName
-from kubespread.manifest.documents import KubernetesObject
+from kubespread.manifest.objects import KubernetesObject
 from kubespread.snapshot.snapshot import Snapshot
 
 T = TypeVar("T", bound=ApiObject)

@@ -1,3 +1,1 @@
-"""Bytes to plain data: gzip, JSON and YAML, documents and Lists, the pod a workload creates. Knows nothing of
-scheduling.
-"""
+"""Bytes to plain data: gzip, JSON and YAML, documents and Lists. Knows nothing of scheduling."""

@@ -10,12 +10,11 @@ import base64
 import binascii
 import math
 from collections.abc import Callable, Iterator
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import yaml
 from yaml.events import (
     AliasEvent,
-    DocumentEndEvent,
     MappingEndEvent,
     MappingStartEvent,
     ScalarEvent,
@@ -24,8 +23,10 @@ from yaml.events import (
     StreamEndEvent,
 )
 
-from kubespread.errors import Fault
+from kubespread.manifest.parts import ARRAY, ITEMS, Data, MalformedError, Part, may_be_list
 from kubespread.manifest.scalars import key_text, resolve_plain
+
+T = TypeVar("T")
 
 MAX_DEPTH = 200
 # Aliases are shared, not copied, so they cost nothing here; whoever walks the tree later pays for every visit.
@@ -34,22 +35,10 @@ MAX_ALIASED_VALUES = 1_000_000
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _MAX_REMEMBERED = 65536
 # The same words come over and over, in one text and in a hundred thousand of them: those that are plain strings.
-_PLAIN: dict[str, str] = {}
+_PLAIN: set[str] = set()
 _MERGE = object()
-_NO_KEY = object()
+_INCOMPLETE = object()
 _STANDARD_TAG = "tag:yaml.org,2002:"
-
-
-class MalformedError(Exception):
-    """The text is not a document this program reads; carries the fault."""
-
-    def __init__(self, message: str, line: int | None = None) -> None:
-        super().__init__(message)
-        self.fault = Fault(message, line=line)
-
-
-ItemReceiver = Callable[[dict[str, Any], Any, int], None]
-"""Takes a document as far as it is known, one of its items, and the line where that begins."""
 
 
 class Readable(Protocol):
@@ -58,18 +47,23 @@ class Readable(Protocol):
     def read(self, size: int) -> bytes: ...
 
 
-def yaml_documents(text: bytes | Readable, on_item: ItemReceiver | None = None) -> Iterator[Any]:
-    """Every document of a YAML stream as dicts, lists and scalars; an empty document is None. Raises MalformedError.
+def yaml_documents(text: bytes | Readable) -> Iterator[Any]:
+    """Every document of a YAML stream as dicts, lists and scalars; an empty document is None. Raises MalformedError."""
+    return _read(text, _Builder.documents)
 
-    With ``on_item`` the elements of a document's ``items`` are given away as they come and its list stays empty: the
-    tree of a large list would be many times its text.
-    """
+
+def yaml_parts(text: bytes | Readable) -> Iterator[Part]:
+    """The same item by item: the tree of a large list would be many times its text. Raises MalformedError."""
+    return _read(text, _Builder.parts)
+
+
+def _read(text: bytes | Readable, read: Callable[[_Builder], Iterator[T]]) -> Iterator[T]:
     try:
         loader = _Loader(text)
     except yaml.YAMLError as error:
         raise _syntax_error(error) from error
     try:
-        yield from _Builder(loader, on_item).documents()
+        yield from read(_Builder(loader))
     except yaml.YAMLError as error:
         raise _syntax_error(error) from error
     finally:
@@ -77,147 +71,145 @@ def yaml_documents(text: bytes | Readable, on_item: ItemReceiver | None = None) 
 
 
 class _Builder:
-    """One stream's state: the containers that are open, and the anchors seen in the current document."""
+    """One stream's state: the anchors seen in the current document, and how many values there have been."""
 
-    def __init__(self, loader: Any, on_item: ItemReceiver | None) -> None:
+    def __init__(self, loader: Any) -> None:
         self._next_event = loader.get_event
-        self._on_item = on_item
         self._anchors: dict[str, tuple[Any, int]] = {}
         self._values = 0
         self._aliased = 0
 
     def documents(self) -> Iterator[Any]:
-        while True:
-            event = self._next_event()
-            if isinstance(event, StreamEndEvent):
-                return
-            if isinstance(event, DocumentEndEvent):
-                continue
-            if isinstance(event, ScalarEvent | MappingStartEvent | SequenceStartEvent):
-                yield self._node(event)
+        for event in self._roots():
+            yield self._value(event, 0)
+
+    def parts(self) -> Iterator[Part]:
+        for event in self._roots():
+            kind = type(event)
+            if kind is MappingStartEvent and event.anchor is None:
+                yield from self._mapping_parts()
+            elif kind is SequenceStartEvent and event.anchor is None:
+                yield from self._elements(ARRAY, "", 1)
+                yield Part(None)
+            else:
+                yield Part(self._value(event, 0))
+
+    def _roots(self) -> Iterator[Any]:
+        """The event that each document begins with."""
+        while type(event := self._next_event()) is not StreamEndEvent:
+            if type(event) is ScalarEvent or type(event) is MappingStartEvent or type(event) is SequenceStartEvent:
+                yield event
                 self._anchors.clear()
 
-    def _node(self, first: Any) -> Any:
-        """Build one document. A loop with its own stack: recursion would cost twice the time and bound the depth."""
-        root: list[Any] = []
-        container: Any = root
-        key: Any = _NO_KEY
-        stack: list[tuple[Any, Any, str | None, int]] = []
-        merged: dict[int, set[str]] = {}
-        items: Any = None
-        owner: dict[str, Any] = {}
-        line = 0
-        next_event, plain = self._next_event, _PLAIN
-        event = first
-        while True:
-            kind = type(event)
-            if kind is ScalarEvent:
-                value = event.value
-                if event.tag is not None or not event.style:
-                    value = plain.get(value, _NO_KEY) if event.tag is None else _NO_KEY
-                    if value is _NO_KEY:
-                        value = self._scalar(event)
-                self._values += 1
-                if event.anchor is not None:
-                    self._anchors[event.anchor] = (value, 1)
-                if key is _NO_KEY and type(container) is dict:
-                    key = (
-                        value
-                        if value in plain and value not in container
-                        else _mapping_key(event, value, container, merged)
-                    )
-                    event = next_event()
-                    continue
-            elif kind is MappingStartEvent or kind is SequenceStartEvent:
-                if key is _NO_KEY and type(container) is dict:
-                    raise _at(event, "a mapping key must be a scalar")
-                if len(stack) >= MAX_DEPTH:
-                    raise _at(event, f"nested deeper than {MAX_DEPTH} levels")
-                opened: Any = {} if kind is MappingStartEvent else []
-                if event.anchor is not None:
-                    self._anchors[event.anchor] = (_NO_KEY, 0)
-                elif key == "items" and len(stack) == 1 and type(opened) is list and self._on_item is not None:
-                    items, owner = opened, container
-                if container is items:
-                    line = event.start_mark.line + 1
-                stack.append((container, key, event.anchor, self._values))
-                container, key = opened, _NO_KEY
-                event = next_event()
-                continue
-            elif kind is MappingEndEvent or kind is SequenceEndEvent:
-                value = container
-                merged.pop(id(container), None)
-                container, key, anchor, values_before = stack.pop()
-                self._values += 1
-                if anchor is not None:
-                    self._anchors[anchor] = (value, self._values - values_before)
-            elif kind is AliasEvent:
-                value = self._alias(event)
-                if key is _NO_KEY and type(container) is dict:
-                    key = _mapping_key(event, value, container, merged)
-                    event = next_event()
-                    continue
-            else:
-                raise _at(event, f"unexpected {kind.__name__}")
-
-            if container is items and self._on_item is not None:
-                if kind is ScalarEvent or kind is AliasEvent:
-                    line = event.start_mark.line + 1
-                self._on_item(owner, value, line)
-                self._aliased = 0
-            elif type(container) is list:
-                container.append(value)
+    def _mapping_parts(self) -> Iterator[Part]:
+        """A document's items as they come, then the document, whose list of them is empty."""
+        mapping: Data = {}
+        merged: set[str] = set()
+        while type(event := self._next_event()) is not MappingEndEvent:
+            key = self._key(event, mapping, merged)
+            event = self._next_event()
+            if key == ITEMS and type(event) is SequenceStartEvent and event.anchor is None and may_be_list(mapping):
+                mapping[ITEMS] = []
+                yield from self._elements(mapping, ITEMS, 2)
             elif key is _MERGE:
-                _merge(event, container, value, merged.setdefault(id(container), set()))
-                key = _NO_KEY
+                _merge(event, mapping, self._value(event, 1), merged)
             else:
-                container[key] = value
-                key = _NO_KEY
-            if container is root:
-                return root[0]
-            event = next_event()
+                mapping[key] = self._value(event, 1)
+        yield Part(mapping)
 
-    def _scalar(self, event: Any) -> Any:
-        value = _scalar(event)
-        if event.tag is None and type(value) is str and value != "<<":
-            if len(_PLAIN) >= _MAX_REMEMBERED:
-                _PLAIN.clear()
-            _PLAIN[value] = value
+    def _elements(self, owner: Data, path: str, depth: int) -> Iterator[Part]:
+        position = 0
+        while type(event := self._next_event()) is not SequenceEndEvent:
+            line = event.start_mark.line + 1
+            yield Part(self._value(event, depth), line, f"{path}[{position}]", owner)
+            position += 1
+            self._aliased = 0
+
+    def _value(self, event: Any, depth: int) -> Any:
+        """What begins with ``event``, inside ``depth`` containers."""
+        kind = type(event)
+        if kind is ScalarEvent:
+            value = event.value
+            if event.tag is not None or not (event.style or value in _PLAIN):
+                value = _scalar(event)
+            if event.anchor is not None:
+                self._anchors[event.anchor] = (value, 1)
+            return value
+        if kind is AliasEvent:
+            return self._alias(event)
+        if depth >= MAX_DEPTH:
+            raise _at(event, f"nested deeper than {MAX_DEPTH} levels")
+        build = self._mapping if kind is MappingStartEvent else self._sequence
+        if event.anchor is None:
+            return build(depth + 1)
+        # Until it is complete nobody may refer to it.
+        self._anchors[event.anchor] = (_INCOMPLETE, 0)
+        values_before = self._values
+        value = build(depth + 1)
+        self._anchors[event.anchor] = (value, self._values - values_before + 1)
         return value
+
+    def _mapping(self, depth: int) -> Data:
+        mapping: Data = {}
+        merged: set[str] = set()
+        next_event, value_of, plain = self._next_event, self._value, _PLAIN
+        while type(event := next_event()) is not MappingEndEvent:
+            # Nearly every key is a word that was seen before; the rest takes the long way.
+            key = getattr(event, "value", None)
+            if key not in plain or key in mapping or event.tag is not None or event.anchor is not None:
+                key = self._key(event, mapping, merged)
+            if key is _MERGE:
+                _merge(event, mapping, value_of(next_event(), depth), merged)
+            else:
+                mapping[key] = value_of(next_event(), depth)
+        self._values += 2 * len(mapping)
+        return mapping
+
+    def _sequence(self, depth: int) -> list[Any]:
+        sequence = []
+        while type(event := self._next_event()) is not SequenceEndEvent:
+            sequence.append(self._value(event, depth))
+        self._values += len(sequence)
+        return sequence
+
+    def _key(self, event: Any, mapping: Data, merged: set[str]) -> Any:
+        """The key that ``event`` is, _MERGE for one that merges. kubectl lets the last of two equal keys win without a
+        word; which of the two the author means is not ours to guess.
+        """
+        kind = type(event)
+        if kind is not ScalarEvent and kind is not AliasEvent:
+            raise _at(event, "a mapping key must be a scalar")
+        value = self._value(event, 0)
+        if isinstance(value, dict | list):
+            raise _at(event, "a mapping key must be a scalar")
+        if value == "<<" and not getattr(event, "style", None):
+            return _MERGE
+        try:
+            key = key_text(value)
+        except TypeError as error:
+            raise _at(event, str(error)) from error
+        if key in mapping:
+            if key not in merged:
+                raise _at(event, f"key {key!r} is given twice in one mapping")
+            merged.discard(key)
+        return key
 
     def _alias(self, event: Any) -> Any:
         if event.anchor not in self._anchors:
             raise _at(event, f"unknown anchor '{event.anchor}' referenced")
         value, size = self._anchors[event.anchor]
-        if value is _NO_KEY:
+        if value is _INCOMPLETE:
             raise _at(event, f"anchor '{event.anchor}' value contains itself")
         self._aliased += size
-        self._values += size
+        # Whatever it stands in counts it as one.
+        self._values += size - 1
         if self._aliased > MAX_ALIASED_VALUES:
             raise _at(event, f"aliases expand to more than {MAX_ALIASED_VALUES} values")
         return value
 
 
-def _mapping_key(event: Any, value: Any, container: dict[str, Any], merged: dict[int, set[str]]) -> Any:
-    if value == "<<" and not getattr(event, "style", None):
-        return _MERGE
-    try:
-        key = key_text(value)
-    except TypeError as error:
-        raise _at(event, str(error)) from error
-    if key in container:
-        inherited = merged.get(id(container), set())
-        if key not in inherited:
-            # kubectl lets the last one win without a word; which of the two the author means is not ours to guess.
-            raise _at(event, f"key {key!r} is given twice in one mapping")
-        inherited.discard(key)
-    return key
-
-
 def _merge(event: Any, container: dict[str, Any], value: Any, inherited: set[str]) -> None:
-    """Merge keys as kubectl does: values written before the ``<<`` are overwritten, in a list the first
-    mapping wins.
-    """
+    """Merge as kubectl does: values written before the ``<<`` are overwritten, in a list the first mapping wins."""
     sources = value if isinstance(value, list) else [value]
     if not all(isinstance(source, dict) for source in sources):
         raise _at(event, "a merge key '<<' takes a mapping or a list of mappings")
@@ -229,14 +221,18 @@ def _merge(event: Any, container: dict[str, Any], value: Any, inherited: set[str
 def _scalar(event: Any) -> Any:
     tag = event.tag
     text: str = event.value
-    if tag is None or not tag.startswith(_STANDARD_TAG):
-        if tag is not None or event.style:
-            return text
-        value = resolve_plain(text)
-        if isinstance(value, float) and not math.isfinite(value):
-            raise _at(event, f"{text} is not a JSON value")
-        return value
-    return _tagged(event, tag.removeprefix(_STANDARD_TAG), text)
+    if tag is not None:
+        return _tagged(event, tag.removeprefix(_STANDARD_TAG), text) if tag.startswith(_STANDARD_TAG) else text
+    if event.style or text in _PLAIN:
+        return text
+    value = resolve_plain(text)
+    if type(value) is str and value != "<<":
+        if len(_PLAIN) >= _MAX_REMEMBERED:
+            _PLAIN.clear()
+        _PLAIN.add(text)
+    elif type(value) is float and not math.isfinite(value):
+        raise _at(event, f"{text} is not a JSON value")
+    return value
 
 
 def _tagged(event: Any, tag: str, text: str) -> Any:

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from kubespread.manifest.events import MalformedError
+from kubespread.manifest.parts import ARRAY, ITEMS, Data, MalformedError, Part, may_be_list
 
 _WINDOW = 4 * 2**20
 _MAX_VALUE_BYTES = 64 * 2**20
@@ -25,14 +25,17 @@ _TOO_DEEP = "nested too deeply"
 
 
 class JsonStream:
-    """A cursor in a stream of JSON values. Raises MalformedError with the line where the text is not JSON."""
+    """A cursor in a stream of JSON values that begins on ``line``.
 
-    def __init__(self, chunks: Iterator[bytes]) -> None:
+    Raises MalformedError with the line where the text is not JSON.
+    """
+
+    def __init__(self, chunks: Iterator[bytes], line: int = 1) -> None:
         self._chunks = chunks
         self._ended = False
         self._text = b""
         self._at = 0
-        self._counted = (0, 1)
+        self._counted = (0, line)
         self._decoder = msgspec.json.Decoder(msgspec.Raw)
         while len(self._text) < _WINDOW and self._refill():
             pass
@@ -47,23 +50,23 @@ class JsonStream:
 
     def peek(self) -> bytes:
         """The next byte that is not space, empty at the end."""
-        found = self._text[self._at : self._at + 1]
-        while not found or found in _SPACES:
+        byte = self._text[self._at : self._at + 1]
+        while not byte or byte in _SPACES:
             match = _SPACE.match(self._text, self._at)
             assert match is not None
             self._at = match.end()
-            found = self._text[self._at : self._at + 1]
-            if not found and not self._refill():
+            byte = self._text[self._at : self._at + 1]
+            if not byte and not self._refill():
                 break
-        return found
+        return byte
 
     def take(self, *expected: bytes) -> bytes:
         """The next byte that is not space, one of ``expected``."""
-        found = self.peek()
-        if found not in expected:
+        byte = self.peek()
+        if byte not in expected:
             raise self._malformed(f"expected {' or '.join(repr(each.decode()) for each in expected)}", self._at)
         self._at += 1
-        return found
+        return byte
 
     def elements(self) -> Iterator[tuple[bytes, int]]:
         """The texts of the array at the cursor, and the line each begins on."""
@@ -92,9 +95,7 @@ class JsonStream:
         return text
 
     def value_in_window(self, limit: int = _WINDOW) -> bytes | None:
-        """The text of the next value, None when it is longer than ``limit`` bytes; the cursor then
-        stays where it is.
-        """
+        """The text of the next value; None, and the cursor stays, when it is longer than ``limit`` bytes."""
         self.peek()
         while True:
             end = self._end_of_value()
@@ -102,9 +103,12 @@ class JsonStream:
                 text = self._text[self._at : end]
                 self._at = end
                 return text
-            if len(self._text) - self._at >= limit:
+            size = len(self._text) - self._at
+            if size >= limit:
                 return None
-            self._refill()
+            # Twice as much each time, or a long value would be looked through once for every chunk of it.
+            while len(self._text) - self._at < min(2 * size, limit) and self._refill():
+                pass
 
     def _end_of_value(self) -> int | None:
         """Where the value at the cursor ends, None when that is not in the window yet."""
@@ -137,6 +141,52 @@ class JsonStream:
 
     def _malformed(self, reason: str, offset: int) -> MalformedError:
         return MalformedError(f"JSON syntax: {reason}", self.line + self._text.count(b"\n", self._at, offset))
+
+
+def json_documents(chunks: Iterator[bytes]) -> Iterator[Any]:
+    """One document, JSON lines, or values one after another, as plain data. Raises MalformedError."""
+    stream = JsonStream(chunks)
+    while stream.peek():
+        line = stream.line
+        yield decoded(stream.value(), line)
+
+
+def json_parts(chunks: Iterator[bytes]) -> Iterator[Part]:
+    """The same undecoded, an array and what is longer than the window item by item. Raises MalformedError."""
+    stream = JsonStream(chunks)
+    while start := stream.peek():
+        line = stream.line
+        if start == b"[":
+            for position, (text, line) in enumerate(stream.elements()):
+                yield Part(text, line, f"[{position}]", ARRAY)
+            yield Part(None)
+        elif (document := stream.value_in_window() if start == b"{" else stream.value()) is not None:
+            yield Part(document, line)
+        else:
+            yield from json_list_parts(stream, {})
+
+
+def json_list_parts(stream: JsonStream, owner: Data) -> Iterator[Part]:
+    """The items of the object at the cursor, then the object without them.
+
+    ``owner`` has the apiVersion and kind of the object as soon as they are known.
+    """
+    line = stream.line
+    rest: dict[str, msgspec.Raw] = {}
+    stream.take(b"{")
+    end = stream.peek() == b"}" and bool(stream.take(b"}"))
+    while not end:
+        key = stream.key()
+        if key == ITEMS and stream.peek() == b"[" and may_be_list(owner):
+            for position, (text, item_line) in enumerate(stream.elements()):
+                yield Part(text, item_line, f"{ITEMS}[{position}]", owner)
+        else:
+            text = stream.value()
+            rest[key] = msgspec.Raw(text)
+            if key in ("apiVersion", "kind"):
+                owner[key] = decoded(text, stream.line)
+        end = stream.take(b",", b"}") == b"}"
+    yield Part(msgspec.json.encode(rest), line)
 
 
 def decoded(text: bytes, line: int | None) -> Any:

@@ -1,6 +1,4 @@
-"""Which line of a file a field stands on. Only asked when there is something to complain about, so it may take its
-time.
-"""
+"""Which line a field stands on. Only asked when there is something to complain about, so it may take its time."""
 
 from __future__ import annotations
 
@@ -35,10 +33,10 @@ class FieldLines:
         node = self._documents[document]
         line = node.start_mark.line + 1 if node is not None else None
         for step in _STEP.finditer(path):
-            found = _child(node, step)
-            if found is None:
+            child = _child(node, step)
+            if child is None:
                 break
-            line, node = found
+            line, node = child
         return line
 
 
@@ -48,8 +46,8 @@ def _child(node: Any, step: re.Match[str]) -> tuple[int, Any] | None:
         if index < len(node.value):
             return node.value[index].start_mark.line + 1, node.value[index]
     if isinstance(node, yaml.MappingNode):
-        wanted = step["name"] or step["key"] or step["index"]
+        name = step["name"] or step["key"] or step["index"]
         for key, value in node.value:
-            if getattr(key, "value", None) == wanted:
+            if getattr(key, "value", None) == name:
                 return key.start_mark.line + 1, value
     return None

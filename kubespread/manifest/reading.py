@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO
 
 from kubespread.escaping import escaped
-from kubespread.manifest.events import MalformedError
+from kubespread.manifest.parts import MalformedError
 
 STDIN = "-"
 STDIN_NAME = "<stdin>"
@@ -53,9 +53,7 @@ def open_binary(path: str) -> AbstractContextManager[IO[bytes]]:
 
 @contextmanager
 def unchanged(file: IO[bytes]) -> Iterator[None]:
-    """Raises MalformedError when a file was written to while it was read: half of one text and half of another is
-    neither.
-    """
+    """Raises MalformedError when a file was written to while it was read: half of each text is neither."""
     before = _last_written(file)
     try:
         yield

@@ -47,9 +47,7 @@ def resolve_plain(text: str) -> Scalar:
 
 
 def _json_number(value: float) -> int | float:
-    """On the way to JSON Go writes a whole float without a fraction, so ``maxSkew: 1.0`` and ``08``
-    arrive as integers.
-    """
+    """Go writes a whole float without a fraction to JSON, so ``maxSkew: 1.0`` and ``08`` arrive as integers."""
     return int(value) if value.is_integer() and abs(value) < 1e21 else value
 
 

@@ -21,7 +21,7 @@ from kubespread.kube.api.kinds import KEPT, NAMESPACED, READ, full_kind
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.pod_templates import holds_pods, skipped_gaps
 from kubespread.kube.pod_sharing import PodSharing
-from kubespread.manifest.stream import Found
+from kubespread.manifest.objects import KubernetesObject
 
 STAMP = "kubespread"
 """The field of a saved List that says where it comes from."""
@@ -96,21 +96,21 @@ class TypedReader:
     def __init__(self) -> None:
         self._sharing = PodSharing()
 
-    def read(self, found: Found) -> ApiObject | None:
+    def read(self, item: KubernetesObject) -> ApiObject | None:
         """The object, None for a kind that scheduling does not read. Raises DecodingError for a value of the wrong
         type.
         """
-        cls = READ.get((found.api_version, found.kind))
+        cls = READ.get((item.api_version, item.kind))
         if cls is None:
             return None
-        if found.data is None:
+        if item.json:
             try:
-                typed = self._sharing.from_json(found.text) if cls is Pod else _DECODERS[cls].decode(found.text)
+                typed = self._sharing.from_json(item.json) if cls is Pod else _DECODERS[cls].decode(item.json)
                 return self._stripped(typed)
             except (msgspec.ValidationError, RecursionError):
                 # A null, which the slow way drops, or a fault that it puts in the API server's words.
                 pass
-        return self._decoded(found.plain, cls)
+        return self._decoded(item.data, cls)
 
     def read_plain(self, data: Mapping[str, Any]) -> ApiObject | None:
         """The same for an object at hand."""
@@ -167,19 +167,17 @@ class SnapshotBuilder:
         """Whether a source listed nodes, even if it found none: an empty cluster is an answer, a forgotten kind is not.
         """
 
-    def receive(self, found: Found) -> None:
+    def receive(self, item: KubernetesObject) -> None:
         """Take one object of a text. Raises DecodingError for a value of the wrong type."""
-        if found.size is not None:
-            self._note_list(found)
-        elif (typed := self._reader.read(found)) is not None:
+        if item.size is not None:
+            self._note_list(item)
+        elif (typed := self._reader.read(item)) is not None:
             self.add(typed)
         else:
-            kind = full_kind(found.api_version, found.kind)
+            kind = full_kind(item.api_version, item.kind)
             self.skip(kind)
             # Few objects are worth decoding to see whether they hold pods.
-            if (found.data is not None or _CONTAINER in found.text) and holds_pods(
-                found.api_version, found.kind, found.plain
-            ):
+            if (not item.json or _CONTAINER in item.json) and holds_pods(item.api_version, item.kind, item.data):
                 self._with_pods.append(kind)
 
     def add_plain(self, data: Mapping[str, Any]) -> None:
@@ -254,12 +252,12 @@ class SnapshotBuilder:
         """Whether pods were listed, even if there were none."""
         return bool(self._objects[Pod]) or Pod.__name__ in self._listed.union(self._origin.listed)
 
-    def _note_list(self, found: Found) -> None:
+    def _note_list(self, item: KubernetesObject) -> None:
         """A node list, or a list of everything with nothing in it, says that there are no nodes."""
-        head = found.plain
-        if (cls := READ.get((found.api_version, found.kind.removesuffix("List")))) is not None:
+        head = item.data
+        if (cls := READ.get((item.api_version, item.kind.removesuffix("List")))) is not None:
             self._listed.add(cls.__name__)
-        if found.kind == "NodeList" or (found.kind == "List" and found.size == 0):
+        if item.kind == "NodeList" or (item.kind == "List" and item.size == 0):
             self.nodes_listed = True
         if STAMP in head:
             try:

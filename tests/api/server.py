@@ -165,6 +165,77 @@ KINDS_BY_PLURAL = {
 }  # fmt: skip
 
 
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def __init__(self, api: FakeApi, context: ssl.SSLContext) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.api, self._context = api, context
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        pass
+
+    def get_request(self) -> tuple[Any, Any]:
+        connection, address = super().get_request()
+        # The handshake belongs to the connection's own thread: a client that refuses it must not stop the server.
+        return self._context.wrap_socket(connection, server_side=True, do_handshake_on_connect=False), address
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: _Server
+    protocol_version = "HTTP/1.1"
+
+    def _handle(self) -> None:
+        parts = urlsplit(self.path)
+        query = {name: values[0] for name, values in parse_qs(parts.query).items()}
+        headers: dict[str, list[str]] = {}
+        for name, value in self.headers.items():
+            headers.setdefault(name.lower(), []).append(value)
+        peer = self.connection.getpeercert() if isinstance(self.connection, ssl.SSLSocket) else None
+        self._send(
+            self.server.api.answer(Request(self.command, parts.path, query, headers, str(peer) if peer else None))
+        )
+
+    def _send(self, answer: Answer) -> None:
+        if answer.hang:
+            self.server.api.stopping.wait(60)
+            return
+        body = answer.body.encode()
+        zipped = len(body) > 1000 and "gzip" in self.headers.get("Accept-Encoding", "")
+        body = gzip.compress(body) if zipped else body
+        self.send_response(answer.status)
+        for name, value in {
+            "Content-Type": "application/json",
+            "Content-Length": str(len(body)),
+            **answer.headers,
+        }.items():
+            self.send_header(name.replace("_", "-"), value)
+        if zipped:
+            self.send_header("Content-Encoding", "gzip")
+        self.end_headers()
+        if answer.cut:
+            self.wfile.write(body[: len(body) // 2])
+            self.wfile.flush()
+            self.connection.shutdown(socket.SHUT_RDWR)
+            self.close_connection = True
+        elif answer.trickle:
+            self._trickle(body)
+        else:
+            self.wfile.write(body)
+
+    def _trickle(self, body: bytes) -> None:
+        for position in range(len(body)):
+            if self.server.api.stopping.wait(0.1):
+                return
+            self.wfile.write(body[position : position + 1])
+            self.wfile.flush()
+
+    do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = do_HEAD = _handle  # noqa: N815 - names that http.server asks for
+
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
+
+
 @contextmanager
 def serving(api: FakeApi, *, client_certificates: bool = False) -> Iterator[FakeApi]:
     """``api`` on a free port of loopback until the block ends."""
@@ -176,67 +247,7 @@ def serving(api: FakeApi, *, client_certificates: bool = False) -> Iterator[Fake
         authority.configure_trust(context)
         context.verify_mode = ssl.CERT_REQUIRED
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def _handle(self) -> None:
-            parts = urlsplit(self.path)
-            query = {name: values[0] for name, values in parse_qs(parts.query).items()}
-            headers: dict[str, list[str]] = {}
-            for name, value in self.headers.items():
-                headers.setdefault(name.lower(), []).append(value)
-            peer = self.connection.getpeercert() if isinstance(self.connection, ssl.SSLSocket) else None
-            self._send(api.answer(Request(self.command, parts.path, query, headers, str(peer) if peer else None)))
-
-        def _send(self, answer: Answer) -> None:
-            if answer.hang:
-                api.stopping.wait(60)
-                return
-            body = answer.body.encode()
-            zipped = len(body) > 1000 and "gzip" in self.headers.get("Accept-Encoding", "")
-            body = gzip.compress(body) if zipped else body
-            self.send_response(answer.status)
-            for name, value in {
-                "Content-Type": "application/json",
-                "Content-Length": str(len(body)),
-                **answer.headers,
-            }.items():
-                self.send_header(name.replace("_", "-"), value)
-            if zipped:
-                self.send_header("Content-Encoding", "gzip")
-            self.end_headers()
-            if answer.cut:
-                self.wfile.write(body[: len(body) // 2])
-                self.wfile.flush()
-                self.connection.shutdown(socket.SHUT_RDWR)
-                self.close_connection = True
-                return
-            if answer.trickle:
-                for position in range(len(body)):
-                    if api.stopping.wait(0.1):
-                        return
-                    self.wfile.write(body[position : position + 1])
-                    self.wfile.flush()
-                return
-            self.wfile.write(body)
-
-        do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = do_HEAD = _handle  # noqa: N815 - names that http.server asks for
-
-        def log_message(self, format: str, *args: Any) -> None:
-            pass
-
-    class Server(ThreadingHTTPServer):
-        daemon_threads = True
-
-        def handle_error(self, request: Any, client_address: Any) -> None:
-            pass
-
-        def get_request(self) -> tuple[Any, Any]:
-            connection, address = super().get_request()
-            # The handshake belongs to the connection's own thread: a client that refuses it must not stop the server.
-            return context.wrap_socket(connection, server_side=True, do_handshake_on_connect=False), address
-
-    server = Server(("127.0.0.1", 0), Handler)
+    server = _Server(api, context)
     # What shutdown() waits for; the default of half a second is paid by every test.
     threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     api.url = f"https://127.0.0.1:{server.server_port}"

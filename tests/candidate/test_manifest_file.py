@@ -10,7 +10,7 @@ from kubespread.candidate.candidate import Surroundings
 from kubespread.candidate.manifest_file import is_workload
 from kubespread.candidate.manifests import from_object
 from kubespread.errors import ManifestError
-from kubespread.manifest.documents import KubernetesObject
+from kubespread.manifest.objects import KubernetesObject
 
 Data = dict[str, Any]
 

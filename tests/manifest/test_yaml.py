@@ -9,7 +9,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubespread.manifest.events import MAX_DEPTH, MalformedError, yaml_documents
+from kubespread.manifest.events import MAX_DEPTH, yaml_documents, yaml_parts
+from kubespread.manifest.parts import MalformedError
 from kubespread.manifest.scalars import resolve_plain
 from kubespread.manifest.writer import to_yaml
 
@@ -131,11 +132,13 @@ def test_the_bound_on_aliases_is_for_each_item_of_a_list(monkeypatch: pytest.Mon
     """Dumpers write what is there twice as an alias; a long list may have any number of them, one item may not."""
     monkeypatch.setattr("kubespread.manifest.events.MAX_ALIASED_VALUES", 10)
     text = "items:\n" + "- {a: &a [1, 2, 3], b: *a}\n" * 50
-    given: list[Any] = []
-    assert list(yaml_documents(text.encode(), lambda owner, item, line: given.append((item, line)))) == [{"items": []}]
-    assert given == [({"a": [1, 2, 3], "b": [1, 2, 3]}, line) for line in range(2, 52)]
+    *items, document = yaml_parts(text.encode())
+    assert document == ({"items": []}, None, "", None)
+    assert [(item.value, item.line) for item in items] == [
+        ({"a": [1, 2, 3], "b": [1, 2, 3]}, line) for line in range(2, 52)
+    ]
     with pytest.raises(MalformedError, match="aliases expand to more than 10 values"):
-        list(yaml_documents(b"items:\n- {a: &a [1, 2, 3], b: [*a, *a, *a]}\n", lambda owner, item, line: None))
+        list(yaml_parts(b"items:\n- {a: &a [1, 2, 3], b: [*a, *a, *a]}\n"))
 
 
 LONG = {

@@ -10,50 +10,27 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import kubespread
-from kubespread.snapshot.live.kubeconfig import Access
-from kubespread.snapshot.live.loading import load_cluster
+from tests.api import client
+from tests.api.client import SECRET, read
 from tests.api.server import Answer, FakeApi, always, serving, status
 from tests.builders import Data, hosts
-from tests.cli.support import PROXY_VARIABLES
 
-SECRET = "hunter2-0123456789"
+pytestmark = pytest.mark.usefixtures("outside_any_cluster")
+
 NODES = "/api/v1/nodes"
-
-
-@pytest.fixture(autouse=True)
-def _outside_any_cluster(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    for name in ("KUBECONFIG", "KUBERNETES_SERVICE_HOST", *PROXY_VARIABLES):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("HOME", str(tmp_path))
+refused = partial(client.refused, error=kubespread.KubespreadError)
 
 
 @pytest.fixture
 def server() -> Iterator[FakeApi]:
     with serving(FakeApi(objects=hosts("a", "b"))) as api:
         yield api
-
-
-def read(
-    api: FakeApi, tmp_path: Path, *, user: Data | None = None, cluster: Data | None = None, **access: Any
-) -> kubespread.Snapshot:
-    return load_cluster(
-        Access(str(api.kubeconfig(tmp_path, user=user, cluster=cluster)), **{"request_timeout": 20.0, **access})
-    )
-
-
-def refused(api: FakeApi, tmp_path: Path, **given: Any) -> str:
-    with pytest.raises(kubespread.KubespreadError) as error:
-        read(api, tmp_path, **given)
-    text = str(error.value).replace(api.url, "SERVER")
-    assert "\n" not in text
-    assert SECRET not in text
-    return text
 
 
 @contextmanager
@@ -225,7 +202,7 @@ def test_headers_that_trickle_end_in_time(tmp_path: Path) -> None:
 SLOW: dict[str, tuple[Answer, str]] = {
     "a body that trickles": (
         Answer(body=json.dumps({"kind": "NodeList", "items": []}) + " " * 600, trickle=True),
-        "SERVER: no answer within 2s; check the network, raise --request-timeout, or read a file with -S",
+        "SERVER: no answer within 1.2s; check the network, raise --request-timeout, or read a file with -S",
     ),
     "a server that asks to wait": (
         status(429, "slow down", Retry_After="1"),
@@ -243,7 +220,7 @@ def test_a_request_with_all_its_attempts_ends_in_time(case: str, server: FakeApi
     answer, message = SLOW[case]
     server.faults.append(always(NODES, answer))
     began = time.monotonic()
-    assert refused(server, tmp_path, request_timeout=2.0).startswith(message)
+    assert refused(server, tmp_path, request_timeout=1.2).startswith(message)
     assert time.monotonic() - began < 10
 
 

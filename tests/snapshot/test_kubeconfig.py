@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import kubespread
+from kubespread.snapshot.live import kubeconfig
 from kubespread.snapshot.live.kubeconfig import Access, choose
 
 Data = dict[str, Any]
@@ -301,3 +303,23 @@ def test_nothing_is_written(tmp_path: Path) -> None:
     before = {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in tmp_path.iterdir()}
     target(files)
     assert {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in tmp_path.iterdir()} == before
+
+
+def through(pipe: Path) -> Data:
+    """A kubeconfig whose user's token comes through ``pipe``."""
+    os.mkfifo(pipe)
+    return config("https://x", context="c", users=[{"name": "c", "user": {"tokenFile": str(pipe)}}])
+
+
+def test_a_pipe_that_nobody_writes_to_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kubeconfig, "READ_LIMIT", 0.1)
+    with pytest.raises(kubespread.UsageError) as error:
+        target(written(tmp_path, a=through(tmp_path / "pipe")))
+    assert str(error.value) == f"{tmp_path}/pipe: tokenFile of the kubeconfig: not read within 0.1s; is it a pipe?"
+
+
+def test_a_token_that_comes_through_a_pipe(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    variable = written(tmp_path, a=through(pipe))
+    threading.Thread(target=pipe.write_text, args=("secret\n",)).start()
+    assert target(variable)[-1] == "secret"

@@ -18,9 +18,11 @@ import kubespread
 from kubespread.snapshot.live.kubeconfig import Access
 from kubespread.snapshot.live.loading import load_cluster
 from kubespread.snapshot.live.resources import RESOURCES, path_of
+from tests.api.client import read, refused
 from tests.api.server import Answer, FakeApi, Fault, always, failing, recorded, serving, status
 from tests.builders import Data, hosts, node, owner, pod
-from tests.cli.support import PROXY_VARIABLES
+
+pytestmark = pytest.mark.usefixtures("outside_any_cluster")
 
 PODS, NODES = "/api/v1/pods", "/api/v1/nodes"
 OBJECTS: list[Data] = [
@@ -28,13 +30,6 @@ OBJECTS: list[Data] = [
     *({**pod(f"p{copy}", "n0"), "status": {"phase": "Running"}} for copy in range(7)),
     owner("Service", "web", {"foo": "bar"}, api_version="v1"),
 ]
-
-
-@pytest.fixture(autouse=True)
-def _outside_any_cluster(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    for name in ("KUBECONFIG", "KUBERNETES_SERVICE_HOST", *PROXY_VARIABLES):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("HOME", str(tmp_path))
 
 
 @pytest.fixture
@@ -50,23 +45,6 @@ def server() -> Iterator[FakeApi]:
     with serving(FakeApi(objects=OBJECTS)) as api:
         yield api
         assert {request.method for request in api.requests} <= {"GET"}
-
-
-def read(
-    api: FakeApi, tmp_path: Path, *, user: Data | None = None, cluster: Data | None = None, **access: Any
-) -> kubespread.Snapshot:
-    return load_cluster(
-        Access(str(api.kubeconfig(tmp_path, user=user, cluster=cluster)), **{"request_timeout": 10.0, **access})
-    )
-
-
-def refused(api: FakeApi, tmp_path: Path, **given: Any) -> str:
-    """The error's text, the server's address in it replaced by SERVER."""
-    with pytest.raises(kubespread.SnapshotError) as error:
-        read(api, tmp_path, **given)
-    text = str(error.value).replace(api.url, "SERVER")
-    assert "\n" not in text
-    return text
 
 
 @pytest.mark.parametrize("chunk_size", [0, 1, 3, 7, 500])

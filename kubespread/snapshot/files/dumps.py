@@ -13,7 +13,7 @@ _COLLECTION_FAILED = re.compile(r"(?:^|/)cluster-resources/(?P<resource>[^/]+)-e
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """One tool's way of laying out files. It is recognised by a path; reading never depends on it."""
+    """One tool's way of laying out files. It is recognized by a path; reading never depends on it."""
 
     tool: str
     path: re.Pattern[str]
@@ -25,8 +25,7 @@ _DUMP = Layout(
     "kubectl cluster-info dump",
     re.compile(r"(?:^|/)[^/]+/replication-controllers\.(?:json|yaml)$"),
     "no StatefulSet, Namespace, PersistentVolumeClaim, PersistentVolume or StorageClass, and without "
-    "--all-namespaces only the pods of "
-    "kube-system and one more namespace",
+    "--all-namespaces only the pods of kube-system and one more namespace",
 )
 LAYOUTS = (
     _DUMP,
@@ -45,7 +44,7 @@ LAYOUTS = (
 
 
 @dataclass
-class Recognised:
+class Recognized:
     """What the paths of one source have told so far."""
 
     layouts: dict[str, Layout] = field(default_factory=dict)

@@ -1,6 +1,4 @@
-"""The texts inside a path: a file is one, a directory or an archive holds any number. Nothing is ever
-unpacked to disk.
-"""
+"""The texts inside a path: a file is one, a directory or an archive holds many. Nothing is ever unpacked to disk."""
 
 from __future__ import annotations
 
@@ -16,7 +14,7 @@ from pathlib import Path
 from typing import IO
 
 from kubespread.errors import SnapshotError
-from kubespread.manifest.events import MalformedError
+from kubespread.manifest.parts import MalformedError
 from kubespread.manifest.reading import GZIP_MAGIC, MAX_CLUSTER_BYTES, STDIN, display_name, open_binary, unchanged
 
 SUFFIXES = (".json", ".yaml", ".yml", ".json.gz", ".yaml.gz", ".yml.gz")
@@ -43,9 +41,7 @@ class Entry:
 
 
 def entries(path: str) -> Iterator[Entry]:
-    """Every text of ``path``. An entry must be read before the next one is asked for. Raises
-    SnapshotError and OSError.
-    """
+    """Every text of ``path``, each to be read before the next is asked for. Raises SnapshotError and OSError."""
     if path != STDIN and Path(path).is_dir():
         yield from _in_directory(Path(path))
         return
@@ -62,11 +58,11 @@ def entries(path: str) -> Iterator[Entry]:
 
 
 def _in_directory(root: Path) -> Iterator[Entry]:
-    found = sorted(_files(str(root), root.resolve()))
-    if not found:
+    names = sorted(_files(str(root), root.resolve()))
+    if not names:
         raise SnapshotError(f"{root}: no {', '.join(SUFFIXES[:3])} files in this directory")
     inside = len(os.path.join(root, ""))  # noqa: PTH118 - a path of text: there may be a hundred thousand
-    for name in found:
+    for name in names:
         with open(name, "rb", buffering=0) as file:  # noqa: PTH123 - as above
             yield Entry(name, name[inside:].replace(os.sep, "/"), file)
 
@@ -74,15 +70,15 @@ def _in_directory(root: Path) -> Iterator[Entry]:
 def _files(directory: str, root: Path) -> Iterator[str]:
     """The files below ``directory`` that may hold objects. Links to directories are not followed."""
     with os.scandir(directory) as listing:
-        for found in listing:
-            if found.is_dir(follow_symlinks=False):
-                yield from _files(found.path, root)
+        for entry in listing:
+            if entry.is_dir(follow_symlinks=False):
+                yield from _files(entry.path, root)
             elif (
-                found.name.endswith(SUFFIXES)
-                and found.is_file()
-                and (not found.is_symlink() or _is_inside(found.path, root))
+                entry.name.endswith(SUFFIXES)
+                and entry.is_file()
+                and (not entry.is_symlink() or _is_inside(entry.path, root))
             ):
-                yield found.path
+                yield entry.path
 
 
 def _is_inside(link: str, root: Path) -> bool:

@@ -8,11 +8,11 @@ from contextlib import contextmanager
 
 from kubespread.errors import SnapshotError
 from kubespread.kube.api.decoding import DecodingError
-from kubespread.manifest.documents import NotAnObjectError
-from kubespread.manifest.events import MalformedError
+from kubespread.manifest.objects import NotAnObjectError
+from kubespread.manifest.parts import MalformedError
 from kubespread.manifest.reading import MAX_CLUSTER_BYTES, display_name, text_chunks, unchanged
-from kubespread.manifest.stream import Found, read_objects
-from kubespread.snapshot.files.dumps import Recognised
+from kubespread.manifest.stream import read_objects
+from kubespread.snapshot.files.dumps import Recognized
 from kubespread.snapshot.files.entries import Entry, archive_errors, entries
 from kubespread.snapshot.snapshot import Snapshot, SnapshotBuilder, object_name
 
@@ -23,23 +23,21 @@ NO_PODS = "no Pod objects: every node counts as empty"
 
 
 def load(paths: Sequence[str]) -> Snapshot:
-    """One snapshot of all ``paths``: files, directories, archives, or ``-`` for standard input. Raises
-    SnapshotError.
-    """
+    """One snapshot of all ``paths``: files, directories, archives, ``-`` for standard input. Raises SnapshotError."""
     builder = SnapshotBuilder()
-    recognised = Recognised()
+    recognized = Recognized()
     with collector_paused():
         for path in paths:
             try:
                 with archive_errors(display_name(path)):
                     for entry in entries(path):
-                        recognised.see(entry.path)
-                        _read_entry(entry, builder, recognised)
+                        recognized.see(entry.path)
+                        _read_entry(entry, builder, recognized)
             except OSError as error:
                 raise SnapshotError(f"{display_name(path)}: {error.strerror or error}") from error
             except MalformedError as error:
                 raise SnapshotError(error.fault.describe(display_name(path))) from error
-        for gap in recognised.gaps:
+        for gap in recognized.gaps:
             builder.note_gap(gap)
         if not builder.has_pods:
             builder.note_gap(NO_PODS)
@@ -48,16 +46,16 @@ def load(paths: Sequence[str]) -> Snapshot:
         more = len(snapshot.faults) - 1
         raise SnapshotError(f"{snapshot.faults[0]}{f' (and {more} more)' if more else ''}")
     if not snapshot.nodes and not builder.nodes_listed:
-        hint = recognised.hint or f"list them with: {LIST_COMMAND}"
+        hint = recognized.hint or f"list them with: {LIST_COMMAND}"
         raise SnapshotError(f"{', '.join(map(display_name, paths))}: {_no_nodes(snapshot)}; {hint}")
     return snapshot
 
 
-def _read_entry(entry: Entry, builder: SnapshotBuilder, recognised: Recognised) -> None:
+def _read_entry(entry: Entry, builder: SnapshotBuilder, recognized: Recognized) -> None:
     """One file that was asked for must be readable; of many, those that are not are named."""
     try:
         with unchanged(entry.file):
-            _read_text(entry.name, text_chunks(entry.file, MAX_CLUSTER_BYTES, recognised.without_logs), builder)
+            _read_text(entry.name, text_chunks(entry.file, MAX_CLUSTER_BYTES, recognized.without_logs), builder)
     except NotAnObjectError:
         if entry.is_alone:
             raise
@@ -69,26 +67,24 @@ def _read_entry(entry: Entry, builder: SnapshotBuilder, recognised: Recognised) 
 
 
 def _read_text(name: str, chunks: Iterator[bytes], builder: SnapshotBuilder) -> None:
-    """Give every object of a text to ``builder``, and what is wrong with it by file, line and field. Raises
-    MalformedError.
-    """
+    """Give every object of a text to ``builder``, and what is wrong with it by file, line and field.
 
-    def receive(found: Found) -> None:
+    Raises MalformedError.
+    """
+    for item in read_objects(chunks):
         try:
-            builder.receive(found)
+            builder.receive(item)
         except DecodingError as error:
-            line = found.line_of(error.path)
+            line = item.line_of(error.path)
             place = name if line is None else f"{name}:{line}"
-            builder.note_fault(f"{place}: {object_name(found.plain)}: {error.path}: {error}")
+            builder.note_fault(f"{place}: {object_name(item.data)}: {error.path}: {error}")
         except MalformedError as error:
             builder.note_fault(error.fault.describe(name))
 
-    read_objects(chunks, receive)
-
 
 def _no_nodes(snapshot: Snapshot) -> str:
-    found = {"Pod": len(snapshot.pods), "Service": len(snapshot.objects.services), **snapshot.skipped}
-    kinds = ", ".join(f"{count} {kind}" for kind, count in found.items() if count)
+    counts = {"Pod": len(snapshot.pods), "Service": len(snapshot.objects.services), **snapshot.skipped}
+    kinds = ", ".join(f"{count} {kind}" for kind, count in counts.items() if count)
     return f"no Node among what was found ({kinds})" if kinds else "no Kubernetes objects found"
 
 

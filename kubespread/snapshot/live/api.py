@@ -1,6 +1,4 @@
-"""GET requests to an API server: bounded in time and size, repeated where that helps, and every failure as one line
-with advice.
-"""
+"""GET requests to an API server, bounded in time and size, repeated where that helps; a failure is a line of advice."""
 
 from __future__ import annotations
 
@@ -52,9 +50,7 @@ class Transport(Protocol):
 
     def get(self, path: str, timeout: float | None) -> Response: ...
     def translate(self, error: Exception) -> Exception:
-        """What to raise instead: TimeoutError for any that ran out of time; the error itself where it is nothing a user
-        can mend.
-        """
+        """What to raise instead: TimeoutError where time ran out, the error itself where no user can mend it."""
         ...
 
 
@@ -80,8 +76,8 @@ class Api:
 
     def get(self, path: str, **query: str | int | None) -> bytes:
         """The whole body of the answer to GET ``path``. Raises ApiError."""
-        given = {name: value for name, value in query.items() if value is not None}
-        target = f"{path}?{urlencode(given)}" if given else path
+        parameters = {name: value for name, value in query.items() if value is not None}
+        target = f"{path}?{urlencode(parameters)}" if parameters else path
         deadline = monotonic() + self.timeout if self.timeout else None
         attempt = 0
         while True:
@@ -112,8 +108,7 @@ class Api:
             if isinstance(told, TimeoutError):
                 told = ApiError(
                     f"{self.transport.server}: no answer within {self.timeout:g}s; check the network, raise "
-                    "--request-timeout, "
-                    "or read a file with -S"
+                    "--request-timeout, or read a file with -S"
                 )
             if told is error:
                 raise
@@ -170,5 +165,5 @@ def _one_line(text: str) -> str:
 
 def _retry_after(headers: Mapping[str, str], otherwise: float) -> float:
     """Seconds the server asks to wait; a date, which Kubernetes never sends, is not understood."""
-    given = headers.get("Retry-After")
-    return min(_LONGEST_PAUSE, float(given)) if given and given.isdecimal() else otherwise
+    seconds = headers.get("Retry-After")
+    return min(_LONGEST_PAUSE, float(seconds)) if seconds and seconds.isdecimal() else otherwise

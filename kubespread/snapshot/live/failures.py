@@ -23,10 +23,6 @@ def translated(error: Exception, server: str, proxy: str) -> Exception:
     cause = _innermost(error)
     if isinstance(error, urllib3_errors.ProxyError):
         return ApiError(f"proxy {proxy}: {_reason(cause)}; check proxy-url in the kubeconfig and HTTPS_PROXY")
-    if isinstance(cause, ssl.SSLCertVerificationError):
-        return ApiError(
-            f"{server}: TLS: {cause.verify_message}; check certificate-authority and server in the kubeconfig"
-        )
     if isinstance(error, urllib3_errors.SSLError) or isinstance(cause, ssl.SSLError):
         return ApiError(f"{server}: TLS: {_tls_reason(cause)}")
     if isinstance(error, urllib3_errors.NewConnectionError):
@@ -48,6 +44,8 @@ def translated(error: Exception, server: str, proxy: str) -> Exception:
 
 
 def _tls_reason(cause: BaseException) -> str:
+    if isinstance(cause, ssl.SSLCertVerificationError):
+        return f"{cause.verify_message}; check certificate-authority and server in the kubeconfig"
     if _PLAIN_HTTP in str(cause):
         return "what answers there does not speak TLS, but perhaps plain HTTP; check server in the kubeconfig"
     return f"{_reason(cause)}; check server and the client certificate in the kubeconfig"

@@ -1,5 +1,4 @@
-"""Which cluster, as whom: kubeconfig files found, merged and overridden as kubectl does it. Nothing is ever written
-back.
+"""Which cluster, as whom: kubeconfig files merged and overridden as kubectl does it, and never written to.
 
 Source of the rules: https://kubernetes.io/docs/concepts/configuration/organize-cluster-access-kubeconfig/
 """
@@ -14,11 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from kubespread.errors import Fault, ManifestError, UsageError
-from kubespread.manifest.documents import documents
-from kubespread.manifest.events import MalformedError
 from kubespread.manifest.lines import FieldLines
+from kubespread.manifest.parts import MalformedError
 from kubespread.manifest.reading import MAX_MANIFEST_BYTES, read_text_bytes
+from kubespread.manifest.stream import read_documents
 from kubespread.snapshot.live.kubeconfig_faults import ENTRIES, faults
+from kubespread.snapshot.live.parallel import within
 from kubespread.snapshot.live.redaction import shown_url
 from kubespread.snapshot.live.urls import PROXY_SCHEMES, SERVER_SCHEMES, url_fault
 
@@ -26,6 +26,8 @@ Data = dict[str, Any]
 
 _TLS_KEYS = ("certificate-authority", "certificate-authority-data", "insecure-skip-tls-verify", "tls-server-name")
 _MAX_SMALL = 2**20
+READ_LIMIT = 10.0
+"""Seconds for a file that a kubeconfig names."""
 _QUOTED = re.compile(r"'[^']*'")
 _PATHS = {
     "clusters": ("certificate-authority",),
@@ -80,8 +82,7 @@ def choose(access: Access, environment: Mapping[str, str]) -> Target | None:
     if not config["clusters"]:
         raise UsageError(
             f"{', '.join(map(str, files))}: a kubeconfig without clusters; choose another with --kubeconfig or "
-            "KUBECONFIG, "
-            "or read a file with -S"
+            "KUBECONFIG, or read a file with -S"
         )
     name = access.context or config["current-context"]
     if not name and not access.cluster:
@@ -118,9 +119,16 @@ def _with_token(user: Data) -> Data:
 
 def read_small(file: str, field: str) -> bytes:
     """A file that ``field`` names and that no one makes large. Raises UsageError."""
-    try:
+
+    def read() -> bytes:
         with Path(file).open("rb") as opened:
-            content = opened.read(_MAX_SMALL + 1)
+            return opened.read(_MAX_SMALL + 1)
+
+    try:
+        # A pipe that nobody writes to would be waited for forever.
+        content = within(READ_LIMIT, read)
+    except TimeoutError:
+        raise UsageError(f"{file}: {field} of the kubeconfig: not read within {READ_LIMIT:g}s; is it a pipe?") from None
     except (OSError, ValueError) as error:
         raise UsageError(f"{file}: {field} of the kubeconfig: {getattr(error, 'strerror', None) or error}") from error
     if len(content) > _MAX_SMALL:
@@ -159,7 +167,7 @@ def _merged(files: list[Path]) -> Data | None:
 def _read(file: Path) -> Data:
     try:
         text = read_text_bytes(str(file), MAX_MANIFEST_BYTES)
-        found = [document for document in documents(text) if document is not None]
+        found = read_documents(text)
     except OSError as error:
         raise ManifestError(str(file), [Fault(f"kubeconfig: {error.strerror or error}")]) from error
     except MalformedError as error:

@@ -56,8 +56,9 @@ class NoProgress:
 
 
 def load_cluster(access: Access, progress: Progress | None = None) -> Snapshot:
-    """What scheduling needs of the cluster that ``access`` leads to. Raises UsageError, ManifestError and
-    SnapshotError.
+    """What scheduling needs of the cluster that ``access`` leads to.
+
+    Raises UsageError, ManifestError and SnapshotError.
     """
     progress = progress or NoProgress()
     target = choose(access, os.environ)

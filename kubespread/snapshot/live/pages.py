@@ -11,9 +11,10 @@ from kubespread.errors import ApiError, SnapshotError
 from kubespread.kube.api.decoding import DecodingError
 from kubespread.kube.api.kinds import Kind
 from kubespread.kube.api.meta import ApiObject
-from kubespread.manifest.events import MalformedError
+from kubespread.manifest.objects import KubernetesObject
+from kubespread.manifest.parts import MalformedError
 from kubespread.manifest.reading import MAX_CLUSTER_BYTES
-from kubespread.manifest.stream import Found, read_objects
+from kubespread.manifest.stream import read_objects
 from kubespread.snapshot.live.api import Api
 from kubespread.snapshot.live.redaction import without_secrets
 from kubespread.snapshot.live.resources import field_selector, path_of
@@ -33,8 +34,9 @@ class Listed:
 
 
 def list_all(api: Api, resource: Kind, chunk_size: int, on_objects: Callable[[str, int], None]) -> Listed:
-    """Every object of ``resource``. A list that expires on the way (410) begins anew. Raises ApiError and
-    SnapshotError.
+    """Every object of ``resource``; a list that expires on the way (410) begins anew.
+
+    Raises ApiError and SnapshotError.
     """
     for _ in range(_MAX_RESTARTS):
         try:
@@ -115,7 +117,8 @@ class _Page:
         self.token = ""
         self._ended = False
         try:
-            read_objects(iter([body]), self._receive)
+            for item in read_objects(iter([body])):
+                self._receive(item)
         except MalformedError as error:
             message = without_secrets(error.fault.message)
             raise SnapshotError(f"{self._name}: not what a Kubernetes API server answers: {message}") from None
@@ -124,17 +127,17 @@ class _Page:
                 f"{self._name}: not what a Kubernetes API server answers: expected a {self._resource.kind}List"
             )
 
-    def _receive(self, found: Found) -> None:
-        if found.size is not None:
-            metadata: Any = found.plain.get("metadata")
+    def _receive(self, item: KubernetesObject) -> None:
+        if item.size is not None:
+            metadata: Any = item.data.get("metadata")
             metadata = metadata if isinstance(metadata, dict) else {}
             self.token = str(metadata.get("continue") or "")
             self.resource_version = str(metadata.get("resourceVersion") or "")
-            self._ended = found.kind == f"{self._resource.kind}List"
+            self._ended = item.kind == f"{self._resource.kind}List"
             return
         try:
-            typed = self._reader.read(found)
+            typed = self._reader.read(item)
         except DecodingError as error:
-            raise SnapshotError(f"{self._name}: {object_name(found.plain)}: {error.path}: {error}") from error
+            raise SnapshotError(f"{self._name}: {object_name(item.data)}: {error.path}: {error}") from error
         if typed is not None:
             self.objects.append(typed)

@@ -25,9 +25,7 @@ _TOKEN_LENGTH, _LETTERS_ALONE = 10, 24
 
 
 def remember_secret(*values: str) -> None:
-    """Never show ``values`` again, nor the pieces of one that has line breaks. Very short ones could be part of any
-    word.
-    """
+    """Never show ``values`` again, nor their pieces between spaces. Very short ones could be part of any word."""
     for value in values:
         _remembered.update(piece for piece in (value, *value.split()) if len(piece) >= _SHORTEST)
 

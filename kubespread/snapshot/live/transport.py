@@ -1,6 +1,4 @@
-"""Requests through the connection that the official Kubernetes client sets up: certificates, service
-accounts, proxies.
-"""
+"""Requests as the official Kubernetes client sets them up: certificates, service accounts, proxies."""
 
 from __future__ import annotations
 
@@ -12,6 +10,7 @@ from urllib.parse import unquote
 
 from kubespread.errors import ApiError, SnapshotError, UsageError
 from kubespread.snapshot.live.api import Response
+from kubespread.snapshot.live.credential_plugin import TIME_LIMIT
 from kubespread.snapshot.live.credentials import (
     Credentials,
     basic,
@@ -23,7 +22,6 @@ from kubespread.snapshot.live.credentials import (
 from kubespread.snapshot.live.failures import translated
 from kubespread.snapshot.live.kubeconfig import Access, Target, read_small
 from kubespread.snapshot.live.parallel import within
-from kubespread.snapshot.live.plugin import TIME_LIMIT
 from kubespread.snapshot.live.redaction import masked, remember_secret, shown_url
 from kubespread.snapshot.live.resources import FORBIDDEN, NOT_FOUND, UNAUTHORIZED
 from kubespread.snapshot.live.urls import PROXY_SCHEMES, url_fault
@@ -39,9 +37,7 @@ _PEM = {
 
 
 class ClientTransport:
-    """One API server, asked as one user. Raises UsageError and SnapshotError for what cannot work before anything is
-    sent.
-    """
+    """One API server, asked as one user. Raises UsageError and SnapshotError before anything is sent in vain."""
 
     def __init__(self, access: Access, target: Target | None, connections: int) -> None:
         # A quarter of a second to import, which nobody with a file should wait for.
@@ -135,9 +131,7 @@ def _config(cluster: Mapping[str, Any], user: Mapping[str, Any]) -> dict[str, An
 
 
 def _check_certificates(target: Target) -> None:
-    """Files that are missing, endless or no certificates are found here; the client would only say that
-    TLS failed.
-    """
+    """Find files that are missing, endless or no certificates; the client would only say that TLS failed."""
     from base64 import b64decode
 
     for field, marker in _PEM.items():

@@ -70,9 +70,7 @@ class _PluginError(Exception):
 
 
 def run_plugin(config: Data, cluster: Data, environment: Mapping[str, str]) -> PluginCredential:
-    """What the plugin of a kubeconfig's ``exec`` says. Raises SnapshotError, with no more of its words than one masked
-    line.
-    """
+    """What the plugin of a kubeconfig's ``exec`` says. Raises SnapshotError with one masked line of its words."""
     try:
         return _credential(config, _output(config, cluster, environment))
     except _PluginError as error:

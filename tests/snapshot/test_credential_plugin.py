@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 import kubespread
-from kubespread.snapshot.live import plugin as plugins
-from kubespread.snapshot.live.plugin import PluginCredential, run_plugin
+from kubespread.snapshot.live import credential_plugin
+from kubespread.snapshot.live.credential_plugin import PluginCredential, run_plugin
 from tests.builders import Data
 
 V1 = "client.authentication.k8s.io/v1"
@@ -114,14 +114,14 @@ HANGING = {
 
 @pytest.mark.parametrize("case", HANGING)
 def test_a_plugin_that_does_not_end(case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plugins, "TIME_LIMIT", 2.0)
+    monkeypatch.setattr(credential_plugin, "TIME_LIMIT", 0.5)
     began = time.monotonic()
     with pytest.raises(kubespread.SnapshotError) as error:
         ask(HANGING[case], tmp_path)
     said = ": waiting for a login" if "login" in HANGING[case] else ""
     assert (
         str(error.value)
-        == f"{NAME}: no credentials within 2s{said}; if it waits for a login, log in with kubectl first"
+        == f"{NAME}: no credentials within 0.5s{said}; if it waits for a login, log in with kubectl first"
     )
     assert time.monotonic() - began < 20
 

@@ -1,0 +1,148 @@
+"""One Kubernetes object of a text: what it is, where it stands, and its fields once somebody asks for them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from kubespread.manifest.json_stream import decoded
+from kubespread.manifest.lines import FieldLines
+from kubespread.manifest.parts import ITEMS, Data, MalformedError
+
+
+class _Head(msgspec.Struct, rename="camel"):
+    """What tells one JSON object from another, everything else left undecoded."""
+
+    api_version: Any = ""
+    kind: Any = ""
+    items: msgspec.Raw = msgspec.Raw()
+
+
+_heads = msgspec.json.Decoder(_Head)
+
+
+@dataclass(slots=True)
+class KubernetesObject:
+    """One object, and where it stands in its text. A List is without its items, which come before it.
+
+    Raises MalformedError for JSON text whose kind or apiVersion is a number too large for anything.
+    """
+
+    content: Data | bytes
+    """Plain data, or JSON text, which is decoded only when ``data`` is asked for."""
+    document: int = 0
+    """The index of its document."""
+    path: str = ""
+    """Where it stands inside that: ``items[3]``."""
+    line: int | None = field(default=None, compare=False)
+    """The one it begins on, where that is known."""
+    lines: FieldLines | None = field(default=None, compare=False, repr=False)
+    """Those of its document, where it is not JSON text."""
+    size: int | None = field(default=None, compare=False)
+    """How many items a List had, None for everything else."""
+    api_version: str = field(init=False)
+    kind: str = field(init=False)
+    _data: Data | None = field(init=False, compare=False, repr=False)
+    _implied: Data = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self._implied = {}
+        if isinstance(self.content, bytes):
+            self._data = None
+            head = _head(self.content, self.line)
+            api_version, kind = head.api_version, head.kind
+        else:
+            self._data = self.content
+            api_version, kind = self.content.get("apiVersion"), self.content.get("kind")
+        self.api_version = api_version if isinstance(api_version, str) else ""
+        self.kind = kind if isinstance(kind, str) else ""
+
+    @property
+    def json(self) -> bytes:
+        """Its JSON text, empty where it is plain data."""
+        return self.content if isinstance(self.content, bytes) else b""
+
+    @property
+    def data(self) -> Data:
+        """The object as plain data. Raises MalformedError for a number that no field of Kubernetes holds."""
+        if self._data is None:
+            self._data = {**decoded(self.json, self.line), **self._implied}
+        return self._data
+
+    @property
+    def name(self) -> str:
+        return self._metadata("name")
+
+    @property
+    def namespace(self) -> str:
+        return self._metadata("namespace")
+
+    @property
+    def has_items(self) -> bool:
+        """Whether its field ``items`` is an array, of plain data one that is not empty."""
+        if self._data is None:
+            return bytes(_head(self.json, self.line).items).startswith(b"[")
+        items = self._data.get(ITEMS)
+        return isinstance(items, list) and bool(items)
+
+    def field(self, path: str) -> str:
+        """The path in the document of the object's field at ``path``."""
+        return f"{self.path}.{path}" if self.path else path
+
+    def line_of(self, path: str) -> int | None:
+        """The line that the object's field at ``path`` stands on, as near as it can be told."""
+        if self.json:
+            inside = FieldLines(self.json).line(0, path)
+            return self.line if self.line is None or inside is None else self.line - 1 + inside
+        line = self.lines.line(self.document, self.field(path)) if self.lines is not None else None
+        return line or self.line
+
+    def belongs_to(self, owner: Mapping[str, Any]) -> None:
+        """Take over what a typed list (``PodList``) says of its items, where the object does not say it itself."""
+        kind, api_version = owner.get("kind"), owner.get("apiVersion")
+        if (self.kind and self.api_version) or not isinstance(kind, str) or kind == "List":
+            return
+        self.kind = self.kind or kind.removesuffix("List")
+        self.api_version = self.api_version or (api_version if isinstance(api_version, str) else "")
+        self._implied = {"apiVersion": self.api_version, "kind": self.kind}
+        if self._data is not None:
+            self._data = {**self._data, **self._implied}
+
+    def _metadata(self, field: str) -> str:
+        metadata = self.data.get("metadata")
+        value = metadata.get(field) if isinstance(metadata, dict) else None
+        return value if isinstance(value, str) else ""
+
+
+def _head(text: bytes, line: int | None) -> _Head:
+    try:
+        return _heads.decode(text)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise MalformedError(f"JSON syntax: {error}", line) from error
+
+
+class NotAnObjectError(MalformedError):
+    """Well-formed text that holds something else than Kubernetes objects."""
+
+    def __init__(self, path: str, value: Any, line: int | None) -> None:
+        where = f"{path}: " if path else ""
+        super().__init__(f"{where}expected a Kubernetes object, found {describe(value)}", line)
+
+
+def describe(value: Any) -> str:
+    """A plain value's type in JSON's words, for messages."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "a boolean"
+        case int() | float():
+            return "a number"
+        case str():
+            return f"the string {value!r}" if len(value) <= 40 else f"a string of {len(value)} characters"
+        case list():
+            return "a list"
+    return "an object"
