@@ -120,7 +120,8 @@ class _Builder:
     def _elements(self, owner: Data, path: str, depth: int) -> Iterator[Part]:
         position = 0
         while type(event := self._next_event()) is not SequenceEndEvent:
-            line = event.start_mark.line + 1
+            # An array is a document itself, and messages name no line for documents.
+            line = event.start_mark.line + 1 if owner is not ARRAY else None
             yield Part(self._value(event, depth), line, f"{path}[{position}]", owner)
             position += 1
             self._aliased = 0
