@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING
 
 from kubespread.cli.cluster import open_cluster
@@ -69,23 +68,25 @@ def simulate(
         complain(str(error))
         refused.append(error)
 
-    ask = partial(
-        kubespread.simulate_together,
-        opened,
-        paths,
-        desired,
-        scheduling.scheduler(),
-        until_full=placing.as_many_as_fit,
-        from_scratch=placing.from_scratch,
-        ties=placing.ties.value,
-        seed=placing.seed,
-        runs=placing.runs,
-        keys=required.keys,
-        preemption=answer.preemption,
-        name=workload.name,
-        namespace=workload.namespace,
-        on_refused=on_refused,
-    )
+    def ask(on_progress: Callable[[int], None] | None = None) -> tuple[SimulateReport, ...]:
+        return kubespread.simulate(
+            opened,
+            paths,
+            desired,
+            scheduling.scheduler(),
+            until_full=placing.as_many_as_fit,
+            from_scratch=placing.from_scratch,
+            ties=placing.ties.value,
+            seed=placing.seed,
+            runs=placing.runs,
+            keys=required.keys,
+            preemption=answer.preemption,
+            name=workload.name,
+            namespace=workload.namespace,
+            on_refused=on_refused,
+            on_progress=on_progress,
+        )
+
     reports = ask() if speaking.quiet or not sys.stderr.isatty() else _with_progress(ask)
     chosen = chosen_format(answer.output, is_terminal=stdout_is_terminal())
     whose = [f"{report.pod.namespace}/{report.subject}: " if len(reports) > 1 else "" for report in reports]

@@ -38,7 +38,7 @@ def test_all_that_are_placed_anew_leave_before_any_is_placed() -> None:
     (node,) = hosts("a")
     node["status"]["allocatable"]["cpu"] = "4"
     snapshot = kubespread.Snapshot.from_objects([node, *running("a"), *running("b")])
-    reports = kubespread.simulate_together(snapshot, ["deploy/a", "deploy/b"], from_scratch=True)
+    reports = kubespread.simulate(snapshot, ["deploy/a", "deploy/b"], from_scratch=True)
     assert [(report.placed, report.stopped) for report in reports] == [(2, None), (2, None)]
 
 
