@@ -58,27 +58,20 @@ class _Scored:
         self._raw: Counts | None = None
         self._extent: Extent | None = None
         self._points: Counts | None = None
-        self._is_settled = False
-        """Whether nothing changes the points any more: of the same raw score everywhere the extent is always the same.
-        """
-
-    def of(self, state: Fixed | Counted) -> _Scored:
-        """The same plugin's points in a fork."""
-        return _Scored(state, self._weight)
+        self.is_settled = False
+        """Whether nothing changes the points any more: of one raw score everywhere the extent is always the same."""
 
     def points(self, cluster: Cluster, feasible: Mask) -> Counts | None:
         """None when the plugin skips."""
-        if self._is_settled:
-            return self._points
         if self._raw is None or isinstance(self.state, Counted):
             self._raw = self.state.raw_scores(cluster, feasible)
             self._extent = None
         if self._raw is None:
-            self._is_settled = isinstance(self.state, Fixed)
+            self.is_settled = isinstance(self.state, Fixed)
             return None
         extent = self.state.extent(self._raw, feasible)
         if self._points is None or extent != self._extent:
-            self._is_settled = isinstance(self.state, Fixed) and bool((self._raw == self._raw[0]).all())
+            self.is_settled = isinstance(self.state, Fixed) and bool((self._raw == self._raw[0]).all())
             self._extent = extent
             self._points = self.state.normalize(self._raw, extent) * self._weight
         return self._points
@@ -121,6 +114,13 @@ class Placing:
         self._scored = [
             _Scored(state, weight) for state, weight in prepared.score_states if isinstance(state, Fixed | Counted)
         ]
+        self._settled: Counts = np.zeros(len(self), dtype=np.int64)
+
+    def _settle(self, scored: _Scored, points: Counts | None) -> None:
+        """Points that do not change any more are added up once."""
+        self._scored.remove(scored)
+        if points is not None:
+            self._settled = self._settled + points
 
     def _fixed_rejections(self) -> tuple[Codes, bool]:
         """What no placement changes: which nodes are barred, and whether a filter might end the cycle in an error."""
@@ -245,8 +245,8 @@ class Placing:
             return np.ones(len(self), dtype=np.int64)
         if self.answers.out_of_range and (error := self.evaluation().error):
             raise SchedulingError(error)
-        total = self.answers.points.copy()
-        for scored in self._scored:
+        total = self.answers.points + self._settled
+        for scored in tuple(self._scored):
             try:
                 points = scored.points(self._prepared.cluster, feasible)
             except SchedulingError:
@@ -256,6 +256,8 @@ class Placing:
                 continue
             if points is not None:
                 total += points
+            if scored.is_settled:
+                self._settle(scored, points)
         if framework.missing.scores and np.count_nonzero(feasible) > 1:
             raise SchedulingError(next(iter(framework.missing.scores.values())))
         return total
