@@ -71,6 +71,8 @@ class LivingCluster:
     def add(self, pod: Pod, kind: int, node: int, owner: int, shared: SharedAnswers) -> None:
         """A pod of ``owner`` was placed, which ``shared`` know already."""
         self._coming.append((pod, node))
+        if shared.seen == self.length:
+            shared.seen += 1
         self._log.add((kind, node, owner, shared.number))
 
     def others_since(self, mark: int, owner: int) -> Moves:

@@ -143,6 +143,8 @@ class _Waiting:
             self._current = placing, shared
         else:
             placing, shared = self._current
+            if self._seen == living.length:
+                return placing
             if len(moves := living.others_since(self._seen, self._number)):
                 placing.follow(living.cluster, moves)
             living.bring_up_to_date(shared)
@@ -189,6 +191,7 @@ class _Waiting:
         assert self._current is not None
         placing.place(choice.node)
         self._living.add(self.entry.pod, placing.kind.number, choice.node, self._number, self._current[1])
+        self._seen += 1
         self.outcome.choices.append(choice)
 
 

@@ -27,6 +27,9 @@ Tiebreaker = Callable[[Cluster, Mask, Positions], int]
 """Picks one of the positions of equally scored nodes; it is also told which nodes fit at all."""
 
 
+_BELOW_ALL = np.iinfo(np.int64).min
+
+
 def smallest_name(cluster: Cluster, _feasible: Mask, equals: Positions) -> int:
     """The one whose name comes first."""
     return int(equals[cluster.nodes.name_rank[equals].argmin()])
@@ -36,7 +39,7 @@ def first_in_heap(cluster: Cluster, feasible: Mask, equals: Positions) -> int:
     """The one kube-scheduler takes: the first met in its heap of the feasible nodes, which it lists zone by zone in
     turn.
     """
-    fitting = feasible[cluster.nodes.visiting].cumsum()
+    fitting = feasible[cluster.nodes.visiting].cumsum(dtype=np.int32)
     place = fitting[cluster.nodes.visiting_rank[equals]] - 1
     return int(equals[heap_preorder(int(fitting[-1]))[place].argmin()])
 
@@ -190,9 +193,10 @@ class Placing:
         nominee = cluster.nodes.index.get(self._prepared.pod.status.nominated_node_name)
         if nominee is not None and feasible[nominee]:
             return Choice(nominee, int(total[nominee]), 1)
-        best = int(total.max(where=feasible, initial=np.iinfo(np.int64).min))
         self._fail_while_reserving()
-        equals = np.flatnonzero((total == best) & feasible)
+        among = np.where(feasible, total, _BELOW_ALL)
+        best = int(among.max())
+        equals = np.flatnonzero(among == best)
         node = int(equals[0]) if len(equals) == 1 else break_tie(cluster, feasible, equals)
         return Choice(node, best, len(equals))
 

@@ -34,6 +34,8 @@ class LabelColumn:
         self.values: tuple[str, ...] = tuple(index)
         self.present: Mask = codes != ABSENT
         self.absent: Mask = ~self.present
+        self.is_everywhere = bool(self.present.all())
+        """Whether every node has the label."""
 
     @cached_property
     def sorted_codes(self) -> Codes:
