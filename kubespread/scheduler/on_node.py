@@ -64,8 +64,10 @@ class OnNodeAnswers:
 
     def follow(self, cluster: Cluster, touched: Codes) -> None:
         """Go on with ``cluster``, which holds all copies so far; pods came to or left the ``touched`` nodes besides."""
-        changed = np.union1d(touched, np.flatnonzero(self._copies)).astype(np.intp)
-        self._is_outdated[changed] = True
+        is_changed = self._copies > 0
+        is_changed[touched] = True
+        changed = np.flatnonzero(is_changed)
+        self._is_outdated |= is_changed
         if 2 * np.count_nonzero(self._is_outdated) > len(cluster):
             self._start(cluster)
             return

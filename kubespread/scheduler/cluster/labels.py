@@ -19,6 +19,11 @@ Positions = NDArray[np.intp]
 ABSENT = -1
 
 
+def distinct(codes: Codes) -> list[int]:
+    """Each of ``codes`` once, in order; none may be negative. numpy's own `unique` imports masked arrays for that."""
+    return np.flatnonzero(np.bincount(codes)).tolist()
+
+
 class LabelColumn:
     """One label key over all nodes: ``codes[node]`` indexes ``values``, or is ABSENT."""
 
