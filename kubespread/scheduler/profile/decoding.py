@@ -23,9 +23,6 @@ GROUP = "kubescheduler.config.k8s.io"
 KIND = "KubeSchedulerConfiguration"
 _SCHEME = "pkg/scheduler/apis/config/scheme/scheme.go:29"
 _STRICT, _UNKNOWN = "strict decoding error: ", "unknown field"
-_NO_OBJECT = (
-    "couldn't get version/kind; json parse error: json: cannot unmarshal {found} into Go value of type {wanted}"
-)
 _TYPE_META = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
 
 T = TypeVar("T", bound=KubeObject)
