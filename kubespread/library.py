@@ -79,7 +79,7 @@ def explain(
     return report.with_gaps((*asked.gaps, *candidate.gaps))
 
 
-class SimulateOptions(TypedDict, total=False):
+class SimulateKeywords(TypedDict, total=False):
     """The keywords of `simulate`."""
 
     until_full: bool
@@ -109,12 +109,12 @@ class SimulateOptions(TypedDict, total=False):
 @overload
 def simulate(
     snapshot: Snapshot, pods: PodGiven, replicas: int | None = ..., scheduler: Scheduler = ...,
-    **options: Unpack[SimulateOptions],
+    **options: Unpack[SimulateKeywords],
 ) -> SimulateReport: ...  # fmt: skip
 @overload
 def simulate(
     snapshot: Snapshot, pods: list[G] | tuple[G, ...], replicas: int | None = ..., scheduler: Scheduler = ...,
-    **options: Unpack[SimulateOptions],
+    **options: Unpack[SimulateKeywords],
 ) -> tuple[SimulateReport, ...]: ...  # fmt: skip
 
 
@@ -123,7 +123,7 @@ def simulate(
     pods: PodGiven | list[G] | tuple[G, ...],
     replicas: int | None = None,
     scheduler: Scheduler = _DEFAULT,
-    **options: Unpack[SimulateOptions],
+    **options: Unpack[SimulateKeywords],
 ) -> SimulateReport | tuple[SimulateReport, ...]:
     """Where kube-scheduler would put ``replicas`` copies of each workload, one after another, and what would stop it.
 
@@ -131,7 +131,7 @@ def simulate(
     else has to be one workload and gives its report. All stand in one queue, by priority, then in the order given, and
     each pod finds those before it in the cluster. ``replicas`` is each workload's own number unless given. A workload
     that runs in the cluster already is grown to that number from the replicas it has; a template that differs from the
-    running one takes those away first. The other keywords are `SimulateOptions`.
+    running one takes those away first. The other keywords are `SimulateKeywords`.
     Raises ManifestError, SnapshotError and UsageError.
     """
     is_one = not isinstance(pods, list | tuple)
@@ -143,7 +143,7 @@ def simulate(
 
 
 def _simulate(
-    pods: Sequence[PodGiven], replicas: int | None, snapshot: Snapshot, scheduler: Scheduler, options: SimulateOptions
+    pods: Sequence[PodGiven], replicas: int | None, snapshot: Snapshot, scheduler: Scheduler, options: SimulateKeywords
 ) -> tuple[SimulateReport, ...]:
     runs = options.get("runs", 1)
     if replicas is not None and replicas < 0:

@@ -49,6 +49,8 @@ class SharedAnswers:
 
 
 class LivingCluster:
+    """A cluster in which pods are placed one after another, and a log from which everyone catches up."""
+
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._coming: list[tuple[Pod, int]] = []
