@@ -9,30 +9,30 @@ import msgspec
 
 from kubespread.kube.quantity import NANO, Quantity
 from kubespread.kube.resource_names import is_hugepages
-from kubespread.planner.reports import details
+from kubespread.planner.reports import details as reports
 from kubespread.planner.reports.details import Detail, ResourceDetail
 from kubespread.scheduler import causes
-from kubespread.scheduler.causes import Cause, ShortResource
+from kubespread.scheduler.causes import Cause, Causes, ShortResource
 from kubespread.scheduler.evaluation import Evaluation
 
 _DETAIL_OF: Mapping[type[Cause], type[Detail]] = {
-    causes.TooManyPods: details.PodCountDetail,
-    causes.Cordoned: details.CordonDetail,
-    causes.UntoleratedTaint: details.TaintDetail,
-    causes.OtherNodeName: details.NodeNameDetail,
-    causes.UnmetExpression: details.NodeLabelDetail,
-    causes.TakenPort: details.HostPortDetail,
-    causes.NoPodNear: details.PodAffinityDetail,
-    causes.UnwantedPod: details.PodAntiAffinityDetail,
-    causes.VolumeElsewhere: details.VolumeNodeDetail,
-    causes.VolumeOtherZone: details.VolumeZoneDetail,
-    causes.MissingVolume: details.MissingVolumeDetail,
-    causes.NoVolumeForClaim: details.UnboundClaimDetail,
-    causes.NoStorageCapacity: details.StorageCapacityDetail,
-    causes.VolumeLimit: details.VolumeLimitDetail,
-    causes.DiskInUse: details.DiskDetail,
-    causes.ClaimInUse: details.ClaimInUseDetail,
-    causes.MissingFeature: details.FeatureDetail,
+    causes.TooManyPods: reports.PodCountDetail,
+    causes.Cordoned: reports.CordonDetail,
+    causes.UntoleratedTaint: reports.TaintDetail,
+    causes.OtherNodeName: reports.NodeNameDetail,
+    causes.UnmetExpression: reports.NodeLabelDetail,
+    causes.TakenPort: reports.HostPortDetail,
+    causes.NoPodNear: reports.PodAffinityDetail,
+    causes.UnwantedPod: reports.PodAntiAffinityDetail,
+    causes.VolumeElsewhere: reports.VolumeNodeDetail,
+    causes.VolumeOtherZone: reports.VolumeZoneDetail,
+    causes.MissingVolume: reports.MissingVolumeDetail,
+    causes.NoVolumeForClaim: reports.UnboundClaimDetail,
+    causes.NoStorageCapacity: reports.StorageCapacityDetail,
+    causes.VolumeLimit: reports.VolumeLimitDetail,
+    causes.DiskInUse: reports.DiskDetail,
+    causes.ClaimInUse: reports.ClaimInUseDetail,
+    causes.MissingFeature: reports.FeatureDetail,
 }
 """The fields of both have the same names."""
 
@@ -40,15 +40,18 @@ DetailsOfNodes = Mapping[int, tuple[Detail, ...]]
 
 
 def details_of(evaluation: Evaluation) -> Mapping[str, DetailsOfNodes]:
-    """By plugin and node, what is behind the plugin's rejection of the node. Nodes with the same causes share them."""
-    shared: dict[tuple[Cause, ...], tuple[Detail, ...]] = {}
-    told: dict[str, DetailsOfNodes] = {}
-    for plugin, by_node in evaluation.causes().items():
-        for each in by_node.values():
-            if each not in shared:
-                shared[each] = tuple(map(_detail, each))
-        told[plugin] = {node: shared[each] for node, each in by_node.items()}
-    return told
+    """By plugin and node, what is behind the plugin's rejection of the node; nodes with the same causes share it."""
+    shared: dict[Causes, tuple[Detail, ...]] = {}
+
+    def told(causes: Causes) -> tuple[Detail, ...]:
+        if (details := shared.get(causes)) is None:
+            details = shared[causes] = tuple(map(_detail, causes))
+        return details
+
+    return {
+        plugin: {node: told(causes) for node, causes in by_node.items()}
+        for plugin, by_node in evaluation.causes().items()
+    }
 
 
 def _detail(cause: Cause) -> Detail:

@@ -9,6 +9,7 @@ from fractions import Fraction
 
 from kubespread.kube.quantity import NANO, Quantity, parse
 from kubespread.kube.selector import Requirement, Selector
+from kubespread.kube.well_known import HOSTNAME
 from kubespread.planner.reports.parts import Report
 
 
@@ -116,7 +117,7 @@ class PodAffinityDetail(_Detail, frozen=True, tag="podAffinity"):
     def short(self) -> str:
         if self.domain is None:
             return f"no label {self.topology_key}"
-        return f"no pod {self.selector} in {in_words(self.topology_key, self.domain)}"
+        return f"no pod {self.selector} {_there(self.topology_key, self.domain)}"
 
 
 class PodAntiAffinityDetail(_Detail, frozen=True, tag="podAntiAffinity"):
@@ -140,7 +141,7 @@ class PodAntiAffinityDetail(_Detail, frozen=True, tag="podAntiAffinity"):
     def short(self) -> str:
         pods = self.pod if self.pods == 1 else f"{self.pod} and {self.pods - 1} more"
         side = "anti-affinity of" if self.of_existing_pod else "anti-affinity to"
-        return f"{side} {pods} in {in_words(self.topology_key, self.domain)}"
+        return f"{side} {pods} {_there(self.topology_key, self.domain)}"
 
 
 class VolumeNodeDetail(_Detail, frozen=True, tag="volumeNodeAffinity"):
@@ -170,7 +171,7 @@ class VolumeZoneDetail(_Detail, frozen=True, tag="volumeZone"):
 
     @property
     def short(self) -> str:
-        return f"volume {self.volume} is in {', '.join(self.values)}, {has(self.actual)}"
+        return f"volume {self.volume} is in {' or '.join(self.values)}, node {has(self.actual)}"
 
 
 class MissingVolumeDetail(_Detail, frozen=True, tag="missingVolume"):
@@ -289,9 +290,11 @@ def has(actual: str | None) -> str:
     return "has none" if actual is None else f"has {actual or '(empty)'}"
 
 
-def in_words(topology_key: str, domain: str) -> str:
-    """A domain by the key's last part and its value: ``zone a``."""
-    return f"{topology_key.rpartition('/')[2]} {domain or '(empty)'}"
+def _there(topology_key: str, domain: str) -> str:
+    """The node's domain by the key's last part and its value, ``in zone a``; a host is not named, being the node."""
+    if topology_key == HOSTNAME:
+        return "on this host"
+    return f"in {topology_key.rpartition('/')[2]} {domain or '(empty)'}"
 
 
 _BINARY = tuple((1024**power, suffix) for power, suffix in ((5, "Pi"), (4, "Ti"), (3, "Gi"), (2, "Mi"), (1, "Ki")))

@@ -56,14 +56,16 @@ class NodePortsState(OnNode):
             for number in running.nodes_of_kind
         }
         place_of = {node: place for place, node in enumerate(nodes.tolist())}
-        holders = running.places_of(number for number, ports in taken.items() if ports).tolist()
+        holders = running.places_of(number for number, ports in taken.items() if ports)
+        listed = zip(holders.tolist(), running.node[holders].tolist(), running.kind[holders].tolist(), strict=True)
+        pods = running.pods
         return by_place(
             len(nodes),
             (
-                (place_of[node], TakenPort(port, protocol, address, name_of(running.pods[holder])))
-                for holder in holders
-                if (node := running.node.item(holder)) in place_of
-                for address, protocol, port in taken[running.kind.item(holder)]
+                (place_of[node], TakenPort(port, protocol, address, name_of(pods[holder])))
+                for holder, node, kind in listed
+                if node in place_of
+                for address, protocol, port in taken[kind]
             ),
         )
 
