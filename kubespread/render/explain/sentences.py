@@ -6,6 +6,7 @@ from kubespread.escaping import escaped
 from kubespread.planner.reports.explain import ExplainReport, NodeConstraint, NodeReport
 from kubespread.planner.reports.parts import ConstraintReport
 from kubespread.render.arithmetic import PRETTY, formula, letter
+from kubespread.render.explain.in_full import in_full
 from kubespread.render.explain.reasons import SPREAD_PLUGIN
 from kubespread.render.look import Look
 from kubespread.render.phrases import policies
@@ -27,6 +28,7 @@ def _node(report: ExplainReport, node: NodeReport) -> list[str]:
         rejection = rejections.get(plugin)
         judgement = f"rejects ({rejection.code}): {', '.join(rejection.reasons)}" if rejection else "passes"
         lines.append(f"    {plugin:<22}{judgement}")
+        lines += [f"      {in_full(detail)}" for detail in (rejection.details if rejection else ())]
     if node.total is not None:
         lines.append(f"  Score: {_score(node)}")
         lines += [f"    {share}" for share in _shares(report, node)]
