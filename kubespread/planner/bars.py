@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kubespread.planner.reports.causes import Cause, cause_of
 from kubespread.planner.reports.parts import letter
+from kubespread.planner.reports.reason_words import ReasonWords, words_of
 from kubespread.scheduler.cluster.labels import Mask
 from kubespread.scheduler.evaluation import Evaluation
 from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint
@@ -39,11 +39,11 @@ class _Barring:
 class _Failing:
     """What nodes lack or have, whatever the constraints say."""
 
-    cause: Cause
+    words: ReasonWords
     rejected: Mask
 
     def said_of(self, count: int, nodes: str) -> str:
-        return f"{nodes} {self.cause.said_of(count)}"
+        return f"{nodes} {self.words.said_of(count)}"
 
 
 _Reason = _Barring | _Failing
@@ -80,17 +80,17 @@ def _constraints(evaluation: Evaluation) -> list[_Barring]:
 
 def _failings(evaluation: Evaluation) -> list[_Failing]:
     """Every cause beside the constraints, with all nodes that any plugin rejects for it."""
-    rejected: dict[Cause, Mask] = {}
+    rejected: dict[ReasonWords, Mask] = {}
     if not evaluation.included.all():
-        rejected[cause_of(_UNLISTED)] = ~evaluation.included
+        rejected[words_of(_UNLISTED)] = ~evaluation.included
     for plugin, verdicts in evaluation.verdicts.items():
         if plugin == PodTopologySpread.name:
             continue
         for which, status in enumerate(verdicts.table, start=1):
             nodes = verdicts.which == which
-            for cause in dict.fromkeys(map(cause_of, status.reasons)) if nodes.any() else ():
-                rejected[cause] = rejected[cause] | nodes if cause in rejected else nodes
-    return [_Failing(cause, nodes) for cause, nodes in rejected.items()]
+            for words in dict.fromkeys(map(words_of, status.reasons)) if nodes.any() else ():
+                rejected[words] = rejected[words] | nodes if words in rejected else nodes
+    return [_Failing(words, nodes) for words, nodes in rejected.items()]
 
 
 def _confined(constraints: Sequence[_Barring], reasons: Sequence[_Reason]) -> str | None:

@@ -12,6 +12,7 @@ from kubespread.kube.api.core import Pod
 from kubespread.kube.versions import SCORES_SINCE, KubeVersion
 from kubespread.planner.bars import bars
 from kubespread.planner.counted_pods import with_pods
+from kubespread.planner.details import DetailsOfNodes, details_of
 from kubespread.planner.honesty import gaps, not_modelled
 from kubespread.planner.reports.explain import (
     ExplainReport,
@@ -67,7 +68,7 @@ def explain(
         evaluation = plugins.evaluate(cluster, pod)
     except SchedulingError as error:
         return msgspec.structs.replace(report, message=str(error))
-    rows = _constraint_rows(evaluation, pods=pods)
+    rows, details = _constraint_rows(evaluation, pods=pods), details_of(evaluation)
     schedulable = evaluation.message is None
     hints = taints_policy_hints(plugins, cluster, pod, closed_minimums(evaluation), profile.version)
     return msgspec.structs.replace(
@@ -81,7 +82,7 @@ def explain(
         filter_plugins=tuple(evaluation.verdicts),
         sampling=nodes_to_find(int(evaluation.included.sum()), profile.percentage_of_nodes_to_score),
         nodes=tuple(
-            _node_report(evaluation, rows, node, scores=profile.version.since(SCORES_SINCE))
+            _node_report(evaluation, rows, details, node, scores=profile.version.since(SCORES_SINCE))
             for node in range(len(cluster))
         ),
         notes=(*notes, *hints),
@@ -245,22 +246,34 @@ def _score_detail(score: PluginScore, node: int) -> ScoreDetail:
     )
 
 
-def _node_report(evaluation: Evaluation, rows: Sequence[_ConstraintRow], node: int, *, scores: bool) -> NodeReport:
+def _node_report(
+    evaluation: Evaluation,
+    rows: Sequence[_ConstraintRow],
+    details: Mapping[str, DetailsOfNodes],
+    node: int,
+    *,
+    scores: bool,
+) -> NodeReport:
     verdict = evaluation.verdict(node)
     feasible = verdict.code is Code.SUCCESS
     scored = scores and feasible and evaluation.error is None
-    details = {name: _score_detail(score, node) for name, score in evaluation.scores.items()} if scored else {}
+    score_details = {name: _score_detail(score, node) for name, score in evaluation.scores.items()} if scored else {}
     return NodeReport(
         name=evaluation.cluster.nodes.names[node],
         feasible=feasible,
         verdict=Verdict(code=verdict.code.value, plugin=verdict.plugin or None, reasons=verdict.reasons),
         rejections=tuple(
-            Rejection(plugin=status.plugin, code=status.code.value, reasons=status.reasons)
+            Rejection(
+                plugin=status.plugin,
+                code=status.code.value,
+                reasons=status.reasons,
+                details=details[status.plugin].get(node, ()),
+            )
             for status in evaluation.rejections(node)
         ),
         constraints=tuple(row.on(node) for row in rows),
-        scores={name: detail.weighted for name, detail in details.items()},
-        score_details=details,
+        scores={name: detail.weighted for name, detail in score_details.items()},
+        score_details=score_details,
         total=int(evaluation.total[node]) if scored else None,
         spread_scores=tuple(float(row.shares[node]) if scored and row.shares is not None else None for row in rows),
     )

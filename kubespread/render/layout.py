@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from rich.cells import cell_len
 
@@ -27,13 +28,13 @@ class Cell:
 Line = Sequence[Cell]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Column:
     header: str
     cells: Sequence[Cell]
     is_number: bool = False
 
-    @property
+    @cached_property
     def width(self) -> int:
         return max(map(width_of, (self.header, *{cell.text for cell in self.cells})))
 

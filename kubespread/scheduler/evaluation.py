@@ -5,7 +5,7 @@ prepared.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from kubespread.scheduler.causes import Causes
 from kubespread.scheduler.cluster.labels import Counts, Mask
 from kubespread.scheduler.plugin import (
     MAX_NODE_SCORE,
@@ -158,6 +159,26 @@ class Evaluation:
         last.
         """
         return _rejections(self.verdicts, node) + _rejections(self._disabled, node)
+
+    def causes(self) -> Mapping[str, Mapping[int, Causes]]:
+        """By plugin and node, the data behind the rejections of `rejections` that have any.
+
+        Where a pod that waits with the node nominated to it counts, none is given: it counts in the verdict and not
+        in a state's numbers.
+        """
+        judged = {**self.verdicts, **self._disabled}
+        return {name: dict(self._causes_of(name, verdicts)) for name, verdicts in judged.items()}
+
+    def _causes_of(self, plugin: str, judged: Verdicts) -> Iterator[tuple[int, Causes]]:
+        state = self.states.get(plugin)
+        is_rejected = judged.which > 0
+        is_rejected[list(self.prepared.nominated)] = False
+        for which, status in enumerate(judged.table, start=1):
+            if status.code is Code.ERROR:
+                is_rejected[judged.which == which] = False
+        nodes = np.flatnonzero(is_rejected)
+        if state is not None and len(nodes):
+            yield from zip(nodes.tolist(), state.causes(self.cluster, nodes), strict=True)
 
     @property
     def _excluded(self) -> Status:

@@ -1,10 +1,15 @@
-"""Which nodes a pod's node selector, node affinity and tolerations admit, as masks over all nodes."""
+"""Which nodes a pod's node selector, node affinity and tolerations admit, as masks over all nodes; and what of a node
+selector one node does not meet.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kubespread.kube.api.core import Pod, Taint, Toleration
 from kubespread.kube.api.node_terms import NodeSelector
@@ -13,6 +18,8 @@ from kubespread.kube.selector import Requirement, from_map
 from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, untolerated
 from kubespread.scheduler.cluster.labels import Counts, Mask
 from kubespread.scheduler.cluster.nodes import Nodes
+
+T = TypeVar("T")
 
 
 def everywhere(nodes: Nodes) -> Mask:
@@ -92,6 +99,46 @@ def _matches_field(nodes: Nodes, requirement: Requirement) -> Mask:
     if position is not None:
         named[position] = True
     return named if requirement.operator == "In" else ~named
+
+
+@dataclass(frozen=True, slots=True)
+class Unmet:
+    """A requirement that a node does not meet."""
+
+    term: int
+    """The position of its term."""
+    requirement: Requirement
+    actual: str | None
+    """What the node has; None where it lacks the key."""
+
+
+def unmet_requirements(terms: Sequence[Term], labels: Mapping[str, str], name: str | None) -> list[Unmet]:
+    """What a node with these labels does not meet of ORed terms, nothing where some term matches it.
+
+    Terms that match no node whatever it has are passed over. Without a ``name`` conditions on it count as met.
+    """
+    failed: list[Unmet] = []
+    for position, term in enumerate(terms):
+        if not term.can_match:
+            continue
+        read = [(requirement, labels.get(requirement.key)) for requirement in term.labels]
+        if name is not None:
+            read += [(field, name if field.key == NODE_NAME_FIELD else "") for field in term.fields]
+        unmet = [Unmet(position, requirement, actual) for requirement, actual in read if not requirement.admits(actual)]
+        if not unmet:
+            return []
+        failed += unmet
+    return failed
+
+
+def asked_once_per_alike(columns: Sequence[NDArray[np.integer[Any]]], judge: Callable[[int], T]) -> list[T]:
+    """What ``judge`` says of each place, asked once for all places whose entries in every column are the same."""
+    rows = np.stack(columns, axis=1)
+    if not len(rows):
+        return []
+    _, first, group = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+    answers = [judge(place) for place in first.tolist()]
+    return [answers[which] for which in group.reshape(-1).tolist()]
 
 
 def _all(nodes: Nodes, masks: Iterable[Mask]) -> Mask:

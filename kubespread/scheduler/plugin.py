@@ -9,7 +9,7 @@ Source of the rules: kube-scheduler 1.36, pkg/scheduler/framework/interface.go.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kubespread.kube.api.core import Pod
+from kubespread.scheduler.causes import Causes
 from kubespread.scheduler.cluster.change import Change, Moves
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.holdings import Holdings
@@ -103,6 +104,12 @@ class State(ABC):
         """The filter's judgement of ``nodes`` (None: all) as ``cluster``, which the state is prepared for, is now;
         None: skips.
         """
+
+    def causes(self, cluster: Cluster, nodes: Positions) -> Sequence[Causes]:
+        """For each of ``nodes``, which the filter rejects on ``cluster``, the data behind its reasons; empty where
+        there is none. Never asked for while pods are placed.
+        """
+        return [()] * len(nodes)
 
     @abstractmethod
     def raw_scores(self, cluster: Cluster, feasible: Mask) -> Counts | None:

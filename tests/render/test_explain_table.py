@@ -73,7 +73,7 @@ def assert_nodes_are_whole(asked: kubespread.ExplainReport, text: str) -> None:
             line
         )
         if row.short_reasons:
-            assert row.short_reasons[0] in line or row.why_not in line
+            assert row.short_names[0] in line or row.why_not in line
 
 
 def assert_domains_are_whole(asked: kubespread.ExplainReport, text: str) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from kubespread.errors import UsageError
+from kubespread.planner.reports.details import Detail
 from kubespread.planner.reports.parts import (
     API_VERSION,
     ClusterReference,
@@ -47,6 +48,8 @@ class Rejection(Report, frozen=True):
     plugin: str
     code: str
     reasons: tuple[str, ...]
+    details: tuple[Detail, ...] = ()
+    """The data behind the reasons; empty where the plugin gives none, and PodTopologySpread's are ``constraints``."""
 
 
 class ScoreDetail(Report, frozen=True):

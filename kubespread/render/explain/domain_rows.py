@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kubespread.planner.reports.causes import cause_of
 from kubespread.planner.reports.explain import ExplainReport, NodeConstraint, NodeReport
 from kubespread.planner.reports.parts import ConstraintReport
+from kubespread.planner.reports.reason_words import words_of
 from kubespread.render.arithmetic import Spelling, formula
 from kubespread.render.explain.reasons import SPREAD_PLUGIN, counting_rejections
 
@@ -148,4 +148,4 @@ def _causes(report: ExplainReport, node: NodeReport) -> set[str]:
     """What rejects a node beside the constraints; where no plugin does, the verdict on the pod as a whole."""
     rejections = list(counting_rejections(report, node))
     reasons = [reason for each in rejections if each.plugin != SPREAD_PLUGIN for reason in each.reasons]
-    return {cause_of(reason).short for reason in (reasons if rejections else node.verdict.reasons)}
+    return {words_of(reason).short for reason in (reasons if rejections else node.verdict.reasons)}

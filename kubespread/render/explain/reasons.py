@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubespread.planner.reports.causes import cause_of
 from kubespread.planner.reports.explain import ExplainReport, NodeReport, Rejection
 from kubespread.planner.reports.parts import letter
+from kubespread.planner.reports.reason_words import words_of
 
 SPREAD_PLUGIN = "PodTopologySpread"
 
 
-def why_not(report: ExplainReport, node: NodeReport) -> str:
-    """Every reason the node fails in kube-scheduler's words, constraints by their letter."""
+def why_not(report: ExplainReport, node: NodeReport, *, numbers: bool = False) -> str:
+    """Every reason the node fails in kube-scheduler's words, constraints by their letter.
+
+    With ``numbers`` what is behind a reason stands beside it.
+    """
     reasons: list[str] = []
     for rejection in counting_rejections(report, node):
         if rejection.plugin == SPREAD_PLUGIN:
@@ -20,6 +23,9 @@ def why_not(report: ExplainReport, node: NodeReport) -> str:
                 f"{letter(position)}: {node.constraints[position].reason or ''}"
                 for position in failed_constraints(report, node)
             )
+        elif numbers and rejection.details and not _is_said(rejection):
+            details = "; ".join(detail.short for detail in rejection.details)
+            reasons.append(f"{'; '.join(rejection.reasons)} ({details})")
         else:
             reasons += rejection.reasons
     if not node.feasible and not reasons:
@@ -27,15 +33,25 @@ def why_not(report: ExplainReport, node: NodeReport) -> str:
     return "; ".join(reasons)
 
 
-def short_reasons(report: ExplainReport, node: NodeReport) -> list[str]:
-    """The same in few words, below constraints that are explained above: ``A B``, ``cpu needs 1, free 0.2 of 7.9``."""
+def short_reasons(report: ExplainReport, node: NodeReport, *, numbers: bool) -> tuple[str, ...]:
+    """The same in few words, below constraints that are explained above: ``A B``, ``cpu needs 1, free 0.2 of 7.9``.
+
+    Without ``numbers`` a word each: ``A B``, ``cpu``.
+    """
     reasons: list[str] = []
     for rejection in counting_rejections(report, node):
         if rejection.plugin == SPREAD_PLUGIN:
             reasons.insert(0, " ".join(letter(position) for position in failed_constraints(report, node)))
+        elif numbers and rejection.details:
+            reasons += [detail.short for detail in rejection.details]
         else:
-            reasons += details(rejection) or causes(rejection.reasons)
-    return reasons or ([] if node.feasible else causes(node.verdict.reasons))
+            reasons += short_names(rejection.reasons)
+    return tuple(reasons or ([] if node.feasible else short_names(node.verdict.reasons)))
+
+
+def _is_said(rejection: Rejection) -> bool:
+    """Whether the details only repeat the reasons."""
+    return [detail.short for detail in rejection.details] == short_names(rejection.reasons)
 
 
 def counting_rejections(report: ExplainReport, node: NodeReport) -> Iterator[Rejection]:
@@ -50,11 +66,6 @@ def failed_constraints(report: ExplainReport, node: NodeReport) -> Iterator[int]
             yield position
 
 
-def details(rejection: Rejection) -> list[str]:
-    """The numbers behind a rejection, where its plugin gives any."""
-    return [detail.short for detail in getattr(rejection, "details", ())]
-
-
-def causes(reasons: tuple[str, ...]) -> list[str]:
+def short_names(reasons: tuple[str, ...]) -> list[str]:
     """The short names of kube-scheduler's reasons."""
-    return list(dict.fromkeys(cause_of(reason).short for reason in reasons))
+    return list(dict.fromkeys(words_of(reason).short for reason in reasons))

@@ -35,8 +35,12 @@ class Row:
     scores: tuple[ScoreDetail | None, ...]
     why_not: str
     """In kube-scheduler's words."""
+    with_numbers: str
+    """The same with what is behind each reason."""
     short_reasons: tuple[str, ...]
     """The same in few words each."""
+    short_names: tuple[str, ...]
+    """The same in a word each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +73,9 @@ def rows_of(report: ExplainReport, nodes: Sequence[NodeReport]) -> Rows:
                 ),
                 scores=tuple(node.score_details.get(plugin) for plugin in plugins),
                 why_not=why_not(report, node),
-                short_reasons=tuple(short_reasons(report, node)),
+                with_numbers=why_not(report, node, numbers=True),
+                short_reasons=short_reasons(report, node, numbers=True),
+                short_names=short_reasons(report, node, numbers=False),
             )
             for node in nodes
         ),

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from kubespread.escaping import escaped
-from kubespread.planner.reports.explain import ExplainReport, NodeConstraint, NodeReport, Rejection
+from kubespread.planner.reports.explain import ExplainReport, NodeConstraint, NodeReport
 from kubespread.planner.reports.parts import ConstraintReport
 from kubespread.render.arithmetic import PRETTY, formula, letter
 from kubespread.render.explain.counted import state
-from kubespread.render.explain.reasons import SPREAD_PLUGIN, details
+from kubespread.render.explain.in_full import in_full
+from kubespread.render.explain.reasons import SPREAD_PLUGIN
 from kubespread.render.look import Look
 from kubespread.render.phrases import policies
 
@@ -27,19 +28,13 @@ def _node(report: ExplainReport, node: NodeReport) -> list[str]:
     rejections = {rejection.plugin: rejection for rejection in node.rejections}
     for plugin in report.filter_plugins:
         rejection = rejections.get(plugin)
-        judgement = _rejects(rejection) if rejection else "passes"
+        judgement = f"rejects ({rejection.code}): {', '.join(rejection.reasons)}" if rejection else "passes"
         lines.append(f"    {plugin:<22}{judgement}")
+        lines += [f"      {in_full(detail)}" for detail in (rejection.details if rejection else ())]
     if node.total is not None:
         lines.append(f"  Score: {_score(node)}")
         lines += [f"    {share}" for share in _shares(report, node)]
     return lines
-
-
-def _rejects(rejection: Rejection) -> str:
-    """kube-scheduler's words, and the numbers behind them."""
-    numbers = details(rejection)
-    judgement = f"rejects ({rejection.code}): {', '.join(rejection.reasons)}"
-    return f"{judgement} ({'; '.join(numbers)})" if numbers else judgement
 
 
 def _pods(constraint: NodeConstraint, about: ConstraintReport) -> list[str]:

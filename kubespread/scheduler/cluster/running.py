@@ -14,7 +14,7 @@ from kubespread.kube.api.core import Pod
 from kubespread.scheduler.cluster.amounts import Amounts
 from kubespread.scheduler.cluster.host_ports import HostPort
 from kubespread.scheduler.cluster.kinds import KindTable, PodKind
-from kubespread.scheduler.cluster.labels import Codes, Counts
+from kubespread.scheduler.cluster.labels import Codes, Counts, Positions
 from kubespread.scheduler.integers import wrapped
 
 T = TypeVar("T")
@@ -161,6 +161,10 @@ class RunningPods:
         if not any(self._kinds[number].ports for number in moved):
             other._used_ports = self._used_ports
         return other
+
+    def places_of(self, kinds: Iterable[int]) -> Positions:
+        """The places in the list of the pods of some kinds."""
+        return np.flatnonzero(np.isin(self.kind, np.fromiter(kinds, dtype=np.int32)))
 
     @property
     def used_ports(self) -> Mapping[int, frozenset[HostPort]]:

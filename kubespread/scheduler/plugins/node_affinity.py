@@ -13,17 +13,22 @@ from kubespread.kube.api import core as kube
 from kubespread.kube.api.core import Pod, PreferredSchedulingTerm
 from kubespread.kube.api.node_terms import NodeSelector, NodeSelectorTerm
 from kubespread.kube.gotext import aggregate
-from kubespread.kube.node_selector import parse_term, pinned_names
+from kubespread.kube.node_selector import Term, parse_term, pinned_names
+from kubespread.kube.selector import from_map
 from kubespread.kube.validation.faults import FieldFault
 from kubespread.kube.versions import KubeVersion
+from kubespread.scheduler.causes import Causes, UnmetExpression
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.labels import Counts, Mask
+from kubespread.scheduler.cluster.labels import Codes, Counts, Mask, Positions
 from kubespread.scheduler.cluster.nodes import Nodes
 from kubespread.scheduler.node_matching import (
+    Unmet,
+    asked_once_per_alike,
     matches_node_selector,
     matches_required_node_affinity,
     matches_term,
     required_node_selector,
+    unmet_requirements,
 )
 from kubespread.scheduler.plugin import (
     SKIP,
@@ -141,6 +146,32 @@ class NodeAffinityState(Fixed):
             which[~matches_node_selector(self.nodes, self.added_required)] = 1
         return Verdicts(which, (ENFORCED_MISMATCH, POD_MISMATCH))
 
+    def causes(self, cluster: Cluster, nodes: Positions) -> Sequence[Causes]:
+        """The unmet requirements of what the reason is about: the profile's affinity, else all that the pod itself
+        asks for.
+        """
+        judged = self.verdicts(cluster, nodes)
+        if judged is None:
+            return super().causes(cluster, nodes)
+        own = [("nodeSelector", [Term(from_map(self.pod.spec.node_selector).requirements, ())])]
+        own.append(("nodeAffinity", _terms(required_node_selector(self.pod))))
+        selectors = {1: [("addedAffinity", _terms(self.added_required))], 2: own}
+        terms = [term for lists in selectors.values() for _, each in lists for term in each]
+        keys = {requirement.key for term in terms for requirement in term.labels}
+        columns: list[Codes | Positions] = [judged.which, *(self.nodes.label(key).codes[nodes] for key in sorted(keys))]
+        if any(term.fields for term in terms):
+            columns.append(nodes)
+
+        def of_place(place: int) -> Causes:
+            node = self.nodes.objects[nodes.item(place)].metadata
+            return tuple(
+                _cause(source, unmet)
+                for source, each in selectors[judged.which.item(place)]
+                for unmet in unmet_requirements(each, node.labels, node.name)
+            )
+
+        return asked_once_per_alike(columns, of_place)
+
     def score(self) -> Counts | None:
         if not self.scores:
             return None
@@ -166,6 +197,16 @@ class NodeAffinityState(Fixed):
         if faults:
             raise SchedulingError(f'running PreScore plugin "NodeAffinity": {aggregate(faults)}')
         return raw
+
+
+def _terms(selector: NodeSelector | None) -> list[Term]:
+    return [parse_term(term) for term in selector.node_selector_terms] if selector is not None else []
+
+
+def _cause(source: str, unmet: Unmet) -> UnmetExpression:
+    term = None if source == "nodeSelector" else unmet.term
+    required = unmet.requirement
+    return UnmetExpression(source, term, required.key, required.operator, required.values, unmet.actual)
 
 
 class NodeAffinityArgs(Args):

@@ -11,8 +11,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from kubespread.kube.api.core import Pod
+from kubespread.kube.api.core import Node, Pod
+from kubespread.scheduler.causes import Causes, MissingFeature
 from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.cluster.labels import Positions
 from kubespread.scheduler.cluster.nodes import Nodes
 from kubespread.scheduler.plugin import SKIP, Code, Fixed, Plugin, State, Status, Verdicts
 from kubespread.scheduler.specification import JUDGES, Specification, Unprepared
@@ -58,25 +60,30 @@ class NodeDeclaredFeaturesState(Fixed):
     needed: frozenset[str]
 
     def filter(self) -> Verdicts:
-        lacking = [not self.needed <= declared(node.status.declared_features) for node in self.nodes.objects]
+        lacking = [bool(self._missing(node)) for node in self.nodes.objects]
         return Verdicts.rejecting(np.array(lacking, dtype=np.bool_), MISSING)
+
+    def causes(self, cluster: Cluster, nodes: Positions) -> Sequence[Causes]:
+        objects = (self.nodes.objects[node] for node in nodes.tolist())
+        return [tuple(map(MissingFeature, sorted(self._missing(node)))) for node in objects]
+
+    def _missing(self, node: Node) -> frozenset[str]:
+        return self.needed - declared(node.status.declared_features)
 
 
 def declared(features: Sequence[str]) -> frozenset[str]:
-    """The known features of a node's list, found by a merge that relies on its order and loses entries of an unsorted
-    one.
-    """
-    found = set()
-    at, known = 0, 0
-    while at < len(features) and known < len(KNOWN_FEATURES):
-        if features[at] == KNOWN_FEATURES[known]:
-            found.add(features[at])
-            at, known = at + 1, known + 1
-        elif features[at] < KNOWN_FEATURES[known]:
-            at += 1
+    """The known features of a node's list, by a merge that relies on its order and loses entries of an unsorted one."""
+    declared = set()
+    position, known = 0, 0
+    while position < len(features) and known < len(KNOWN_FEATURES):
+        if features[position] == KNOWN_FEATURES[known]:
+            declared.add(features[position])
+            position, known = position + 1, known + 1
+        elif features[position] < KNOWN_FEATURES[known]:
+            position += 1
         else:
             known += 1
-    return frozenset(found)
+    return frozenset(declared)
 
 
 SPECIFICATION = Specification(

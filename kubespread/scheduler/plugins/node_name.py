@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from kubespread.kube.api.core import Pod
+from kubespread.scheduler.causes import Causes, OtherNodeName
 from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.cluster.labels import Positions
 from kubespread.scheduler.cluster.nodes import Nodes
 from kubespread.scheduler.plugin import Code, Fixed, Plugin, Status, Verdicts
 from kubespread.scheduler.specification import FILTER, OlderReason, Specification
@@ -30,14 +32,17 @@ class NodeName(Plugin):
 @dataclass
 class NodeNameState(Fixed):
     nodes: Nodes
-    wanted: str
+    node_name: str
 
     def filter(self) -> Verdicts:
-        rejected = np.full(len(self.nodes), bool(self.wanted), dtype=np.bool_)
-        position = self.nodes.index.get(self.wanted)
+        rejected = np.full(len(self.nodes), bool(self.node_name), dtype=np.bool_)
+        position = self.nodes.index.get(self.node_name)
         if position is not None:
             rejected[position] = False
         return Verdicts.rejecting(rejected, OTHER_NODE)
+
+    def causes(self, cluster: Cluster, nodes: Positions) -> Sequence[Causes]:
+        return [(OtherNodeName(self.node_name),)] * len(nodes)
 
 
 SPECIFICATION = Specification(

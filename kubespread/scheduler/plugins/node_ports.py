@@ -5,14 +5,16 @@ Source of the rules: kube-scheduler 1.36, nodeports/node_ports.go, and HostPortI
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Set
+from collections.abc import Hashable, Sequence, Set
 from dataclasses import dataclass
 from typing import ClassVar
 
 from kubespread.kube.api.core import Pod
+from kubespread.scheduler.causes import Causes, TakenPort, by_place, name_of
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.holdings import Holdings
 from kubespread.scheduler.cluster.host_ports import ANY_ADDRESS, HostPort, host_ports
+from kubespread.scheduler.cluster.labels import Positions
 from kubespread.scheduler.plugin import SKIP, Code, OnNode, Plugin, State, Status, Verdicts
 from kubespread.scheduler.specification import JUDGES, Specification, Unprepared
 
@@ -30,24 +32,47 @@ class NodePorts(Plugin):
         return host_ports(pod, sidecars=self.checks_sidecars)
 
     def prepare(self, cluster: Cluster, pod: Pod) -> State:
-        wanted = host_ports(pod, sidecars=self.checks_sidecars)
-        return NodePortsState(wanted) if wanted else SKIP
+        requested = host_ports(pod, sidecars=self.checks_sidecars)
+        return NodePortsState(requested) if requested else SKIP
 
 
 @dataclass
 class NodePortsState(OnNode):
-    wanted: frozenset[HostPort]
+    requested: frozenset[HostPort]
 
     def judge(self, held: Holdings) -> Verdicts:
         return Verdicts.rejecting(held.judged_by_ports(self._taken), NOT_FREE)
 
     def _taken(self, used: Set[HostPort]) -> bool:
-        return any(_conflict(wanted, port) for wanted in self.wanted for port in used)
+        return any(self._conflicts(port) for port in used)
+
+    def _conflicts(self, used: HostPort) -> bool:
+        return any(_conflict(requested, used) for requested in self.requested)
+
+    def causes(self, cluster: Cluster, nodes: Positions) -> Sequence[Causes]:
+        running, kinds = cluster.running, cluster.kinds
+        taken = {
+            number: [port for port in sorted(kinds[number].ports) if self._conflicts(port)]
+            for number in running.nodes_of_kind
+        }
+        place_of = {node: place for place, node in enumerate(nodes.tolist())}
+        holders = running.places_of(number for number, ports in taken.items() if ports)
+        listed = zip(holders.tolist(), running.node[holders].tolist(), running.kind[holders].tolist(), strict=True)
+        pods = running.pods
+        return by_place(
+            len(nodes),
+            (
+                (place_of[node], TakenPort(port, protocol, address, name_of(pods[holder])))
+                for holder, node, kind in listed
+                if node in place_of
+                for address, protocol, port in taken[kind]
+            ),
+        )
 
 
-def _conflict(wanted: HostPort, used: HostPort) -> bool:
+def _conflict(requested: HostPort, used: HostPort) -> bool:
     """Addresses are compared as text, so ``::`` is no wildcard."""
-    address, *port = wanted
+    address, *port = requested
     used_address, *used_port = used
     return port == used_port and (address == used_address or ANY_ADDRESS in (address, used_address))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -10,7 +10,9 @@ import msgspec
 
 from kubespread.kube.api.core import Pod, Taint
 from kubespread.kube.taint import tolerates
+from kubespread.scheduler.causes import Causes, Cordoned
 from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.cluster.labels import Positions
 from kubespread.scheduler.cluster.nodes import Nodes
 from kubespread.scheduler.plugin import Code, Fixed, Plugin, Status, Verdicts
 from kubespread.scheduler.specification import FILTER, Specification
@@ -40,6 +42,9 @@ class NodeUnschedulableState(Fixed):
     def filter(self) -> Verdicts:
         rejected = self.nodes.unschedulable
         return Verdicts.rejecting(rejected & (not self.tolerated), UNSCHEDULABLE)
+
+    def causes(self, cluster: Cluster, nodes: Positions) -> Sequence[Causes]:
+        return [(Cordoned(),)] * len(nodes)
 
 
 SPECIFICATION = Specification(

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import msgspec
 import numpy as np
 
-from kubespread.kube.api.core import Pod
+from kubespread.kube.api.core import Pod, Taint
 from kubespread.kube.taint import COMPARISON_GATE, DO_NOT_SCHEDULE_EFFECTS, PREFER_NO_SCHEDULE, untolerated
 from kubespread.kube.versions import KubeVersion
+from kubespread.scheduler.causes import Causes, UntoleratedTaint
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.labels import Counts, Mask
+from kubespread.scheduler.cluster.labels import Counts, Mask, Positions
 from kubespread.scheduler.cluster.nodes import Nodes
 from kubespread.scheduler.node_matching import count_untolerated, tolerated
 from kubespread.scheduler.plugin import Code, Extent, Fixed, Plugin, Status, Verdicts, default_normalize, highest_raw
@@ -45,18 +46,28 @@ class TaintTolerationState(Fixed):
     naming: str | None
     compares: bool
 
+    def _untolerated(self, taints: Sequence[Taint]) -> list[Taint]:
+        return untolerated(taints, self.pod.spec.tolerations, DO_NOT_SCHEDULE_EFFECTS, compares=self.compares)
+
     def filter(self) -> Verdicts:
         if self.naming is None:
             return Verdicts.rejecting(~tolerated(self.nodes, self.pod, compares=self.compares), UNTOLERATED)
         table: list[Status] = []
         which = []
         for taints in self.nodes.taint_lists:
-            left = untolerated(taints, self.pod.spec.tolerations, DO_NOT_SCHEDULE_EFFECTS, compares=self.compares)
-            first = next(iter(left), None)
+            first = next(iter(self._untolerated(taints)), None)
             if first is not None:
                 table.append(Status(Code.UNRESOLVABLE, (self.naming.format(taint=f"{{{first.key}: {first.value}}}"),)))
             which.append(len(table) if first is not None else 0)
         return Verdicts(self.nodes.per_taint_list(which).astype(np.int32), tuple(table))
+
+    def causes(self, cluster: Cluster, nodes: Positions) -> Sequence[Causes]:
+        """Every taint that is not tolerated, and not kube-scheduler's first one only."""
+        per_list = [
+            tuple(UntoleratedTaint(taint.key, taint.value, taint.effect) for taint in self._untolerated(taints))
+            for taints in self.nodes.taint_lists
+        ]
+        return [per_list[which] for which in self.nodes.per_taint_list(range(len(per_list)))[nodes].tolist()]
 
     def score(self) -> Counts:
         # A toleration limited to another effect does not help here.

@@ -5,7 +5,7 @@ Source of the rules: kube-scheduler 1.36, interpodaffinity/{filtering,scoring}.g
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple, Self
@@ -14,6 +14,7 @@ import numpy as np
 
 from kubespread.kube.api.cluster_objects import Namespace
 from kubespread.kube.api.core import Pod
+from kubespread.scheduler.causes import Causes, NoPodNear, UnwantedPod, by_place, name_of
 from kubespread.scheduler.cluster.affinity_terms import MalformedTermsError, PodTerms, Term, candidate_terms
 from kubespread.scheduler.cluster.change import Moves
 from kubespread.scheduler.cluster.cluster import Cluster
@@ -82,6 +83,7 @@ class Effect(NamedTuple):
 class InterPodAffinityState(Counted):
     def __init__(self, cluster: Cluster, terms: PodTerms, meeting: Meeting, args: InterPodAffinityArgs) -> None:
         self._nodes = cluster.nodes
+        self._kinds = cluster.kinds
         self._terms = terms
         self._meeting = meeting
         self._args = args
@@ -175,6 +177,70 @@ class InterPodAffinityState(Counted):
             near = near & (counts.around(term.topology_key, nodes) > 0)
         return near
 
+    def causes(self, cluster: Cluster, nodes: Positions) -> Sequence[Causes]:
+        """The unmet terms of the one reason that the filter gives for a node."""
+        judged = self.filter(nodes)
+        if judged is None:
+            return super().causes(cluster, nodes)
+        by_reason = (
+            (1, self._nobody_near(nodes)),
+            (2, self._meets_unwanted(cluster, nodes)),
+            (3, self._is_unwanted(cluster, nodes)),
+        )
+        which = judged.which.tolist()
+        return by_place(
+            len(nodes),
+            ((place, cause) for reason, causes in by_reason for place, cause in causes if which[place] == reason),
+        )
+
+    def _nobody_near(self, nodes: Positions) -> Iterator[tuple[int, NoPodNear]]:
+        required, counts = self._terms.required, self._counts[_NEAR]
+        is_first = counts.is_empty and self._meeting.meets_itself(required)
+        for term in required:
+            column = self._nodes.label(term.topology_key)
+            is_unmet = column.absent[nodes] | (counts.around(term.topology_key, nodes) == 0) & (not is_first)
+            reach = _reach(term)
+            of_domain = [NoPodNear(term.topology_key, domain, *reach) for domain in (*column.values, None)]
+            codes = column.codes[nodes].tolist()
+            yield from ((place, of_domain[codes[place]]) for place in np.flatnonzero(is_unmet).tolist())
+
+    def _meets_unwanted(self, cluster: Cluster, nodes: Positions) -> Iterator[tuple[int, UnwantedPod]]:
+        """The candidate's own anti-affinity terms."""
+        for position, term in enumerate(self._terms.required_anti):
+            yield from self._unwanted(cluster, nodes, _FIRST_AWAY + position, term.topology_key, own=term)
+
+    def _is_unwanted(self, cluster: Cluster, nodes: Positions) -> Iterator[tuple[int, UnwantedPod]]:
+        """The terms of existing pods, of each key and domain the first that speaks of the candidate."""
+        for key in self._counts[_UNWANTED].keys:
+            yield from self._unwanted(cluster, nodes, _UNWANTED, key)
+
+    def _term_against(self, kind: PodKind, key: str) -> Term:
+        """The first term over ``key`` with which a pod of the kind keeps the candidate away."""
+        theirs = (kind.terms or PodTerms()).required_anti
+        return next(term for term in theirs if term.topology_key == key and self._meeting.is_meant_by(term))
+
+    def _unwanted(
+        self, cluster: Cluster, nodes: Positions, counts: int, key: str, own: Term | None = None
+    ) -> Iterator[tuple[int, UnwantedPod]]:
+        """One of the counts in the domain of each node, with the first pod that makes it up."""
+        column, running = self._nodes.label(key), cluster.running
+        kinds = (number for number, effects in self._effects.items() if (counts, key) in {each[:2] for each in effects})
+        counted = running.places_of(kinds)
+        around = self._counts[counts].around(key)
+        of_domain = {}
+        for code, first in zip(*np.unique(column.codes[running.node[counted]], return_index=True), strict=True):
+            pod = counted.item(first)
+            node = running.node.item(pod)
+            term = own or self._term_against(self._kinds[running.kind.item(pod)], key)
+            named, met = name_of(running.pods[pod]), around.item(node)
+            if code >= 0 and met > 0:
+                of_domain[int(code)] = UnwantedPod(
+                    key, column.values[code], *_reach(term), named, self._nodes.names[node], met, own is None
+                )
+        for place, code in enumerate(column.codes[nodes].tolist()):
+            if code in of_domain:
+                yield place, of_domain[code]
+
     def score(self, feasible: Mask) -> Counts | None:
         preferences = self._counts[_PREFERRED]
         if preferences.is_empty:
@@ -196,6 +262,12 @@ class InterPodAffinityState(Counted):
             float(MAX_NODE_SCORE) * ((raw - least).astype(np.float64) / float(greatest - least))
         ).astype(np.int64)
         return stretched
+
+
+def _reach(term: Term) -> tuple[str, tuple[str, ...], str | None]:
+    """The pods a term speaks of: their selector, the namespaces it names, the selector of further ones."""
+    further = None if term.namespace_selector.nothing else str(term.namespace_selector)
+    return str(term.selector), tuple(sorted(term.namespaces)), further
 
 
 _EITHER = "node(s) didn't match pod affinity/anti-affinity"

@@ -5,8 +5,9 @@ Source of the rules: kube-scheduler 1.36, noderesources/fit.go.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import ClassVar
 
 import numpy as np
@@ -16,10 +17,11 @@ from kubespread.kube.api.devices import extended_resources
 from kubespread.kube.pod_requests import pod_requests
 from kubespread.kube.quantity import Quantity, parse
 from kubespread.kube.resource_names import is_extended
+from kubespread.scheduler.causes import Causes, ShortResource, TooManyPods, by_place
 from kubespread.scheduler.cluster.amounts import BASIC_RESOURCES, STAND_INS, scheduler_amounts
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.holdings import Holdings
-from kubespread.scheduler.cluster.labels import Counts, Mask
+from kubespread.scheduler.cluster.labels import Counts, Mask, Positions
 from kubespread.scheduler.plugin import Code, OnNode, Plugin, Status, Verdicts
 from kubespread.scheduler.plugins.noderesources import strategies
 from kubespread.scheduler.plugins.noderesources.arguments import NodeResourcesFitArgs
@@ -37,7 +39,7 @@ class NodeResourcesFit(Plugin):
     ignored_resources: frozenset[str] = frozenset()
     ignored_groups: frozenset[str] = frozenset()
     """Extended resources nobody checks, by name and by what stands before the slash."""
-    tells_unresolvable: bool = True
+    reports_unresolvable: bool = True
     """Since 1.34 asking for more than a node has is told apart from asking for more than it has free."""
     checks_zero_requests: bool = False
     """Up to 1.27 a node that is over-committed rejects any pod that asks for something, even for nothing of it."""
@@ -57,13 +59,15 @@ class NodeResourcesFit(Plugin):
 
     def _checked(self, pod: Pod) -> dict[str, int]:
         """What is compared with the room of nodes, in the order of the reasons."""
-        wanted = scheduler_amounts(pod_requests(pod))
+        requested = scheduler_amounts(pod_requests(pod))
         named = sorted(
-            name for name in wanted if name not in BASIC_RESOURCES and not (is_extended(name) and self._ignores(name))
+            name
+            for name in requested
+            if name not in BASIC_RESOURCES and not (is_extended(name) and self._ignores(name))
         )
-        checked = {name: wanted[name] for name in (*BASIC_RESOURCES, *named) if wanted.get(name, 0) > 0}
+        checked = {name: requested[name] for name in (*BASIC_RESOURCES, *named) if requested.get(name, 0) > 0}
         if checked and self.checks_zero_requests:
-            checked = {name: wanted.get(name, 0) for name in (*BASIC_RESOURCES, *named)}
+            checked = {name: requested.get(name, 0) for name in (*BASIC_RESOURCES, *named)}
         return checked
 
 
@@ -76,24 +80,62 @@ def _stand_ins() -> dict[str, Quantity]:
     return {name: parse(text) for name, text in STAND_INS.items()}
 
 
+def _is_full(held: Holdings) -> Mask:
+    is_full: Mask = held.pod_count + 1 > held.allowed_pods
+    return is_full
+
+
+def _crowding(held: Holdings) -> Iterator[tuple[int, TooManyPods]]:
+    full = np.flatnonzero(_is_full(held))
+    running, allowed = held.pod_count[full].tolist(), held.allowed_pods[full].tolist()
+    return zip(full.tolist(), map(TooManyPods, running, allowed), strict=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Room:
+    """What is left of one resource on some nodes, and where that is too little."""
+
+    resource: str
+    requested: int
+    free: Counts
+    allocatable: Counts
+    is_short: Mask
+
+    def shortages(self) -> Iterator[tuple[int, ShortResource]]:
+        """Each short node's place and numbers."""
+        short = np.flatnonzero(self.is_short)
+        for place, free, allocatable in zip(
+            short.tolist(), self.free[short].tolist(), self.allocatable[short].tolist(), strict=True
+        ):
+            yield place, ShortResource(self.resource, self.requested, free, allocatable)
+
+
 @dataclass
 class NodeResourcesFitState(OnNode):
     plugin: NodeResourcesFit
-    wanted: dict[str, int]
+    requested: dict[str, int]
     scored: dict[str, int]
     delegated: frozenset[str]
 
     def judge(self, held: Holdings) -> Verdicts:
         """Every shortage of a node is a reason; asking for more than the whole node has makes it unresolvable."""
-        shortages: list[tuple[str, Mask]] = [(TOO_MANY_PODS, held.pod_count + 1 > held.allowed_pods)]
+        shortages: list[tuple[str, Mask]] = [(TOO_MANY_PODS, _is_full(held))]
         unresolvable = np.zeros(len(held), dtype=np.bool_)
-        for name, wanted in self.wanted.items():
-            allocatable = held.allocatable(name)
-            judged = (allocatable > 0) | (name not in self.delegated)
-            short = judged & (wanted > allocatable - held.requested(name))
-            shortages.append((f"Insufficient {name}", short))
-            unresolvable |= short & (wanted > allocatable) & self.plugin.tells_unresolvable
+        for room in self._rooms(held):
+            shortages.append((f"Insufficient {room.resource}", room.is_short))
+            unresolvable |= room.is_short & (room.requested > room.allocatable) & self.plugin.reports_unresolvable
         return _combined(shortages, unresolvable)
+
+    def _rooms(self, held: Holdings) -> Iterator[_Room]:
+        for name, requested in self.requested.items():
+            allocatable = held.allocatable(name)
+            is_judged = (allocatable > 0) | (name not in self.delegated)
+            free = allocatable - held.requested(name)
+            yield _Room(name, requested, free, allocatable, is_judged & (requested > free))
+
+    def causes(self, cluster: Cluster, nodes: Positions) -> Sequence[Causes]:
+        held = Holdings(cluster, nodes)
+        return by_place(len(nodes), chain(_crowding(held), *(room.shortages() for room in self._rooms(held))))
 
     def points(self, held: Holdings) -> Counts:
         kept = strategies.shares(self.plugin.scoring.resources, self.scored, held, held.non_zero_requested)
@@ -124,7 +166,7 @@ def _node_resources_fit(setting: Setting) -> NodeResourcesFit:
         args.scoring,
         frozenset(args.ignored_resources),
         frozenset(args.ignored_resource_groups),
-        tells_unresolvable=version.since(34),
+        reports_unresolvable=version.since(34),
         checks_zero_requests=not version.since(28),
         delegates=version.has("DRAExtendedResource"),
     )

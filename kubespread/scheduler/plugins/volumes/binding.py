@@ -19,8 +19,17 @@ from kubespread.kube.api.storage import CSIStorageCapacity, PersistentVolumeClai
 from kubespread.kube.quantity import ZERO, Quantity, parse
 from kubespread.kube.validation.faults import FieldFault, invalid
 from kubespread.kube.versions import KubeVersion
+from kubespread.scheduler.causes import (
+    Cause,
+    Causes,
+    MissingVolume,
+    NoStorageCapacity,
+    NoVolumeForClaim,
+    VolumeElsewhere,
+    by_place,
+)
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.labels import Counts, Mask
+from kubespread.scheduler.cluster.labels import Counts, Mask, Positions
 from kubespread.scheduler.cluster.storage_index import claim_name, is_bound, is_owned, storage_class_name
 from kubespread.scheduler.node_matching import everywhere, nowhere
 from kubespread.scheduler.plugin import SKIP, Code, Fixed, Plugin, State, Status, Verdicts
@@ -33,6 +42,7 @@ from kubespread.scheduler.plugins.volumes.matching import (
     capacities,
     capacity,
     provisionable,
+    unmet_on,
     untranslatable,
 )
 from kubespread.scheduler.specification import (
@@ -121,6 +131,15 @@ class _NoClaims(Fixed):
         return np.zeros(self.nodes, dtype=np.int64)
 
 
+@dataclass(frozen=True, slots=True)
+class _Problem:
+    """One claim's reason, and the nodes that have it."""
+
+    reason: str
+    claim: PersistentVolumeClaim
+    nodes: Mask
+
+
 @dataclass
 class VolumeBindingState(Fixed):
     cluster: Cluster
@@ -129,9 +148,10 @@ class VolumeBindingState(Fixed):
     scores_capacity: bool
 
     def filter(self) -> Verdicts:
-        node_conflict, missing = self._judge_bound()
-        bind_conflict, no_space = self._judge_waiting()
-        flags = np.stack([node_conflict, bind_conflict, no_space, missing], axis=1)
+        raised = {reason: nowhere(self.cluster.nodes) for reason in _REASONS}
+        for problem in self._problems:
+            raised[problem.reason] |= problem.nodes
+        flags = np.stack(list(raised.values()), axis=1)
         distinct, which = np.unique(flags, axis=0, return_inverse=True)
         table: list[Status] = []
         entry = np.zeros(len(distinct), dtype=np.int32)
@@ -155,32 +175,70 @@ class VolumeBindingState(Fixed):
                 return Verdicts(which, (*verdicts.table, status))
         return verdicts
 
-    def _judge_bound(self) -> tuple[Mask, Mask]:
+    @cached_property
+    def _problems(self) -> Sequence[_Problem]:
+        return [*self._problems_of_bound(), *self._problems_of_waiting()]
+
+    def _problems_of_bound(self) -> Iterator[_Problem]:
         """Claims in the pod's order; each node stops at its first problem."""
-        node_conflict, missing = nowhere(self.cluster.nodes), nowhere(self.cluster.nodes)
         open_nodes = everywhere(self.cluster.nodes)
         for claim in self.bound:
             volume = self.cluster.storage.volumes.get(claim.spec.volume_name)
             if volume is None:
-                missing |= open_nodes
-                break
+                yield _Problem(VOLUME_MISSING, claim, open_nodes)
+                return
             rejected = open_nodes & ~admits_node(self.cluster, volume, bound=True)
-            node_conflict |= rejected
-            open_nodes &= ~rejected
-        return node_conflict, missing
+            yield _Problem(NODE_CONFLICT, claim, rejected)
+            open_nodes = open_nodes & ~rejected
 
-    def _judge_waiting(self) -> tuple[Mask, Mask]:
+    def _problems_of_waiting(self) -> Iterator[_Problem]:
         """Claims that a node was selected for want that node; the others take a volume, or else a provisioner."""
-        bind_conflict, no_space = nowhere(self.cluster.nodes), nowhere(self.cluster.nodes)
-        open_nodes = ~self._not_selected
+        open_nodes = everywhere(self.cluster.nodes)
+        for claim, there in self._selected:
+            yield _Problem(BIND_CONFLICT, claim, ~there)
+            open_nodes = open_nodes & there
         for claim, needed in self._waiting[1]:
             provisioned, enough = provisionable(self.cluster, claim)
             unprovisioned = open_nodes & needed & ~provisioned
             full = open_nodes & needed & provisioned & ~enough
-            bind_conflict |= unprovisioned
-            no_space |= full
-            open_nodes &= ~(unprovisioned | full)
-        return bind_conflict | self._not_selected, no_space
+            yield _Problem(BIND_CONFLICT, claim, unprovisioned)
+            yield _Problem(NOT_ENOUGH_SPACE, claim, full)
+            open_nodes = open_nodes & ~(unprovisioned | full)
+
+    def causes(self, cluster: Cluster, nodes: Positions) -> Sequence[Causes]:
+        return by_place(len(nodes), self._placed_causes(nodes))
+
+    def _placed_causes(self, nodes: Positions) -> Iterator[tuple[int, Cause]]:
+        for problem in self._problems:
+            places = np.flatnonzero(problem.nodes[nodes])
+            for place, causes in zip(places.tolist(), self._causes_of(problem, nodes[places]), strict=True):
+                yield from ((place, cause) for cause in causes)
+
+    def _causes_of(self, problem: _Problem, nodes: Positions) -> Sequence[Causes]:
+        """What one problem means to each of ``nodes``, which all have it."""
+        claim = problem.claim
+        name, bound_to = f"{claim.metadata.namespace}/{claim.metadata.name}", claim.spec.volume_name
+        storage_class, size = storage_class_name(claim), str(requested_storage(claim))
+        if problem.reason == NODE_CONFLICT:
+            volume = self.cluster.storage.volumes[bound_to]
+            return [
+                tuple(
+                    VolumeElsewhere(
+                        name, bound_to, unmet.term, unmet.requirement.key, unmet.requirement.operator,
+                        unmet.requirement.values, unmet.actual,
+                    )
+                    for unmet in each
+                )
+                for each in unmet_on(self.cluster, volume, nodes)
+            ]  # fmt: skip
+        cause: Cause
+        if problem.reason == VOLUME_MISSING:
+            cause = MissingVolume(name, bound_to)
+        elif problem.reason == NOT_ENOUGH_SPACE:
+            cause = NoStorageCapacity(name, storage_class, size)
+        else:
+            cause = NoVolumeForClaim(name, storage_class, size, claim.metadata.annotations.get(SELECTED_NODE))
+        return [(cause,)] * len(nodes)
 
     @cached_property
     def _waiting(self) -> tuple[PersistentVolumes, list[tuple[PersistentVolumeClaim, Mask]]]:
@@ -203,14 +261,6 @@ class VolumeBindingState(Fixed):
                     there[self.cluster.nodes.index[selected]] = True
                 found.append((claim, there))
         return found
-
-    @property
-    def _not_selected(self) -> Mask:
-        """Nodes that another one was selected instead of."""
-        others = nowhere(self.cluster.nodes)
-        for _, there in self._selected:
-            others |= ~there
-        return others
 
     def score(self) -> Counts | None:
         if not self.scores_capacity:

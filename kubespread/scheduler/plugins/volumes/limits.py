@@ -6,7 +6,7 @@ Source of the rules: kube-scheduler 1.36, nodevolumelimits/csi.go.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -14,8 +14,10 @@ import numpy as np
 
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.storage import CSINode, VolumeAttachment
+from kubespread.scheduler.causes import Causes, VolumeLimit
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.holdings import Holdings
+from kubespread.scheduler.cluster.labels import Positions
 from kubespread.scheduler.cluster.storage_index import claim_names
 from kubespread.scheduler.plugin import SKIP, Code, OnNode, Plugin, State, Status, Verdicts
 from kubespread.scheduler.plugins.volumes.gaps import claim_gaps
@@ -63,19 +65,31 @@ class NodeVolumeLimitsState(OnNode):
         limits = held.cluster.storage.attach_limits
         exceeded = np.zeros(len(held), dtype=np.bool_)
         for place, node in held.positions_of(limits):
-            exceeded[place] = self._exceeds(held, node, limits[held.cluster.nodes.names[node]])
+            exceeded[place] = any(self._exceeded(held, node, limits[held.cluster.nodes.names[node]]))
         return Verdicts.rejecting(exceeded, EXCEEDED)
 
-    def _exceeds(self, held: Holdings, node: int, limits: Mapping[str, int]) -> bool:
-        """A volume that is attached already costs nothing; drivers without a limit are unlimited."""
+    def causes(self, cluster: Cluster, nodes: Positions) -> Sequence[Causes]:
+        held, limits = Holdings(cluster, nodes), cluster.storage.attach_limits
+        if self.unknown is not None:
+            return super().causes(cluster, nodes)
+        names = cluster.nodes.names
+        return [tuple(self._exceeded(held, node, limits.get(names[node], {}))) for node in nodes.tolist()]
+
+    def _exceeded(self, held: Holdings, node: int, limits: Mapping[str, int]) -> Iterator[VolumeLimit]:
+        """The drivers that would have to attach too many volumes.
+
+        A volume that is attached already costs nothing; drivers without a limit are unlimited.
+        """
         used = held.attached(node)
         count = Counter(used.values())
         # Attachments no counted pod explains count too, the candidate's own among them.
         count.update(
             driver for unique, driver in held.cluster.volume_attachments.get(node, {}).items() if unique not in used
         )
-        wanted = Counter(driver for unique, driver in self.added.items() if unique not in used)
-        return any(driver in limits and count[driver] + new > limits[driver] for driver, new in wanted.items())
+        new = Counter(driver for unique, driver in self.added.items() if unique not in used)
+        for driver, added in new.items():
+            if driver in limits and count[driver] + added > limits[driver]:
+                yield VolumeLimit(driver, count[driver], added, limits[driver])
 
 
 SPECIFICATION = Specification(name=NodeVolumeLimits.name, points=JUDGES, make=lambda setting: NodeVolumeLimits())

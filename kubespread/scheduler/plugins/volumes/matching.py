@@ -7,15 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+import numpy as np
+
 from kubespread.kube.api.annotations import MIGRATED_PLUGINS
 from kubespread.kube.api.node_terms import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
 from kubespread.kube.api.storage import CSIStorageCapacity, PersistentVolume, PersistentVolumeClaim, StorageClass
-from kubespread.kube.node_selector import parse_term
+from kubespread.kube.node_selector import Term, parse_term
 from kubespread.kube.quantity import ZERO, Quantity, parse
 from kubespread.kube.selector import SelectorError, from_label_selector
 from kubespread.kube.well_known import BETA_REGION, REGION
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.labels import Mask
+from kubespread.scheduler.cluster.labels import Mask, Positions
 from kubespread.scheduler.cluster.storage_index import (
     NO_PROVISIONER,
     ZONE_LABELS,
@@ -23,33 +25,65 @@ from kubespread.scheduler.cluster.storage_index import (
     storage_class_name,
     translation_fault,
 )
-from kubespread.scheduler.node_matching import everywhere, matches_requirements, nowhere
+from kubespread.scheduler.node_matching import (
+    Unmet,
+    asked_once_per_alike,
+    everywhere,
+    matches_requirements,
+    nowhere,
+    unmet_requirements,
+)
 
 
 def admits_node(cluster: Cluster, volume: PersistentVolume, *, bound: bool = False) -> Mask:
     """Nodes a volume's node affinity admits; a bound in-tree volume is looked at as its CSI driver would see it."""
-    affinity = volume.spec.node_affinity
-    required = affinity.required if affinity is not None else None
-    plain = everywhere(cluster.nodes) if required is None else _matches(cluster, required)
-    plugin = in_tree_plugin(volume.spec)
-    if not bound or plugin is None or plugin.zone_key is None:
+    view = _View(cluster, volume)
+    plain = _matches(cluster, view.plain)
+    if not bound or not view.migrated.any():
         return plain
-    migrated = _migrated(cluster, plugin.name)
-    if not migrated.any():
-        return plain
-    translated = (
-        _matches(cluster, _translated(volume, required, plugin.zone_key)) if _has_zone(volume, required) else plain
+    return np.where(view.migrated, _matches(cluster, view.translated), plain)
+
+
+def unmet_on(cluster: Cluster, volume: PersistentVolume, nodes: Positions) -> list[list[Unmet]]:
+    """What each of ``nodes`` does not meet of a bound volume's node affinity."""
+    view = _View(cluster, volume)
+    plain, translated, migrated = _terms(view.plain), _terms(view.translated), view.migrated[nodes]
+    keys = sorted({requirement.key for term in (*plain, *translated) for requirement in term.labels})
+
+    def of_place(place: int) -> list[Unmet]:
+        labels = cluster.nodes.objects[nodes.item(place)].metadata.labels
+        return unmet_requirements(translated if migrated[place] else plain, labels, name=None)
+
+    return asked_once_per_alike(
+        [migrated.astype(np.int32), *(cluster.nodes.label(key).codes[nodes] for key in keys)], of_place
     )
-    return (migrated & translated) | (~migrated & plain)
 
 
-def _matches(cluster: Cluster, selector: NodeSelector) -> Mask:
+class _View:
+    """A bound volume's node affinity as it is written, and as its CSI driver sees it where it is left to CSI."""
+
+    def __init__(self, cluster: Cluster, volume: PersistentVolume) -> None:
+        affinity, plugin = volume.spec.node_affinity, in_tree_plugin(volume.spec)
+        self.plain = affinity.required if affinity is not None else None
+        self.translated = self.plain
+        self.migrated = nowhere(cluster.nodes)
+        if plugin is not None and plugin.zone_key is not None and _has_zone(volume, self.plain):
+            self.translated = _translated(volume, self.plain, plugin.zone_key)
+            self.migrated = _migrated(cluster, plugin.name)
+
+
+def _terms(selector: NodeSelector | None) -> list[Term]:
+    return [parse_term(term) for term in selector.node_selector_terms] if selector is not None else []
+
+
+def _matches(cluster: Cluster, selector: NodeSelector | None) -> Mask:
     """Terms against labels alone: the node's name is not known here, so matchFields count as met."""
+    if selector is None:
+        return everywhere(cluster.nodes)
     matching = nowhere(cluster.nodes)
-    for term in selector.node_selector_terms:
-        parsed = parse_term(term)
-        if parsed.can_match:
-            matching |= matches_requirements(cluster.nodes, parsed.labels)
+    for term in _terms(selector):
+        if term.can_match:
+            matching |= matches_requirements(cluster.nodes, term.labels)
     return matching
 
 

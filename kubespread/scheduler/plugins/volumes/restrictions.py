@@ -6,7 +6,7 @@ Source of the rules: kube-scheduler 1.36, volumerestrictions/volume_restrictions
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from copy import copy
 from typing import ClassVar, Self
 
@@ -14,9 +14,10 @@ import numpy as np
 
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.volumes import Volume
+from kubespread.scheduler.causes import Causes, ClaimInUse, DiskInUse, by_place, name_of
 from kubespread.scheduler.cluster.change import Moves
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.kinds import KindJudgement
+from kubespread.scheduler.cluster.kinds import KindJudgement, PodKind
 from kubespread.scheduler.cluster.labels import Counts, Positions
 from kubespread.scheduler.plugin import SKIP, Code, Counted, Plugin, State, Status, Verdicts
 from kubespread.scheduler.plugins.volumes.gaps import claim_gaps
@@ -63,12 +64,10 @@ class VolumeRestrictionsState(Counted):
 
     def __init__(self, cluster: Cluster, disks: Sequence[Volume], exclusive: frozenset[tuple[str, str]]) -> None:
         self._kinds = cluster.kinds
+        self._disks = disks
         self._exclusive = exclusive
         self._names = frozenset(name for _, name in exclusive)
-        self._holds_disk = KindJudgement(
-            cluster.kinds,
-            lambda kind: any(_same_disk(wanted, used) for wanted in disks for used in kind.inline_volumes),
-        )
+        self._holds_disk = KindJudgement(cluster.kinds, lambda kind: any(_shared_disks(disks, kind)))
         self._uses_claim = KindJudgement(cluster.kinds, lambda kind: not exclusive.isdisjoint(kind.claims))
         self._watches_disks = bool(disks)
         self._busy: Counts = np.zeros(len(cluster), dtype=np.int64)
@@ -103,6 +102,35 @@ class VolumeRestrictionsState(Counted):
         in_use = sum(users > 0 for users in self._users.values()) + self._pretended > 0
         busy = (self._busy if nodes is None else self._busy[nodes]) > 0
         return Verdicts(np.where(busy, 1, 2 if in_use else 0).astype(np.int32), (NO_DISK, IN_USE))
+
+    def causes(self, cluster: Cluster, nodes: Positions) -> Sequence[Causes]:
+        """The disks in use on a node; on those that have none, the claims in use anywhere."""
+        claims = tuple(self._claims_in_use(cluster))
+        disks = by_place(len(nodes), self._disks_in_use(cluster, nodes))
+        return [in_use or claims for in_use in disks]
+
+    def _disks_in_use(self, cluster: Cluster, nodes: Positions) -> Iterator[tuple[int, DiskInUse]]:
+        running = cluster.running
+        disks = {number: list(_shared_disks(self._disks, self._kinds[number])) for number in running.nodes_of_kind}
+        place_of = {node: place for place, node in enumerate(nodes.tolist())}
+        for holder in running.places_of(number for number, shared in disks.items() if shared).tolist():
+            if (node := running.node.item(holder)) in place_of:
+                pod = name_of(running.pods[holder])
+                yield from ((place_of[node], DiskInUse(disk.name, pod)) for disk in disks[running.kind.item(holder)])
+
+    def _claims_in_use(self, cluster: Cluster) -> Iterator[ClaimInUse]:
+        """Each with the first pod that uses it."""
+        running, kinds = cluster.running, self._kinds
+        for namespace, name in sorted(claim for claim, users in self._users.items() if users > 0):
+            using = (number for number in running.nodes_of_kind if (namespace, name) in kinds[number].claims)
+            for user in running.places_of(using)[:1].tolist():
+                node = cluster.nodes.names[running.node.item(user)]
+                yield ClaimInUse(f"{namespace}/{name}", name_of(running.pods[user]), node)
+
+
+def _shared_disks(disks: Iterable[Volume], kind: PodKind) -> Iterator[Volume]:
+    """Those of ``disks`` that pods of a kind use in a way that keeps others off."""
+    return (disk for disk in disks if any(_same_disk(disk, used) for used in kind.inline_volumes))
 
 
 def _is_exclusive_disk(volume: Volume) -> bool:

@@ -5,7 +5,7 @@ Source of the rules: kube-scheduler 1.36, volumezone/volume_zone.go.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -14,8 +14,9 @@ import numpy as np
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.storage import PersistentVolume, PersistentVolumeClaim
 from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, REGION, ZONE
+from kubespread.scheduler.causes import Causes, VolumeOtherZone, by_place
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.labels import Mask
+from kubespread.scheduler.cluster.labels import Mask, Positions
 from kubespread.scheduler.cluster.storage_index import WAIT_FOR_FIRST_CONSUMER, storage_class_name
 from kubespread.scheduler.plugin import SKIP, Code, Fixed, Plugin, State, Status, Verdicts
 from kubespread.scheduler.plugins.volumes.gaps import claim_gaps
@@ -43,13 +44,29 @@ class VolumeZone(Plugin):
         if not cluster.has_claims:
             return SKIP
         try:
-            wanted = [required for volume in _bound_volumes(cluster, pod) for required in _topologies(volume)]
+            required = [
+                _Topology(claim, volume.metadata.name, key, values)
+                for claim, volume in _bound_volumes(cluster, pod)
+                for key, values in _topologies(volume)
+            ]
         except _RejectedError as error:
             return Status(Code.UNRESOLVABLE, (str(error),))
-        return VolumeZoneState(cluster, wanted) if wanted else SKIP
+        return VolumeZoneState(cluster, required) if required else SKIP
 
 
-def _bound_volumes(cluster: Cluster, pod: Pod) -> Iterator[PersistentVolume]:
+@dataclass(frozen=True, slots=True)
+class _Topology:
+    """A zone or region label of one claim's volume, with the values it admits."""
+
+    claim: str
+    """``namespace/name``."""
+    volume: str
+    key: str
+    values: frozenset[str]
+
+
+def _bound_volumes(cluster: Cluster, pod: Pod) -> Iterator[tuple[str, PersistentVolume]]:
+    """The claims by ``namespace/name``, each with its volume."""
     for volume in pod.spec.volumes:
         if volume.persistent_volume_claim is None:
             continue
@@ -62,7 +79,7 @@ def _bound_volumes(cluster: Cluster, pod: Pod) -> Iterator[PersistentVolume]:
         if claim.spec.volume_name:
             if claim.spec.volume_name not in cluster.storage.volumes:
                 raise _RejectedError(f'persistentvolume "{claim.spec.volume_name}" not found')
-            yield cluster.storage.volumes[claim.spec.volume_name]
+            yield f"{pod.metadata.namespace}/{name}", cluster.storage.volumes[claim.spec.volume_name]
         else:
             _check_unbound(cluster, claim)
 
@@ -89,26 +106,39 @@ def _topologies(volume: PersistentVolume) -> Iterator[tuple[str, frozenset[str]]
 @dataclass
 class VolumeZoneState(Fixed):
     cluster: Cluster
-    wanted: list[tuple[str, frozenset[str]]]
+    required: list[_Topology]
 
     def filter(self) -> Verdicts:
-        """Nodes without any topology label pass; a beta label of the volume also admits the general
-        label of the node.
-        """
+        """Nodes without any topology label pass; a beta label of the volume also admits the node's general label."""
         labelled = np.zeros(len(self.cluster), dtype=np.bool_)
         for key in TOPOLOGY_LABELS:
             labelled |= self.cluster.nodes.label(key).present
         admitted = np.ones(len(self.cluster), dtype=np.bool_)
-        for key, values in self.wanted:
-            admitted &= self._admits(key, values)
+        for required in self.required:
+            admitted &= self._admits(required)
         return Verdicts.rejecting(labelled & ~admitted, NO_ZONE)
 
-    def _admits(self, key: str, values: frozenset[str]) -> Mask:
-        own = self.cluster.nodes.label(key)
-        admitted = own.one_of(values)
-        if key in _GENERAL:
-            admitted |= ~own.present & self.cluster.nodes.label(_GENERAL[key]).one_of(values)
+    def _admits(self, required: _Topology) -> Mask:
+        own = self.cluster.nodes.label(required.key)
+        admitted = own.one_of(required.values)
+        if required.key in _GENERAL:
+            admitted |= ~own.present & self.cluster.nodes.label(_GENERAL[required.key]).one_of(required.values)
         return admitted
+
+    def causes(self, cluster: Cluster, nodes: Positions) -> Sequence[Causes]:
+        return by_place(
+            len(nodes),
+            (
+                (place, self._cause(required, nodes.item(place)))
+                for required in self.required
+                for place in np.flatnonzero(~self._admits(required)[nodes]).tolist()
+            ),
+        )
+
+    def _cause(self, required: _Topology, node: int) -> VolumeOtherZone:
+        labels = self.cluster.nodes.objects[node].metadata.labels
+        actual = labels.get(required.key, labels.get(_GENERAL.get(required.key, required.key)))
+        return VolumeOtherZone(required.claim, required.volume, required.key, tuple(sorted(required.values)), actual)
 
 
 SPECIFICATION = Specification(name=VolumeZone.name, points=JUDGES, make=lambda setting: VolumeZone())

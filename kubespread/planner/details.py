@@ -1,0 +1,74 @@
+"""The causes of rejections as a report tells them: amounts as canonical quantities, everything else as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+
+import msgspec
+
+from kubespread.kube.quantity import NANO, Quantity
+from kubespread.kube.resource_names import is_hugepages
+from kubespread.planner.reports import details as reports
+from kubespread.planner.reports.details import Detail, ResourceDetail
+from kubespread.scheduler import causes
+from kubespread.scheduler.causes import Cause, Causes, ShortResource
+from kubespread.scheduler.evaluation import Evaluation
+
+_DETAIL_OF: Mapping[type[Cause], type[Detail]] = {
+    causes.TooManyPods: reports.PodCountDetail,
+    causes.Cordoned: reports.CordonDetail,
+    causes.UntoleratedTaint: reports.TaintDetail,
+    causes.OtherNodeName: reports.NodeNameDetail,
+    causes.UnmetExpression: reports.NodeLabelDetail,
+    causes.TakenPort: reports.HostPortDetail,
+    causes.NoPodNear: reports.PodAffinityDetail,
+    causes.UnwantedPod: reports.PodAntiAffinityDetail,
+    causes.VolumeElsewhere: reports.VolumeNodeDetail,
+    causes.VolumeOtherZone: reports.VolumeZoneDetail,
+    causes.MissingVolume: reports.MissingVolumeDetail,
+    causes.NoVolumeForClaim: reports.UnboundClaimDetail,
+    causes.NoStorageCapacity: reports.StorageCapacityDetail,
+    causes.VolumeLimit: reports.VolumeLimitDetail,
+    causes.DiskInUse: reports.DiskDetail,
+    causes.ClaimInUse: reports.ClaimInUseDetail,
+    causes.MissingFeature: reports.FeatureDetail,
+}
+"""The fields of both have the same names."""
+
+DetailsOfNodes = Mapping[int, tuple[Detail, ...]]
+
+
+def details_of(evaluation: Evaluation) -> Mapping[str, DetailsOfNodes]:
+    """By plugin and node, what is behind the plugin's rejection of the node; nodes with the same causes share it."""
+    shared: dict[Causes, tuple[Detail, ...]] = {}
+
+    def told(causes: Causes) -> tuple[Detail, ...]:
+        if (details := shared.get(causes)) is None:
+            details = shared[causes] = tuple(map(_detail, causes))
+        return details
+
+    return {
+        plugin: {node: told(causes) for node, causes in by_node.items()}
+        for plugin, by_node in evaluation.causes().items()
+    }
+
+
+def _detail(cause: Cause) -> Detail:
+    if isinstance(cause, ShortResource):
+        return ResourceDetail(
+            resource=cause.resource,
+            requested=_canonical(cause.resource, cause.requested),
+            free=_canonical(cause.resource, cause.free),
+            allocatable=_canonical(cause.resource, cause.allocatable),
+        )
+    return _DETAIL_OF[type(cause)](**msgspec.structs.asdict(cause))
+
+
+@lru_cache(maxsize=4096)
+def _canonical(resource: str, amount: int) -> str:
+    """An amount as kube-scheduler counts it, in the text Kubernetes would print."""
+    if resource == "cpu":
+        return str(Quantity(amount * NANO // 1000))
+    in_bytes = resource in ("memory", "ephemeral-storage") or is_hugepages(resource)
+    return str(Quantity(amount * NANO, "BinarySI" if in_bytes else "DecimalSI"))

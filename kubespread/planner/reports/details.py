@@ -1,0 +1,323 @@
+"""The data behind a rejection: one struct a kind of reason, told apart in JSON by ``type``.
+
+Amounts are canonical quantities as text. Pods and claims are named NAMESPACE/NAME. ``short`` says it in a few words.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from kubespread.kube.quantity import NANO, Quantity, parse
+from kubespread.kube.selector import Requirement, Selector
+from kubespread.kube.well_known import HOSTNAME
+from kubespread.planner.reports.parts import Report
+
+
+class _Detail(Report, frozen=True, tag_field="type"):
+    """Base of all kinds."""
+
+
+class ResourceDetail(_Detail, frozen=True, tag="resource"):
+    """More is requested of a resource than is free, which is below 0 where a node's pods request more than it has."""
+
+    resource: str
+    requested: str
+    free: str
+    allocatable: str
+
+    @property
+    def short(self) -> str:
+        needs = rounded(self.requested, up=True)
+        return f"{self.resource} needs {needs}, free {rounded(self.free)} of {rounded(self.allocatable)}"
+
+
+class PodCountDetail(_Detail, frozen=True, tag="podCount"):
+    """The node runs as many pods as it may."""
+
+    running: int
+    allowed: int
+
+    @property
+    def short(self) -> str:
+        return f"runs {self.running} of {self.allowed} pods"
+
+
+class CordonDetail(_Detail, frozen=True, tag="cordon"):
+    """The node is cordoned."""
+
+    @property
+    def short(self) -> str:
+        return "cordoned"
+
+
+class TaintDetail(_Detail, frozen=True, tag="taint"):
+    """A taint the pod does not tolerate."""
+
+    key: str
+    value: str
+    effect: str
+
+    @property
+    def short(self) -> str:
+        return f"taint {self.key}{f'={self.value}' if self.value else ''}:{self.effect}"
+
+
+class NodeNameDetail(_Detail, frozen=True, tag="nodeName"):
+    """The pod's nodeName is another node."""
+
+    requested: str
+
+    @property
+    def short(self) -> str:
+        return f"nodeName is {self.requested}"
+
+
+class NodeLabelDetail(_Detail, frozen=True, tag="nodeLabel"):
+    """A requirement on the node's labels, or on its ``metadata.name``, that it does not meet.
+
+    ``source`` is nodeSelector, nodeAffinity or addedAffinity (the profile's). The terms of an affinity are
+    alternatives: one of them has to be met, with all of its requirements.
+    """
+
+    source: str
+    term: int | None
+    key: str
+    operator: str
+    values: tuple[str, ...]
+    actual: str | None
+
+    @property
+    def short(self) -> str:
+        return f"needs {requirement(self)}, {has(self.actual)}"
+
+
+class HostPortDetail(_Detail, frozen=True, tag="hostPort"):
+    """A host port that a pod on the node holds, on an address of which 0.0.0.0 stands for all."""
+
+    port: int
+    protocol: str
+    address: str
+    pod: str
+
+    @property
+    def short(self) -> str:
+        return f"port {self.port}/{self.protocol} held by {self.pod}"
+
+
+class PodAffinityDetail(_Detail, frozen=True, tag="podAffinity"):
+    """A required pod affinity term that no pod in the node's domain meets; without the label there is no domain."""
+
+    topology_key: str
+    domain: str | None
+    selector: str
+    namespaces: tuple[str, ...]
+    namespace_selector: str | None
+
+    @property
+    def short(self) -> str:
+        if self.domain is None:
+            return f"no label {self.topology_key}"
+        return f"no pod {self.selector} {_there(self.topology_key, self.domain)}"
+
+
+class PodAntiAffinityDetail(_Detail, frozen=True, tag="podAntiAffinity"):
+    """A required anti-affinity term against pods in the node's domain.
+
+    ``pod`` on ``node`` is the first of the ``pods`` that count there. With ``of_existing_pod`` the term is that pod's
+    own, and its selector matches the pod in question.
+    """
+
+    topology_key: str
+    domain: str
+    selector: str
+    namespaces: tuple[str, ...]
+    namespace_selector: str | None
+    pod: str
+    node: str
+    pods: int
+    of_existing_pod: bool
+
+    @property
+    def short(self) -> str:
+        pods = self.pod if self.pods == 1 else f"{self.pod} and {self.pods - 1} more"
+        side = "anti-affinity of" if self.of_existing_pod else "anti-affinity to"
+        return f"{side} {pods} {_there(self.topology_key, self.domain)}"
+
+
+class VolumeNodeDetail(_Detail, frozen=True, tag="volumeNodeAffinity"):
+    """A requirement of a bound volume's node affinity that the node's labels do not meet."""
+
+    claim: str
+    volume: str
+    term: int
+    key: str
+    operator: str
+    values: tuple[str, ...]
+    actual: str | None
+
+    @property
+    def short(self) -> str:
+        return f"volume {self.volume} needs {requirement(self)}, {has(self.actual)}"
+
+
+class VolumeZoneDetail(_Detail, frozen=True, tag="volumeZone"):
+    """A zone or region label of a bound volume, and what the node has."""
+
+    claim: str
+    volume: str
+    key: str
+    values: tuple[str, ...]
+    actual: str | None
+
+    @property
+    def short(self) -> str:
+        return f"volume {self.volume} is in {' or '.join(self.values)}, node {has(self.actual)}"
+
+
+class MissingVolumeDetail(_Detail, frozen=True, tag="missingVolume"):
+    """A claim bound to a volume that does not exist."""
+
+    claim: str
+    volume: str
+
+    @property
+    def short(self) -> str:
+        return f"claim {self.claim} is bound to missing volume {self.volume}"
+
+
+class UnboundClaimDetail(_Detail, frozen=True, tag="unboundClaim"):
+    """A claim with no volume for the node and no way to make one, or one whose volume is to be on ``selected_node``."""
+
+    claim: str
+    storage_class: str
+    requested: str
+    selected_node: str | None
+
+    @property
+    def short(self) -> str:
+        if self.selected_node is not None:
+            return f"claim {self.claim} is to be bound on {self.selected_node}"
+        return f"no volume for claim {self.claim} ({self.requested})"
+
+
+class StorageCapacityDetail(_Detail, frozen=True, tag="storageCapacity"):
+    """A claim for which the driver has too little storage left."""
+
+    claim: str
+    storage_class: str
+    requested: str
+
+    @property
+    def short(self) -> str:
+        return f"{self.storage_class} has no {self.requested} free for claim {self.claim}"
+
+
+class VolumeLimitDetail(_Detail, frozen=True, tag="volumeLimit"):
+    """A CSI driver's limit on the node, which the ``attached`` volumes and the pod's ``added`` ones exceed."""
+
+    driver: str
+    attached: int
+    added: int
+    limit: int
+
+    @property
+    def short(self) -> str:
+        return f"{self.driver} needs {self.added} more, {self.attached} of {self.limit} volumes attached"
+
+
+class DiskDetail(_Detail, frozen=True, tag="disk"):
+    """A disk of the pod, by its volume's name there, that a pod on the node uses and does not share."""
+
+    volume: str
+    pod: str
+
+    @property
+    def short(self) -> str:
+        return f"disk {self.volume} used by {self.pod}"
+
+
+class ClaimInUseDetail(_Detail, frozen=True, tag="claimInUse"):
+    """A ReadWriteOncePod claim that another pod uses."""
+
+    claim: str
+    pod: str
+    node: str
+
+    @property
+    def short(self) -> str:
+        return f"claim {self.claim} used by {self.pod}"
+
+
+class FeatureDetail(_Detail, frozen=True, tag="feature"):
+    """A feature the pod needs and the node's kubelet does not declare."""
+
+    feature: str
+
+    @property
+    def short(self) -> str:
+        return f"kubelet lacks {self.feature}"
+
+
+Detail = (
+    ResourceDetail
+    | PodCountDetail
+    | CordonDetail
+    | TaintDetail
+    | NodeNameDetail
+    | NodeLabelDetail
+    | HostPortDetail
+    | PodAffinityDetail
+    | PodAntiAffinityDetail
+    | VolumeNodeDetail
+    | VolumeZoneDetail
+    | MissingVolumeDetail
+    | UnboundClaimDetail
+    | StorageCapacityDetail
+    | VolumeLimitDetail
+    | DiskDetail
+    | ClaimInUseDetail
+    | FeatureDetail
+)
+
+
+def requirement(detail: NodeLabelDetail | VolumeNodeDetail) -> str:
+    """In kubectl's notation: ``disktype=ssd``."""
+    return str(Selector((Requirement(detail.key, detail.operator, detail.values),)))
+
+
+def has(actual: str | None) -> str:
+    """What the node has of it: ``has hdd``, ``has none``."""
+    return "has none" if actual is None else f"has {actual or '(empty)'}"
+
+
+def _there(topology_key: str, domain: str) -> str:
+    """The node's domain by the key's last part and its value, ``in zone a``; a host is not named, being the node."""
+    if topology_key == HOSTNAME:
+        return "on this host"
+    return f"in {topology_key.rpartition('/')[2]} {domain or '(empty)'}"
+
+
+_BINARY = tuple((1024**power, suffix) for power, suffix in ((5, "Pi"), (4, "Ti"), (3, "Gi"), (2, "Mi"), (1, "Ki")))
+_DECIMAL = ((10**15, "P"), (10**12, "T"), (10**9, "G"), (10**6, "M"))
+
+
+def rounded(quantity: str, *, up: bool = False) -> str:
+    """A quantity for people: in the greatest unit it fills with at most one decimal, and exact where it fills none.
+
+    Rounded down, or ``up`` for what is needed, so that too little never looks like enough.
+    """
+    exact = parse(quantity)
+    units = _BINARY if exact.format == "BinarySI" else _DECIMAL
+    unit, suffix = next(((unit, suffix) for unit, suffix in units if abs(exact.nano) >= unit * NANO), (1, ""))
+    if unit == 1:
+        return _in_full(exact)
+    tenths = Fraction(10 * exact.nano, unit * NANO)
+    whole = tenths.__ceil__() if up else tenths.__floor__()
+    return f"{'-' if whole < 0 else ''}{abs(whole) // 10}{f'.{abs(whole) % 10}' if whole % 10 else ''}{suffix}"
+
+
+def _in_full(quantity: Quantity) -> str:
+    """The number without a unit, with as many decimals as it has."""
+    whole, fraction = divmod(abs(quantity.nano), NANO)
+    decimals = f"{fraction:09d}".rstrip("0")
+    return f"{'-' if quantity.nano < 0 else ''}{whole}{f'.{decimals}' if decimals else ''}"
