@@ -35,8 +35,11 @@ ZONES = {
 }
 
 
-def cluster(nodes: int, names: str, *, everyone_fails: bool = False) -> kubespread.Snapshot:
-    """Each third node small, each fifth cordoned, each seventh tainted; more pods of the app in the first zones."""
+def cluster(nodes: int, names: str, *, everyone_fails: bool = False, unlabelled: int = 0) -> kubespread.Snapshot:
+    """Each third node small, each fifth cordoned, each seventh tainted; more pods of the app in the first zones.
+
+    With ``unlabelled`` one node in so many lacks the label of its zone.
+    """
     rng = random.Random(nodes)
     objects: list[Data] = []
     for number in range(nodes):
@@ -53,6 +56,8 @@ def cluster(nodes: int, names: str, *, everyone_fails: bool = False) -> kubespre
             REGION: zone.rpartition("-")[0] or zone,
             "rack": f"rack-{number % 9}",
         }
+        if unlabelled and number % unlabelled == 0:
+            del made["metadata"]["labels"][ZONE]
         objects.append(made)
         for copy in range(rng.choice((0, 1, 1, 2)) if number % 3 != 2 else 0):
             running = pod(f"web-5c9d7f-{number}-{copy}", name)
@@ -67,7 +72,13 @@ def candidate(constraints: int) -> Data:
 
 
 def report(
-    nodes: int, names: str, constraints: int, *, everyone_fails: bool = False, pods: bool = False
+    nodes: int,
+    names: str,
+    constraints: int,
+    *,
+    everyone_fails: bool = False,
+    unlabelled: int = 0,
+    pods: bool = False,
 ) -> kubespread.ExplainReport:
-    snapshot = cluster(nodes, names, everyone_fails=everyone_fails)
+    snapshot = cluster(nodes, names, everyone_fails=everyone_fails, unlabelled=unlabelled)
     return kubespread.explain(snapshot, candidate(constraints), pods=pods).sorted_by("score")

@@ -52,7 +52,14 @@ def test_the_screens_are_those_that_were_looked_at(nodes: int, names: str, const
 @pytest.mark.parametrize("seed", range(60))
 def test_at_every_width_verdict_arithmetic_and_reasons_are_there(seed: int) -> None:
     rng = random.Random(seed)
-    asked = report(rng.randint(1, 60), rng.choice(NAMES), rng.randint(1, 4), everyone_fails=rng.random() < 0.5)
+    asked = report(
+        rng.randint(1, 60),
+        rng.choice(NAMES),
+        rng.randint(0, 4),
+        everyone_fails=rng.random() < 0.5,
+        unlabelled=rng.choice((0, 0, 1, 4)),
+        pods=rng.random() < 0.3,
+    )
     for width in (60, rng.randint(61, 99), rng.randint(100, 220)):
         for by in RowOf:
             text = table.write(asked, Look(width=width, by=by))
@@ -73,7 +80,7 @@ def assert_nodes_are_whole(asked: kubespread.ExplainReport, text: str) -> None:
             line
         )
         if row.short_reasons:
-            assert row.short_names[0] in line or row.why_not in line
+            assert row.short_names[0] in line or row.with_numbers in line
 
 
 def assert_domains_are_whole(asked: kubespread.ExplainReport, text: str) -> None:
