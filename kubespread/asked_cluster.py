@@ -16,7 +16,7 @@ def cluster_reference(snapshot: Snapshot) -> ClusterReference:
     origin = snapshot.origin
     return ClusterReference(
         context=origin.source.removeprefix(_CONTEXT) if origin.source.startswith(_CONTEXT) else None,
-        server=origin.source if "://" in origin.source else None,
+        server=origin.server or None,
         snapshot=", ".join(map(escaped, snapshot.files)) or None,
         time=origin.time or None,
         age_seconds=_age(origin.time),

@@ -110,6 +110,8 @@ def wrapped(line: Line, width: int | None, indent: int = 0) -> Iterator[Line]:
                 yield [*current, Cell(fitting, each.style)]
                 word = word[len(fitting) :]
                 current, used, size = [Cell(" " * indent)], indent, width_of(word)
+            if current and current[-1].style == each.style:
+                word = current.pop().text + word
             current.append(Cell(word, each.style))
             used += size
     yield current

@@ -44,6 +44,8 @@ class Origin(msgspec.Struct, rename="camel", kw_only=True, frozen=True, omit_def
     """Where a snapshot comes from, as far as that is known; it is written into saved snapshots."""
 
     source: str = ""
+    server: str = ""
+    """The address of the API server, where a running cluster was read."""
     time: str = ""
     """When it was taken, RFC 3339."""
     server_version: str = ""

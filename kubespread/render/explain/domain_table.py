@@ -43,7 +43,7 @@ def domain_table(rows: DomainRows, look: Look) -> Iterator[Line]:
     columns, form = list[Column](), _FORMS[0]
     for form in _FORMS:
         columns = _columns(rows, shown, form)
-        least = min(columns[-1].width, max(_LEAST_CAUSES, (look.width or 0) // 3))
+        least = min(columns[-1].width, max(_LEAST_CAUSES, 2 * (look.width or 0) // 5))
         if look.width is None or _taken(columns, form) + least <= look.width:
             break
     if look.width is not None:
