@@ -22,11 +22,7 @@ def _gke(number: int) -> str:
     return f"gke-prod-default-pool-{pool}-{''.join(rng.choices(_HEX, k=4))}{number % 36:x}"
 
 
-def _wide(number: int) -> str:
-    return f"n{number}"
-
-
-NAMES: dict[str, Callable[[int], str]] = {"aws": _aws, "gke": _gke, "short": "node{}".format, "wide": _wide}
+NAMES: dict[str, Callable[[int], str]] = {"aws": _aws, "gke": _gke, "short": "node{}".format, "wide": "n{}".format}
 ZONES = {
     "aws": ("eu-west-1a", "eu-west-1b", "eu-west-1c"),
     "gke": ("europe-west4-a", "europe-west4-b", "europe-west4-c"),

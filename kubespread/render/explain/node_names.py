@@ -6,12 +6,12 @@ import os
 from collections.abc import Sequence
 
 _LEAST_SAVED = 6
-_MOST_SIMILAR = 2
+_LEAST_NAMES = 2
 
 
 def shared_suffix(names: Sequence[str]) -> str:
     """``.eu-west-1.compute.internal`` where all names end in it; empty where that would save little."""
-    if len(names) < _MOST_SIMILAR:
+    if len(names) < _LEAST_NAMES:
         return ""
     end = os.path.commonprefix([name[::-1] for name in names])[::-1]
     # What is left of a name has to be a name.
