@@ -9,6 +9,7 @@ from bench.loading import loading
 from bench.placing import placing
 from bench.preempting import preempting
 from bench.queueing import queueing
+from bench.rendering import rendering
 from bench.starting import starting
 
 ROWS = {
@@ -17,6 +18,7 @@ ROWS = {
     "placing": placing,
     "queue": queueing,
     "preemption": preempting,
+    "render": rendering,
     "loading": loading,
 }
 

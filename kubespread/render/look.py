@@ -3,6 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
+
+
+class RowOf(StrEnum):
+    """What a row is about."""
+
+    NODE = "node"
+    DOMAIN = "domain"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -14,3 +22,5 @@ class Look:
     headers: bool = True
     wide: bool = False
     all_nodes: bool = False
+    by: RowOf | None = None
+    """What gets a row of its own; each format has its own default."""

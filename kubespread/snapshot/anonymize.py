@@ -114,6 +114,7 @@ def _renamed_snapshot(snapshot: Snapshot, rename: Rename) -> Snapshot:
     origin = msgspec.structs.replace(
         known,
         source=SOURCE,
+        server="",
         resource_version="",
         namespace=rename(known.namespace),
         # What follows the colon may name a file or a user.

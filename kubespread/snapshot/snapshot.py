@@ -44,6 +44,8 @@ class Origin(msgspec.Struct, rename="camel", kw_only=True, frozen=True, omit_def
     """Where a snapshot comes from, as far as that is known; it is written into saved snapshots."""
 
     source: str = ""
+    server: str = ""
+    """The address of the API server, where a running cluster was read."""
     time: str = ""
     """When it was taken, RFC 3339."""
     server_version: str = ""
@@ -70,6 +72,8 @@ class Snapshot:
     origin: Origin = Origin()
     faults: tuple[str, ...] = ()
     """The objects that could not be read, where they stand and why; each is a gap too."""
+    files: tuple[str, ...] = field(default=(), compare=False)
+    """What it was read from; empty for a running cluster."""
 
     def stamped(self, source: str) -> Snapshot:
         """The same, said to be read from ``source`` now where it does not say already where and when it was taken."""

@@ -4,23 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubespread.planner.reports.explain import ExplainReport, NodeReport
-from kubespread.render.arithmetic import letter
+from kubespread.planner.reports.explain import ExplainReport, NodeReport, Rejection
+from kubespread.planner.reports.parts import letter
+from kubespread.planner.reports.reason_words import words_of
 
 SPREAD_PLUGIN = "PodTopologySpread"
 
 
-def why_not(report: ExplainReport, node: NodeReport, *, numbers: bool = True) -> str:
-    """Every reason the node fails, constraints by their letter; without ``numbers`` alike for nodes that fail alike.
+def why_not(report: ExplainReport, node: NodeReport, *, numbers: bool = False) -> str:
+    """Every reason the node fails in kube-scheduler's words, constraints by their letter.
 
-    What a plugin says that the profile does not run is no reason.
+    With ``numbers`` what is behind a reason stands beside it.
     """
     reasons: list[str] = []
-    for rejection in node.rejections:
-        if rejection.plugin not in report.filter_plugins:
-            continue
+    for rejection in counting_rejections(report, node):
         if rejection.plugin == SPREAD_PLUGIN:
-            reasons += _failed_constraints(report, node, numbers=numbers)
+            reasons += (
+                f"{letter(position)}: {node.constraints[position].reason or ''}"
+                for position in failed_constraints(report, node)
+            )
+        elif numbers and rejection.details and not _is_said(rejection):
+            details = "; ".join(detail.short for detail in rejection.details)
+            reasons.append(f"{'; '.join(rejection.reasons)} ({details})")
         else:
             reasons += rejection.reasons
     if not node.feasible and not reasons:
@@ -28,10 +33,39 @@ def why_not(report: ExplainReport, node: NodeReport, *, numbers: bool = True) ->
     return "; ".join(reasons)
 
 
-def _failed_constraints(report: ExplainReport, node: NodeReport, *, numbers: bool) -> Iterator[str]:
+def short_reasons(report: ExplainReport, node: NodeReport, *, numbers: bool) -> tuple[str, ...]:
+    """The same in few words, below constraints that are explained above: ``A B``, ``cpu needs 1, free 0.2 of 7.9``.
+
+    Without ``numbers`` a word each: ``A B``, ``cpu``.
+    """
+    reasons: list[str] = []
+    for rejection in counting_rejections(report, node):
+        if rejection.plugin == SPREAD_PLUGIN:
+            reasons.insert(0, " ".join(letter(position) for position in failed_constraints(report, node)))
+        elif numbers and rejection.details:
+            reasons += [detail.short for detail in rejection.details]
+        else:
+            reasons += short_names(rejection.reasons)
+    return tuple(reasons or ([] if node.feasible else short_names(node.verdict.reasons)))
+
+
+def _is_said(rejection: Rejection) -> bool:
+    """Whether the details only repeat the reasons."""
+    return [detail.short for detail in rejection.details] == short_names(rejection.reasons)
+
+
+def counting_rejections(report: ExplainReport, node: NodeReport) -> Iterator[Rejection]:
+    """Without what a plugin says that the profile does not run, which is no reason."""
+    return (rejection for rejection in node.rejections if rejection.plugin in report.filter_plugins)
+
+
+def failed_constraints(report: ExplainReport, node: NodeReport) -> Iterator[int]:
+    """The positions of the hard constraints that reject the node."""
     for position, (constraint, about) in enumerate(zip(node.constraints, report.constraints, strict=True)):
         if about.is_hard and not constraint.satisfied:
-            reason = constraint.reason or ""
-            if constraint.skew is not None and not numbers:
-                reason = f"skew exceeds maxSkew {constraint.max_skew}"
-            yield f"{letter(position)}: {reason}"
+            yield position
+
+
+def short_names(reasons: tuple[str, ...]) -> list[str]:
+    """The short names of kube-scheduler's reasons."""
+    return list(dict.fromkeys(words_of(reason).short for reason in reasons))

@@ -6,6 +6,7 @@ from kubespread.escaping import escaped
 from kubespread.planner.reports.explain import ExplainReport, NodeConstraint, NodeReport
 from kubespread.planner.reports.parts import ConstraintReport
 from kubespread.render.arithmetic import PRETTY, formula, letter
+from kubespread.render.explain.counted import state
 from kubespread.render.explain.in_full import in_full
 from kubespread.render.explain.reasons import SPREAD_PLUGIN
 from kubespread.render.look import Look
@@ -22,6 +23,7 @@ def _node(report: ExplainReport, node: NodeReport) -> list[str]:
     lines = [f"Node {node.name}: Pod {pod} {'fits' if node.feasible else 'does not fit'}"]
     for position, (constraint, about) in enumerate(zip(node.constraints, report.constraints, strict=True)):
         lines.append(f"  {letter(position)}  {_constraint(constraint, about)}")
+        lines += [f"       {pod}" for pod in _pods(constraint, about)]
     lines.append(f"  Verdict: {_verdict(node)}")
     rejections = {rejection.plugin: rejection for rejection in node.rejections}
     for plugin in report.filter_plugins:
@@ -33,6 +35,13 @@ def _node(report: ExplainReport, node: NodeReport) -> list[str]:
         lines.append(f"  Score: {_score(node)}")
         lines += [f"    {share}" for share in _shares(report, node)]
     return lines
+
+
+def _pods(constraint: NodeConstraint, about: ConstraintReport) -> list[str]:
+    """The pods that the node's domain counts."""
+    domain = next((each for each in about.domains if each.value == constraint.domain), None)
+    pods = domain.pods if domain is not None else None
+    return [f"{pod.name} ({pod.owner or 'no owner'}) on {pod.node}, {state(pod)}" for pod in pods or ()]
 
 
 def _constraint(constraint: NodeConstraint, about: ConstraintReport) -> str:

@@ -88,6 +88,7 @@ def load_cluster(access: Access, progress: Progress | None = None) -> Snapshot:
         builder.came_from(
             Origin(
                 source=f"context {target.context}" if target is not None and target.context else "",
+                server=transport.server,
                 server_version=version,
                 resource_version=resource_version,
                 namespace=target.namespace if target is not None else _own_namespace(),
