@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median_low
@@ -12,6 +13,7 @@ import numpy as np
 
 from kubespread.kube.api.core import Pod
 from kubespread.kube.well_known import HOSTNAME, ZONE
+from kubespread.planner.bars import bars
 from kubespread.planner.explain import preemption_report
 from kubespread.planner.honesty import gaps, not_modelled
 from kubespread.planner.look_ahead import look_ahead
@@ -22,6 +24,7 @@ from kubespread.planner.reports.simulate import (
     DomainRange,
     LookAhead,
     Loss,
+    NodeReplicas,
     Placement,
     Range,
     Runs,
@@ -134,6 +137,7 @@ def _report(
     full: Cluster,
 ) -> SimulateReport:
     pod, profile, shown = question.pod, question.profile, outcomes[0]
+    worst_loss = _worst_loss(cluster, question, manner, shown)
     wanted = shown.wanted if question.is_daemon else question.replicas
     return SimulateReport(
         kube_version=str(profile.version),
@@ -146,12 +150,14 @@ def _report(
         placed=len(shown.choices),
         placements=tuple(_placements(cluster, question, shown)),
         stopped=shown.stopped or _refusal(question, shown),
+        conclusion=None if shown.unplaced is None else bars(shown.unplaced),
         seed=manner.seeds[0],
         ties=manner.ties,
         constraints=tuple(shown.after),
         distribution=tuple(_changes(was, now) for was, now in zip(shown.before, shown.after, strict=True)),
         skew=tuple(_skew_change(was, now) for was, now in zip(shown.before, shown.after, strict=True)),
-        worst_loss=_worst_loss(cluster, question, manner, shown),
+        worst_loss=worst_loss,
+        nodes=tuple(_nodes(cluster, question, shown, list(worst_loss))),
         runs=_runs(outcomes) if manner.runs > 1 else None,
         look_ahead=_look_ahead(cluster, question, plugins, shown),
         preemption=_preemption(question, shown) if manner.preemption else None,
@@ -230,6 +236,18 @@ def _worst_loss(cluster: Cluster, question: Question, manner: Manner, outcome: O
             least=int(held.min()),
         )
     return losses
+
+
+def _nodes(cluster: Cluster, question: Question, outcome: Outcome, keys: Sequence[str]) -> Iterator[NodeReplicas]:
+    """Where the workload's replicas are, nodes by name, each with its values of ``keys``."""
+    placed = Counter(choice.node for choice in outcome.choices)
+    present = Counter(question.present)
+    names = cluster.nodes.names
+    columns = {key: cluster.nodes.label(key) for key in keys}
+    for node in sorted(placed.keys() | present.keys(), key=names.__getitem__):
+        codes = {key: int(column.codes[node]) for key, column in columns.items()}
+        domains = {key: columns[key].values[code] for key, code in codes.items() if code != ABSENT}
+        yield NodeReplicas(name=names[node], domains=domains, present=present[node], placed=placed[node])
 
 
 def _runs(outcomes: Sequence[Outcome]) -> Runs:

@@ -45,6 +45,17 @@ class Loss(Report, frozen=True):
     """How many replicas the emptiest domain holds."""
 
 
+class NodeReplicas(Report, frozen=True):
+    """A node that holds replicas of the workload in the end."""
+
+    name: str
+    domains: dict[str, str]
+    """The node's value of each topology key of ``worstLoss`` that it has."""
+    present: int
+    """How many replicas ran there already."""
+    placed: int
+
+
 class Range(Report, frozen=True):
     """What a figure came to over several runs."""
 
@@ -96,6 +107,8 @@ class SimulateReport(Report, frozen=True, kw_only=True):
     placements: tuple[Placement, ...]
     stopped: str | None
     """kube-scheduler's message for the first replica that stays pending; null when all are placed."""
+    conclusion: str | None = None
+    """What bars that replica, where it is one thing."""
     seed: int | None = None
     """What ties were broken with at random; null when they went as ``ties`` says."""
     ties: str = "scheduler"
@@ -111,6 +124,8 @@ class SimulateReport(Report, frozen=True, kw_only=True):
     skew: tuple[SkewChange, ...] = ()
     worst_loss: dict[str, Loss] = msgspec.field(default_factory=dict)
     """Per topology key."""
+    nodes: tuple[NodeReplicas, ...] = ()
+    """Every node that holds replicas of the workload, in the order of names."""
     runs: Runs | None = None
     look_ahead: LookAhead | None = None
     """Only when replicas stay pending though their order could matter."""
