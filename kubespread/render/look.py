@@ -14,3 +14,5 @@ class Look:
     headers: bool = True
     wide: bool = False
     all_nodes: bool = False
+    in_full: bool = False
+    """Each of several answers by itself, where one line each would do."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from kubespread.kube.well_known import HOSTNAME, ZONE
 from kubespread.planner.reports.parts import API_VERSION, ConstraintReport, PodReference, PreemptionReport, Report
 
 
@@ -146,6 +147,23 @@ class SimulateReport(Report, frozen=True, kw_only=True):
         return 0 if self.replicas is None else max(0, self.replicas - self.present - self.placed)
 
     @property
+    def running(self) -> int:
+        """How many replicas there are in the end."""
+        return self.present + self.placed
+
+    def is_about_nodes(self, key: str) -> bool:
+        """Whether the domains of ``key`` are the nodes themselves."""
+        return key == HOSTNAME or (bool(self.nodes) and all(node.domains.get(key) == node.name for node in self.nodes))
+
+    @property
+    def grouping(self) -> str | None:
+        """The topology key that says best where replicas are: the first constraint's that is wider than a node, else
+        the zone's. None where no node has such a label.
+        """
+        keys = (*(constraint.topology_key for constraint in self.constraints), ZONE)
+        return next((key for key in keys if key in self.worst_loss and not self.is_about_nodes(key)), None)
+
+    @property
     def per_node(self) -> dict[str, int]:
         """How many replicas each node got, in the order of the first placement there."""
         counts: dict[str, int] = {}
@@ -159,7 +177,7 @@ class SimulateReport(Report, frozen=True, kw_only=True):
         if constrained:
             return max(constrained)
         loss = self.worst_loss[key]
-        return self.present + self.placed - loss.remaining - loss.least
+        return self.running - loss.remaining - loss.least
 
     def with_gaps(self, missing: tuple[str, ...]) -> SimulateReport:
         """The same answer, with what its source lacked named first."""

@@ -1,95 +1,142 @@
-"""Where replicas land, for people: domains as bars and numbers, nodes with what they got, and what was left over."""
+"""Where one workload's replicas land: domains with the nodes inside them, what a loss leaves, and the cause last."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from rich.cells import cell_len
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
 from kubespread.escaping import escaped
 from kubespread.planner.reports.simulate import SimulateReport
 from kubespread.render.aligned import EMPTY
-from kubespread.render.arithmetic import letter, short_key
+from kubespread.render.arithmetic import short_key
+from kubespread.render.flow import INDENT, flowed, folded, styled, width_of
 from kubespread.render.look import Look
-from kubespread.render.simulate.conclusion import conclusion
-from kubespread.render.simulate.rows import DomainRow, domain_rows
+from kubespread.render.simulate.conclusion import alternatives, cause
+from kubespread.render.simulate.constraints import constraint_phrases
+from kubespread.render.simulate.node_names import most_first, node_column
+from kubespread.render.simulate.provenance import provenance
+from kubespread.render.simulate.rows import DomainRow, nodes_by_domain, rows_of_key
 
 _MAX_DOMAINS, _MAX_NODES = 12, 20
-_BAR = 30
 _THERE, _ADDED = "▒", "█"
+_MAX_BAR, _BARS_PER_WIDTH = 30, 6
+_GUTTER = 2
 _TIE_ORDER = {"scheduler": "kube-scheduler's own order", "name": "the order of names"}
+_GOOD, _BAD, _DIM, _HEAD = "green", "red", "dim", "bold"
 
 
-def write(reports: Sequence[SimulateReport], _look: Look) -> str:
-    """One picture a workload, a blank line between them."""
-    return "\n".join("".join(f"{escaped(line)}\n" for line in _picture(report)) for report in reports)
-
-
-def _picture(report: SimulateReport) -> Iterator[str]:
-    asked = (
-        "as many as fit"
-        if report.replicas is None
-        else f"{report.replicas} replica{'' if report.replicas == 1 else 's'}"
-    )
-    of = report.workload or f"Pod {report.pod.name}"
-    yield (
-        f"{of} in {report.pod.namespace}, {asked} · kube-scheduler v{report.kube_version} · profile "
-        f"{report.scheduler_name}"
-    )
-    for position, constraint in enumerate(report.constraints):
-        skew = report.skew[position]
-        about = (
-            f"{short_key(constraint.topology_key)} ≤ {constraint.max_skew}  {constraint.when_unsatisfiable}  "
-            f"{constraint.selector}"
-        )
-        yield f"  {letter(position)}  {about}  skew {skew.before} → {skew.after}"
-        yield from _bars(domain_rows(report, position))
-    yield from _nodes(report)
-    yield from _losses(report)
+def picture(report: SimulateReport, look: Look) -> Iterator[RenderableType]:
+    """Lines that ``look.width`` bounds."""
+    yield from flowed([_headline(report), provenance([report])], look, indent="")
+    yield from flowed(constraint_phrases(report), look)
+    if report.grouping is not None:
+        yield from _domains(report, report.grouping, look)
+    else:
+        yield from _nodes(report, look)
+    yield from flowed(_losses(report), look, gutter=" · ")
     ties = sum(placement.ties > 1 for placement in report.placements)
     if ties and report.seed is None:
-        yield f"  {ties} of {report.placed} placements were ties, taken in {_TIE_ORDER[report.ties]}"
-    yield from conclusion(report)
+        said = f"{ties} of {report.placed} placements were ties, taken in {_TIE_ORDER[report.ties]}"
+        yield from flowed([styled(said, _DIM)], look)
+    for line in (*alternatives(report), *cause(report)):
+        yield from folded(styled(f"{INDENT}{line}"), look)
 
 
-def _bars(rows: Sequence[DomainRow]) -> Iterator[str]:
-    shown, left_out = rows, 0
-    if len(rows) > _MAX_DOMAINS:
-        # The extremes tell most about how even it is.
-        ordered = sorted(rows, key=lambda row: (-row.change.after, row.change.value))
-        shown = ordered[: _MAX_DOMAINS // 2] + ordered[-_MAX_DOMAINS // 2 :]
-        left_out = len(rows) - _MAX_DOMAINS
-    most = max((row.change.after for row in shown), default=0)
-    scale = min(1.0, _BAR / most) if most else 0.0
-    width = max((len(row.change.value or EMPTY) for row in shown), default=0)
-    for row in shown:
-        change, runs = row.change, row.after_runs
-        there, all_ = round(change.before * scale), round(change.after * scale)
-        bar = _THERE * there + _ADDED * (all_ - there)
-        outcome = f"  ({runs.minimum} to {runs.maximum}, median {runs.median})" if runs is not None else ""
-        yield f"     {change.value or EMPTY:<{width}}  {change.before:>4} → {change.after:<4}  {bar}{outcome}".rstrip()
-    if left_out:
-        yield f"     and {left_out} domains between these"
+def _headline(report: SimulateReport) -> Text:
+    grown = f"{report.present} → {report.running}" if report.present else f"{report.running}"
+    if report.replicas is None:
+        outcome = f"{grown} fit"
+    else:
+        outcome = f"{grown} of {report.replicas} replica{'' if report.replicas == 1 else 's'} placed"
+    pending = f", {report.pending} pending" if report.pending else ""
+    return Text.assemble(
+        (escaped(report.subject), _HEAD),
+        styled(f" in {report.pod.namespace}: "),
+        styled(f"{outcome}{pending}", _BAD if pending or not report.running else _GOOD),
+    )
 
 
-def _nodes(report: SimulateReport) -> Iterator[str]:
-    counts = report.per_node
-    if not counts:
+def _domains(report: SimulateReport, key: str, look: Look) -> Iterator[RenderableType]:
+    rows, between = _extremes(rows_of_key(report, key))
+    if between and (said := _all_equal(report, key)):
+        yield from flowed([styled(said)], look)
         return
-    most = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    width = max(len(node) for node, _ in most[:_MAX_NODES])
-    yield f"  {'NODE':<{width}}   PLACED"
-    for node, count in most[:_MAX_NODES]:
-        yield f"  {node:<{width}}   {count}"
-    if len(most) > _MAX_NODES:
-        rest = [count for _, count in most[_MAX_NODES:]]
-        yield (
-            f"  and {len(rest)} more nodes with {min(rest)} to {max(rest)}"
-            if min(rest) != max(rest)
-            else (f"  and {len(rest)} more nodes with {rest[0]} each")
+    by_domain = nodes_by_domain(report, key)
+    names = [escaped(row.change.value) or EMPTY for row in rows]
+    runs = [_runs(row) for row in rows]
+    bar = min(_MAX_BAR, width_of(look) // _BARS_PER_WIDTH)
+    figures = max((len(f"{row.change.before}{row.change.after}") for row in rows), default=0) + len(" → ")
+    taken = [len(INDENT), max(map(cell_len, names), default=0), figures, bar, max(map(len, runs), default=0)]
+    column = node_column(
+        {row.change.value: by_domain.get(row.change.value, ()) for row in rows},
+        width_of(look) - sum(taken) - (len(taken) + 1) * _GUTTER,
+    )
+    grid = Table.grid(padding=(0, _GUTTER, 0, 0))
+    for number in range(5):
+        grid.add_column(justify="right" if number == 1 else "left", no_wrap=True)
+    scale = min(1.0, bar / max((row.change.after for row in rows), default=1)) if rows else 0.0
+    for row, name, outcome in zip(rows, names, runs, strict=True):
+        change = row.change
+        grid.add_row(
+            styled(f"{INDENT}{name}"),
+            styled(f"{change.before} → {change.after}"),
+            _bar(change.before, change.after, scale),
+            styled(column.cells[change.value]),
+            styled(outcome),
         )
+    if rows:
+        yield grid
+    if between:
+        yield styled(f"{INDENT}and {between} domains between these")
+    if column.left_out:
+        yield from flowed([styled(f"nodes are {column.left_out}", _DIM)], look)
 
 
-def _losses(report: SimulateReport) -> Iterator[str]:
-    running = report.present + report.placed
-    for key, loss in report.worst_loss.items():
-        if running:
-            yield f"  losing {short_key(key)} {loss.domain or EMPTY} leaves {loss.remaining} of {running}"
+def _extremes(rows: Sequence[DomainRow]) -> tuple[Sequence[DomainRow], int]:
+    """All rows of a few; of many those that tell most about how even it is, and how many are left out."""
+    if len(rows) <= _MAX_DOMAINS:
+        return rows, 0
+    ordered = sorted(rows, key=lambda row: (-row.change.after, row.change.value))
+    return [*ordered[: _MAX_DOMAINS // 2], *ordered[-_MAX_DOMAINS // 2 :]], len(rows) - _MAX_DOMAINS
+
+
+def _all_equal(report: SimulateReport, key: str) -> str | None:
+    rows = rows_of_key(report, key)
+    alike = {(row.change.before, row.change.after, row.after_runs) for row in rows}
+    if len(alike) > 1:
+        return None
+    change = rows[0].change
+    return f"{len(rows)} domains of {short_key(key)}, each {change.before} → {change.after}"
+
+
+def _bar(before: int, after: int, scale: float) -> Text:
+    there, all_ = round(before * scale), round(after * scale)
+    return Text.assemble((_THERE * there, _DIM), (_ADDED * (all_ - there), _GOOD))
+
+
+def _runs(row: DomainRow) -> str:
+    runs = row.after_runs
+    return f"({runs.minimum} to {runs.maximum}, median {runs.median})" if runs is not None else ""
+
+
+def _nodes(report: SimulateReport, look: Look) -> Iterator[Text]:
+    """Where no label groups them."""
+    nodes = most_first(report.nodes)
+    shown, rest = nodes[:_MAX_NODES], [node.placed for node in nodes[_MAX_NODES:]]
+    phrases = [styled(f"{node.name} +{node.placed}") for node in shown]
+    if rest:
+        each = f"+{min(rest)} each" if min(rest) == max(rest) else f"+{min(rest)} to +{max(rest)}"
+        phrases.append(styled(f"and {len(rest)} more nodes {each}"))
+    yield from flowed(phrases, look, gutter=" · ")
+
+
+def _losses(report: SimulateReport) -> Iterator[Text]:
+    """The key is said where the name of the domain stands nowhere else."""
+    for key, loss in report.worst_loss.items() if report.running else ():
+        is_named = key == report.grouping or report.is_about_nodes(key)
+        what = f"{'' if is_named else f'{short_key(key)} '}{loss.domain or EMPTY}"
+        yield styled(f"losing {what} leaves {loss.remaining} of {report.running}")
