@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kubespread.asked_cluster import cluster_reference
 from kubespread.candidate.candidate import Candidate
 from kubespread.candidate.creation import creation, without_waiting
 from kubespread.candidate.replicas import present_replicas, replica_names
@@ -42,7 +44,8 @@ def load(path: str | Path, *more: str | Path) -> Snapshot:
 
     Raises SnapshotError, UsageError and ManifestError.
     """
-    return load_files([str(each) for each in (path, *more)])
+    paths = tuple(str(each) for each in (path, *more))
+    return replace(load_files(paths), files=paths)
 
 
 def connect(access: Access | None = None, on_progress: Progress | None = None) -> Snapshot:
@@ -63,21 +66,23 @@ def explain(
     scheduler: Scheduler = _DEFAULT,
     *,
     preemption: bool = False,
+    pods: bool = False,
     name: str | None = None,
     namespace: str | None = None,
 ) -> ExplainReport:
     """What kube-scheduler would decide for ``pod`` on every node of ``snapshot``, and the arithmetic behind it.
 
     ``name`` chooses among several workloads (NAME, Kind/NAME or NAMESPACE/Kind/NAME), ``namespace`` applies where the
-    manifest names none; ``preemption`` asks what preemption would do when no node fits.
+    manifest names none; ``preemption`` asks what preemption would do when no node fits, ``pods`` for the pods that each
+    domain counts.
     Raises ManifestError, SnapshotError and UsageError.
     """
     asked = resolve(snapshot, [pod], scheduler, Choosing(name, namespace, one_only=True))
     candidate, profile = asked.candidates[0], asked.profiles[0]
     report = explain_pod(
-        asked.cluster, candidate.pod, profile, candidate.notes, candidate.admission, preemption=preemption
+        asked.cluster, candidate.pod, profile, candidate.notes, candidate.admission, preemption=preemption, pods=pods
     )
-    return report.with_gaps((*asked.gaps, *candidate.gaps))
+    return report.about(cluster_reference(snapshot)).with_gaps((*asked.gaps, *candidate.gaps))
 
 
 def simulate(
@@ -186,8 +191,9 @@ def simulate_together(
         questions.append(question)
     manner = Manner(ties, seed, runs, preemption, keys, on_progress)
     reports = simulate_all(cluster, questions, manner)
+    reference = cluster_reference(snapshot)
     return tuple(
-        report.with_gaps((*asked.gaps, *candidate.gaps))
+        report.about(reference).with_gaps((*asked.gaps, *candidate.gaps))
         for report, candidate in zip(reports, asked.candidates, strict=True)
     )
 

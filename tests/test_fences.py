@@ -22,7 +22,8 @@ ROOMS: dict[str, set[str]] = {
     "candidate": {"controllers", "manifest", "kube", "snapshot.snapshot"},
     "deciding": {"manifest", "kube", "scheduler"},
     "resolving": {"candidate", "deciding", "kube", "snapshot", "scheduler"},
-    "library": {"resolving", "deciding", "candidate", "kube", "snapshot", "scheduler", "planner"},
+    "asked_cluster": {"planner.reports", "snapshot"},
+    "library": {"asked_cluster", "resolving", "deciding", "candidate", "kube", "snapshot", "scheduler", "planner"},
     "cli": {
         "candidate.inputs",
         "deciding",

@@ -45,6 +45,8 @@ def explain(
     from kubespread.render.explain import sentences
     from kubespread.render.explain.conclusion import conclusion
 
+    chosen = chosen_format(answer.output, is_terminal=stdout_is_terminal())
+    names_pods = answer.pods or bool(answer.node and chosen.is_for_people)
     path = manifest_path(pod, source.sources)
     check_inputs([path], scheduling.scheduler_config, scheduling.kube_version, scheduling.feature_gates)
     opened = open_cluster(source, quiet=speaking.quiet)
@@ -53,18 +55,19 @@ def explain(
         path,
         scheduling.scheduler(),
         preemption=answer.preemption,
+        pods=names_pods,
         name=workload.name,
         namespace=workload.namespace,
     ).sorted_by(answer.sort.value)
     if answer.node:
         report = report.only(answer.node)
-    chosen = chosen_format(answer.output, is_terminal=stdout_is_terminal())
     if not speaking.quiet:
         if speaking.verbose:
             note_source(opened, report)
         note_beside(report, conclusion(report), chosen)
     write = sentences.write if answer.node and chosen.is_for_people else chosen.writers["explain"].load()
-    emit(write(report, look_of_stdout(color=answer.color, headers=not answer.no_headers, all_nodes=answer.all_nodes)))
+    look = look_of_stdout(color=answer.color, headers=not answer.no_headers, all_nodes=answer.all_nodes, by=answer.by)
+    emit(write(report, look))
     if opened.faults or (answer.strict and report.gaps):
         return ExitCode.NO_CLUSTER
     return ExitCode.YES if report.schedulable else ExitCode.NO

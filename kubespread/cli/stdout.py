@@ -11,7 +11,7 @@ import typer
 
 from kubespread.cli.exitcodes import ExitCode
 from kubespread.errors import UsageError
-from kubespread.render.look import Look
+from kubespread.render.look import Look, RowOf
 
 _UNICODE_TO_ASCII = str.maketrans({"≤": "<=", "−": "-", "–": "-", "·": "|", "…": "...", "→": "->", "▒": "=", "█": "#"})
 
@@ -36,7 +36,7 @@ def stdout_is_terminal() -> bool:
     return sys.stdout is not None and sys.stdout.isatty()
 
 
-def look_of_stdout(*, color: str = "never", headers: bool, all_nodes: bool = False) -> Look:
+def look_of_stdout(*, color: str = "never", headers: bool, all_nodes: bool = False, by: RowOf | None = None) -> Look:
     """How an answer is laid out there; ``color`` is what --color says."""
     is_terminal = stdout_is_terminal()
     return Look(
@@ -44,6 +44,7 @@ def look_of_stdout(*, color: str = "never", headers: bool, all_nodes: bool = Fal
         color=wants_color(color, os.environ, is_terminal=is_terminal),
         headers=headers,
         all_nodes=all_nodes,
+        by=by,
     )
 
 

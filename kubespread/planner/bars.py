@@ -1,39 +1,158 @@
-"""What bars a pod that fits nowhere, where one constraint leaves it a single domain."""
+"""What bars a pod that fits nowhere, as one sentence, when one thing does.
+
+One thing bars the pod when it rejects every node, or when it is a constraint without which a node would fit: then the
+domains that it leaves and what is wrong with the nodes there are the whole answer.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
+from kubespread.planner.reports.causes import Cause, cause_of
+from kubespread.planner.reports.parts import letter
+from kubespread.scheduler.cluster.labels import Mask
 from kubespread.scheduler.evaluation import Evaluation
 from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint
 from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread, SpreadState
 
+_MAX_DOMAINS = 3
+_MAX_CAUSES = 3
+_UNLISTED = "node(s) didn't satisfy plugin(s)"
+
+
+@dataclass(frozen=True, slots=True)
+class _Barring:
+    """A hard constraint, and the nodes it rejects."""
+
+    letter: str
+    counted: HardConstraint
+    rejected: Mask
+
+    def said_of(self, count: int, nodes: str) -> str:
+        return f"{self.letter} rejects {nodes}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Failing:
+    """What nodes lack or have, whatever the constraints say."""
+
+    cause: Cause
+    rejected: Mask
+
+    def said_of(self, count: int, nodes: str) -> str:
+        return f"{nodes} {self.cause.said_of(count)}"
+
+
+_Reason = _Barring | _Failing
+
 
 def bars(evaluation: Evaluation) -> str | None:
-    """One sentence, or None where no constraint confines the pod to one domain."""
+    """``A lets it only into eu-west-1b; there all 4 nodes are cordoned``, constraints by their letter.
+
+    None for a pod that fits somewhere, and where several things bar it.
+    """
+    if not len(evaluation.cluster) or evaluation.error or evaluation.rejection or evaluation.feasible.any():
+        return None
+    constraints = _constraints(evaluation)
+    reasons: list[_Reason] = [*constraints, *_failings(evaluation)]
+    everywhere: list[_Reason] = [each for each in reasons if each.rejected.all()]
+    if everywhere:
+        (only, *others) = everywhere
+        if others:
+            return None
+        return _nowhere(only) if isinstance(only, _Barring) else only.said_of(*_nodes(only.rejected, everywhere=True))
+    return _confined(constraints, reasons)
+
+
+def _constraints(evaluation: Evaluation) -> list[_Barring]:
     state = evaluation.states.get(PodTopologySpread.name)
-    if evaluation.error is not None or evaluation.feasible.any() or not isinstance(state, SpreadState):
-        return None
-    hard = iter(state.hard)
-    for position, constraint in enumerate(state.declared.constraints):
-        if constraint.is_hard:
-            sentence = _confined(evaluation, chr(ord("A") + position), next(hard))
-            if sentence is not None:
-                return sentence
-    return None
+    if not isinstance(state, SpreadState) or PodTopologySpread.name not in evaluation.verdicts:
+        return []
+    positions = (place for place, each in enumerate(state.declared.constraints) if each.is_hard)
+    return [
+        _Barring(letter(position), counted, counted.judged(None) != 0)
+        for position, counted in zip(positions, state.hard, strict=True)
+    ]
 
 
-def _confined(evaluation: Evaluation, letter: str, counted: HardConstraint) -> str | None:
-    column, constraint = counted.column, counted.constraint
-    skew = counted.matching() + constraint.self_match - counted.global_minimum
-    allowed = column.present & (skew <= constraint.max_skew)
-    domains = {column.values[code] for code in column.codes[allowed].tolist()}
-    if len(domains) != 1 or len(column.values) == 1:
+def _failings(evaluation: Evaluation) -> list[_Failing]:
+    """Every cause beside the constraints, with all nodes that any plugin rejects for it."""
+    rejected: dict[Cause, Mask] = {}
+    if not evaluation.included.all():
+        rejected[cause_of(_UNLISTED)] = ~evaluation.included
+    for plugin, verdicts in evaluation.verdicts.items():
+        if plugin == PodTopologySpread.name:
+            continue
+        for which, status in enumerate(verdicts.table, start=1):
+            nodes = verdicts.which == which
+            for cause in dict.fromkeys(map(cause_of, status.reasons)) if nodes.any() else ():
+                rejected[cause] = rejected[cause] | nodes if cause in rejected else nodes
+    return [_Failing(cause, nodes) for cause, nodes in rejected.items()]
+
+
+def _confined(constraints: Sequence[_Barring], reasons: Sequence[_Reason]) -> str | None:
+    """The constraint without which most nodes would fit, where it lets the pod, and what is wrong there."""
+    alone = {each.letter: int(np.count_nonzero(each.rejected & ~_any(reasons, without=each))) for each in constraints}
+    if not any(alone.values()):
         return None
-    reasons: Counter[str] = Counter()
-    for node in np.flatnonzero(allowed).tolist():
-        reasons.update({reason for status in evaluation.rejections(node) for reason in status.reasons})
-    there = ", ".join(f"{count} of {int(allowed.sum())} nodes: {reason}" for reason, count in reasons.most_common())
-    return f"{letter} lets it only into {domains.pop()}; there {there}"
+    confining = max(constraints, key=lambda each: alone[each.letter])
+    left = ~confining.rejected
+    wrong = [(each, there) for each in reasons if (there := each.rejected & left).any()]
+    # What all nodes suffer from leaves nothing else to say.
+    of_all = [(each, there) for each, there in wrong if (there == left).all()]
+    said = [each.said_of(*_nodes(there, everywhere=bool(of_all))) for each, there in sorted(of_all or wrong, key=_few)]
+    return f"{confining.letter} lets it only into {_domains(confining.counted, left)}; there {_listed(said)}"
+
+
+def _few(wrong: tuple[_Reason, Mask]) -> int:
+    """What most nodes suffer from comes first."""
+    return -int(np.count_nonzero(wrong[1]))
+
+
+def _any(reasons: Sequence[_Reason], *, without: _Barring) -> Mask:
+    """The nodes that something else rejects."""
+    rejected = np.zeros_like(without.rejected)
+    for each in reasons:
+        if each is not without:
+            rejected |= each.rejected
+    return rejected
+
+
+def _nodes(rejected: Mask, *, everywhere: bool) -> tuple[int, str]:
+    """How many nodes, and the words for them."""
+    count = int(np.count_nonzero(rejected))
+    if everywhere:
+        return count, {1: "the only node", 2: "both nodes"}.get(count, f"all {count} nodes")
+    return count, f"{count} node{'' if count == 1 else 's'}"
+
+
+def _listed(said: Sequence[str]) -> str:
+    more = len(said) - _MAX_CAUSES
+    listed = ", ".join(said[:_MAX_CAUSES])
+    return f"{listed}, and {more} more reason{'' if more == 1 else 's'}" if more > 0 else listed
+
+
+def _domains(counted: HardConstraint, left: Mask) -> str:
+    column = counted.column
+    names = sorted({column.values[code] or '""' for code in np.unique(column.codes[left]).tolist()})
+    if len(names) > _MAX_DOMAINS:
+        return f"{len(names)} of {len(column.values)} domains"
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _nowhere(barring: _Barring) -> str:
+    constraint, column = barring.counted.constraint, barring.counted.column
+    if not column.present.any():
+        return f"{barring.letter} lets it in nowhere: no node has the label {constraint.topology_key}"
+    domains = int(np.count_nonzero(barring.counted.is_domain))
+    if constraint.min_domains is not None and domains < constraint.min_domains:
+        there = f"there {'is 1 domain' if domains == 1 else f'are {domains} domains'}"
+        return (
+            f"{barring.letter} lets it in nowhere: {there}, fewer than minDomains {constraint.min_domains}, so the "
+            "minimum is 0"
+        )
+    return f"{barring.letter} lets it in nowhere"

@@ -10,6 +10,8 @@ import numpy as np
 
 from kubespread.kube.api.core import Pod
 from kubespread.kube.versions import SCORES_SINCE, KubeVersion
+from kubespread.planner.bars import bars
+from kubespread.planner.counted_pods import with_pods
 from kubespread.planner.honesty import gaps, not_modelled
 from kubespread.planner.reports.explain import (
     ExplainReport,
@@ -45,8 +47,12 @@ def explain(
     admission: Sequence[str] = (),
     *,
     preemption: bool = False,
+    pods: bool = False,
 ) -> ExplainReport:
-    """What kube-scheduler with ``profile`` would say about ``pod``, admitted already, on every node of ``cluster``."""
+    """What kube-scheduler with ``profile`` would say about ``pod``, admitted already, on every node of ``cluster``.
+
+    ``pods`` names the pods that each domain counts.
+    """
     plugins = framework(profile)
     report = ExplainReport(
         kube_version=str(profile.version),
@@ -61,13 +67,14 @@ def explain(
         evaluation = plugins.evaluate(cluster, pod)
     except SchedulingError as error:
         return msgspec.structs.replace(report, message=str(error))
-    rows = _constraint_rows(evaluation)
+    rows = _constraint_rows(evaluation, pods=pods)
     schedulable = evaluation.message is None
     hints = taints_policy_hints(plugins, cluster, pod, closed_minimums(evaluation), profile.version)
     return msgspec.structs.replace(
         report,
         schedulable=schedulable,
         message=evaluation.message,
+        conclusion=bars(evaluation),
         nominated=None if evaluation.nominee is None else cluster.nodes.names[evaluation.nominee],
         feasible=_feasible(evaluation, profile.version) if schedulable else (),
         constraints=tuple(row.report for row in rows),
@@ -148,22 +155,28 @@ def constraint_reports(states: Mapping[str, State], feasible: Mask) -> list[Cons
         return []
     return [
         _hard_report(counted) if isinstance(counted, HardConstraint) else _soft_report(counted, feasible)
-        for counted in _counted(state)
+        for counted in counted_constraints(state)
     ]
 
 
-def _counted(state: SpreadState) -> list[HardConstraint | SoftConstraint]:
+def counted_constraints(state: SpreadState) -> list[HardConstraint | SoftConstraint]:
     """Hard and soft constraints in the order they were declared."""
     hard = iter(state.hard)
     soft = iter(state.soft.counted if state.soft is not None else ())
     return [next(hard) if constraint.is_hard else next(soft) for constraint in state.declared.constraints]
 
 
-def _constraint_rows(evaluation: Evaluation) -> list[_ConstraintRow]:
+def _constraint_rows(evaluation: Evaluation, *, pods: bool) -> list[_ConstraintRow]:
     reports = constraint_reports(evaluation.states, evaluation.feasible)
     state = evaluation.states.get(PodTopologySpread.name)
     if not isinstance(state, SpreadState):
         return []
+    if pods:
+        cluster, namespace = evaluation.cluster, evaluation.pod.metadata.namespace
+        reports = [
+            with_pods(report, counted, cluster, namespace)
+            for report, counted in zip(reports, counted_constraints(state), strict=True)
+        ]
     is_scored = state.soft is not None and evaluation.feasible.any()
     shares = iter(state.soft.shares(evaluation.feasible) if state.soft is not None and is_scored else ())
     return [
@@ -173,7 +186,7 @@ def _constraint_rows(evaluation: Evaluation) -> list[_ConstraintRow]:
             counted.matching(),
             next(shares, None) if isinstance(counted, SoftConstraint) else None,
         )
-        for report, counted in zip(reports, _counted(state), strict=True)
+        for report, counted in zip(reports, counted_constraints(state), strict=True)
     ]
 
 

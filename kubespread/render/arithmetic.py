@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kubespread.planner.reports.explain import NodeConstraint, ScoreDetail
-
-LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+from kubespread.planner.reports.parts import letter as letter
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +21,6 @@ class Spelling:
 PRETTY = Spelling(minus="−", equals=" = ", exceeds=" > ", missing="no label")
 # No blanks: a column in a pipe is one word.
 ASCII = Spelling(minus="-", equals="=", exceeds=">", missing="<none>")
-
-
-def letter(position: int) -> str:
-    """A, B, C ... for the constraints of a report, C27 and on past the alphabet."""
-    return LETTERS[position] if position < len(LETTERS) else f"C{position + 1}"
 
 
 def short_key(topology_key: str) -> str:

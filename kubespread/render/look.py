@@ -3,6 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
+
+
+class RowOf(StrEnum):
+    """What a row is about."""
+
+    NODE = "node"
+    DOMAIN = "domain"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,3 +24,5 @@ class Look:
     all_nodes: bool = False
     in_full: bool = False
     """Each of several answers by itself, where one line each would do."""
+    by: RowOf | None = None
+    """What gets a row of its own; each format has its own default."""

@@ -70,6 +70,8 @@ class Snapshot:
     origin: Origin = Origin()
     faults: tuple[str, ...] = ()
     """The objects that could not be read, where they stand and why; each is a gap too."""
+    files: tuple[str, ...] = field(default=(), compare=False)
+    """What it was read from; empty for a running cluster."""
 
     def stamped(self, source: str) -> Snapshot:
         """The same, said to be read from ``source`` now where it does not say already where and when it was taken."""

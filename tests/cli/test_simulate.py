@@ -96,10 +96,11 @@ def test_csv() -> None:
     assert len(simulate("--replicas", "2", "-o", "csv", "-q", "--no-headers").out.splitlines()) == 2
 
 
+FULL = "0/3 nodes are available: 3 Too many pods.\n"
 REPLICAS = {
     "none": ("0", 0, "0 of 0 placed\n"),
-    "more than fit": ("400", 1, "327 of 400 placed\n0/3 nodes are available: 3 Too many pods.\n"),
-    "as many as fit": ("max", 0, "327 fit\n0/3 nodes are available: 3 Too many pods.\n"),
+    "more than fit": ("400", 1, f"327 of 400 placed\n{FULL}73 pending: all 3 nodes have no room for another pod\n"),
+    "as many as fit": ("max", 0, f"327 fit\n{FULL}the next one stops: all 3 nodes have no room for another pod\n"),
     "less than none": ("-1", 2, "error: invalid --replicas '-1': expected a number from 0, or max\n"),
     "no number": ("abc", 2, "error: invalid --replicas 'abc': expected a number from 0, or max\n"),
     "not a whole number": ("1.5", 2, "error: invalid --replicas '1.5': expected a number from 0, or max\n"),
@@ -295,12 +296,13 @@ def test_preemption_is_only_predicted(tmp_path: Path) -> None:
     cluster = written(tmp_path / "cluster.json", [*hosts("a"), victim])
     path = written(tmp_path / "pod.json", pod("web", requests={"cpu": "5"}, priority=10))
     result = run("simulate", path, "-S", cluster, "--replicas", "2", "--preemption", "-o", "table")
-    assert (result.code, result.out.splitlines()[-3:]) == (
+    assert (result.code, result.out.splitlines()) == (
         1,
         [
             "Pod/web in default: 0 of 2 replicas placed, 2 pending      kube-scheduler v1.36",
             "  preemption could free n0 by evicting default/victim",
             "  0/1 nodes are available: 1 Insufficient cpu.",
+            "  2 pending: the only node lacks cpu",
         ],
     )
 
@@ -475,7 +477,7 @@ def test_many_domains_that_are_all_alike_are_one_phrase(tmp_path: Path) -> None:
 OVERVIEW = """\
 2 workloads in default      kube-scheduler v1.36
 WORKLOAD  WANT  RUN  PLACED  PENDING  SKEW  SURVIVE  WHY
-low          2    0       1        1              0  3 Too many pods.
+low          2    0       1        1              0  all 3 nodes have no room for another pod
 high         2    0       2        0              1
 2 workloads: 3 placed, 1 pending
 SURVIVE: replicas left when the fullest zone is lost      -v or --name NAME: where the replicas of each land

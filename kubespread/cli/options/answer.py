@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kubespread.render.formats import ReportKind, format_names, output_help
+from kubespread.render.look import RowOf
 
 
 class Sort(StrEnum):
@@ -58,9 +59,19 @@ class ExplainAnswerOptions:
             "--node", metavar="NAME", show_default=False, help="Explain this node in full, in sentences. Repeatable."
         ),
     ] = None
+    by: Annotated[
+        RowOf | None,
+        typer.Option(
+            "--by",
+            case_sensitive=False,
+            show_default=False,
+            help="One row per node, or per domain (default: per domain on a terminal, above 10 nodes).",
+        ),
+    ] = None
     all_nodes: Annotated[
         bool, typer.Option("--all-nodes", help="Show every node in the table, however many there are.")
     ] = False
+    pods: Annotated[bool, typer.Option("--pods", help="List the matching pods of each domain.")] = False
     sort: Annotated[Sort, typer.Option("--sort", case_sensitive=False, help="Order of the nodes.")] = Sort.SCORE
     no_headers: NoHeadersOption = False
     color: ColorOption = Color.AUTO

@@ -8,7 +8,14 @@ from typing import Any
 import msgspec
 
 from kubespread.errors import UsageError
-from kubespread.planner.reports.parts import API_VERSION, ConstraintReport, PodReference, PreemptionReport, Report
+from kubespread.planner.reports.parts import (
+    API_VERSION,
+    ClusterReference,
+    ConstraintReport,
+    PodReference,
+    PreemptionReport,
+    Report,
+)
 
 
 class NodeConstraint(Report, frozen=True):
@@ -70,9 +77,12 @@ class ExplainReport(Report, frozen=True, kw_only=True):
     kind: str = "ExplainReport"
     kube_version: str
     scheduler_name: str
+    cluster: ClusterReference | None = None
     pod: PodReference
     schedulable: bool = False
     message: str | None = None
+    conclusion: str | None = None
+    """What bars a pod that fits nowhere, when one thing does."""
     feasible: tuple[str, ...] = ()
     constraints: tuple[ConstraintReport, ...] = ()
     filter_plugins: tuple[str, ...] = ()
@@ -94,6 +104,10 @@ class ExplainReport(Report, frozen=True, kw_only=True):
     def sorted_by(self, key: str) -> ExplainReport:
         """The same report with its nodes ordered by ``score`` (best first), ``name`` or ``skew`` (smallest first)."""
         return msgspec.structs.replace(self, nodes=tuple(sorted(self.nodes, key=_NODE_ORDERS[key])))
+
+    def about(self, cluster: ClusterReference) -> ExplainReport:
+        """The same answer, with the cluster it is about."""
+        return msgspec.structs.replace(self, cluster=cluster)
 
     def with_gaps(self, missing: Iterable[str]) -> ExplainReport:
         """The same answer, with what its source lacked named first."""

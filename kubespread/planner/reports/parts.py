@@ -9,6 +9,12 @@ import msgspec
 from kubespread.kube.well_known import DO_NOT_SCHEDULE
 
 API_VERSION = "kubespread.dev/v1alpha1"
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+def letter(position: int) -> str:
+    """A, B, C ... for the constraints of a report, C27 and on past the alphabet."""
+    return _LETTERS[position] if position < len(_LETTERS) else f"C{position + 1}"
 
 
 class Report(msgspec.Struct, rename="camel", frozen=True, kw_only=True):
@@ -26,6 +32,31 @@ class PodReference(Report, frozen=True):
     name: str
 
 
+class ClusterReference(Report, frozen=True):
+    """Which cluster an answer is about, as far as its source says."""
+
+    context: str | None = None
+    server: str | None = None
+    snapshot: str | None = None
+    """The files it was read from; null for a running cluster."""
+    time: str | None = None
+    """When the cluster was read, RFC 3339."""
+    age_seconds: int | None = None
+    """How long before the answer that was."""
+    server_version: str | None = None
+
+
+class CountedPod(Report, frozen=True):
+    """A pod that a constraint's selector matches, in a domain where pods count. A terminating one is not counted."""
+
+    namespace: str
+    name: str
+    owner: str | None
+    """Kind/name of its controller."""
+    node: str
+    terminating: bool
+
+
 class Domain(Report, frozen=True, kw_only=False):
     """One value of a topology key. ``matching`` counts pods on eligible nodes only."""
 
@@ -33,6 +64,8 @@ class Domain(Report, frozen=True, kw_only=False):
     matching: int
     nodes: int
     eligible_nodes: int
+    pods: tuple[CountedPod, ...] | None = None
+    """The pods behind ``matching``, by node and name, and those that match and are terminating; only when asked for."""
 
 
 class ConstraintReport(Report, frozen=True):

@@ -5,7 +5,14 @@ from __future__ import annotations
 import msgspec
 
 from kubespread.kube.well_known import HOSTNAME, ZONE
-from kubespread.planner.reports.parts import API_VERSION, ConstraintReport, PodReference, PreemptionReport, Report
+from kubespread.planner.reports.parts import (
+    API_VERSION,
+    ClusterReference,
+    ConstraintReport,
+    PodReference,
+    PreemptionReport,
+    Report,
+)
 
 
 class Placement(Report, frozen=True):
@@ -97,6 +104,7 @@ class SimulateReport(Report, frozen=True, kw_only=True):
     kind: str = "SimulateReport"
     kube_version: str
     scheduler_name: str
+    cluster: ClusterReference | None = None
     pod: PodReference
     workload: str | None = None
     """Kind/name of what the replicas belong to."""
@@ -178,6 +186,10 @@ class SimulateReport(Report, frozen=True, kw_only=True):
             return max(constrained)
         loss = self.worst_loss[key]
         return self.running - loss.remaining - loss.least
+
+    def about(self, cluster: ClusterReference) -> SimulateReport:
+        """The same answer, with the cluster it is about."""
+        return msgspec.structs.replace(self, cluster=cluster)
 
     def with_gaps(self, missing: tuple[str, ...]) -> SimulateReport:
         """The same answer, with what its source lacked named first."""

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from rich.text import Text
 
-from kubespread.planner.reports.parts import ConstraintReport
+from kubespread.planner.reports.parts import ConstraintReport, letter
 from kubespread.planner.reports.simulate import DomainChange, SimulateReport, SkewChange
 from kubespread.render.aligned import EMPTY
-from kubespread.render.arithmetic import letter, short_key
+from kubespread.render.arithmetic import short_key
 from kubespread.render.flow import styled
 from kubespread.render.phrases import policies
 

@@ -11,8 +11,9 @@ from rich.cells import cell_len
 from rich.console import RenderableType
 from rich.text import Text
 
+from kubespread.planner.reports.parts import letter
 from kubespread.planner.reports.simulate import SimulateReport
-from kubespread.render.arithmetic import letter, short_key
+from kubespread.render.arithmetic import short_key
 from kubespread.render.flow import INDENT, cut_middle, flowed, folded, styled, width_of
 from kubespread.render.look import Look
 from kubespread.render.simulate.provenance import provenance

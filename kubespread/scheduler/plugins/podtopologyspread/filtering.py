@@ -61,7 +61,7 @@ class HardConstraint:
         column = cluster.nodes.label(constraint.topology_key)
         self.constraint = constraint
         self.eligible = eligible
-        """Nodes whose pods and whose domain count."""
+        """Nodes whose domain counts."""
         self.column = column
         """The domain of every node."""
         self.is_domain: Mask = np.zeros(len(column.values), dtype=np.bool_)
@@ -70,7 +70,8 @@ class HardConstraint:
         """Matching pods per value of the key; 0 for values that are not a domain."""
         self._domains = int(np.count_nonzero(self.is_domain))
         any_eligible = rules.counts_ineligible_nodes and self._domains > 0
-        self._counted = self.is_domain[column.codes] & column.present if any_eligible else eligible
+        self.counts_on: Mask = self.is_domain[column.codes] & column.present if any_eligible else eligible
+        """Nodes whose pods count."""
         self._counts_kind = counted_kinds(cluster, constraint, namespace)
         self._pretends_kind = pretended_kinds(cluster, constraint, namespace)
         self.move(cluster.arrivals(self._counts_kind))
@@ -83,11 +84,11 @@ class HardConstraint:
 
     def move(self, moves: Moves) -> None:
         """Pods came and went."""
-        chosen = self._counts_kind.of(moves.kind) & self._counted[moves.node]
+        chosen = self._counts_kind.of(moves.kind) & self.counts_on[moves.node]
         np.add.at(self.counts, self.column.codes[moves.node[chosen]], moves.by[chosen])
 
     def move_one(self, kind: int, node: int, by: int) -> None:
-        if self._counted[node] and self._counts_kind[kind]:
+        if self.counts_on[node] and self._counts_kind[kind]:
             self.counts[self.column.codes[node]] += by
 
     def pretend(self, kind: int, node: int, by: int) -> None:

@@ -40,6 +40,8 @@ class SoftConstraint:
         self.column = column
         """The domain of every node."""
         self.is_hostname = constraint.topology_key == HOSTNAME
+        self.counts_on: Mask = np.ones_like(eligible) if self.is_hostname else eligible
+        """Nodes whose pods count."""
         self._counts_kind = counted_kinds(cluster, constraint, namespace)
         # A node without the label belongs to the domain "", which only matters where such nodes are scored at all.
         self._value_of_node = column.absent_as_empty
@@ -58,13 +60,11 @@ class SoftConstraint:
 
     def move(self, moves: Moves) -> None:
         """Pods came and went."""
-        chosen = self._counts_kind.of(moves.kind)
-        if not self.is_hostname:
-            chosen &= self.eligible[moves.node]
+        chosen = self._counts_kind.of(moves.kind) & self.counts_on[moves.node]
         np.add.at(self._counts, self._domain[moves.node[chosen]], moves.by[chosen])
 
     def move_one(self, kind: int, node: int, by: int) -> None:
-        if (self.is_hostname or self.eligible[node]) and self._counts_kind[kind]:
+        if self.counts_on[node] and self._counts_kind[kind]:
             self._counts[self._domain[node]] += by
 
     def matching(self) -> Counts:

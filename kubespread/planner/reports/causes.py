@@ -1,0 +1,72 @@
+"""Short names for kube-scheduler's reasons: ``cordoned`` for ``node(s) were unschedulable``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Why nodes fail, as a word and as what is said of one node and of several."""
+
+    short: str
+    of_one: str
+    of_many: str
+
+    def said_of(self, count: int) -> str:
+        """``is cordoned``, ``are cordoned``."""
+        return self.of_one if count == 1 else self.of_many
+
+
+def _adjective(short: str) -> Cause:
+    return Cause(short, f"is {short}", f"are {short}")
+
+
+def _lacking(short: str, thing: str = "") -> Cause:
+    return Cause(short, f"lacks {thing or short}", f"lack {thing or short}")
+
+
+def _failing(short: str, rule: str = "") -> Cause:
+    return Cause(short, f"fails {rule or short}", f"fail {rule or short}")
+
+
+_TAINT = Cause("taint", "has a taint the pod does not tolerate", "have taints the pod does not tolerate")
+
+# The first whose text the reason begins with; reasons of older releases included.
+_CAUSES: tuple[tuple[str, Cause], ...] = (
+    ("node(s) were unschedulable", _adjective("cordoned")),
+    ("node(s) had untolerated taint", _TAINT),
+    ("node(s) had taint", _TAINT),
+    ("node(s) didn't match Pod's node affinity", _failing("node affinity")),
+    ("node(s) didn't match node selector", _failing("node affinity")),
+    ("node(s) didn't match scheduler-enforced", _failing("enforced affinity", "the scheduler's node affinity")),
+    ("node(s) didn't match the requested", _adjective("another node")),
+    ("node(s) didn't match pod affinity/anti-affinity", _failing("pod affinity", "pod affinity or anti-affinity")),
+    ("node(s) didn't match pod affinity rules", _failing("pod affinity")),
+    ("node(s) didn't match pod anti-affinity rules", _failing("anti-affinity")),
+    ("node(s) didn't satisfy existing pods anti-affinity", _failing("their anti-affinity", "others' anti-affinity")),
+    ("node(s) didn't have free ports", _lacking("port", "a free host port")),
+    ("node(s) didn't match PersistentVolume's", _failing("volume affinity", "a volume's node affinity")),
+    ("node(s) had volume node affinity conflict", _failing("volume affinity", "a volume's node affinity")),
+    ("node(s) had no available volume zone", _failing("volume zone", "a volume's zone")),
+    ("node(s) didn't find available persistent volumes", _lacking("volume", "a volume to bind")),
+    ("node(s) did not have enough free storage", _lacking("storage", "free storage")),
+    ("node(s) exceed max volume count", Cause("volume limit", "is at its volume limit", "are at their volume limit")),
+    ("node(s) had no available disk", _failing("disk", "a disk conflict")),
+    ("node(s) unavailable due to PersistentVolumeClaim", _failing("claim in use", "a ReadWriteOncePod claim in use")),
+    ("node(s) unavailable due to one or more pvc(s)", _failing("volume missing", "a claim without its volume")),
+    ("node(s) didn't match Pod's required features", _lacking("features", "features the pod requires")),
+    ("node(s) didn't satisfy plugin(s)", _failing("node list", "a plugin's node list")),
+    ("Too many pods", Cause("pods", "has no room for another pod", "have no room for another pod")),
+)
+_INSUFFICIENT = "Insufficient "
+
+
+@cache
+def cause_of(reason: str) -> Cause:
+    """The cause behind a reason of kube-scheduler; one that is not known here is its own short name."""
+    if reason.startswith(_INSUFFICIENT):
+        return _lacking(reason.removeprefix(_INSUFFICIENT))
+    known = (cause for start, cause in _CAUSES if reason.startswith(start))
+    return next(known, Cause(reason, f"fails: {reason}", f"fail: {reason}"))

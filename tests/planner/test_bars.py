@@ -1,0 +1,119 @@
+"""The sentence that says what bars a pod that fits nowhere, and the pods behind the numbers."""
+
+from __future__ import annotations
+
+import pytest
+
+import kubespread
+from tests.builders import Data, hard, node, owned_by, pod, pods_on, soft, taint
+
+
+def conclusion(nodes: list[Data], running: list[Data], candidate: Data) -> str | None:
+    return kubespread.explain(kubespread.Snapshot.from_objects([*nodes, *running]), candidate).conclusion
+
+
+def zones(a: Data | None = None, b: Data | None = None) -> list[Data]:
+    """Two nodes in zone a and two in zone b; ``a`` and ``b`` are what is special about the nodes of each."""
+    return [
+        *(node(f"a{number}", zone="a", **(a or {})) for number in range(2)),
+        *(node(f"b{number}", zone="b", **(b or {})) for number in range(2)),
+    ]
+
+
+IN_A = pods_on({"a0": 1})
+ASKS = {"cpu": "2"}
+CASES: dict[str, tuple[list[Data], list[Data], Data, str | None]] = {
+    "fits": (zones(), IN_A, pod(constraints=[hard()]), None),
+    "only one zone is left, and it is cordoned": (
+        zones(b={"unschedulable": True}),
+        IN_A,
+        pod(constraints=[hard()]),
+        "A lets it only into b; there both nodes are cordoned",
+    ),
+    "what is wrong differs": (
+        [*zones(b={"cpu": "1"}), node("b2", zone="b", unschedulable=True)],
+        IN_A,
+        pod(constraints=[hard()], requests=ASKS),
+        "A lets it only into b; there 2 nodes lack cpu, 1 node is cordoned",
+    ),
+    "another constraint bars what is left": (
+        [node("a0", zone="a", host="a0"), node("b0", zone="b", host="b0"), node("b1", zone="b", host="b1")],
+        pods_on({"a0": 2, "b0": 1}),
+        pod(constraints=[soft(), hard(), hard("host", minDomains=9)]),
+        None,
+    ),
+    "letters follow the declaration, the soft ones included": (
+        zones(b={"unschedulable": True}),
+        IN_A,
+        pod(constraints=[soft(), hard()]),
+        "B lets it only into b; there both nodes are cordoned",
+    ),
+    "one cause everywhere": (zones(a={"cpu": "1"}, b={"cpu": "1"}), IN_A, pod(requests=ASKS), "all 4 nodes lack cpu"),
+    "one cause everywhere, whatever the constraint says": (
+        zones(a={"cpu": "1"}, b={"cpu": "1"}),
+        IN_A,
+        pod(constraints=[hard()], requests=ASKS),
+        "all 4 nodes lack cpu",
+    ),
+    "a single node": ([node("n", unschedulable=True)], [], pod(), "the only node is cordoned"),
+    "several taints are one cause": (
+        [node("n0", taints=[taint("gpu")]), node("n1", taints=[taint("db")])],
+        [],
+        pod(),
+        "both nodes have taints the pod does not tolerate",
+    ),
+    "two things everywhere": ([node("n", unschedulable=True, cpu="1")], [], pod(requests=ASKS), None),
+    "different things on different nodes": (
+        [node("n0", unschedulable=True), node("n1", cpu="1")],
+        [],
+        pod(requests=ASKS),
+        None,
+    ),
+    "too few domains": (
+        zones(),
+        pods_on({"a0": 1, "b0": 1}),
+        pod(constraints=[hard(minDomains=3)]),
+        "A lets it in nowhere: there are 2 domains, fewer than minDomains 3, so the minimum is 0",
+    ),
+    "nobody has the label": (
+        zones(),
+        [],
+        pod(constraints=[hard("rack")]),
+        "A lets it in nowhere: no node has the label rack",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_what_bars_the_pod(case: str) -> None:
+    nodes, running, candidate, expected = CASES[case]
+    assert conclusion(nodes, running, candidate) == expected
+
+
+def test_the_pods_of_a_domain_are_those_it_counts_and_the_terminating_ones() -> None:
+    nodes = [node("n0", zone="a"), node("n1", zone="a"), node("n2", zone="b")]
+    stale = pod("old", "n1")
+    stale["metadata"]["ownerReferences"] = owned_by("ReplicaSet", "web-1")
+    ending = pod("ending", "n0")
+    ending["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    elsewhere = pod("elsewhere", "n0", namespace="other")
+    snapshot = kubespread.Snapshot.from_objects(
+        [*nodes, stale, ending, elsewhere, pod("none", "n2", labels={"a": "b"})]
+    )
+    candidate = pod(constraints=[hard(), soft()])
+    for constraint in kubespread.explain(snapshot, candidate, pods=True).constraints:
+        a, b = constraint.domains
+        assert [(each.name, each.owner, each.node, each.terminating) for each in a.pods or ()] == [
+            ("ending", None, "n0", True),
+            ("old", "ReplicaSet/web-1", "n1", False),
+        ]
+        assert (a.matching, b.matching, b.pods) == (1, 0, ())
+    assert kubespread.explain(snapshot, candidate).constraints[0].domains[0].pods is None
+
+
+def test_the_answer_names_its_cluster() -> None:
+    origin = kubespread.Snapshot.from_objects([node("n")]).stamped("context prod")
+    cluster = kubespread.explain(origin, pod()).cluster
+    assert cluster is not None
+    assert (cluster.context, cluster.server, cluster.snapshot, cluster.server_version) == ("prod", None, None, None)
+    assert cluster.age_seconds in range(60)
