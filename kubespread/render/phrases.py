@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kubespread.planner.reports.parts import ConstraintReport, PreemptionReport
+from kubespread.planner.reports.parts import ClusterReference, ConstraintReport, PreemptionReport
 
 
 def policies(constraint: ConstraintReport) -> list[str]:
@@ -29,3 +29,22 @@ def preemption(predicted: PreemptionReport | None) -> str | None:
         return f"preemption finds no node: {predicted.tail}" if predicted.tail else "preemption finds no node"
     violated = f", against {predicted.violations} disruption budgets" if predicted.violations else ""
     return f"preemption could free {predicted.node} by evicting {', '.join(predicted.victims)}{violated}"
+
+
+def cluster_phrase(cluster: ClusterReference | None) -> str:
+    """``snapshot prod.json.gz, 2 h old``; empty for files that say nothing of where they are from."""
+    if cluster is None or not (cluster.context or cluster.server or cluster.time):
+        return ""
+    whose = f"context {cluster.context}" if cluster.context else cluster.server
+    if cluster.snapshot is None:
+        return whose or ""
+    file = f"snapshot {cluster.snapshot.rpartition('/')[2]}"
+    of = f" of {whose}" if whose else ""
+    return f"{file}{of}" if cluster.age_seconds is None else f"{file}{of}, {age(cluster.age_seconds)} old"
+
+
+def age(seconds: int) -> str:
+    """In the largest unit of which there are two: ``90 min``, ``2 h``, ``3 d``."""
+    units = ((86_400, "d"), (3_600, "h"), (60, "min"))
+    size, unit = next(((size, unit) for size, unit in units if seconds >= 2 * size), (1, "s"))
+    return f"{seconds // size} {unit}"

@@ -4,39 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rich.text import Text
-
 from kubespread.planner.reports.parts import ConstraintReport, letter
 from kubespread.planner.reports.simulate import DomainChange, SimulateReport, SkewChange
 from kubespread.render.aligned import EMPTY
 from kubespread.render.arithmetic import short_key
-from kubespread.render.flow import styled
+from kubespread.render.layout import BAD, DIM, HEAD, Line, cell
 from kubespread.render.phrases import policies
 
 _MAX_DOMAINS = 6
-_BAD, _DIM, _HEAD = "red", "dim", "bold"
 
 
-def constraint_phrases(report: SimulateReport) -> Iterator[Text]:
+def constraint_phrases(report: SimulateReport) -> Iterator[Line]:
     """One a constraint; a selector that several share is said once, after the last of them."""
     selectors = [constraint.selector for constraint in report.constraints]
     for position, constraint in enumerate(report.constraints):
         yield _phrase(report, position)
         if constraint.selector not in selectors[position + 1 :]:
-            yield styled(f"counting {constraint.selector}", _DIM)
+            yield [cell(f"counting {constraint.selector}", DIM)]
 
 
-def _phrase(report: SimulateReport, position: int) -> Text:
+def _phrase(report: SimulateReport, position: int) -> Line:
     constraint, skew = report.constraints[position], report.skew[position]
     is_exceeded = constraint.is_hard and skew.after > constraint.max_skew
     said = ", ".join([*([] if constraint.is_hard else ["soft"]), *policies(constraint)])
-    return Text.assemble(
-        (letter(position), _HEAD),
-        styled(f" {short_key(constraint.topology_key)} ≤ {constraint.max_skew}  "),
-        styled(_counts(report, constraint, report.distribution[position])),
-        styled(f", skew {_change(skew)}" if report.distribution[position] else "", _BAD * is_exceeded),
-        styled(f" ({said})" if said else ""),
-    )
+    counts = _counts(report, constraint, report.distribution[position])
+    return [
+        cell(letter(position), HEAD),
+        cell(f" {short_key(constraint.topology_key)} ≤ {constraint.max_skew}  {counts}"),
+        cell(f", skew {_change(skew)}" if report.distribution[position] else "", BAD if is_exceeded else ""),
+        cell(f" ({said})" if said else ""),
+    ]
 
 
 def _change(skew: SkewChange) -> str:

@@ -6,10 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from os.path import commonprefix
 
-from rich.cells import cell_len
-
 from kubespread.escaping import escaped
 from kubespread.planner.reports.simulate import NodeReplicas
+from kubespread.render.layout import width_of
 
 _MAX_NAMED = 20
 _CUT = "…"
@@ -31,7 +30,7 @@ def node_column(rows: Mapping[str, Sequence[NodeReplicas]], room: int) -> NodeCo
     prefix, suffix = shared(names)
     for begin, end in dict.fromkeys((("", ""), ("", suffix), (prefix, suffix))):
         spelled = {row: _named(nodes, _shortened(begin, end)) for row, nodes in rows.items()}
-        fits = all(cell_len(cell) <= room for cell in spelled.values())
+        fits = all(width_of(cell) <= room for cell in spelled.values())
         if fits and all(len(nodes) <= _MAX_NAMED for nodes in rows.values()):
             return NodeColumn(spelled, f"{begin}{_CUT}{end}" if begin or end else "")
     return NodeColumn({row: _counted(nodes) for row, nodes in rows.items()})

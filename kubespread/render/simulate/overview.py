@@ -5,83 +5,72 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
-from rich.cells import cell_len
-from rich.console import RenderableType
-from rich.text import Text
-
+from kubespread.escaping import escaped
 from kubespread.planner.reports.parts import letter
 from kubespread.planner.reports.simulate import SimulateReport
 from kubespread.render.arithmetic import short_key
-from kubespread.render.flow import INDENT, cut_middle, flowed, folded, styled, width_of
+from kubespread.render.flow import HANGING, INDENT, aim, flowed
+from kubespread.render.layout import (
+    BAD,
+    DIM,
+    GOOD,
+    HEAD,
+    Cell,
+    Column,
+    Line,
+    cell,
+    cut_middle,
+    tabulated,
+    width_of,
+    wrapped,
+)
 from kubespread.render.look import Look
 from kubespread.render.simulate.provenance import provenance
 from kubespread.render.simulate.rows import MAX_REPLICAS
 
-_GUTTER = 2
+_GAP = 2
 _LEAST_NAME = 16
 _WORKLOAD, _SURVIVE = "WORKLOAD", "SURVIVE"
 _BEGINNING = re.compile(r"^0/\d+ nodes are available: ")
-_GOOD, _BAD, _DIM, _HEAD = "green", "red", "dim", "bold"
 
 
-@dataclass(frozen=True, slots=True)
-class _Column:
-    header: str
-    cells: Sequence[Text]
-    is_number: bool = True
-
-    @property
-    def width(self) -> int:
-        return max(cell_len(self.header), *(cell.cell_len for cell in self.cells))
-
-    def padded(self, text: Text) -> Text:
-        blank = " " * (self.width - text.cell_len)
-        return Text.assemble(blank, text) if self.is_number else Text.assemble(text, blank)
-
-
-def overview(reports: Sequence[SimulateReport], look: Look) -> Iterator[RenderableType]:
+def overview(reports: Sequence[SimulateReport], look: Look) -> Iterator[Line]:
     """Lines that ``look.width`` bounds. Where one has no room for its cause, the causes stand below the lines."""
-    names, causes = _names(reports), [styled(_cause(report)) for report in reports]
-    least = min(_LEAST_NAME, max(map(cell_len, (*names, _WORKLOAD))))
-    columns = _columns(reports, width_of(look) - least)
-    room = _left(columns, width_of(look))
-    workload = _Column(
-        "WORKLOAD", [cut_middle(styled(name), max(room, _LEAST_NAME)) for name in names], is_number=False
-    )
-    columns = [workload, *columns]
-    left = room - workload.width - _GUTTER
-    has_room = look.width is None or max(cause.cell_len for cause in causes) <= left
-    if any(causes) and has_room:
-        columns.append(_Column("WHY", causes, is_number=False))
+    names, causes = [escaped(name) for name in _names(reports)], [cell(_cause(report)) for report in reports]
+    room = aim(look) - len(INDENT)
+    least = min(_LEAST_NAME, max(map(width_of, (*names, _WORKLOAD))))
+    columns = _columns(reports, room - least)
+    room -= _taken(columns)
+    columns.insert(0, Column(_WORKLOAD, [Cell(cut_middle(name, max(room, least))) for name in names]))
+    why = Column("WHY", causes)
+    has_room = look.width is None or why.width + _GAP <= room - columns[0].width
+    if any(cause.text for cause in causes) and has_room:
+        columns.append(why)
     if look.headers:
         yield from flowed([_title(reports), provenance(reports)], look, indent="")
-        yield Text.assemble(_line(columns, [Text(column.header) for column in columns]), style=_HEAD)
-    for row in range(len(reports)):
-        yield _line(columns, [column.cells[row] for column in columns])
+    yield from tabulated(columns, _GAP, headers=look.headers)
     if not has_room:
-        for line in _causes(names, causes):
-            yield from folded(line, look)
+        yield from _causes(names, causes, look)
     yield from flowed([_totals(reports)], look, indent="")
     if look.headers:
         yield from flowed(_hints(reports, columns), look, indent="")
 
 
-def _causes(names: Sequence[str], causes: Sequence[Text]) -> Iterator[Text]:
+def _causes(names: Sequence[str], causes: Sequence[Cell], look: Look) -> Iterator[Line]:
     """Workloads that are stuck for the same cause in one line."""
     stuck: dict[str, list[str]] = {}
     for name, cause in zip(names, causes, strict=True):
-        if cause:
-            stuck.setdefault(cause.plain, []).append(name)
+        if cause.text:
+            stuck.setdefault(cause.text, []).append(name)
     for said, whose in stuck.items():
-        yield styled(f"{INDENT}{', '.join(whose)}: {said}")
+        yield from wrapped([Cell(f"{INDENT}{', '.join(whose)}: {said}")], look.width, HANGING)
 
 
-def _title(reports: Sequence[SimulateReport]) -> Text:
+def _title(reports: Sequence[SimulateReport]) -> Line:
     namespaces = {report.pod.namespace for report in reports}
     where = f" in {namespaces.pop()}" if len(namespaces) == 1 else ""
-    return styled(f"{len(reports)} workloads{where}", _HEAD)
+    return [cell(f"{len(reports)} workloads{where}", HEAD)]
 
 
 def _names(reports: Sequence[SimulateReport]) -> list[str]:
@@ -96,42 +85,41 @@ def _names(reports: Sequence[SimulateReport]) -> list[str]:
     ]
 
 
-def _columns(reports: Sequence[SimulateReport], width: int) -> list[_Column]:
+def _columns(reports: Sequence[SimulateReport], width: int) -> list[Column]:
     """All that fit in ``width``; of those that can be left out the most telling goes last."""
+    wanted = [MAX_REPLICAS if report.replicas is None else str(report.replicas) for report in reports]
+    pending = [Cell(str(report.pending), BAD if report.pending else GOOD) for report in reports]
     figures = [
-        _Column("WANT", [styled(MAX_REPLICAS if each.replicas is None else str(each.replicas)) for each in reports]),
-        _Column("RUN", [styled(str(each.present)) for each in reports]),
-        _Column("PLACED", [styled(str(each.placed)) for each in reports]),
-        _Column("PENDING", [styled(str(each.pending), _BAD if each.pending else _GOOD) for each in reports]),
+        Column("WANT", [Cell(number) for number in wanted], is_number=True),
+        Column("RUN", [Cell(str(report.present)) for report in reports], is_number=True),
+        Column("PLACED", [Cell(str(report.placed)) for report in reports], is_number=True),
+        Column("PENDING", pending, is_number=True),
     ]
-    survive = [_Column(_SURVIVE, [styled(_survivors(each)) for each in reports])] if _has_domains(reports) else []
+    survivors = [Cell(_survivors(report)) for report in reports]
+    survive = [Column(_SURVIVE, survivors, is_number=True)] if any(each.text for each in survivors) else []
     lettered, plain = (
-        _Column("SKEW", [_skew(each, has_letters=has_letters) for each in reports], is_number=False)
-        for has_letters in (True, False)
+        Column("SKEW", [_skew(report, has_letters=has_letters) for report in reports]) for has_letters in (True, False)
     )
     for more in ([lettered, *survive], [plain, *survive], [plain]):
-        if _left([*figures, *more], width) >= 0:
+        if _taken([*figures, *more]) <= width:
             return [*figures, *more]
     return figures
 
 
-def _left(columns: Sequence[_Column], width: int) -> int:
-    return width - sum(column.width + _GUTTER for column in columns)
+def _taken(columns: Sequence[Column]) -> int:
+    return sum(column.width + _GAP for column in columns)
 
 
-def _skew(report: SimulateReport, *, has_letters: bool) -> Text:
+def _skew(report: SimulateReport, *, has_letters: bool) -> Cell:
     """``A zone 1 · B hostname 3 > 1``: the comparison where a hard constraint is violated."""
-    phrases = []
+    phrases, is_bad = [], False
     for position, (constraint, change) in enumerate(zip(report.constraints, report.skew, strict=True)):
         is_exceeded = constraint.is_hard and change.after > constraint.max_skew
         whose = f"{letter(position)} " if has_letters else ""
         exceeds = f" > {constraint.max_skew}" if is_exceeded else ""
-        phrases.append(styled(f"{whose}{short_key(change.topology_key)} {change.after}{exceeds}", _BAD * is_exceeded))
-    return Text(" · ").join(phrases)
-
-
-def _has_domains(reports: Sequence[SimulateReport]) -> bool:
-    return any(report.grouping is not None for report in reports)
+        phrases.append(f"{whose}{short_key(change.topology_key)} {change.after}{exceeds}")
+        is_bad |= is_exceeded
+    return cell(" · ".join(phrases), BAD if is_bad else "")
 
 
 def _survivors(report: SimulateReport) -> str:
@@ -143,23 +131,14 @@ def _cause(report: SimulateReport) -> str:
     return report.conclusion or _BEGINNING.sub("", report.stopped or "")
 
 
-def _line(columns: Sequence[_Column], cells: Sequence[Text]) -> Text:
-    padded = [column.padded(cell) for column, cell in zip(columns, cells, strict=True)]
-    line = Text(" " * _GUTTER).join(padded)
-    line.rstrip()
-    return line
-
-
-def _totals(reports: Sequence[SimulateReport]) -> Text:
+def _totals(reports: Sequence[SimulateReport]) -> Line:
     placed, pending = sum(report.placed for report in reports), sum(report.pending for report in reports)
-    return Text.assemble(
-        styled(f"{len(reports)} workloads: {placed} placed, "),
-        styled(f"{pending} pending", _BAD if pending else _GOOD),
-    )
+    said = f"{len(reports)} workloads: {placed} placed, "
+    return [Cell(said), Cell(f"{pending} pending", BAD if pending else GOOD)]
 
 
-def _hints(reports: Sequence[SimulateReport], columns: Sequence[_Column]) -> Iterator[Text]:
+def _hints(reports: Sequence[SimulateReport], columns: Sequence[Column]) -> Iterator[Line]:
     if any(column.header == _SURVIVE for column in columns):
         keys = dict.fromkeys(short_key(report.grouping) for report in reports if report.grouping is not None)
-        yield styled(f"{_SURVIVE}: replicas left when the fullest {' or '.join(keys)} is lost", _DIM)
-    yield styled("-v or --name NAME: where the replicas of each land", _DIM)
+        yield [cell(f"{_SURVIVE}: replicas left when the fullest {' or '.join(keys)} is lost", DIM)]
+    yield [Cell("-v or --name NAME: where the replicas of each land", DIM)]
