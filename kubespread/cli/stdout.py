@@ -13,7 +13,7 @@ from kubespread.cli.exitcodes import ExitCode
 from kubespread.errors import UsageError
 from kubespread.render.look import Look, RowOf
 
-_UNICODE_TO_ASCII = str.maketrans({"≤": "<=", "−": "-", "–": "-", "·": "|", "…": "...", "→": "->", "▒": "=", "█": "#"})
+_UNICODE_TO_ASCII = str.maketrans({"≤": "<=", "–": "-", "−": "-", "·": "|", "…": "...", "→": "->", "▒": "=", "█": "#"})
 
 
 def emit(text: str) -> None:

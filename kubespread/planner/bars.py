@@ -94,11 +94,18 @@ def _failings(evaluation: Evaluation) -> list[_Failing]:
 
 
 def _confined(constraints: Sequence[_Barring], reasons: Sequence[_Reason]) -> str | None:
-    """The constraint without which most nodes would fit, where it lets the pod, and what is wrong there."""
-    alone = {each.letter: int(np.count_nonzero(each.rejected & ~_any(reasons, without=each))) for each in constraints}
-    if not any(alone.values()):
+    """The constraint without which most nodes would fit, where it lets the pod, and what is wrong there.
+
+    Also one without which none would, if a single thing is wrong with some node that it leaves and with all of them.
+    """
+    alone = {each.letter: int(np.count_nonzero(_only(reasons, each))) for each in constraints}
+    confining = max(constraints, key=lambda each: alone[each.letter], default=None)
+    if confining is None:
         return None
-    confining = max(constraints, key=lambda each: alone[each.letter])
+    if not alone[confining.letter]:
+        confining = next((each for each in constraints if _leaves_one_thing(reasons, each)), None)
+    if confining is None:
+        return None
     left = ~confining.rejected
     wrong = [(each, there) for each in reasons if (there := each.rejected & left).any()]
     # What all nodes suffer from leaves nothing else to say.
@@ -107,18 +114,26 @@ def _confined(constraints: Sequence[_Barring], reasons: Sequence[_Reason]) -> st
     return f"{confining.letter} lets it only into {_domains(confining.counted, left)}; there {_listed(said)}"
 
 
+def _only(reasons: Sequence[_Reason], reason: _Reason) -> Mask:
+    """The nodes that nothing else rejects."""
+    rejected = reason.rejected.copy()
+    for each in reasons:
+        if each is not reason:
+            rejected &= ~each.rejected
+    return rejected
+
+
+def _leaves_one_thing(reasons: Sequence[_Reason], confining: _Barring) -> bool:
+    left = ~confining.rejected
+    return any(
+        each is not confining and bool((each.rejected | ~left).all()) and bool((_only(reasons, each) & left).any())
+        for each in reasons
+    )
+
+
 def _few(wrong: tuple[_Reason, Mask]) -> int:
     """What most nodes suffer from comes first."""
     return -int(np.count_nonzero(wrong[1]))
-
-
-def _any(reasons: Sequence[_Reason], *, without: _Barring) -> Mask:
-    """The nodes that something else rejects."""
-    rejected = np.zeros_like(without.rejected)
-    for each in reasons:
-        if each is not without:
-            rejected |= each.rejected
-    return rejected
 
 
 def _nodes(rejected: Mask, *, everywhere: bool) -> tuple[int, str]:

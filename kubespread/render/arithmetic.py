@@ -16,9 +16,13 @@ class Spelling:
     equals: str
     exceeds: str
     missing: str
+    skew_only: bool = False
 
 
 PRETTY = Spelling(minus="−", equals=" = ", exceeds=" > ", missing="no label")
+# For narrow terminals, the second for very narrow ones: count and minimum stand above the rows.
+TIGHT = Spelling(minus="−", equals="=", exceeds=">", missing="no label")
+SKEW = Spelling(minus="", equals="", exceeds=">", missing="none", skew_only=True)
 # No blanks: a column in a pipe is one word.
 ASCII = Spelling(minus="-", equals="=", exceeds=">", missing="<none>")
 
@@ -33,7 +37,8 @@ def formula(constraint: NodeConstraint, spelling: Spelling, *, rejects: bool) ->
     if constraint.matching is None:
         return spelling.missing
     minimum = 0 if constraint.global_minimum is None else constraint.global_minimum
-    text = f"{constraint.matching}+{constraint.self_match}{spelling.minus}{minimum}{spelling.equals}{constraint.skew}"
+    text = f"{constraint.matching}+{constraint.self_match}{spelling.minus}{minimum}{spelling.equals}"
+    text = f"{'' if spelling.skew_only else text}{constraint.skew}"
     return f"{text}{spelling.exceeds}{constraint.max_skew}" if rejects else text
 
 

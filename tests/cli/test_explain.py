@@ -6,6 +6,7 @@ import csv
 import gzip
 import io
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -135,8 +136,10 @@ def test_one_node_in_full() -> None:
             "Node node3: Pod default/mypod does not fit",
             "  A  zone DoNotSchedule maxSkew 1 (pods foo=bar): domain zoneB has 1 matching pod, the pod itself adds 1, "
             "the least of all domains is 1; 1+1−1 = 1, within maxSkew 1.",
+            "       mypod-3 (no owner) on node3, counted",
             "  B  node DoNotSchedule maxSkew 1 (pods foo=bar): domain node3 has 1 matching pod, the pod itself adds 1, "
             "the least of all domains is 0; 1+1−0 = 2, more than maxSkew 1: rejected.",
+            "       mypod-3 (no owner) on node3, counted",
             "  Verdict: Unschedulable by PodTopologySpread: node(s) didn't match pod topology spread constraints",
             "    NodeUnschedulable     passes",
             "    NodeName              passes",
@@ -182,16 +185,56 @@ def test_a_pod_rejected_for_three_reasons_shows_all_three(tmp_path: Path) -> Non
     ]
 
 
-def test_a_wide_cluster_shows_the_best_and_sums_up_the_rest(tmp_path: Path) -> None:
+def wide_cluster(tmp_path: Path) -> tuple[str, Path, str, Path]:
+    """The question about a pod that fits the 20 nodes of zone b, and none of the 20 of zone a."""
     nodes = [node(f"n{at:02}", zone="ab"[at % 2]) for at in range(40)]
     cluster = tmp_path / "cluster.json"
     cluster.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [*nodes, pod("p", "n00")]}))
     manifest = tmp_path / "pod.json"
     manifest.write_text(json.dumps(pod(constraints=[hard()])))
-    table = run("explain", manifest, "-S", cluster, "-o", "table").out
-    assert ("5 more fit" in table, "20 fail: A: skew exceeds maxSkew 1" in table, "n39" in table) == (True, True, False)
-    assert "n38" in run("explain", manifest, "-S", cluster, "-o", "table", "--all-nodes").out
-    assert len(run("explain", manifest, "-S", cluster).out.splitlines()) == 41
+    return "explain", manifest, "-S", cluster
+
+
+def test_a_wide_cluster_has_a_row_a_domain(tmp_path: Path) -> None:
+    table = run(*wide_cluster(tmp_path), terminal=100).out
+    assert re.sub(r"\x1b\[\d*m", "", table).splitlines()[2:-1] == [
+        "  ZONE   NODES   FIT   PODS   A zone          ALSO",
+        "  b         20    20   0      0+1−0 = 1",
+        "  a         20     0   █ 1    1+1−0 = 2 > 1",
+        "  --by node shows nodes one by one",
+    ]
+
+
+def test_nodes_one_by_one_are_the_best_fits_the_nearest_misses_and_the_others_by_domain(tmp_path: Path) -> None:
+    asked = wide_cluster(tmp_path)
+    lines = run(*asked, "--by", "node", "-o", "table").out.splitlines()
+    assert ([line.split()[2] for line in lines[3:28]], lines[28]) == (
+        ["yes"] * 15 + ["no"] * 10,
+        "  The other 15 nodes (--all-nodes shows every node):",
+    )
+    assert [line.split()[:3] for line in lines[30:32]] == [["b", "5", "5"], ["a", "10", "0"]]
+    assert "n38" in run(*asked, "-o", "table", "--all-nodes").out
+    assert len(run(*asked).out.splitlines()) == 41
+
+
+def test_columns_by_domain(tmp_path: Path) -> None:
+    assert run(*wide_cluster(tmp_path), "--by", "domain").out == (
+        "ZONE   NODES   FIT   PODS   A:ZONE<=1   ALSO\n"
+        "b      20      20    0      0+1-0=1     <none>\n"
+        "a      20      0     1      1+1-0=2>1   <none>\n"
+    )
+
+
+def test_the_pods_of_each_domain() -> None:
+    *_, header, first, second, third = run("explain", POD, "-S", CLUSTER, "--pods").out.splitlines()
+    assert [header.split(), first.split(), second.split(), third.split()] == [
+        ["BY", "DOMAIN", "POD", "OWNER", "NODE", "STATE"],
+        ["A", "zoneA", "mypod-1", "<none>", "node1", "counted"],
+        ["A", "zoneA", "mypod-2", "<none>", "node2", "counted"],
+        ["A", "zoneB", "mypod-3", "<none>", "node3", "counted"],
+    ]
+    report = run("explain", POD, "-S", CLUSTER, "--pods", "-o", "json").report
+    assert [len(domain["pods"]) for domain in report["constraints"][0]["domains"]] == [2, 1]
 
 
 def test_pod_yaml_of_the_current_directory_is_the_default(tmp_path: Path) -> None:

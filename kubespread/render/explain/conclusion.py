@@ -8,10 +8,10 @@ from kubespread.render.phrases import preemption
 _MAX_NAMES = 5
 
 
-def summary(report: ExplainReport) -> str:
-    """``2 of 4 nodes fit: node3, node4``."""
+def summary(report: ExplainReport, suffix: str = "") -> str:
+    """``2 of 4 nodes fit: node3, node4``, without the ``suffix`` that all names of nodes share."""
     total = len(report.nodes)
-    fitting = [node.name for node in report.nodes if node.feasible]
+    fitting = [node.name.removesuffix(suffix) for node in report.nodes if node.feasible]
     verb = "fits" if len(fitting) == 1 else "fit"
     more = " …" if len(fitting) > _MAX_NAMES else ""
     listed = f": {', '.join(fitting[:_MAX_NAMES])}{more}" if fitting else ""
@@ -19,8 +19,10 @@ def summary(report: ExplainReport) -> str:
 
 
 def conclusion(report: ExplainReport) -> list[str]:
-    """kube-scheduler's message, what preemption would do, and what kube-scheduler would have left out."""
-    return [said for said in (report.message, preemption(report.preemption), _sampling(report)) if said]
+    """What bars the pod, kube-scheduler's message, what preemption would do, and what is not sampled as there."""
+    return [
+        said for said in (report.conclusion, report.message, preemption(report.preemption), _sampling(report)) if said
+    ]
 
 
 def _sampling(report: ExplainReport) -> str | None:

@@ -8,7 +8,10 @@ from dataclasses import dataclass
 from kubespread.planner.reports.explain import ExplainReport, NodeConstraint, NodeReport, ScoreDetail
 from kubespread.planner.reports.parts import ConstraintReport
 from kubespread.render.arithmetic import Spelling, formula
-from kubespread.render.explain.reasons import why_not
+from kubespread.render.explain.reasons import short_reasons, why_not
+
+_MAX_ROWS = 25
+_MAX_FITTING = 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +34,9 @@ class Row:
     arithmetic: tuple[Arithmetic, ...]
     scores: tuple[ScoreDetail | None, ...]
     why_not: str
+    """In kube-scheduler's words."""
+    short_reasons: tuple[str, ...]
+    """The same in few words each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +69,7 @@ def rows_of(report: ExplainReport, nodes: Sequence[NodeReport]) -> Rows:
                 ),
                 scores=tuple(node.score_details.get(plugin) for plugin in plugins),
                 why_not=why_not(report, node),
+                short_reasons=tuple(short_reasons(report, node)),
             )
             for node in nodes
         ),
@@ -76,3 +83,25 @@ def _domain_columns(report: ExplainReport) -> list[int]:
         if any(node.constraints[position].domain not in (None, node.name) for node in report.nodes):
             shown.setdefault(constraint.topology_key, position)
     return list(shown.values())
+
+
+def shown_and_left_out(report: ExplainReport, *, all_nodes: bool) -> tuple[Sequence[NodeReport], Sequence[NodeReport]]:
+    """The nodes that get a row, of many the best fits and the nearest misses, and those that are summed up."""
+    if all_nodes or len(report.nodes) <= _MAX_ROWS:
+        return report.nodes, ()
+    fitting = [node for node in report.nodes if node.feasible][:_MAX_FITTING]
+    failing = sorted((node for node in report.nodes if not node.feasible), key=_distance)
+    chosen = {node.name for node in (*fitting, *failing[: _MAX_ROWS - len(fitting)])}
+    return (
+        [node for node in report.nodes if node.name in chosen],
+        [node for node in report.nodes if node.name not in chosen],
+    )
+
+
+def _distance(node: NodeReport) -> tuple[int, int]:
+    """How far a node is from fitting: what rejects it, then by how much it exceeds the constraints."""
+    excess = (
+        max(0, each.skew - each.max_skew) if each.skew is not None else each.max_skew for each in node.constraints
+    )
+    failing = sum(not constraint.satisfied for constraint in node.constraints)
+    return len(node.rejections) + failing, sum(excess)

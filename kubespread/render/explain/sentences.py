@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from kubespread.escaping import escaped
-from kubespread.planner.reports.explain import ExplainReport, NodeConstraint, NodeReport
+from kubespread.planner.reports.explain import ExplainReport, NodeConstraint, NodeReport, Rejection
 from kubespread.planner.reports.parts import ConstraintReport
 from kubespread.render.arithmetic import PRETTY, formula, letter
-from kubespread.render.explain.reasons import SPREAD_PLUGIN
+from kubespread.render.explain.counted import state
+from kubespread.render.explain.reasons import SPREAD_PLUGIN, details
 from kubespread.render.look import Look
 from kubespread.render.phrases import policies
 
@@ -21,16 +22,31 @@ def _node(report: ExplainReport, node: NodeReport) -> list[str]:
     lines = [f"Node {node.name}: Pod {pod} {'fits' if node.feasible else 'does not fit'}"]
     for position, (constraint, about) in enumerate(zip(node.constraints, report.constraints, strict=True)):
         lines.append(f"  {letter(position)}  {_constraint(constraint, about)}")
+        lines += [f"       {pod}" for pod in _pods(constraint, about)]
     lines.append(f"  Verdict: {_verdict(node)}")
     rejections = {rejection.plugin: rejection for rejection in node.rejections}
     for plugin in report.filter_plugins:
         rejection = rejections.get(plugin)
-        judgement = f"rejects ({rejection.code}): {', '.join(rejection.reasons)}" if rejection else "passes"
+        judgement = _rejects(rejection) if rejection else "passes"
         lines.append(f"    {plugin:<22}{judgement}")
     if node.total is not None:
         lines.append(f"  Score: {_score(node)}")
         lines += [f"    {share}" for share in _shares(report, node)]
     return lines
+
+
+def _rejects(rejection: Rejection) -> str:
+    """kube-scheduler's words, and the numbers behind them."""
+    numbers = details(rejection)
+    judgement = f"rejects ({rejection.code}): {', '.join(rejection.reasons)}"
+    return f"{judgement} ({'; '.join(numbers)})" if numbers else judgement
+
+
+def _pods(constraint: NodeConstraint, about: ConstraintReport) -> list[str]:
+    """The pods that the node's domain counts."""
+    domain = next((each for each in about.domains if each.value == constraint.domain), None)
+    pods = domain.pods if domain is not None else None
+    return [f"{pod.name} ({pod.owner or 'no owner'}) on {pod.node}, {state(pod)}" for pod in pods or ()]
 
 
 def _constraint(constraint: NodeConstraint, about: ConstraintReport) -> str:

@@ -8,6 +8,7 @@ from os.path import commonprefix
 
 from kubespread.escaping import escaped
 from kubespread.planner.reports.simulate import NodeReplicas
+from kubespread.render.explain.node_names import shared_suffix
 from kubespread.render.layout import width_of
 
 _MAX_NAMED = 20
@@ -38,14 +39,11 @@ def node_column(rows: Mapping[str, Sequence[NodeReplicas]], room: int) -> NodeCo
 
 def shared(names: Sequence[str]) -> tuple[str, str]:
     """What all ``names`` begin and end with, up to a dash or dot and without using up any of them."""
-    if len(set(names)) < 2:
-        return "", ""
-    suffix = commonprefix([name[::-1] for name in names])[::-1]
-    suffix = suffix[suffix.find(".") :] if "." in suffix else ""
+    suffix = shared_suffix(names)
     stems = [name.removesuffix(suffix) for name in names]
-    prefix = commonprefix(stems)
+    prefix = commonprefix(stems) if len(set(stems)) > 1 else ""
     prefix = prefix[: max(prefix.rfind("-"), prefix.rfind(".")) + 1]
-    return ("" if prefix in stems else prefix), ("" if "" in stems else suffix)
+    return ("" if prefix in stems else prefix), suffix
 
 
 def _shortened(prefix: str, suffix: str) -> Callable[[str], str]:

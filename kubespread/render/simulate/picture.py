@@ -83,7 +83,7 @@ def _domains(report: SimulateReport, key: str, look: Look) -> Iterator[Line]:
     if between:
         yield [cell(f"{INDENT}and {between} domain{'' if between == 1 else 's'} between these")]
     if nodes.left_out:
-        yield from flowed([[Cell(f"nodes are {nodes.left_out}", DIM)]], look)
+        yield from flowed([[Cell(f"node names: {nodes.left_out}", DIM)]], look)
 
 
 def _extremes(rows: Sequence[DomainRow]) -> tuple[Sequence[DomainRow], int]:

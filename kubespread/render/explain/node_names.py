@@ -1,0 +1,19 @@
+"""Names of nodes as short as a screen needs them, and still apart."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+_LEAST_SAVED = 6
+_MOST_SIMILAR = 2
+
+
+def shared_suffix(names: Sequence[str]) -> str:
+    """``.eu-west-1.compute.internal`` where all names end in it; empty where that would save little."""
+    if len(names) < _MOST_SIMILAR:
+        return ""
+    end = os.path.commonprefix([name[::-1] for name in names])[::-1]
+    # What is left of a name has to be a name.
+    _, dot, rest = end.partition(".") if end not in names else ("", "", "")
+    return f"{dot}{rest}" if len(rest) >= _LEAST_SAVED else ""
