@@ -33,6 +33,7 @@ from kubespread.planner.reports.simulate import (
 )
 from kubespread.planner.taints_policy import closed_minimums, taints_policy_hints
 from kubespread.scheduler.building import framework
+from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import ABSENT
 from kubespread.scheduler.framework import Framework
@@ -109,8 +110,17 @@ def simulate(cluster: Cluster, questions: Sequence[Question], manner: Manner) ->
         for question, plugins in zip(questions, frameworks, strict=True)
     ]
     played = [run(cluster, entries, _tiebreaker(manner, seed), on_progress=manner.on_progress) for seed in manner.seeds]
+    shown, full = played[0]
     return tuple(
-        _report(cluster, question, plugins, manner, [outcomes[place] for outcomes, _ in played], played[0][1])
+        _report(
+            cluster,
+            question,
+            plugins,
+            manner,
+            [outcomes[place] for outcomes, _ in played],
+            full,
+            _look_ahead(cluster, questions, shown, place, plugins),
+        )
         for place, (question, plugins) in enumerate(zip(questions, frameworks, strict=True))
     )
 
@@ -135,6 +145,7 @@ def _report(
     manner: Manner,
     outcomes: Sequence[Outcome],
     full: Cluster,
+    another_order: LookAhead | None,
 ) -> SimulateReport:
     pod, profile, shown = question.pod, question.profile, outcomes[0]
     worst_loss = _worst_loss(cluster, question, manner, shown)
@@ -159,7 +170,7 @@ def _report(
         worst_loss=worst_loss,
         nodes=tuple(_nodes(cluster, question, shown, list(worst_loss))),
         runs=_runs(outcomes) if manner.runs > 1 else None,
-        look_ahead=_look_ahead(cluster, question, plugins, shown),
+        look_ahead=another_order,
         preemption=_preemption(question, shown) if manner.preemption else None,
         gaps=gaps(pod, plugins, cluster, preemption=manner.preemption, workload=question.workload or ""),
         not_modelled=(*not_modelled(pod, plugins, cluster, profile), *_shared_claims(pod)),
@@ -267,10 +278,24 @@ def _range(figures: Sequence[int]) -> Range:
     return Range(minimum=min(figures), median=median_low(figures), maximum=max(figures))
 
 
-def _look_ahead(cluster: Cluster, question: Question, plugins: Framework, outcome: Outcome) -> LookAhead | None:
+def _look_ahead(
+    cluster: Cluster, questions: Sequence[Question], outcomes: Sequence[Outcome], place: int, plugins: Framework
+) -> LookAhead | None:
+    question, outcome = questions[place], outcomes[place]
     if question.is_daemon or question.count is None or len(outcome.choices) >= question.count or not outcome.stuck:
         return None
-    return look_ahead(plugins, cluster, question.pod, question.count)
+    return look_ahead(plugins, _beside(cluster, questions, outcomes, place), question.pod, question.count)
+
+
+def _beside(cluster: Cluster, questions: Sequence[Question], outcomes: Sequence[Outcome], place: int) -> Cluster:
+    """The cluster with what was placed of all workloads but the one at ``place``."""
+    others = [
+        (question.pod, choice.node)
+        for position, (question, outcome) in enumerate(zip(questions, outcomes, strict=True))
+        if position != place
+        for choice in outcome.choices
+    ]
+    return cluster.after(Change(come=others)) if others else cluster
 
 
 def _preemption(question: Question, outcome: Outcome) -> PreemptionReport | None:

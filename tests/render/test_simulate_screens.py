@@ -5,12 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
+import msgspec
 import pytest
 from rich.cells import cell_len
 
-from kubespread.planner.reports.simulate import SimulateReport
+from kubespread.planner.reports.simulate import LookAhead, SimulateReport
 from kubespread.render.look import Look
 from kubespread.render.simulate import screen
+from kubespread.render.simulate.conclusion import alternatives
 from tests.render.simulate_screens import SCREENS, SCREENS_KEPT, Cloud, Screen, answered
 
 
@@ -44,3 +46,11 @@ def _seconds(reports: Sequence[SimulateReport]) -> float:
     start = time.perf_counter()
     screen.write(reports, Look(width=80))
     return time.perf_counter() - start
+
+
+def test_another_order_is_told_by_the_nodes_that_hold_most_of_it() -> None:
+    """A line of a thousand names helps nobody; -o json has them all."""
+    nodes = ("n3", "n1", "n1", "n2", "n4", "n5")
+    found = LookAhead(nodes=nodes, steps=6, exhausted=False, blocking=())
+    report = msgspec.structs.replace(answered(5, "short", 1, 15)[0], look_ahead=found)
+    assert list(alternatives(report)) == ["all 6 would fit in another order: n1 2, n3 1, n2 1 and 2 more nodes"]

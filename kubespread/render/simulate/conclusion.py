@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from kubespread.planner.reports.simulate import LookAhead, SimulateReport
 from kubespread.render.phrases import preemption
+
+_MAX_NODES = 3
 
 
 def conclusion(report: SimulateReport) -> Iterator[str]:
@@ -44,7 +47,10 @@ def cause(report: SimulateReport) -> Iterator[str]:
 
 def _look_ahead(search: LookAhead) -> str:
     if search.nodes is not None:
-        return f"all {len(search.nodes)} would fit in another order: {', '.join(search.nodes)}"
+        copies = Counter(search.nodes)
+        most = ", ".join(f"{node} {count}" for node, count in copies.most_common(_MAX_NODES))
+        more = f" and {len(copies) - _MAX_NODES} more nodes" if len(copies) > _MAX_NODES else ""
+        return f"all {len(search.nodes)} would fit in another order: {most}{more}"
     tried = (
         "no order places them all"
         if search.exhausted

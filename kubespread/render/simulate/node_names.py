@@ -12,7 +12,7 @@ from kubespread.render.explain.node_names import shared_suffix
 from kubespread.render.layout import width_of
 
 _MAX_NAMED = 20
-_CUT = "…"
+CUT = "…"
 _SEPARATOR = " · "
 
 
@@ -33,7 +33,7 @@ def node_column(rows: Mapping[str, Sequence[NodeReplicas]], room: int) -> NodeCo
         spelled = {row: _named(nodes, _shortened(begin, end)) for row, nodes in rows.items()}
         fits = all(width_of(cell) <= room for cell in spelled.values())
         if fits and all(len(nodes) <= _MAX_NAMED for nodes in rows.values()):
-            return NodeColumn(spelled, f"{begin}{_CUT}{end}" if begin or end else "")
+            return NodeColumn(spelled, f"{begin}{CUT}{end}" if begin or end else "")
     return NodeColumn({row: _counted(nodes) for row, nodes in rows.items()})
 
 
@@ -48,7 +48,7 @@ def shared(names: Sequence[str]) -> tuple[str, str]:
 
 def _shortened(prefix: str, suffix: str) -> Callable[[str], str]:
     def short(name: str) -> str:
-        return f"{_CUT if prefix else ''}{escaped(name).removeprefix(prefix).removesuffix(suffix)}"
+        return f"{CUT if prefix else ''}{escaped(name).removeprefix(prefix).removesuffix(suffix)}"
 
     return short
 

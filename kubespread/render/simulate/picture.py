@@ -9,11 +9,24 @@ from kubespread.planner.reports.simulate import SimulateReport
 from kubespread.render.aligned import EMPTY
 from kubespread.render.arithmetic import short_key
 from kubespread.render.flow import HANGING, INDENT, aim, flowed
-from kubespread.render.layout import BAD, DIM, GOOD, HEAD, Cell, Column, Line, cell, cut_middle, tabulated, wrapped
+from kubespread.render.layout import (
+    BAD,
+    DIM,
+    GOOD,
+    HEAD,
+    Cell,
+    Column,
+    Line,
+    cell,
+    cut_middle,
+    tabulated,
+    width_of,
+    wrapped,
+)
 from kubespread.render.look import Look
 from kubespread.render.simulate.conclusion import alternatives, cause
 from kubespread.render.simulate.constraints import constraint_phrases
-from kubespread.render.simulate.node_names import most_first, node_column
+from kubespread.render.simulate.node_names import CUT, most_first, node_column, shared
 from kubespread.render.simulate.provenance import provenance
 from kubespread.render.simulate.rows import DomainRow, nodes_by_domain, rows_of_key
 
@@ -36,7 +49,8 @@ def picture(report: SimulateReport, look: Look) -> Iterator[Line]:
     yield from flowed(_losses(report), look, gutter=" · ")
     ties = sum(placement.ties > 1 for placement in report.placements)
     if ties and report.seed is None:
-        said = f"{ties} of {report.placed} placements were ties, taken in {_TIE_ORDER[report.ties]}"
+        were = "placements was a tie" if ties == 1 else "placements were ties"
+        said = f"{ties} of {report.placed} {were}, taken in {_TIE_ORDER[report.ties]}"
         yield from flowed([[cell(said, DIM)]], look)
     for sentence in (*alternatives(report), *cause(report)):
         yield from flowed([[cell(sentence)]], look)
@@ -60,7 +74,7 @@ def _headline(report: SimulateReport) -> Line:
 def _domains(report: SimulateReport, key: str, look: Look) -> Iterator[Line]:
     """A row a domain with the nodes in it; many that are all alike as one phrase."""
     rows, between = _extremes(rows_of_key(report, key))
-    if not rows:
+    if not any(row.change.after for row in rows):
         return
     if between and (said := _all_equal(report, key)):
         yield from flowed([[cell(said)]], look)
@@ -118,14 +132,20 @@ def _runs(row: DomainRow) -> str:
 
 
 def _nodes(report: SimulateReport, look: Look) -> Iterator[Line]:
-    """Where no label groups them."""
+    """Where no label groups them: as one line, or as many as their shortened names take."""
     nodes = most_first(report.nodes)
     shown, rest = nodes[:_MAX_NODES], [node.placed for node in nodes[_MAX_NODES:]]
-    phrases = [[cell(f"{node.name} +{node.placed}")] for node in shown]
+    prefix, suffix = shared([escaped(node.name) for node in shown])
+    names = [escaped(node.name) for node in shown]
+    if sum(map(width_of, names)) > aim(look) and (prefix or suffix):
+        names = [f"{CUT if prefix else ''}{name.removeprefix(prefix).removesuffix(suffix)}" for name in names]
+    phrases = [[Cell(f"{name} +{node.placed}")] for name, node in zip(names, shown, strict=True)]
     if rest:
         each = f"+{min(rest)} each" if min(rest) == max(rest) else f"+{min(rest)} to +{max(rest)}"
         phrases.append([cell(f"and {len(rest)} more node{'' if len(rest) == 1 else 's'} {each}")])
     yield from flowed(phrases, look, gutter=" · ")
+    if names != [escaped(node.name) for node in shown]:
+        yield from flowed([[Cell(f"node names: {prefix}{CUT}{suffix}", DIM)]], look)
 
 
 def _losses(report: SimulateReport) -> Iterator[Line]:
