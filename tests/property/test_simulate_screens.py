@@ -14,10 +14,13 @@ import kubespread
 from kubespread.planner.reports.simulate import SimulateReport
 from kubespread.render.look import Look
 from kubespread.render.simulate import screen
+from kubespread.render.simulate.rows import rows_of_key
 from tests.builders import Data, hard, node, pod, soft
 
 ZONE, HOSTNAME, RACK = "topology.kubernetes.io/zone", "kubernetes.io/hostname", "rack"
 LABEL = st.text("abz-.東́é", min_size=1, max_size=40)
+ROW = re.compile(r"^  \S+ +(\d+) → (\d+)(?!\S)", re.MULTILINE)
+MOST_ROWS = 12
 NUMBER = re.compile(r"\d+")
 
 
@@ -90,11 +93,26 @@ def test_every_figure_of_a_picture_is_the_reports(reports: Sequence[SimulateRepo
         head = " ".join(text.split())
         grown = f"{report.running} fit" if report.replicas is None else f"{report.running} of {report.replicas} replica"
         assert f" in {report.pod.namespace}: {grown}" in head
-        for change in report.skew:
+        for changes, change in zip(report.distribution, report.skew, strict=True):
             shown = f"{change.before} → {change.after}" if change.before != change.after else f"{change.after}"
-            assert any(f", skew {shown}" in head for _ in [change]) or not any(report.distribution)
+            assert f", skew {shown}" in head or not changes
         for key, loss in report.worst_loss.items() if report.running else ():
             assert f"leaves {loss.remaining} of {report.running}" in head, key
+
+
+@given(answers())
+@settings(max_examples=40, deadline=None)
+def test_every_domain_has_the_figures_of_the_report_beside_it(reports: Sequence[SimulateReport]) -> None:
+    for report in reports:
+        if report.grouping is None:
+            continue
+        rows = [(str(row.change.before), str(row.change.after)) for row in rows_of_key(report, report.grouping)]
+        text = screen.write([report], Look())
+        if len(rows) <= MOST_ROWS and any(after != "0" for _, after in rows):
+            assert ROW.findall(text) == rows
+        named = {name: int(placed) for name, placed in re.findall(r"([a-z.-]+) \+(\d+)(?= ·|  |$)", text, re.MULTILINE)}
+        placed = {each.name: each.placed for each in report.nodes}
+        assert all(placed[name] == count for name, count in named.items() if name in placed)
 
 
 @given(answers(), st.integers(60, 220))
@@ -129,6 +147,6 @@ def derived(report: SimulateReport) -> set[int]:
     counts = {len([placed for placed in group if placed]) for group in by_key.values()}
     sums = {sum(group) for group in by_key.values()}
     domains = {len(changes) for changes in report.distribution} | {len({value for key, value in by_key if key == ZONE})}
-    between = {size - 12 for size in domains if size > 12} | {len(report.nodes) - 20}
+    between = {size - MOST_ROWS for size in domains if size > MOST_ROWS} | {len(report.nodes) - 20}
     ties = sum(placement.ties > 1 for placement in report.placements)
     return {report.running, report.pending, ties, *counts, *sums, *domains, *between}
