@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from kubespread.cli.stderr import say
@@ -31,20 +31,32 @@ def note_source(cluster: Snapshot, report: ExplainReport | SimulateReport) -> No
     say(f"profile {report.scheduler_name}, kube-scheduler v{report.kube_version}")
 
 
-def note_beside(
-    report: ExplainReport | SimulateReport, conclusion: Iterable[str], written: Format, whose: str = ""
+def note_beside(report: ExplainReport | SimulateReport, conclusion: Iterable[str], written: Format) -> None:
+    """What belongs to an answer and is not in its format."""
+    note_beside_each([("", report, conclusion)], written)
+
+
+def note_beside_each(
+    answers: Sequence[tuple[str, ExplainReport | SimulateReport, Iterable[str]]], written: Format
 ) -> None:
-    """What belongs to an answer and is not in its format; each line begins with ``whose`` answer it is."""
-    lines: list[str] = []
-    if not written.has_notes:
-        said_beside = {
-            "note": report.notes,
-            "admission": report.admission,
-            "gap": report.gaps,
-            "not modelled": report.not_modelled,
-        }
-        lines += [f"{prefix}: {text}" for prefix, texts in said_beside.items() for text in texts]
-    if not written.has_conclusion and not stdout_is_terminal():
-        lines += conclusion
-    for line in lines:
-        say(f"{whose}{line}")
+    """The same for several answers, each line after whose it is; a note on all of them is said once."""
+    notes = [[] if written.has_notes else _notes(report) for _, report, _ in answers]
+    common = [line for line in notes[0] if all(line in own for own in notes)]
+    for line in common:
+        say(line)
+    for (whose, _, conclusion), own in zip(answers, notes, strict=True):
+        said = [line for line in own if line not in common]
+        if not written.has_conclusion and not stdout_is_terminal():
+            said += conclusion
+        for line in said:
+            say(f"{whose}{line}")
+
+
+def _notes(report: ExplainReport | SimulateReport) -> list[str]:
+    said_beside = {
+        "note": report.notes,
+        "admission": report.admission,
+        "gap": report.gaps,
+        "not modelled": report.not_modelled,
+    }
+    return [f"{prefix}: {text}" for prefix, texts in said_beside.items() for text in texts]

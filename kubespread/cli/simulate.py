@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kubespread.cli.cluster import open_cluster
 from kubespread.cli.exitcodes import ExitCode
-from kubespread.cli.notes import note_beside, note_source
+from kubespread.cli.notes import note_beside_each, note_source
 from kubespread.cli.options.answer import SimulateAnswerOptions, SpeakingOptions
 from kubespread.cli.options.cluster import ClusterOptions
 from kubespread.cli.options.grouped import grouped
@@ -93,9 +94,13 @@ def simulate(
     if not speaking.quiet:
         if speaking.verbose:
             note_source(opened, reports[0])
-        for prefix, report in zip(whose, reports, strict=True):
-            note_beside(report, conclusion(report), chosen, prefix)
-    emit(chosen.writers["simulate"].load()(reports, look_of_stdout(headers=not answer.no_headers)))
+        answers = [(prefix, report, conclusion(report)) for prefix, report in zip(whose, reports, strict=True)]
+        note_beside_each(answers, chosen)
+    look = replace(
+        look_of_stdout(color=answer.color, headers=not answer.no_headers),
+        in_full=speaking.verbose > 0 or workload.name is not None,
+    )
+    emit(chosen.writers["simulate"].load()(reports, look))
     failures = [
         f"requirement not met: {prefix}{failure}"
         for prefix, report in zip(whose, reports, strict=True)

@@ -12,7 +12,8 @@ from msgspec.structs import replace
 from kubespread.controllers.made_up_names import template_hash
 from kubespread.controllers.pod_creator import NewPod, PodCreator, controlled_by, pod_of_template
 from kubespread.kube.api.annotations import REVISION
-from kubespread.kube.api.meta import ObjectMeta
+from kubespread.kube.api.core import PodAffinityTerm, PodSpec, TopologySpreadConstraint
+from kubespread.kube.api.meta import LabelSelector, ObjectMeta
 from kubespread.kube.api.workloads import Deployment, LabelSelectingWorkloadSpec, ReplicaSet
 from kubespread.kube.owners import WorkloadName
 
@@ -35,7 +36,23 @@ def new_pod(deployment: PodCreator[Deployment]) -> NewPod:
     )
     pod = pod_of_template(deployment, controlled_by(ReplicaSet, name), labels=label)
     note = f"{TEMPLATE_HASH} {digest} is computed by kubespread; the cluster's own hash for this template will differ"
-    return NewPod(pod, (replica_set,), (note,))
+    return NewPod(pod, (replica_set,), (note,) if _counts_by_hash(pod.spec) else ())
+
+
+def _counts_by_hash(spec: PodSpec) -> bool:
+    """Whether the hash decides which pods are counted. Default constraints take it from the ReplicaSet's selector."""
+    constraints = spec.topology_spread_constraints
+    terms = spec.affinity.pod_terms if spec.affinity is not None else []
+    counting: list[TopologySpreadConstraint | PodAffinityTerm] = [*constraints, *terms]
+    keys = [key for each in counting for key in (*each.match_label_keys, *_keys(each.label_selector))]
+    keys += [key for term in terms for key in term.mismatch_label_keys]
+    return not constraints or TEMPLATE_HASH in keys
+
+
+def _keys(selector: LabelSelector | None) -> list[str]:
+    if selector is None:
+        return []
+    return [*selector.match_labels, *(requirement.key for requirement in selector.match_expressions)]
 
 
 def replica_sets_of(deployment: WorkloadName, replica_sets: Iterable[ReplicaSet]) -> list[ReplicaSet]:

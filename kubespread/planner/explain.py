@@ -210,7 +210,7 @@ def _soft_report(counted: SoftConstraint, feasible: Mask) -> ConstraintReport:
 def domain_counts(states: Mapping[str, State]) -> list[list[int]]:
     """The matching pods of every domain, in the order of `constraint_reports` and of their domains."""
     state = states.get(PodTopologySpread.name)
-    counted = _counted(state) if isinstance(state, SpreadState) else []
+    counted = counted_constraints(state) if isinstance(state, SpreadState) else []
     return [_in_domains(each, each.matching())[each.column.sorted_codes].tolist() for each in counted]
 
 

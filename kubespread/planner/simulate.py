@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median_low
@@ -12,6 +13,7 @@ import numpy as np
 
 from kubespread.kube.api.core import Pod
 from kubespread.kube.well_known import HOSTNAME, ZONE
+from kubespread.planner.bars import bars
 from kubespread.planner.explain import preemption_report
 from kubespread.planner.honesty import gaps, not_modelled
 from kubespread.planner.look_ahead import look_ahead
@@ -22,6 +24,7 @@ from kubespread.planner.reports.simulate import (
     DomainRange,
     LookAhead,
     Loss,
+    NodeReplicas,
     Placement,
     Range,
     Runs,
@@ -30,6 +33,7 @@ from kubespread.planner.reports.simulate import (
 )
 from kubespread.planner.taints_policy import closed_minimums, taints_policy_hints
 from kubespread.scheduler.building import framework
+from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import ABSENT
 from kubespread.scheduler.framework import Framework
@@ -106,8 +110,17 @@ def simulate(cluster: Cluster, questions: Sequence[Question], manner: Manner) ->
         for question, plugins in zip(questions, frameworks, strict=True)
     ]
     played = [run(cluster, entries, _tiebreaker(manner, seed), on_progress=manner.on_progress) for seed in manner.seeds]
+    shown, full = played[0]
     return tuple(
-        _report(cluster, question, plugins, manner, [outcomes[place] for outcomes, _ in played], played[0][1])
+        _report(
+            cluster,
+            question,
+            plugins,
+            manner,
+            [outcomes[place] for outcomes, _ in played],
+            full,
+            _look_ahead(cluster, questions, shown, place, plugins),
+        )
         for place, (question, plugins) in enumerate(zip(questions, frameworks, strict=True))
     )
 
@@ -132,8 +145,10 @@ def _report(
     manner: Manner,
     outcomes: Sequence[Outcome],
     full: Cluster,
+    another_order: LookAhead | None,
 ) -> SimulateReport:
     pod, profile, shown = question.pod, question.profile, outcomes[0]
+    worst_loss = _worst_loss(cluster, question, manner, shown)
     wanted = shown.wanted if question.is_daemon else question.replicas
     return SimulateReport(
         kube_version=str(profile.version),
@@ -146,14 +161,16 @@ def _report(
         placed=len(shown.choices),
         placements=tuple(_placements(cluster, question, shown)),
         stopped=shown.stopped or _refusal(question, shown),
+        conclusion=None if shown.unplaced is None else bars(shown.unplaced),
         seed=manner.seeds[0],
         ties=manner.ties,
         constraints=tuple(shown.after),
         distribution=tuple(_changes(was, now) for was, now in zip(shown.before or (), shown.after, strict=True)),
         skew=tuple(_skew_change(was, now) for was, now in zip(shown.before or (), shown.after, strict=True)),
-        worst_loss=_worst_loss(cluster, question, manner, shown),
+        worst_loss=worst_loss,
+        nodes=tuple(_nodes(cluster, question, shown, list(worst_loss))),
         runs=_runs(outcomes) if manner.runs > 1 else None,
-        look_ahead=_look_ahead(cluster, question, plugins, shown),
+        look_ahead=another_order,
         preemption=_preemption(question, shown) if manner.preemption else None,
         gaps=gaps(pod, plugins, cluster, preemption=manner.preemption, workload=question.workload or ""),
         not_modelled=(*not_modelled(pod, plugins, cluster, profile), *_shared_claims(pod)),
@@ -237,6 +254,18 @@ def _worst_loss(cluster: Cluster, question: Question, manner: Manner, outcome: O
     return losses
 
 
+def _nodes(cluster: Cluster, question: Question, outcome: Outcome, keys: Sequence[str]) -> Iterator[NodeReplicas]:
+    """Where the workload's replicas are, nodes by name, each with its values of ``keys``."""
+    placed = Counter(choice.node for choice in outcome.choices)
+    present = Counter(question.present)
+    names = cluster.nodes.names
+    columns = {key: cluster.nodes.label(key) for key in keys}
+    for node in sorted(placed.keys() | present.keys(), key=names.__getitem__):
+        codes = {key: int(column.codes[node]) for key, column in columns.items()}
+        domains = {key: columns[key].values[code] for key, code in codes.items() if code != ABSENT}
+        yield NodeReplicas(name=names[node], domains=domains, present=present[node], placed=placed[node])
+
+
 def _runs(outcomes: Sequence[Outcome]) -> Runs:
     distribution = tuple(
         tuple(
@@ -254,10 +283,24 @@ def _range(figures: Sequence[int]) -> Range:
     return Range(minimum=min(figures), median=median_low(figures), maximum=max(figures))
 
 
-def _look_ahead(cluster: Cluster, question: Question, plugins: Framework, outcome: Outcome) -> LookAhead | None:
+def _look_ahead(
+    cluster: Cluster, questions: Sequence[Question], outcomes: Sequence[Outcome], place: int, plugins: Framework
+) -> LookAhead | None:
+    question, outcome = questions[place], outcomes[place]
     if question.is_daemon or question.count is None or len(outcome.choices) >= question.count or not outcome.stuck:
         return None
-    return look_ahead(plugins, cluster, question.pod, question.count)
+    return look_ahead(plugins, _beside(cluster, questions, outcomes, place), question.pod, question.count)
+
+
+def _beside(cluster: Cluster, questions: Sequence[Question], outcomes: Sequence[Outcome], place: int) -> Cluster:
+    """The cluster with what was placed of all workloads but the one at ``place``."""
+    others = [
+        (question.pod, choice.node)
+        for position, (question, outcome) in enumerate(zip(questions, outcomes, strict=True))
+        if position != place
+        for choice in outcome.choices
+    ]
+    return cluster.after(Change(come=others)) if others else cluster
 
 
 def _preemption(question: Question, outcome: Outcome) -> PreemptionReport | None:

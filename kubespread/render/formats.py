@@ -47,7 +47,7 @@ FORMATS: Mapping[str, Format] = {
     for each in (
         Format(
             "table",
-            {"explain": Writer("explain.table", "a table"), "simulate": Writer("simulate.picture", "a picture")},
+            {"explain": Writer("explain.table", "a table"), "simulate": Writer("simulate.screen", "a picture")},
             is_for_people=True,
             has_conclusion=True,
         ),

@@ -22,5 +22,7 @@ class Look:
     headers: bool = True
     wide: bool = False
     all_nodes: bool = False
+    in_full: bool = False
+    """Each of several answers by itself, where one line each would do."""
     by: RowOf | None = None
     """What gets a row of its own; each format has its own default."""

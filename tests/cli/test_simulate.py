@@ -56,8 +56,8 @@ def test_columns_in_a_pipe() -> None:
         "default     Pod/mypod   node   1          node2    1        3\n"
         "default     Pod/mypod   node   1          node3    1        3\n"
         "\n"
-        "NAMESPACE   WORKLOAD    REPLICAS   RUNNING   PLACED   PENDING\n"
-        "default     Pod/mypod   7          0         7        0\n"
+        "NAMESPACE   WORKLOAD    REPLICAS   RUNNING   PLACED   PENDING   WHY\n"
+        "default     Pod/mypod   7          0         7        0         <none>\n"
     )
 
 
@@ -65,23 +65,13 @@ def test_a_picture_for_people() -> None:
     result = simulate("--replicas", "4", "-o", "table")
     assert (result.code, result.err) == (0, "")
     assert result.out.splitlines() == [
-        "Pod mypod in default, 4 replicas · kube-scheduler v1.36 · profile default-scheduler",
-        "  A  zone ≤ 1  DoNotSchedule  foo=bar  skew 0 → 1",
-        "     zone1     1 → 3     ▒██",
-        "     zone2     1 → 2     ▒█",
-        "     zone3     1 → 2     ▒█",
-        "  B  node ≤ 1  ScheduleAnyway  foo=bar  skew 0 → 1",
-        "     node1     1 → 3     ▒██",
-        "     node2     1 → 2     ▒█",
-        "     node3     1 → 2     ▒█",
-        "  NODE    PLACED",
-        "  node1   2",
-        "  node2   1",
-        "  node3   1",
-        "  losing zone zone1 leaves 2 of 4",
-        "  losing node node1 leaves 2 of 4",
+        "Pod/mypod in default: 4 of 4 replicas placed      kube-scheduler v1.36",
+        "  A zone ≤ 1  1 each → 3·2·2, skew 0 → 1      B node ≤ 1  1 each → 3·2·2, skew 0 → 1 (soft)      counting foo=bar",
+        "  zone1  1 → 3  ▒██  node1 +2",
+        "  zone2  1 → 2  ▒█   node2 +1",
+        "  zone3  1 → 2  ▒█   node3 +1",
+        "  losing zone1 leaves 2 of 4 · losing node1 leaves 2 of 4",
         "  3 of 4 placements were ties, taken in kube-scheduler's own order",
-        "4 of 4 placed",
     ]
 
 
@@ -106,10 +96,11 @@ def test_csv() -> None:
     assert len(simulate("--replicas", "2", "-o", "csv", "-q", "--no-headers").out.splitlines()) == 2
 
 
+FULL = "0/3 nodes are available: 3 Too many pods.\n"
 REPLICAS = {
     "none": ("0", 0, "0 of 0 placed\n"),
-    "more than fit": ("400", 1, "327 of 400 placed\n0/3 nodes are available: 3 Too many pods.\n"),
-    "as many as fit": ("max", 0, "327 fit\n0/3 nodes are available: 3 Too many pods.\n"),
+    "more than fit": ("400", 1, f"327 of 400 placed\n{FULL}73 pending: all 3 nodes have no room for another pod\n"),
+    "as many as fit": ("max", 0, f"327 fit\n{FULL}the next one stops: all 3 nodes have no room for another pod\n"),
     "less than none": ("-1", 2, "error: invalid --replicas '-1': expected a number from 0, or max\n"),
     "no number": ("abc", 2, "error: invalid --replicas 'abc': expected a number from 0, or max\n"),
     "not a whole number": ("1.5", 2, "error: invalid --replicas '1.5': expected a number from 0, or max\n"),
@@ -268,7 +259,7 @@ def test_another_template_is_placed_anew(tmp_path: Path) -> None:
     result = run("simulate", written(tmp_path / "web.json", web), "-S", cluster, "-o", "json")
     report = result.report_of(SIMULATE_SCHEMA)
     assert (result.code, report["replicas"], report["present"], report["placed"]) == (1, 5, 0, 0)
-    assert report["notes"][1:] == [
+    assert report["notes"] == [
         "Deployment/web runs with another template: its 2 running replicas are taken away and 5 are placed with this one, "
         "as if it were created anew; how a rollout gets there is not simulated"
     ]
@@ -305,12 +296,13 @@ def test_preemption_is_only_predicted(tmp_path: Path) -> None:
     cluster = written(tmp_path / "cluster.json", [*hosts("a"), victim])
     path = written(tmp_path / "pod.json", pod("web", requests={"cpu": "5"}, priority=10))
     result = run("simulate", path, "-S", cluster, "--replicas", "2", "--preemption", "-o", "table")
-    assert (result.code, result.out.splitlines()[-3:]) == (
+    assert (result.code, result.out.splitlines()) == (
         1,
         [
-            "0 of 2 placed",
-            "0/1 nodes are available: 1 Insufficient cpu.",
-            "preemption could free n0 by evicting default/victim",
+            "Pod/web in default: 0 of 2 replicas placed, 2 pending      kube-scheduler v1.36",
+            "  preemption could free n0 by evicting default/victim",
+            "  0/1 nodes are available: 1 Insufficient cpu.",
+            "  2 pending: the only node lacks cpu",
         ],
     )
 
@@ -325,6 +317,15 @@ def several(tmp_path: Path) -> tuple[Path, Path]:
     return written(tmp_path / "cluster.json", nodes), written(
         tmp_path / "all.json", {"apiVersion": "v1", "kind": "List", "items": [low, high]}
     )
+
+
+NO_DEFAULTS: Data = {
+    "apiVersion": "kubescheduler.config.k8s.io/v1",
+    "kind": "KubeSchedulerConfiguration",
+    "profiles": [
+        {"pluginConfig": [{"name": "PodTopologySpread", "args": {"defaultingType": "List", "defaultConstraints": []}}]}
+    ],
+}
 
 
 def test_several_workloads_are_placed_by_priority_and_meet_each_other(tmp_path: Path) -> None:
@@ -362,9 +363,9 @@ def test_every_line_says_whose_it_is(tmp_path: Path) -> None:
         "NAMESPACE   WORKLOAD    NODE   PLACED\n"
         "shop        Pod/alone   n1     1\n"
         "\n"
-        "NAMESPACE   WORKLOAD            REPLICAS   RUNNING   PLACED   PENDING\n"
-        "default     Deployment/spread   2          0         2        0\n"
-        "shop        Pod/alone           1          0         1        0\n",
+        "NAMESPACE   WORKLOAD            REPLICAS   RUNNING   PLACED   PENDING   WHY\n"
+        "default     Deployment/spread   2          0         2        0         <none>\n"
+        "shop        Pod/alone           1          0         1        0         <none>\n",
     )
     assert all(line.startswith(("default/Deployment/spread: ", "shop/Pod/alone: ")) for line in plain.err.splitlines())
     assert "shop/Pod/alone: 1 of 1 placed\n" in plain.err
@@ -381,7 +382,7 @@ def test_default_constraints_without_domains_leave_the_nodes_to_show(tmp_path: P
     result = run(
         "simulate", written(tmp_path / "web.json", deployment(replicas=2)), "-S", cluster, "--no-headers", "-q"
     )
-    assert result.out == "default   Deployment/web   n   2\n\ndefault   Deployment/web   2   0   2   0\n"
+    assert result.out == "default   Deployment/web   n   2\n\ndefault   Deployment/web   2   0   2   0   <none>\n"
 
 
 def test_several_manifests_and_standard_input(tmp_path: Path) -> None:
@@ -456,10 +457,61 @@ def test_more_domains_than_a_screen_holds_show_their_extremes(tmp_path: Path) ->
     cluster = written(tmp_path / "cluster.json", hosts(*(f"z{number:02}" for number in range(30))))
     path = written(tmp_path / "pod.json", pod(constraints=[hard(ZONE)]))
     shown = run("simulate", path, "-S", cluster, "--replicas", "40", "-o", "table").out.splitlines()
-    bars = [line for line in shown if "→" in line and line.startswith("     ")]
-    assert (len(bars), bars[0].split()[0], bars[-1].split()[0]) == (12, "z00", "z29")
-    assert "     and 18 domains between these" in shown
-    assert "  and 10 more nodes with 1 each" in shown
+    rows = [line.split() for line in shown if "█" in line]
+    assert [row[0] for row in rows] == [f"z{number:02}" for number in (0, 1, 10, 11, 12, 13, 24, 25, 26, 27, 28, 29)]
+    assert [row[1:4] for row in rows] == [["0", "→", "2"]] * 6 + [["0", "→", "1"]] * 6
+    assert "  and 18 domains between these" in shown
+
+
+def test_many_domains_that_are_all_alike_are_one_phrase(tmp_path: Path) -> None:
+    cluster = written(tmp_path / "cluster.json", hosts(*(f"z{number:02}" for number in range(30))))
+    path = written(tmp_path / "pod.json", pod(constraints=[hard(ZONE)]))
+    shown = run("simulate", path, "-S", cluster, "--replicas", "60", "-o", "table").out.splitlines()
+    assert shown[:3] == [
+        "Pod/web in default: 60 of 60 replicas placed      kube-scheduler v1.36",
+        "  A zone ≤ 1  0 each → 2 each, skew 0      counting foo=bar",
+        "  30 domains of zone, each 0 → 2",
+    ]
+
+
+OVERVIEW = """\
+2 workloads in default      kube-scheduler v1.36
+  WORKLOAD  WANT  RUN  PLACED  PENDING  SKEW  SURVIVE  WHY
+  low          2    0       1        1              0  all 3 nodes have no room for another pod
+  high         2    0       2        0              1
+2 workloads: 3 placed, 1 pending
+SURVIVE: replicas left when the fullest zone is lost      -v or --name NAME: where the replicas of each land
+"""
+
+
+def test_several_workloads_are_a_line_each_unless_they_are_wanted_in_full(tmp_path: Path) -> None:
+    cluster, manifest = several(tmp_path)
+    unspread = written(tmp_path / "scheduler.json", NO_DEFAULTS)
+    asked = ("simulate", manifest, "-S", cluster, "--scheduler-config", unspread, "-o", "table")
+    assert run(*asked).out == OVERVIEW
+    in_full = run(*asked, "-v").out.split("\n\n")
+    assert [each.splitlines()[0].partition(": ")[0] for each in in_full] == [
+        "Deployment/low in default",
+        "Deployment/high in default",
+    ]
+    assert run(*asked, "--name", "high").out.startswith("Deployment/high in default: 2 of 2 replicas placed")
+
+
+def test_what_is_noted_on_all_workloads_is_noted_once(tmp_path: Path) -> None:
+    cluster, manifest = several(tmp_path)
+    lines = run("simulate", manifest, "-S", cluster).err.splitlines()
+    assert [line for line in lines if "gap: " in line] == [
+        "gap: no Pod objects: every node counts as empty",
+        "gap: no Service objects: default constraints cannot be derived from Services",
+    ]
+
+
+def test_color_marks_what_is_pending(tmp_path: Path) -> None:
+    cluster, manifest = several(tmp_path)
+    shown = run("simulate", manifest, "-S", cluster, "--name", "low", "--color", "always", "-o", "table").out
+    assert "\x1b[32m2 of 2 replicas placed\x1b[0m" in shown
+    assert "\x1b[" not in run("simulate", manifest, "-S", cluster, "-o", "table").out
+    assert "\x1b[31m" in run("simulate", manifest, "-S", cluster, "-o", "table", "--color", "always").out
 
 
 def test_a_stateful_set_goes_on_with_the_ordinals_it_lacks(tmp_path: Path) -> None:

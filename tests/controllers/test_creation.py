@@ -81,6 +81,38 @@ def test_a_deployments_pod_belongs_to_a_replica_set_of_its_revision() -> None:
     )
 
 
+def spread(**constraint: Any) -> Data:
+    return {"topologySpreadConstraints": [{"maxSkew": 1, "topologyKey": "zone", **constraint}]}
+
+
+def repelled(**term: Any) -> Data:
+    terms = [{"topologyKey": "zone", **term}]
+    return {**spread(), "affinity": {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}}
+
+
+BY_HASH: dict[str, tuple[Data, bool]] = {
+    "default constraints, by the ReplicaSet's selector": ({}, True),
+    "a selector without it": (spread(labelSelector={"matchLabels": {"app": "web"}}), False),
+    "other keys": (spread(matchLabelKeys=["version"]), False),
+    "matchLabelKeys": (spread(matchLabelKeys=["pod-template-hash"]), True),
+    "a selector's labels": (spread(labelSelector={"matchLabels": {"pod-template-hash": "1"}}), True),
+    "a selector's expressions": (
+        spread(labelSelector={"matchExpressions": [{"key": "pod-template-hash", "operator": "Exists"}]}),
+        True,
+    ),
+    "an affinity term without it": (repelled(labelSelector={"matchLabels": {"app": "web"}}), False),
+    "an affinity term's matchLabelKeys": (repelled(matchLabelKeys=["pod-template-hash"]), True),
+    "an affinity term's mismatchLabelKeys": (repelled(mismatchLabelKeys=["pod-template-hash"]), True),
+}
+
+
+@pytest.mark.parametrize("case", BY_HASH)
+def test_the_hash_is_noted_where_pods_are_counted_by_it(case: str) -> None:
+    spec, expected = BY_HASH[case]
+    made = created(workload("Deployment", template={**TEMPLATE, "spec": {**TEMPLATE["spec"], **spec}}))
+    assert bool(made.notes) is expected
+
+
 def test_the_hash_follows_the_template_and_nothing_else() -> None:
     reordered = {"spec": TEMPLATE["spec"], "metadata": TEMPLATE["metadata"]}
     changed = {**TEMPLATE, "spec": {"containers": [{"name": "c", "image": "y"}]}}

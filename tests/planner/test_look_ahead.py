@@ -39,6 +39,19 @@ def test_another_order_is_found_and_is_one_that_kube_scheduler_accepts() -> None
     assert second in after.feasible
 
 
+def test_what_is_placed_of_other_workloads_is_in_the_way_of_every_order() -> None:
+    """Alone the two would fit on n1 and n2."""
+    full = [{**each, "status": {"allocatable": {"cpu": "8", "pods": "1"}}} for each in CORNER]
+    other = pod("other", labels={"app": "other"}, nodeSelector={"rack": "2"}, priority=10)
+    snapshot = kubespread.Snapshot.from_objects(full)
+    alone = kubespread.simulate(snapshot, pod(affinity=APART), 2).look_ahead
+    assert alone is not None
+    assert alone.nodes == ("n1", "n2")
+    beside = kubespread.simulate_together(snapshot, [pod(affinity=APART), other], 2)[0].look_ahead
+    assert beside is not None
+    assert (beside.nodes, beside.exhausted) == (None, True)
+
+
 def test_no_order_exists_and_either_constraint_is_why() -> None:
     report = ask(UNEVEN, pod(constraints=EVEN_BOTH_WAYS), 6)
     found = report.look_ahead

@@ -36,7 +36,7 @@ def test_what_can_be_asked_for() -> None:
 def test_every_format_writes_every_report_it_is_for(name: str) -> None:
     writers = FORMATS[name].writers
     answers = {"explain": EXPLAINED, "simulate": SIMULATED}
-    texts = [writer.load()(answers[kind], Look()) for kind, writer in writers.items()]
+    texts = [writer.load()(answers[kind], Look(in_full=True)) for kind, writer in writers.items()]
     assert all("n1" in text and text.endswith("\n") for text in texts)
 
 

@@ -85,6 +85,7 @@ class SimulateAnswerOptions:
     preemption: PreemptionOption = False
     output: SimulateOutputOption = None
     no_headers: NoHeadersOption = False
+    color: ColorOption = Color.AUTO
     strict: StrictOption = False
 
 

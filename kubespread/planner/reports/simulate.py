@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from kubespread.kube.well_known import HOSTNAME, ZONE
 from kubespread.planner.reports.parts import (
     API_VERSION,
     ClusterReference,
@@ -50,6 +51,17 @@ class Loss(Report, frozen=True):
     """How many domains hold replicas at all."""
     least: int
     """How many replicas the emptiest domain holds."""
+
+
+class NodeReplicas(Report, frozen=True):
+    """A node that holds replicas of the workload in the end."""
+
+    name: str
+    domains: dict[str, str]
+    """The node's value of each topology key of ``worstLoss`` that it has."""
+    present: int
+    """How many replicas ran there already."""
+    placed: int
 
 
 class Range(Report, frozen=True):
@@ -104,6 +116,8 @@ class SimulateReport(Report, frozen=True, kw_only=True):
     placements: tuple[Placement, ...]
     stopped: str | None
     """kube-scheduler's message for the first replica that stays pending; null when all are placed."""
+    conclusion: str | None = None
+    """What bars that replica, where it is one thing."""
     seed: int | None = None
     """What ties were broken with at random; null when they went as ``ties`` says."""
     ties: str = "scheduler"
@@ -119,6 +133,8 @@ class SimulateReport(Report, frozen=True, kw_only=True):
     skew: tuple[SkewChange, ...] = ()
     worst_loss: dict[str, Loss] = msgspec.field(default_factory=dict)
     """Per topology key."""
+    nodes: tuple[NodeReplicas, ...] = ()
+    """Every node that holds replicas of the workload, in the order of names."""
     runs: Runs | None = None
     look_ahead: LookAhead | None = None
     """Only when replicas stay pending though their order could matter."""
@@ -139,6 +155,23 @@ class SimulateReport(Report, frozen=True, kw_only=True):
         return 0 if self.replicas is None else max(0, self.replicas - self.present - self.placed)
 
     @property
+    def running(self) -> int:
+        """How many replicas there are in the end."""
+        return self.present + self.placed
+
+    def is_about_nodes(self, key: str) -> bool:
+        """Whether the domains of ``key`` are the nodes themselves."""
+        return key == HOSTNAME or (bool(self.nodes) and all(node.domains.get(key) == node.name for node in self.nodes))
+
+    @property
+    def grouping(self) -> str | None:
+        """The topology key that says best where replicas are: the first constraint's that is wider than a node, else
+        the zone's. None where no node has such a label.
+        """
+        keys = (*(constraint.topology_key for constraint in self.constraints), ZONE)
+        return next((key for key in keys if key in self.worst_loss and not self.is_about_nodes(key)), None)
+
+    @property
     def per_node(self) -> dict[str, int]:
         """How many replicas each node got, in the order of the first placement there."""
         counts: dict[str, int] = {}
@@ -152,7 +185,7 @@ class SimulateReport(Report, frozen=True, kw_only=True):
         if constrained:
             return max(constrained)
         loss = self.worst_loss[key]
-        return self.present + self.placed - loss.remaining - loss.least
+        return self.running - loss.remaining - loss.least
 
     def about(self, cluster: ClusterReference) -> SimulateReport:
         """The same answer, with the cluster it is about."""

@@ -2,36 +2,55 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from kubespread.planner.reports.simulate import LookAhead, SimulateReport
 from kubespread.render.phrases import preemption
 
+_MAX_NODES = 3
+
 
 def conclusion(report: SimulateReport) -> Iterator[str]:
-    """How many found a node, and what stopped the others."""
+    """How many found a node, what else could come of it, and last what stopped the others."""
     already = f", {report.present} already running" if report.present else ""
     if report.replicas is None:
         yield f"{report.placed} fit{already}"
     else:
         yield f"{report.placed} of {max(0, report.replicas - report.present)} placed{already}"
+    yield from alternatives(report)
+    yield from cause(report)
+
+
+def alternatives(report: SimulateReport) -> Iterator[str]:
+    """Other runs, another order, preemption, as far as they were asked for."""
     if report.runs is not None:
         placed = report.runs.placed
         yield (
             f"{report.runs.count} runs, ties broken at random: {placed.minimum} to {placed.maximum} placed, "
             f"median {placed.median}"
         )
-    if report.stopped is not None:
-        yield report.stopped
     if report.look_ahead is not None:
         yield _look_ahead(report.look_ahead)
     if said := preemption(report.preemption):
         yield said
 
 
+def cause(report: SimulateReport) -> Iterator[str]:
+    """kube-scheduler's message, and what bars the next replica where it is one thing."""
+    if report.stopped is not None:
+        yield report.stopped
+    if report.conclusion is not None:
+        whom = "the next one stops" if report.replicas is None else f"{report.pending} pending"
+        yield f"{whom}: {report.conclusion}"
+
+
 def _look_ahead(search: LookAhead) -> str:
     if search.nodes is not None:
-        return f"all {len(search.nodes)} would fit in another order: {', '.join(search.nodes)}"
+        copies = Counter(search.nodes)
+        most = ", ".join(f"{node} {count}" for node, count in copies.most_common(_MAX_NODES))
+        more = f" and {len(copies) - _MAX_NODES} more nodes" if len(copies) > _MAX_NODES else ""
+        return f"all {len(search.nodes)} would fit in another order: {most}{more}"
     tried = (
         "no order places them all"
         if search.exhausted

@@ -1,4 +1,4 @@
-"""Where replicas land, for people: domains as bars and numbers, nodes with what they got, and what was left over."""
+"""Where one workload's replicas land: domains with the nodes inside them, what a loss leaves, and the cause last."""
 
 from __future__ import annotations
 
@@ -7,89 +7,150 @@ from collections.abc import Iterator, Sequence
 from kubespread.escaping import escaped
 from kubespread.planner.reports.simulate import SimulateReport
 from kubespread.render.aligned import EMPTY
-from kubespread.render.arithmetic import letter, short_key
+from kubespread.render.arithmetic import short_key
+from kubespread.render.flow import HANGING, INDENT, aim, flowed
+from kubespread.render.layout import (
+    BAD,
+    DIM,
+    GOOD,
+    HEAD,
+    Cell,
+    Column,
+    Line,
+    cell,
+    cut_middle,
+    tabulated,
+    width_of,
+    wrapped,
+)
 from kubespread.render.look import Look
-from kubespread.render.simulate.conclusion import conclusion
-from kubespread.render.simulate.rows import DomainRow, domain_rows
+from kubespread.render.simulate.conclusion import alternatives, cause
+from kubespread.render.simulate.constraints import constraint_phrases
+from kubespread.render.simulate.node_names import CUT, most_first, node_column, shared
+from kubespread.render.simulate.provenance import provenance
+from kubespread.render.simulate.rows import DomainRow, nodes_by_domain, rows_of_key
 
 _MAX_DOMAINS, _MAX_NODES = 12, 20
-_BAR = 30
 _THERE, _ADDED = "▒", "█"
+_MAX_BAR, _BARS_PER_WIDTH = 30, 6
+_NAMES_PER_WIDTH = 3
+_GAP = 2
 _TIE_ORDER = {"scheduler": "kube-scheduler's own order", "name": "the order of names"}
 
 
-def write(reports: Sequence[SimulateReport], _look: Look) -> str:
-    """One picture a workload, a blank line between them."""
-    return "\n".join("".join(f"{escaped(line)}\n" for line in _picture(report)) for report in reports)
-
-
-def _picture(report: SimulateReport) -> Iterator[str]:
-    asked = (
-        "as many as fit"
-        if report.replicas is None
-        else f"{report.replicas} replica{'' if report.replicas == 1 else 's'}"
-    )
-    of = report.workload or f"Pod {report.pod.name}"
-    yield (
-        f"{of} in {report.pod.namespace}, {asked} · kube-scheduler v{report.kube_version} · profile "
-        f"{report.scheduler_name}"
-    )
-    for position, constraint in enumerate(report.constraints):
-        skew = report.skew[position]
-        about = (
-            f"{short_key(constraint.topology_key)} ≤ {constraint.max_skew}  {constraint.when_unsatisfiable}  "
-            f"{constraint.selector}"
-        )
-        yield f"  {letter(position)}  {about}  skew {skew.before} → {skew.after}"
-        yield from _bars(domain_rows(report, position))
-    yield from _nodes(report)
-    yield from _losses(report)
+def picture(report: SimulateReport, look: Look) -> Iterator[Line]:
+    """Lines that ``look.width`` bounds."""
+    yield from flowed([_headline(report), provenance([report])], look, indent="")
+    yield from flowed(constraint_phrases(report), look)
+    if report.grouping is not None:
+        yield from _domains(report, report.grouping, look)
+    else:
+        yield from _nodes(report, look)
+    yield from flowed(_losses(report), look, gutter=" · ")
     ties = sum(placement.ties > 1 for placement in report.placements)
     if ties and report.seed is None:
-        yield f"  {ties} of {report.placed} placements were ties, taken in {_TIE_ORDER[report.ties]}"
-    yield from conclusion(report)
+        were = "placements was a tie" if ties == 1 else "placements were ties"
+        said = f"{ties} of {report.placed} {were}, taken in {_TIE_ORDER[report.ties]}"
+        yield from flowed([[cell(said, DIM)]], look)
+    for sentence in (*alternatives(report), *cause(report)):
+        yield from flowed([[cell(sentence)]], look)
 
 
-def _bars(rows: Sequence[DomainRow]) -> Iterator[str]:
-    shown, left_out = rows, 0
-    if len(rows) > _MAX_DOMAINS:
-        # The extremes tell most about how even it is.
-        ordered = sorted(rows, key=lambda row: (-row.change.after, row.change.value))
-        shown = ordered[: _MAX_DOMAINS // 2] + ordered[-_MAX_DOMAINS // 2 :]
-        left_out = len(rows) - _MAX_DOMAINS
-    most = max((row.change.after for row in shown), default=0)
-    scale = min(1.0, _BAR / most) if most else 0.0
-    width = max((len(row.change.value or EMPTY) for row in shown), default=0)
-    for row in shown:
-        change, runs = row.change, row.after_runs
-        there, all_ = round(change.before * scale), round(change.after * scale)
-        bar = _THERE * there + _ADDED * (all_ - there)
-        outcome = f"  ({runs.minimum} to {runs.maximum}, median {runs.median})" if runs is not None else ""
-        yield f"     {change.value or EMPTY:<{width}}  {change.before:>4} → {change.after:<4}  {bar}{outcome}".rstrip()
-    if left_out:
-        yield f"     and {left_out} domains between these"
+def _headline(report: SimulateReport) -> Line:
+    grown = f"{report.present} → {report.running}" if report.present else f"{report.running}"
+    if report.replicas is None:
+        outcome = f"{grown} fit"
+    else:
+        outcome = f"{grown} of {report.replicas} replica{'' if report.replicas == 1 else 's'} placed"
+    pending = f", {report.pending} pending" if report.pending else ""
+    is_bad = report.pending or (report.replicas is None and not report.running)
+    return [
+        cell(report.subject, HEAD),
+        cell(f" in {report.pod.namespace}: "),
+        cell(f"{outcome}{pending}", BAD if is_bad else GOOD),
+    ]
 
 
-def _nodes(report: SimulateReport) -> Iterator[str]:
-    counts = report.per_node
-    if not counts:
+def _domains(report: SimulateReport, key: str, look: Look) -> Iterator[Line]:
+    """A row a domain with the nodes in it; many that are all alike as one phrase."""
+    rows, between = _extremes(rows_of_key(report, key))
+    if not any(row.change.after for row in rows):
         return
-    most = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    width = max(len(node) for node, _ in most[:_MAX_NODES])
-    yield f"  {'NODE':<{width}}   PLACED"
-    for node, count in most[:_MAX_NODES]:
-        yield f"  {node:<{width}}   {count}"
-    if len(most) > _MAX_NODES:
-        rest = [count for _, count in most[_MAX_NODES:]]
-        yield (
-            f"  and {len(rest)} more nodes with {min(rest)} to {max(rest)}"
-            if min(rest) != max(rest)
-            else (f"  and {len(rest)} more nodes with {rest[0]} each")
-        )
+    if between and (said := _all_equal(report, key)):
+        yield from flowed([[cell(said)]], look)
+        return
+    width = aim(look)
+    columns = [
+        Column("", [Cell(cut_middle(escaped(row.change.value) or EMPTY, width // _NAMES_PER_WIDTH)) for row in rows]),
+        Column("", [Cell(f"{row.change.before} → {row.change.after}") for row in rows], is_number=True),
+        Column("", _bars(rows, min(_MAX_BAR, width // _BARS_PER_WIDTH))),
+        *([Column("", [Cell(_runs(row)) for row in rows])] if report.runs is not None else []),
+    ]
+    by_domain = nodes_by_domain(report, key)
+    nodes = node_column(
+        {row.change.value: by_domain.get(row.change.value, ()) for row in rows},
+        width - len(INDENT) - sum(column.width + _GAP for column in columns),
+    )
+    columns.append(Column("", [Cell(nodes.cells[row.change.value]) for row in rows]))
+    for line in tabulated(columns, _GAP, headers=False):
+        yield from wrapped(line, look.width, HANGING)
+    if between:
+        yield [cell(f"{INDENT}and {between} domain{'' if between == 1 else 's'} between these")]
+    if nodes.left_out:
+        yield from flowed([[Cell(f"node names: {nodes.left_out}", DIM)]], look)
 
 
-def _losses(report: SimulateReport) -> Iterator[str]:
-    running = report.present + report.placed
-    for key, loss in report.worst_loss.items():
-        if running:
-            yield f"  losing {short_key(key)} {loss.domain or EMPTY} leaves {loss.remaining} of {running}"
+def _extremes(rows: Sequence[DomainRow]) -> tuple[Sequence[DomainRow], int]:
+    """All rows of a few; of many those that tell most about how even it is, and how many are left out."""
+    if len(rows) <= _MAX_DOMAINS:
+        return rows, 0
+    ordered = sorted(rows, key=lambda row: (-row.change.after, row.change.value))
+    return [*ordered[: _MAX_DOMAINS // 2], *ordered[-_MAX_DOMAINS // 2 :]], len(rows) - _MAX_DOMAINS
+
+
+def _all_equal(report: SimulateReport, key: str) -> str | None:
+    rows = rows_of_key(report, key)
+    alike = {(row.change.before, row.change.after, row.after_runs) for row in rows}
+    if len(alike) > 1:
+        return None
+    change = rows[0].change
+    return f"{len(rows)} domains of {short_key(key)}, each {change.before} → {change.after}"
+
+
+def _bars(rows: Sequence[DomainRow], width: int) -> list[Cell]:
+    """What was there already and what came, to one scale."""
+    most = max(row.change.after for row in rows)
+    scale = min(1.0, width / most) if most else 0.0
+    there = [round(row.change.before * scale) for row in rows]
+    all_ = [round(row.change.after * scale) for row in rows]
+    return [Cell(_THERE * was + _ADDED * (now - was), GOOD) for was, now in zip(there, all_, strict=True)]
+
+
+def _runs(row: DomainRow) -> str:
+    runs = row.after_runs
+    return f"({runs.minimum} to {runs.maximum}, median {runs.median})" if runs is not None else ""
+
+
+def _nodes(report: SimulateReport, look: Look) -> Iterator[Line]:
+    """Where no label groups them: as one line, or as many as their shortened names take."""
+    nodes = most_first(report.nodes)
+    shown, rest = nodes[:_MAX_NODES], [node.placed for node in nodes[_MAX_NODES:]]
+    prefix, suffix = shared([escaped(node.name) for node in shown])
+    names = [escaped(node.name) for node in shown]
+    if sum(map(width_of, names)) > aim(look) and (prefix or suffix):
+        names = [f"{CUT if prefix else ''}{name.removeprefix(prefix).removesuffix(suffix)}" for name in names]
+    phrases = [[Cell(f"{name} +{node.placed}")] for name, node in zip(names, shown, strict=True)]
+    if rest:
+        each = f"+{min(rest)} each" if min(rest) == max(rest) else f"+{min(rest)} to +{max(rest)}"
+        phrases.append([cell(f"and {len(rest)} more node{'' if len(rest) == 1 else 's'} {each}")])
+    yield from flowed(phrases, look, gutter=" · ")
+    if names != [escaped(node.name) for node in shown]:
+        yield from flowed([[Cell(f"node names: {prefix}{CUT}{suffix}", DIM)]], look)
+
+
+def _losses(report: SimulateReport) -> Iterator[Line]:
+    """The key is said where the name of the domain stands nowhere else."""
+    for key, loss in report.worst_loss.items() if report.running else ():
+        is_named = key == report.grouping or report.is_about_nodes(key)
+        what = f"{'' if is_named else f'{short_key(key)} '}{loss.domain or EMPTY}"
+        yield [cell(f"losing {what} leaves {loss.remaining} of {report.running}")]

@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kubespread.planner.reports.simulate import Range, SimulateReport
-from kubespread.render.aligned import EMPTY, aligned
+from kubespread.render.aligned import EMPTY, NONE, aligned
 from kubespread.render.look import Look
 from kubespread.render.simulate.rows import MAX_REPLICAS, domain_rows
 
 _DOMAIN_HEADER = ["KEY", "MAX-SKEW", "DOMAIN", "BEFORE", "AFTER"]
 _RANGE_HEADER = ["MIN", "MEDIAN", "MAX"]
 _NODE_HEADER = ["NODE", "PLACED"]
-_TOTALS_HEADER = ["REPLICAS", "RUNNING", "PLACED", "PENDING"]
+_TOTALS_HEADER = ["REPLICAS", "RUNNING", "PLACED", "PENDING", "WHY"]
 
 
 def write(reports: Sequence[SimulateReport], look: Look) -> str:
-    """Up to three blocks, every line with its workload: domains, nodes of what is not spread over domains, totals."""
+    """Up to three blocks, every line with its workload: domains, nodes of what is not spread over domains, totals.
+
+    Why replicas are pending comes last, since it holds blanks.
+    """
     ranges = any(report.runs is not None for report in reports)
     blocks = {
         (*_DOMAIN_HEADER, *(_RANGE_HEADER if ranges else ())): _domains,
@@ -57,4 +60,5 @@ def _nodes(report: SimulateReport) -> Iterator[list[str]]:
 
 def _totals(report: SimulateReport) -> Iterator[list[str]]:
     replicas = MAX_REPLICAS if report.replicas is None else str(report.replicas)
-    yield [replicas, str(report.present), str(report.placed), str(report.pending)]
+    why = report.conclusion or report.stopped or NONE
+    yield [replicas, str(report.present), str(report.placed), str(report.pending), why]

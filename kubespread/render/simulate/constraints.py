@@ -1,0 +1,65 @@
+"""Each constraint of a simulation as one phrase: ``A zone ≤ 1  3·3·3 → 37·38·38, skew 0 → 1``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kubespread.planner.reports.parts import ConstraintReport, letter
+from kubespread.planner.reports.simulate import DomainChange, SimulateReport, SkewChange
+from kubespread.render.aligned import EMPTY
+from kubespread.render.arithmetic import short_key
+from kubespread.render.layout import BAD, DIM, HEAD, Line, cell
+from kubespread.render.phrases import policies
+
+_MAX_DOMAINS = 6
+
+
+def constraint_phrases(report: SimulateReport) -> Iterator[Line]:
+    """One a constraint; a selector that several share is said once, after the last of them."""
+    selectors = [constraint.selector for constraint in report.constraints]
+    for position, constraint in enumerate(report.constraints):
+        yield _phrase(report, position)
+        if constraint.selector not in selectors[position + 1 :]:
+            yield [cell(f"counting {constraint.selector}", DIM)]
+
+
+def _phrase(report: SimulateReport, position: int) -> Line:
+    constraint, skew = report.constraints[position], report.skew[position]
+    is_exceeded = constraint.is_hard and skew.after > constraint.max_skew
+    said = ", ".join([*([] if constraint.is_hard else ["soft"]), *policies(constraint)])
+    counts = _counts(report, constraint, report.distribution[position])
+    return [
+        cell(letter(position), HEAD),
+        cell(f" {short_key(constraint.topology_key)} ≤ {constraint.max_skew}  {counts}"),
+        cell(f", skew {_change(skew)}" if report.distribution[position] else "", BAD if is_exceeded else ""),
+        cell(f" ({said})" if said else ""),
+    ]
+
+
+def _change(skew: SkewChange) -> str:
+    return str(skew.after) if skew.before == skew.after else f"{skew.before} → {skew.after}"
+
+
+def _counts(report: SimulateReport, constraint: ConstraintReport, changes: Sequence[DomainChange]) -> str:
+    """Matching pods of the domains, before and after; names only where no row has them."""
+    if not changes:
+        return f"no node has the label {constraint.topology_key}"
+    if constraint.topology_key == report.grouping or report.is_about_nodes(constraint.topology_key):
+        before, after = [change.before for change in changes], [change.after for change in changes]
+        if not constraint.is_hard and len(changes) > _MAX_DOMAINS and min(after) != max(after):
+            return f"{_figures(before)} → up to {max(after)}"
+        return f"{_figures(before)} → {_figures(after)}"
+    if len(changes) > _MAX_DOMAINS or len({(change.before, change.after) for change in changes}) == 1:
+        figures = (_figures([change.before for change in changes]), _figures([change.after for change in changes]))
+        return f"{' → '.join(figures)} in {len(changes)} domain{'' if len(changes) == 1 else 's'}"
+    return " · ".join(f"{change.value or EMPTY} {change.before} → {change.after}" for change in changes)
+
+
+def _figures(counts: Sequence[int]) -> str:
+    """``3 each``, ``37·38·38``, or the extremes of many."""
+    least, most = min(counts), max(counts)
+    if len(counts) == 1:
+        return str(least)
+    if least == most:
+        return f"{least} each"
+    return "·".join(map(str, counts)) if len(counts) <= _MAX_DOMAINS else f"{least}–{most}"

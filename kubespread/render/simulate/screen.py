@@ -1,0 +1,24 @@
+"""Simulations for people: one workload as a picture, several as one line each unless they are wanted in full."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kubespread.planner.reports.simulate import SimulateReport
+from kubespread.render.layout import Line, written
+from kubespread.render.look import Look
+from kubespread.render.simulate.overview import overview
+from kubespread.render.simulate.picture import picture
+
+
+def write(reports: Sequence[SimulateReport], look: Look) -> str:
+    """The whole answer, in lines that ``look.width`` bounds."""
+    lines = overview(reports, look) if len(reports) > 1 and not look.in_full else _pictures(reports, look)
+    return written(lines, color=look.color)
+
+
+def _pictures(reports: Sequence[SimulateReport], look: Look) -> Iterator[Line]:
+    for number, report in enumerate(reports):
+        if number:
+            yield ()
+        yield from picture(report, look)
