@@ -10,6 +10,7 @@ from kubespread.candidate.candidate import Candidate
 from kubespread.candidate.creation import creation, without_waiting
 from kubespread.candidate.replicas import present_replicas, replica_names
 from kubespread.candidate.running import runs_another_template
+from kubespread.candidate.sources import Choosing, PodGiven
 from kubespread.deciding import Scheduler
 from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.admission.quota import charged
@@ -21,7 +22,7 @@ from kubespread.planner.reports.explain import ExplainReport
 from kubespread.planner.reports.simulate import SimulateReport
 from kubespread.planner.simulate import Manner, Question, Ties
 from kubespread.planner.simulate import simulate as simulate_all
-from kubespread.resolving import Choosing, PodGiven, Resolved, resolve
+from kubespread.resolving import Resolved, resolve
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.plugins.podtopologyspread.arguments import PodTopologySpreadArgs
 from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
@@ -59,20 +60,23 @@ def connect(access: Access | None = None, on_progress: Progress | None = None) -
 
 def explain(
     snapshot: Snapshot,
-    pod: PodGiven,
+    pod: PodGiven | Sequence[PodGiven],
     scheduler: Scheduler = _DEFAULT,
     *,
     preemption: bool = False,
     name: str | None = None,
     namespace: str | None = None,
+    recursive: bool = False,
 ) -> ExplainReport:
     """What kube-scheduler would decide for ``pod`` on every node of ``snapshot``, and the arithmetic behind it.
 
     ``name`` chooses among several workloads (NAME, Kind/NAME or NAMESPACE/Kind/NAME), ``namespace`` applies where the
-    manifest names none; ``preemption`` asks what preemption would do when no node fits.
+    manifest names none; of several manifests one may hold a workload, or ``name`` says which. With ``recursive``
+    directories are read to their depths; ``preemption`` asks what preemption would do when no node fits.
     Raises ManifestError, SnapshotError and UsageError.
     """
-    asked = resolve(snapshot, [pod], scheduler, Choosing(name, namespace, one_only=True))
+    pods = pod if isinstance(pod, Sequence) and not isinstance(pod, str) else [pod]
+    asked = resolve(snapshot, pods, scheduler, Choosing(name, namespace, recursive=recursive, one_only=True))
     candidate, profile = asked.candidates[0], asked.profiles[0]
     report = explain_pod(
         asked.cluster, candidate.pod, profile, candidate.notes, candidate.admission, preemption=preemption
@@ -127,6 +131,8 @@ def simulate_together(
     preemption: bool = False,
     name: str | None = None,
     namespace: str | None = None,
+    selector: str = "",
+    recursive: bool = False,
     on_progress: Callable[[int], None] | None = None,
     on_refused: Callable[[KubespreadError], None] | None = None,
 ) -> tuple[SimulateReport, ...]:
@@ -138,7 +144,9 @@ def simulate_together(
     template that differs from the running one. Among equal scores kube-scheduler's own order decides, with
     ``ties="name"`` the smallest name, with ``seed`` chance; ``runs`` repeats that with the seeds that follow. ``keys``
     are topology keys to report about besides those of the constraints, zone and hostname. ``preemption`` asks what
-    preemption would do for the first replica without a node. ``on_progress`` is told now and then how many replicas are
+    preemption would do for the first replica without a node. ``selector`` keeps the workloads with those labels;
+    `ClusterWorkloads` among ``pods`` stands for all of the cluster; with ``recursive`` directories are read to their
+    depths. ``on_progress`` is told now and then how many replicas are
     placed; ``on_refused`` is told of workloads that the API server would not take while the others are placed all the
     same, without it the first raises. Raises ManifestError, SnapshotError and UsageError.
     """
@@ -146,7 +154,8 @@ def simulate_together(
         raise UsageError(f"replicas must be at least 0, not {replicas}")
     if runs < 1:
         raise UsageError(f"runs must be at least 1, not {runs}")
-    asked = resolve(snapshot, pods, scheduler, Choosing(name, namespace), counts_quotas=False, on_refused=on_refused)
+    choosing = Choosing(name, namespace, selector, recursive=recursive)
+    asked = resolve(snapshot, pods, scheduler, choosing, counts_quotas=False, on_refused=on_refused)
     if not asked.version.since(SCORES_SINCE):
         said = f"where replicas land depends on scores, which are modelled since 1.{SCORES_SINCE}"
         raise UsageError(f"kube-scheduler {asked.version}: {said}")
@@ -208,7 +217,12 @@ class _Growth:
         self.notes = (_rolled_out(name, len(running), asked_for),) if anew else ()
         self.taken_away: Sequence[Pod] = running if from_scratch or anew else ()
         self.present: Sequence[Pod] = () if from_scratch or anew else running
-        if not until_full and not self.is_daemon and asked_for < len(self.present):
+        shrinks = not until_full and not self.is_daemon and asked_for < len(self.present)
+        if shrinks and replicas is None and candidate.template is None:
+            # Nobody asked for fewer: a rollout, or the controller has not caught up.
+            surplus = f"{name} runs {len(self.present)} replicas and its spec says {asked_for}: none is placed"
+            self.notes = (*self.notes, surplus)
+        elif shrinks:
             raise UsageError(
                 f"{name} runs {len(self.present)} replicas and {asked_for} are asked for: scaling down is not "
                 "simulated yet; "

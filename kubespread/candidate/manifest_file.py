@@ -11,6 +11,7 @@ from kubespread.errors import Fault, ManifestError, UsageError
 from kubespread.kube.api.decoding import DecodingError
 from kubespread.kube.api.kinds import READ, TEMPLATE_PATH, full_kind, pod_creator
 from kubespread.kube.api.pod_templates import custom_notes, holds_pods, is_custom, skipped_gaps
+from kubespread.kube.selector import EVERYTHING, Selector
 from kubespread.kube.validation.faults import FieldFault
 from kubespread.manifest.lines import FieldLines
 from kubespread.manifest.objects import KubernetesObject
@@ -68,13 +69,13 @@ class Manifest:
         """What can be asked about."""
         return [item for item in self.items if is_workload(item)]
 
-    def each(self) -> list[Manifest]:
-        """The same once for every workload. Raises ManifestError where one is there twice."""
+    def each(self, selector: Selector = EVERYTHING) -> list[Manifest]:
+        """The same once for every workload that ``selector`` selects. Raises ManifestError where one is there twice."""
         counts = Counter(_label(item, item.namespace) for item in self.workloads if item.name)
         twice = [Fault(f"{label} is given {times} times") for label, times in counts.items() if times > 1]
         if twice:
             raise ManifestError(self.file, twice)
-        return [replace(self, chosen=item) for item in self.workloads]
+        return [replace(self, chosen=item) for item in self.workloads if selector.matches(_labels_on(item))]
 
     @property
     def gaps(self) -> tuple[str, ...]:
@@ -150,19 +151,34 @@ def choose(manifest: Manifest, name: str | None, default_namespace: str) -> Kube
             sorted({full_kind(item.api_version, item.kind) or "an object without kind" for item in manifest.items})
         )
         raise ManifestError(file, [Fault(f"expected a Pod or a workload, found {kinds or 'nothing'}")])
-    labels = [_label(item, item.namespace or default_namespace) for item in workloads]
-    chosen = [
-        item for item, label in zip(workloads, labels, strict=True) if name is None or f"/{label}".endswith(f"/{name}")
-    ]
+    chosen = workloads if name is None else workloads_named(manifest, name, default_namespace)
     if len(chosen) == 1:
         return chosen[0]
-    short = [label.partition("/")[2] for label in labels]
-    listed = ", ".join(label if short.count(brief) > 1 else brief for label, brief in zip(labels, short, strict=True))
+    listed = ", ".join(labels_of(workloads, default_namespace))
     if chosen:
         raise UsageError(f"{file}: several workloads ({listed}); choose one with --name")
     raise UsageError(f"{file}: no workload named {name!r}; found {listed}")
 
 
+def workloads_named(manifest: Manifest, name: str, default_namespace: str) -> list[KubernetesObject]:
+    """Its workloads that are called ``name``: NAME, Kind/NAME or NAMESPACE/Kind/NAME."""
+    labelled = ((item, _label(item, item.namespace or default_namespace)) for item in manifest.workloads)
+    return [item for item, label in labelled if f"/{label}".endswith(f"/{name}")]
+
+
+def labels_of(workloads: Sequence[KubernetesObject], default_namespace: str) -> list[str]:
+    """What tells workloads apart: Kind/NAME, with the namespace where that is not enough."""
+    labels = [_label(item, item.namespace or default_namespace) for item in workloads]
+    short = [label.partition("/")[2] for label in labels]
+    return [label if short.count(brief) > 1 else brief for label, brief in zip(labels, short, strict=True)]
+
+
 def _label(item: KubernetesObject, namespace: str) -> str:
     """An object without a name is known by the beginning of the one it will get."""
     return f"{namespace}/{item.kind}/{item.name or field_at(item.data, 'metadata.generateName') or ''}"
+
+
+def _labels_on(item: KubernetesObject) -> dict[str, str]:
+    """Its labels as far as they are text; others are refused when it is decoded."""
+    labels = field_at(item.data, "metadata.labels")
+    return {key: value for key, value in labels.items() if isinstance(value, str)} if isinstance(labels, dict) else {}

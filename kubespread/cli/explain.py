@@ -10,7 +10,7 @@ from kubespread.cli.options.cluster import ClusterOptions
 from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.scheduler import SchedulerOptions
 from kubespread.cli.options.workload import PodArgument, WorkloadOptions
-from kubespread.cli.pod import manifest_path
+from kubespread.cli.pod import pods_asked_about
 from kubespread.cli.stdout import emit, look_of_stdout, stdout_is_terminal
 from kubespread.render.formats import chosen_format
 
@@ -45,16 +45,23 @@ def explain(
     from kubespread.render.explain import sentences
     from kubespread.render.explain.conclusion import conclusion
 
-    path = manifest_path(pod, source.sources)
-    check_inputs([path], scheduling.scheduler_config, scheduling.kube_version, scheduling.feature_gates)
+    pods = pods_asked_about(pod, workload, source.sources)
+    check_inputs(
+        pods,
+        scheduling.scheduler_config,
+        scheduling.kube_version,
+        scheduling.feature_gates,
+        recursive=workload.recursive,
+    )
     opened = open_cluster(source, quiet=speaking.quiet)
     report = kubespread.explain(
         opened,
-        path,
+        pods,
         scheduling.scheduler(),
         preemption=answer.preemption,
         name=workload.name,
         namespace=workload.namespace,
+        recursive=workload.recursive,
     ).sorted_by(answer.sort.value)
     if answer.node:
         report = report.only(answer.node)

@@ -132,7 +132,10 @@ USAGE: dict[str, tuple[list[str], str]] = {
         ["explain", POD, "-S", CLUSTER, "--scheduler-config", "nope.yaml"],
         "error: nope.yaml: No such file or directory",
     ),
-    "a manifest that is a directory": (["explain", "/", "-S", CLUSTER], "error: /: Is a directory"),
+    "a directory without manifests": (
+        ["explain", ".", "-S", CLUSTER],
+        "error: .: no .yaml, .yml, .json files in this directory; -R also looks below it\n",
+    ),
 }
 
 

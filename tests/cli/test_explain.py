@@ -16,7 +16,7 @@ import kubespread
 from kubespread.render import as_json
 from kubespread.render.look import Look
 from tests.builders import hard, node, pod
-from tests.cli.support import CLUSTER, FIXTURES, POD, Result, run
+from tests.cli.support import CLUSTER, FIXTURES, POD, ROOT, Result, run
 
 COLUMNS = """\
 NODE    ZONE    FITS   A:ZONE<=1   B:NODE<=1   SCORE    WHY-NOT
@@ -235,9 +235,15 @@ def test_verbose_says_what_was_read() -> None:
     )
 
 
-def test_demo_shows_the_table_without_a_checkout(tmp_path: Path) -> None:
+def test_demo_shows_both_answers_without_a_checkout(tmp_path: Path) -> None:
     result = run("demo", cwd=tmp_path)
-    assert (result.code, result.out.splitlines()[-1]) == (0, "1 of 8 nodes fits: c-3")
+    assert result.code == 0
+    assert {"1 of 8 nodes fits: c-3", "9 of 9 placed"} <= set(result.out.splitlines())
+    assert str(ROOT) not in result.out + result.err
+    assert [line for line in result.err.splitlines() if line.startswith("$")] == [
+        "$ kubespread explain web.yaml -S cluster.yaml",
+        "$ kubespread simulate web.yaml -S cluster.yaml --replicas 9",
+    ]
 
 
 def test_the_environment_names_snapshots_as_a_path_list(tmp_path: Path) -> None:
