@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from kubespread.candidate.decodable import hint
 from kubespread.errors import Fault, ManifestError, UsageError
 from kubespread.kube.api.decoding import DecodingError
 from kubespread.kube.api.kinds import READ, TEMPLATE_PATH, full_kind, pod_creator
@@ -14,6 +15,7 @@ from kubespread.kube.api.pod_templates import custom_notes, holds_pods, is_custo
 from kubespread.kube.selector import EVERYTHING, Selector
 from kubespread.kube.validation.faults import FieldFault
 from kubespread.manifest.lines import FieldLines
+from kubespread.manifest.mistaken import mistaken_text
 from kubespread.manifest.objects import KubernetesObject
 from kubespread.manifest.parts import MalformedError
 from kubespread.manifest.reading import MAX_MANIFEST_BYTES, display_name, read_text_bytes
@@ -33,16 +35,17 @@ class Place:
 
     def refuse(self, faults: Iterable[FieldFault]) -> None:
         """Raise ManifestError when there are faults; their paths begin at the object."""
-        if placed := self._placed(faults):
+        if placed := self.placed(faults):
             raise ManifestError(self.file, placed)
 
     def undecodable(self, error: DecodingError) -> ManifestError:
         """What the API server says of an object that it cannot decode."""
         kind, version = self.item.kind, self.item.api_version.rpartition("/")[2]
-        message = f'{kind} in version "{version}" cannot be handled as a {kind}: {error}'
-        return ManifestError(self.file, self._placed([FieldFault(error.path, message)]))
+        message = f'{kind} in version "{version}" cannot be handled as a {kind}: {error}{hint(error, self.item.data)}'
+        return ManifestError(self.file, self.placed([FieldFault(error.path, message)]))
 
-    def _placed(self, faults: Iterable[FieldFault]) -> list[Fault]:
+    def placed(self, faults: Iterable[FieldFault]) -> list[Fault]:
+        """The faults with their lines."""
         lines = FieldLines(self.text) if self.text is not None else None
         return [
             Fault(message, path, lines.line(self.item.document, self.item.field(path)) if lines is not None else None)
@@ -117,14 +120,14 @@ def _holds_pods(item: KubernetesObject) -> bool:
 
 def read_manifest(path: str) -> Manifest:
     """The manifest at ``path`` (``-``: standard input). Raises ManifestError."""
-    file = display_name(path)
+    file, text = display_name(path), b""
     try:
         text = read_text_bytes(path, MAX_MANIFEST_BYTES)
         return Manifest(file, _decoded(read_objects(iter([text]))), text)
     except OSError as error:
         raise ManifestError(file, [Fault(error.strerror or str(error))]) from error
     except MalformedError as error:
-        raise ManifestError(file, [error.fault]) from error
+        raise ManifestError(file, [mistaken_text(text) or error.fault]) from error
 
 
 def _decoded(objects: Iterable[KubernetesObject]) -> list[KubernetesObject]:

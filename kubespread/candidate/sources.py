@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from kubespread.candidate.manifest_file import Manifest, labels_of, manifest_of, read_manifest, workloads_named
+from kubespread.candidate.mistaken import mistaken_cluster, mistaken_manifest
 from kubespread.candidate.references import ClusterWorkloads, Reference, reference
 from kubespread.errors import KubespreadError, ManifestError, UsageError
 from kubespread.kube.api.kinds import READ
@@ -98,7 +99,7 @@ def read_sources(pods: Iterable[PodGiven], snapshot: Snapshot, choosing: Choosin
     read = Sources()
     for pod in pods:
         if isinstance(pod, Mapping):
-            _take(read, manifest_of(pod))
+            _take(read, manifest_of(pod), choosing)
         elif isinstance(pod, ClusterWorkloads):
             read.gaps += pod.gaps(snapshot)
             found = list(pod.references(snapshot, default_namespace, selector_of(choosing)))
@@ -109,9 +110,9 @@ def read_sources(pods: Iterable[PodGiven], snapshot: Snapshot, choosing: Choosin
             read.bearing += found
         elif Path(pod).is_dir():
             for file in manifest_files(str(pod), recursive=choosing.recursive):
-                _take_one_of_many(read, file)
+                _take_one_of_many(read, file, choosing)
         else:
-            _take_path(read, str(pod))
+            _take_path(read, str(pod), choosing)
     _drop_those_without_workload(read)
     return read
 
@@ -134,23 +135,25 @@ def selector_of(choosing: Choosing) -> Selector:
         raise UsageError(f"invalid selector {choosing.selector!r}: {error}") from error
 
 
-def _take_path(read: Sources, path: str) -> None:
+def _take_path(read: Sources, path: str, choosing: Choosing) -> None:
     # A file of that name comes first.
     named = None if Path(path).exists() else reference(path)
     if named is not None:
         read.bearing.append(named)
     else:
-        _take(read, read_manifest(path))
+        _take(read, read_manifest(path), choosing)
 
 
-def _take(read: Sources, manifest: Manifest) -> None:
+def _take(read: Sources, manifest: Manifest, choosing: Choosing) -> None:
+    if choosing.name is None and manifest.workloads and (fault := mistaken_cluster(manifest)):
+        raise ManifestError(manifest.file, [fault])
     read.manifests.append(manifest)
     read.bearing.append(manifest)
 
 
-def _take_one_of_many(read: Sources, file: str) -> None:
+def _take_one_of_many(read: Sources, file: str, choosing: Choosing) -> None:
     try:
-        _take(read, read_manifest(file))
+        _take(read, read_manifest(file), choosing)
     except ManifestError as error:
         if isinstance(error.__cause__, NotAnObjectError):
             read.skipped.append(file)
@@ -165,6 +168,8 @@ def _drop_those_without_workload(read: Sources) -> None:
     if of_others:
         read.skipped += [manifest.file for manifest in empty if not any(_is_read(manifest))]
         read.bearing = of_others
+    elif len(empty) == 1 and not read.skipped and (fault := mistaken_manifest(empty[0])):
+        raise ManifestError(empty[0].file, [fault])
     elif len(empty) + len(read.skipped) > 1 and not read.errors:
         raise UsageError(f"none of {len(empty) + len(read.skipped)} files holds a Pod or a workload")
 
