@@ -75,8 +75,8 @@ def explain(
     directories are read to their depths; ``preemption`` asks what preemption would do when no node fits.
     Raises ManifestError, SnapshotError and UsageError.
     """
-    pods = pod if isinstance(pod, Sequence) and not isinstance(pod, str) else [pod]
-    asked = resolve(snapshot, pods, scheduler, Choosing(name, namespace, recursive=recursive, one_only=True))
+    several = pod if isinstance(pod, Sequence) and not isinstance(pod, str) else [pod]
+    asked = resolve(snapshot, several, scheduler, Choosing(name, namespace, recursive=recursive, one_only=True))
     candidate, profile = asked.candidates[0], asked.profiles[0]
     report = explain_pod(
         asked.cluster, candidate.pod, profile, candidate.notes, candidate.admission, preemption=preemption

@@ -100,14 +100,26 @@ def test_yaml_says_the_same_as_json() -> None:
     assert yaml.safe_load(run("explain", POD, "-S", CLUSTER, "-o", "yaml").out) == as_json
 
 
-def test_csv_has_a_row_for_each_node() -> None:
+def test_csv_has_a_row_for_each_node_and_numbers_as_numbers() -> None:
     rows = list(csv.DictReader(io.StringIO(run("explain", POD, "-S", CLUSTER, "-o", "csv").out)))
-    assert [(row["node"], row["feasible"], row["skew zone"]) for row in rows] == [
-        ("node4", "true", "1+1-1=1"),
-        ("node3", "false", "1+1-1=1"),
-        ("node1", "false", "2+1-1=2>1"),
-        ("node2", "false", "2+1-1=2>1"),
+    numbers = [[row[f"{number} zone"] for number in ("matching", "self", "minimum", "skew", "maxSkew")] for row in rows]
+    assert [row["node"] for row in rows] == ["node4", "node3", "node1", "node2"]
+    assert [row["feasible"] for row in rows] == ["true", "false", "false", "false"]
+    assert numbers == [
+        ["1", "1", "1", "1", "1"],
+        ["1", "1", "1", "1", "1"],
+        ["2", "1", "1", "2", "1"],
+        ["2", "1", "1", "2", "1"],
     ]
+
+
+def test_csv_tells_two_constraints_over_one_key_apart(tmp_path: Path) -> None:
+    manifest = tmp_path / "pod.yaml"
+    soft = FIXTURES / "manifests" / "zone-hard-node-soft.yaml"
+    manifest.write_text(soft.read_text().replace("topologyKey: node", "topologyKey: zone"))
+    header = run("explain", manifest, "-S", CLUSTER, "-o", "csv").out.splitlines()[0].split(",")
+    assert [name for name in header if name.endswith("skew zone")] == ["A skew zone", "B skew zone"]
+    assert len(header) == len(set(header)) == 16
 
 
 def test_formats_are_not_case_sensitive() -> None:
