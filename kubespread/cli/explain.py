@@ -12,10 +12,12 @@ from kubespread.cli.options.scheduler import SchedulerOptions
 from kubespread.cli.options.workload import PodArgument, WorkloadOptions
 from kubespread.cli.pod import pods_asked_about
 from kubespread.cli.stdout import emit, look_of_stdout, stdout_is_terminal
+from kubespread.cli.watch import watchable
 from kubespread.render.formats import chosen_format
 
 
 @grouped
+@watchable
 def explain(
     pod: PodArgument = None,
     *,

@@ -58,18 +58,18 @@ def _asks_for_the_cluster(
     names_kinds = len(words) == 1 and is_kind(words[0])
     if selection.all_namespaces:
         return names_kinds or not words
-    return selection.selector is not None and (names_kinds or not (words or _is_piped(sources)))
+    return selection.selector is not None and (names_kinds or not (words or is_piped(sources)))
 
 
 def _default_pod(sources: Sequence[str]) -> str:
-    if _is_piped(sources):
+    if is_piped(sources):
         return STDIN
     if Path(_DEFAULT_POD).is_file():
         return _DEFAULT_POD
     raise UsageError(f"no pod given: name a manifest, pipe one in, or run in a directory containing {_DEFAULT_POD}")
 
 
-def _is_piped(sources: Sequence[str]) -> bool:
+def is_piped(sources: Sequence[str]) -> bool:
     """Whether someone feeds standard input and it is not the snapshot: a pipe or a file, no terminal or /dev/null."""
     if sys.stdin is None or STDIN in sources:
         return False

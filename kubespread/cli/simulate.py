@@ -20,6 +20,7 @@ from kubespread.cli.options.workload import PodsArgument, SelectionOptions, Work
 from kubespread.cli.pod import pods_asked_about
 from kubespread.cli.stderr import complain, say
 from kubespread.cli.stdout import emit, look_of_stdout, stdout_is_terminal
+from kubespread.cli.watch import watchable
 from kubespread.render.formats import chosen_format
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 
 @grouped
+@watchable
 def simulate(
     pod: PodsArgument = None,
     *,
