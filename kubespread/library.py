@@ -67,16 +67,23 @@ def explain(
     name: str | None = None,
     namespace: str | None = None,
     recursive: bool = False,
+    template_path: str = "",
 ) -> ExplainReport:
     """What kube-scheduler would decide for ``pod`` on every node of ``snapshot``, and the arithmetic behind it.
 
     ``name`` chooses among several workloads (NAME, Kind/NAME or NAMESPACE/Kind/NAME), ``namespace`` applies where the
     manifest names none; of several manifests one may hold a workload, or ``name`` says which. With ``recursive``
-    directories are read to their depths; ``preemption`` asks what preemption would do when no node fits.
+    directories are read to their depths; kinds that are not known have their pod template at ``template_path``;
+    ``preemption`` asks what preemption would do when no node fits.
     Raises ManifestError, SnapshotError and UsageError.
     """
     several = pod if isinstance(pod, Sequence) and not isinstance(pod, str) else [pod]
-    asked = resolve(snapshot, several, scheduler, Choosing(name, namespace, recursive=recursive, one_only=True))
+    asked = resolve(
+        snapshot,
+        several,
+        scheduler,
+        Choosing(name, namespace, recursive=recursive, template_path=template_path, one_only=True),
+    )
     candidate, profile = asked.candidates[0], asked.profiles[0]
     report = explain_pod(
         asked.cluster, candidate.pod, profile, candidate.notes, candidate.admission, preemption=preemption
@@ -133,6 +140,7 @@ def simulate_together(
     namespace: str | None = None,
     selector: str = "",
     recursive: bool = False,
+    template_path: str = "",
     on_progress: Callable[[int], None] | None = None,
     on_refused: Callable[[KubespreadError], None] | None = None,
 ) -> tuple[SimulateReport, ...]:
@@ -146,15 +154,16 @@ def simulate_together(
     are topology keys to report about besides those of the constraints, zone and hostname. ``preemption`` asks what
     preemption would do for the first replica without a node. ``selector`` keeps the workloads with those labels;
     `ClusterWorkloads` among ``pods`` stands for all of the cluster; with ``recursive`` directories are read to their
-    depths. ``on_progress`` is told now and then how many replicas are
-    placed; ``on_refused`` is told of workloads that the API server would not take while the others are placed all the
-    same, without it the first raises. Raises ManifestError, SnapshotError and UsageError.
+    depths; kinds that are not known have their pod template at ``template_path``. ``on_progress`` is told
+    now and then how many replicas are placed; ``on_refused`` is told of workloads that the API server would not take
+    while the others are placed all the same, without it the first raises. Raises ManifestError, SnapshotError and
+    UsageError.
     """
     if replicas is not None and replicas < 0:
         raise UsageError(f"replicas must be at least 0, not {replicas}")
     if runs < 1:
         raise UsageError(f"runs must be at least 1, not {runs}")
-    choosing = Choosing(name, namespace, selector, recursive=recursive)
+    choosing = Choosing(name, namespace, selector, recursive=recursive, template_path=template_path)
     asked = resolve(snapshot, pods, scheduler, choosing, counts_quotas=False, on_refused=on_refused)
     if not asked.version.since(SCORES_SINCE):
         said = f"where replicas land depends on scores, which are modelled since 1.{SCORES_SINCE}"

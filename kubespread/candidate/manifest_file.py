@@ -8,8 +8,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from kubespread.candidate.decodable import hint
+from kubespread.candidate.foreign import with_templates_moved
 from kubespread.errors import Fault, ManifestError, UsageError
 from kubespread.kube.api.decoding import DecodingError
+from kubespread.kube.api.foreign_kinds import templates_of
 from kubespread.kube.api.kinds import READ, TEMPLATE_PATH, full_kind, pod_creator
 from kubespread.kube.api.pod_templates import custom_notes, holds_pods, is_custom, skipped_gaps
 from kubespread.kube.selector import EVERYTHING, Selector
@@ -48,7 +50,11 @@ class Place:
         """The faults with their lines."""
         lines = FieldLines(self.text) if self.text is not None else None
         return [
-            Fault(message, path, lines.line(self.item.document, self.item.field(path)) if lines is not None else None)
+            Fault(
+                message,
+                self.item.written_path(path),
+                lines.line(self.item.document, self.item.field(path)) if lines is not None else None,
+            )
             for path, message in faults
         ]
 
@@ -115,15 +121,17 @@ def field_at(data: Any, path: str) -> Any:
 
 
 def _holds_pods(item: KubernetesObject) -> bool:
-    return holds_pods(item.api_version, item.kind, item.data)
+    return templates_of(item.api_version, item.kind) is not None or holds_pods(item.api_version, item.kind, item.data)
 
 
-def read_manifest(path: str) -> Manifest:
-    """The manifest at ``path`` (``-``: standard input). Raises ManifestError."""
+def read_manifest(path: str, template_path: str = "") -> Manifest:
+    """The manifest at ``path`` (``-``: standard input); ``template_path`` is where kinds that are not known have their
+    pod template. Raises ManifestError.
+    """
     file, text = display_name(path), b""
     try:
         text = read_text_bytes(path, MAX_MANIFEST_BYTES)
-        return Manifest(file, _decoded(read_objects(iter([text]))), text)
+        return Manifest(file, with_templates_moved(_decoded(read_objects(iter([text]))), template_path), text)
     except OSError as error:
         raise ManifestError(file, [Fault(error.strerror or str(error))]) from error
     except MalformedError as error:
@@ -135,10 +143,10 @@ def _decoded(objects: Iterable[KubernetesObject]) -> list[KubernetesObject]:
     return [replace(item, content=item.data) for item in objects if not item.size]
 
 
-def manifest_of(data: Mapping[str, Any]) -> Manifest:
+def manifest_of(data: Mapping[str, Any], template_path: str = "") -> Manifest:
     """The same for an object at hand: a Pod, a workload, or a List. Raises ManifestError."""
     try:
-        return Manifest(OBJECT_NAME, _decoded(objects_in(data)))
+        return Manifest(OBJECT_NAME, with_templates_moved(_decoded(objects_in(data)), template_path))
     except MalformedError as error:
         raise ManifestError(OBJECT_NAME, [error.fault]) from error
 

@@ -117,4 +117,4 @@ def _unknown_fields(item: KubernetesObject, sent: Mapping[str, Any], template_pa
     cls, path = workload_type(item.api_version, item.kind), ""
     if not cls:
         cls, path = "Pod", template_path
-    return list(unknown_fields(field_at(sent, path), cls, path))
+    return list(unknown_fields(field_at(sent, path), cls, item.written_path(path)))

@@ -38,6 +38,8 @@ class Choosing:
     """Labels of the workloads that are meant, as kubectl's ``-l`` has them."""
     recursive: bool = False
     """Whether what is below a directory counts too."""
+    template_path: str = ""
+    """Where kinds that are not known have their pod template."""
     one_only: bool = False
     """Whether several are refused."""
 
@@ -99,7 +101,7 @@ def read_sources(pods: Iterable[PodGiven], snapshot: Snapshot, choosing: Choosin
     read = Sources()
     for pod in pods:
         if isinstance(pod, Mapping):
-            _take(read, manifest_of(pod), choosing)
+            _take(read, manifest_of(pod, choosing.template_path), choosing)
         elif isinstance(pod, ClusterWorkloads):
             read.gaps += pod.gaps(snapshot)
             found = list(pod.references(snapshot, default_namespace, selector_of(choosing)))
@@ -141,7 +143,7 @@ def _take_path(read: Sources, path: str, choosing: Choosing) -> None:
     if named is not None:
         read.bearing.append(named)
     else:
-        _take(read, read_manifest(path), choosing)
+        _take(read, read_manifest(path, choosing.template_path), choosing)
 
 
 def _take(read: Sources, manifest: Manifest, choosing: Choosing) -> None:
@@ -153,7 +155,7 @@ def _take(read: Sources, manifest: Manifest, choosing: Choosing) -> None:
 
 def _take_one_of_many(read: Sources, file: str, choosing: Choosing) -> None:
     try:
-        _take(read, read_manifest(file), choosing)
+        _take(read, read_manifest(file, choosing.template_path), choosing)
     except ManifestError as error:
         if isinstance(error.__cause__, NotAnObjectError):
             read.skipped.append(file)

@@ -64,6 +64,7 @@ def explain(
         name=workload.name,
         namespace=workload.namespace,
         recursive=workload.recursive,
+        template_path=workload.template_path or "",
     ).sorted_by(answer.sort.value)
     if answer.node:
         report = report.only(answer.node)

@@ -97,6 +97,7 @@ def simulate(
         namespace=workload.namespace,
         selector=selection.selector or "",
         recursive=workload.recursive,
+        template_path=workload.template_path or "",
         on_refused=on_refused,
     )
     reports = ask() if speaking.quiet or not sys.stderr.isatty() else _with_progress(ask)

@@ -42,6 +42,15 @@ class WorkloadOptions:
         ),
     ] = None
     recursive: Annotated[bool, typer.Option("-R", "--recursive", help="Also read what is below a directory.")] = False
+    template_path: Annotated[
+        str | None,
+        typer.Option(
+            "--template-path",
+            metavar="PATH",
+            show_default=False,
+            help="Where a kind kubespread does not know has its pod template (default: spec.template).",
+        ),
+    ] = None
     namespace: Annotated[
         str | None,
         typer.Option(
