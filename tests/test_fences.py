@@ -25,6 +25,7 @@ ROOMS: dict[str, set[str]] = {
     "library": {"resolving", "deciding", "candidate", "kube", "snapshot", "scheduler", "planner"},
     "cli": {
         "candidate.inputs",
+        "candidate.kustomize",
         "candidate.references",
         "deciding",
         "render",

@@ -7,6 +7,7 @@ import stat
 from collections.abc import Sequence
 from pathlib import Path
 
+from kubespread.candidate.kustomize import Kustomization
 from kubespread.candidate.references import ClusterWorkloads, kind_called, reference, reference_kinds
 from kubespread.candidate.sources import manifest_files
 from kubespread.errors import Fault, ManifestError, UsageError
@@ -53,7 +54,7 @@ def _kinds(word: str) -> tuple[Kind, ...]:
 
 
 def check_inputs(
-    pods: Sequence[str | ClusterWorkloads],
+    pods: Sequence[str | ClusterWorkloads | Kustomization],
     scheduler_config: str | None,
     kube_version: str | None,
     feature_gates: str | None,
@@ -66,9 +67,11 @@ def check_inputs(
     """
     if kube_version is not None:
         KubeVersion.parse(kube_version).with_gates(feature_gates or "")
-    for path in pods:
-        if isinstance(path, str) and path != STDIN:
-            _check_pod(path, recursive=recursive)
+    for pod in pods:
+        if isinstance(pod, Kustomization):
+            pod.command()
+        elif isinstance(pod, str) and pod != STDIN:
+            _check_pod(pod, recursive=recursive)
     if scheduler_config is not None and scheduler_config != STDIN and not is_text(scheduler_config):
         _check_file(scheduler_config)
 

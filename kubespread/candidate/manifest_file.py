@@ -128,12 +128,20 @@ def read_manifest(path: str, template_path: str = "") -> Manifest:
     """The manifest at ``path`` (``-``: standard input); ``template_path`` is where kinds that are not known have their
     pod template. Raises ManifestError.
     """
-    file, text = display_name(path), b""
+    file = display_name(path)
     try:
         text = read_text_bytes(path, MAX_MANIFEST_BYTES)
-        return Manifest(file, with_templates_moved(_decoded(read_objects(iter([text]))), template_path), text)
     except OSError as error:
         raise ManifestError(file, [Fault(error.strerror or str(error))]) from error
+    except MalformedError as error:
+        raise ManifestError(file, [error.fault]) from error
+    return manifest_from_text(file, text, template_path)
+
+
+def manifest_from_text(file: str, text: bytes, template_path: str = "") -> Manifest:
+    """The same of a text at hand, which comes from ``file``. Raises ManifestError."""
+    try:
+        return Manifest(file, with_templates_moved(_decoded(read_objects(iter([text]))), template_path), text)
     except MalformedError as error:
         raise ManifestError(file, [mistaken_text(text) or error.fault]) from error
 

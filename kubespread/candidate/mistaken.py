@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import PurePath
 
+from kubespread.candidate.kustomize import FILES as KUSTOMIZATION_FILES
 from kubespread.candidate.manifest_file import Manifest
 from kubespread.errors import Fault
 from kubespread.manifest.lines import FieldLines
@@ -13,7 +14,6 @@ _KUSTOMIZATION = "a kustomization, not a manifest: build it with -k DIRECTORY"
 _VALUES = "Helm values, not a manifest: pipe `helm template -f FILE CHART` into kubespread"
 _EMPTY = "an empty list: `kubectl get` found nothing; check its namespace and labels"
 
-_KUSTOMIZATION_FILES = frozenset({"kustomization.yaml", "kustomization.yml", "Kustomization"})
 # What `helm create` writes into values.yaml and no Kubernetes object has at its top.
 _VALUES_KEYS = frozenset({"replicaCount", "nameOverride", "fullnameOverride", "podAnnotations", "image"})
 
@@ -24,7 +24,7 @@ def mistaken_manifest(manifest: Manifest) -> Fault | None:
         return None
     first, kinds = manifest.items[0], {item.kind for item in manifest.items}
     message = ""
-    if "Kustomization" in kinds or PurePath(manifest.file).name in _KUSTOMIZATION_FILES:
+    if "Kustomization" in kinds or PurePath(manifest.file).name in KUSTOMIZATION_FILES:
         message = _KUSTOMIZATION
     elif all(item.size == 0 for item in manifest.items):
         message = _EMPTY

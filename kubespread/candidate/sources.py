@@ -7,7 +7,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from kubespread.candidate.manifest_file import Manifest, labels_of, manifest_of, read_manifest, workloads_named
+from kubespread.candidate.kustomize import Kustomization
+from kubespread.candidate.manifest_file import (
+    Manifest,
+    labels_of,
+    manifest_from_text,
+    manifest_of,
+    read_manifest,
+    workloads_named,
+)
 from kubespread.candidate.mistaken import mistaken_cluster, mistaken_manifest
 from kubespread.candidate.references import ClusterWorkloads, Reference, reference
 from kubespread.errors import KubespreadError, ManifestError, UsageError
@@ -17,9 +25,9 @@ from kubespread.kube.selector_text import parse_selector
 from kubespread.manifest.objects import NotAnObjectError
 from kubespread.snapshot.snapshot import Snapshot
 
-PodGiven = Mapping[str, Any] | str | Path | ClusterWorkloads
+PodGiven = Mapping[str, Any] | str | Path | ClusterWorkloads | Kustomization
 """A Pod or a workload as an object, the path of a manifest or of a directory of them (``-``: standard input), KIND/NAME
-of one in the snapshot, or all workloads of the snapshot.
+of one in the snapshot, all workloads of the snapshot, or a kustomization.
 """
 Source = Manifest | Reference
 
@@ -102,6 +110,8 @@ def read_sources(pods: Iterable[PodGiven], snapshot: Snapshot, choosing: Choosin
     for pod in pods:
         if isinstance(pod, Mapping):
             _take(read, manifest_of(pod, choosing.template_path), choosing)
+        elif isinstance(pod, Kustomization):
+            _take(read, manifest_from_text(pod.directory, pod.build(), choosing.template_path), choosing)
         elif isinstance(pod, ClusterWorkloads):
             read.gaps += pod.gaps(snapshot)
             found = list(pod.references(snapshot, default_namespace, selector_of(choosing)))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from kubespread.errors import UsageError
 
 if TYPE_CHECKING:
+    from kubespread.candidate.kustomize import Kustomization
     from kubespread.candidate.references import ClusterWorkloads
     from kubespread.cli.options.workload import SelectionOptions, WorkloadOptions
 
@@ -25,13 +26,14 @@ def pods_asked_about(
     workload: WorkloadOptions,
     sources: Sequence[str],
     selection: SelectionOptions | None = None,
-) -> list[str | ClusterWorkloads]:
-    """What POD and -f name; else with --all, -l or -A the workloads of the cluster; else standard input when something
-    is piped into it and the snapshot does not want it, else pod.yaml. Raises UsageError.
+) -> list[str | ClusterWorkloads | Kustomization]:
+    """What POD, -f and -k name; else with --all, -l or -A the workloads of the cluster; else standard input when
+    something is piped into it and the snapshot does not want it, else pod.yaml. Raises UsageError.
     """
     from kubespread.candidate.inputs import pods_named
+    from kubespread.candidate.kustomize import Kustomization
 
-    words, files = words or [], workload.filename or []
+    words, files = words or [], [*(workload.filename or ()), *map(Kustomization, workload.kustomize or ())]
     of_cluster = selection is not None and _asks_for_the_cluster(words, files, sources, selection)
     all_namespaces = selection is not None and selection.all_namespaces
     if all_namespaces and not of_cluster:
@@ -44,14 +46,14 @@ def pods_asked_about(
 
 
 def _asks_for_the_cluster(
-    words: Sequence[str], files: Sequence[str], sources: Sequence[str], selection: SelectionOptions
+    words: Sequence[str], files: Sequence[object], sources: Sequence[str], selection: SelectionOptions
 ) -> bool:
     """--all and -A do; -l does unless there are manifests that it could be about."""
     from kubespread.candidate.inputs import is_kind
 
     if files:
         if selection.every:
-            raise UsageError("--all asks for workloads of the cluster: it does not go with -f")
+            raise UsageError("--all asks for workloads of the cluster: it does not go with -f and -k")
         return False
     if selection.every:
         return True

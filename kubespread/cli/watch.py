@@ -49,7 +49,7 @@ def watchable(command: Callable[..., int]) -> Callable[..., int]:
         if not watching.watch:
             return command(**values)
         source: ClusterOptions = values["source"]
-        named = [*(values["pod"] or ()), *(values["workload"].filename or ())]
+        named = [*(values["pod"] or ()), *(values["workload"].filename or ()), *(values["workload"].kustomize or ())]
         if STDIN in (*named, *source.sources) or (not named and is_piped(source.sources)):
             raise UsageError("standard input can be read only once: --watch needs files or a running cluster")
         interval = parse_duration(watching.watch_interval)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from kubespread.candidate import kustomize
 from tests.builders import hosts, owned_by
 from tests.cli.support import CLUSTER, POD, SIMULATE_SCHEMA, Result, run
 
@@ -86,7 +87,7 @@ REFUSED: dict[str, tuple[list[str], str]] = {
         ["--all", POD],
         f"--all, -l and -A ask for workloads of the cluster: '{POD}' is not a kind of them",
     ),
-    "all and a file": (["--all", "-f", POD], "--all asks for workloads of the cluster: it does not go with -f"),
+    "all and a file": (["--all", "-f", POD], "--all asks for workloads of the cluster: it does not go with -f and -k"),
     "all namespaces and a manifest": (
         ["-A", POD],
         "-A asks for workloads of the cluster: it does not go with manifests or names",
@@ -200,3 +201,46 @@ def test_several_files_without_a_workload(tmp_path: Path) -> None:
         (tmp_path / f"{name}.yaml").write_text(f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}}}\n")
     result = run("simulate", ".", "-S", CLUSTER, cwd=tmp_path)
     assert result == (2, "", "error: none of 2 files holds a Pod or a workload\n")
+
+
+@pytest.fixture
+def kustomization(tmp_path: Path) -> Path:
+    folder = tmp_path / "base"
+    folder.mkdir()
+    (folder / "kustomization.yaml").write_text("resources: [web.yaml]\n")
+    return folder
+
+
+def with_tool(folder: Path, name: str, script: str) -> dict[str, str]:
+    """The environment in which only ``script`` is on the PATH."""
+    programs = folder / "bin"
+    programs.mkdir(exist_ok=True)
+    (programs / name).write_text(f"#!/bin/sh\n{script}\n")
+    (programs / name).chmod(0o755)
+    return {"PATH": str(programs)}
+
+
+@pytest.mark.parametrize(("tool", "verb"), [("kustomize", "build"), ("kubectl", "kustomize")])
+def test_a_kustomization(tool: str, verb: str, kustomization: Path, tmp_path: Path) -> None:
+    script = f"[ \"$1 $2\" = '{verb} {kustomization}' ] || exit 9\necho '{json.dumps(workload('web'))}'"
+    result = run("simulate", "-k", kustomization, "-S", CLUSTER, "-o", "json", env=with_tool(tmp_path, tool, script))
+    assert placed(result) == ["default/Deployment/web"]
+
+
+def test_a_kustomization_that_cannot_be_built(kustomization: Path, tmp_path: Path) -> None:
+    env = with_tool(tmp_path, "kustomize", "echo 'no such resource' >&2; exit 1")
+    failed = run("explain", "-k", kustomization, "-S", CLUSTER, env=env)
+    assert failed == (2, "", f"error: {kustomization}: kustomize build: no such resource\n")
+    without = run("explain", "-k", kustomization, "-S", CLUSTER, env={"PATH": str(tmp_path)})
+    assert without == (2, "", "error: -k needs kustomize or kubectl on the PATH\n")
+    empty = run("explain", "-k", tmp_path, "-S", CLUSTER, env=env)
+    assert empty == (2, "", f"error: {tmp_path}: no kustomization.yaml in this directory\n")
+
+
+@pytest.mark.parametrize("bound", ["_TIMEOUT", "MAX_MANIFEST_BYTES"])
+def test_a_kustomization_without_end(bound: str, kustomization: Path, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr(kustomize, bound, 0.2 if bound == "_TIMEOUT" else 1000)
+    env = with_tool(tmp_path, "kustomize", "while :; do echo a; done" if bound != "_TIMEOUT" else "exec /bin/sleep 30")
+    result = run("explain", "-k", kustomization, "-S", CLUSTER, env=env)
+    said = "took longer than 0 s" if bound == "_TIMEOUT" else "more than 0 MiB of text"
+    assert result == (2, "", f"error: {kustomization}: kustomize build: {said}\n")

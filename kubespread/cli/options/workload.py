@@ -41,6 +41,16 @@ class WorkloadOptions:
             help="Manifest, or directory of manifests; the same as POD. Repeatable.",
         ),
     ] = None
+    kustomize: Annotated[
+        list[str] | None,
+        typer.Option(
+            "-k",
+            "--kustomize",
+            metavar="DIRECTORY",
+            show_default=False,
+            help="Kustomization, built by the kustomize or kubectl on the PATH. Repeatable.",
+        ),
+    ] = None
     recursive: Annotated[bool, typer.Option("-R", "--recursive", help="Also read what is below a directory.")] = False
     template_path: Annotated[
         str | None,
