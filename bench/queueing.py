@@ -28,7 +28,7 @@ def queueing() -> None:
 def _one_after_another(snapshot: Snapshot, *, workloads: int, replicas: int, target: float, runs: int) -> None:
     """From manifests to reports: the cluster's columns are built in this time, too."""
     manifests = deployments(workloads, replicas)
-    took = seconds(partial(kubespread.simulate_together, snapshot, manifests), runs)
+    took = seconds(partial(kubespread.simulate, snapshot, manifests), runs)
     _print(snapshot, workloads, replicas, "", took, target, "s")
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from kubespread.deciding import Scheduler
     from kubespread.errors import KubespreadError, ManifestError, SnapshotError, UsageError
-    from kubespread.library import connect, explain, load, simulate, simulate_together
+    from kubespread.library import connect, explain, load, simulate
     from kubespread.planner.reports.explain import ExplainReport
     from kubespread.planner.reports.simulate import SimulateReport
     from kubespread.snapshot.snapshot import Snapshot
@@ -33,7 +33,6 @@ __all__ = [
     "explain",
     "load",
     "simulate",
-    "simulate_together",
 ]
 
 _HOMES = {
@@ -49,7 +48,6 @@ _HOMES = {
     "explain": "kubespread.library",
     "load": "kubespread.library",
     "simulate": "kubespread.library",
-    "simulate_together": "kubespread.library",
 }
 
 

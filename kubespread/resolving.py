@@ -74,7 +74,8 @@ def resolve(
         )
 
     candidates = _taken(chosen, candidate, read.errors, on_refused)
-    profiles = [scheduler.profile_for(taken.pod.spec.scheduler_name, version) for taken in candidates]
+    names = [taken.pod.spec.scheduler_name for taken in candidates]
+    profile_of = {name: scheduler.profile_for(name, version) for name in dict.fromkeys(names)}
     pods_left = as_counted(snapshot.pods, version)
     for taken in candidates:
         pods_left = others(pods_left, taken)
@@ -83,7 +84,7 @@ def resolve(
         snapshot,
         version,
         candidates,
-        profiles,
+        [profile_of[name] for name in names],
         Cluster.of(snapshot.nodes, pods_left, with_companions(snapshot.objects, companions)),
         (*_gaps(snapshot, scheduler), *read.gaps),
     )

@@ -80,5 +80,27 @@ def test_imports_stay_inside_the_fences() -> None:
     assert [found for path in FILES for found in trespasses(path)] == []
 
 
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    """Whatever is imported when a module is; imports inside functions come later."""
+    modules = {".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts): path for path in FILES}
+    imported = {
+        module: [found for found in imported_at_once(path) if found in modules] for module, path in modules.items()
+    }
+    while free := [module for module, others in imported.items() if not others]:
+        imported = {
+            module: [other for other in others if other not in free]
+            for module, others in imported.items()
+            if module not in free
+        }
+    assert imported == {}
+
+
+def imported_at_once(path: Path) -> Iterator[str]:
+    for statement in ast.parse(path.read_text()).body:
+        if isinstance(statement, ast.ImportFrom):
+            yield statement.module or ""
+            yield from (f"{statement.module}.{alias.name}" for alias in statement.names)
+
+
 def test_a_file_is_about_one_thing() -> None:
     assert [path.name for path in FILES if len(path.read_text().splitlines()) > 350] == []

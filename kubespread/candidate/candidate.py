@@ -35,6 +35,11 @@ class Candidate:
     gaps: tuple[str, ...] = ()
     """What stands in the same manifest, matters and is not read."""
 
+    @property
+    def is_daemon(self) -> bool:
+        """Whether one pod is created for every node it may run on, instead of a number of them."""
+        return self.workload is not None and self.workload.kind == "DaemonSet"
+
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:

@@ -6,11 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from kubespread.candidate.candidate import Candidate
-from kubespread.candidate.replicas import present_replicas
-from kubespread.kube.admission.quota import allowance, charged
+from kubespread.kube.admission.quota import allowance
 from kubespread.kube.api.cluster_objects import ResourceQuota
 from kubespread.kube.api.core import Pod
-from kubespread.kube.api.workloads import ReplicaSet
 from kubespread.kube.owners import controller_of
 
 Quotas = Sequence[ResourceQuota]
@@ -34,7 +32,7 @@ def creation(candidate: Candidate, quotas: Quotas, wanted: int | None, present: 
     if allowed is None or allowed.copies is None:
         return Creation(None, notes=tuple(notes))
     refusal = f'pods "{candidate.pod.metadata.name}" is forbidden: {allowed.refusal}'
-    if candidate.workload is not None and candidate.workload.kind == "DaemonSet":
+    if candidate.is_daemon:
         notes.append(
             f"quotas allow {allowed.copies} more pods of it; which nodes would go without is not evaluated "
             f"({allowed.refusal})"
@@ -48,12 +46,3 @@ def creation(candidate: Candidate, quotas: Quotas, wanted: int | None, present: 
 def _adopted(present: Iterable[Pod]) -> Iterator[str]:
     if names := sorted(pod.metadata.name for pod in present if controller_of(pod) is None):
         yield f"its controller adopts pods that match its selector and have no controller: {', '.join(names)}"
-
-
-def without_waiting(
-    quotas: Quotas, pods: Iterable[Pod], candidate: Candidate, replica_sets: Sequence[ReplicaSet]
-) -> Quotas:
-    """The quotas without the workload's pods that wait for a node: they are charged, and among those to be placed."""
-    for pod in present_replicas((pod for pod in pods if not pod.spec.node_name), candidate, replica_sets):
-        quotas = charged(quotas, pod, -1)
-    return quotas

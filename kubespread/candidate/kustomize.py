@@ -40,10 +40,12 @@ class Kustomization:
             process = subprocess.Popen(
                 self.command(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=complaints
             )
+            output = process.stdout
+            assert output is not None
             timer = threading.Timer(_TIMEOUT, process.kill)
             timer.start()
             try:
-                text = process.stdout.read(MAX_MANIFEST_BYTES + 1)
+                text: bytes = output.read(MAX_MANIFEST_BYTES + 1)
                 is_too_long = len(text) > MAX_MANIFEST_BYTES
                 if is_too_long:
                     process.kill()
@@ -52,7 +54,7 @@ class Kustomization:
             finally:
                 timer.cancel()
                 process.kill()
-                process.stdout.close()
+                output.close()
             complaints.seek(0)
             said = " ".join(complaints.read(_MAX_COMPLAINT).decode(errors="replace").split())
         if is_too_long:

@@ -14,7 +14,7 @@ from kubespread.kube.api.decoding import DecodingError
 from kubespread.kube.api.foreign_kinds import templates_of
 from kubespread.kube.api.kinds import READ, TEMPLATE_PATH, full_kind, pod_creator
 from kubespread.kube.api.pod_templates import custom_notes, holds_pods, is_custom, skipped_gaps
-from kubespread.kube.selector import EVERYTHING, Selector
+from kubespread.kube.selector import Selector
 from kubespread.kube.validation.faults import FieldFault
 from kubespread.manifest.lines import FieldLines
 from kubespread.manifest.mistaken import mistaken_text
@@ -78,7 +78,7 @@ class Manifest:
         """What can be asked about."""
         return [item for item in self.items if is_workload(item)]
 
-    def each(self, selector: Selector = EVERYTHING) -> list[Manifest]:
+    def each(self, selector: Selector) -> list[Manifest]:
         """The same once for every workload that ``selector`` selects. Raises ManifestError where one is there twice."""
         counts = Counter(_label(item, item.namespace) for item in self.workloads if item.name)
         twice = [Fault(f"{label} is given {times} times") for label, times in counts.items() if times > 1]

@@ -6,10 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
 
 from kubespread.candidate.candidate import Candidate
-from kubespread.controllers.adoption import pods_of
 from kubespread.controllers.statefulset import ordinal_of
 from kubespread.kube.api.core import Pod
-from kubespread.kube.api.workloads import ReplicaSet
 from kubespread.kube.owners import controller_of
 
 
@@ -19,13 +17,6 @@ def others(pods: Sequence[Pod], candidate: Candidate) -> Sequence[Pod]:
         return pods
     asked = candidate.pod.metadata
     return tuple(pod for pod in pods if (pod.metadata.namespace, pod.metadata.name) != (asked.namespace, asked.name))
-
-
-def present_replicas(pods: Iterable[Pod], candidate: Candidate, replica_sets: Sequence[ReplicaSet]) -> list[Pod]:
-    """The candidate's workload's pods that are there to stay; a pod by itself has none."""
-    if candidate.workload is None:
-        return []
-    return pods_of(candidate.workload, candidate.companions, replica_sets, pods)
 
 
 def replica_names(pod: Pod, present: Iterable[Pod]) -> Iterator[str]:

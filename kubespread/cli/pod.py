@@ -9,12 +9,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kubespread.cli.options.workload import SelectionOptions
 from kubespread.errors import UsageError
 
 if TYPE_CHECKING:
     from kubespread.candidate.kustomize import Kustomization
     from kubespread.candidate.references import ClusterWorkloads
-    from kubespread.cli.options.workload import SelectionOptions, WorkloadOptions
+    from kubespread.cli.options.workload import WorkloadOptions
 
 STDIN = "-"
 _DEFAULT_POD = "pod.yaml"
@@ -25,7 +26,6 @@ def pods_asked_about(
     words: Sequence[str] | None,
     workload: WorkloadOptions,
     sources: Sequence[str],
-    selection: SelectionOptions | None = None,
 ) -> list[str | ClusterWorkloads | Kustomization]:
     """What POD, -f and -k name; else with --all, -l or -A the workloads of the cluster; else standard input when
     something is piped into it and the snapshot does not want it, else pod.yaml. Raises UsageError.
@@ -34,8 +34,9 @@ def pods_asked_about(
     from kubespread.candidate.kustomize import Kustomization
 
     words, files = words or [], [*(workload.filename or ()), *map(Kustomization, workload.kustomize or ())]
-    of_cluster = selection is not None and _asks_for_the_cluster(words, files, sources, selection)
-    all_namespaces = selection is not None and selection.all_namespaces
+    selection = workload if isinstance(workload, SelectionOptions) else SelectionOptions()
+    of_cluster = _asks_for_the_cluster(words, files, sources, selection)
+    all_namespaces = selection.all_namespaces
     if all_namespaces and not of_cluster:
         raise UsageError("-A asks for workloads of the cluster: it does not go with manifests or names")
     pods = [*pods_named(words, every=of_cluster, all_namespaces=all_namespaces), *files]

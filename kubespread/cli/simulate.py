@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING
 
 from kubespread.cli.cluster import open_cluster
@@ -16,7 +15,7 @@ from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.placing import PlacingOptions
 from kubespread.cli.options.requirements import RequirementOptions
 from kubespread.cli.options.scheduler import SchedulerOptions
-from kubespread.cli.options.workload import PodsArgument, SelectionOptions, WorkloadOptions
+from kubespread.cli.options.workload import PodsArgument, SelectionOptions
 from kubespread.cli.pod import pods_asked_about
 from kubespread.cli.stderr import complain, say
 from kubespread.cli.stdout import emit, look_of_stdout, stdout_is_terminal
@@ -35,8 +34,7 @@ def simulate(
     *,
     placing: PlacingOptions,
     requirements: RequirementOptions,
-    workload: WorkloadOptions,
-    selection: SelectionOptions,
+    workload: SelectionOptions,
     scheduling: SchedulerOptions,
     answer: SimulateAnswerOptions,
     source: ClusterOptions,
@@ -64,7 +62,7 @@ def simulate(
     from kubespread.snapshot.topology_keys import full_topology_key
 
     required, desired = requirements.required(), placing.desired()
-    pods = pods_asked_about(pod, workload, source.sources, selection)
+    pods = pods_asked_about(pod, workload, source.sources)
     check_inputs(
         pods,
         scheduling.scheduler_config,
@@ -80,26 +78,28 @@ def simulate(
         complain(str(error))
         refused.append(error)
 
-    ask = partial(
-        kubespread.simulate_together,
-        opened,
-        pods,
-        desired,
-        scheduling.scheduler(),
-        until_full=placing.as_many_as_fit,
-        from_scratch=placing.from_scratch,
-        ties=placing.ties.value,
-        seed=placing.seed,
-        runs=placing.runs,
-        keys=required.keys,
-        preemption=answer.preemption,
-        name=workload.name,
-        namespace=workload.namespace,
-        selector=selection.selector or "",
-        recursive=workload.recursive,
-        template_path=workload.template_path or "",
-        on_refused=on_refused,
-    )
+    def ask(on_progress: Callable[[int], None] | None = None) -> tuple[SimulateReport, ...]:
+        return kubespread.simulate(
+            opened,
+            pods,
+            desired,
+            scheduling.scheduler(),
+            until_full=placing.as_many_as_fit,
+            from_scratch=placing.from_scratch,
+            ties=placing.ties.value,
+            seed=placing.seed,
+            runs=placing.runs,
+            keys=required.keys,
+            preemption=answer.preemption,
+            name=workload.name,
+            namespace=workload.namespace,
+            selector=workload.selector or "",
+            recursive=workload.recursive,
+            template_path=workload.template_path or "",
+            on_refused=on_refused,
+            on_progress=on_progress,
+        )
+
     reports = ask() if speaking.quiet or not sys.stderr.isatty() else _with_progress(ask)
     chosen = chosen_format(answer.output, is_terminal=stdout_is_terminal())
     whose = [f"{report.pod.namespace}/{report.subject}: " if len(reports) > 1 else "" for report in reports]

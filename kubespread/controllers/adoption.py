@@ -16,11 +16,44 @@ _Owner = tuple[str, str]
 """Kind and name."""
 
 
+class PodsByController:
+    """The pods that are there to stay, by what controls them; orphans by what labels they have."""
+
+    def __init__(self, pods: Iterable[Pod]) -> None:
+        self._controlled: dict[tuple[str, str, str], list[tuple[int, Pod]]] = {}
+        self._orphans: dict[str, dict[int, list[tuple[int, Pod]]]] = {}
+        for position, pod in enumerate(pods):
+            meta, owner = pod.metadata, controller_of(pod)
+            if meta.deletion_timestamp is not None:
+                continue
+            if owner is not None:
+                self._controlled.setdefault((meta.namespace, owner.kind, owner.name), []).append((position, pod))
+            else:
+                # Pods of one template share their labels, so a selector is asked once for all of them.
+                self._orphans.setdefault(meta.namespace, {}).setdefault(id(meta.labels), []).append((position, pod))
+
+    def of(self, namespace: str, owners: Mapping[_Owner, Selector | None]) -> list[Pod]:
+        """Those that ``owners`` control or adopt, in the order they were listed."""
+        belonging: dict[int, Pod] = {}
+        for (kind, name), selector in owners.items():
+            controlled = self._controlled.get((namespace, kind, name), ())
+            belonging |= (each for each in controlled if selector is None or selector.matches(each[1].metadata.labels))
+            for alike in self._orphans.get(namespace, {}).values() if selector is not None else ():
+                if selector is not None and selector.matches(alike[0][1].metadata.labels):
+                    # A StatefulSet adopts only what is called like one of its pods.
+                    belonging |= (each for each in alike if kind != "StatefulSet" or _is_ordinal(each[1], name))
+        return [pod for _, pod in sorted(belonging.items())]
+
+
+def _is_ordinal(pod: Pod, name: str) -> bool:
+    return ordinal_of(pod, name) is not None
+
+
 def pods_of(
     workload: WorkloadName,
     companions: Iterable[ApiObject],
     replica_sets: Iterable[ReplicaSet],
-    pods: Iterable[Pod],
+    pods: PodsByController,
 ) -> list[Pod]:
     """The workload's pods that are there to stay: those of a Deployment belong to any of its ReplicaSets.
 
@@ -28,29 +61,7 @@ def pods_of(
     ``companions`` are the objects that come with the workload, whose selectors are known even where the cluster does
     not have them; ``replica_sets`` are the cluster's.
     """
-    owners = _owners(workload, companions, replica_sets)
-    return [
-        pod
-        for pod in pods
-        if pod.metadata.namespace == workload.namespace
-        and pod.metadata.deletion_timestamp is None
-        and _belongs(pod, owners)
-    ]
-
-
-def _belongs(pod: Pod, owners: Mapping[_Owner, Selector | None]) -> bool:
-    labels, owner = pod.metadata.labels, controller_of(pod)
-    if owner is None:
-        # A StatefulSet adopts only what is called like one of its pods.
-        return any(
-            selector is not None and selector.matches(labels)
-            for (kind, name), selector in owners.items()
-            if kind != "StatefulSet" or ordinal_of(pod, name) is not None
-        )
-    if (owner.kind, owner.name) not in owners:
-        return False
-    selector = owners[owner.kind, owner.name]
-    return selector is None or selector.matches(labels)
+    return pods.of(workload.namespace, _owners(workload, companions, replica_sets))
 
 
 def _owners(

@@ -121,7 +121,6 @@ class Selector:
 
 
 NOTHING = Selector(nothing=True)
-EVERYTHING = Selector()
 
 
 def from_map(labels: Mapping[str, str]) -> Selector:

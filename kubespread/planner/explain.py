@@ -193,20 +193,32 @@ def _soft_report(counted: SoftConstraint, feasible: Mask) -> ConstraintReport:
     return _constraint_report(counted.constraint, minimum, _domains(counted, matching))
 
 
-def _domains(counted: HardConstraint | SoftConstraint, matching: Counts) -> tuple[Domain, ...]:
-    """Every value of the key with its counts, in the order of values. Nodes sharing a hostname label are added up."""
-    column = counted.column
-    size, codes, present = len(column.values), column.codes, column.present
-    nodes = np.bincount(codes[present], minlength=size)
-    eligible = np.bincount(codes[present & counted.eligible], minlength=size)
-    in_domain = np.zeros(size, dtype=np.int64)
+def domain_counts(states: Mapping[str, State]) -> list[list[int]]:
+    """The matching pods of every domain, in the order of `constraint_reports` and of their domains."""
+    state = states.get(PodTopologySpread.name)
+    counted = _counted(state) if isinstance(state, SpreadState) else []
+    return [_in_domains(each, each.matching())[each.column.sorted_codes].tolist() for each in counted]
+
+
+def _in_domains(counted: HardConstraint | SoftConstraint, matching: Counts) -> Counts:
+    """The matching pods of every value of the key, by its code. Nodes sharing a hostname label are added up."""
+    codes, present = counted.column.codes, counted.column.present
+    in_domain = np.zeros(len(counted.column.values), dtype=np.int64)
     if isinstance(counted, SoftConstraint) and counted.is_hostname:
         np.add.at(in_domain, codes[present], matching[present])
     else:
         in_domain[codes[present]] = matching[present]
-    order = column.sorted_codes
-    figures = (in_domain[order].tolist(), nodes[order].tolist(), eligible[order].tolist())
-    return tuple(map(Domain, column.sorted_values, *figures))
+    return in_domain
+
+
+def _domains(counted: HardConstraint | SoftConstraint, matching: Counts) -> tuple[Domain, ...]:
+    """Every value of the key with its counts, in the order of values."""
+    column = counted.column
+    size, order = len(column.values), column.sorted_codes
+    nodes = np.bincount(column.codes[column.present], minlength=size)
+    eligible = np.bincount(column.codes[column.present & counted.eligible], minlength=size)
+    figures = (_in_domains(counted, matching), nodes, eligible)
+    return tuple(map(Domain, column.sorted_values, *(figure[order].tolist() for figure in figures)))
 
 
 def _constraint_report(constraint: Constraint, minimum: int | None, domains: tuple[Domain, ...]) -> ConstraintReport:

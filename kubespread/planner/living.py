@@ -49,6 +49,8 @@ class SharedAnswers:
 
 
 class LivingCluster:
+    """A cluster in which pods are placed one after another, and a log from which everyone catches up."""
+
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._coming: list[tuple[Pod, int]] = []
@@ -71,6 +73,8 @@ class LivingCluster:
     def add(self, pod: Pod, kind: int, node: int, owner: int, shared: SharedAnswers) -> None:
         """A pod of ``owner`` was placed, which ``shared`` know already."""
         self._coming.append((pod, node))
+        if shared.seen == self.length:
+            shared.seen += 1
         self._log.add((kind, node, owner, shared.number))
 
     def others_since(self, mark: int, owner: int) -> Moves:

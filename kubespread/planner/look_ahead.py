@@ -28,26 +28,26 @@ _RESTARTS = 20
 _SEED = 0
 
 
-def look_ahead(plugins: Framework, cluster: Cluster, pod: Pod, wanted: int) -> LookAhead | None:
-    """Another order for ``wanted`` copies of ``pod``, or what makes it impossible; None when order cannot matter."""
+def look_ahead(plugins: Framework, cluster: Cluster, pod: Pod, replicas: int) -> LookAhead | None:
+    """Another order for ``replicas`` copies of ``pod``, or what makes it impossible; None when order cannot matter."""
     start = Placing(plugins.prepare(cluster, pod))
-    if not start.order_matters or not start.has_room(wanted):
+    if not start.order_matters or not start.has_room(replicas):
         return None
-    search = _Search(wanted)
-    found = search.at_random(start) or search.exhaustively(start)
-    if found is not None:
+    search = _Search(replicas)
+    order = search.at_random(start) or search.exhaustively(start)
+    if order is not None:
         return LookAhead(
-            nodes=tuple(cluster.nodes.names[node] for node in found), steps=search.steps, exhausted=False, blocking=()
+            nodes=tuple(cluster.nodes.names[node] for node in order), steps=search.steps, exhausted=False, blocking=()
         )
-    blocking = tuple(name for name, relaxed in _relaxations(pod) if _fits(plugins, cluster, relaxed, wanted))
+    blocking = tuple(name for name, relaxed in _relaxations(pod) if _fits(plugins, cluster, relaxed, replicas))
     return LookAhead(nodes=None, steps=search.steps, exhausted=search.exhausted, blocking=blocking)
 
 
 class _Search:
-    """Looks for an order of ``wanted`` placements, never trying the same numbers of copies twice."""
+    """Looks for an order of ``replicas`` placements, never trying the same numbers of copies twice."""
 
-    def __init__(self, wanted: int) -> None:
-        self._wanted = wanted
+    def __init__(self, replicas: int) -> None:
+        self._replicas = replicas
         self.steps = 0
         self.exhausted = False
         """Whether every order was tried."""
@@ -57,20 +57,20 @@ class _Search:
         chance = random.Random(_SEED)
         for _ in range(_RESTARTS):
             placing, path = start.fork(), list[int]()
-            while len(path) < self._wanted and self.steps < MAX_STEPS // 2:
+            while len(path) < self._replicas and self.steps < MAX_STEPS // 2:
                 fitting = np.flatnonzero(placing.feasible())
                 if not len(fitting):
                     break
                 path.append(int(fitting[chance.randrange(len(fitting))]))
                 placing.place(path[-1])
                 self.steps += 1
-            if len(path) == self._wanted:
+            if len(path) == self._replicas:
                 return path
         return None
 
     def exhaustively(self, start: Placing) -> list[int] | None:
         """Every order, as far as the bound allows; one fork per step of the path is held at a time."""
-        if len(start) * self._wanted > _MAX_HELD:
+        if len(start) * self._replicas > _MAX_HELD:
             return None
         seen: set[tuple[int, ...]] = set()
         path: list[int] = []
@@ -92,17 +92,17 @@ class _Search:
             after = placing.fork()
             after.place(node)
             path.append(node)
-            if len(path) == self._wanted:
+            if len(path) == self._replicas:
                 return path
             trail.append((after, iter(np.flatnonzero(after.feasible()).tolist())))
         self.exhausted = True
         return None
 
 
-def _fits(plugins: Framework, cluster: Cluster, pod: Pod, wanted: int) -> bool:
+def _fits(plugins: Framework, cluster: Cluster, pod: Pod, replicas: int) -> bool:
     try:
         placing = Placing(plugins.prepare(cluster, pod))
-        for _ in range(wanted):
+        for _ in range(replicas):
             choice = placing.choose()
             if choice is None:
                 return False

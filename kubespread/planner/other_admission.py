@@ -21,7 +21,7 @@ def other_admission(pod: Pod, objects: ClusterObjects) -> Iterator[str]:
     """What would look at a pod like this one when it is created; nothing for a pod that is there already."""
     if pod.metadata.uid:
         return
-    namespace = next((found for found in objects.namespaces if found.metadata.name == pod.metadata.namespace), None)
+    namespace = next((each for each in objects.namespaces if each.metadata.name == pod.metadata.namespace), None)
     if namespace is not None:
         yield from _of_namespace(pod, namespace)
     webhooks = [
@@ -53,12 +53,12 @@ def _of_namespace(pod: Pod, namespace: Namespace) -> Iterator[str]:
     level = meta.labels.get(_ENFORCE, _LETS_ALL_PASS)
     if level != _LETS_ALL_PASS:
         yield f"PodSecurity: namespace {name} enforces {level}; whether the pod meets it is not evaluated"
-    if (wanted := meta.annotations.get(NODE_SELECTOR)) and not _holds(pod, wanted):
-        yield f"PodNodeSelector: namespace {name} asks for {wanted}; it is applied only with --pod-node-selector"
+    if (selector := meta.annotations.get(NODE_SELECTOR)) and not _holds(pod, selector):
+        yield f"PodNodeSelector: namespace {name} asks for {selector}; it is applied only with --pod-node-selector"
 
 
-def _holds(pod: Pod, wanted: str) -> bool:
-    pairs = (part.partition("=") for part in wanted.split(","))
+def _holds(pod: Pod, selector: str) -> bool:
+    pairs = (part.partition("=") for part in selector.split(","))
     return all(pod.spec.node_selector.get(key.strip()) == value.strip() for key, _, value in pairs if key.strip())
 
 

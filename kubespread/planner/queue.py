@@ -19,7 +19,7 @@ from kubespread.kube.api.node_terms import NodeSelector, NodeSelectorRequirement
 from kubespread.kube.node_selector import NODE_NAME_FIELD
 from kubespread.kube.priority import priority_of
 from kubespread.kube.well_known import DO_NOT_SCHEDULE
-from kubespread.planner.explain import constraint_reports
+from kubespread.planner.explain import constraint_reports, domain_counts
 from kubespread.planner.living import LivingCluster, SharedAnswers
 from kubespread.planner.reports.parts import ConstraintReport
 from kubespread.scheduler.cluster.cluster import Cluster
@@ -54,8 +54,8 @@ class Outcome:
 
     wanted: int | None
     choices: list[Choice] = field(default_factory=list)
-    before: Sequence[ConstraintReport] = ()
-    """The constraints before the first copy was placed."""
+    before: Sequence[Sequence[int]] | None = None
+    """The matching pods of every domain of each constraint before the first copy was placed."""
     after: Sequence[ConstraintReport] = ()
     """The constraints once the queue is done."""
     unplaced: Evaluation | None = None
@@ -143,6 +143,8 @@ class _Waiting:
             self._current = placing, shared
         else:
             placing, shared = self._current
+            if self._seen == living.length:
+                return placing
             if len(moves := living.others_since(self._seen, self._number)):
                 placing.follow(living.cluster, moves)
             living.bring_up_to_date(shared)
@@ -152,8 +154,8 @@ class _Waiting:
     def _start(self) -> Placing:
         """The same for the first copy, whose constraints are worth a report."""
         placing = self._up_to_date()
-        if not self.outcome.before and not self.outcome.choices:
-            self.outcome.before = constraint_reports(placing.states, placing.feasible())
+        if self.outcome.before is None:
+            self.outcome.before = domain_counts(placing.states)
         return placing
 
     def place(self, break_tie: Tiebreaker) -> bool:
@@ -189,6 +191,7 @@ class _Waiting:
         assert self._current is not None
         placing.place(choice.node)
         self._living.add(self.entry.pod, placing.kind.number, choice.node, self._number, self._current[1])
+        self._seen += 1
         self.outcome.choices.append(choice)
 
 

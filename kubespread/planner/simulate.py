@@ -149,8 +149,8 @@ def _report(
         seed=manner.seeds[0],
         ties=manner.ties,
         constraints=tuple(shown.after),
-        distribution=tuple(_changes(was, now) for was, now in zip(shown.before, shown.after, strict=True)),
-        skew=tuple(_skew_change(was, now) for was, now in zip(shown.before, shown.after, strict=True)),
+        distribution=tuple(_changes(was, now) for was, now in zip(shown.before or (), shown.after, strict=True)),
+        skew=tuple(_skew_change(was, now) for was, now in zip(shown.before or (), shown.after, strict=True)),
         worst_loss=_worst_loss(cluster, question, manner, shown),
         runs=_runs(outcomes) if manner.runs > 1 else None,
         look_ahead=_look_ahead(cluster, question, plugins, shown),
@@ -188,21 +188,25 @@ def _placements(cluster: Cluster, question: Question, outcome: Outcome) -> Itera
         )
 
 
-def _changes(before: ConstraintReport, after: ConstraintReport) -> tuple[DomainChange, ...]:
-    return tuple(
-        DomainChange(value=domain.value, before=was.matching, after=domain.matching)
-        for was, domain in zip(before.domains, after.domains, strict=True)
-    )
+def _changes(before: Sequence[int], after: ConstraintReport) -> tuple[DomainChange, ...]:
+    values = [domain.value for domain in after.domains]
+    matching = [domain.matching for domain in after.domains]
+    return tuple(map(DomainChange, values, before, matching))
 
 
-def _skew_change(before: ConstraintReport, after: ConstraintReport) -> SkewChange:
+def _skew_change(before: Sequence[int], after: ConstraintReport) -> SkewChange:
+    matching = [domain.matching for domain in after.domains]
     return SkewChange(
-        topology_key=after.topology_key, max_skew=after.max_skew, before=_skew(before), after=_skew(after)
+        topology_key=after.topology_key,
+        max_skew=after.max_skew,
+        before=_skew(before, after),
+        after=_skew(matching, after),
     )
 
 
-def _skew(constraint: ConstraintReport) -> int:
-    counts = [domain.matching for domain in constraint.domains if domain.eligible_nodes]
+def _skew(matching: Sequence[int], constraint: ConstraintReport) -> int:
+    """Between the domains that count, by the pods that match in each."""
+    counts = [count for count, domain in zip(matching, constraint.domains, strict=True) if domain.eligible_nodes]
     if not counts:
         return 0
     least = 0 if len(counts) < (constraint.min_domains or 1) else min(counts)
@@ -222,7 +226,8 @@ def _worst_loss(cluster: Cluster, question: Question, manner: Manner, outcome: O
         if not there.any():
             continue
         held = np.bincount(column.codes[there], weights=replicas[there], minlength=len(column.values)).astype(np.int64)
-        worst = min(range(len(held)), key=lambda code: (-held[code], column.values[code]))
+        # Of equals the first value.
+        worst = int(column.sorted_codes[held[column.sorted_codes].argmax()])
         losses[key] = Loss(
             domain=column.values[worst],
             remaining=int(replicas.sum() - held[worst]),

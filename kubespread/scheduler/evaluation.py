@@ -187,19 +187,19 @@ class Evaluation:
 
 def _error_of(verdicts: Mapping[str, Verdicts], included: Mask) -> str | None:
     """The error a filter plugin meets on a node that those before it let pass; it ends the cycle."""
-    if not any(status.code is Code.ERROR for found in verdicts.values() for status in found.table):
+    if not any(status.code is Code.ERROR for judged in verdicts.values() for status in judged.table):
         return None
     reached = included
-    for found in verdicts.values():
-        for which, status in enumerate(found.table, start=1):
-            if status.code is Code.ERROR and (reached & (found.which == which)).any():
+    for judged in verdicts.values():
+        for which, status in enumerate(judged.table, start=1):
+            if status.code is Code.ERROR and (reached & (judged.which == which)).any():
                 return status.reasons[0]
-        reached = reached & found.passes
+        reached = reached & judged.passes
     return None
 
 
 def _rejections(verdicts: Mapping[str, Verdicts], node: int) -> list[Status]:
-    judged = ((name, found.status(node)) for name, found in verdicts.items())
+    judged = ((name, each.status(node)) for name, each in verdicts.items())
     return [Status(status.code, status.reasons, name) for name, status in judged if status.code is not Code.SUCCESS]
 
 
@@ -210,7 +210,7 @@ def invalid_score(scores: Mapping[str, PluginScore], feasible: Mask) -> str | No
     for name, score in scores.items():
         outside = feasible & ((score.normalized < 0) | (score.normalized > MAX_NODE_SCORE))
         if outside.any():
-            found = f'plugin "{name}" returns an invalid score {int(score.normalized[outside][0])}'
-            wanted = f"it should in the range of [0, {MAX_NODE_SCORE}] after normalizing"
-            return f"applying score defaultWeights on Score plugins: {found}, {wanted}"
+            score_said = f'plugin "{name}" returns an invalid score {int(score.normalized[outside][0])}'
+            range_said = f"it should in the range of [0, {MAX_NODE_SCORE}] after normalizing"
+            return f"applying score defaultWeights on Score plugins: {score_said}, {range_said}"
     return None

@@ -79,7 +79,7 @@ class Framework:
 
     def reaches(self, plugin: str, rejection: Status | None) -> bool:
         """Whether PreFilter of ``plugin`` runs although that of another plugin makes ``rejection``."""
-        names = [found.name for found in self.pre_filters]
+        names = [plugin.name for plugin in self.pre_filters]
         return plugin in names and (rejection is None or names.index(plugin) <= names.index(rejection.plugin))
 
     def prepare(self, cluster: Cluster, pod: Pod) -> Prepared:
@@ -217,34 +217,34 @@ class Prepared:
         """Per node the pods nominated to it that count there in the first pass: of the candidate's
         priority at least.
         """
-        found: dict[int, list[PodKind]] = {}
+        kinds_on: dict[int, list[PodKind]] = {}
         for other in self.cluster.nominated:
             if priority_of(other) >= priority_of(self.pod) and not is_same_pod(other, self.pod):
                 node = self.cluster.nodes.index[other.status.nominated_node_name]
-                found.setdefault(node, []).append(self.cluster.kinds[self.cluster.kinds.number_of(other)])
-        return {node: tuple(kinds) for node, kinds in found.items()}
+                kinds_on.setdefault(node, []).append(self.cluster.kinds[self.cluster.kinds.number_of(other)])
+        return {node: tuple(kinds) for node, kinds in kinds_on.items()}
 
     def verdicts(self, plugins: Iterable[Plugin]) -> dict[str, Verdicts]:
         """What each plugin says of every node; a plugin that rejects the pod rejects all of them, one that skips is not
         there.
         """
         everywhere = np.ones(len(self.cluster), dtype=np.bool_)
-        found: dict[str, Verdicts] = {}
+        judged: dict[str, Verdicts] = {}
         for plugin in plugins:
             if plugin.name in self._statuses:
-                found[plugin.name] = Verdicts.rejecting(everywhere, self._statuses[plugin.name])
+                judged[plugin.name] = Verdicts.rejecting(everywhere, self._statuses[plugin.name])
             elif (verdicts := self.states[plugin.name].verdicts(self.cluster)) is not None:
-                found[plugin.name] = Verdicts(
+                judged[plugin.name] = Verdicts(
                     verdicts.which, tuple(map(self.framework.messages.reword, verdicts.table))
                 )
-        return found
+        return judged
 
     def evaluation(self) -> Evaluation:
         """What follows from the states as they are now."""
         enabled, disabled = self.verdicts(self.framework.filters), self.verdicts(self.framework.disabled)
         if self.nominated and self.rejection is None:
-            for found in (enabled, disabled):
-                self._count_nominated(found)
+            for verdicts in (enabled, disabled):
+                self._count_nominated(verdicts)
         evaluation = Evaluation(self, enabled, disabled)
         evaluation.run_scores({plugin.name: weight for plugin, weight in self.framework.scores})
         return evaluation

@@ -16,11 +16,8 @@ from numpy.typing import NDArray
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.holdings import Holdings
 from kubespread.scheduler.cluster.kinds import PodKind
-from kubespread.scheduler.cluster.labels import Codes, Counts, Positions
+from kubespread.scheduler.cluster.labels import Codes, Counts, Mask
 from kubespread.scheduler.plugin import MAX_NODE_SCORE, OnNode
-
-_KEPT_LEVELS = 2
-"""How many levels are kept up with changes; more are worth working out only for many copies a node."""
 
 
 @dataclass(slots=True)
@@ -31,12 +28,6 @@ class _Level:
     """Not 0 where some filter rejects the node."""
     points: Counts
     """The weighted scores."""
-
-    def patched(self, nodes: Positions, other: _Level) -> _Level:
-        """The same with other answers for some nodes."""
-        patched = _Level(self.rejects.copy(), self.points.copy())
-        patched.rejects[nodes], patched.points[nodes] = other.rejects, other.points
-        return patched
 
 
 class OnNodeAnswers:
@@ -56,37 +47,49 @@ class OnNodeAnswers:
         self._copies: Counts = np.zeros(len(cluster), dtype=np.int64)
         """Copies on each node that ``cluster`` does not hold yet."""
         self._levels = [self._judge(Holdings(cluster))]
+        self._is_outdated: Mask = np.zeros(len(cluster), dtype=np.bool_)
+        """The nodes that others changed since the levels were worked out."""
         now = self._levels[0]
         self.rejects, self.points = now.rejects.copy(), now.points.copy()
 
     def place(self, node: int) -> None:
         """One more copy is on ``node``."""
         self._copies[node] += 1
-        level = self._level(int(self._copies[node]))
-        self.rejects[node], self.points[node] = level.rejects[node], level.points[node]
+        copies = int(self._copies[node])
+        if self._is_outdated[node]:
+            level, place = self._judge(Holdings(self._cluster, np.array([node])).plus(self._kind, copies)), 0
+        else:
+            level, place = self._level(copies), node
+        self.rejects[node], self.points[node] = level.rejects[place], level.points[place]
 
     def follow(self, cluster: Cluster, touched: Codes) -> None:
         """Go on with ``cluster``, which holds all copies so far; pods came to or left the ``touched`` nodes besides."""
-        changed = np.union1d(touched, np.flatnonzero(self._copies)).astype(np.intp)
-        if 2 * len(changed) > len(cluster):
+        is_changed = self._copies > 0
+        is_changed[touched] = True
+        changed = np.flatnonzero(is_changed)
+        self._is_outdated |= is_changed
+        if 2 * np.count_nonzero(self._is_outdated) > len(cluster):
             self._start(cluster)
             return
+        # Levels are about the cluster they were worked out for: nodes that nobody touched hold the same in both.
         self._cluster = cluster
         self._copies[changed] = 0
-        held = Holdings(cluster, changed)
-        again = [self._judge(held.plus(self._kind, copies)) for copies in range(len(self._levels[:_KEPT_LEVELS]))]
-        self._levels = [level.patched(changed, new) for level, new in zip(self._levels, again, strict=False)]
-        self.rejects[changed], self.points[changed] = again[0].rejects, again[0].points
+        now = self._judge(Holdings(cluster, changed))
+        self.rejects[changed], self.points[changed] = now.rejects, now.points
 
     def fork(self) -> OnNodeAnswers:
         """The same answers, to go on from in another way."""
         fork = copy(self)
         fork._copies, fork._levels = self._copies.copy(), list(self._levels)
+        fork._is_outdated = self._is_outdated.copy()
         fork.rejects, fork.points = self.rejects.copy(), self.points.copy()
         return fork
 
     def has_room(self, barred: Codes, copies: int) -> bool:
         """Whether the nodes that nothing else bars could hold so many more copies."""
+        if self._is_outdated.any():
+            self._levels = [self._judge(Holdings(self._cluster))]
+            self._is_outdated = np.zeros_like(self._is_outdated)
         room, held = 0, 0
         while room < copies and (more := int(np.count_nonzero((barred | self._level(held).rejects) == 0))):
             room += more

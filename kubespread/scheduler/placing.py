@@ -27,6 +27,9 @@ Tiebreaker = Callable[[Cluster, Mask, Positions], int]
 """Picks one of the positions of equally scored nodes; it is also told which nodes fit at all."""
 
 
+_BELOW_ALL = np.iinfo(np.int64).min
+
+
 def smallest_name(cluster: Cluster, _feasible: Mask, equals: Positions) -> int:
     """The one whose name comes first."""
     return int(equals[cluster.nodes.name_rank[equals].argmin()])
@@ -36,7 +39,7 @@ def first_in_heap(cluster: Cluster, feasible: Mask, equals: Positions) -> int:
     """The one kube-scheduler takes: the first met in its heap of the feasible nodes, which it lists zone by zone in
     turn.
     """
-    fitting = feasible[cluster.nodes.visiting].cumsum()
+    fitting = feasible[cluster.nodes.visiting].cumsum(dtype=np.int32)
     place = fitting[cluster.nodes.visiting_rank[equals]] - 1
     return int(equals[heap_preorder(int(fitting[-1]))[place].argmin()])
 
@@ -58,27 +61,20 @@ class _Scored:
         self._raw: Counts | None = None
         self._extent: Extent | None = None
         self._points: Counts | None = None
-        self._is_settled = False
-        """Whether nothing changes the points any more: of the same raw score everywhere the extent is always the same.
-        """
-
-    def of(self, state: Fixed | Counted) -> _Scored:
-        """The same plugin's points in a fork."""
-        return _Scored(state, self._weight)
+        self.is_settled = False
+        """Whether nothing changes the points any more: of one raw score everywhere the extent is always the same."""
 
     def points(self, cluster: Cluster, feasible: Mask) -> Counts | None:
         """None when the plugin skips."""
-        if self._is_settled:
-            return self._points
         if self._raw is None or isinstance(self.state, Counted):
             self._raw = self.state.raw_scores(cluster, feasible)
             self._extent = None
         if self._raw is None:
-            self._is_settled = isinstance(self.state, Fixed)
+            self.is_settled = isinstance(self.state, Fixed)
             return None
         extent = self.state.extent(self._raw, feasible)
         if self._points is None or extent != self._extent:
-            self._is_settled = isinstance(self.state, Fixed) and bool((self._raw == self._raw[0]).all())
+            self.is_settled = isinstance(self.state, Fixed) and bool((self._raw == self._raw[0]).all())
             self._extent = extent
             self._points = self.state.normalize(self._raw, extent) * self._weight
         return self._points
@@ -121,6 +117,13 @@ class Placing:
         self._scored = [
             _Scored(state, weight) for state, weight in prepared.score_states if isinstance(state, Fixed | Counted)
         ]
+        self._settled: Counts = np.zeros(len(self), dtype=np.int64)
+
+    def _settle(self, scored: _Scored, points: Counts | None) -> None:
+        """Points that do not change any more are added up once."""
+        self._scored.remove(scored)
+        if points is not None:
+            self._settled = self._settled + points
 
     def _fixed_rejections(self) -> tuple[Codes, bool]:
         """What no placement changes: which nodes are barred, and whether a filter might end the cycle in an error."""
@@ -190,9 +193,10 @@ class Placing:
         nominee = cluster.nodes.index.get(self._prepared.pod.status.nominated_node_name)
         if nominee is not None and feasible[nominee]:
             return Choice(nominee, int(total[nominee]), 1)
-        best = int(total.max(where=feasible, initial=np.iinfo(np.int64).min))
         self._fail_while_reserving()
-        equals = np.flatnonzero((total == best) & feasible)
+        among = np.where(feasible, total, _BELOW_ALL)
+        best = int(among.max())
+        equals = np.flatnonzero(among == best)
         node = int(equals[0]) if len(equals) == 1 else break_tie(cluster, feasible, equals)
         return Choice(node, best, len(equals))
 
@@ -245,8 +249,8 @@ class Placing:
             return np.ones(len(self), dtype=np.int64)
         if self.answers.out_of_range and (error := self.evaluation().error):
             raise SchedulingError(error)
-        total = self.answers.points.copy()
-        for scored in self._scored:
+        total = self.answers.points + self._settled
+        for scored in tuple(self._scored):
             try:
                 points = scored.points(self._prepared.cluster, feasible)
             except SchedulingError:
@@ -256,6 +260,8 @@ class Placing:
                 continue
             if points is not None:
                 total += points
+            if scored.is_settled:
+                self._settle(scored, points)
         if framework.missing.scores and np.count_nonzero(feasible) > 1:
             raise SchedulingError(next(iter(framework.missing.scores.values())))
         return total

@@ -55,8 +55,8 @@ def preempt(evaluation: Evaluation, args: DefaultPreemptionArgs, *, ends_twice: 
     """What preemption would do for a pod that fits nowhere. From 1.26 to 1.28 its text ``ends_twice``,
     with two dots.
     """
-    found = _ask_post_filters(evaluation, args)
-    return replace(found, tail=f"{found.tail}.") if ends_twice and found.tail else found
+    answer = _ask_post_filters(evaluation, args)
+    return replace(answer, tail=f"{answer.tail}.") if ends_twice and answer.tail else answer
 
 
 def _ask_post_filters(evaluation: Evaluation, args: DefaultPreemptionArgs) -> Preemption:
@@ -100,14 +100,14 @@ def _waits_for_victims(evaluation: Evaluation) -> bool:
     node = cluster.nodes.index.get(pod.status.nominated_node_name)
     if node is None or evaluation.verdict(node).code is Code.UNRESOLVABLE:
         return False
-    there = (cluster.running.pods[at] for at in np.flatnonzero(cluster.running.node == node).tolist())
+    there = (cluster.running.pods[index] for index in np.flatnonzero(cluster.running.node == node).tolist())
     return any(priority_of(other) < priority_of(pod) and _is_preempted(other) for other in there)
 
 
 def _is_preempted(pod: Pod) -> bool:
     if pod.metadata.deletion_timestamp is None:
         return False
-    target = next((found for found in pod.status.conditions if found.type == DISRUPTION_TARGET), None)
+    target = next((condition for condition in pod.status.conditions if condition.type == DISRUPTION_TARGET), None)
     return target is not None and target.status == "True" and target.reason == "PreemptionByScheduler"
 
 
@@ -128,25 +128,25 @@ class _Search:
         helpful = [
             node for node in range(len(self._cluster)) if self._evaluation.verdict(node).code is Code.UNSCHEDULABLE
         ]
-        wanted = self._args.enough_of(len(helpful))
-        found: list[PreemptionCandidate] = []
+        enough = self._args.enough_of(len(helpful))
+        candidates: list[PreemptionCandidate] = []
         for node in sorted(helpful, key=self._cluster.nodes.names.__getitem__):
             candidate = self._dry_run(node)
             if candidate is not None:
-                found.append(candidate)
-            if len(found) >= wanted and any(each.violations == 0 for each in found):
+                candidates.append(candidate)
+            if len(candidates) >= enough and any(each.violations == 0 for each in candidates):
                 break
-        return found
+        return candidates
 
     @cached_property
     def _lower(self) -> Mapping[int, list[int]]:
         """Per node the pods of lower priority than the candidate, by position."""
         priority = priority_of(self._evaluation.pod)
         lower = np.array([kind.priority < priority for kind in self._cluster.kinds.all], dtype=np.bool_)
-        found: dict[int, list[int]] = {}
-        for at in np.flatnonzero(lower[self._cluster.running.kind]).tolist():
-            found.setdefault(int(self._cluster.running.node[at]), []).append(at)
-        return found
+        per_node: dict[int, list[int]] = {}
+        for index in np.flatnonzero(lower[self._cluster.running.kind]).tolist():
+            per_node.setdefault(int(self._cluster.running.node[index]), []).append(index)
+        return per_node
 
     def _dry_run(self, node: int) -> PreemptionCandidate | None:
         """Remove every pod of lower priority, then put back those that can stay, the most important first."""
@@ -154,26 +154,26 @@ class _Search:
         if not lower:
             self._failures[node] = (NO_VICTIMS,)
             return None
-        kind = {at: self._cluster.kinds[int(self._cluster.running.kind[at])] for at in lower}
+        kind = {index: self._cluster.kinds[int(self._cluster.running.kind[index])] for index in lower}
         with DryRun(self._prepared, node) as dry_run:
-            for at in lower:
-                dry_run.move(kind[at], -1)
+            for index in lower:
+                dry_run.move(kind[index], -1)
             status = self._verdict(dry_run, node)
             if status.code is not Code.SUCCESS:
                 self._failures[node] = status.reasons
                 return None
-            important = sorted(lower, key=lambda at: _importance(self._cluster.running.pods[at]))
+            important = sorted(lower, key=lambda index: _importance(self._cluster.running.pods[index]))
             violating = self._violating(important)
             victims, violations = set[int](), 0
-            for at in (*(at for at in important if at in violating), *(at for at in important if at not in violating)):
-                dry_run.move(kind[at], 1)
+            for index in sorted(important, key=lambda index: index not in violating):
+                dry_run.move(kind[index], 1)
                 if self._verdict(dry_run, node).code is not Code.SUCCESS:
-                    dry_run.move(kind[at], -1)
-                    victims.add(at)
-                    violations += at in violating
+                    dry_run.move(kind[index], -1)
+                    victims.add(index)
+                    violations += index in violating
         return PreemptionCandidate(
             self._cluster.nodes.names[node],
-            tuple(self._cluster.running.pods[at] for at in important if at in victims),
+            tuple(self._cluster.running.pods[index] for index in important if index in victims),
             violations,
         )
 
@@ -194,8 +194,8 @@ class _Search:
         """Pods whose eviction a disruption budget does not allow any more, walking from the most important."""
         left = [budget.status.disruptions_allowed for budget, _ in self._budgets]
         violating = set()
-        for at in important:
-            meta = self._cluster.running.pods[at].metadata
+        for index in important:
+            meta = self._cluster.running.pods[index].metadata
             for position, (budget, matches) in enumerate(self._budgets):
                 same_namespace = budget.metadata.namespace == meta.namespace
                 if (
@@ -207,7 +207,7 @@ class _Search:
                     continue
                 left[position] -= 1
                 if left[position] < 0:
-                    violating.add(at)
+                    violating.add(index)
         return frozenset(violating)
 
     @cached_property

@@ -15,5 +15,5 @@ def nodes_to_find(nodes: int, percentage: int = 0) -> int | None:
         return None
     if percentage == 0:
         percentage = max(_MIN_PERCENTAGE, _MAX_ADAPTIVE_PERCENTAGE - nodes // _NODES_PER_PERCENT)
-    wanted = max(nodes * percentage // 100, MIN_FEASIBLE_NODES)
-    return wanted if wanted < nodes else None
+    enough = max(nodes * percentage // 100, MIN_FEASIBLE_NODES)
+    return enough if enough < nodes else None

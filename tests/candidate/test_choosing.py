@@ -78,7 +78,7 @@ def test_a_choice_is_refused(case: str) -> None:
 
 
 def test_all_of_one_name_are_placed() -> None:
-    reports = kubespread.simulate_together(CLUSTER, [TWICE])
+    reports = kubespread.simulate(CLUSTER, [TWICE])
     assert [(report.pod.namespace, report.workload, report.placed) for report in reports] == [
         ("shop", "Deployment/web", 1),
         ("default", "Deployment/web", 1),
@@ -88,19 +88,19 @@ def test_all_of_one_name_are_placed() -> None:
 
 def test_one_workload_given_twice_is_refused() -> None:
     with pytest.raises(kubespread.ManifestError, match=r"^<object>: /Deployment/web is given 2 times$"):
-        kubespread.simulate_together(CLUSTER, [listed(deployment("web"), deployment("web"))])
+        kubespread.simulate(CLUSTER, [listed(deployment("web"), deployment("web"))])
 
 
 @pytest.mark.parametrize(
     "made", [job(generateName="pi-"), {**deployment("web"), "metadata": {"generateName": "web-"}}, job(name="pi")]
 )
 def test_a_name_may_be_generated(made: Any) -> None:
-    (report,) = kubespread.simulate_together(CLUSTER, [made])
+    (report,) = kubespread.simulate(CLUSTER, [made])
     assert report.placed == 1
 
 
 def test_two_of_one_generated_name_are_two() -> None:
     assert [
         report.placed
-        for report in kubespread.simulate_together(CLUSTER, [listed(job(generateName="pi-"), job(generateName="pi-"))])
+        for report in kubespread.simulate(CLUSTER, [listed(job(generateName="pi-"), job(generateName="pi-"))])
     ] == [1, 1]

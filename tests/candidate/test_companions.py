@@ -137,7 +137,7 @@ def test_objects_may_come_in_a_file_of_their_own(tmp_path: Path) -> None:
         "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {priorityClassName: high, containers: [{name: c, image: x}]}}"
     )
     files = [tmp_path / "pod.yaml", tmp_path / "class.yaml"]
-    (report,) = kubespread.simulate_together(kubespread.Snapshot.from_objects(NODES), files)
+    (report,) = kubespread.simulate(kubespread.Snapshot.from_objects(NODES), files)
     assert report.admission == ("PriorityClass high: priority 7",)
     assert report.notes == (f"taken to be in the cluster, since {files[1]} brings it: PriorityClass high",)
 
@@ -166,9 +166,7 @@ def test_a_job_beside_its_service_is_spread_by_it() -> None:
     template = {"metadata": {"labels": {"foo": "bar"}}, "spec": {**pod()["spec"], "restartPolicy": "Never"}}
     job = named("Job", "j", "batch/v1", spec={"completions": 2, "parallelism": 2, "template": template})
     cluster = kubespread.Snapshot.from_objects(NODES)
-    (report,) = kubespread.simulate_together(
-        cluster, [listed(job, owner("Service", "s", {"foo": "bar"}, api_version="v1"))]
-    )
+    (report,) = kubespread.simulate(cluster, [listed(job, owner("Service", "s", {"foo": "bar"}, api_version="v1"))])
     zones = Counter("b" if placement.node == "n2" else "a" for placement in report.placements)
     assert zones == {"a": 1, "b": 1}
 

@@ -79,7 +79,7 @@ KINDS: dict[str, tuple[Data, dict[str | None, int]]] = {
 @pytest.mark.parametrize("case", KINDS)
 def test_every_template_is_a_workload(case: str) -> None:
     manifest, pods = KINDS[case]
-    reports = kubespread.simulate_together(SNAPSHOT, [manifest])
+    reports = kubespread.simulate(SNAPSHOT, [manifest])
     assert {report.workload: report.placed for report in reports} == pods
     assert not any("skipped" in gap for report in reports for gap in report.gaps)
 
@@ -90,7 +90,7 @@ def test_a_rollout_may_refer_to_a_deployment() -> None:
     reference = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "it"}
     rollout = custom("argoproj.io/v1alpha1", "Rollout", {"replicas": 3, "workloadRef": reference})
     both = {"apiVersion": "v1", "kind": "List", "items": [rollout, deployment]}
-    reports = kubespread.simulate_together(SNAPSHOT, [both])
+    reports = kubespread.simulate(SNAPSHOT, [both])
     assert {report.workload: report.placed for report in reports} == {"Rollout/it": 3, "Deployment/it": 0}
 
 

@@ -33,7 +33,7 @@ def ours(case: Data) -> Outcome:
     with tempfile.TemporaryDirectory() as folder:
         manifest = Path(folder) / "manifest.yaml"
         manifest.write_text(case["manifest"])
-        reports = kubespread.simulate_together(snapshot, [manifest])
+        reports = kubespread.simulate(snapshot, [manifest])
     zones = {node.metadata.name: node.metadata.labels.get(ZONE, _NO_ZONE) for node in snapshot.nodes}
     return Outcome(
         placed=sum(report.placed for report in reports),

@@ -249,7 +249,7 @@ def test_as_many_as_fit_are_as_many_as_are_created() -> None:
 def test_workloads_share_a_quota() -> None:
     second = {**deployment(3), "metadata": {"name": "api"}}
     cluster = kubespread.Snapshot.from_objects([*CLUSTER, quota({"pods": "5"}, {"pods": "0"})])
-    reports = kubespread.simulate_together(cluster, [deployment(4), second])
+    reports = kubespread.simulate(cluster, [deployment(4), second])
     assert [report.placed for report in reports] == [4, 1]
 
 

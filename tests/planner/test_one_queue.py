@@ -38,8 +38,16 @@ def test_all_that_are_placed_anew_leave_before_any_is_placed() -> None:
     (node,) = hosts("a")
     node["status"]["allocatable"]["cpu"] = "4"
     snapshot = kubespread.Snapshot.from_objects([node, *running("a"), *running("b")])
-    reports = kubespread.simulate_together(snapshot, ["deploy/a", "deploy/b"], from_scratch=True)
+    reports = kubespread.simulate(snapshot, ["deploy/a", "deploy/b"], from_scratch=True)
     assert [(report.placed, report.stopped) for report in reports] == [(2, None), (2, None)]
+
+
+def test_stored_pods_that_are_asked_about_together_take_each_other_no_room() -> None:
+    (node,) = hosts("a")
+    node["status"]["allocatable"]["cpu"] = "4"
+    stored = [pod(name, "n0", requests={"cpu": "2"}) for name in ("a", "b")]
+    reports = kubespread.simulate(kubespread.Snapshot.from_objects([node, *stored]), ["pod/a", "pod/b"])
+    assert [(report.placed, report.stopped) for report in reports] == [(1, None), (1, None)]
 
 
 def daemon_set(**spec: object) -> Data:
@@ -73,3 +81,14 @@ def test_a_pod_that_found_no_node_is_tried_again_once_another_is_placed() -> Non
     report = kubespread.simulate(kubespread.Snapshot.from_objects(hosts("a", "a", "a", "b")), asked)
     assert (report.replicas, [placed.node for placed in report.placements]) == (4, ["n0", "n3", "n1"])
     assert report.stopped == "no room on n2: node(s) didn't match pod topology spread constraints"
+
+
+def test_pods_that_are_tried_again_are_no_more_than_were_asked_for() -> None:
+    """a wants to be near b, which comes after it; once b is there, a's two pods follow and no third one."""
+    term = {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"app": "b"}}}
+    affinity = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+    near = pod("a", labels={"app": "a"}, affinity=affinity)
+    reports = kubespread.simulate(
+        kubespread.Snapshot.from_objects(hosts("x", "y")), [near, pod("b", labels={"app": "b"})], 2
+    )
+    assert [report.placed for report in reports] == [2, 2]

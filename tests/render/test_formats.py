@@ -57,6 +57,6 @@ def test_another_format_is_one_row_and_one_file(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_several_reports_are_a_list_in_one_document() -> None:
-    reports = kubespread.simulate_together(CLUSTER, [WEB, pod("alone")], 1)
+    reports = kubespread.simulate(CLUSTER, [WEB, pod("alone")], 1)
     text = FORMATS["yaml"].writers["simulate"].load()(reports, Look())
     assert text.startswith("apiVersion: kubespread.dev/v1alpha1\nkind: SimulateReportList\nitems:\n")

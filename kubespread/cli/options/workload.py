@@ -83,8 +83,8 @@ class WorkloadOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class SelectionOptions:
-    """Which workloads of a cluster or of manifests are placed."""
+class SelectionOptions(WorkloadOptions):
+    """Which workloads of manifests or of a cluster are asked about."""
 
     every: Annotated[
         bool,

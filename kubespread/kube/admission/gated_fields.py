@@ -6,6 +6,7 @@ Source of the table: the releases' dropDisabledFields (pkg/api/pod/util.go).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 
 from msgspec.structs import fields, replace
 
@@ -92,12 +93,18 @@ def _drop(pod: Pod, version: KubeVersion) -> Iterator[tuple[str, str]]:
 
 def _reset(target: KubeObject, gates: Mapping[str, str], version: KubeVersion) -> Iterator[str]:
     """Set the fields whose gate is off to what an empty object has, and name those that were not so already."""
-    empty = type(target)()
-    for field in fields(target):
-        gate = gates.get(field.encode_name)
-        if gate is None or version.has(gate):
-            continue
-        unset = getattr(empty, field.name)
-        if getattr(target, field.name) != unset:
-            setattr(target, field.name, unset)
-            yield field.encode_name
+    off = [name for name, gate in gates.items() if not version.has(gate)]
+    if not off:
+        return
+    names, empty = _attributes(type(target)), type(target)()
+    for name in off:
+        unset = getattr(empty, names[name])
+        if getattr(target, names[name]) != unset:
+            setattr(target, names[name], unset)
+            yield name
+
+
+@cache
+def _attributes(cls: type[KubeObject]) -> Mapping[str, str]:
+    """The attributes of a type by their names in manifests."""
+    return {field.encode_name: field.name for field in fields(cls)}

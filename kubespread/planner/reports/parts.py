@@ -26,7 +26,7 @@ class PodReference(Report, frozen=True):
     name: str
 
 
-class Domain(Report, frozen=True, kw_only=False):
+class Domain(Report, frozen=True, kw_only=False, gc=False):
     """One value of a topology key. ``matching`` counts pods on eligible nodes only."""
 
     value: str

@@ -7,7 +7,7 @@ import msgspec
 from kubespread.planner.reports.parts import API_VERSION, ConstraintReport, PodReference, PreemptionReport, Report
 
 
-class Placement(Report, frozen=True):
+class Placement(Report, frozen=True, gc=False):
     """One replica. ``ties`` nodes shared the best total; the smallest name, or chance, decided among them."""
 
     replica: int
@@ -17,7 +17,7 @@ class Placement(Report, frozen=True):
     ties: int
 
 
-class DomainChange(Report, frozen=True):
+class DomainChange(Report, frozen=True, kw_only=False, gc=False):
     """Matching pods of one domain, before the first and after the last placement."""
 
     value: str

@@ -79,8 +79,10 @@ class Cluster:
         return other
 
     def _with_other_nodes(self, change: Change) -> Cluster:
-        kept = [at for at in range(len(self)) if at not in change.removed]
-        nodes = Nodes([*(change.replaced.get(at, self.nodes.objects[at]) for at in kept), *change.added])
+        kept = [position for position in range(len(self)) if position not in change.removed]
+        nodes = Nodes(
+            [*(change.replaced.get(position, self.nodes.objects[position]) for position in kept), *change.added]
+        )
         gone = set(change.gone)
         staying = (
             (pod, self.nodes.names[node])

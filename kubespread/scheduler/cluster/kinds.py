@@ -23,7 +23,7 @@ from kubespread.kube.selector import Selector
 from kubespread.scheduler.cluster.affinity_terms import PodTerms, existing_terms
 from kubespread.scheduler.cluster.amounts import requested
 from kubespread.scheduler.cluster.host_ports import HostPort, host_ports
-from kubespread.scheduler.cluster.labels import Codes, Mask
+from kubespread.scheduler.cluster.labels import Codes, Mask, distinct
 from kubespread.scheduler.cluster.storage_index import claim_name
 
 T = TypeVar("T")
@@ -215,7 +215,7 @@ class KindJudgement:
         answers = self._answers[kinds]
         unknown = answers == _UNKNOWN
         if unknown.any():
-            for kind in np.unique(kinds[unknown]).tolist():
+            for kind in distinct(kinds[unknown]):
                 self._answers[kind] = self._judge(self._table[kind])
             answers = self._answers[kinds]
         return answers.astype(np.bool_)

@@ -19,6 +19,11 @@ Positions = NDArray[np.intp]
 ABSENT = -1
 
 
+def distinct(codes: Codes) -> list[int]:
+    """Each of ``codes`` once, in order; none may be negative. numpy's own `unique` imports masked arrays for that."""
+    return np.flatnonzero(np.bincount(codes)).tolist()
+
+
 class LabelColumn:
     """One label key over all nodes: ``codes[node]`` indexes ``values``, or is ABSENT."""
 
@@ -34,6 +39,8 @@ class LabelColumn:
         self.values: tuple[str, ...] = tuple(index)
         self.present: Mask = codes != ABSENT
         self.absent: Mask = ~self.present
+        self.is_everywhere = bool(self.present.all())
+        """Whether every node has the label."""
 
     @cached_property
     def sorted_codes(self) -> Codes:

@@ -140,7 +140,9 @@ class StorageIndex:
         self.volumes: Mapping[str, PersistentVolume] = {
             volume.metadata.name: volume for volume in objects.persistent_volumes
         }
-        self.classes: Mapping[str, StorageClass] = {found.metadata.name: found for found in objects.storage_classes}
+        self.classes: Mapping[str, StorageClass] = {
+            storage_class.metadata.name: storage_class for storage_class in objects.storage_classes
+        }
         self.csi_nodes: Mapping[str, CSINode] = {node.metadata.name: node for node in objects.csi_nodes}
         self.attach_limits: Mapping[str, Mapping[str, int]] = {
             name: {
@@ -157,8 +159,8 @@ class StorageIndex:
 
     def is_delayed(self, claim: PersistentVolumeClaim) -> bool:
         """Whether the claim waits for a pod before it is bound; without its class it does not."""
-        found = self.classes.get(storage_class_name(claim))
-        return found is not None and found.volume_binding_mode == WAIT_FOR_FIRST_CONSUMER
+        storage_class = self.classes.get(storage_class_name(claim))
+        return storage_class is not None and storage_class.volume_binding_mode == WAIT_FOR_FIRST_CONSUMER
 
     def attached(self, pod: Pod) -> Iterator[Attached]:
         """The attachable volumes of a pod, as a node with a CSINode counts them."""
@@ -176,9 +178,9 @@ class StorageIndex:
     def _of_claim(self, claim: PersistentVolumeClaim) -> Iterator[tuple[str, str]]:
         volume = self.volumes.get(claim.spec.volume_name) if claim.spec.volume_name else None
         if volume is None:
-            found = self.classes.get(storage_class_name(claim))
-            if found is not None and found.provisioner:
-                driver = _DRIVER_OF_PROVISIONER.get(found.provisioner, found.provisioner)
+            storage_class = self.classes.get(storage_class_name(claim))
+            if storage_class is not None and storage_class.provisioner:
+                driver = _DRIVER_OF_PROVISIONER.get(storage_class.provisioner, storage_class.provisioner)
                 if not driver.startswith("kubernetes.io/"):
                     yield from _unique(driver, f"{claim.metadata.namespace}/{claim.metadata.name}")
         elif volume.spec.csi is not None:

@@ -23,9 +23,6 @@ GROUP = "kubescheduler.config.k8s.io"
 KIND = "KubeSchedulerConfiguration"
 _SCHEME = "pkg/scheduler/apis/config/scheme/scheme.go:29"
 _STRICT, _UNKNOWN = "strict decoding error: ", "unknown field"
-_NO_OBJECT = (
-    "couldn't get version/kind; json parse error: json: cannot unmarshal {found} into Go value of type {wanted}"
-)
 _TYPE_META = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
 
 T = TypeVar("T", bound=KubeObject)
@@ -74,14 +71,16 @@ def decode_configuration(data: dict[str, Any]) -> tuple[KubeSchedulerConfigurati
     args: list[list[Args | None]] = []
     for position, profile in enumerate(configuration.profiles):
         args.append([])
-        for at, config in enumerate(profile.plugin_config):
-            given, more = _decoded_args(config, configuration.api_version, f"profiles[{position}].pluginConfig[{at}]")
-            args[-1].append(given)
+        for index, config in enumerate(profile.plugin_config):
+            arguments, more = _decoded_args(
+                config, configuration.api_version, f"profiles[{position}].pluginConfig[{index}]"
+            )
+            args[-1].append(arguments)
             unknown += more
     if unknown:
-        message = _STRICT + ", ".join(found.message for found in unknown if found.message)
+        message = _STRICT + ", ".join(field.message for field in unknown if field.message)
         hint = unknown[0].blame.message.removeprefix(_UNKNOWN) if len(unknown) == 1 else ""
-        raise ConfigurationError(message + hint, [found.blame for found in unknown])
+        raise ConfigurationError(message + hint, [field.blame for field in unknown])
     return configuration, args
 
 
@@ -92,8 +91,8 @@ def _decoded(data: Any, cls: type[T], path: str) -> tuple[T, list[_Strict]]:
     except DecodingError as error:
         raise ConfigurationError(str(error), [Blame(_joined(path, error.path), str(error))]) from error
     unknown = [
-        _Strict(f'unknown field "{found.path}"', Blame(_joined(path, found.path), f"{_UNKNOWN}{_hint(found)}"))
-        for found in unknown_fields(data, cls)
+        _Strict(f'unknown field "{field.path}"', Blame(_joined(path, field.path), f"{_UNKNOWN}{_hint(field)}"))
+        for field in unknown_fields(data, cls)
     ]
     return decode(clean, cls), unknown
 
@@ -109,21 +108,21 @@ def _decoded_args(config: PluginConfig, api_version: str, path: str) -> tuple[Ar
         return None, []
     prefix = f"decoding .{path}: "
     try:
-        given, unknown = _typed_args(config.args, expected, api_version, f"{path}.args")
+        arguments, unknown = _typed_args(config.args, expected, api_version, f"{path}.args")
     except ConfigurationError as error:
         message = f"{prefix}decoding args for plugin {config.name}: {error}"
         raise ConfigurationError(message, error.blames or [Blame(f"{path}.args", str(error))]) from error
-    if type(given).__name__ != expected:
+    if type(arguments).__name__ != expected:
         message = (
-            f"args for plugin {config.name} were not of type {expected}.{GROUP}, got {type(given).__name__}.{GROUP}"
+            f"args for plugin {config.name} were not of type {expected}.{GROUP}, got {type(arguments).__name__}.{GROUP}"
         )
         raise ConfigurationError(prefix + message, [Blame(f"{path}.args.kind", message)])
     if not unknown:
-        return given, []
+        return arguments, []
     nested = f"{prefix}{_STRICT}decoding args for plugin {config.name}: {_STRICT}" + ", ".join(
-        found.message for found in unknown
+        field.message for field in unknown
     )
-    return given, [_Strict(nested, unknown[0].blame), *(_Strict("", found.blame) for found in unknown[1:])]
+    return arguments, [_Strict(nested, unknown[0].blame), *(_Strict("", field.blame) for field in unknown[1:])]
 
 
 def _typed_args(data: Any, expected: str, api_version: str, path: str) -> tuple[Args, list[_Strict]]:
@@ -131,18 +130,18 @@ def _typed_args(data: Any, expected: str, api_version: str, path: str) -> tuple[
     if data is None:
         data = {}
     if not isinstance(data, dict):
-        found = {bool: "bool", str: "string", list: "array"}.get(type(data), "number")
+        json_type = {bool: "bool", str: "string", list: "array"}.get(type(data), "number")
         raise ConfigurationError(
-            f"couldn't get version/kind; json parse error: json: cannot unmarshal {found} into Go value of type "
+            f"couldn't get version/kind; json parse error: json: cannot unmarshal {json_type} into Go value of type "
             f"{_TYPE_META}"
         )
     kind, version = data.get("kind") or expected, data.get("apiVersion") or api_version
     if kind not in _KINDS or version != api_version:
         raise UnregisteredError(kind, version)
-    given, unknown = _decoded(data, _KINDS[kind], path)
-    for name, text in given.durations.items():
+    arguments, unknown = _decoded(data, _KINDS[kind], path)
+    for name, text in arguments.durations.items():
         _check_duration(text, f"{path}.{name}")
-    return given, unknown
+    return arguments, unknown
 
 
 def _check_durations(configuration: KubeSchedulerConfiguration) -> None:
@@ -161,8 +160,8 @@ def _check_duration(text: str | None, path: str) -> None:
         raise ConfigurationError(str(error), [Blame(path, str(error))]) from error
 
 
-def _hint(found: UnknownField) -> str:
-    return f'; did you mean "{found.meant.rpartition(".")[2]}"?' if found.meant else ""
+def _hint(field: UnknownField) -> str:
+    return f'; did you mean "{field.meant.rpartition(".")[2]}"?' if field.meant else ""
 
 
 def refused(faults: Sequence[tuple[str, str]], prefix: str = "", path: str = "") -> ConfigurationError:

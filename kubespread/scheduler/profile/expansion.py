@@ -41,7 +41,7 @@ class ProfileError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class PluginSet:
+class PointConfiguration:
     """What a configuration says about one extension point."""
 
     enabled: Sequence[PluginEntry] = ()
@@ -56,39 +56,41 @@ def _points(plugins: Specifications, version: KubeVersion) -> Points:
     return {name: plugin.points_in(version) for name, plugin in plugins.items()}
 
 
-def needed(points: Mapping[str, PluginSet], version: KubeVersion = LATEST) -> frozenset[str]:
+def needed(points: Mapping[str, PointConfiguration], version: KubeVersion = LATEST) -> frozenset[str]:
     """The plugins kube-scheduler builds for a profile, before it looks at which points they extend."""
-    specific = (entry for point in INTERFACES for entry in points.get(point, PluginSet()).enabled)
+    specific = (entry for point in INTERFACES for entry in points.get(point, PointConfiguration()).enabled)
     return frozenset(entry.name for entry in (*specific, *_multi_point(points, version)))
 
 
-def _multi_point(points: Mapping[str, PluginSet], version: KubeVersion) -> list[PluginEntry]:
+def _multi_point(points: Mapping[str, PointConfiguration], version: KubeVersion) -> list[PluginEntry]:
     """All default plugins are enabled at multiPoint, and nowhere else."""
     defaults = [PluginEntry(name, plugin.weight_in(version)) for name, plugin in default_plugins(version).items()]
-    return _merge(defaults, points.get(MULTI_POINT, PluginSet()))
+    return _merge(defaults, points.get(MULTI_POINT, PointConfiguration()))
 
 
-def expand(points: Mapping[str, PluginSet], scheduler_name: str, version: KubeVersion = LATEST) -> Expansion:
+def expand(points: Mapping[str, PointConfiguration], scheduler_name: str, version: KubeVersion = LATEST) -> Expansion:
     """The plugins of a profile that configures ``points``. Raises ProfileError."""
     known = _points(known_plugins(version), version)
     multi = _multi_point(points, version)
     try:
         # First what each point names itself, at every point, and only then multiPoint: that is the order of errors,
         # too.
-        specific = {point: _specific(point, points.get(point, PluginSet()), known) for point in INTERFACES}
+        specific = {point: _specific(point, points.get(point, PointConfiguration()), known) for point in INTERFACES}
         expanded = {
-            point: _with_multi_point(point, specific[point], points.get(point, PluginSet()).disabled, multi, known)
+            point: _with_multi_point(
+                point, specific[point], points.get(point, PointConfiguration()).disabled, multi, known
+            )
             for point in INTERFACES
         }
         if len(expanded[QUEUE_SORT]) != 1:
-            found = len(expanded[QUEUE_SORT])
+            count = len(expanded[QUEUE_SORT])
             raise ProfileError(
                 f'only one queue sort plugin required for profile with scheduler name "{scheduler_name}", but got '
-                f"{found}"
+                f"{count}"
             )
         if not expanded[BIND]:
             raise ProfileError(f'at least one bind plugin is needed for profile with scheduler name "{scheduler_name}"')
-        weights = _weights([*points.get(SCORE, PluginSet()).enabled, *multi], known)
+        weights = _weights([*points.get(SCORE, PointConfiguration()).enabled, *multi], known)
     except ProfileError as error:
         raise ProfileError(f"{INITIALIZING.format(name=scheduler_name)}{error}") from error
     return _expansion(expanded, weights, version)
@@ -108,7 +110,7 @@ def _expansion(expanded: Mapping[str, Sequence[str]], weights: Mapping[str, int]
     )
 
 
-def _merge(default: Iterable[PluginEntry], custom: PluginSet) -> list[PluginEntry]:
+def _merge(default: Iterable[PluginEntry], custom: PointConfiguration) -> list[PluginEntry]:
     """The defaults without what is disabled; an enabled name replaces its default in place, others follow in order."""
     replacements = {entry.name: entry for entry in custom.enabled}
     replaced: set[str] = set()
@@ -124,7 +126,7 @@ def _merge(default: Iterable[PluginEntry], custom: PluginSet) -> list[PluginEntr
     return merged + kept
 
 
-def _specific(point: str, custom: PluginSet, known: Points) -> list[str]:
+def _specific(point: str, custom: PointConfiguration, known: Points) -> list[str]:
     """The plugins one extension point names itself."""
     names: list[str] = []
     for entry in custom.enabled:
@@ -187,7 +189,7 @@ RETIRED_PLUGINS = frozenset({
 })  # fmt: skip
 
 
-def expand_per_point(points: Mapping[str, PluginSet], scheduler_name: str, version: KubeVersion) -> Expansion:
+def expand_per_point(points: Mapping[str, PointConfiguration], scheduler_name: str, version: KubeVersion) -> Expansion:
     """The same for v1beta1 and v1beta2, which list the defaults at every extension point and have no multiPoint. Raises
     ProfileError.
     """
@@ -202,11 +204,11 @@ def expand_per_point(points: Mapping[str, PluginSet], scheduler_name: str, versi
         ]
         merged = [
             entry
-            for entry in _merge(default, points.get(point, PluginSet()))
+            for entry in _merge(default, points.get(point, PointConfiguration()))
             if entry.name not in CLOUD_LIMITS | RETIRED_PLUGINS
         ]
         try:
-            expanded[point] = _specific(point, PluginSet(merged), known)
+            expanded[point] = _specific(point, PointConfiguration(merged), known)
         except ProfileError as error:
             raise ProfileError(f"{INITIALIZING.format(name=scheduler_name)}{error}") from error
         weights = {entry.name: entry.weight or 1 for entry in merged}

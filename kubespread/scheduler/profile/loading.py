@@ -27,7 +27,7 @@ from kubespread.scheduler.profile.decoding import (
 from kubespread.scheduler.profile.default_plugins import CLOUD_LIMITS, default_plugins, removed_plugins
 from kubespread.scheduler.profile.expansion import (
     INITIALIZING,
-    PluginSet,
+    PointConfiguration,
     ProfileError,
     expand,
     expand_per_point,
@@ -89,9 +89,13 @@ def _hint(api_version: object, version: KubeVersion) -> str:
 
 def _infer_defaulting_type(args: Iterable[Sequence[Args | None]]) -> None:
     """v1beta1 takes constraints without a defaultingType for a List; later versions refuse them."""
-    for given in chain.from_iterable(args):
-        if isinstance(given, PodTopologySpreadArgs) and given.default_constraints and not given.defaulting_type:
-            given.defaulting_type = LIST
+    for arguments in chain.from_iterable(args):
+        if (
+            isinstance(arguments, PodTopologySpreadArgs)
+            and arguments.default_constraints
+            and not arguments.defaulting_type
+        ):
+            arguments.defaulting_type = LIST
 
 
 def _profile(
@@ -102,16 +106,18 @@ def _profile(
     points = dict(_points(profile, version))
     per_point = configuration.api_version in _PER_POINT
     args = {
-        config.name: given for config, given in zip(profile.plugin_config, decoded, strict=True) if given is not None
+        config.name: arguments
+        for config, arguments in zip(profile.plugin_config, decoded, strict=True)
+        if arguments is not None
     }
     _ignore_managed_resources(args, configuration)
     built = default_plugins(version).keys() if per_point else needed(points, version)
-    for at, plugin in enumerate(profile.plugin_config):
-        given = args.get(plugin.name)
-        if given is not None and (faults := list(given.building_faults(version))):
+    for index, plugin in enumerate(profile.plugin_config):
+        arguments = args.get(plugin.name)
+        if arguments is not None and (faults := list(arguments.building_faults(version))):
             if plugin.name in built:
                 prefix = f'{INITIALIZING.format(name=name)}initializing plugin "{plugin.name}": '
-                raise refused(faults, prefix, f"profiles[{position}].pluginConfig[{at}].args")
+                raise refused(faults, prefix, f"profiles[{position}].pluginConfig[{index}].args")
             # Nobody looks at the arguments of a plugin that is not built.
             del args[plugin.name]
     try:
@@ -138,23 +144,25 @@ def _ignore_managed_resources(args: dict[str, Args], configuration: KubeSchedule
         if resource.ignored_by_scheduler
     ]
     if managed:
-        given = read_as(NodeResourcesFitArgs, args.get(NodeResourcesFit.name))
-        args[NodeResourcesFit.name] = msgspec.structs.replace(given, ignored_resources=managed)
+        arguments = read_as(NodeResourcesFitArgs, args.get(NodeResourcesFit.name))
+        args[NodeResourcesFit.name] = msgspec.structs.replace(arguments, ignored_resources=managed)
 
 
-def _points(profile: KubeSchedulerProfile, version: KubeVersion) -> Iterator[tuple[str, PluginSet]]:
+def _points(profile: KubeSchedulerProfile, version: KubeVersion) -> Iterator[tuple[str, PointConfiguration]]:
     # Where cloud limits are still in the tree, they have no say without volumes of that cloud.
     present = CLOUD_LIMITS - removed_plugins(version)
-    for point, given in points_of(profile).items():
-        enabled = [PluginEntry(plugin.name, plugin.weight) for plugin in given.enabled if plugin.name not in present]
-        yield point, PluginSet(enabled, [plugin.name for plugin in given.disabled])
+    for point, point_set in points_of(profile).items():
+        enabled = [
+            PluginEntry(plugin.name, plugin.weight) for plugin in point_set.enabled if plugin.name not in present
+        ]
+        yield point, PointConfiguration(enabled, [plugin.name for plugin in point_set.disabled])
 
 
-def _unread(points: Mapping[str, PluginSet], version: KubeVersion) -> Iterator[str]:
+def _unread(points: Mapping[str, PointConfiguration], version: KubeVersion) -> Iterator[str]:
     """Plugins the profile enables that are not modelled: those of old releases, and those that are off by default."""
     known = default_plugins(version)
-    for point, given in points.items():
-        yield from (f"{point}.{entry.name}" for entry in given.enabled if entry.name not in known)
+    for point, point_set in points.items():
+        yield from (f"{point}.{entry.name}" for entry in point_set.enabled if entry.name not in known)
 
 
 def _percentage(profile: KubeSchedulerProfile, configuration: KubeSchedulerConfiguration) -> int:

@@ -37,9 +37,9 @@ def configuration_faults(
     if configuration.parallelism is not None and configuration.parallelism <= 0:
         yield invalid("parallelism", configuration.parallelism, "should be an integer value greater than zero")
     names: set[str] = set()
-    for position, (profile, given) in enumerate(zip(configuration.profiles, args, strict=True)):
+    for position, (profile, arguments) in enumerate(zip(configuration.profiles, args, strict=True)):
         path, name = f"profiles[{position}]", profile.scheduler_name or ""
-        yield from _profile_faults(profile, given, path, configuration.api_version, version)
+        yield from _profile_faults(profile, arguments, path, configuration.api_version, version)
         if name in names:
             # Go prints the path it compares with, which has nothing to print.
             yield FieldFault(f"{path}.schedulerName", "Duplicate value: {}")
@@ -56,21 +56,21 @@ def _leader_election_faults(election: LeaderElectionConfiguration) -> Iterator[F
         return
     path, above_zero = "leaderElection", "must be greater than zero"
     lease, renew = _or_default(election.lease_duration, "15s"), _or_default(election.renew_deadline, "10s")
-    for name, given in (
+    for name, duration in (
         ("leaseDuration", lease),
         ("renewDeadline", renew),
         ("retryPeriod", _or_default(election.retry_period, "2s")),
     ):
-        if nanoseconds(given) <= 0:
-            yield invalid(f"{path}.{name}", in_json(given), above_zero)
+        if nanoseconds(duration) <= 0:
+            yield invalid(f"{path}.{name}", in_json(duration), above_zero)
     if nanoseconds(lease) <= nanoseconds(renew):
         yield invalid(f"{path}.leaseDuration", in_json(renew), "must be greater than `RenewDeadline`")
     if election.resource_lock not in ("", _LEASES):
         yield invalid(f"{path}.resourceLock", election.resource_lock, f'resourceLock value must be "{_LEASES}"')
 
 
-def _or_default(given: str, default: str) -> str:
-    return given if given and nanoseconds(given) else default
+def _or_default(duration: str, default: str) -> str:
+    return duration if duration and nanoseconds(duration) else default
 
 
 def _profile_faults(
@@ -81,22 +81,22 @@ def _profile_faults(
     yield from _percentage_faults(profile.percentage_of_nodes_to_score, f"{path}.percentageOfNodesToScore")
     removed = removed_plugins(version)
     refusal = f'was invalid in version "v1" (KubeSchedulerConfiguration is version "{api_version}")'
-    for point, given in points_of(profile).items():
+    for point, point_set in points_of(profile).items():
         for position, plugin in enumerate(
-            given.enabled if point in INTERFACES and point not in _PLACEMENT_POINTS else ()
+            point_set.enabled if point in INTERFACES and point not in _PLACEMENT_POINTS else ()
         ):
             if plugin.name in removed:
                 yield invalid(f"{path}.plugins.{point}.enabled[{position}]", plugin.name, refusal)
     configured: set[str] = set()
-    for position, (config, found) in enumerate(zip(profile.plugin_config, args, strict=True)):
+    for position, (config, arguments) in enumerate(zip(profile.plugin_config, args, strict=True)):
         here = f"{path}.pluginConfig[{position}]"
         if config.name in configured:
             yield duplicate(here, config.name)
         configured.add(config.name)
         if config.name in removed:
             yield invalid(here, config.name, refusal)
-        elif found is not None:
-            yield from found.faults(f"{here}.args", version)
+        elif arguments is not None:
+            yield from arguments.faults(f"{here}.args", version)
 
 
 def points_of(profile: KubeSchedulerProfile) -> dict[str, PluginSet]:
@@ -137,15 +137,15 @@ def _queue_sort_faults(profiles: Sequence[KubeSchedulerProfile]) -> Iterator[Fie
             )
 
 
-def _in_go(given: PluginSet) -> str:
+def _in_go(point_set: PluginSet) -> str:
     """As Go prints it: fields in its own order, an empty list as null; what is disabled has lost its weight."""
 
     def listed(plugins: Iterable[tuple[str, int]]) -> str:
         entries = [f'{{"Name":{compact_json(name)},"Weight":{weight}}}' for name, weight in plugins]
         return f"[{','.join(entries)}]" if entries else "null"
 
-    enabled = listed((plugin.name, plugin.weight) for plugin in given.enabled)
-    return f'{{"Enabled":{enabled},"Disabled":{listed((plugin.name, 0) for plugin in given.disabled)}}}'
+    enabled = listed((plugin.name, plugin.weight) for plugin in point_set.enabled)
+    return f'{{"Enabled":{enabled},"Disabled":{listed((plugin.name, 0) for plugin in point_set.disabled)}}}'
 
 
 def _percentage_faults(percentage: int | None, path: str) -> Iterator[FieldFault]:
@@ -169,8 +169,8 @@ def _extender_faults(extenders: Sequence[Extender]) -> Iterator[FieldFault]:
         path = f"extenders[{position}]"
         if extender.prioritize_verb and extender.weight <= 0:
             yield invalid(f"{path}.weight", extender.weight, "must have a positive weight applied to it")
-        for at, resource in enumerate(extender.managed_resources):
-            here = f"{path}.managedResources[{at}].name"
+        for index, resource in enumerate(extender.managed_resources):
+            here = f"{path}.managedResources[{index}].name"
             malformed = invalid_each(here, resource.name, label_key_faults(resource.name))
             yield from malformed
             if not malformed and not is_extended(resource.name):

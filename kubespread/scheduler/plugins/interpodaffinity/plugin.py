@@ -18,7 +18,7 @@ from kubespread.scheduler.cluster.affinity_terms import MalformedTermsError, Pod
 from kubespread.scheduler.cluster.change import Moves
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.kinds import KindJudgement, PodKind
-from kubespread.scheduler.cluster.labels import Counts, Mask, Positions
+from kubespread.scheduler.cluster.labels import Counts, Mask, Positions, distinct
 from kubespread.scheduler.plugin import MAX_NODE_SCORE, Code, Counted, Extent, Plugin, State, Status, Verdicts
 from kubespread.scheduler.plugins.interpodaffinity.arguments import InterPodAffinityArgs
 from kubespread.scheduler.plugins.interpodaffinity.counting import Domains
@@ -130,7 +130,7 @@ class InterPodAffinityState(Counted):
 
     def move(self, moves: Moves) -> None:
         moves = moves.only(self._matters.of(moves.kind))
-        for kind in np.unique(moves.kind).tolist():
+        for kind in distinct(moves.kind):
             chosen = moves.kind == kind
             for effect in self._effects[kind]:
                 self._counts[effect.counts].add(

@@ -37,7 +37,7 @@ class NodeResourcesFit(Plugin):
     ignored_resources: frozenset[str] = frozenset()
     ignored_groups: frozenset[str] = frozenset()
     """Extended resources nobody checks, by name and by what stands before the slash."""
-    tells_unresolvable: bool = True
+    reports_unresolvable: bool = True
     """Since 1.34 asking for more than a node has is told apart from asking for more than it has free."""
     checks_zero_requests: bool = False
     """Up to 1.27 a node that is over-committed rejects any pod that asks for something, even for nothing of it."""
@@ -92,7 +92,7 @@ class NodeResourcesFitState(OnNode):
             judged = (allocatable > 0) | (name not in self.delegated)
             short = judged & (wanted > allocatable - held.requested(name))
             shortages.append((f"Insufficient {name}", short))
-            unresolvable |= short & (wanted > allocatable) & self.plugin.tells_unresolvable
+            unresolvable |= short & (wanted > allocatable) & self.plugin.reports_unresolvable
         return _combined(shortages, unresolvable)
 
     def points(self, held: Holdings) -> Counts:
@@ -124,7 +124,7 @@ def _node_resources_fit(setting: Setting) -> NodeResourcesFit:
         args.scoring,
         frozenset(args.ignored_resources),
         frozenset(args.ignored_resource_groups),
-        tells_unresolvable=version.since(34),
+        reports_unresolvable=version.since(34),
         checks_zero_requests=not version.since(28),
         delegates=version.has("DRAExtendedResource"),
     )

@@ -117,8 +117,7 @@ class HardConstraint:
         verdicts[:-1] = _SKEWED * (
             self.counts > self.constraint.max_skew + self.global_minimum - self.constraint.self_match
         )
-        judged: NDArray[np.int32] = verdicts[self.column.codes if nodes is None else self.column.codes[nodes]]
-        return judged
+        return verdicts.take(self.column.codes if nodes is None else self.column.codes[nodes])
 
 
 def hard_constraints(

@@ -69,7 +69,8 @@ class SoftConstraint:
 
     def matching(self) -> Counts:
         """Matching pods in each node's domain, as the score counts them; 0 where the node lacks the key."""
-        return np.where(self.column.absent, 0, self._counts if self.is_hostname else self._counts[self._value_of_node])
+        matching = self._counts if self.is_hostname else self._counts.take(self._value_of_node)
+        return matching if self.column.is_everywhere else np.where(self.column.absent, 0, matching)
 
     def size(self, scored: Mask) -> int:
         """How many domains the scored nodes make up."""
@@ -81,7 +82,7 @@ class SoftConstraint:
         """What the constraint adds to each node's raw score; nothing where the node lacks the key."""
         weight = math.log(self.size(scored) + 2)
         share = self.matching().astype(np.float64) * weight + float(self.constraint.max_skew - 1)
-        return np.where(self.column.absent, 0.0, share)
+        return share if self.column.is_everywhere else np.where(self.column.absent, 0.0, share)
 
 
 class SoftConstraints:
@@ -91,7 +92,9 @@ class SoftConstraints:
         self, cluster: Cluster, pod: Pod, constraints: Sequence[Constraint], inclusion: NodeInclusion, *, strict: bool
     ) -> None:
         all_keys = has_all_keys(cluster.nodes, constraints)
-        self._ignored = ~all_keys if strict else np.zeros(len(cluster), dtype=np.bool_)
+        self._compared = all_keys if strict else np.ones(len(cluster), dtype=np.bool_)
+        """Nodes that are compared with one another where they fit; the others get 0."""
+        self._compares_all = bool(self._compared.all())
         self.counted = [
             SoftConstraint(
                 cluster,
@@ -109,8 +112,8 @@ class SoftConstraints:
         return fork
 
     def scored(self, feasible: Mask) -> Mask:
-        """The feasible nodes that are compared with one another; the others get 0."""
-        return feasible & ~self._ignored
+        """The feasible nodes that are compared with one another."""
+        return feasible if self._compares_all else feasible & self._compared
 
     def shares(self, feasible: Mask) -> list[Shares]:
         """Each constraint's part of the raw score."""
@@ -118,11 +121,11 @@ class SoftConstraints:
         return [counted.share(scored) for counted in self.counted]
 
     def score(self, feasible: Mask) -> Counts:
-        """Raw scores, smaller is better; 0 where a node is not scored."""
-        total = np.zeros(len(feasible), dtype=np.float64)
-        for share in self.shares(feasible):
-            total = total + share
-        return np.where(self.scored(feasible), round_half_away(total), 0)
+        """Raw scores, smaller is better."""
+        first, *others = self.shares(feasible)
+        for share in others:
+            first = first + share
+        return round_half_away(first)
 
     def extent(self, raw: Counts, feasible: Mask) -> Extent:
         counted = raw[self.scored(feasible)]
@@ -132,4 +135,4 @@ class SoftConstraints:
         """From 100 for the least raw score of the scored nodes downwards; 0 for nodes that are left out."""
         highest, lowest = extent
         score = MAX_NODE_SCORE * (highest + lowest - raw) // highest if highest else np.full_like(raw, MAX_NODE_SCORE)
-        return np.where(self._ignored, 0, score)
+        return score if self._compares_all else np.where(self._compared, score, 0)

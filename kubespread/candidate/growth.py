@@ -1,0 +1,112 @@
+"""From how many replicas workloads grow to how many, and which of the further pods come into being at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from kubespread.candidate.candidate import Candidate
+from kubespread.candidate.creation import Creation, Quotas, creation
+from kubespread.candidate.running import runs_another_template
+from kubespread.controllers.adoption import PodsByController, pods_of
+from kubespread.errors import UsageError
+from kubespread.kube.admission.quota import charged
+from kubespread.kube.api.core import Pod
+from kubespread.snapshot.snapshot import Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class Desired:
+    """What all workloads are asked for."""
+
+    replicas: int | None = None
+    """None: each workload's own number."""
+    until_full: bool = False
+    from_scratch: bool = False
+    counts_quotas: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """One workload's way from the replicas it has to those it is to have."""
+
+    wanted: int | None
+    """Further replicas, None for as many as fit."""
+    present: Sequence[Pod]
+    """Replicas that run and stay."""
+    taken_away: Sequence[Pod]
+    """Replicas that are placed anew."""
+    created: Creation
+    notes: tuple[str, ...]
+
+    @property
+    def count(self) -> int | None:
+        """How many further pods come into being, None for as many as fit."""
+        counts = [count for count in (self.wanted, self.created.copies) if count is not None]
+        return min(counts, default=None)
+
+
+def growths(
+    candidates: Iterable[Candidate], desired: Desired, snapshot: Snapshot, running: Iterable[Pod]
+) -> list[Growth]:
+    """How each candidate's workload grows; quotas are charged in the order given.
+
+    ``running`` are the pods on nodes. Raises UsageError where a workload would not grow.
+    """
+    on_nodes = PodsByController(running)
+    waiting = PodsByController(pod for pod in snapshot.pods if not pod.spec.node_name)
+    quotas: Quotas = snapshot.objects.resource_quotas if desired.counts_quotas else ()
+    grown = []
+    for candidate in candidates:
+        # Pods that wait for a node are charged already, and are among those to be placed.
+        for pod in _replicas(candidate, waiting, snapshot):
+            quotas = charged(quotas, pod, -1)
+        growth = _growth(candidate, desired, snapshot, _replicas(candidate, on_nodes, snapshot), quotas)
+        for pod in growth.taken_away:
+            quotas = charged(quotas, pod, -1)
+        if not candidate.is_stored and growth.count is not None:
+            quotas = charged(quotas, candidate.pod, growth.count)
+        grown.append(growth)
+    return grown
+
+
+def _replicas(candidate: Candidate, pods: PodsByController, snapshot: Snapshot) -> list[Pod]:
+    """The candidate's workload's pods; a pod by itself has none."""
+    if candidate.workload is None:
+        return []
+    return pods_of(candidate.workload, candidate.companions, snapshot.objects.replica_sets, pods)
+
+
+def _growth(
+    candidate: Candidate, desired: Desired, snapshot: Snapshot, running: Sequence[Pod], quotas: Quotas
+) -> Growth:
+    name = "" if candidate.workload is None else f"{candidate.workload.kind}/{candidate.workload.name}"
+    if candidate.is_daemon and desired.replicas is not None:
+        raise UsageError(f"{name}: a DaemonSet has no replicas, it runs one pod on every node it may run on")
+    asked_for = candidate.replicas if desired.replicas is None else desired.replicas
+    is_other = bool(running) and not desired.from_scratch and runs_another_template(candidate, snapshot)
+    anew = desired.from_scratch or is_other
+    present, taken_away = ((), running) if anew else (running, ())
+    shrinks = not desired.until_full and not candidate.is_daemon and asked_for < len(present)
+    # Nobody asked for fewer: a rollout, or the controller has not caught up.
+    is_surplus = shrinks and desired.replicas is None and candidate.template is None
+    if shrinks and not is_surplus:
+        raise UsageError(
+            f"{name} runs {len(present)} replicas and {asked_for} are asked for: scaling down is not simulated yet; "
+            f"--from-scratch places {asked_for} anew"
+        )
+    wanted = None if desired.until_full else max(0, asked_for - len(present))
+    for pod in taken_away:
+        quotas = charged(quotas, pod, -1)
+    created = creation(candidate, quotas, wanted, present)
+    notes = [_rolled_out(name, len(running), asked_for)] if is_other else []
+    if is_surplus:
+        notes.append(f"{name} runs {len(present)} replicas and its spec says {asked_for}: none is placed")
+    return Growth(wanted, present, taken_away, created, (*notes, *created.notes))
+
+
+def _rolled_out(name: str, running: int, asked_for: int) -> str:
+    return (
+        f"{name} runs with another template: its {running} running replicas are taken away and {asked_for} are placed "
+        "with this one, as if it were created anew; how a rollout gets there is not simulated"
+    )
