@@ -11,6 +11,7 @@ from kubespread.asked_cluster import cluster_reference
 from kubespread.candidate.candidate import Candidate
 from kubespread.candidate.growth import Desired, Growth, growths
 from kubespread.candidate.replicas import replica_names
+from kubespread.candidate.sources import Choosing, PodGiven
 from kubespread.deciding import Scheduler
 from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.versions import SCORES_SINCE
@@ -19,7 +20,7 @@ from kubespread.planner.reports.explain import ExplainReport
 from kubespread.planner.reports.simulate import SimulateReport
 from kubespread.planner.simulate import Manner, Question, Ties
 from kubespread.planner.simulate import simulate as simulate_all
-from kubespread.resolving import Choosing, PodGiven, resolve
+from kubespread.resolving import resolve
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.plugins.podtopologyspread.arguments import PodTopologySpreadArgs
@@ -59,27 +60,52 @@ def connect(access: Access | None = None, on_progress: Progress | None = None) -
     return load_cluster(access or Access(), on_progress)
 
 
+class ExplainKeywords(TypedDict, total=False):
+    """The keywords of `explain`."""
+
+    preemption: bool
+    """Ask what preemption would do when no node fits."""
+    pods: bool
+    """Name the pods that each domain of a constraint counts."""
+    name: str | None
+    """Choose among several workloads: NAME, Kind/NAME or NAMESPACE/Kind/NAME."""
+    namespace: str | None
+    """Where the manifest names none."""
+    recursive: bool
+    """Read directories to their depths."""
+    template_path: str
+    """Where kinds that are not known have their pod template."""
+
+
 def explain(
     snapshot: Snapshot,
-    pod: PodGiven,
+    pod: PodGiven | Sequence[PodGiven],
     scheduler: Scheduler = _DEFAULT,
-    *,
-    preemption: bool = False,
-    pods: bool = False,
-    name: str | None = None,
-    namespace: str | None = None,
+    **options: Unpack[ExplainKeywords],
 ) -> ExplainReport:
     """What kube-scheduler would decide for ``pod`` on every node of ``snapshot``, and the arithmetic behind it.
 
-    ``name`` chooses among several workloads (NAME, Kind/NAME or NAMESPACE/Kind/NAME), ``namespace`` applies where the
-    manifest names none; ``preemption`` asks what preemption would do when no node fits, ``pods`` for the pods that each
-    domain counts.
+    Of several manifests one may hold a workload, or ``name`` says which. The keywords are `ExplainKeywords`.
     Raises ManifestError, SnapshotError and UsageError.
     """
-    asked = resolve(snapshot, [pod], scheduler, Choosing(name, namespace, one_only=True))
+    several = pod if isinstance(pod, Sequence) and not isinstance(pod, str) else [pod]
+    choosing = Choosing(
+        options.get("name"),
+        options.get("namespace"),
+        recursive=options.get("recursive", False),
+        template_path=options.get("template_path", ""),
+        one_only=True,
+    )
+    asked = resolve(snapshot, several, scheduler, choosing)
     candidate, profile = asked.candidates[0], asked.profiles[0]
     report = explain_pod(
-        asked.cluster, candidate.pod, profile, candidate.notes, candidate.admission, preemption=preemption, pods=pods
+        asked.cluster,
+        candidate.pod,
+        profile,
+        candidate.notes,
+        candidate.admission,
+        preemption=options.get("preemption", False),
+        pods=options.get("pods", False),
     )
     return report.about(cluster_reference(snapshot)).with_gaps((*asked.gaps, *candidate.gaps))
 
@@ -105,6 +131,12 @@ class SimulateKeywords(TypedDict, total=False):
     """Choose among several workloads: NAME, Kind/NAME or NAMESPACE/Kind/NAME."""
     namespace: str | None
     """Where the manifest names none."""
+    selector: str
+    """Labels of the workloads that are meant, as kubectl's ``-l`` has them."""
+    recursive: bool
+    """Read directories to their depths."""
+    template_path: str
+    """Where kinds that are not known have their pod template."""
     on_progress: Callable[[int], None] | None
     """Told now and then how many replicas are placed."""
     on_refused: Callable[[KubespreadError], None] | None
@@ -155,7 +187,13 @@ def _simulate(
         raise UsageError(f"replicas must be at least 0, not {replicas}")
     if runs < 1:
         raise UsageError(f"runs must be at least 1, not {runs}")
-    choosing = Choosing(options.get("name"), options.get("namespace"))
+    choosing = Choosing(
+        options.get("name"),
+        options.get("namespace"),
+        options.get("selector", ""),
+        recursive=options.get("recursive", False),
+        template_path=options.get("template_path", ""),
+    )
     asked = resolve(snapshot, pods, scheduler, choosing, counts_quotas=False, on_refused=options.get("on_refused"))
     if not asked.version.since(SCORES_SINCE):
         said = f"where replicas land depends on scores, which are modelled since 1.{SCORES_SINCE}"

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any
 
 from kubespread.candidate.autoscaling import autoscaling_notes
 from kubespread.candidate.candidate import Candidate, Surroundings
 from kubespread.candidate.companions import with_companions, with_manifest_objects
-from kubespread.candidate.manifest_file import Manifest, manifest_of, read_manifest
+from kubespread.candidate.manifest_file import Manifest
 from kubespread.candidate.manifests import from_manifest
 from kubespread.candidate.replicas import others
-from kubespread.candidate.stored import from_cluster, is_reference
+from kubespread.candidate.sources import Choosing, PodGiven, Source, read_sources
+from kubespread.candidate.stored import from_cluster
 from kubespread.deciding import Scheduler
 from kubespread.errors import KubespreadError, ManifestError, UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
@@ -23,23 +22,7 @@ from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.profile.profile import Profile
 from kubespread.snapshot.snapshot import SERVER_VERSION, Snapshot
 
-PodGiven = Mapping[str, Any] | str | Path
-"""A Pod or a workload as an object, the path of a manifest (``-``: standard input), or KIND/NAME of one in the
-snapshot.
-"""
-_Source = Manifest | str
 Refused = Callable[[KubespreadError], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Choosing:
-    """Which of the workloads that were given are meant."""
-
-    name: str | None = None
-    namespace: str | None = None
-    """Where the manifest names none."""
-    one_only: bool = False
-    """Whether several are refused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,25 +54,26 @@ def resolve(
     """
     origin = snapshot.origin
     version = scheduler.release(origin.server_version)
-    sources = [_source(pod) for pod in pods]
-    manifests = [source for source in sources if isinstance(source, Manifest)]
-    snapshot, notes = with_manifest_objects(
-        snapshot, manifests, choosing.namespace or origin.namespace or DEFAULT_NAMESPACE
-    )
+    own_namespace = origin.namespace or DEFAULT_NAMESPACE
+    default_namespace = choosing.namespace or own_namespace
+    read = read_sources(pods, snapshot, choosing, default_namespace)
+    chosen = read.chosen(choosing, default_namespace)
+    snapshot, notes = with_manifest_objects(snapshot, read.manifests, default_namespace)
     surroundings = Surroundings(
-        snapshot.objects, version, choosing.name, choosing.namespace, origin.namespace or DEFAULT_NAMESPACE,
+        snapshot.objects, version, choosing.name, choosing.namespace, own_namespace,
         scheduler.admission_plugins(resource_quota=counts_quotas),
     )  # fmt: skip
 
-    def candidate(source: _Source) -> Candidate:
+    def candidate(source: Source) -> Candidate:
         if isinstance(source, Manifest):
             made = from_manifest(source, surroundings)
         else:
             made = from_cluster(source, snapshot, surroundings)
-        return replace(made, notes=(*notes, *made.notes, *autoscaling_notes(made.workload, snapshot.objects)))
+        return replace(
+            made, notes=(*read.notes, *notes, *made.notes, *autoscaling_notes(made.workload, snapshot.objects))
+        )
 
-    chosen = sources if choosing.one_only else _each(sources, choosing.name)
-    candidates = _taken(chosen, candidate, on_refused)
+    candidates = _taken(chosen, candidate, read.errors, on_refused)
     names = [taken.pod.spec.scheduler_name for taken in candidates]
     profile_of = {name: scheduler.profile_for(name, version) for name in dict.fromkeys(names)}
     pods_left = as_counted(snapshot.pods, version)
@@ -102,7 +86,7 @@ def resolve(
         candidates,
         [profile_of[name] for name in names],
         Cluster.of(snapshot.nodes, pods_left, with_companions(snapshot.objects, companions)),
-        tuple(_gaps(snapshot, scheduler)),
+        (*_gaps(snapshot, scheduler), *read.gaps),
     )
 
 
@@ -115,27 +99,17 @@ def _gaps(snapshot: Snapshot, scheduler: Scheduler) -> Iterable[str]:
     yield from scheduler.gaps(origin.server_version)
 
 
-def _source(pod: PodGiven) -> _Source:
-    if isinstance(pod, Mapping):
-        return manifest_of(pod)
-    # A file of that name comes first.
-    return str(pod) if is_reference(str(pod)) and not Path(pod).exists() else read_manifest(str(pod))
-
-
-def _each(sources: Sequence[_Source], name: str | None) -> list[_Source]:
-    """Every workload of each manifest unless one is named; a manifest may hold none as long as another one does."""
-    bearing = [source for source in sources if isinstance(source, str) or source.workloads] or list(sources)
-    if name is not None:
-        return bearing
-    return [each for source in bearing for each in ([source] if isinstance(source, str) else source.each() or [source])]
-
-
 def _taken(
-    sources: Iterable[_Source], candidate: Callable[[_Source], Candidate], on_refused: Refused | None
+    sources: Iterable[Source],
+    candidate: Callable[[Source], Candidate],
+    unreadable: Sequence[KubespreadError],
+    on_refused: Refused | None,
 ) -> list[Candidate]:
     """The candidates; one that is refused leaves the others be where somebody hears of it, and some are left."""
     taken: list[Candidate] = []
-    errors: list[KubespreadError] = []
+    errors = list(unreadable)
+    if errors and on_refused is None:
+        raise errors[0]
     for source in sources:
         try:
             taken.append(candidate(source))

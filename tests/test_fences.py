@@ -26,6 +26,8 @@ ROOMS: dict[str, set[str]] = {
     "library": {"asked_cluster", "resolving", "deciding", "candidate", "kube", "snapshot", "scheduler", "planner"},
     "cli": {
         "candidate.inputs",
+        "candidate.kustomize",
+        "candidate.references",
         "deciding",
         "render",
         "planner.reports",

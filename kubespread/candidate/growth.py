@@ -87,7 +87,10 @@ def _growth(
     is_other = bool(running) and not desired.from_scratch and runs_another_template(candidate, snapshot)
     anew = desired.from_scratch or is_other
     present, taken_away = ((), running) if anew else (running, ())
-    if not desired.until_full and not candidate.is_daemon and asked_for < len(present):
+    shrinks = not desired.until_full and not candidate.is_daemon and asked_for < len(present)
+    # Nobody asked for fewer: a rollout, or the controller has not caught up.
+    is_surplus = shrinks and desired.replicas is None and candidate.template is None
+    if shrinks and not is_surplus:
         raise UsageError(
             f"{name} runs {len(present)} replicas and {asked_for} are asked for: scaling down is not simulated yet; "
             f"--from-scratch places {asked_for} anew"
@@ -96,7 +99,9 @@ def _growth(
     for pod in taken_away:
         quotas = charged(quotas, pod, -1)
     created = creation(candidate, quotas, wanted, present)
-    notes = (_rolled_out(name, len(running), asked_for),) if is_other else ()
+    notes = [_rolled_out(name, len(running), asked_for)] if is_other else []
+    if is_surplus:
+        notes.append(f"{name} runs {len(present)} replicas and its spec says {asked_for}: none is placed")
     return Growth(wanted, present, taken_away, created, (*notes, *created.notes))
 
 

@@ -7,28 +7,71 @@ import stat
 from collections.abc import Sequence
 from pathlib import Path
 
-from kubespread.candidate.stored import is_reference, reference_kinds
-from kubespread.errors import Fault, ManifestError
+from kubespread.candidate.kustomize import Kustomization
+from kubespread.candidate.references import ClusterWorkloads, kind_called, reference, reference_kinds
+from kubespread.candidate.sources import manifest_files
+from kubespread.errors import Fault, ManifestError, UsageError
+from kubespread.kube.api.kinds import Kind
 from kubespread.kube.versions import KubeVersion
 from kubespread.manifest.reading import STDIN
 
 
+def pods_named(
+    words: Sequence[str], *, every: bool = False, all_namespaces: bool = False
+) -> list[str | ClusterWorkloads]:
+    """What the words of a command line stand for: paths and KIND/NAME as they are, ``deploy web`` as ``deploy/web``.
+
+    With ``every`` all workloads of the cluster, of the kinds that are named if any are (``deploy,sts``).
+    Raises UsageError.
+    """
+    kinds = _kinds(words[0]) if words else ()
+    if every:
+        if len(words) > bool(kinds):
+            raise UsageError(f"--all, -l and -A ask for workloads of the cluster: {words[-1]!r} is not a kind of them")
+        return [ClusterWorkloads(kinds, all_namespaces=all_namespaces)]
+    if not kinds:
+        return [*words]
+    if len(words) == 1:
+        raise UsageError(f"no name given: expected {words[0]}/NAME or {words[0]} NAME")
+    if len(kinds) > 1:
+        raise UsageError(f"{words[0]!r}: expected one kind before a name")
+    for name in words[1:]:
+        if "/" in name:
+            raise UsageError(f"{name!r} names its kind itself: leave out {words[0]!r}")
+    return [f"{kinds[0].kind.lower()}/{name}" for name in words[1:]]
+
+
+def is_kind(word: str) -> bool:
+    """Whether ``word`` names kinds of workloads (``deploy,sts``), and no file."""
+    return bool(_kinds(word))
+
+
+def _kinds(word: str) -> tuple[Kind, ...]:
+    """The kinds that ``word`` names, separated by commas; none where it is a file or anything else."""
+    kinds = [kind_called(each) for each in word.split(",")]
+    known = tuple(kind for kind in kinds if kind is not None)
+    return known if len(known) == len(kinds) and not Path(word).exists() else ()
+
+
 def check_inputs(
-    manifests: Sequence[str], scheduler_config: str | None, kube_version: str | None, feature_gates: str | None
+    pods: Sequence[str | ClusterWorkloads | Kustomization],
+    scheduler_config: str | None,
+    kube_version: str | None,
+    feature_gates: str | None,
+    *,
+    recursive: bool = False,
 ) -> None:
-    """Find files that are missing, and releases and feature gates that do not exist.
+    """Find files that are missing, directories without any, and releases and feature gates that do not exist.
 
     Nothing is opened: a pipe can be read only once. Raises ManifestError and UsageError.
     """
     if kube_version is not None:
         KubeVersion.parse(kube_version).with_gates(feature_gates or "")
-    for path in manifests:
-        if path == STDIN or (is_reference(path) and not Path(path).exists()):
-            continue
-        if path.count("/") == 1 and not Path(path).parent.exists():
-            kinds = f"no such file; of KIND/NAME in the cluster, KIND is one of {reference_kinds()}"
-            raise ManifestError(path, [Fault(kinds)])
-        _check_file(path)
+    for pod in pods:
+        if isinstance(pod, Kustomization):
+            pod.command()
+        elif isinstance(pod, str) and pod != STDIN:
+            _check_pod(pod, recursive=recursive)
     if scheduler_config is not None and scheduler_config != STDIN and not is_text(scheduler_config):
         _check_file(scheduler_config)
 
@@ -36,6 +79,18 @@ def check_inputs(
 def is_text(scheduler_config: str) -> bool:
     """A path, unless the text has what no path has: a line break, or a brace to begin with."""
     return "\n" in scheduler_config or scheduler_config.lstrip().startswith("{")
+
+
+def _check_pod(path: str, *, recursive: bool) -> None:
+    if reference(path) is not None and not Path(path).exists():
+        return
+    if path.count("/") == 1 and not Path(path).parent.exists():
+        kinds = f"no such file; of KIND/NAME in the cluster, KIND is one of {reference_kinds()}"
+        raise ManifestError(path, [Fault(kinds)])
+    if Path(path).is_dir():
+        manifest_files(path, recursive=recursive)
+    else:
+        _check_file(path)
 
 
 def _check_file(path: str) -> None:

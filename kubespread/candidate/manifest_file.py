@@ -7,12 +7,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from kubespread.candidate.decodable import hint
+from kubespread.candidate.foreign import with_templates_moved
 from kubespread.errors import Fault, ManifestError, UsageError
 from kubespread.kube.api.decoding import DecodingError
+from kubespread.kube.api.foreign_kinds import templates_of
 from kubespread.kube.api.kinds import READ, TEMPLATE_PATH, full_kind, pod_creator
 from kubespread.kube.api.pod_templates import custom_notes, holds_pods, is_custom, skipped_gaps
+from kubespread.kube.selector import Selector
 from kubespread.kube.validation.faults import FieldFault
 from kubespread.manifest.lines import FieldLines
+from kubespread.manifest.mistaken import mistaken_text
 from kubespread.manifest.objects import KubernetesObject
 from kubespread.manifest.parts import MalformedError
 from kubespread.manifest.reading import MAX_MANIFEST_BYTES, display_name, read_text_bytes
@@ -32,19 +37,24 @@ class Place:
 
     def refuse(self, faults: Iterable[FieldFault]) -> None:
         """Raise ManifestError when there are faults; their paths begin at the object."""
-        if placed := self._placed(faults):
+        if placed := self.placed(faults):
             raise ManifestError(self.file, placed)
 
     def undecodable(self, error: DecodingError) -> ManifestError:
         """What the API server says of an object that it cannot decode."""
         kind, version = self.item.kind, self.item.api_version.rpartition("/")[2]
-        message = f'{kind} in version "{version}" cannot be handled as a {kind}: {error}'
-        return ManifestError(self.file, self._placed([FieldFault(error.path, message)]))
+        message = f'{kind} in version "{version}" cannot be handled as a {kind}: {error}{hint(error, self.item.data)}'
+        return ManifestError(self.file, self.placed([FieldFault(error.path, message)]))
 
-    def _placed(self, faults: Iterable[FieldFault]) -> list[Fault]:
+    def placed(self, faults: Iterable[FieldFault]) -> list[Fault]:
+        """The faults with their lines."""
         lines = FieldLines(self.text) if self.text is not None else None
         return [
-            Fault(message, path, lines.line(self.item.document, self.item.field(path)) if lines is not None else None)
+            Fault(
+                message,
+                self.item.written_path(path),
+                lines.line(self.item.document, self.item.field(path)) if lines is not None else None,
+            )
             for path, message in faults
         ]
 
@@ -68,13 +78,13 @@ class Manifest:
         """What can be asked about."""
         return [item for item in self.items if is_workload(item)]
 
-    def each(self) -> list[Manifest]:
-        """The same once for every workload. Raises ManifestError where one is there twice."""
+    def each(self, selector: Selector) -> list[Manifest]:
+        """The same once for every workload that ``selector`` selects. Raises ManifestError where one is there twice."""
         counts = Counter(_label(item, item.namespace) for item in self.workloads if item.name)
         twice = [Fault(f"{label} is given {times} times") for label, times in counts.items() if times > 1]
         if twice:
             raise ManifestError(self.file, twice)
-        return [replace(self, chosen=item) for item in self.workloads]
+        return [replace(self, chosen=item) for item in self.workloads if selector.matches(_labels_on(item))]
 
     @property
     def gaps(self) -> tuple[str, ...]:
@@ -111,19 +121,29 @@ def field_at(data: Any, path: str) -> Any:
 
 
 def _holds_pods(item: KubernetesObject) -> bool:
-    return holds_pods(item.api_version, item.kind, item.data)
+    return templates_of(item.api_version, item.kind) is not None or holds_pods(item.api_version, item.kind, item.data)
 
 
-def read_manifest(path: str) -> Manifest:
-    """The manifest at ``path`` (``-``: standard input). Raises ManifestError."""
+def read_manifest(path: str, template_path: str = "") -> Manifest:
+    """The manifest at ``path`` (``-``: standard input); ``template_path`` is where kinds that are not known have their
+    pod template. Raises ManifestError.
+    """
     file = display_name(path)
     try:
         text = read_text_bytes(path, MAX_MANIFEST_BYTES)
-        return Manifest(file, _decoded(read_objects(iter([text]))), text)
     except OSError as error:
         raise ManifestError(file, [Fault(error.strerror or str(error))]) from error
     except MalformedError as error:
         raise ManifestError(file, [error.fault]) from error
+    return manifest_from_text(file, text, template_path)
+
+
+def manifest_from_text(file: str, text: bytes, template_path: str = "") -> Manifest:
+    """The same of a text at hand, which comes from ``file``. Raises ManifestError."""
+    try:
+        return Manifest(file, with_templates_moved(_decoded(read_objects(iter([text]))), template_path), text)
+    except MalformedError as error:
+        raise ManifestError(file, [mistaken_text(text) or error.fault]) from error
 
 
 def _decoded(objects: Iterable[KubernetesObject]) -> list[KubernetesObject]:
@@ -131,10 +151,10 @@ def _decoded(objects: Iterable[KubernetesObject]) -> list[KubernetesObject]:
     return [replace(item, content=item.data) for item in objects if not item.size]
 
 
-def manifest_of(data: Mapping[str, Any]) -> Manifest:
+def manifest_of(data: Mapping[str, Any], template_path: str = "") -> Manifest:
     """The same for an object at hand: a Pod, a workload, or a List. Raises ManifestError."""
     try:
-        return Manifest(OBJECT_NAME, _decoded(objects_in(data)))
+        return Manifest(OBJECT_NAME, with_templates_moved(_decoded(objects_in(data)), template_path))
     except MalformedError as error:
         raise ManifestError(OBJECT_NAME, [error.fault]) from error
 
@@ -150,19 +170,34 @@ def choose(manifest: Manifest, name: str | None, default_namespace: str) -> Kube
             sorted({full_kind(item.api_version, item.kind) or "an object without kind" for item in manifest.items})
         )
         raise ManifestError(file, [Fault(f"expected a Pod or a workload, found {kinds or 'nothing'}")])
-    labels = [_label(item, item.namespace or default_namespace) for item in workloads]
-    chosen = [
-        item for item, label in zip(workloads, labels, strict=True) if name is None or f"/{label}".endswith(f"/{name}")
-    ]
+    chosen = workloads if name is None else workloads_named(manifest, name, default_namespace)
     if len(chosen) == 1:
         return chosen[0]
-    short = [label.partition("/")[2] for label in labels]
-    listed = ", ".join(label if short.count(brief) > 1 else brief for label, brief in zip(labels, short, strict=True))
+    listed = ", ".join(labels_of(workloads, default_namespace))
     if chosen:
         raise UsageError(f"{file}: several workloads ({listed}); choose one with --name")
     raise UsageError(f"{file}: no workload named {name!r}; found {listed}")
 
 
+def workloads_named(manifest: Manifest, name: str, default_namespace: str) -> list[KubernetesObject]:
+    """Its workloads that are called ``name``: NAME, Kind/NAME or NAMESPACE/Kind/NAME."""
+    labelled = ((item, _label(item, item.namespace or default_namespace)) for item in manifest.workloads)
+    return [item for item, label in labelled if f"/{label}".endswith(f"/{name}")]
+
+
+def labels_of(workloads: Sequence[KubernetesObject], default_namespace: str) -> list[str]:
+    """What tells workloads apart: Kind/NAME, with the namespace where that is not enough."""
+    labels = [_label(item, item.namespace or default_namespace) for item in workloads]
+    short = [label.partition("/")[2] for label in labels]
+    return [label if short.count(brief) > 1 else brief for label, brief in zip(labels, short, strict=True)]
+
+
 def _label(item: KubernetesObject, namespace: str) -> str:
     """An object without a name is known by the beginning of the one it will get."""
     return f"{namespace}/{item.kind}/{item.name or field_at(item.data, 'metadata.generateName') or ''}"
+
+
+def _labels_on(item: KubernetesObject) -> dict[str, str]:
+    """Its labels as far as they are text; others are refused when it is decoded."""
+    labels = field_at(item.data, "metadata.labels")
+    return {key: value for key, value in labels.items() if isinstance(value, str)} if isinstance(labels, dict) else {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,15 +11,16 @@ import msgspec
 
 from kubespread.candidate.admitting import candidate_from_creator, candidate_from_pod, creator_of
 from kubespread.candidate.candidate import Candidate, Surroundings
+from kubespread.candidate.decodable import are_related, decodable
 from kubespread.candidate.manifest_file import Manifest, Place, choose, field_at, manifest_of
 from kubespread.controllers.made_up_names import generated_name
 from kubespread.controllers.pod_creator import NewPod
-from kubespread.errors import UsageError
+from kubespread.errors import Fault, KubespreadError, ManifestError, UsageError
 from kubespread.kube.api.core import Pod, PodStatus
-from kubespread.kube.api.decoding import DecodingError, decode, normalized
-from kubespread.kube.api.kinds import UNKNOWN, pod_creator
+from kubespread.kube.api.decoding import DecodingError, decode
+from kubespread.kube.api.kinds import UNKNOWN, Kind, pod_creator
 from kubespread.kube.api.meta import ApiObject
-from kubespread.kube.api.unknown_fields import unknown_fields, workload_type
+from kubespread.kube.api.unknown_fields import UnknownField, unknown_fields, workload_type
 from kubespread.kube.names import dns_label_faults
 from kubespread.kube.validation.faults import FieldFault
 from kubespread.manifest.objects import KubernetesObject
@@ -38,26 +39,53 @@ def from_object(data: Mapping[str, Any], surroundings: Surroundings) -> Candidat
 
 
 def _candidate(place: Place, surroundings: Surroundings) -> Candidate:
+    """All that is wrong with the object is said at once: what cannot be decoded, unknown fields, invalid values."""
     item = place.item
     row = pod_creator(item.api_version, item.kind) or UNKNOWN
     # A status that a client sends is not stored, so nobody checks it.
     sent = {name: value for name, value in item.data.items() if name != "status"}
     try:
-        plain = normalized(sent, row.cls)
+        plain, undecodable = decodable(sent, row.cls)
     except DecodingError as error:
         raise place.undecodable(error) from error
+    unknown = _unknown_fields(item, sent, row.template_path)
+    if not undecodable and not unknown:
+        return _decoded_candidate(place, row, plain, surroundings)
+    faults = [fault for error in undecodable for fault in place.undecodable(error).faults]
+    faults += place.placed(FieldFault(field.path, str(field)) for field in unknown)
+    # What follows from a value that is missing now is no fault of its own.
+    blamed = [
+        item.field(path) for path in (*(error.path for error in undecodable), *(field.meant for field in unknown))
+    ]
+    faults += [fault for fault in _further_faults(place, row, plain, surroundings) if not _follows(fault, blamed)]
+    raise ManifestError(place.file, sorted(faults, key=lambda fault: fault.line or 0))
+
+
+def _further_faults(place: Place, row: Kind, plain: Any, surroundings: Surroundings) -> Sequence[Fault]:
+    try:
+        _decoded_candidate(place, row, plain, surroundings)
+    except ManifestError as error:
+        return error.faults
+    except (KubespreadError, msgspec.ValidationError):
+        pass
+    return ()
+
+
+def _follows(fault: Fault, blamed: Iterable[str]) -> bool:
+    return not fault.field or any(path and are_related(fault.field, path) for path in blamed)
+
+
+def _decoded_candidate(place: Place, row: Kind, plain: Any, surroundings: Surroundings) -> Candidate:
+    item = place.item
     typed: ApiObject = msgspec.convert(plain, row.cls)
     meta = typed.metadata
     if not meta.name:
         meta.name = generated_name(meta.generate_name, json.dumps([item.document, item.path, plain], sort_keys=True))
     meta.namespace = _namespace(item, surroundings)
     if isinstance(typed, Pod):
-        place.refuse(_unknown_fields(item, sent, ""))
         _restore_status(place, typed)
         return candidate_from_pod(place, NewPod(typed), surroundings)
-    creator = creator_of(place, row, typed, plain)
-    place.refuse(_unknown_fields(item, sent, row.template_path))
-    return candidate_from_creator(place, creator, row.template_path, surroundings)
+    return candidate_from_creator(place, creator_of(place, row, typed, plain), row.template_path, surroundings)
 
 
 def _restore_status(place: Place, pod: Pod) -> None:
@@ -84,9 +112,9 @@ def _namespace(item: KubernetesObject, surroundings: Surroundings) -> str:
     return own or asked or surroundings.context_namespace
 
 
-def _unknown_fields(item: KubernetesObject, sent: Mapping[str, Any], template_path: str) -> list[FieldFault]:
+def _unknown_fields(item: KubernetesObject, sent: Mapping[str, Any], template_path: str) -> list[UnknownField]:
     """Fields no API has; of a kind whose fields are not known, in its pod template only."""
     cls, path = workload_type(item.api_version, item.kind), ""
     if not cls:
         cls, path = "Pod", template_path
-    return [FieldFault(found.path, str(found)) for found in unknown_fields(field_at(sent, path), cls, path)]
+    return list(unknown_fields(field_at(sent, path), cls, item.written_path(path)))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -13,6 +12,7 @@ import msgspec
 from kubespread.candidate.admitting import candidate_from_creator, creator_of
 from kubespread.candidate.candidate import Candidate, Surroundings
 from kubespread.candidate.manifest_file import OBJECT_NAME, Place
+from kubespread.candidate.references import Reference
 from kubespread.candidate.rescheduling import scheduled_again
 from kubespread.controllers.deployment import current_replica_set
 from kubespread.controllers.statefulset import from_free_ordinal
@@ -20,7 +20,7 @@ from kubespread.errors import SnapshotError, UsageError
 from kubespread.kube.admission.gated_fields import drop_fields
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.decoding import DecodingError, normalized
-from kubespread.kube.api.kinds import KEPT, POD_CREATORS, Kind
+from kubespread.kube.api.kinds import KEPT, Kind
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.workloads import Deployment, ReplicaSet, StatefulSet
 from kubespread.kube.owners import WorkloadName
@@ -29,40 +29,21 @@ from kubespread.snapshot.snapshot import Snapshot
 
 T = TypeVar("T", bound=ApiObject)
 
-_REFERENCE = re.compile(r"(?P<kind>[A-Za-z]+)(?:\.[a-z0-9.]+)?/(?P<name>[a-z0-9][a-z0-9.-]*)")
-_REFERABLE = tuple(row for row in POD_CREATORS.values() if row.short)
-_BY_ALIAS: Mapping[str, Kind] = {
-    alias: row for row in _REFERABLE for alias in (row.short, row.kind.lower(), row.plural)
-}
 
-
-def is_reference(text: str) -> bool:
-    """Whether ``text`` is KIND/NAME of a kind that creates pods, as kubectl would take it."""
-    match = _REFERENCE.fullmatch(text)
-    return match is not None and match["kind"].lower() in _BY_ALIAS
-
-
-def reference_kinds() -> str:
-    """The kinds of `is_reference`, as short as kubectl takes them."""
-    return ", ".join(kind.short for kind in _REFERABLE)
-
-
-def from_cluster(reference: str, snapshot: Snapshot, surroundings: Surroundings) -> Candidate:
-    """The candidate that ``reference`` names. Raises UsageError, SnapshotError and ManifestError.
+def from_cluster(asked: Reference, snapshot: Snapshot, surroundings: Surroundings) -> Candidate:
+    """The candidate that ``asked`` names. Raises UsageError, SnapshotError and ManifestError.
 
     A pod that has no node yet is asked about as it stands. One that runs is asked about as if it were scheduled again.
     """
-    match = _REFERENCE.fullmatch(reference)
-    assert match is not None
-    kind, name = _BY_ALIAS[match["kind"].lower()], match["name"]
-    namespace = surroundings.namespace or surroundings.context_namespace
+    kind, name = asked.kind, asked.name
+    namespace = asked.namespace or surroundings.namespace or surroundings.context_namespace
     if kind.kind == "Pod":
         return _from_pod(_find(snapshot.pods, kind, namespace, name), surroundings)
     if unread := snapshot.origin.unread.get(kind.kind):
         raise SnapshotError(f'{kind.resource} "{name}" cannot be looked up: {unread}')
     workload: Any = _find(getattr(snapshot.objects, kind.field), kind, namespace, name)
     notes: tuple[str, ...] = ()
-    asked, replicas = WorkloadName(kind.kind, namespace, name), getattr(workload.spec, "replicas", None)
+    workload_name, replicas = WorkloadName(kind.kind, namespace, name), getattr(workload.spec, "replicas", None)
     if isinstance(workload, Deployment):
         current = current_replica_set(workload, snapshot.objects.replica_sets)
         if current is not None:
@@ -72,7 +53,7 @@ def from_cluster(reference: str, snapshot: Snapshot, surroundings: Surroundings)
     return replace(
         made,
         notes=(*notes, *made.notes),
-        workload=asked,
+        workload=workload_name,
         replicas=made.replicas if replicas is None else replicas,
         template=None,
     )

@@ -1,16 +1,22 @@
-"""``kubespread demo``: explain on a cluster that comes with the program."""
+"""``kubespread demo``: explain and simulate on a cluster that comes with the program."""
 
 from __future__ import annotations
 
+from contextlib import chdir
 from importlib.resources import as_file, files
 
 from kubespread.cli.explain import explain
+from kubespread.cli.simulate import simulate
 from kubespread.cli.stderr import say
+
+_MANIFEST, _CLUSTER = "web.yaml", "cluster.yaml"
 
 
 def demo() -> int:
-    """Explain a deployment on a small cluster that comes with kubespread, to see what the answers look like."""
-    with as_file(files("kubespread") / "demo") as data:
-        manifest, cluster = data / "web.yaml", data / "cluster.yaml"
-        say(f"$ kubespread explain {manifest} -S {cluster}")
-        return explain(pod=str(manifest), snapshot=[cluster], output="table")
+    """Explain and simulate a deployment on a small cluster that comes with kubespread, to see the answers."""
+    with as_file(files("kubespread") / "demo") as data, chdir(data):
+        say(f"$ kubespread explain {_MANIFEST} -S {_CLUSTER}")
+        explain(pod=[_MANIFEST], snapshot=[_CLUSTER], output="table")
+        say("")
+        say(f"$ kubespread simulate {_MANIFEST} -S {_CLUSTER} --replicas 9")
+        return simulate(pod=[_MANIFEST], snapshot=[_CLUSTER], output="table", replicas="9")

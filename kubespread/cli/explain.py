@@ -10,12 +10,14 @@ from kubespread.cli.options.cluster import ClusterOptions
 from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.scheduler import SchedulerOptions
 from kubespread.cli.options.workload import PodArgument, WorkloadOptions
-from kubespread.cli.pod import manifest_path
+from kubespread.cli.pod import pods_asked_about
 from kubespread.cli.stdout import emit, look_of_stdout, stdout_is_terminal
+from kubespread.cli.watch import watchable
 from kubespread.render.formats import chosen_format
 
 
 @grouped
+@watchable
 def explain(
     pod: PodArgument = None,
     *,
@@ -47,17 +49,25 @@ def explain(
 
     chosen = chosen_format(answer.output, is_terminal=stdout_is_terminal())
     names_pods = answer.pods or bool(answer.node and chosen.is_for_people)
-    path = manifest_path(pod, source.sources)
-    check_inputs([path], scheduling.scheduler_config, scheduling.kube_version, scheduling.feature_gates)
+    pods = pods_asked_about(pod, workload, source.sources)
+    check_inputs(
+        pods,
+        scheduling.scheduler_config,
+        scheduling.kube_version,
+        scheduling.feature_gates,
+        recursive=workload.recursive,
+    )
     opened = open_cluster(source, quiet=speaking.quiet)
     report = kubespread.explain(
         opened,
-        path,
+        pods,
         scheduling.scheduler(),
         preemption=answer.preemption,
         pods=names_pods,
         name=workload.name,
         namespace=workload.namespace,
+        recursive=workload.recursive,
+        template_path=workload.template_path or "",
     ).sorted_by(answer.sort.value)
     if answer.node:
         report = report.only(answer.node)

@@ -1,4 +1,4 @@
-"""Which manifest a command is about."""
+"""Which manifests, or which workloads of the cluster, a command is about."""
 
 from __future__ import annotations
 
@@ -7,43 +7,74 @@ import stat
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from kubespread.cli.options.workload import SelectionOptions
 from kubespread.errors import UsageError
+
+if TYPE_CHECKING:
+    from kubespread.candidate.kustomize import Kustomization
+    from kubespread.candidate.references import ClusterWorkloads
+    from kubespread.cli.options.workload import WorkloadOptions
 
 STDIN = "-"
 _DEFAULT_POD = "pod.yaml"
 _ONE_READER = "standard input can be read only once: POD and --snapshot both ask for it"
 
 
-def manifest_path(pod: str | None, sources: Sequence[str]) -> str:
-    """POD, else standard input when something is piped into it and the snapshot does not want it, else pod.yaml."""
-    path = _manifest_path(pod, sources)
-    if [path, *sources].count(STDIN) > 1:
+def pods_asked_about(
+    words: Sequence[str] | None,
+    workload: WorkloadOptions,
+    sources: Sequence[str],
+) -> list[str | ClusterWorkloads | Kustomization]:
+    """What POD, -f and -k name; else with --all, -l or -A the workloads of the cluster; else standard input when
+    something is piped into it and the snapshot does not want it, else pod.yaml. Raises UsageError.
+    """
+    from kubespread.candidate.inputs import pods_named
+    from kubespread.candidate.kustomize import Kustomization
+
+    words, files = words or [], [*(workload.filename or ()), *map(Kustomization, workload.kustomize or ())]
+    selection = workload if isinstance(workload, SelectionOptions) else SelectionOptions()
+    of_cluster = _asks_for_the_cluster(words, files, sources, selection)
+    all_namespaces = selection.all_namespaces
+    if all_namespaces and not of_cluster:
+        raise UsageError("-A asks for workloads of the cluster: it does not go with manifests or names")
+    pods = [*pods_named(words, every=of_cluster, all_namespaces=all_namespaces), *files]
+    pods = pods or [_default_pod(sources)]
+    if [*pods, *sources].count(STDIN) > 1:
         raise UsageError(_ONE_READER)
-    return path
+    return pods
 
 
-def manifest_paths(pods: Sequence[str], sources: Sequence[str]) -> list[str]:
-    """The same for a command that takes several."""
-    paths = list(pods) or [_manifest_path(None, sources)]
-    if [*paths, *sources].count(STDIN) > 1:
-        raise UsageError(_ONE_READER)
-    return paths
+def _asks_for_the_cluster(
+    words: Sequence[str], files: Sequence[object], sources: Sequence[str], selection: SelectionOptions
+) -> bool:
+    """--all and -A do; -l does unless there are manifests that it could be about."""
+    from kubespread.candidate.inputs import is_kind
+
+    if files:
+        if selection.every:
+            raise UsageError("--all asks for workloads of the cluster: it does not go with -f and -k")
+        return False
+    if selection.every:
+        return True
+    names_kinds = len(words) == 1 and is_kind(words[0])
+    if selection.all_namespaces:
+        return names_kinds or not words
+    return selection.selector is not None and (names_kinds or not (words or is_piped(sources)))
 
 
-def _manifest_path(pod: str | None, sources: Sequence[str]) -> str:
-    if pod is not None:
-        return pod
-    if _stdin_is_piped() and STDIN not in sources:
+def _default_pod(sources: Sequence[str]) -> str:
+    if is_piped(sources):
         return STDIN
     if Path(_DEFAULT_POD).is_file():
         return _DEFAULT_POD
     raise UsageError(f"no pod given: name a manifest, pipe one in, or run in a directory containing {_DEFAULT_POD}")
 
 
-def _stdin_is_piped() -> bool:
-    """Whether someone feeds standard input: a pipe or a file, not a terminal and not /dev/null."""
-    if sys.stdin is None:
+def is_piped(sources: Sequence[str]) -> bool:
+    """Whether someone feeds standard input and it is not the snapshot: a pipe or a file, no terminal or /dev/null."""
+    if sys.stdin is None or STDIN in sources:
         return False
     mode = os.fstat(sys.stdin.fileno()).st_mode
     return stat.S_ISFIFO(mode) or stat.S_ISREG(mode) or stat.S_ISSOCK(mode)

@@ -16,10 +16,11 @@ from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.placing import PlacingOptions
 from kubespread.cli.options.requirements import RequirementOptions
 from kubespread.cli.options.scheduler import SchedulerOptions
-from kubespread.cli.options.workload import PodsArgument, WorkloadOptions
-from kubespread.cli.pod import manifest_paths
+from kubespread.cli.options.workload import PodsArgument, SelectionOptions
+from kubespread.cli.pod import pods_asked_about
 from kubespread.cli.stderr import complain, say
 from kubespread.cli.stdout import emit, look_of_stdout, stdout_is_terminal
+from kubespread.cli.watch import watchable
 from kubespread.render.formats import chosen_format
 
 if TYPE_CHECKING:
@@ -28,12 +29,13 @@ if TYPE_CHECKING:
 
 
 @grouped
+@watchable
 def simulate(
     pod: PodsArgument = None,
     *,
     placing: PlacingOptions,
     requirements: RequirementOptions,
-    workload: WorkloadOptions,
+    workload: SelectionOptions,
     scheduling: SchedulerOptions,
     answer: SimulateAnswerOptions,
     source: ClusterOptions,
@@ -50,6 +52,8 @@ def simulate(
       kubespread simulate web.yaml --replicas 15 --max-skew zone=1 --survive zone=9
       kubespread simulate deploy/web --replicas 30 --require-placed all
       kubespread simulate web.yaml --until-full -S cluster.json.gz
+      kubespread simulate -f shop/ -R -l tier=web -S cluster.json.gz
+      kubespread simulate --all -A --from-scratch
       helm template shop ./chart | kubespread simulate --require-placed all
       kubespread simulate web.yaml --replicas 15 -o name | cut -f2 | sort | uniq -c
     """
@@ -59,8 +63,14 @@ def simulate(
     from kubespread.snapshot.topology_keys import full_topology_key
 
     required, desired = requirements.required(), placing.desired()
-    paths = manifest_paths(pod or [], source.sources)
-    check_inputs(paths, scheduling.scheduler_config, scheduling.kube_version, scheduling.feature_gates)
+    pods = pods_asked_about(pod, workload, source.sources)
+    check_inputs(
+        pods,
+        scheduling.scheduler_config,
+        scheduling.kube_version,
+        scheduling.feature_gates,
+        recursive=workload.recursive,
+    )
     opened = open_cluster(source, quiet=speaking.quiet)
     required = required.with_keys(lambda key: full_topology_key(key, opened.nodes))
     refused: list[KubespreadError] = []
@@ -72,7 +82,7 @@ def simulate(
     def ask(on_progress: Callable[[int], None] | None = None) -> tuple[SimulateReport, ...]:
         return kubespread.simulate(
             opened,
-            paths,
+            pods,
             desired,
             scheduling.scheduler(),
             until_full=placing.as_many_as_fit,
@@ -84,6 +94,9 @@ def simulate(
             preemption=answer.preemption,
             name=workload.name,
             namespace=workload.namespace,
+            selector=workload.selector or "",
+            recursive=workload.recursive,
+            template_path=workload.template_path or "",
             on_refused=on_refused,
             on_progress=on_progress,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,24 +13,42 @@ from kubespread.cli.options.answer import SpeakingOptions
 from kubespread.cli.options.cluster import ClusterOptions
 from kubespread.cli.options.grouped import grouped
 from kubespread.cli.stderr import say
+from kubespread.cli.stdout import stdout_is_terminal
+from kubespread.errors import UsageError
 
 if TYPE_CHECKING:
     from kubespread.snapshot.snapshot import Snapshot
+
+
+_STDOUT = "-"
 
 
 @grouped
 def snapshot(
     *,
     output: Annotated[
-        str,
+        str | None,
         typer.Option(
-            "-o", "--output", metavar="FILE", help="A .json, .json.gz or .yaml file; '-' is JSON on standard output."
+            "-o",
+            "--output",
+            metavar="FILE",
+            show_default=False,
+            help="A .json, .json.gz or .yaml file; '-' is JSON on standard output (default, unless on a terminal).",
         ),
-    ] = "-",
+    ] = None,
     anonymize: Annotated[
         bool,
         typer.Option("--anonymize", help="Replace names and label values with pseudonyms that schedule identically."),
     ] = False,
+    map_file: Annotated[
+        str | None,
+        typer.Option(
+            "--map",
+            metavar="FILE",
+            show_default=False,
+            help="With --anonymize, write which pseudonym stands for what as JSON only you can read.",
+        ),
+    ] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 3 when something could not be read.")] = False,
     source: ClusterOptions,
     speaking: SpeakingOptions,
@@ -42,25 +61,40 @@ def snapshot(
     \b
     Examples:
       kubespread snapshot -o cluster.json.gz
-      kubespread snapshot --context prod --anonymize -o prod.yaml
+      kubespread snapshot --context prod --anonymize --map names.json -o prod.yaml
       kubespread snapshot -S must-gather.tar.gz -o cluster.json
     """
-    from kubespread.snapshot.save import check_target, save
+    from kubespread.snapshot.save import check_folder, check_target, save, save_map
 
+    output = _target(output)
     check_target(output)
+    if map_file is not None:
+        if not anonymize:
+            raise UsageError("--map writes the pseudonyms of --anonymize: add that, or leave --map out")
+        if Path(map_file).resolve() == Path(output).resolve():
+            raise UsageError("--map and --output name the same file")
+        check_folder(map_file)
     opened = open_cluster(source, quiet=speaking.quiet).stamped(", ".join(source.sources))
     if anonymize:
         from kubespread.snapshot.anonymize import anonymize as pseudonymous
 
-        opened, _ = pseudonymous(opened)
+        opened, names = pseudonymous(opened)
+        if map_file is not None:
+            save_map(names, map_file)
     save(opened, output)
     if not speaking.quiet:
         _notes(opened, output)
     return ExitCode.NO_CLUSTER if opened.faults or (strict and opened.origin.gaps) else ExitCode.YES
 
 
+def _target(output: str | None) -> str:
+    if output is None and stdout_is_terminal():
+        raise UsageError("a snapshot is too long for a terminal: name a file with -o, or -o - for standard output")
+    return _STDOUT if output is None else output
+
+
 def _notes(saved: Snapshot, output: str) -> None:
     for gap in saved.origin.gaps:
         say(f"gap: {gap}")
-    if output != "-":
+    if output != _STDOUT:
         say(f"{output}: {len(saved.nodes)} nodes, {len(saved.pods)} pods")

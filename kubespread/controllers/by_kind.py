@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from kubespread.controllers import daemonset, deployment, job, replicaset, statefulset
 from kubespread.controllers.pod_creator import NewPod, PodCreator, pod_of_template
 from kubespread.kube.api.core import Pod
+from kubespread.kube.api.foreign_kinds import templates_of
 from kubespread.kube.api.kinds import full_kind
 from kubespread.kube.api.meta import ApiObject, OwnerReference
 from kubespread.kube.api.workloads import (
@@ -53,10 +54,9 @@ def _pod_of_pod_template(pod_template: PodCreator[PodTemplate]) -> NewPod:
 
 def _pod_of_unknown_kind(creator: PodCreator[ApiObject]) -> NewPod:
     owner = OwnerReference(api_version=creator.api_version, kind=creator.kind, name=creator.name, controller=True)
-    note = (
-        f"{full_kind(creator.api_version, creator.kind)} is not a kind kubespread knows: its pod template is taken as "
-        "it stands, without the labels its controller adds"
-    )
+    kind = full_kind(creator.api_version, creator.kind)
+    known = kind if templates_of(creator.api_version, creator.kind) else f"{kind} is not a kind kubespread knows"
+    note = f"{known}: its pod template is taken as it stands, without the labels its controller adds"
     return NewPod(pod_of_template(creator, owner), notes=(note,))
 
 

@@ -21,6 +21,7 @@ class _Head(msgspec.Struct, rename="camel"):
     items: msgspec.Raw = msgspec.Raw()
 
 
+_TEMPLATE = "spec.template"
 _heads = msgspec.json.Decoder(_Head)
 
 
@@ -43,6 +44,8 @@ class KubernetesObject:
     """Those of its document, where it is not JSON text."""
     size: int | None = field(default=None, compare=False)
     """How many items a List had, None for everything else."""
+    template_path: str = field(default="", compare=False)
+    """Where its pod template stands in the text, when it was moved to spec.template."""
     api_version: str = field(init=False)
     kind: str = field(init=False)
     _data: Data | None = field(init=False, compare=False, repr=False)
@@ -88,8 +91,14 @@ class KubernetesObject:
         items = self._data.get(ITEMS)
         return isinstance(items, list) and bool(items)
 
+    def written_path(self, path: str) -> str:
+        """The path in the object as it was written of its field at ``path``."""
+        moved = self.template_path and path.startswith(_TEMPLATE)
+        return f"{self.template_path}{path.removeprefix(_TEMPLATE)}" if moved else path
+
     def field(self, path: str) -> str:
         """The path in the document of the object's field at ``path``."""
+        path = self.written_path(path)
         return f"{self.path}.{path}" if self.path else path
 
     def line_of(self, path: str) -> int | None:

@@ -8,7 +8,8 @@ from collections.abc import Iterable
 
 from kubespread.escaping import escaped
 
-_FORMULA_STARTS = ("=", "+", "-", "@")
+# The wide forms count too, where a spreadsheet is set to a language that writes them.
+_FORMULA_STARTS = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
 
 
 def separated_by_commas(rows: Iterable[Iterable[object]]) -> str:

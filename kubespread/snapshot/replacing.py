@@ -17,12 +17,13 @@ _NO_UNNAMED = (errno.EOPNOTSUPP, errno.EISDIR, errno.ENOENT, errno.EINVAL)
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[IO[bytes]]:
+def replacing(path: Path, mode: int | None = None) -> Iterator[IO[bytes]]:
     """A file that takes the place of ``path`` when all is written; a pipe or device is written to as it is. Raises
     OSError.
 
     What is being written has no name where the file system can do that (Linux's own can), so that nothing is left
-    behind however the process dies. Elsewhere it is a hidden file beside ``path``.
+    behind however the process dies. Elsewhere it is a hidden file beside ``path``. Without ``mode`` the file keeps the
+    one it has.
     """
     target = path.resolve()
     if target.exists() and not target.is_file():
@@ -34,7 +35,7 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
         with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor, not a path
             yield file
             file.flush()
-            os.fchmod(descriptor, _mode(target))
+            os.fchmod(descriptor, _mode(target) if mode is None else mode)
             os.fsync(descriptor)
             give_name()
         partial.replace(target)

@@ -6,7 +6,7 @@ import errno
 import gzip
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
 from typing import IO, Any
@@ -25,6 +25,7 @@ from kubespread.snapshot.replacing import replacing
 from kubespread.snapshot.snapshot import STAMP, Snapshot
 
 _COMPRESSION = 4
+_OWNER_ONLY = 0o600
 
 
 def check_target(path: str) -> None:
@@ -35,8 +36,7 @@ def check_target(path: str) -> None:
         return
     if not path.endswith(tuple(_FORMS)):
         raise UsageError(f"{path}: expected a name that ends with {', '.join(_FORMS)}, or - for standard output")
-    if not Path(path).parent.is_dir():
-        raise SnapshotError(f"{path}: {os.strerror(errno.ENOENT)}")
+    check_folder(path)
 
 
 def save(snapshot: Snapshot, path: str) -> None:
@@ -53,6 +53,21 @@ def save(snapshot: Snapshot, path: str) -> None:
     try:
         with replacing(Path(path)) as file:
             form(file, snapshot)
+    except OSError as error:
+        raise SnapshotError(f"{path}: {error.strerror or error}") from error
+
+
+def check_folder(path: str) -> None:
+    """Find a folder that is not there, before anything is read. Raises SnapshotError."""
+    if not Path(path).parent.is_dir():
+        raise SnapshotError(f"{path}: {os.strerror(errno.ENOENT)}")
+
+
+def save_map(names: Mapping[str, str], path: str) -> None:
+    """Write which pseudonym stands for what as one JSON object, for the owner's eyes only. Raises SnapshotError."""
+    try:
+        with replacing(Path(path), _OWNER_ONLY) as file:
+            file.write(msgspec.json.format(msgspec.json.encode(dict(sorted(names.items())))) + b"\n")
     except OSError as error:
         raise SnapshotError(f"{path}: {error.strerror or error}") from error
 

@@ -17,7 +17,7 @@ from kubespread.kube.api.annotations import READ_ANNOTATIONS
 from kubespread.kube.api.cluster_objects import FIELDS, ClusterObjects
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.api.decoding import DecodingError, decode
-from kubespread.kube.api.kinds import KEPT, NAMESPACED, READ, full_kind
+from kubespread.kube.api.kinds import KEPT, NAMESPACED, READ, Kind, full_kind
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.pod_templates import holds_pods, skipped_gaps
 from kubespread.kube.pod_sharing import PodSharing
@@ -82,6 +82,11 @@ class Snapshot:
             self,
             origin=msgspec.structs.replace(known, source=known.source or escaped(source), time=known.time or _now()),
         )
+
+    def of_kind(self, row: Kind) -> tuple[ApiObject, ...]:
+        """The objects of a kind that is kept."""
+        objects: dict[type[ApiObject], tuple[ApiObject, ...]] = {Node: self.nodes, Pod: self.pods}
+        return objects[row.cls] if row.cls in objects else getattr(self.objects, row.field)
 
     @classmethod
     def from_objects(cls, objects: Iterable[Mapping[str, Any]]) -> Snapshot:

@@ -45,17 +45,19 @@ FAULTS: dict[str, tuple[str | bytes, str]] = {
     "a list": ("- 1\n- 2\n", "{file}: [0]: expected a Kubernetes object, found a number"),
     "no workload": ("kind: Service\napiVersion: v1\n", "{file}: expected a Pod or a workload, found Service"),
     "a wrong type": (
-        "kind: Pod\napiVersion: v1\nspec:\n  topologySpreadConstraints:\n  - maxSkew: '1'\n",
-        '{file}:5: spec.topologySpreadConstraints[0].maxSkew: Pod in version "v1" cannot be handled as a Pod: '
+        "kind: Pod\napiVersion: v1\nmetadata: {name: x}\nspec:\n  topologySpreadConstraints:\n  - maxSkew: '1'\n"
+        "    topologyKey: zone\n    whenUnsatisfiable: DoNotSchedule\n  containers: [{name: c, image: x}]\n",
+        '{file}:6: spec.topologySpreadConstraints[0].maxSkew: Pod in version "v1" cannot be handled as a Pod: '
         "json: cannot unmarshal string into Go struct field TopologySpreadConstraint.spec.topologySpreadConstraints.maxSkew of type int32",
     ),
     "a boolean where kubectl sees one": (
-        "kind: Pod\napiVersion: v1\nmetadata:\n  labels:\n    x: y\n",
+        "kind: Pod\napiVersion: v1\nmetadata:\n  labels:\n    x: y\n  name: x\nspec: {containers: [{name: c, image: x}]}\n",
         '{file}:5: metadata.labels[x]: Pod in version "v1" cannot be handled as a Pod: json: cannot unmarshal bool into Go struct field '
-        "ObjectMeta.metadata.labels of type string",
+        "ObjectMeta.metadata.labels of type string; quote it",
     ),
     "a mistyped field": (
-        "kind: Pod\napiVersion: v1\nmetadata: {name: x}\nspec:\n  topologySpreadConstraints:\n  - minDomain: 2\n",
+        "kind: Pod\napiVersion: v1\nmetadata: {name: x}\nspec:\n  topologySpreadConstraints:\n  - minDomain: 2\n"
+        "    maxSkew: 1\n    topologyKey: zone\n    whenUnsatisfiable: DoNotSchedule\n  containers: [{name: c, image: x}]\n",
         "{file}:6: spec.topologySpreadConstraints[0].minDomain: strict decoding error: "
         'unknown field "spec.topologySpreadConstraints[0].minDomain", did you mean "spec.topologySpreadConstraints[0].minDomains"?',
     ),
@@ -132,7 +134,10 @@ USAGE: dict[str, tuple[list[str], str]] = {
         ["explain", POD, "-S", CLUSTER, "--scheduler-config", "nope.yaml"],
         "error: nope.yaml: No such file or directory",
     ),
-    "a manifest that is a directory": (["explain", "/", "-S", CLUSTER], "error: /: Is a directory"),
+    "a directory without manifests": (
+        ["explain", ".", "-S", CLUSTER],
+        "error: .: no .yaml, .yml, .json files in this directory; -R also looks below it\n",
+    ),
 }
 
 

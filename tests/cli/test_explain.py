@@ -17,7 +17,7 @@ import kubespread
 from kubespread.render import as_json
 from kubespread.render.look import Look
 from tests.builders import hard, node, pod
-from tests.cli.support import CLUSTER, FIXTURES, POD, Result, run
+from tests.cli.support import CLUSTER, FIXTURES, POD, ROOT, Result, run
 
 COLUMNS = """\
 NODE    ZONE    FITS   A:ZONE<=1   B:NODE<=1   SCORE    WHY-NOT
@@ -101,14 +101,26 @@ def test_yaml_says_the_same_as_json() -> None:
     assert yaml.safe_load(run("explain", POD, "-S", CLUSTER, "-o", "yaml").out) == as_json
 
 
-def test_csv_has_a_row_for_each_node() -> None:
+def test_csv_has_a_row_for_each_node_and_numbers_as_numbers() -> None:
     rows = list(csv.DictReader(io.StringIO(run("explain", POD, "-S", CLUSTER, "-o", "csv").out)))
-    assert [(row["node"], row["feasible"], row["skew zone"]) for row in rows] == [
-        ("node4", "true", "1+1-1=1"),
-        ("node3", "false", "1+1-1=1"),
-        ("node1", "false", "2+1-1=2>1"),
-        ("node2", "false", "2+1-1=2>1"),
+    numbers = [[row[f"{number} zone"] for number in ("matching", "self", "minimum", "skew", "maxSkew")] for row in rows]
+    assert [row["node"] for row in rows] == ["node4", "node3", "node1", "node2"]
+    assert [row["feasible"] for row in rows] == ["true", "false", "false", "false"]
+    assert numbers == [
+        ["1", "1", "1", "1", "1"],
+        ["1", "1", "1", "1", "1"],
+        ["2", "1", "1", "2", "1"],
+        ["2", "1", "1", "2", "1"],
     ]
+
+
+def test_csv_tells_two_constraints_over_one_key_apart(tmp_path: Path) -> None:
+    manifest = tmp_path / "pod.yaml"
+    soft = FIXTURES / "manifests" / "zone-hard-node-soft.yaml"
+    manifest.write_text(soft.read_text().replace("topologyKey: node", "topologyKey: zone"))
+    header = run("explain", manifest, "-S", CLUSTER, "-o", "csv").out.splitlines()[0].split(",")
+    assert [name for name in header if name.endswith("skew zone")] == ["A skew zone", "B skew zone"]
+    assert len(header) == len(set(header)) == 16
 
 
 def test_formats_are_not_case_sensitive() -> None:
@@ -278,9 +290,15 @@ def test_verbose_says_what_was_read() -> None:
     )
 
 
-def test_demo_shows_the_table_without_a_checkout(tmp_path: Path) -> None:
+def test_demo_shows_both_answers_without_a_checkout(tmp_path: Path) -> None:
     result = run("demo", cwd=tmp_path)
-    assert (result.code, result.out.splitlines()[-1]) == (0, "1 of 8 nodes fits: c-3")
+    assert result.code == 0
+    assert {"1 of 8 nodes fits: c-3", "9 of 9 placed"} <= set(result.out.splitlines())
+    assert str(ROOT) not in result.out + result.err
+    assert [line for line in result.err.splitlines() if line.startswith("$")] == [
+        "$ kubespread explain web.yaml -S cluster.yaml",
+        "$ kubespread simulate web.yaml -S cluster.yaml --replicas 9",
+    ]
 
 
 def test_the_environment_names_snapshots_as_a_path_list(tmp_path: Path) -> None:

@@ -211,12 +211,13 @@ def test_a_pod_template_is_a_bare_pod() -> None:
 
 
 def test_an_unknown_kind_with_a_pod_template_is_taken_as_it_stands() -> None:
-    made = created(workload("Rollout", "argoproj.io/v1alpha1"))
+    made = created(workload("CloneSet", "apps.kruise.io/v1alpha1"))
     assert (controller(made), made.pod["metadata"]["labels"]) == (
-        ("argoproj.io/v1alpha1", "Rollout", "web", True),
+        ("apps.kruise.io/v1alpha1", "CloneSet", "web", True),
         {"app": "web"},
     )
-    assert "Rollout.argoproj.io is not a kind kubespread knows" in made.notes[0]
+    assert "CloneSet.apps.kruise.io is not a kind kubespread knows" in made.notes[0]
+    assert created(workload("Rollout", "argoproj.io/v1alpha1")).notes[0].startswith("Rollout.argoproj.io: its pod")
 
 
 def test_a_generated_name_depends_on_nothing_but_the_input() -> None:

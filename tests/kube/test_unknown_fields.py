@@ -108,7 +108,7 @@ REFUSED: dict[str, tuple[Data, str]] = {
             "apps/v1",
             selector=SELECTOR,
             template=TEMPLATE,
-            volumeClaimTemplates=[{"spec": {"accessMode": []}}],
+            volumeClaimTemplates=[{"metadata": {"name": "data"}, "spec": {"accessMode": []}}],
         ),
         'unknown field "spec.volumeClaimTemplates[0].spec.accessMode", did you mean "spec.volumeClaimTemplates[0].spec.accessModes"?',
     ),

@@ -14,12 +14,12 @@ Data = dict[str, Any]
 
 TEMPLATE: Data = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "c", "image": "x"}]}}
 JOB: Data = {
-    "apiVersion": "batch.volcano.sh/v1alpha1",
-    "kind": "Job",
+    "apiVersion": "example.com/v1alpha1",
+    "kind": "Training",
     "metadata": {"name": "train"},
     "spec": {"tasks": [{"template": TEMPLATE}]},
 }
-GAP = "pods are missing: skipped 1 object of Job.batch.volcano.sh"
+GAP = "pods are missing: skipped 1 object of Training.example.com"
 
 
 def deployment(name: str, **spec: Any) -> Data:
@@ -48,14 +48,14 @@ def test_objects_that_hold_pods_and_are_not_read_are_a_gap(tmp_path: Path) -> No
 
 
 def test_custom_objects_without_pods_of_their_own_are_counted_in_a_note(tmp_path: Path) -> None:
-    """An Argo Rollout may take its template from a Deployment; nothing inside it looks like a pod."""
+    """Nothing inside it looks like a pod."""
     spec = {"replicas": 3, "workloadRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}}
-    rollout = {"apiVersion": "argoproj.io/v1alpha1", "kind": "Rollout", "metadata": {"name": "web"}, "spec": spec}
+    release = {"apiVersion": "example.com/v1alpha1", "kind": "Release", "metadata": {"name": "web"}, "spec": spec}
     config_map = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "web"}}
     notes = kubespread.simulate(
-        kubespread.load(cluster(tmp_path)), written(tmp_path / "app.yaml", deployment("web"), rollout, config_map)
+        kubespread.load(cluster(tmp_path)), written(tmp_path / "app.yaml", deployment("web"), release, config_map)
     ).notes
-    said = "skipped 1 object of Rollout.argoproj.io: pods that its controller creates are not part of the answer"
+    said = "skipped 1 object of Release.example.com: pods that its controller creates are not part of the answer"
     assert [note for note in notes if "skipped" in note] == [said]
 
 

@@ -47,7 +47,7 @@ def test_what_is_placed_of_other_workloads_is_in_the_way_of_every_order() -> Non
     alone = kubespread.simulate(snapshot, pod(affinity=APART), 2).look_ahead
     assert alone is not None
     assert alone.nodes == ("n1", "n2")
-    beside = kubespread.simulate_together(snapshot, [pod(affinity=APART), other], 2)[0].look_ahead
+    beside = kubespread.simulate(snapshot, [pod(affinity=APART), other], 2)[0].look_ahead
     assert beside is not None
     assert (beside.nodes, beside.exhausted) == (None, True)
 

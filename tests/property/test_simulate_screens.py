@@ -57,7 +57,7 @@ def workloads(draw: st.DrawFn, number: int) -> Data:
 @st.composite
 def answers(draw: st.DrawFn) -> Sequence[SimulateReport]:
     pods = [draw(workloads(number)) for number in range(draw(st.integers(1, 6)))]
-    return kubespread.simulate_together(
+    return kubespread.simulate(
         kubespread.Snapshot.from_objects(draw(nodes())),
         pods,
         draw(st.integers(0, 25)),

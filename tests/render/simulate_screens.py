@@ -116,7 +116,7 @@ def answered(nodes: int, cloud: Cloud, workloads: int, replicas: int | None) -> 
     count = 1 if replicas is None else replicas
     manifests = [deployment(name, count, cpu="1500m" if name == "checkout" else "600m") for name in names]
     cluster = kubespread.Snapshot.from_objects([*hosts(cloud, nodes), *running(names[0], cloud, 3)])
-    reports = kubespread.simulate_together(cluster, manifests, until_full=replicas is None)
+    reports = kubespread.simulate(cluster, manifests, until_full=replicas is None)
     asked = ClusterReference(snapshot="prod.json.gz", time="2026-11-21T19:00:00Z", age_seconds=7200)
     return tuple(
         msgspec.structs.replace(report, cluster=asked, conclusion=report.conclusion and "what bars the next one")

@@ -287,3 +287,10 @@ def test_workloads_keep_their_templates(tmp_path: Path) -> None:
     replica_set["metadata"]["ownerReferences"] = owned_by("Deployment", "web")
     snapshot = kubespread.Snapshot.from_objects([node("n"), deployment, replica_set])
     assert saved(snapshot, tmp_path / "s.yaml").objects == snapshot.objects
+
+
+def test_a_terminal_is_asked_for_a_file() -> None:
+    shown = run("snapshot", "-S", CLUSTER, terminal=80)
+    text = "a snapshot is too long for a terminal: name a file with -o, or -o - for standard output"
+    assert shown == (2, "", f"error: {text}\n")
+    assert run("snapshot", "-S", CLUSTER, "-o", "-", terminal=80) == run("snapshot", "-S", CLUSTER)

@@ -1,4 +1,4 @@
-"""What is asked about: a manifest, or one workload among several."""
+"""What is asked about: manifests, or workloads of the cluster, and which of several."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Annotated
 import typer
 
 PodArgument = Annotated[
-    str | None,
+    list[str] | None,
     typer.Argument(
         metavar="[POD]",
         show_default=False,
         help="Manifest of a Pod or workload, '-' for standard input, or KIND/NAME in the cluster (pod/web-0, "
-        "deploy/web). Default: standard input when piped, else pod.yaml.",
+        "deploy/web, deploy web). Default: standard input when piped, else pod.yaml.",
     ),
 ]
 PodsArgument = Annotated[
@@ -21,8 +21,8 @@ PodsArgument = Annotated[
     typer.Argument(
         metavar="[POD]...",
         show_default=False,
-        help="Manifests, '-' for standard input, or KIND/NAME in the cluster (deploy/web). All workloads of a "
-        "manifest are placed. Default: standard input when piped, else pod.yaml.",
+        help="Manifests, '-' for standard input, or KIND/NAME in the cluster (deploy/web, deploy web). All workloads "
+        "of a manifest are placed. Default: standard input when piped, else pod.yaml.",
     ),
 ]
 
@@ -31,6 +31,36 @@ PodsArgument = Annotated[
 class WorkloadOptions:
     """Which workload is asked about."""
 
+    filename: Annotated[
+        list[str] | None,
+        typer.Option(
+            "-f",
+            "--filename",
+            metavar="FILE",
+            show_default=False,
+            help="Manifest, or directory of manifests; the same as POD. Repeatable.",
+        ),
+    ] = None
+    kustomize: Annotated[
+        list[str] | None,
+        typer.Option(
+            "-k",
+            "--kustomize",
+            metavar="DIRECTORY",
+            show_default=False,
+            help="Kustomization, built by the kustomize or kubectl on the PATH. Repeatable.",
+        ),
+    ] = None
+    recursive: Annotated[bool, typer.Option("-R", "--recursive", help="Also read what is below a directory.")] = False
+    template_path: Annotated[
+        str | None,
+        typer.Option(
+            "--template-path",
+            metavar="PATH",
+            show_default=False,
+            help="Where a kind kubespread does not know has its pod template (default: spec.template).",
+        ),
+    ] = None
     namespace: Annotated[
         str | None,
         typer.Option(
@@ -47,6 +77,33 @@ class WorkloadOptions:
             "--name",
             metavar="NAME",
             show_default=False,
-            help="Which workload, when the manifest holds several (NAME, Kind/NAME or NS/Kind/NAME).",
+            help="Which workload, when there are several (NAME, Kind/NAME or NS/Kind/NAME).",
         ),
     ] = None
+
+
+@dataclass(frozen=True, slots=True)
+class SelectionOptions(WorkloadOptions):
+    """Which workloads of manifests or of a cluster are asked about."""
+
+    every: Annotated[
+        bool,
+        typer.Option(
+            "--all",
+            help="Place every Deployment, StatefulSet, DaemonSet, ReplicaSet and ReplicationController of the "
+            "namespace, or all of the kinds given as POD (deploy,sts).",
+        ),
+    ] = False
+    selector: Annotated[
+        str | None,
+        typer.Option(
+            "-l",
+            "--selector",
+            metavar="LABELS",
+            show_default=False,
+            help="Place the workloads with these labels (app=web,tier!=db); without a manifest those of the cluster.",
+        ),
+    ] = None
+    all_namespaces: Annotated[
+        bool, typer.Option("-A", "--all-namespaces", help="Place the workloads of all namespaces of the cluster.")
+    ] = False

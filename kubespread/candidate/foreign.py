@@ -1,0 +1,96 @@
+"""Objects of foreign kinds as workloads like Kubernetes' own: one for each pod template, which is at spec.template."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import prod
+from typing import Any
+
+from kubespread.candidate.decodable import value_at
+from kubespread.kube.api.foreign_kinds import KNATIVE_CONTAINER, REVISION_FIELDS, TemplateAt, templates_of
+from kubespread.kube.api.kinds import READ, TEMPLATE_PATH, pod_creator
+from kubespread.manifest.objects import KubernetesObject
+
+
+def with_templates_moved(items: Sequence[KubernetesObject], template_path: str = "") -> list[KubernetesObject]:
+    """``items``, those of foreign kinds once for each of their templates; ``template_path`` is where kinds that are not
+    known have theirs.
+    """
+    return [each for item in items for each in _workloads(item, template_path, items) or [item]]
+
+
+def _workloads(item: KubernetesObject, template_path: str, items: Sequence[KubernetesObject]) -> list[KubernetesObject]:
+    templates = templates_of(item.api_version, item.kind)
+    if templates is None:
+        is_known = pod_creator(item.api_version, item.kind) is not None or (item.api_version, item.kind) in READ
+        templates = () if is_known or not template_path else (TemplateAt(template_path),)
+    found = [each for template in templates for each in _parts(item, template)]
+    return found or list(_of_referenced(item, items))
+
+
+def _parts(item: KubernetesObject, template: TemplateAt) -> Iterator[KubernetesObject]:
+    if not template.within:
+        yield from _workload(item, template, "", template.part)
+        return
+    parts = value_at(item.data, template.within)
+    if isinstance(parts, list):
+        for position, part in enumerate(parts):
+            name = part.get("name") if isinstance(part, dict) else None
+            yield from _workload(item, template, f"{template.within}[{position}].", str(name or position))
+    elif isinstance(parts, dict):
+        for key in parts:
+            yield from _workload(item, template, f"{template.within}.{key}.", key.lower())
+
+
+def _workload(item: KubernetesObject, template: TemplateAt, inside: str, part: str) -> Iterator[KubernetesObject]:
+    path = f"{inside}{template.path}"
+    pod_template = value_at(item.data, path)
+    if pod_template is None and template.otherwise:
+        path = template.otherwise
+        pod_template = value_at(item.data, path)
+    counts = [value_at(item.data, f"{inside}{count}") for count in template.counts]
+    numbers: list[int] = [count if isinstance(count, int) else 1 for count in counts]
+    if numbers and template.last_count_less:
+        numbers[-1] = max(0, numbers[-1] - template.last_count_less)
+    pods: int = prod(numbers)
+    if isinstance(pod_template, dict) and pods:
+        yield _made(item, _plain_pod_template(item, pod_template), pods, path, part)
+
+
+def _of_referenced(item: KubernetesObject, items: Sequence[KubernetesObject]) -> Iterator[KubernetesObject]:
+    """An Argo Rollout may leave its template with a Deployment, which is looked for in the same manifest."""
+    reference = value_at(item.data, "spec.workloadRef")
+    if item.kind != "Rollout" or not isinstance(reference, dict):
+        return
+    for other in items:
+        if (other.kind, other.name) == (reference.get("kind"), reference.get("name")):
+            template = value_at(other.data, TEMPLATE_PATH)
+            replicas = value_at(item.data, "spec.replicas")
+            if isinstance(template, dict):
+                yield _made(item, template, replicas if isinstance(replicas, int) else 1, "spec.workloadRef", "")
+
+
+def _made(item: KubernetesObject, template: Any, replicas: int, path: str, part: str) -> KubernetesObject:
+    metadata = item.data.get("metadata")
+    if part and isinstance(metadata, dict) and item.name:
+        metadata = {**metadata, "name": f"{item.name}-{part}"}
+    head = {"apiVersion": item.api_version, "kind": item.kind, "metadata": metadata}
+    made = KubernetesObject({**head, "spec": {"replicas": replicas, "template": template}})
+    made.document, made.path, made.line, made.lines = item.document, item.path, item.line, item.lines
+    made.template_path = path
+    return made
+
+
+def _plain_pod_template(item: KubernetesObject, template: dict[str, Any]) -> dict[str, Any]:
+    """The template as a pod has it: Knative's has more fields, and its only container needs no name."""
+    spec = template.get("spec")
+    if (item.kind, item.api_version.partition("/")[0]) != ("Service", "serving.knative.dev") or not isinstance(
+        spec, dict
+    ):
+        return template
+    spec = {name: value for name, value in spec.items() if name not in REVISION_FIELDS}
+    containers = spec.get("containers")
+    if isinstance(containers, list):
+        named = [{"name": KNATIVE_CONTAINER, **each} if isinstance(each, dict) else each for each in containers]
+        spec["containers"] = named
+    return {**template, "spec": spec}

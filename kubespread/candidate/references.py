@@ -1,0 +1,91 @@
+"""Workloads and pods of the cluster by name (``deploy/web``), and all of them at once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Set
+from dataclasses import dataclass
+
+from kubespread.kube.api.kinds import POD_CREATORS, Kind
+from kubespread.kube.api.meta import ApiObject
+from kubespread.kube.api.workloads import ReplicaSet
+from kubespread.kube.selector import Selector
+from kubespread.snapshot.snapshot import Snapshot
+
+_REFERENCE = re.compile(r"(?P<kind>[A-Za-z]+(?:\.[a-z0-9.]+)?)/(?P<name>[a-z0-9][a-z0-9.-]*)")
+_REFERABLE = tuple(row for row in POD_CREATORS.values() if row.short)
+_BY_ALIAS: Mapping[str, Kind] = {
+    alias: row for row in _REFERABLE for alias in (row.short, row.kind.lower(), row.plural)
+}
+# Whether a Job or a pod by itself is still to run is not known; a CronJob's pods are those of its Jobs.
+_LASTING = tuple(
+    POD_CREATORS[kind] for kind in ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "ReplicationController")
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """One object of the cluster; without a namespace it is in that of the question."""
+
+    kind: Kind
+    name: str
+    namespace: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterWorkloads:
+    """Every workload of the cluster."""
+
+    kinds: tuple[Kind, ...] = ()
+    """Of these kinds; without any of those that run until somebody deletes them."""
+    all_namespaces: bool = False
+
+    def references(self, snapshot: Snapshot, namespace: str, selector: Selector) -> Iterator[Reference]:
+        """Those that ``selector`` selects, by kind, namespace and name; unless kinds are named without what another
+        workload of the snapshot controls.
+        """
+        known = {_key(row, obj) for row in _REFERABLE for obj in snapshot.of_kind(row)}
+        for row in self.kinds or _LASTING:
+            for obj in sorted(snapshot.of_kind(row), key=lambda obj: _key(row, obj)):
+                meta = obj.metadata
+                is_asked = self.all_namespaces or meta.namespace == namespace
+                if is_asked and selector.matches(meta.labels) and (self.kinds or not _is_part(obj, known)):
+                    yield Reference(row, meta.name, meta.namespace)
+
+    def gaps(self, snapshot: Snapshot) -> Iterator[str]:
+        """Why some of them are not known."""
+        for row in self.kinds or _LASTING:
+            if reason := snapshot.origin.unread.get(row.kind):
+                yield f"{reason}: none of them is among the workloads"
+
+
+def reference(text: str) -> Reference | None:
+    """KIND/NAME of a kind that creates pods, as kubectl would take it; None for anything else."""
+    match = _REFERENCE.fullmatch(text)
+    row = kind_called(match["kind"]) if match is not None else None
+    return None if match is None or row is None else Reference(row, match["name"])
+
+
+def kind_called(name: str) -> Kind | None:
+    """The kind of workload that kubectl calls ``name``: ``deploy``, ``deployments.apps``, ``Deployment``."""
+    alias, _, group = name.lower().partition(".")
+    row = _BY_ALIAS.get(alias)
+    return row if row is not None and group in ("", row.group) else None
+
+
+def reference_kinds() -> str:
+    """The kinds of `reference`, as short as kubectl takes them."""
+    return ", ".join(kind.short for kind in _REFERABLE)
+
+
+def _is_part(obj: ApiObject, known: Set[tuple[str, str, str]]) -> bool:
+    """Whether another workload speaks for it, or it is a former revision of a Deployment that was not listed."""
+    owner = next((owner for owner in obj.metadata.owner_references if owner.controller), None)
+    if owner is None:
+        return False
+    is_past = isinstance(obj, ReplicaSet) and obj.spec.replicas == 0
+    return is_past or (owner.kind, obj.metadata.namespace, owner.name) in known
+
+
+def _key(row: Kind, obj: ApiObject) -> tuple[str, str, str]:
+    return row.kind, obj.metadata.namespace, obj.metadata.name

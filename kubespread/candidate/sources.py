@@ -1,0 +1,199 @@
+"""What is asked about, read: manifests from files and directories, and workloads of the cluster by name or kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from kubespread.candidate.kustomize import Kustomization
+from kubespread.candidate.manifest_file import (
+    Manifest,
+    labels_of,
+    manifest_from_text,
+    manifest_of,
+    read_manifest,
+    workloads_named,
+)
+from kubespread.candidate.mistaken import mistaken_cluster, mistaken_manifest
+from kubespread.candidate.references import ClusterWorkloads, Reference, reference
+from kubespread.errors import KubespreadError, ManifestError, UsageError
+from kubespread.kube.api.kinds import READ
+from kubespread.kube.selector import Selector, SelectorError
+from kubespread.kube.selector_text import parse_selector
+from kubespread.manifest.objects import NotAnObjectError
+from kubespread.snapshot.snapshot import Snapshot
+
+PodGiven = Mapping[str, Any] | str | Path | ClusterWorkloads | Kustomization
+"""A Pod or a workload as an object, the path of a manifest or of a directory of them (``-``: standard input), KIND/NAME
+of one in the snapshot, all workloads of the snapshot, or a kustomization.
+"""
+Source = Manifest | Reference
+
+_SUFFIXES = (".yaml", ".yml", ".json")
+_NAMES_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Choosing:
+    """Which of the workloads that were given are meant."""
+
+    name: str | None = None
+    namespace: str | None = None
+    """Where the manifest names none."""
+    selector: str = ""
+    """Labels of the workloads that are meant, as kubectl's ``-l`` has them."""
+    recursive: bool = False
+    """Whether what is below a directory counts too."""
+    template_path: str = ""
+    """Where kinds that are not known have their pod template."""
+    one_only: bool = False
+    """Whether several are refused."""
+
+
+@dataclass(slots=True)
+class Sources:
+    """All that was read of what was given."""
+
+    manifests: list[Manifest] = field(default_factory=list)
+    bearing: list[Source] = field(default_factory=list)
+    """Those that hold workloads, and what is named in the cluster, in the order given."""
+    gaps: list[str] = field(default_factory=list)
+    errors: list[KubespreadError] = field(default_factory=list)
+    """Files of a directory that are malformed."""
+    skipped: list[str] = field(default_factory=list)
+    """Files that hold nothing scheduling reads."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        if not self.skipped:
+            return ()
+        files = "file" if len(self.skipped) == 1 else "files"
+        more = f" and {len(self.skipped) - _NAMES_SHOWN} more" if len(self.skipped) > _NAMES_SHOWN else ""
+        names = ", ".join(self.skipped[:_NAMES_SHOWN])
+        return (f"skipped {len(self.skipped)} {files} without a workload: {names}{more}",)
+
+    def chosen(self, choosing: Choosing, default_namespace: str) -> list[Source]:
+        """The bearing ones that are meant, each with one workload. Raises ManifestError and UsageError."""
+        if choosing.name is not None:
+            return self._named(choosing.name, default_namespace)
+        if choosing.one_only:
+            if len(self.bearing) > 1:
+                raise UsageError(
+                    f"several workloads ({_listed(self.bearing, default_namespace)}); choose one with --name"
+                )
+            return self.bearing
+        selector = selector_of(choosing)
+        chosen: list[Source] = []
+        for source in self.bearing:
+            chosen += source.each(selector) if isinstance(source, Manifest) and source.workloads else [source]
+        if not chosen:
+            raise UsageError(f"no workload has the labels {selector}")
+        return chosen
+
+    def _named(self, name: str, default_namespace: str) -> list[Source]:
+        """Those that hold a workload of that name, or all where none does, so that the first one says so."""
+        manifests = [source for source in self.bearing if isinstance(source, Manifest)]
+        named = [manifest for manifest in manifests if workloads_named(manifest, name, default_namespace)]
+        if not named and len(manifests) > 1:
+            raise UsageError(f"no workload named {name!r}; found {_listed(manifests, default_namespace)}")
+        return [*named] if named else [*self.bearing[:1]]
+
+
+def read_sources(pods: Iterable[PodGiven], snapshot: Snapshot, choosing: Choosing, default_namespace: str) -> Sources:
+    """Read what was given. Of a directory what is malformed or holds no workload is left out and named.
+
+    Raises ManifestError and UsageError.
+    """
+    read = Sources()
+    for pod in pods:
+        if isinstance(pod, Mapping):
+            _take(read, manifest_of(pod, choosing.template_path), choosing)
+        elif isinstance(pod, Kustomization):
+            _take(read, manifest_from_text(pod.directory, pod.build(), choosing.template_path), choosing)
+        elif isinstance(pod, ClusterWorkloads):
+            read.gaps += pod.gaps(snapshot)
+            found = list(pod.references(snapshot, default_namespace, selector_of(choosing)))
+            if not found:
+                where = "the cluster" if pod.all_namespaces else f"namespace {default_namespace}"
+                labels = f" with the labels {choosing.selector}" if choosing.selector else ""
+                raise UsageError(f"no workloads{labels} in {where}")
+            read.bearing += found
+        elif Path(pod).is_dir():
+            for file in manifest_files(str(pod), recursive=choosing.recursive):
+                _take_one_of_many(read, file, choosing)
+        else:
+            _take_path(read, str(pod), choosing)
+    _drop_those_without_workload(read)
+    return read
+
+
+def manifest_files(directory: str, *, recursive: bool) -> list[str]:
+    """The files of a directory that kubectl would read, by name. Raises UsageError where there are none."""
+    pattern = "**/*" if recursive else "*"
+    files = sorted(path for path in Path(directory).glob(pattern) if path.suffix in _SUFFIXES and path.is_file())
+    if not files:
+        below = "" if recursive else "; -R also looks below it"
+        raise UsageError(f"{directory}: no {', '.join(_SUFFIXES)} files in this directory{below}")
+    return [str(path) for path in files]
+
+
+def selector_of(choosing: Choosing) -> Selector:
+    """The labels that are asked for. Raises UsageError."""
+    try:
+        return parse_selector(choosing.selector)
+    except SelectorError as error:
+        raise UsageError(f"invalid selector {choosing.selector!r}: {error}") from error
+
+
+def _take_path(read: Sources, path: str, choosing: Choosing) -> None:
+    # A file of that name comes first.
+    named = None if Path(path).exists() else reference(path)
+    if named is not None:
+        read.bearing.append(named)
+    else:
+        _take(read, read_manifest(path, choosing.template_path), choosing)
+
+
+def _take(read: Sources, manifest: Manifest, choosing: Choosing) -> None:
+    if choosing.name is None and manifest.workloads and (fault := mistaken_cluster(manifest)):
+        raise ManifestError(manifest.file, [fault])
+    read.manifests.append(manifest)
+    read.bearing.append(manifest)
+
+
+def _take_one_of_many(read: Sources, file: str, choosing: Choosing) -> None:
+    try:
+        _take(read, read_manifest(file, choosing.template_path), choosing)
+    except ManifestError as error:
+        if isinstance(error.__cause__, NotAnObjectError):
+            read.skipped.append(file)
+        else:
+            read.errors.append(error)
+
+
+def _drop_those_without_workload(read: Sources) -> None:
+    """A manifest may hold none as long as another one does. Raises UsageError where none of several does."""
+    empty = [manifest for manifest in read.manifests if not manifest.workloads]
+    of_others = [source for source in read.bearing if not (isinstance(source, Manifest) and source in empty)]
+    if of_others:
+        read.skipped += [manifest.file for manifest in empty if not any(_is_read(manifest))]
+        read.bearing = of_others
+    elif len(empty) == 1 and not read.skipped and (fault := mistaken_manifest(empty[0])):
+        raise ManifestError(empty[0].file, [fault])
+    elif len(empty) + len(read.skipped) > 1 and not read.errors:
+        raise UsageError(f"none of {len(empty) + len(read.skipped)} files holds a Pod or a workload")
+
+
+def _is_read(manifest: Manifest) -> Iterator[bool]:
+    return ((item.api_version, item.kind) in READ for item in manifest.items)
+
+
+def _listed(sources: Sequence[Source], default_namespace: str) -> str:
+    return "; ".join(
+        f"{source.file}: {', '.join(labels_of(source.workloads, default_namespace))}"
+        if isinstance(source, Manifest)
+        else f"{source.kind.kind}/{source.name}"
+        for source in sources
+    )

@@ -1,0 +1,26 @@
+"""Asking again and again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import typer
+
+
+@dataclass(frozen=True, slots=True)
+class WatchOptions:
+    """Whether the question is asked again, and how often."""
+
+    watch: Annotated[
+        bool,
+        typer.Option(
+            "-w",
+            "--watch",
+            help="Ask again when a file changes, of a running cluster at an interval; redraw, in a pipe one line per "
+            "change.",
+        ),
+    ] = False
+    watch_interval: Annotated[
+        str, typer.Option("--watch-interval", metavar="TIME", help="How often --watch asks a running cluster.")
+    ] = "5s"

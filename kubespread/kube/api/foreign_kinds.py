@@ -1,0 +1,82 @@
+"""Kinds of other projects that create pods, one row a kind: where their pod templates stand and how many pods they ask
+for.
+
+Source of the table: the projects' custom resource definitions, of late 2026.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from kubespread.kube.api.kinds import TEMPLATE_PATH, group_of
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateAt:
+    """One pod template in an object of a foreign kind."""
+
+    path: str = TEMPLATE_PATH
+    counts: tuple[str, ...] = ("spec.replicas",)
+    """Fields whose product is the number of pods; one that is absent counts as 1."""
+    within: str = ""
+    """A list or a map of parts, at each of which ``path`` and ``counts`` begin; a part is called by its name or key."""
+    part: str = ""
+    """What the pods are called beside the object's name, where there are several kinds of them."""
+    otherwise: str = ""
+    """Where the template stands when it is not at ``path``."""
+    last_count_less: int = 0
+    """How many of the last of ``counts`` are no pods of this template."""
+
+
+def _replica_specs(field: str) -> tuple[TemplateAt, ...]:
+    """Kubeflow's training jobs: a map from roles to replicas and template."""
+    return (TemplateAt("template", ("replicas",), within=f"spec.{field}"),)
+
+
+_LEADER_WORKER = "spec.leaderWorkerTemplate"
+
+FOREIGN_KINDS: Mapping[tuple[str, str], tuple[TemplateAt, ...]] = {
+    ("argoproj.io", "Rollout"): (TemplateAt(),),
+    ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"): (
+        TemplateAt(f"{_LEADER_WORKER}.leaderTemplate", part="leader", otherwise=f"{_LEADER_WORKER}.workerTemplate"),
+        TemplateAt(
+            f"{_LEADER_WORKER}.workerTemplate",
+            ("spec.replicas", f"{_LEADER_WORKER}.size"),
+            part="worker",
+            last_count_less=1,
+        ),
+    ),
+    ("jobset.x-k8s.io", "JobSet"): (
+        TemplateAt("template.spec.template", ("replicas", "template.spec.parallelism"), within="spec.replicatedJobs"),
+    ),
+    ("serving.knative.dev", "Service"): (TemplateAt(counts=()),),
+    ("sparkoperator.k8s.io", "SparkApplication"): (
+        TemplateAt("spec.driver.template", (), part="driver"),
+        TemplateAt("spec.executor.template", ("spec.executor.instances",), part="executor"),
+    ),
+    ("kubeflow.org", "PyTorchJob"): _replica_specs("pytorchReplicaSpecs"),
+    ("kubeflow.org", "TFJob"): _replica_specs("tfReplicaSpecs"),
+    ("kubeflow.org", "MPIJob"): _replica_specs("mpiReplicaSpecs"),
+    ("kubeflow.org", "XGBoostJob"): _replica_specs("xgbReplicaSpecs"),
+    ("kubeflow.org", "PaddleJob"): _replica_specs("paddleReplicaSpecs"),
+    ("kubeflow.org", "JAXJob"): _replica_specs("jaxReplicaSpecs"),
+    ("batch.volcano.sh", "Job"): (TemplateAt("template", ("replicas",), within="spec.tasks"),),
+    ("kueue.x-k8s.io", "Workload"): (TemplateAt("template", ("count",), within="spec.podSets"),),
+    # Their pods are made by a controller from something that is no pod template.
+    ("kubevirt.io", "VirtualMachine"): (),
+    ("kubevirt.io", "VirtualMachineInstance"): (),
+    ("kubevirt.io", "VirtualMachineInstanceReplicaSet"): (),
+}
+
+REVISION_FIELDS = frozenset(
+    {"containerConcurrency", "timeoutSeconds", "responseStartTimeoutSeconds", "idleTimeoutSeconds"}
+)
+"""What a Knative template has beside a pod's own fields."""
+KNATIVE_CONTAINER = "user-container"
+"""What Knative calls a container without a name."""
+
+
+def templates_of(api_version: str, kind: str) -> tuple[TemplateAt, ...] | None:
+    """Where the pod templates of a foreign kind stand, none where it has none; None for a kind that is not known."""
+    return FOREIGN_KINDS.get((group_of(api_version), kind))
