@@ -291,7 +291,7 @@ JSON: dict[str, tuple[list[Data], Data, str | None, dict[str, list[Data]]]] = {
         {
             name: [
                 {"type": "podAntiAffinity", "topologyKey": "zone", "domain": "a", "selector": "foo=bar",
-                 "namespaces": ["shop", "web"], "namespaceSelector": "<empty>", "pod": "shop/p", "node": "a1",
+                 "namespaces": ["web", "shop"], "namespaceSelector": "<empty>", "pod": "shop/p", "node": "a1",
                  "pods": 1, "ofExistingPod": False}
             ]
             for name in ("a1", "a2")

@@ -20,7 +20,7 @@ class Term:
 
     topology_key: str
     selector: Selector
-    namespaces: frozenset[str]
+    namespaces: tuple[str, ...]
     namespace_selector: Selector
     weight: int = 0
 
@@ -108,7 +108,7 @@ def _term(term: PodAffinityTerm, namespace: str, weight: int) -> Term:
     return Term(
         topology_key=term.topology_key,
         selector=from_label_selector(term.label_selector),
-        namespaces=frozenset({namespace}) if own_namespace else frozenset(term.namespaces),
+        namespaces=(namespace,) if own_namespace else tuple(dict.fromkeys(term.namespaces)),
         namespace_selector=from_label_selector(term.namespace_selector),
         weight=weight,
     )

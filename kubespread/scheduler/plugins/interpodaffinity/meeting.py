@@ -17,7 +17,7 @@ class Meeting:
         self._namespace_labels: Mapping[str, Labels] = {
             namespace.metadata.name: namespace.metadata.labels for namespace in objects.namespaces
         }
-        self._reached: dict[int, frozenset[str]] = {}
+        self._reached: dict[int, set[str]] = {}
 
     def matches(self, term: Term, namespace: str, labels: Labels) -> bool:
         """Whether a term of the candidate speaks of a pod.
@@ -29,12 +29,12 @@ class Meeting:
             return False
         return term.selector.matches(labels)
 
-    def _namespaces(self, term: Term) -> frozenset[str]:
+    def _namespaces(self, term: Term) -> set[str]:
         if id(term) not in self._reached:
             selected = {
                 name for name, labels in self._namespace_labels.items() if term.namespace_selector.matches(labels)
             }
-            self._reached[id(term)] = term.namespaces | selected
+            self._reached[id(term)] = selected.union(term.namespaces)
         return self._reached[id(term)]
 
     def meets_itself(self, terms: Iterable[Term]) -> bool:

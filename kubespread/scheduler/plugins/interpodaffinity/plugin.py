@@ -267,7 +267,7 @@ class InterPodAffinityState(Counted):
 def _reach(term: Term) -> tuple[str, tuple[str, ...], str | None]:
     """The pods a term speaks of: their selector, the namespaces it names, the selector of further ones."""
     further = None if term.namespace_selector.nothing else str(term.namespace_selector)
-    return str(term.selector), tuple(sorted(term.namespaces)), further
+    return str(term.selector), term.namespaces, further
 
 
 _EITHER = "node(s) didn't match pod affinity/anti-affinity"

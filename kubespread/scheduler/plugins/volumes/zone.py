@@ -62,7 +62,7 @@ class _Topology:
     """``namespace/name``."""
     volume: str
     key: str
-    values: frozenset[str]
+    values: tuple[str, ...]
 
 
 def _bound_volumes(cluster: Cluster, pod: Pod) -> Iterator[tuple[str, PersistentVolume]]:
@@ -95,12 +95,12 @@ def _check_unbound(cluster: Cluster, claim: PersistentVolumeClaim) -> None:
         raise _RejectedError("PersistentVolume had no name")
 
 
-def _topologies(volume: PersistentVolume) -> Iterator[tuple[str, frozenset[str]]]:
+def _topologies(volume: PersistentVolume) -> Iterator[tuple[str, tuple[str, ...]]]:
     """The zone and region labels with the values they admit; a label with an empty part is ignored."""
     for key in TOPOLOGY_LABELS:
         parts = [part.strip() for part in volume.metadata.labels.get(key, "").split("__")]
         if all(parts):
-            yield key, frozenset(parts)
+            yield key, tuple(parts)
 
 
 @dataclass
@@ -120,9 +120,10 @@ class VolumeZoneState(Fixed):
 
     def _admits(self, required: _Topology) -> Mask:
         own = self.cluster.nodes.label(required.key)
-        admitted = own.one_of(required.values)
+        values = frozenset(required.values)
+        admitted = own.one_of(values)
         if required.key in _GENERAL:
-            admitted |= ~own.present & self.cluster.nodes.label(_GENERAL[required.key]).one_of(required.values)
+            admitted |= ~own.present & self.cluster.nodes.label(_GENERAL[required.key]).one_of(values)
         return admitted
 
     def causes(self, cluster: Cluster, nodes: Positions) -> Sequence[Causes]:
@@ -138,7 +139,7 @@ class VolumeZoneState(Fixed):
     def _cause(self, required: _Topology, node: int) -> VolumeOtherZone:
         labels = self.cluster.nodes.objects[node].metadata.labels
         actual = labels.get(required.key, labels.get(_GENERAL.get(required.key, required.key)))
-        return VolumeOtherZone(required.claim, required.volume, required.key, tuple(sorted(required.values)), actual)
+        return VolumeOtherZone(required.claim, required.volume, required.key, required.values, actual)
 
 
 SPECIFICATION = Specification(name=VolumeZone.name, points=JUDGES, make=lambda setting: VolumeZone())
