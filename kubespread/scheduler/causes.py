@@ -213,7 +213,7 @@ def name_of(pod: Pod) -> str:
 
 def by_place(places: int, causes: Iterable[tuple[int, Cause]]) -> list[Causes]:
     """Causes that each come with the place of their node, gathered for all places in their order."""
-    gathered: list[list[Cause]] = [[] for _ in range(places)]
+    gathered: list[Causes] = [()] * places
     for place, cause in causes:
-        gathered[place].append(cause)
-    return [tuple(each) for each in gathered]
+        gathered[place] += (cause,)
+    return gathered

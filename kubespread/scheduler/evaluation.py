@@ -1,6 +1,4 @@
-"""What a profile says of one pod: verdicts, scores, ranking and the message of the FitError, from a pod that is
-prepared.
-"""
+"""What a profile says of one pod: verdicts, scores, ranking and the message of the FitError."""
 
 from __future__ import annotations
 
@@ -97,9 +95,7 @@ class Evaluation:
         return feasible
 
     def run_scores(self, weights: Mapping[str, int]) -> None:
-        """Score the feasible nodes. With a single one kube-scheduler does not score, so a failing PreScore goes
-        unnoticed.
-        """
+        """Score the feasible nodes. A single one is not scored, and a PreScore that would fail goes unnoticed."""
         self._scoring = bool(weights)
         if not self.feasible.any():
             return
@@ -155,16 +151,13 @@ class Evaluation:
         return next(iter(_rejections(self.verdicts, node)), SUCCESS)
 
     def rejections(self, node: int) -> list[Status]:
-        """Every filter plugin that, asked alone, rejects one node, in profile order; those the profile disables come
-        last.
-        """
+        """Every filter plugin that, asked alone, rejects one node, in profile order; disabled ones come last."""
         return _rejections(self.verdicts, node) + _rejections(self._disabled, node)
 
     def causes(self) -> Mapping[str, Mapping[int, Causes]]:
-        """By plugin and node, the data behind the rejections of `rejections` that have any.
+        """By plugin and node, the data behind those of `rejections` that have any.
 
-        Where a pod that waits with the node nominated to it counts, none is given: it counts in the verdict and not
-        in a state's numbers.
+        Nodes where nominated pods count have none: those pods count in the verdict and not in a state's numbers.
         """
         judged = {**self.verdicts, **self._disabled}
         return {name: dict(self._causes_of(name, verdicts)) for name, verdicts in judged.items()}
@@ -225,9 +218,7 @@ def _rejections(verdicts: Mapping[str, Verdicts], node: int) -> list[Status]:
 
 
 def invalid_score(scores: Mapping[str, PluginScore], feasible: Mask) -> str | None:
-    """kube-scheduler's error for the first plugin whose score, after normalization, is outside 0..100; wrapped sums do
-    that.
-    """
+    """kube-scheduler's error for the first plugin whose normalized score is outside 0..100, as wrapped sums are."""
     for name, score in scores.items():
         outside = feasible & ((score.normalized < 0) | (score.normalized > MAX_NODE_SCORE))
         if outside.any():

@@ -1,5 +1,6 @@
-"""Which nodes a pod's node selector, node affinity and tolerations admit, as masks over all nodes; and what of a node
-selector one node does not meet.
+"""Which nodes a pod's node selector, node affinity and tolerations admit, as masks over all nodes.
+
+For a single node there is what it does not meet of a node selector.
 """
 
 from __future__ import annotations
@@ -70,9 +71,7 @@ def required_node_selector(pod: Pod) -> NodeSelector | None:
 
 
 def tolerated(nodes: Nodes, pod: Pod, *, compares: bool) -> Mask:
-    """Nodes whose NoSchedule and NoExecute taints the pod tolerates; ``compares`` is whether the operators Gt and Lt
-    count.
-    """
+    """Nodes whose NoSchedule and NoExecute taints the pod tolerates; ``compares``: the operators Gt and Lt count."""
     untolerated_taints: Mask = (
         count_untolerated(nodes, pod.spec.tolerations, DO_NOT_SCHEDULE_EFFECTS, compares=compares) > 0
     )

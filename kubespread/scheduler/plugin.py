@@ -91,9 +91,7 @@ Extent = tuple[int, ...]
 
 
 class State(ABC):
-    """A plugin prepared for one pod on one cluster. A method left as it is here is an extension point
-    the plugin skips.
-    """
+    """A plugin prepared for one pod on one cluster. A method left as it is here is a point the plugin skips."""
 
     def pre_filter_result(self) -> Mask | None:
         """The only nodes that may be filtered at all, or None for all."""
@@ -101,8 +99,9 @@ class State(ABC):
 
     @abstractmethod
     def verdicts(self, cluster: Cluster, nodes: Positions | None = None) -> Verdicts | None:
-        """The filter's judgement of ``nodes`` (None: all) as ``cluster``, which the state is prepared for, is now;
-        None: skips.
+        """The filter's judgement of ``nodes`` (None: all); None where it skips.
+
+        ``cluster`` is the one the state is prepared for, as it is now.
         """
 
     def causes(self, cluster: Cluster, nodes: Positions) -> Sequence[Causes]:
@@ -127,9 +126,7 @@ class State(ABC):
         return raw
 
     def after(self, cluster: Cluster, change: Change, moves: Moves) -> State | None:
-        """The state on ``cluster``, which came of the one it was prepared for by ``change``; None to
-        prepare it anew.
-        """
+        """The state on ``cluster``, which came of its own by ``change``; None to prepare it anew."""
         return None
 
 
@@ -199,9 +196,7 @@ class Counted(State):
         self.move(Moves.of([(kind, node, by)]))
 
     def pretend(self, kind: int, node: int, by: int) -> None:
-        """As kube-scheduler's AddPod and RemovePod count a pod in a dry run, which is not always how it counts pods
-        that are there.
-        """
+        """Count a pod as kube-scheduler's AddPod and RemovePod do in a dry run, not always as if it were there."""
         self.move_one(kind, node, by)
 
     @abstractmethod
@@ -260,9 +255,7 @@ def highest_raw(raw: Counts, feasible: Mask) -> Extent:
 
 
 def default_normalize(raw: Counts, extent: Extent, *, reverse: bool = False) -> Counts:
-    """The highest raw score of the feasible nodes becomes 100, the others their truncated share; ``reverse`` turns it
-    round.
-    """
+    """The highest raw feasible score becomes 100, the others their truncated share; ``reverse`` turns it round."""
     (highest,) = extent
     if highest == 0:
         return np.full_like(raw, MAX_NODE_SCORE) if reverse else raw

@@ -5,18 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
+import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import kubespread
-from kubespread.planner.details import details_of
+from kubespread.planner.details import _DETAIL_OF, details_of
 from kubespread.planner.reports.details import Detail, rounded
 from kubespread.scheduler import causes
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.plugin import SchedulingError
 from tests.builders import hosts, node, pod, taint
 from tests.scheduler.asking import ask, with_args
-from tests.scheduler.random_clusters import Question, profiles, questions
+from tests.scheduler.random_clusters import Question, World, changes, profiles, questions, visitors
 from tests.scheduler.test_interpodaffinity import away, near, term
 from tests.scheduler.test_node_plugins import label, named, required
 from tests.scheduler.test_ports_and_features import declaring, ports, used
@@ -305,8 +307,6 @@ def test_the_same_as_data(case: str) -> None:
 
 
 def test_every_cause_has_a_detail_with_the_same_fields() -> None:
-    from kubespread.planner.details import _DETAIL_OF
-
     kinds = set(causes.Cause.__args__) - {causes.ShortResource}
     assert set(_DETAIL_OF) == kinds
     assert set(_DETAIL_OF.values()) < set(Detail.__args__)
@@ -353,6 +353,27 @@ def test_details_say_what_the_reasons_say(plugins: Framework, question: Question
             place for place in range(len(cluster)) for each in evaluation.rejections(place) if each.plugin == name
         }
         assert set(of_nodes) <= rejecting
+
+
+@given(profiles(), questions(), st.data())
+@settings(max_examples=80, deadline=None)
+def test_causes_follow_changes_and_do_not_depend_on_which_nodes_are_asked_about(
+    plugins: Framework, question: Question, data: st.DataObject
+) -> None:
+    world, cluster = World(question), question.cluster
+    change = data.draw(changes(world, visitors(question), 0))
+    after = cluster.after(change)
+    try:
+        followed = plugins.prepare(cluster, question.candidate).after(after, change, cluster.moves(change))
+        evaluation = plugins.evaluate(after, question.candidate)
+    except SchedulingError:
+        return
+    assert followed.evaluation().causes() == evaluation.causes()
+    for name, by_node in evaluation.causes().items():
+        some = data.draw(st.permutations(sorted(by_node)))[:2]
+        if some:
+            asked = evaluation.states[name].causes(after, np.array(some, dtype=np.intp))
+            assert list(asked) == [by_node[node] for node in some]
 
 
 def reasons_of(shortages: causes.Causes) -> set[str]:

@@ -70,7 +70,7 @@ class DynamicResources(Plugin):
     def prepare(self, cluster: Cluster, pod: Pod) -> State | Status:
         claims = []
         # Claims that a template generates do not exist before the pod does.
-        for name in filter(None, (wanted.resource_claim_name for wanted in pod.spec.resource_claims)):
+        for name in filter(None, (reference.resource_claim_name for reference in pod.spec.resource_claims)):
             claim = _find(cluster, pod.metadata.namespace, name)
             if claim is not None:
                 claims.append(claim)
@@ -84,17 +84,17 @@ class DynamicResources(Plugin):
 
 
 def _find(cluster: Cluster, namespace: str, name: str) -> ResourceClaim | None:
-    found = (
+    named = (
         claim
         for claim in cluster.objects.resource_claims
         if (claim.metadata.namespace, claim.metadata.name) == (namespace, name)
     )
-    return next(found, None)
+    return next(named, None)
 
 
 def _unknown_classes(cluster: Cluster, claim: ResourceClaim) -> Iterator[tuple[str, str]]:
     """Requests of a claim still to be allocated whose class is missing; nothing to go by where no class was listed."""
-    known = {found.metadata.name for found in cluster.objects.device_classes}
+    known = {device_class.metadata.name for device_class in cluster.objects.device_classes}
     if not cluster.objects.knows(DeviceClass) or claim.status.allocation is not None:
         return
     for request in claim.spec.devices.requests:

@@ -147,9 +147,7 @@ class NodeAffinityState(Fixed):
         return Verdicts(which, (ENFORCED_MISMATCH, POD_MISMATCH))
 
     def causes(self, cluster: Cluster, nodes: Positions) -> Sequence[Causes]:
-        """The unmet requirements of what the reason is about: the profile's affinity, else all that the pod itself
-        asks for.
-        """
+        """What the node does not meet of the profile's affinity, else of what the pod asks for: as in the reason."""
         judged = self.verdicts(cluster, nodes)
         if judged is None:
             return super().causes(cluster, nodes)

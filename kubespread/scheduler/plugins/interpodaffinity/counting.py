@@ -19,9 +19,7 @@ class Domains:
         self._entries: dict[str, int] = {}
 
     def add(self, topology_key: str, nodes: Codes, by: Codes, weight: int = 1) -> None:
-        """Pods that came to ``nodes`` (``by`` 1) or left them (-1), each of a weight; nodes without the key have no
-        domain.
-        """
+        """Pods that came to ``nodes`` (``by`` 1) or left (-1), each of a weight; without the key there is no domain."""
         codes = self._nodes.label(topology_key).codes[nodes]
         there = codes >= 0
         if not there.any():

@@ -15,7 +15,7 @@ class Meeting:
     def __init__(self, objects: ClusterObjects, pod: Pod) -> None:
         self._pod = pod
         self._namespace_labels: Mapping[str, Labels] = {
-            found.metadata.name: found.metadata.labels for found in objects.namespaces
+            namespace.metadata.name: namespace.metadata.labels for namespace in objects.namespaces
         }
         self._reached: dict[int, frozenset[str]] = {}
 

@@ -101,8 +101,8 @@ class InterPodAffinityState(Counted):
         return own or not self._args.ignore_preferred_terms_of_existing_pods
 
     def _matters_at_all(self, kind: PodKind) -> bool:
-        self._effects[kind.number] = found = tuple(self._effects_of(kind))
-        return bool(found)
+        self._effects[kind.number] = effects = tuple(self._effects_of(kind))
+        return bool(effects)
 
     def _effects_of(self, kind: PodKind) -> Iterator[Effect]:
         """Everything that a pod of this kind means to the candidate."""
@@ -113,9 +113,9 @@ class InterPodAffinityState(Counted):
             return all(self._meeting.matches(term, kind.namespace, kind.labels) for term in terms)
 
         yield from (Effect(_UNWANTED, term.topology_key) for term in theirs.required_anti if meant(term))
-        for at, term in enumerate(mine.required_anti):
+        for position, term in enumerate(mine.required_anti):
             if matches(term):
-                yield Effect(_FIRST_AWAY + at, term.topology_key)
+                yield Effect(_FIRST_AWAY + position, term.topology_key)
         if mine.required and matches(*mine.required):
             yield from (Effect(_NEAR, term.topology_key) for term in mine.required)
         if not self._prefers:
@@ -157,8 +157,8 @@ class InterPodAffinityState(Counted):
         which = np.zeros(len(self._nodes) if nodes is None else len(nodes), dtype=np.int32)
         for key in unwanted.keys:
             which[unwanted.around(key, nodes) > 0] = 3
-        for at, term in enumerate(terms.required_anti):
-            which[self._counts[_FIRST_AWAY + at].around(term.topology_key, nodes) > 0] = 2
+        for position, term in enumerate(terms.required_anti):
+            which[self._counts[_FIRST_AWAY + position].around(term.topology_key, nodes) > 0] = 2
         if terms.required:
             which[~self._near_enough(nodes)] = 1
         return Verdicts(which, (AFFINITY, ANTI_AFFINITY, EXISTING_ANTI_AFFINITY))

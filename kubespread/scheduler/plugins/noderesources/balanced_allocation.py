@@ -40,19 +40,19 @@ class NodeResourcesBalancedAllocation(Plugin):
         return tuple(sorted(scheduler_amounts(pod_requests(pod)).items()))
 
     def prepare(self, cluster: Cluster, pod: Pod) -> State:
-        wanted = scheduler_amounts(pod_requests(pod))
-        if not any(wanted.get(resource.name, 0) for resource in self.resources):
+        requested = scheduler_amounts(pod_requests(pod))
+        if not any(requested.get(resource.name, 0) for resource in self.resources):
             return SKIP
-        return NodeResourcesBalancedAllocationState(self, wanted)
+        return NodeResourcesBalancedAllocationState(self, requested)
 
 
 @dataclass
 class NodeResourcesBalancedAllocationState(OnNode):
     plugin: NodeResourcesBalancedAllocation
-    wanted: dict[str, int]
+    requested: dict[str, int]
 
     def points(self, held: Holdings) -> Counts:
-        kept = shares(self.plugin.resources, self.wanted, held, held.requested)
+        kept = shares(self.plugin.resources, self.requested, held, held.requested)
         with_pod = _balance(kept, [share.requested for share in kept], len(held))
         if not self.plugin.scores_improvement:
             return with_pod

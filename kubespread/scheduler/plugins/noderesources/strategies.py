@@ -67,12 +67,12 @@ class Share:
 
 
 def shares(
-    configured: Sequence[WeightedResource], wanted: Mapping[str, int], held: Holdings, used: Callable[[str], Counts]
+    configured: Sequence[WeightedResource], requested: Mapping[str, int], held: Holdings, used: Callable[[str], Counts]
 ) -> list[Share]:
     """The resources that take part, in configured order; a named resource only when the pod asks for it."""
     found = []
     for resource in configured:
-        amount = wanted.get(resource.name, 0)
+        amount = requested.get(resource.name, 0)
         if amount == 0 and is_scalar(resource.name):
             continue
         occupied = used(resource.name)

@@ -252,15 +252,15 @@ class VolumeBindingState(Fixed):
     @cached_property
     def _selected(self) -> list[tuple[PersistentVolumeClaim, Mask]]:
         """The claims that a node was selected for, and that node."""
-        found = []
+        selections = []
         for claim in self.waiting:
             selected = claim.metadata.annotations.get(SELECTED_NODE)
             if selected is not None:
                 there = nowhere(self.cluster.nodes)
                 if selected in self.cluster.nodes.index:
                     there[self.cluster.nodes.index[selected]] = True
-                found.append((claim, there))
-        return found
+                selections.append((claim, there))
+        return selections
 
     def score(self) -> Counts | None:
         if not self.scores_capacity:
@@ -286,13 +286,13 @@ class VolumeBindingState(Fixed):
         return scores
 
     def _offers(self, claim: PersistentVolumeClaim) -> list[tuple[CSIStorageCapacity, Mask]]:
-        found = self.cluster.storage.classes.get(storage_class_name(claim))
-        return (capacities(self.cluster, found, claim) or []) if found is not None else []
+        storage_class = self.cluster.storage.classes.get(storage_class_name(claim))
+        return (capacities(self.cluster, storage_class, claim) or []) if storage_class is not None else []
 
 
 def requested_storage(claim: PersistentVolumeClaim) -> Quantity:
-    given = claim.spec.resources.requests
-    return parse(given["storage"]) if "storage" in given else ZERO
+    requested = claim.spec.resources.requests
+    return parse(requested["storage"]) if "storage" in requested else ZERO
 
 
 class VolumeBindingArgs(Args):

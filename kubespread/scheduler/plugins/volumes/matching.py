@@ -133,9 +133,11 @@ def _translated(volume: PersistentVolume, required: NodeSelector | None, driver_
                 term,
                 [
                     NodeSelectorRequirement(
-                        key=renamed.get(given.key, given.key), operator=given.operator, values=given.values
+                        key=renamed.get(expression.key, expression.key),
+                        operator=expression.operator,
+                        values=expression.values,
                     )
-                    for given in term.match_expressions
+                    for expression in term.match_expressions
                 ],
             )
             for term in terms
@@ -182,11 +184,11 @@ class PersistentVolumes:
 
 
 def _fits(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
-    wanted = claim.spec.resources.requests
+    requested = claim.spec.resources.requests
     return (
         storage_class_name(volume) == storage_class_name(claim)
         and (volume.spec.claim_ref is None or _is_reserved_for(volume, claim))
-        and capacity(volume).nano >= (parse(wanted["storage"]).nano if "storage" in wanted else 0)
+        and capacity(volume).nano >= (parse(requested["storage"]).nano if "storage" in requested else 0)
         and volume.spec.volume_mode == claim.spec.volume_mode
         and (volume.spec.volume_attributes_class_name or "") == (claim.spec.volume_attributes_class_name or "")
         and volume.metadata.deletion_timestamp is None
@@ -214,16 +216,16 @@ def _is_available(volume: PersistentVolume, claim: PersistentVolumeClaim) -> boo
 
 
 def capacity(volume: PersistentVolume) -> Quantity:
-    given = volume.spec.capacity
-    return parse(given["storage"]) if "storage" in given else ZERO
+    amounts = volume.spec.capacity
+    return parse(amounts["storage"]) if "storage" in amounts else ZERO
 
 
 def provisionable(cluster: Cluster, claim: PersistentVolumeClaim) -> tuple[Mask, Mask]:
     """Nodes where the claim's class can make a volume at all, and nodes where there is room for it."""
-    found = cluster.storage.classes.get(storage_class_name(claim))
-    if found is None or found.provisioner in ("", NO_PROVISIONER):
+    storage_class = cluster.storage.classes.get(storage_class_name(claim))
+    if storage_class is None or storage_class.provisioner in ("", NO_PROVISIONER):
         return nowhere(cluster.nodes), everywhere(cluster.nodes)
-    return _allowed_topologies(cluster, found), _enough_capacity(cluster, found, claim)
+    return _allowed_topologies(cluster, storage_class), _enough_capacity(cluster, storage_class, claim)
 
 
 def _allowed_topologies(cluster: Cluster, storage_class: StorageClass) -> Mask:
@@ -248,23 +250,21 @@ def _enough_capacity(cluster: Cluster, storage_class: StorageClass, claim: Persi
 def capacities(
     cluster: Cluster, storage_class: StorageClass, claim: PersistentVolumeClaim
 ) -> list[tuple[CSIStorageCapacity, Mask]] | None:
-    """What the class's driver reports to be free, where it is enough for the claim, and on which nodes; None where
-    nothing is asked.
-    """
-    wanted = claim.spec.resources.requests
+    """Where the class's driver reports room for the claim, and for which nodes; None: nothing is asked."""
+    requested = claim.spec.resources.requests
     reports = any(
         driver.metadata.name == storage_class.provisioner and driver.spec.storage_capacity
         for driver in cluster.objects.csi_drivers
     )
-    if "storage" not in wanted or not reports:
+    if "storage" not in requested or not reports:
         return None
-    size = parse(wanted["storage"]).value
+    size = parse(requested["storage"]).value
     return [
-        (found, matches_requirements(cluster.nodes, from_label_selector(found.node_topology).requirements))
-        for found in cluster.objects.csi_storage_capacities
-        if found.storage_class_name == storage_class.metadata.name
-        and found.node_topology is not None
-        and _offers(found.maximum_volume_size if found.maximum_volume_size is not None else found.capacity, size)
+        (offer, matches_requirements(cluster.nodes, from_label_selector(offer.node_topology).requirements))
+        for offer in cluster.objects.csi_storage_capacities
+        if offer.storage_class_name == storage_class.metadata.name
+        and offer.node_topology is not None
+        and _offers(offer.maximum_volume_size if offer.maximum_volume_size is not None else offer.capacity, size)
     ]
 
 
@@ -273,7 +273,7 @@ def _offers(amount: str | int | float | None, size: int) -> bool:
 
 
 def _any(cluster: Cluster, masks: Iterable[Mask]) -> Mask:
-    found = nowhere(cluster.nodes)
+    merged = nowhere(cluster.nodes)
     for mask in masks:
-        found |= mask
-    return found
+        merged |= mask
+    return merged

@@ -58,9 +58,7 @@ class VolumeRestrictions(Plugin):
 
 
 class VolumeRestrictionsState(Counted):
-    """``exclusive`` are the claims, by namespace and name, that one pod may use; in use anywhere, they are in use
-    everywhere.
-    """
+    """``exclusive`` are the claims, by namespace and name, that one pod may use in the whole cluster."""
 
     def __init__(self, cluster: Cluster, disks: Sequence[Volume], exclusive: frozenset[tuple[str, str]]) -> None:
         self._kinds = cluster.kinds
@@ -140,17 +138,17 @@ def _is_exclusive_disk(volume: Volume) -> bool:
     )
 
 
-def _same_disk(wanted: Volume, used: Volume) -> bool:
+def _same_disk(asked: Volume, used: Volume) -> bool:
     """One disk twice; some kinds may be shared when both only read."""
-    if wanted.gce_persistent_disk is not None and used.gce_persistent_disk is not None:
-        ours, theirs = wanted.gce_persistent_disk, used.gce_persistent_disk
+    if asked.gce_persistent_disk is not None and used.gce_persistent_disk is not None:
+        ours, theirs = asked.gce_persistent_disk, used.gce_persistent_disk
         return ours.pd_name == theirs.pd_name and not (ours.read_only and theirs.read_only)
-    if wanted.aws_elastic_block_store is not None and used.aws_elastic_block_store is not None:
-        return wanted.aws_elastic_block_store.volume_id == used.aws_elastic_block_store.volume_id
-    if wanted.iscsi is not None and used.iscsi is not None:
-        return wanted.iscsi.iqn == used.iscsi.iqn and not (wanted.iscsi.read_only and used.iscsi.read_only)
-    if wanted.rbd is not None and used.rbd is not None:
-        mine, other = wanted.rbd, used.rbd
+    if asked.aws_elastic_block_store is not None and used.aws_elastic_block_store is not None:
+        return asked.aws_elastic_block_store.volume_id == used.aws_elastic_block_store.volume_id
+    if asked.iscsi is not None and used.iscsi is not None:
+        return asked.iscsi.iqn == used.iscsi.iqn and not (asked.iscsi.read_only and used.iscsi.read_only)
+    if asked.rbd is not None and used.rbd is not None:
+        mine, other = asked.rbd, used.rbd
         same = bool(set(mine.monitors) & set(other.monitors)) and mine.pool == other.pool and mine.image == other.image
         return same and not (mine.read_only and other.read_only)
     return False
