@@ -19,6 +19,7 @@ from kubespread.render.explain.domain_rows import domain_rows
 from kubespread.render.explain.rows import rows_of, shown_and_left_out
 from kubespread.render.layout import cut_end, cut_middle, width_of
 from kubespread.render.look import Look, RowOf
+from tests.cli.support import ROOT
 from tests.render.clusters import report
 
 SCREENS = Path(__file__).with_name("screens")
@@ -47,6 +48,11 @@ def screen_of(nodes: int, names: str, constraints: int, width: int) -> Path:
 @pytest.mark.parametrize(("nodes", "names", "constraints", "width"), DRAWN)
 def test_the_screens_are_those_that_were_looked_at(nodes: int, names: str, constraints: int, width: int) -> None:
     assert drawn(nodes, names, constraints, width) == screen_of(nodes, names, constraints, width).read_text()
+
+
+def test_the_screen_in_the_guide_is_one_of_them() -> None:
+    shown, *_ = screen_of(12, "aws", 2, 80).read_text().split("\n\n")
+    assert shown in (ROOT / "docs" / "guide.md").read_text()
 
 
 @pytest.mark.parametrize("seed", range(60))

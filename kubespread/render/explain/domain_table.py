@@ -3,69 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from functools import partial
 
-from kubespread.render.arithmetic import PRETTY, SKEW, TIGHT, Spelling, short_key
+from kubespread.render.arithmetic import SKEW, TIGHT, Spelling, short_key
 from kubespread.render.explain.domain_rows import DomainRow, DomainRows, SharedArithmetic
-from kubespread.render.explain.node_table import SEPARATOR, constraint_header, cut_items, domain_cell
-from kubespread.render.layout import BAD, DIM, GOOD, Cell, Column, Line, cell, tabulated
+from kubespread.render.explain.forms import SEPARATOR, Form, constraint_header, cut_items, domain_cell, fullest
+from kubespread.render.layout import BAD, DIM, GOOD, Cell, Column, Line, cell, cut_end, tabulated
 from kubespread.render.look import Look
 
 _MAX_ROWS = 25
-_LEAST_CAUSES = 16
 _LONGEST_BAR = 8
 
 
-@dataclass(frozen=True, slots=True)
-class _Form:
-    gap: int = 2
-    domain: int | None = None
-    """The most columns a domain's name takes."""
-    pods: bool = True
-    spelling: Spelling = PRETTY
-
-
 _FORMS = (
-    _Form(gap=3),
-    _Form(),
-    _Form(pods=False),
-    _Form(pods=False, domain=32),
-    _Form(pods=False, domain=24, spelling=TIGHT),
-    _Form(pods=False, domain=16, spelling=TIGHT),
-    _Form(pods=False, domain=16, spelling=SKEW),
-    _Form(pods=False, domain=10, spelling=SKEW, gap=1),
+    Form(gap=3),
+    Form(),
+    Form(pods=False),
+    Form(pods=False, name=32),
+    Form(pods=False, name=24, spelling=TIGHT),
+    Form(pods=False, name=16, spelling=TIGHT),
+    Form(pods=False, name=16, spelling=SKEW),
+    Form(pods=False, name=10, spelling=SKEW, gap=1),
 )
 
 
 def domain_table(rows: DomainRows, look: Look) -> Iterator[Line]:
     """The first rows, and what the others come to."""
     shown, others = rows.rows[:_MAX_ROWS], rows.rows[_MAX_ROWS:]
-    columns, form = list[Column](), _FORMS[0]
-    for form in _FORMS:
-        columns = _columns(rows, shown, form)
-        least = min(columns[-1].width, max(_LEAST_CAUSES, 2 * (look.width or 0) // 5))
-        if look.width is None or _taken(columns, form) + least <= look.width:
-            break
-    if look.width is not None:
-        width = max(_LEAST_CAUSES // 2, look.width - _taken(columns, form))
+    columns, gap, room = fullest(_FORMS, look.width, partial(_columns, rows, shown))
+    if room is not None:
         causes = columns[-1]
-        columns[-1] = Column(causes.header, [Cell(cut_items(each.text, width)) for each in causes.cells])
-    yield from tabulated(columns, form.gap, headers=look.headers)
+        columns[-1] = Column(cut_end(causes.header, room), [Cell(cut_items(each.text, room)) for each in causes.cells])
+    yield from tabulated(columns, gap, headers=look.headers)
     if others:
         nodes, fitting = sum(row.nodes for row in others), sum(row.fitting for row in others)
         yield [Cell(f"  {len(others)} more rows with {nodes} nodes, of which {fitting} fit", DIM)]
 
 
-def _taken(columns: Sequence[Column], form: _Form) -> int:
-    return 2 + sum(column.width + form.gap for column in columns[:-1])
-
-
-def _columns(rows: DomainRows, shown: Sequence[DomainRow], form: _Form) -> list[Column]:
+def _columns(rows: DomainRows, shown: Sequence[DomainRow], form: Form) -> list[Column]:
     columns = [
         Column(
             cell(short_key(key).upper()).text,
             [
-                Cell("(no label)") if row.domains[place] is None else domain_cell(row.domains[place], form.domain)
+                Cell("(no label)") if row.domains[place] is None else domain_cell(row.domains[place], form.name)
                 for row in shown
             ],
         )

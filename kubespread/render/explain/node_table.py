@@ -2,58 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from functools import cache, partial
 
 from kubespread.escaping import escaped
-from kubespread.render.aligned import EMPTY
-from kubespread.render.arithmetic import PRETTY, SKEW, TIGHT, Spelling, letter, score_steps, short_key
+from kubespread.render.arithmetic import SKEW, TIGHT, Spelling, score_steps, short_key
+from kubespread.render.explain.forms import SEPARATOR, Form, constraint_header, cut_items, domain_cell, fullest
 from kubespread.render.explain.rows import Rows
-from kubespread.render.layout import (
-    BAD,
-    GOOD,
-    Cell,
-    Column,
-    Line,
-    cell,
-    cut_end,
-    cut_middle,
-    tabulated,
-    width_of,
-)
+from kubespread.render.layout import BAD, GOOD, Cell, Column, Line, cell, cut_end, cut_middle, tabulated, width_of
 from kubespread.render.look import Look
 
-SEPARATOR = " · "
-_LEAST_REASONS = 24
-
-
-@dataclass(frozen=True, slots=True)
-class _Form:
-    """What a row gives up for a narrower terminal."""
-
-    gap: int = 2
-    name: int | None = None
-    """The most columns a node's name or a domain's takes."""
-    domains: bool = True
-    score: bool = True
-    spelling: Spelling = PRETTY
-    full_reasons: bool = False
-
-
 _FORMS = (
-    _Form(gap=3, full_reasons=True),
-    _Form(gap=3),
-    _Form(),
-    _Form(name=32),
-    _Form(name=32, domains=False),
-    _Form(name=24, domains=False),
-    _Form(name=24, domains=False, score=False),
-    _Form(name=20, domains=False, score=False, spelling=TIGHT),
-    _Form(name=16, domains=False, score=False, spelling=TIGHT),
-    _Form(name=16, domains=False, score=False, spelling=SKEW),
-    _Form(name=12, domains=False, score=False, spelling=SKEW),
-    _Form(gap=1, name=8, domains=False, score=False, spelling=SKEW),
+    Form(gap=3, full_reasons=True),
+    Form(gap=3),
+    Form(),
+    Form(name=32),
+    Form(name=32, domains=False),
+    Form(name=24, domains=False),
+    Form(name=24, domains=False, score=False),
+    Form(name=20, domains=False, score=False, spelling=TIGHT),
+    Form(name=16, domains=False, score=False, spelling=TIGHT),
+    Form(name=16, domains=False, score=False, spelling=SKEW),
+    Form(name=12, domains=False, score=False, spelling=SKEW),
+    Form(gap=1, name=8, domains=False, score=False, spelling=SKEW),
 )
 
 
@@ -62,25 +33,12 @@ def node_table(rows: Rows, suffix: str, look: Look) -> Iterator[Line]:
 
     With the columns of the score plugins, which are asked for, nothing is shortened.
     """
-    width = None if look.wide else look.width
     made = _Columns(rows, suffix)
-    columns, form = list[Column](), _FORMS[0]
-    for form in _FORMS:
-        columns = made.of(form, wide=look.wide)
-        if width is None or _taken(columns, form) + _least_reasons(columns[-1], form, width) <= width:
-            break
-    if width is not None:
-        columns[-1] = _within(rows, columns[-1], max(_LEAST_REASONS // 2, width - _taken(columns, form)))
-    yield from tabulated(columns, form.gap, headers=look.headers)
-
-
-def _taken(columns: Sequence[Column], form: _Form) -> int:
-    """The width of all columns but the last, the indent and the gaps included."""
-    return 2 + sum(column.width + form.gap for column in columns[:-1])
-
-
-def _least_reasons(reasons: Column, form: _Form, width: int) -> int:
-    return reasons.width if form.full_reasons else min(reasons.width, max(_LEAST_REASONS, width // 3))
+    width = None if look.wide else look.width
+    columns, gap, room = fullest(_FORMS, width, partial(made.of, wide=look.wide))
+    if room is not None:
+        columns[-1] = _within(rows, columns[-1], room)
+    yield from tabulated(columns, gap, headers=look.headers)
 
 
 class _Columns:
@@ -97,7 +55,7 @@ class _Columns:
         self._score = Column("SCORE", list(map(Cell, totals)), is_number=True)
         self._is_scored = any(totals)
 
-    def of(self, form: _Form, *, wide: bool) -> list[Column]:
+    def of(self, form: Form, *, wide: bool) -> list[Column]:
         """Name, domains, verdict, arithmetic, plugins' scores if ``wide``, score, and the reasons last."""
         return [
             self._names(form.name),
@@ -150,18 +108,6 @@ def _reasons(rows: Rows, full: bool) -> Column:
 _FITS, _FAILS = Cell("yes", GOOD), Cell("no", BAD)
 
 
-def domain_cell(domain: str | None, width: int | None) -> Cell:
-    safe = cell("" if domain is None else domain or EMPTY)
-    return safe if width is None else Cell(cut_middle(safe.text, width))
-
-
-def constraint_header(position: int, topology_key: str, spelling: Spelling) -> str:
-    """``A zone``; the letter alone where there is no room, and never more than the formula below it needs."""
-    if spelling.skew_only:
-        return letter(position)
-    return cut_end(cell(f"{letter(position)} {short_key(topology_key)}").text, 14)
-
-
 def _within(rows: Rows, reasons: Column, width: int) -> Column:
     """The reasons, in a word each where there is no room for their numbers."""
     cells = [
@@ -169,16 +115,3 @@ def _within(rows: Rows, reasons: Column, width: int) -> Column:
         for row, each in zip(rows.rows, reasons.cells, strict=True)
     ]
     return Column(cut_end(reasons.header, width), cells)
-
-
-def cut_items(text: str, width: int) -> str:
-    """As many of the items of ``text`` as fit, and the number of the others; the first one at any rate."""
-    if width_of(text) <= width:
-        return text
-    items = text.split(SEPARATOR)
-    for kept in range(len(items) - 1, 0, -1):
-        shorter = f"{SEPARATOR.join(items[:kept])} +{len(items) - kept}"
-        if width_of(shorter) <= width:
-            return shorter
-    more = f" +{len(items) - 1}" if len(items) > 1 else ""
-    return f"{cut_end(items[0], width - len(more))}{more}"
