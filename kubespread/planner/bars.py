@@ -11,12 +11,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, untolerated
+from kubespread.kube.well_known import CORDON_TAINT_KEY
 from kubespread.planner.reports.parts import letter
 from kubespread.planner.reports.reason_words import ReasonWords, words_of
-from kubespread.scheduler.cluster.labels import Mask
+from kubespread.scheduler.cluster.labels import Mask, distinct
 from kubespread.scheduler.evaluation import Evaluation
+from kubespread.scheduler.plugins.node_unschedulable import NodeUnschedulable
 from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint
 from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread, SpreadState
+from kubespread.scheduler.plugins.taint_toleration import TaintToleration
 
 _MAX_DOMAINS = 3
 _MAX_CAUSES = 3
@@ -86,11 +90,29 @@ def _failings(evaluation: Evaluation) -> list[_Failing]:
     for plugin, verdicts in evaluation.verdicts.items():
         if plugin == PodTopologySpread.name:
             continue
+        of_cordon = _of_cordon(evaluation) if plugin == TaintToleration.name else None
         for which, status in enumerate(verdicts.table, start=1):
             nodes = verdicts.which == which
+            if of_cordon is not None:
+                nodes &= ~of_cordon
             for words in dict.fromkeys(map(words_of, status.reasons)) if nodes.any() else ():
                 rejected[words] = rejected[words] | nodes if words in rejected else nodes
     return [_Failing(words, nodes) for words, nodes in rejected.items()]
+
+
+def _of_cordon(evaluation: Evaluation) -> Mask | None:
+    """Nodes whose only taints that the pod does not tolerate are those of the cordon that rejects it anyway."""
+    cordoned = evaluation.verdicts.get(NodeUnschedulable.name)
+    if cordoned is None:
+        return None
+    tolerations = evaluation.pod.spec.tolerations
+    nodes = evaluation.cluster.nodes
+    foreign = [
+        sum(taint.key != CORDON_TAINT_KEY for taint in untolerated(taints, tolerations, DO_NOT_SCHEDULE_EFFECTS))
+        for taints in nodes.taint_lists
+    ]
+    is_alone: Mask = nodes.per_taint_list(foreign) == 0
+    return is_alone & ~cordoned.passes
 
 
 def _confined(constraints: Sequence[_Barring], reasons: Sequence[_Reason]) -> str | None:
@@ -152,7 +174,7 @@ def _listed(said: Sequence[str]) -> str:
 
 def _domains(counted: HardConstraint, left: Mask) -> str:
     column = counted.column
-    names = sorted({column.values[code] or '""' for code in np.unique(column.codes[left]).tolist()})
+    names = sorted({column.values[code] or '""' for code in distinct(column.codes[left])})
     if len(names) > _MAX_DOMAINS:
         return f"{len(names)} of {len(column.values)} domains"
     *first, last = names

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from kubespread.kube.quantity import NANO, Quantity, parse
 from kubespread.kube.selector import Requirement, Selector
-from kubespread.kube.well_known import HOSTNAME
+from kubespread.kube.well_known import CORDON_TAINT_KEY, HOSTNAME
 from kubespread.planner.reports.parts import Report
 
 
@@ -56,6 +56,11 @@ class TaintDetail(_Detail, frozen=True, tag="taint"):
     key: str
     value: str
     effect: str
+
+    @property
+    def is_of_cordon(self) -> bool:
+        """Whether a cordon put it there, so that it says nothing new of a cordoned node."""
+        return self.key == CORDON_TAINT_KEY
 
     @property
     def short(self) -> str:

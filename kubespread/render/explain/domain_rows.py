@@ -10,7 +10,7 @@ from kubespread.planner.reports.explain import ExplainReport, NodeConstraint, No
 from kubespread.planner.reports.parts import ConstraintReport
 from kubespread.planner.reports.reason_words import words_of
 from kubespread.render.arithmetic import Spelling, formula
-from kubespread.render.explain.reasons import SPREAD_PLUGIN, counting_rejections
+from kubespread.render.explain.reasons import SPREAD_PLUGIN, telling_rejections
 
 _MAX_NODE_ROWS = 10
 _MAX_COMBINATIONS = 25
@@ -146,6 +146,6 @@ def _shared(numbers: Sequence[NodeConstraint], constraint: ConstraintReport) -> 
 
 def _causes(report: ExplainReport, node: NodeReport) -> set[str]:
     """What rejects a node beside the constraints; where no plugin does, the verdict on the pod as a whole."""
-    rejections = list(counting_rejections(report, node))
+    rejections = telling_rejections(report, node)
     reasons = [reason for each in rejections if each.plugin != SPREAD_PLUGIN for reason in each.reasons]
     return {words_of(reason).short for reason in (reasons if rejections else node.verdict.reasons)}

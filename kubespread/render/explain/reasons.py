@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kubespread.planner.reports.details import CordonDetail, TaintDetail
 from kubespread.planner.reports.explain import ExplainReport, NodeReport, Rejection
 from kubespread.planner.reports.parts import letter
 from kubespread.planner.reports.reason_words import words_of
@@ -39,7 +40,7 @@ def short_reasons(report: ExplainReport, node: NodeReport, *, numbers: bool) -> 
     Without ``numbers`` a word each: ``A B``, ``cpu``.
     """
     reasons: list[str] = []
-    for rejection in counting_rejections(report, node):
+    for rejection in telling_rejections(report, node):
         if rejection.plugin == SPREAD_PLUGIN:
             reasons.insert(0, " ".join(letter(position) for position in failed_constraints(report, node)))
         elif numbers and rejection.details:
@@ -57,6 +58,18 @@ def _is_said(rejection: Rejection) -> bool:
 def counting_rejections(report: ExplainReport, node: NodeReport) -> Iterator[Rejection]:
     """Without what a plugin says that the profile does not run, which is no reason."""
     return (rejection for rejection in node.rejections if rejection.plugin in report.filter_plugins)
+
+
+def telling_rejections(report: ExplainReport, node: NodeReport) -> list[Rejection]:
+    """The same without the taint of a cordon where the cordon is said anyway."""
+    rejections = list(counting_rejections(report, node))
+    is_cordoned = any(isinstance(detail, CordonDetail) for each in rejections for detail in each.details)
+    return [each for each in rejections if not (is_cordoned and _is_of_cordon(each))]
+
+
+def _is_of_cordon(rejection: Rejection) -> bool:
+    taints = [detail for detail in rejection.details if isinstance(detail, TaintDetail)]
+    return bool(taints) and len(taints) == len(rejection.details) and all(taint.is_of_cordon for taint in taints)
 
 
 def failed_constraints(report: ExplainReport, node: NodeReport) -> Iterator[int]:

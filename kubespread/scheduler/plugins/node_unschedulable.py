@@ -10,6 +10,7 @@ import msgspec
 
 from kubespread.kube.api.core import Pod, Taint
 from kubespread.kube.taint import tolerates
+from kubespread.kube.well_known import CORDON_TAINT_KEY
 from kubespread.scheduler.causes import Causes, Cordoned
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Positions
@@ -19,7 +20,7 @@ from kubespread.scheduler.specification import FILTER, Specification
 
 UNSCHEDULABLE = Status(Code.UNRESOLVABLE, ("node(s) were unschedulable",))
 # The plugin asks about this taint whether or not the node really carries it.
-CORDON_TAINT = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
+CORDON_TAINT = Taint(key=CORDON_TAINT_KEY, effect="NoSchedule")
 
 
 class NodeUnschedulable(Plugin):
