@@ -56,11 +56,11 @@ class Scheduler:
         return version.with_gates(self.feature_gates or "")
 
     def gaps(self, server_version: str) -> Iterator[str]:
-        """A server whose release is not among those that are modelled."""
+        """A server whose release is not among those that are modeled."""
         given = KubeVersion.minor_of(server_version)
         version = self.release(server_version)
         if self.kube_version is None and given is not None and given != version.minor:
-            yield f"the cluster runs {server_version}, which is not modelled: answers are those of {version}"
+            yield f"the cluster runs {server_version}, which is not modeled: answers are those of {version}"
 
     def profile_for(self, scheduler_name: str, version: KubeVersion) -> Profile:
         """The profile that schedules a pod which names ``scheduler_name``. Raises UsageError and ManifestError."""

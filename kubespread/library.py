@@ -196,7 +196,7 @@ def _simulate(
     )
     asked = resolve(snapshot, pods, scheduler, choosing, counts_quotas=False, on_refused=options.get("on_refused"))
     if not asked.version.since(SCORES_SINCE):
-        said = f"where replicas land depends on scores, which are modelled since 1.{SCORES_SINCE}"
+        said = f"where replicas land depends on scores, which are modeled since 1.{SCORES_SINCE}"
         raise UsageError(f"kube-scheduler {asked.version}: {said}")
     keys = [full_topology_key(key, snapshot.nodes) for key in options.get("keys", ())]
     pairs = list(zip(asked.candidates, asked.profiles, strict=True))

@@ -16,7 +16,7 @@ def node(
     unschedulable: bool = False,
     **labels: str,
 ) -> Data:
-    """A node named and labelled; ``zone`` is the label ``zone``, underscores in label keys stand for dashes."""
+    """A node named and labeled; ``zone`` is the label ``zone``, underscores in label keys stand for dashes."""
     own = {key.replace("_", "-"): value for key, value in labels.items()}
     if zone is not None:
         own["zone"] = zone
@@ -57,7 +57,7 @@ def pod(
     requests: Data | None = None,
     **spec: Any,
 ) -> Data:
-    """A pod labelled foo=bar unless told otherwise; ``on`` is its node."""
+    """A pod labeled foo=bar unless told otherwise; ``on`` is its node."""
     container: Data = {"name": "main", "image": "example.com/main:1"}
     if requests:
         container["resources"] = {"requests": requests}

@@ -181,8 +181,8 @@ def choose(manifest: Manifest, name: str | None, default_namespace: str) -> Kube
 
 def workloads_named(manifest: Manifest, name: str, default_namespace: str) -> list[KubernetesObject]:
     """Its workloads that are called ``name``: NAME, Kind/NAME or NAMESPACE/Kind/NAME."""
-    labelled = ((item, _label(item, item.namespace or default_namespace)) for item in manifest.workloads)
-    return [item for item, label in labelled if f"/{label}".endswith(f"/{name}")]
+    labeled = ((item, _label(item, item.namespace or default_namespace)) for item in manifest.workloads)
+    return [item for item, label in labeled if f"/{label}".endswith(f"/{name}")]
 
 
 def labels_of(workloads: Sequence[KubernetesObject], default_namespace: str) -> list[str]:

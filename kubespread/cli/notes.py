@@ -57,6 +57,6 @@ def _notes(report: ExplainReport | SimulateReport) -> list[str]:
         "note": report.notes,
         "admission": report.admission,
         "gap": report.gaps,
-        "not modelled": report.not_modelled,
+        "not modeled": report.not_modelled,
     }
     return [f"{prefix}: {text}" for prefix, texts in said_beside.items() for text in texts]

@@ -17,7 +17,7 @@ _TRUE = frozenset({"1", "t", "T", "TRUE", "true", "True"})
 _FALSE = frozenset({"0", "f", "F", "FALSE", "false", "False"})
 _ENTRY = re.compile(r"(?P<minor>\d+)(?P<stage>[-+]L?|x)")
 
-# The minors in which a gate changes: on (+) or off (-) by default, no longer changeable (L), removed with its behaviour
+# The minors in which a gate changes: on (+) or off (-) by default, no longer changeable (L), removed with its behavior
 # fixed (x).
 _HISTORIES: Mapping[str, str] = {
     # Spreading
@@ -122,7 +122,7 @@ _DEPENDENCIES: Mapping[str, tuple[str, ...]] = {
     "WorkloadWithJob": ("GenericWorkload",),
 }
 
-# Gates whose switching changes an answer here; switching another is named in the report as not modelled.
+# Gates whose switching changes an answer here; switching another is named in the report as not modeled.
 MODELLED = frozenset({
     "EvenPodsSpread", "DefaultPodTopologySpread", "MinDomainsInPodTopologySpread",
     "NodeInclusionPolicyInPodTopologySpread", "MatchLabelKeysInPodTopologySpread", "PodAffinityNamespaceSelector",

@@ -39,12 +39,12 @@ class KubeVersion:
                 f"1.{OLDEST}"
             )
         if minor > NEWEST:
-            raise UsageError(f"kube-scheduler 1.{minor} is not modelled: versions 1.{OLDEST} to 1.{NEWEST} are")
+            raise UsageError(f"kube-scheduler 1.{minor} is not modeled: versions 1.{OLDEST} to 1.{NEWEST} are")
         return cls(minor, int(match["patch"]) if match["patch"] else None)
 
     @classmethod
     def of_server(cls, text: str) -> KubeVersion:
-        """What a server says it is, or the modelled release nearest to it; the newest when it does not say."""
+        """What a server says it is, or the modeled release nearest to it; the newest when it does not say."""
         minor = cls.minor_of(text)
         if minor is None:
             return cls()
@@ -52,7 +52,7 @@ class KubeVersion:
 
     @staticmethod
     def minor_of(text: str) -> int | None:
-        """The minor that ``text`` names, modelled or not; None when it names none."""
+        """The minor that ``text`` names, modeled or not; None when it names none."""
         match = _VERSION.fullmatch(text.strip())
         return int(match["minor"]) if match is not None else None
 

@@ -93,7 +93,7 @@ def explain(
 
 
 def _feasible(evaluation: Evaluation, version: KubeVersion) -> tuple[str, ...]:
-    """Best first; by name where scores are not modelled."""
+    """Best first; by name where scores are not modeled."""
     names = evaluation.cluster.nodes.names
     if version.since(SCORES_SINCE):
         return tuple(names[node] for node in evaluation.ranking)

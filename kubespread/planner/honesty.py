@@ -1,4 +1,4 @@
-"""What an answer cannot know: what the snapshot lacks, and what the input uses that is not modelled.
+"""What an answer cannot know: what the snapshot lacks, and what the input uses that is not modeled.
 
 What a plugin alone depends on it says itself (`Plugin.gaps`, `Plugin.not_modelled`).
 """

@@ -37,7 +37,7 @@ class Format:
     has_conclusion: bool = False
     """Whether the answer itself says what comes of it all; otherwise that is said beside it."""
     has_notes: bool = False
-    """The same for notes, gaps and what is not modelled."""
+    """The same for notes, gaps and what is not modeled."""
 
 
 _JSON, _YAML = Writer("as_json"), Writer("as_yaml")

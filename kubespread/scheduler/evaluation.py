@@ -53,7 +53,7 @@ class Evaluation:
         self.pod = prepared.pod
         self.states: Mapping[str, State] = prepared.states
         self.rejection = prepared.rejection
-        """The PreFilter judgement that rejected the pod as a whole."""
+        """The PreFilter judgment that rejected the pod as a whole."""
         self.verdicts = verdicts
         """Per filter plugin that did not skip, in profile order."""
         self._disabled = disabled

@@ -1,4 +1,4 @@
-"""Running one pod through a profile: PreFilter, Filter, PreScore, Score, normalisation, weights, and the FitError.
+"""Running one pod through a profile: PreFilter, Filter, PreScore, Score, normalization, weights, and the FitError.
 
 Source of the rules: kube-scheduler 1.36 (pkg/scheduler/framework/runtime and schedule_one.go). Unlike it, every filter
 plugin judges every node, so that all reasons are known; the verdict is still the first rejection in profile order.
@@ -110,7 +110,7 @@ class Prepared:
         self.states: dict[str, State] = {}
         self._statuses: dict[str, Status] = {}
         self.rejection: Status | None = None
-        """The first PreFilter's judgement that rejects the pod as a whole; kube-scheduler asks no further."""
+        """The first PreFilter's judgment that rejects the pod as a whole; kube-scheduler asks no further."""
         for plugin in framework.pre_filters:
             self._pre_filter(plugin)
         self._add((*framework.filters, *(plugin for plugin, _ in framework.scores), *framework.disabled))

@@ -1,6 +1,6 @@
 """What a plugin is: prepared once for a pod, kept up with the cluster's changes, and asked about all nodes at once.
 
-What a plugin's judgement depends on is the type of its state: nothing that moves (`Fixed`), what a node itself holds
+What a plugin's judgment depends on is the type of its state: nothing that moves (`Fixed`), what a node itself holds
 (`OnNode`), or counts over many nodes (`Counted`). A state has no other way to answer than its type gives it.
 
 Source of the rules: kube-scheduler 1.36, pkg/scheduler/framework/interface.go.
@@ -34,12 +34,12 @@ class Code(StrEnum):
     UNRESOLVABLE = "UnschedulableAndUnresolvable"
     ERROR = "Error"
     NONE = ""
-    """The cycle ended in an error before there was a judgement."""
+    """The cycle ended in an error before there was a judgment."""
 
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """A plugin's judgement, or the framework's own where ``plugin`` is empty."""
+    """A plugin's judgment, or the framework's own where ``plugin`` is empty."""
 
     code: Code
     reasons: tuple[str, ...] = ()
@@ -56,7 +56,7 @@ class SchedulingError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Verdicts:
-    """One filter's judgement of some nodes: 0 passes, otherwise ``table[which - 1]`` says why not."""
+    """One filter's judgment of some nodes: 0 passes, otherwise ``table[which - 1]`` says why not."""
 
     which: NDArray[np.int32]
     table: tuple[Status, ...]
@@ -71,12 +71,12 @@ class Verdicts:
         return passes
 
     def status(self, place: int) -> Status:
-        """The judgement of the node that is ``place`` among those that were judged."""
+        """The judgment of the node that is ``place`` among those that were judged."""
         which = int(self.which[place])
         return self.table[which - 1] if which else SUCCESS
 
     def at(self, nodes: Positions | None) -> Verdicts:
-        """The judgement of some of the nodes."""
+        """The judgment of some of the nodes."""
         return self if nodes is None else Verdicts(self.which[nodes], self.table)
 
     def with_status(self, place: int, status: Status) -> Verdicts:
@@ -99,7 +99,7 @@ class State(ABC):
 
     @abstractmethod
     def verdicts(self, cluster: Cluster, nodes: Positions | None = None) -> Verdicts | None:
-        """The filter's judgement of ``nodes`` (None: all); None where it skips.
+        """The filter's judgment of ``nodes`` (None: all); None where it skips.
 
         ``cluster`` is the one the state is prepared for, as it is now.
         """
@@ -157,7 +157,7 @@ class OnNode(State):
     """Depends on what the node itself holds. Its scores are final: there is nothing to normalize over all nodes."""
 
     def judge(self, held: Holdings) -> Verdicts | None:
-        """The filter's judgement of the nodes ``held`` is about."""
+        """The filter's judgment of the nodes ``held`` is about."""
         return None
 
     def points(self, held: Holdings) -> Counts | None:
@@ -182,7 +182,7 @@ class Counted(State):
 
     @abstractmethod
     def filter(self, nodes: Positions | None = None) -> Verdicts | None:
-        """The judgement of ``nodes``, None for all of them."""
+        """The judgment of ``nodes``, None for all of them."""
 
     def score(self, feasible: Mask) -> Counts | None:
         return None

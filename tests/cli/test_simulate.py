@@ -446,7 +446,7 @@ def test_a_pod_that_a_plugin_rejects_as_a_whole(tmp_path: Path) -> None:
         [
             "gap: no Pod objects: every node counts as empty",
             "gap: no Service objects: default constraints cannot be derived from Services",
-            "not modelled: claims of each replica: all are judged with those of the first, and none is bound by a placement",
+            "not modeled: claims of each replica: all are judged with those of the first, and none is bound by a placement",
             "0 of 1 placed",
             '0/2 nodes are available: persistentvolumeclaim "gone" not found.',
         ],
@@ -528,7 +528,7 @@ def test_a_stateful_set_goes_on_with_the_ordinals_it_lacks(tmp_path: Path) -> No
 
 def test_releases_without_modelled_scores_are_refused() -> None:
     assert simulate("--replicas", "3", "--kube-version", "1.24", "-o", "name", "-q").out.count("\n") == 3
-    expected = "error: kube-scheduler 1.23: where replicas land depends on scores, which are modelled since 1.24\n"
+    expected = "error: kube-scheduler 1.23: where replicas land depends on scores, which are modeled since 1.24\n"
     assert simulate("--replicas", "3", "--kube-version", "1.23") == (2, "", expected)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from kubespread.kube.selector import Requirement
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.holdings import Holdings
-from kubespread.scheduler.cluster.kinds import KindJudgement
+from kubespread.scheduler.cluster.kinds import KindJudgment
 from kubespread.scheduler.cluster.labels import ABSENT
 from kubespread.snapshot.snapshot import Snapshot
 from tests.builders import node, pod, pods_on
@@ -27,8 +27,8 @@ def test_a_label_column_has_a_code_for_each_value() -> None:
 def test_pods_alike_are_of_one_kind() -> None:
     one = cluster(node("n0"), node("n1"), *pods_on({"n0": 2, "n1": 1}), pod("p", "n1", labels={"foo": "other"}))
     everyone, other = (
-        KindJudgement(one.kinds, lambda kind: True),
-        KindJudgement(one.kinds, lambda kind: kind.labels["foo"] == "other"),
+        KindJudgment(one.kinds, lambda kind: True),
+        KindJudgment(one.kinds, lambda kind: kind.labels["foo"] == "other"),
     )
     assert len(one.kinds) == 2
     assert sorted(one.arrivals(everyone).node.tolist()) == [0, 0, 1, 1]

@@ -51,7 +51,7 @@ def prepared(profile: Framework, cluster: Cluster, pod: Pod) -> States:
     return {name: prepare(plugin, cluster, pod) for name, plugin in plugins_of(profile).items()}
 
 
-def judgement(verdicts: Verdicts | None) -> list[Status] | None:
+def judgment(verdicts: Verdicts | None) -> list[Status] | None:
     return None if verdicts is None else [verdicts.status(place) for place in range(len(verdicts.which))]
 
 
@@ -75,7 +75,7 @@ def answers(states: States, cluster: Cluster, feasible: Mask) -> Data:
         if not isinstance(state, State)
         else {
             "listed": None if (listed := state.pre_filter_result()) is None else listed.tolist(),
-            "verdicts": judgement(state.verdicts(cluster)),
+            "verdicts": judgment(state.verdicts(cluster)),
             "points": points(state, cluster, feasible),
         }
         for name, state in states.items()
@@ -127,8 +127,8 @@ def test_a_few_nodes_are_judged_as_they_are_among_all(
     states = {name: s for name, s in prepared(profile, cluster, question.candidate).items() if isinstance(s, State)}
     chosen = data.draw(st.lists(st.integers(0, len(cluster) - 1), unique=True))
     positions = np.array(chosen, dtype=np.intp)
-    whole = {name: judgement(state.verdicts(cluster)) for name, state in states.items()}
-    assert {name: judgement(state.verdicts(cluster, positions)) for name, state in states.items()} == {
+    whole = {name: judgment(state.verdicts(cluster)) for name, state in states.items()}
+    assert {name: judgment(state.verdicts(cluster, positions)) for name, state in states.items()} == {
         name: None if judged is None else [judged[node] for node in chosen] for name, judged in whole.items()
     }
 

@@ -1,4 +1,4 @@
-"""Soft constraints: the score, its normalisation, and the built-in and configured default constraints."""
+"""Soft constraints: the score, its normalization, and the built-in and configured default constraints."""
 
 from __future__ import annotations
 

@@ -315,7 +315,7 @@ VERSIONS = {
     "a newer one": (
         {"major": "1", "minor": "38", "gitVersion": "v1.38.0"},
         "1.36",
-        ("the cluster runs v1.38.0, which is not modelled: answers are those of 1.36",),
+        ("the cluster runs v1.38.0, which is not modeled: answers are those of 1.36",),
     ),
 }
 

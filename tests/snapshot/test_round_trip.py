@@ -41,10 +41,10 @@ def with_candidate(case: Data) -> tuple[kubespread.Snapshot, str, str]:
 
 def answer(snapshot: kubespread.Snapshot, pod: Any, namespace: str, case: Data) -> Any:
     scheduler = kubespread.Scheduler(config=case.get("config"))
-    return judgement(kubespread.explain(snapshot, pod, scheduler, preemption=True, namespace=namespace))
+    return judgment(kubespread.explain(snapshot, pod, scheduler, preemption=True, namespace=namespace))
 
 
-def judgement(report: kubespread.ExplainReport) -> Any:
+def judgment(report: kubespread.ExplainReport) -> Any:
     """All but which file it was read from."""
     return {**report.to_dict(), "cluster": None}
 
@@ -92,4 +92,4 @@ def test_fixtures(cluster: Path, form: str, tmp_path: Path) -> None:
     save(snapshot, str(file))
     for manifest in sorted((FIXTURES / "manifests").glob("*.yaml")):
         again = kubespread.explain(kubespread.load(file), manifest)
-        assert judgement(again) == judgement(kubespread.explain(snapshot, manifest))
+        assert judgment(again) == judgment(kubespread.explain(snapshot, manifest))

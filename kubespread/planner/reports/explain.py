@@ -37,7 +37,7 @@ class NodeConstraint(Report, frozen=True):
 
 
 class Verdict(Report, frozen=True):
-    """kube-scheduler's own judgement of a node: the first plugin that rejects it."""
+    """kube-scheduler's own judgment of a node: the first plugin that rejects it."""
 
     code: str
     plugin: str | None

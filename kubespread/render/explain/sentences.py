@@ -28,8 +28,8 @@ def _node(report: ExplainReport, node: NodeReport) -> list[str]:
     rejections = {rejection.plugin: rejection for rejection in node.rejections}
     for plugin in report.filter_plugins:
         rejection = rejections.get(plugin)
-        judgement = f"rejects ({rejection.code}): {', '.join(rejection.reasons)}" if rejection else "passes"
-        lines.append(f"    {plugin:<22}{judgement}")
+        judgment = f"rejects ({rejection.code}): {', '.join(rejection.reasons)}" if rejection else "passes"
+        lines.append(f"    {plugin:<22}{judgment}")
         lines += [f"      {in_full(detail)}" for detail in (rejection.details if rejection else ())]
     if node.total is not None:
         lines.append(f"  Score: {_score(node)}")

@@ -49,7 +49,7 @@ class Change:
     gone: Sequence[int] = ()
     """Pods that leave."""
     replaced: Mapping[int, Node] = field(default_factory=dict)
-    """Nodes that are other than they were: cordoned, tainted, relabelled, resized. Their names stay."""
+    """Nodes that are other than they were: cordoned, tainted, relabeled, resized. Their names stay."""
     added: Sequence[Node] = ()
     removed: frozenset[int] = frozenset()
     """Nodes that are gone, and their pods with them."""

@@ -14,7 +14,7 @@ from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.api.storage import PersistentVolumeClaim
 from kubespread.kube.well_known import ENDED_PHASES
 from kubespread.scheduler.cluster.change import Change, Moves
-from kubespread.scheduler.cluster.kinds import KindJudgement, KindTable
+from kubespread.scheduler.cluster.kinds import KindJudgment, KindTable
 from kubespread.scheduler.cluster.nodes import Nodes
 from kubespread.scheduler.cluster.running import NO_PODS, RunningPods
 from kubespread.scheduler.cluster.storage_index import Attached, StorageIndex
@@ -105,7 +105,7 @@ class Cluster:
         leaving = Moves(self.running.kind[gone], self.running.node[gone], np.full(len(gone), -1, dtype=np.int32))
         return leaving.then(come)
 
-    def arrivals(self, which: KindJudgement) -> Moves:
+    def arrivals(self, which: KindJudgment) -> Moves:
         """Every pod of some kinds that is here, as if it came now: what counts changes counts a cluster too."""
         nodes_of_kind = self.running.nodes_of_kind
         kinds = np.fromiter(nodes_of_kind, dtype=np.int32, count=len(nodes_of_kind))

@@ -141,13 +141,13 @@ class KindTable:
             return ()
         for requirement in selector.requirements:
             if requirement.operator == "In":
-                labelled = (self._labelled.get((namespace, requirement.key, value), ()) for value in requirement.values)
-                return sorted(set().union(*labelled))
+                labeled = (self._labelled.get((namespace, requirement.key, value), ()) for value in requirement.values)
+                return sorted(set().union(*labeled))
         return self._in_namespace.get(namespace, ())
 
-    def judgement(self, key: Hashable, make: Callable[[], KindJudgement]) -> KindJudgement:
-        """A judgement that everyone who asks the same shares; ``key`` says all that it depends on."""
-        return self.shared("judgement", key, make)
+    def judgment(self, key: Hashable, make: Callable[[], KindJudgment]) -> KindJudgment:
+        """A judgment that everyone who asks the same shares; ``key`` says all that it depends on."""
+        return self.shared("judgment", key, make)
 
     @property
     def all(self) -> list[PodKind]:
@@ -189,7 +189,7 @@ def _granted(status: PodStatus) -> bytes | None:
     return msgspec.msgpack.encode(parts)
 
 
-class KindJudgement:
+class KindJudgment:
     """A yes or no about each kind, asked once."""
 
     def __init__(

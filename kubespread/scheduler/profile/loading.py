@@ -159,7 +159,7 @@ def _points(profile: KubeSchedulerProfile, version: KubeVersion) -> Iterator[tup
 
 
 def _unread(points: Mapping[str, PointConfiguration], version: KubeVersion) -> Iterator[str]:
-    """Plugins the profile enables that are not modelled: those of old releases, and those that are off by default."""
+    """Plugins the profile enables that are not modeled: those of old releases, and those that are off by default."""
     known = default_plugins(version)
     for point, point_set in points.items():
         yield from (f"{point}.{entry.name}" for entry in point_set.enabled if entry.name not in known)

@@ -63,7 +63,7 @@ class Profile(Expansion):
     """What the configuration gives to plugins, by their names."""
     has_extenders: bool = False
     unread_points: tuple[str, ...] = ()
-    """What the configuration names that has no say here: extension points, and plugins that are not modelled."""
+    """What the configuration names that has no say here: extension points, and plugins that are not modeled."""
     percentage_of_nodes_to_score: int = 0
     """0 lets kube-scheduler choose by the size of the cluster."""
 

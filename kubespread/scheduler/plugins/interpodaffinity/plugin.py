@@ -18,7 +18,7 @@ from kubespread.scheduler.causes import Causes, NoPodNear, UnwantedPod, by_place
 from kubespread.scheduler.cluster.affinity_terms import MalformedTermsError, PodTerms, Term, candidate_terms
 from kubespread.scheduler.cluster.change import Moves
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.kinds import KindJudgement, PodKind
+from kubespread.scheduler.cluster.kinds import KindJudgment, PodKind
 from kubespread.scheduler.cluster.labels import Counts, Mask, Positions, distinct
 from kubespread.scheduler.plugin import MAX_NODE_SCORE, Code, Counted, Extent, Plugin, State, Status, Verdicts
 from kubespread.scheduler.plugins.interpodaffinity.arguments import InterPodAffinityArgs
@@ -91,7 +91,7 @@ class InterPodAffinityState(Counted):
         kinds = cluster.kinds
         # A candidate without terms of its own is only concerned by those of others.
         among = None if terms.all else lambda: kinds.with_terms
-        self._matters = KindJudgement(kinds, self._matters_at_all, among)
+        self._matters = KindJudgment(kinds, self._matters_at_all, among)
         self._counts = [Domains(cluster.nodes) for _ in range(_FIRST_AWAY + len(terms.required_anti))]
         self.move(cluster.arrivals(self._matters))
 

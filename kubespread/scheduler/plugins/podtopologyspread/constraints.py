@@ -16,7 +16,7 @@ from kubespread.kube.owners import controller_of, find_controller
 from kubespread.kube.selector import NOTHING, Requirement, Selector, SelectorError, from_label_selector, from_map
 from kubespread.kube.well_known import DO_NOT_SCHEDULE
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.kinds import KindJudgement, KindTable, PodKind
+from kubespread.scheduler.cluster.kinds import KindJudgment, KindTable, PodKind
 from kubespread.scheduler.cluster.labels import Mask
 from kubespread.scheduler.cluster.nodes import Nodes
 from kubespread.scheduler.node_matching import everywhere, matches_required_node_affinity, tolerated
@@ -168,23 +168,23 @@ def has_all_keys(nodes: Nodes, constraints: Iterable[Constraint]) -> Mask:
     return present
 
 
-def counted_kinds(cluster: Cluster, constraint: Constraint, namespace: str) -> KindJudgement:
+def counted_kinds(cluster: Cluster, constraint: Constraint, namespace: str) -> KindJudgment:
     """The pods a constraint counts: of the candidate's namespace, matched by the selector, and not terminating."""
     if not constraint.counts_pods:
-        return KindJudgement(cluster.kinds, lambda kind: False, among=lambda: ())
+        return KindJudgment(cluster.kinds, lambda kind: False, among=lambda: ())
     return _selected_kinds(cluster.kinds, constraint.selector, namespace, terminating=False)
 
 
-def pretended_kinds(cluster: Cluster, constraint: Constraint, namespace: str) -> KindJudgement:
+def pretended_kinds(cluster: Cluster, constraint: Constraint, namespace: str) -> KindJudgment:
     """The same in a dry run, where terminating pods count and the selector without requirements matches every pod."""
     return _selected_kinds(cluster.kinds, constraint.selector, namespace, terminating=True)
 
 
-def _selected_kinds(kinds: KindTable, selector: Selector, namespace: str, *, terminating: bool) -> KindJudgement:
+def _selected_kinds(kinds: KindTable, selector: Selector, namespace: str, *, terminating: bool) -> KindJudgment:
     def judge(kind: PodKind) -> bool:
         return kind.namespace == namespace and (terminating or not kind.terminating) and selector.matches(kind.labels)
 
-    return kinds.judgement(
+    return kinds.judgment(
         ("selected", selector, namespace, terminating),
-        lambda: KindJudgement(kinds, judge, among=lambda: kinds.selectable(namespace, selector)),
+        lambda: KindJudgment(kinds, judge, among=lambda: kinds.selectable(namespace, selector)),
     )

@@ -49,7 +49,7 @@ class SpreadRules:
     compares_tolerations: bool = False
     """Whether tolerations with the operators Gt and Lt count for nodeTaintsPolicy."""
     derives_selectors_otherwise: bool = False
-    """Up to 1.21 default constraints derive their selector in another way, which is not modelled."""
+    """Up to 1.21 default constraints derive their selector in another way, which is not modeled."""
 
 
 class HardConstraint:

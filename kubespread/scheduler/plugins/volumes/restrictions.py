@@ -17,7 +17,7 @@ from kubespread.kube.api.volumes import Volume
 from kubespread.scheduler.causes import Causes, ClaimInUse, DiskInUse, by_place, name_of
 from kubespread.scheduler.cluster.change import Moves
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.kinds import KindJudgement, PodKind
+from kubespread.scheduler.cluster.kinds import KindJudgment, PodKind
 from kubespread.scheduler.cluster.labels import Counts, Positions
 from kubespread.scheduler.plugin import SKIP, Code, Counted, Plugin, State, Status, Verdicts
 from kubespread.scheduler.plugins.volumes.gaps import claim_gaps
@@ -65,8 +65,8 @@ class VolumeRestrictionsState(Counted):
         self._disks = disks
         self._exclusive = exclusive
         self._names = frozenset(name for _, name in exclusive)
-        self._holds_disk = KindJudgement(cluster.kinds, lambda kind: any(_shared_disks(disks, kind)))
-        self._uses_claim = KindJudgement(cluster.kinds, lambda kind: not exclusive.isdisjoint(kind.claims))
+        self._holds_disk = KindJudgment(cluster.kinds, lambda kind: any(_shared_disks(disks, kind)))
+        self._uses_claim = KindJudgment(cluster.kinds, lambda kind: not exclusive.isdisjoint(kind.claims))
         self._watches_disks = bool(disks)
         self._busy: Counts = np.zeros(len(cluster), dtype=np.int64)
         """Per node, the pods that use one of the disks in a way that keeps others off."""
@@ -74,7 +74,7 @@ class VolumeRestrictionsState(Counted):
         """How many volumes use each of the claims."""
         self._pretended = 0
         """What dry runs add: kube-scheduler counts claims in use, and then every volume that comes or goes."""
-        self.move(cluster.arrivals(KindJudgement(cluster.kinds, lambda kind: bool(kind.inline_volumes or kind.claims))))
+        self.move(cluster.arrivals(KindJudgment(cluster.kinds, lambda kind: bool(kind.inline_volumes or kind.claims))))
 
     def move(self, moves: Moves) -> None:
         if self._watches_disks:

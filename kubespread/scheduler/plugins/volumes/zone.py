@@ -1,4 +1,4 @@
-"""VolumeZone: a volume labelled with zones and regions is used only there.
+"""VolumeZone: a volume labeled with zones and regions is used only there.
 
 Source of the rules: kube-scheduler 1.36, volumezone/volume_zone.go.
 """
@@ -110,13 +110,13 @@ class VolumeZoneState(Fixed):
 
     def filter(self) -> Verdicts:
         """Nodes without any topology label pass; a beta label of the volume also admits the node's general label."""
-        labelled = np.zeros(len(self.cluster), dtype=np.bool_)
+        labeled = np.zeros(len(self.cluster), dtype=np.bool_)
         for key in TOPOLOGY_LABELS:
-            labelled |= self.cluster.nodes.label(key).present
+            labeled |= self.cluster.nodes.label(key).present
         admitted = np.ones(len(self.cluster), dtype=np.bool_)
         for required in self.required:
             admitted &= self._admits(required)
-        return Verdicts.rejecting(labelled & ~admitted, NO_ZONE)
+        return Verdicts.rejecting(labeled & ~admitted, NO_ZONE)
 
     def _admits(self, required: _Topology) -> Mask:
         own = self.cluster.nodes.label(required.key)
