@@ -19,6 +19,9 @@ from kubespread.scheduler.cluster.kinds import PodKind
 from kubespread.scheduler.cluster.labels import Codes, Counts, Mask
 from kubespread.scheduler.plugin import MAX_NODE_SCORE, OnNode
 
+_MAX_OUTDATED = 1 / 8
+"""The part of the nodes from which on judging all of them again is cheaper than one after another."""
+
 
 @dataclass(slots=True)
 class _Level:
@@ -68,7 +71,7 @@ class OnNodeAnswers:
         is_changed[touched] = True
         changed = np.flatnonzero(is_changed)
         self._is_outdated |= is_changed
-        if 2 * np.count_nonzero(self._is_outdated) > len(cluster):
+        if np.count_nonzero(self._is_outdated) > len(cluster) * _MAX_OUTDATED:
             self._start(cluster)
             return
         # Levels are about the cluster they were worked out for: nodes that nobody touched hold the same in both.
