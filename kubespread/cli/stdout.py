@@ -16,12 +16,16 @@ from kubespread.render.look import Look, RowOf
 _UNICODE_TO_ASCII = str.maketrans({"≤": "<=", "–": "-", "−": "-", "·": "|", "…": "...", "→": "->", "▒": "=", "█": "#"})
 
 
+_GROWTH = 8
+"""How many columns a line may gain where one character becomes two or three."""
+
+
 def emit(text: str) -> None:
     """Write the answer. A reader that goes away (``| head -1``) ends the program quietly."""
     if sys.stdout is None:
         raise UsageError("standard output is closed")
-    encoding = sys.stdout.encoding or "utf-8"
-    if not encoding.lower().startswith("utf"):
+    if not _takes_unicode():
+        encoding = sys.stdout.encoding
         text = text.translate(_UNICODE_TO_ASCII).encode(encoding, "replace").decode(encoding)
     try:
         sys.stdout.write(text)
@@ -32,6 +36,10 @@ def emit(text: str) -> None:
         raise UsageError(f"standard output: {error.strerror}") from error
 
 
+def _takes_unicode() -> bool:
+    return (sys.stdout.encoding or "utf-8").lower().startswith("utf")
+
+
 def stdout_is_terminal() -> bool:
     return sys.stdout is not None and sys.stdout.isatty()
 
@@ -40,12 +48,17 @@ def look_of_stdout(*, color: str = "never", headers: bool, all_nodes: bool = Fal
     """How an answer is laid out there; ``color`` is what --color says."""
     is_terminal = stdout_is_terminal()
     return Look(
-        width=shutil.get_terminal_size().columns if is_terminal else None,
+        width=_columns() if is_terminal else None,
         color=wants_color(color, os.environ, is_terminal=is_terminal),
         headers=headers,
         all_nodes=all_nodes,
         by=by,
     )
+
+
+def _columns() -> int:
+    columns = shutil.get_terminal_size().columns
+    return columns if _takes_unicode() else max(columns - _GROWTH, columns // 2)
 
 
 def wants_color(choice: str, environment: Mapping[str, str], *, is_terminal: bool) -> bool:

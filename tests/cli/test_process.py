@@ -59,17 +59,29 @@ def test_names_in_a_script() -> None:
     assert shell(script).out == " 5 node1\n 5 node2\n 5 node3\n"
 
 
-def test_a_terminal_gets_the_colored_table() -> None:
-    """The same as with a terminal that is only said to be one."""
+def on_a_terminal(*arguments: str, **env: str) -> str:
     master, slave = pty.openpty()
-    command = [str(PROGRAM), "explain", POD, "-S", CLUSTER]
-    with subprocess.Popen(
-        command, stdin=slave, stdout=slave, stderr=subprocess.DEVNULL, env=environment(COLUMNS="160")
-    ):
+    command = [str(PROGRAM), *arguments]
+    with subprocess.Popen(command, stdin=slave, stdout=slave, stderr=subprocess.DEVNULL, env=environment(**env)):
         os.close(slave)
         shown = shown_on(master)
     os.close(master)
-    assert shown.decode().replace("\r\n", "\n") == run("explain", POD, "-S", CLUSTER, terminal=160).out
+    return shown.decode().replace("\r\n", "\n")
+
+
+def test_a_terminal_gets_the_colored_table() -> None:
+    """The same as with a terminal that is only said to be one."""
+    shown = on_a_terminal("explain", POD, "-S", CLUSTER, COLUMNS="160")
+    assert shown == run("explain", POD, "-S", CLUSTER, terminal=160).out
+
+
+def test_a_terminal_without_unicode_gets_ascii_that_fits() -> None:
+    zones = str(FIXTURES / "clusters" / "three-zones.yaml")
+    pod = str(FIXTURES / "manifests" / "zone-hard-node-soft.yaml")
+    asked = ["simulate", pod, "-S", zones, "--replicas", "7", "--color", "never", "-q"]
+    shown = on_a_terminal(*asked, COLUMNS="60", PYTHONIOENCODING="ascii")
+    assert (shown.isascii(), "A zone <= 1  1 each -> 4|3|3" in shown) == (True, True)
+    assert max(map(len, shown.splitlines())) <= 60
 
 
 def test_interrupted() -> None:
