@@ -4,37 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
+from typing import get_args
 
 import msgspec
 
 from kubespread.kube.quantity import NANO, Quantity
 from kubespread.kube.resource_names import is_hugepages
-from kubespread.planner.reports import details as reports
 from kubespread.planner.reports.details import Detail, ResourceDetail
-from kubespread.scheduler import causes
 from kubespread.scheduler.causes import Cause, Causes, ShortResource
 from kubespread.scheduler.evaluation import Evaluation
 
-_DETAIL_OF: Mapping[type[Cause], type[Detail]] = {
-    causes.TooManyPods: reports.PodCountDetail,
-    causes.Cordoned: reports.CordonDetail,
-    causes.UntoleratedTaint: reports.TaintDetail,
-    causes.OtherNodeName: reports.NodeNameDetail,
-    causes.UnmetExpression: reports.NodeLabelDetail,
-    causes.TakenPort: reports.HostPortDetail,
-    causes.NoPodNear: reports.PodAffinityDetail,
-    causes.UnwantedPod: reports.PodAntiAffinityDetail,
-    causes.VolumeElsewhere: reports.VolumeNodeDetail,
-    causes.VolumeOtherZone: reports.VolumeZoneDetail,
-    causes.MissingVolume: reports.MissingVolumeDetail,
-    causes.NoVolumeForClaim: reports.UnboundClaimDetail,
-    causes.NoStorageCapacity: reports.StorageCapacityDetail,
-    causes.VolumeLimit: reports.VolumeLimitDetail,
-    causes.DiskInUse: reports.DiskDetail,
-    causes.ClaimInUse: reports.ClaimInUseDetail,
-    causes.MissingFeature: reports.FeatureDetail,
-}
-"""The fields of both have the same names."""
+_DETAIL_OF: Mapping[type[Cause], type[Detail]] = {detail.__mro__[1]: detail for detail in get_args(Detail)}
+"""A detail is its cause, with a word for it; amounts alone are told otherwise."""
 
 DetailsOfNodes = Mapping[int, tuple[Detail, ...]]
 

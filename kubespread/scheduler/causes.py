@@ -14,7 +14,7 @@ import msgspec
 from kubespread.kube.api.core import Pod
 
 
-class _Cause(msgspec.Struct, frozen=True):
+class _Cause(msgspec.Struct, frozen=True, rename="camel"):
     """Base of all causes. Pods, claims and other namespaced objects are named NAMESPACE/NAME."""
 
 

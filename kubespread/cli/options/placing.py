@@ -18,7 +18,7 @@ class TieBreak(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PlacingOptions:
-    """What is placed, and who gets a pod among equals."""
+    """How many replicas to place, and how ties are broken."""
 
     replicas: Annotated[
         str | None,

@@ -1,6 +1,7 @@
 """The data behind a rejection: one struct a kind of reason, told apart in JSON by ``type``.
 
-Amounts are canonical quantities as text. Pods and claims are named NAMESPACE/NAME. ``short`` says it in a few words.
+All but amounts, which are canonical quantities as text here, is what the filter's own cause says (`scheduler.causes`).
+``short`` says it in a few words.
 """
 
 from __future__ import annotations
@@ -11,13 +12,28 @@ from kubespread.kube.quantity import NANO, Quantity, parse
 from kubespread.kube.selector import Requirement, Selector
 from kubespread.kube.well_known import CORDON_TAINT_KEY, HOSTNAME
 from kubespread.planner.reports.parts import Report
+from kubespread.scheduler.causes import (
+    ClaimInUse,
+    Cordoned,
+    DiskInUse,
+    MissingFeature,
+    MissingVolume,
+    NoPodNear,
+    NoStorageCapacity,
+    NoVolumeForClaim,
+    OtherNodeName,
+    TakenPort,
+    TooManyPods,
+    UnmetExpression,
+    UntoleratedTaint,
+    UnwantedPod,
+    VolumeElsewhere,
+    VolumeLimit,
+    VolumeOtherZone,
+)
 
 
-class _Detail(Report, frozen=True, tag_field="type"):
-    """Base of all kinds."""
-
-
-class ResourceDetail(_Detail, frozen=True, tag="resource"):
+class ResourceDetail(Report, frozen=True, tag_field="type", tag="resource"):
     """More is requested of a resource than is free, which is below 0 where a node's pods request more than it has."""
 
     resource: str
@@ -31,18 +47,15 @@ class ResourceDetail(_Detail, frozen=True, tag="resource"):
         return f"{self.resource} needs {needs}, free {rounded(self.free)} of {rounded(self.allocatable)}"
 
 
-class PodCountDetail(_Detail, frozen=True, tag="podCount"):
+class PodCountDetail(TooManyPods, frozen=True, tag_field="type", tag="podCount"):
     """The node runs as many pods as it may."""
-
-    running: int
-    allowed: int
 
     @property
     def short(self) -> str:
         return f"runs {self.running} of {self.allowed} pods"
 
 
-class CordonDetail(_Detail, frozen=True, tag="cordon"):
+class CordonDetail(Cordoned, frozen=True, tag_field="type", tag="cordon"):
     """The node is cordoned."""
 
     @property
@@ -50,12 +63,8 @@ class CordonDetail(_Detail, frozen=True, tag="cordon"):
         return "cordoned"
 
 
-class TaintDetail(_Detail, frozen=True, tag="taint"):
+class TaintDetail(UntoleratedTaint, frozen=True, tag_field="type", tag="taint"):
     """A taint the pod does not tolerate."""
-
-    key: str
-    value: str
-    effect: str
 
     @property
     def is_of_cordon(self) -> bool:
@@ -67,56 +76,35 @@ class TaintDetail(_Detail, frozen=True, tag="taint"):
         return f"taint {self.key}{f'={self.value}' if self.value else ''}:{self.effect}"
 
 
-class NodeNameDetail(_Detail, frozen=True, tag="nodeName"):
+class NodeNameDetail(OtherNodeName, frozen=True, tag_field="type", tag="nodeName"):
     """The pod's nodeName is another node."""
-
-    requested: str
 
     @property
     def short(self) -> str:
         return f"nodeName is {self.requested}"
 
 
-class NodeLabelDetail(_Detail, frozen=True, tag="nodeLabel"):
+class NodeLabelDetail(UnmetExpression, frozen=True, tag_field="type", tag="nodeLabel"):
     """A requirement on the node's labels, or on its ``metadata.name``, that it does not meet.
 
     ``source`` is nodeSelector, nodeAffinity or addedAffinity (the profile's). The terms of an affinity are
-    alternatives: one of them has to be met, with all of its requirements.
     """
-
-    source: str
-    term: int | None
-    key: str
-    operator: str
-    values: tuple[str, ...]
-    actual: str | None
 
     @property
     def short(self) -> str:
         return f"needs {requirement(self)}, {has(self.actual)}"
 
 
-class HostPortDetail(_Detail, frozen=True, tag="hostPort"):
+class HostPortDetail(TakenPort, frozen=True, tag_field="type", tag="hostPort"):
     """A host port that a pod on the node holds, on an address of which 0.0.0.0 stands for all."""
-
-    port: int
-    protocol: str
-    address: str
-    pod: str
 
     @property
     def short(self) -> str:
         return f"port {self.port}/{self.protocol} held by {self.pod}"
 
 
-class PodAffinityDetail(_Detail, frozen=True, tag="podAffinity"):
+class PodAffinityDetail(NoPodNear, frozen=True, tag_field="type", tag="podAffinity"):
     """A required pod affinity term that no pod in the node's domain meets; without the label there is no domain."""
-
-    topology_key: str
-    domain: str | None
-    selector: str
-    namespaces: tuple[str, ...]
-    namespace_selector: str | None
 
     @property
     def short(self) -> str:
@@ -125,22 +113,12 @@ class PodAffinityDetail(_Detail, frozen=True, tag="podAffinity"):
         return f"no pod {self.selector} {_there(self.topology_key, self.domain)}"
 
 
-class PodAntiAffinityDetail(_Detail, frozen=True, tag="podAntiAffinity"):
+class PodAntiAffinityDetail(UnwantedPod, frozen=True, tag_field="type", tag="podAntiAffinity"):
     """A required anti-affinity term against pods in the node's domain.
 
     ``pod`` on ``node`` is the first of the ``pods`` that count there. With ``of_existing_pod`` the term is that pod's
     own, and its selector matches the pod in question.
     """
-
-    topology_key: str
-    domain: str
-    selector: str
-    namespaces: tuple[str, ...]
-    namespace_selector: str | None
-    pod: str
-    node: str
-    pods: int
-    of_existing_pod: bool
 
     @property
     def short(self) -> str:
@@ -149,54 +127,32 @@ class PodAntiAffinityDetail(_Detail, frozen=True, tag="podAntiAffinity"):
         return f"{side} {pods} {_there(self.topology_key, self.domain)}"
 
 
-class VolumeNodeDetail(_Detail, frozen=True, tag="volumeNodeAffinity"):
+class VolumeNodeDetail(VolumeElsewhere, frozen=True, tag_field="type", tag="volumeNodeAffinity"):
     """A requirement of a bound volume's node affinity that the node's labels do not meet."""
-
-    claim: str
-    volume: str
-    term: int
-    key: str
-    operator: str
-    values: tuple[str, ...]
-    actual: str | None
 
     @property
     def short(self) -> str:
         return f"volume {self.volume} needs {requirement(self)}, {has(self.actual)}"
 
 
-class VolumeZoneDetail(_Detail, frozen=True, tag="volumeZone"):
+class VolumeZoneDetail(VolumeOtherZone, frozen=True, tag_field="type", tag="volumeZone"):
     """A zone or region label of a bound volume, and what the node has."""
-
-    claim: str
-    volume: str
-    key: str
-    values: tuple[str, ...]
-    actual: str | None
 
     @property
     def short(self) -> str:
         return f"volume {self.volume} is in {' or '.join(self.values)}, node {has(self.actual)}"
 
 
-class MissingVolumeDetail(_Detail, frozen=True, tag="missingVolume"):
+class MissingVolumeDetail(MissingVolume, frozen=True, tag_field="type", tag="missingVolume"):
     """A claim bound to a volume that does not exist."""
-
-    claim: str
-    volume: str
 
     @property
     def short(self) -> str:
         return f"claim {self.claim} is bound to missing volume {self.volume}"
 
 
-class UnboundClaimDetail(_Detail, frozen=True, tag="unboundClaim"):
+class UnboundClaimDetail(NoVolumeForClaim, frozen=True, tag_field="type", tag="unboundClaim"):
     """A claim with no volume for the node and no way to make one, or one whose volume is to be on ``selected_node``."""
-
-    claim: str
-    storage_class: str
-    requested: str
-    selected_node: str | None
 
     @property
     def short(self) -> str:
@@ -205,58 +161,40 @@ class UnboundClaimDetail(_Detail, frozen=True, tag="unboundClaim"):
         return f"no volume for claim {self.claim} ({self.requested})"
 
 
-class StorageCapacityDetail(_Detail, frozen=True, tag="storageCapacity"):
+class StorageCapacityDetail(NoStorageCapacity, frozen=True, tag_field="type", tag="storageCapacity"):
     """A claim for which the driver has too little storage left."""
-
-    claim: str
-    storage_class: str
-    requested: str
 
     @property
     def short(self) -> str:
         return f"{self.storage_class} has no {self.requested} free for claim {self.claim}"
 
 
-class VolumeLimitDetail(_Detail, frozen=True, tag="volumeLimit"):
+class VolumeLimitDetail(VolumeLimit, frozen=True, tag_field="type", tag="volumeLimit"):
     """A CSI driver's limit on the node, which the ``attached`` volumes and the pod's ``added`` ones exceed."""
-
-    driver: str
-    attached: int
-    added: int
-    limit: int
 
     @property
     def short(self) -> str:
         return f"{self.driver} needs {self.added} more, {self.attached} of {self.limit} volumes attached"
 
 
-class DiskDetail(_Detail, frozen=True, tag="disk"):
+class DiskDetail(DiskInUse, frozen=True, tag_field="type", tag="disk"):
     """A disk of the pod, by its volume's name there, that a pod on the node uses and does not share."""
-
-    volume: str
-    pod: str
 
     @property
     def short(self) -> str:
         return f"disk {self.volume} used by {self.pod}"
 
 
-class ClaimInUseDetail(_Detail, frozen=True, tag="claimInUse"):
+class ClaimInUseDetail(ClaimInUse, frozen=True, tag_field="type", tag="claimInUse"):
     """A ReadWriteOncePod claim that another pod uses."""
-
-    claim: str
-    pod: str
-    node: str
 
     @property
     def short(self) -> str:
         return f"claim {self.claim} used by {self.pod}"
 
 
-class FeatureDetail(_Detail, frozen=True, tag="feature"):
+class FeatureDetail(MissingFeature, frozen=True, tag_field="type", tag="feature"):
     """A feature the pod needs and the node's kubelet does not declare."""
-
-    feature: str
 
     @property
     def short(self) -> str:

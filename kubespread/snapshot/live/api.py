@@ -103,7 +103,8 @@ class Api:
         try:
             # A timeout of the socket starts anew with every byte, and there is none while a host's name is looked up.
             return within(left, lambda: self._receive(target, left, deadline))
-        except Exception as error:  # whatever the transport raises, it knows best what to tell of it
+        # The transport knows what to tell of anything that it raises.
+        except Exception as error:
             told = self.transport.translate(error)
             if isinstance(told, TimeoutError):
                 told = ApiError(
