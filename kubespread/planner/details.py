@@ -14,7 +14,9 @@ from kubespread.planner.reports.details import Detail, ResourceDetail
 from kubespread.scheduler.causes import Cause, Causes, ShortResource
 from kubespread.scheduler.evaluation import Evaluation
 
-_DETAIL_OF: Mapping[type[Cause], type[Detail]] = {detail.__mro__[1]: detail for detail in get_args(Detail)}
+_DETAIL_OF: Mapping[type[Cause], type[Detail]] = {
+    detail.__mro__[1]: detail for detail in get_args(Detail) if detail is not ResourceDetail
+}
 """A detail is its cause, with a word for it; amounts alone are told otherwise."""
 
 DetailsOfNodes = Mapping[int, tuple[Detail, ...]]

@@ -306,12 +306,8 @@ def test_the_same_as_data(case: str) -> None:
     assert details(ask(objects, candidate, config)) == expected
 
 
-def test_every_cause_has_a_detail_with_the_same_fields() -> None:
-    kinds = set(causes.Cause.__args__) - {causes.ShortResource}
-    assert set(_DETAIL_OF) == kinds
-    assert set(_DETAIL_OF.values()) < set(Detail.__args__)
-    for cause, detail in _DETAIL_OF.items():
-        assert cause.__struct_fields__ == detail.__struct_fields__
+def test_every_cause_has_a_detail() -> None:
+    assert set(_DETAIL_OF) | {causes.ShortResource} == set(causes.Cause.__args__)
 
 
 @pytest.mark.parametrize(
