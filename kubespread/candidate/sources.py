@@ -179,6 +179,8 @@ def _drop_those_without_workload(read: Sources) -> None:
     of_others = [source for source in read.bearing if not (isinstance(source, Manifest) and source in empty)]
     if of_others:
         read.skipped += [manifest.file for manifest in empty if not any(_is_read(manifest))]
+        # Those that stay say what they hold and nobody knows with the pod that is made of them.
+        read.gaps += [gap for manifest in empty for gap in manifest.gaps]
         read.bearing = of_others
     elif len(empty) == 1 and not read.skipped and (fault := mistaken_manifest(empty[0])):
         raise ManifestError(empty[0].file, [fault])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -104,3 +106,14 @@ def test_two_of_one_generated_name_are_two() -> None:
         report.placed
         for report in kubespread.simulate(CLUSTER, [listed(job(generateName="pi-"), job(generateName="pi-"))])
     ] == [1, 1]
+
+
+def test_a_file_whose_pods_are_not_known_is_a_gap_beside_one_with_a_workload(tmp_path: Path) -> None:
+    """It would have been the only question, had it come alone: with --strict its neighbor's yes is no yes."""
+    template = {"template": {"spec": {"containers": [{"name": "c", "image": "x"}]}}}
+    thing = {"apiVersion": "example.com/v1", "kind": "Thing", "metadata": {"name": "t"}, "spec": {"worker": template}}
+    files = [tmp_path / "thing.json", tmp_path / "pod.json"]
+    for file, data in zip(files, (thing, pod()), strict=True):
+        file.write_text(json.dumps(data))
+    (report,) = kubespread.simulate(CLUSTER, [*files], 1)
+    assert [gap for gap in report.gaps if "Thing" in gap] == ["pods are missing: skipped 1 object of Thing.example.com"]
