@@ -77,6 +77,11 @@ class ClientTransport:
             retries=False,
             timeout=self._timeout(connect=timeout, read=timeout),
         )
+        if self._closed:
+            # It began just before somebody hung up, on a connection that nobody else would close.
+            response.close()
+            self._pool.clear()
+            raise ApiError(f"{self.server}: hung up")
         return response
 
     def close(self) -> None:
