@@ -15,10 +15,11 @@ import msgspec
 from msgspec import Raw
 
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE, default_pod
+from kubespread.kube.api.annotations import READ_OF_PODS
 from kubespread.kube.api.core import Pod, PodSpec, PodStatus, PodTemplateSpec
 from kubespread.kube.api.meta import KubeObject, ObjectMeta, OwnerReference, StringMap
 from kubespread.kube.pod_requests import RESIZE_PENDING
-from kubespread.kube.well_known import DISRUPTION_TARGET
+from kubespread.kube.well_known import DISRUPTION_TARGET, READY
 
 K = TypeVar("K")
 T = TypeVar("T")
@@ -26,6 +27,8 @@ T = TypeVar("T")
 _NODE_NAME = b'"nodeName"'
 _STRING_VALUE = re.compile(rb'\s*:\s*"[^"\\]*"')
 _MAX_REMEMBERED = 4096
+_READ_TEXTS = tuple(name.encode() for name in READ_OF_PODS)
+_READ_CONDITIONS = (RESIZE_PENDING, DISRUPTION_TARGET, READY)
 _COLLECTIONS = (
     "containers", "init_containers", "volumes", "overhead", "node_selector", "affinity", "tolerations",
     "topology_spread_constraints", "scheduling_gates", "resource_claims",
@@ -33,15 +36,17 @@ _COLLECTIONS = (
 
 
 class _Metadata(KubeObject):
-    """ObjectMeta with its collections undecoded; a pod's annotations mean nothing to scheduling."""
+    """ObjectMeta with its collections undecoded."""
 
     name: str = ""
     generate_name: str = ""
     namespace: str = ""
     uid: str = ""
     resource_version: str = ""
+    creation_timestamp: str = ""
     deletion_timestamp: str | None = None
     labels: Raw = Raw(b"{}")
+    annotations: Raw = Raw(b"{}")
     owner_references: Raw = Raw(b"[]")
 
 
@@ -84,7 +89,9 @@ class PodSharing:
             namespace=self._name(meta.namespace or DEFAULT_NAMESPACE),
             uid=meta.uid,
             resource_version=meta.resource_version,
+            creation_timestamp=meta.creation_timestamp,
             deletion_timestamp=meta.deletion_timestamp,
+            annotations=_annotations(bytes(meta.annotations)),
             labels=self._from_text("labels", _LABELS, meta.labels),
             owner_references=self._from_text("owner_references", _OWNERS, meta.owner_references),
         )
@@ -95,7 +102,7 @@ class PodSharing:
         """Default ``pod``, drop what scheduling does not read, and replace its parts by equal ones seen before."""
         default_pod(pod)
         meta = pod.metadata
-        meta.annotations = {}
+        meta.annotations = _read_annotations(meta.annotations)
         meta.namespace = self._name(meta.namespace)
         for name in ("labels", "owner_references"):
             setattr(meta, name, self._part(name, getattr(meta, name)))
@@ -158,12 +165,29 @@ def _without_node_name(spec: bytes) -> bytes:
     return before + after[value.end() :] if value is not None and _NODE_NAME not in after else spec
 
 
+def _annotations(text: bytes) -> dict[str, str]:
+    """Few pods have one that is read, and whole manifests stand in some."""
+    if not any(name in text for name in _READ_TEXTS):
+        return {}
+    return _read_annotations(_LABELS.decode(text))
+
+
+def _read_annotations(annotations: dict[str, str]) -> dict[str, str]:
+    return {name: value for name, value in annotations.items() if name in READ_OF_PODS}
+
+
 def _keep_what_is_read(status: PodStatus) -> None:
-    """Containers' statuses matter to a resize in place, conditions to that and to victims of a preemption."""
-    status.conditions = [each for each in status.conditions if each.type in (RESIZE_PENDING, DISRUPTION_TARGET)]
+    """Conditions matter to resizes in place, preemption and controllers, statuses of containers to resizes and, where
+    they restarted, to scaling down.
+    """
+    status.conditions = [each for each in status.conditions if each.type in _READ_CONDITIONS]
     for name in ("container_statuses", "init_container_statuses"):
-        resized = [each for each in getattr(status, name) if each.resources is not None or each.allocated_resources]
-        setattr(status, name, resized)
+        kept = [
+            each
+            for each in getattr(status, name)
+            if each.resources is not None or each.allocated_resources or each.restart_count
+        ]
+        setattr(status, name, kept)
 
 
 def _remember(table: dict[K, T], key: K, value: T) -> T:

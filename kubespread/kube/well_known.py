@@ -12,6 +12,8 @@ ENDED_PHASES = ("Succeeded", "Failed")
 """A pod in one of these has ended: it is not scheduled, and it takes no room on its node."""
 DISRUPTION_TARGET = "DisruptionTarget"
 """The condition of a pod that is about to be evicted, and why."""
+READY = "Ready"
+"""The condition of a pod or node that does its work."""
 DO_NOT_SCHEDULE = "DoNotSchedule"
 SCHEDULE_ANYWAY = "ScheduleAnyway"
 CORDON_TAINT_KEY = "node.kubernetes.io/unschedulable"

@@ -3,7 +3,7 @@
 Every string is replaced except Kubernetes' own vocabulary, so that a field nobody thought of is hidden rather than
 shown. The same string becomes the same pseudonym wherever it stands, and pseudonyms sort like what they stand for,
 because ties are broken by name. Keys of labels, taints and resources stay, and so do whole numbers: they are compared.
-resourceVersions, which tell when something was made, are left out.
+Times stay, since controllers compare ages; resourceVersions are left out.
 """
 
 from __future__ import annotations
@@ -33,12 +33,14 @@ Rename = Callable[[str], str]
 SOURCE = "anonymized"
 _KEPT_FIELDS = frozenset(
     {
-        "deletion_timestamp", "api_version", "kind", "key", "operator", "effect", "topology_key", "when_unsatisfiable",
+        "creation_timestamp", "deletion_timestamp", "last_transition_time", "start_time",
+        "api_version", "kind", "key", "operator", "effect", "topology_key", "when_unsatisfiable",
         "match_label_keys", "mismatch_label_keys", "node_affinity_policy", "node_taints_policy", "scheduler_name",
-        "restart_policy", "preemption_policy", "action", "protocol", "host_ip", "phase", "start_time", "type", "reason",
+        "restart_policy", "preemption_policy", "action", "protocol", "host_ip", "phase", "type", "reason",
         "access_modes", "volume_mode", "volume_binding_mode", "provisioner", "completion_mode", "driver", "attacher",
         "declared_features", "caching_mode", "pod_management_policy", "scopes", "scope_name", "operations",
-        "api_groups", "resources",
+        "api_groups", "resources", "unhealthy_pod_eviction_policy", "pod_replacement_policy",
+        "max_surge", "max_unavailable", "min_available", "completed_indexes",
         # Resources by name, and what names a resource.
         "requests", "limits", "capacity", "allocatable", "allocated_resources", "overhead", "pod_fixed", "max", "min",
         "default", "default_request", "max_limit_request_ratio", "hard", "used", "maximum_volume_size",
@@ -50,8 +52,8 @@ _KEPT_NAMES = (PodOS, CSINodeDriver)
 _KEPT_WORDS = frozenset(
     {
         "", "default", "kube-system", "kube-public", "kube-node-lease", "system-cluster-critical",
-        "system-node-critical", "linux", "windows", "amd64", "arm64", "true", "false", "privileged", "baseline",
-        "restricted",
+        "system-node-critical", "linux", "windows", "amd64", "arm64", "true", "false", "True", "False", "Unknown",
+        "privileged", "baseline", "restricted",
     }
 )  # fmt: skip
 _NUMBER = re.compile(r"-?\d+")

@@ -74,6 +74,7 @@ def test_a_deployments_pod_belongs_to_a_replica_set_of_its_revision() -> None:
             "kind": "ReplicaSet",
             "metadata": {"name": f"web-{digest}", "namespace": "prod"},
             "spec": {"selector": {"matchLabels": {"app": "web", "pod-template-hash": digest}}},
+            "status": {},
         },
     )
     assert made.notes == (

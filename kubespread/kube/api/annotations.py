@@ -1,4 +1,4 @@
-"""The annotations that scheduling reads. No other one is kept of a cluster: they hold whole manifests, and secrets."""
+"""The annotations that scheduling and controllers read. No other is kept: they hold whole manifests, and secrets."""
 
 from __future__ import annotations
 
@@ -9,7 +9,24 @@ MIGRATED_PLUGINS = "storage.alpha.kubernetes.io/migrated-plugins"
 DEFAULT_CLASS = ("storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class")
 NODE_SELECTOR = "scheduler.alpha.kubernetes.io/node-selector"
 REVISION = "deployment.kubernetes.io/revision"
+DESIRED_REPLICAS = "deployment.kubernetes.io/desired-replicas"
+MAX_REPLICAS = "deployment.kubernetes.io/max-replicas"
+POD_DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
+MIRROR_POD = "kubernetes.io/config.mirror"
 
 READ_ANNOTATIONS = frozenset(
-    {STORAGE_CLASS, BIND_COMPLETED, SELECTED_NODE, MIGRATED_PLUGINS, *DEFAULT_CLASS, NODE_SELECTOR, REVISION}
+    {
+        STORAGE_CLASS,
+        BIND_COMPLETED,
+        SELECTED_NODE,
+        MIGRATED_PLUGINS,
+        *DEFAULT_CLASS,
+        NODE_SELECTOR,
+        REVISION,
+        DESIRED_REPLICAS,
+        MAX_REPLICAS,
+    }
 )
+
+READ_OF_PODS = (POD_DELETION_COST, MIRROR_POD)
+"""Those that controllers and drains read of pods."""

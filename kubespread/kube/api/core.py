@@ -172,6 +172,7 @@ class PodSpec(KubeObject):
 
 class ContainerStatus(KubeObject):
     name: str = ""
+    restart_count: Int32 = 0
     resources: ResourceRequirements | None = None
     allocated_resources: ResourceList = field(default_factory=dict)
 
@@ -180,6 +181,7 @@ class PodCondition(KubeObject):
     type: str = ""
     status: str = ""
     reason: str = ""
+    last_transition_time: str = ""
 
 
 class PodStatus(KubeObject):
@@ -217,9 +219,15 @@ class ContainerImage(KubeObject):
     size_bytes: Int64 = 0
 
 
+class NodeCondition(KubeObject):
+    type: str = ""
+    status: str = ""
+
+
 class NodeStatus(KubeObject):
     capacity: ResourceList = field(default_factory=dict)
     allocatable: ResourceList = field(default_factory=dict)
+    conditions: list[NodeCondition] = field(default_factory=list)
     images: list[ContainerImage] = field(default_factory=list)
     declared_features: list[str] = field(default_factory=list)
 

@@ -14,13 +14,19 @@ from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_typ
 
 import msgspec
 
-from kubespread.kube.api.meta import Int32, Int64, KubeObject
+from kubespread.kube.api.meta import Int32, Int64, IntOrString, KubeObject
 from kubespread.kube.api.unknown_fields import UnknownField, near_miss
 from kubespread.kube.quantity import QuantityError, QuantityText, parse
 
 T = TypeVar("T", bound=KubeObject)
 _PRINTED_BITS = 4096
-_GO_NAMES: dict[Any, str] = {str: "string", bool: "bool", Int32: "int32", Int64: "int64"}
+_GO_NAMES: dict[Any, str] = {
+    str: "string",
+    bool: "bool",
+    Int32: "int32",
+    Int64: "int64",
+    IntOrString: "intstr.IntOrString",
+}
 
 
 class DecodingError(Exception):
@@ -168,7 +174,7 @@ def _walk_scalar(value: Any, expected: Any, place: _Place) -> Any:
             if not isinstance(value, base) or not bounds.ge <= value <= bounds.le:
                 raise place.mismatch(_number(value), _GO_NAMES[expected])
             return value
-    elif isinstance(value, expected):
+    elif isinstance(value, expected) and not (expected == IntOrString and isinstance(value, bool)):
         return value
     raise place.mismatch(_json_type(value), _GO_NAMES[expected])
 

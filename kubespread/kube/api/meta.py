@@ -18,6 +18,8 @@ Int32 = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
 Int64 = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 StringMap = dict[str, str]
 ResourceList = dict[str, QuantityText | None]
+IntOrString = int | str
+"""An absolute number or a percentage."""
 
 
 class KubeObject(msgspec.Struct, rename="camel", kw_only=True, gc=False, omit_defaults=True):
@@ -40,6 +42,8 @@ class ObjectMeta(KubeObject):
     namespace: str = ""
     uid: str = ""
     resource_version: str = ""
+    generation: Int64 = 0
+    creation_timestamp: str = ""
     deletion_timestamp: str | None = None
     labels: StringMap = field(default_factory=dict)
     annotations: StringMap = field(default_factory=dict)

@@ -5,12 +5,29 @@ from __future__ import annotations
 from msgspec import field
 
 from kubespread.kube.api.core import PodTemplateSpec
-from kubespread.kube.api.meta import ApiObject, Int32, KubeObject, LabelSelector, StringMap
+from kubespread.kube.api.meta import ApiObject, Int32, IntOrString, KubeObject, LabelSelector, StringMap
 from kubespread.kube.api.storage import PersistentVolumeClaim
 
 
 class StatefulSetOrdinals(KubeObject):
     start: Int32 = 0
+
+
+class RollingUpdate(KubeObject):
+    """What is read of the rolling updates of Deployments, DaemonSets and StatefulSets, whichever has the field."""
+
+    max_surge: IntOrString | None = None
+    max_unavailable: IntOrString | None = None
+    partition: Int32 | None = None
+
+
+class UpdateStrategy(KubeObject):
+    type: str = ""
+    rolling_update: RollingUpdate | None = None
+
+
+class PodFailurePolicy(KubeObject):
+    pass
 
 
 class WorkloadSpec(KubeObject):
@@ -25,6 +42,15 @@ class WorkloadSpec(KubeObject):
     manual_selector: bool | None = None
     parallelism: Int32 | None = None
     completions: Int32 | None = None
+    suspend: bool | None = None
+    backoff_limit: Int32 | None = None
+    pod_replacement_policy: str | None = None
+    pod_failure_policy: PodFailurePolicy | None = None
+    strategy: UpdateStrategy | None = None
+    update_strategy: UpdateStrategy | None = None
+    paused: bool = False
+    min_ready_seconds: Int32 = 0
+    revision_history_limit: Int32 | None = None
 
 
 class JobTemplateSpec(ApiObject):
@@ -53,16 +79,29 @@ class LabelSelectingWorkload(ApiObject):
     spec: LabelSelectingWorkloadSpec = field(default_factory=LabelSelectingWorkloadSpec)
 
 
+class ReplicasStatus(KubeObject):
+    """What is read of the statuses of Deployments and ReplicaSets."""
+
+    replicas: Int32 = 0
+    ready_replicas: Int32 = 0
+    available_replicas: Int32 = 0
+
+
 class Deployment(LabelSelectingWorkload):
-    pass
+    status: ReplicasStatus = field(default_factory=ReplicasStatus)
 
 
 class ReplicaSet(LabelSelectingWorkload):
-    pass
+    status: ReplicasStatus = field(default_factory=ReplicasStatus)
+
+
+class StatefulSetStatus(KubeObject):
+    current_revision: str = ""
+    update_revision: str = ""
 
 
 class StatefulSet(LabelSelectingWorkload):
-    pass
+    status: StatefulSetStatus = field(default_factory=StatefulSetStatus)
 
 
 class DaemonSet(LabelSelectingWorkload):
@@ -73,8 +112,15 @@ class ReplicationController(ApiObject):
     spec: MapSelectingWorkloadSpec = field(default_factory=MapSelectingWorkloadSpec)
 
 
+class JobStatus(KubeObject):
+    start_time: str = ""
+    succeeded: Int32 = 0
+    failed: Int32 = 0
+    completed_indexes: str = ""
+
+
 class Job(Workload):
-    pass
+    status: JobStatus = field(default_factory=JobStatus)
 
 
 class CronJob(ApiObject):

@@ -18,6 +18,7 @@ import numpy as np
 
 from kubespread.kube.api.core import Pod, PodStatus
 from kubespread.kube.api.volumes import Volume
+from kubespread.kube.pod_requests import RESIZE_PENDING
 from kubespread.kube.priority import priority_of
 from kubespread.kube.selector import Selector
 from kubespread.scheduler.cluster.affinity_terms import PodTerms, existing_terms
@@ -175,18 +176,16 @@ def _identity(pod: Pod) -> Hashable:
 
 def _granted(status: PodStatus) -> bytes | None:
     """What a resize in place granted, by its text: each pod has a status of its own."""
-    if not (
-        status.container_statuses or status.init_container_statuses or status.resources or status.allocated_resources
-    ):
+    containers = [
+        each
+        for each in (*status.container_statuses, *status.init_container_statuses)
+        if each.resources is not None or each.allocated_resources
+    ]
+    if not (containers or status.resources or status.allocated_resources):
         return None
-    parts = (
-        status.container_statuses,
-        status.init_container_statuses,
-        status.resources,
-        status.allocated_resources,
-        status.conditions,
-    )
-    return msgspec.msgpack.encode(parts)
+    granted = [(each.name, each.resources, each.allocated_resources) for each in containers]
+    pending = [each.reason for each in status.conditions if each.type == RESIZE_PENDING]
+    return msgspec.msgpack.encode((granted, pending, status.resources, status.allocated_resources))
 
 
 class KindJudgment:
