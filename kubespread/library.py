@@ -208,8 +208,8 @@ def _simulate(
         counts_quotas=scheduler.admission,
     )
     grown = growths(asked.candidates, desired, asked.snapshot, asked.cluster.running.pods)
-    gone = {id(pod) for growth in grown for pod in growth.taken_away}
-    leaving = [place for place, pod in enumerate(asked.cluster.running.pods) if id(pod) in gone]
+    position_of = asked.cluster.nodes.index
+    leaving = [(pod, position_of[pod.spec.node_name]) for growth in grown for pod in growth.taken_away]
     cluster = asked.cluster.after(Change(gone=leaving))
     questions = [_question(*pair, growth, cluster) for pair, growth in zip(pairs, grown, strict=True)]
     manner = Manner(

@@ -327,10 +327,12 @@ def changes(draw: st.DrawFn, world: World, others: list[Pod], step: int) -> Chan
         removed = {draw(st.integers(0, size - 1))}
     names = [each.metadata.name for each in world.nodes]
     lost = {names[position] for position in removed}
+    position_of = {name: position for position, name in enumerate(names)}
+    left = [(world.pods[at][0], position_of[world.pods[at][1]]) for at in sorted(gone)]
     world.pods = [(each, on) for at, (each, on) in enumerate(world.pods) if at not in gone and on not in lost]
     world.pods += [(each, names[position]) for each, position in come]
     world.nodes = [replaced.get(at, each) for at, each in enumerate(world.nodes) if at not in removed] + added
-    return Change(come=come, gone=sorted(gone), replaced=replaced, added=added, removed=frozenset(removed))
+    return Change(come=come, gone=left, replaced=replaced, added=added, removed=frozenset(removed))
 
 
 def _changed(draw: st.DrawFn, before: Node) -> Node:

@@ -46,8 +46,8 @@ class Change:
 
     come: Sequence[tuple[Pod, int]] = ()
     """Pods, each with the node it comes to; the pod's own nodeName is not read."""
-    gone: Sequence[int] = ()
-    """Pods that leave."""
+    gone: Sequence[tuple[Pod, int]] = ()
+    """Pods that leave, each with the node it is on. They are the very objects that the cluster holds."""
     replaced: Mapping[int, Node] = field(default_factory=dict)
     """Nodes that are other than they were: cordoned, tainted, relabeled, resized. Their names stay."""
     added: Sequence[Node] = ()

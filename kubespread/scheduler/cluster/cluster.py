@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
 from functools import cached_property
-from itertools import chain
 
 import numpy as np
 
@@ -79,31 +78,22 @@ class Cluster:
         return other
 
     def _with_other_nodes(self, change: Change) -> Cluster:
-        kept = [position for position in range(len(self)) if position not in change.removed]
-        nodes = Nodes(
-            [*(change.replaced.get(position, self.nodes.objects[position]) for position in kept), *change.added]
-        )
-        gone = set(change.gone)
-        staying = (
-            (pod, self.nodes.names[node])
-            for place, (pod, node) in enumerate(zip(self.running.pods, self.running.node.tolist(), strict=True))
-            if place not in gone and node not in change.removed
-        )
-        coming = ((pod, self.nodes.names[node]) for pod, node in change.come)
-        nobody = RunningPods.none(self.kinds, len(nodes))
-        running = nobody.plus([(pod, nodes.index[name]) for pod, name in chain(staying, coming)])
+        kept = np.array([position for position in range(len(self)) if position not in change.removed], dtype=np.int32)
+        objects = (change.replaced.get(position, self.nodes.objects[position]) for position in kept.tolist())
+        nodes = Nodes([*objects, *change.added])
+        running = self.running.minus(change.gone) if change.gone else self.running
+        running = running.on_other_nodes(len(self), kept, len(change.added))
+        coming = [(pod, nodes.index[self.nodes.names[node]]) for pod, node in change.come]
+        running = running.plus(coming) if coming else running
         other = Cluster(nodes, self.objects, self.storage, self.kinds, running)
         other.nominated = tuple(pod for pod in self.nominated if pod.status.nominated_node_name in nodes.index)
         return other
 
     def moves(self, change: Change) -> Moves:
         """What ``change`` does to this cluster's pods."""
-        gone = np.array(change.gone, dtype=np.intp)
-        come = Moves.of([(self.kinds.number_of(pod), node, 1) for pod, node in change.come])
-        if not len(gone):
-            return come
-        leaving = Moves(self.running.kind[gone], self.running.node[gone], np.full(len(gone), -1, dtype=np.int32))
-        return leaving.then(come)
+        number_of = self.kinds.number_of
+        leaving = [(number_of(pod), node, -1) for pod, node in change.gone]
+        return Moves.of([*leaving, *((number_of(pod), node, 1) for pod, node in change.come)])
 
     def arrivals(self, which: KindJudgment) -> Moves:
         """Every pod of some kinds that is here, as if it came now: what counts changes counts a cluster too."""

@@ -20,18 +20,28 @@ from kubespread.scheduler.integers import wrapped
 T = TypeVar("T")
 
 NO_PODS: Codes = np.empty(0, dtype=np.int32)
+GONE = -1
 
 
 class PodList:
     """Pods in the order they came, each with the number of its kind and the position of its node.
 
-    Appending is cheap however many there are: what came is linked to what was there, and joined when somebody asks.
+    Changing is cheap however many there are: what came and who left is linked to what was there, and joined when
+    somebody asks.
     """
 
-    __slots__ = ("_before", "_kind", "_node", "_pods")
+    __slots__ = ("_before", "_gone", "_kind", "_node", "_pods")
 
-    def __init__(self, before: PodList | None, pods: Sequence[Pod], kind: Codes, node: Codes) -> None:
-        self._before, self._pods, self._kind, self._node = before, pods, kind, node
+    def __init__(
+        self,
+        before: PodList | None,
+        pods: Sequence[Pod],
+        kind: Codes,
+        node: Codes,
+        gone: Sequence[tuple[Pod, int]] = (),
+    ) -> None:
+        """``gone`` left their nodes before ``pods`` came."""
+        self._before, self._pods, self._kind, self._node, self._gone = before, pods, kind, node, gone
 
     def _join(self) -> None:
         if self._before is None:
@@ -42,11 +52,16 @@ class PodList:
             if link._before is None:
                 break
             link = link._before
+        left, gone = list[Sequence[bool]](), Counter[tuple[int, int]]()
+        for link in links:
+            left.append(_staying(link._pods, link._node, gone))
+            gone.update((id(pod), node) for pod, node in link._gone)
         links.reverse()
-        self._pods = tuple(chain.from_iterable(each._pods for each in links))
-        self._kind = np.concatenate([each._kind for each in links])
-        self._node = np.concatenate([each._node for each in links])
-        self._before = None
+        stays = list(chain.from_iterable(reversed(left)))
+        self._pods = tuple(compress(chain.from_iterable(each._pods for each in links), stays))
+        self._kind = np.concatenate([each._kind for each in links])[stays]
+        self._node = np.concatenate([each._node for each in links])[stays]
+        self._before, self._gone = None, ()
 
     @property
     def pods(self) -> Sequence[Pod]:
@@ -63,6 +78,20 @@ class PodList:
         """Where each pod is, whatever its own nodeName says."""
         self._join()
         return self._node
+
+
+def _staying(pods: Sequence[Pod], node: Codes, gone: Counter[tuple[int, int]]) -> list[bool]:
+    """Which of ``pods`` did not leave later; copies may be the same object."""
+    if not gone:
+        return [True] * len(pods)
+    stays = []
+    for each in zip(map(id, reversed(pods)), reversed(node.tolist()), strict=True):
+        leaves = gone[each] > 0
+        if leaves:
+            gone[each] -= 1
+        stays.append(not leaves)
+    stays.reverse()
+    return stays
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +123,18 @@ class Taken:
                         fresh.add(id(column))
                     np.add.at(column, nodes, np.int64(wrapped(by * amount)))
         return Taken(pod_count, requested, non_zero_requested)
+
+    def on_other_nodes(self, kept: Codes, added: int) -> Taken:
+        """Of the nodes at the positions ``kept``, and of ``added`` empty ones after them."""
+
+        def moved(column: Counts) -> Counts:
+            return np.concatenate([column[kept], np.zeros(added, dtype=np.int64)])
+
+        return Taken(
+            moved(self.pod_count),
+            {name: moved(column) for name, column in self.requested.items()},
+            {name: moved(column) for name, column in self.non_zero_requested.items()},
+        )
 
 
 class RunningPods:
@@ -140,19 +181,31 @@ class RunningPods:
             nodes_of_kind[number] = nodes if there is None else np.concatenate([there, nodes])
         return self._with(listed, self.taken.moved(self._kinds, came, 1), nodes_of_kind, came)
 
-    def minus(self, gone: Sequence[int]) -> RunningPods:
-        """Without the pods at these places of the list."""
-        keep = np.ones(len(self.kind), dtype=np.bool_)
-        keep[list(gone)] = False
-        kind, node = self.kind[~keep], self.node[~keep]
-        listed = PodList(None, tuple(compress(self.pods, keep.tolist())), self.kind[keep], self.node[keep])
+    def minus(self, gone: Sequence[tuple[Pod, int]]) -> RunningPods:
+        """Without these pods, each on the node of a position."""
+        pods = [pod for pod, _ in gone]
+        kind = np.fromiter((self._kinds.number_of(pod) for pod in pods), dtype=np.int32, count=len(pods))
+        node = np.fromiter((node for _, node in gone), dtype=np.int32, count=len(pods))
         nodes_of_kind = dict(self.nodes_of_kind)
         left = _by_kind(kind, node)
-        for number in left:
-            nodes_of_kind[number] = listed.node[listed.kind == number]
+        for number, nodes in left.items():
+            nodes_of_kind[number] = _without(nodes_of_kind[number], nodes)
             if not len(nodes_of_kind[number]):
                 del nodes_of_kind[number]
+        listed = PodList(self._listed, (), NO_PODS, NO_PODS, gone)
         return self._with(listed, self.taken.moved(self._kinds, left, -1), nodes_of_kind, left)
+
+    def on_other_nodes(self, before: int, kept: Codes, added: int) -> RunningPods:
+        """On the nodes at the positions ``kept`` of ``before``, and ``added`` empty ones after them."""
+        position = np.full(before, GONE, dtype=np.int32)
+        position[kept] = np.arange(len(kept), dtype=np.int32)
+        node = position[self.node]
+        stays = node != GONE
+        listed = PodList(None, tuple(compress(self.pods, stays.tolist())), self.kind[stays], node[stays])
+        moved = ((number, position[nodes]) for number, nodes in self.nodes_of_kind.items())
+        staying = ((number, nodes[nodes != GONE]) for number, nodes in moved)
+        nodes_of_kind = {number: nodes for number, nodes in staying if len(nodes)}
+        return RunningPods(self._kinds, listed, self.taken.on_other_nodes(kept, added), nodes_of_kind)
 
     def _with(
         self, listed: PodList, taken: Taken, nodes_of_kind: Mapping[int, Codes], moved: Iterable[int]
@@ -182,6 +235,17 @@ class RunningPods:
                 for node in nodes.tolist():
                     merged.setdefault(node, Counter()).update(brought)
         return merged
+
+
+def _without(there: Codes, leaving: Codes) -> Codes:
+    """``there`` without one occurrence for each of ``leaving``, all of which are in it."""
+    if len(leaving) == 1:
+        return np.delete(there, np.flatnonzero(there == leaving[0])[0])
+    order, sought = np.argsort(there, kind="stable"), np.sort(leaving)
+    repeats = np.arange(len(sought)) - np.searchsorted(sought, sought)
+    keep = np.ones(len(there), dtype=np.bool_)
+    keep[order[np.searchsorted(there[order], sought) + repeats]] = False
+    return there[keep]
 
 
 def _by_kind(kind: Codes, node: Codes) -> Mapping[int, Codes]:
