@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 
 import numpy as np
 
@@ -10,25 +10,28 @@ from kubespread.kube.api.core import Pod
 from kubespread.scheduler.cluster.change import Change, Moves
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Codes
-from kubespread.scheduler.framework import Prepared
+from kubespread.scheduler.framework import Framework, Prepared
 from kubespread.scheduler.on_node import OnNodeAnswers
-from kubespread.scheduler.placing import on_node_answers
+from kubespread.scheduler.placing import Choice, Placing, on_node_answers
 
 _FIRST_SIZE = 1024
-_KIND, _NODE, _OWNER, _ANSWERS = range(4)
+_KIND, _NODE, _BY, _OWNER, _ANSWERS = range(5)
+_NOBODY = -1
 
 
 class _Log:
-    """Placements in order: the kind of the pod, the node, whose pod it is, and which answers know of it already."""
+    """What happened, in order: the kind of the pod, the node, whether it came (1) or left (-1), who placed it, and
+    which answers know of it already.
+    """
 
     def __init__(self) -> None:
-        self._rows = np.empty((4, _FIRST_SIZE), dtype=np.int32)
+        self._rows = np.empty((5, _FIRST_SIZE), dtype=np.int32)
         self._length = 0
 
     def __len__(self) -> int:
         return self._length
 
-    def add(self, row: tuple[int, int, int, int]) -> None:
+    def add(self, row: tuple[int, int, int, int, int]) -> None:
         if self._length == self._rows.shape[1]:
             self._rows = np.concatenate([self._rows, np.empty_like(self._rows)], axis=1)
         self._rows[:, self._length] = row
@@ -49,13 +52,16 @@ class SharedAnswers:
 
 
 class LivingCluster:
-    """A cluster in which pods are placed one after another, and a log from which everyone catches up."""
+    """A cluster whose nodes stay as they are while pods come and go one after another, and a log from which everyone
+    catches up.
+    """
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._coming: list[tuple[Pod, int]] = []
         self._log = _Log()
         self._shared: dict[Hashable, SharedAnswers] = {}
+        self._applicants = 0
 
     @property
     def cluster(self) -> Cluster:
@@ -67,21 +73,34 @@ class LivingCluster:
 
     @property
     def length(self) -> int:
-        """How many pods were placed so far."""
+        """How much happened so far."""
         return len(self._log)
 
-    def add(self, pod: Pod, kind: int, node: int, owner: int, shared: SharedAnswers) -> None:
-        """A pod of ``owner`` was placed, which ``shared`` know already."""
-        self._coming.append((pod, node))
+    def next_number(self) -> int:
+        """What tells one applicant's placements from another's."""
+        self._applicants += 1
+        return self._applicants
+
+    def add(self, pod: Pod, kind: int, choice: Choice, applicant: int, shared: SharedAnswers) -> None:
+        """A pod of ``applicant`` was placed, which ``shared`` know already."""
+        self._coming.append((pod, choice.node))
         if shared.seen == self.length:
             shared.seen += 1
-        self._log.add((kind, node, owner, shared.number))
+        self._log.add((kind, choice.node, 1, applicant, shared.number))
 
-    def others_since(self, mark: int, owner: int) -> Moves:
-        """What was placed since ``mark``, but for the pods of ``owner``."""
+    def change(self, come: Sequence[tuple[Pod, int]] = (), gone: Sequence[tuple[Pod, int]] = ()) -> None:
+        """Pods came and went otherwise, each with its node."""
+        number_of = self._cluster.kinds.number_of
+        self._cluster = self.cluster.after(Change(come=come, gone=gone))
+        for pods, by in ((gone, -1), (come, 1)):
+            for pod, node in pods:
+                self._log.add((number_of(pod), node, by, _NOBODY, _NOBODY))
+
+    def others_since(self, mark: int, applicant: int) -> Moves:
+        """What happened since ``mark``, but for the placements of ``applicant``."""
         rows = self._log.since(mark)
-        rows = rows[:, rows[_OWNER] != owner]
-        return Moves(rows[_KIND], rows[_NODE], np.ones(rows.shape[1], dtype=np.int32))
+        rows = rows[:, rows[_OWNER] != applicant]
+        return Moves(rows[_KIND], rows[_NODE], rows[_BY])
 
     def answers_for(self, prepared: Prepared) -> SharedAnswers:
         """Answers that every pod of the same signature shares, up to date."""
@@ -102,3 +121,52 @@ class LivingCluster:
         if len(touched):
             shared.answers.follow(self.cluster, touched)
         shared.seen = self.length
+
+
+class Applicant:
+    """A pod that looks for nodes in a living cluster, for itself and for its copies."""
+
+    def __init__(self, living: LivingCluster, pod: Pod, plugins: Framework) -> None:
+        self.pod, self.plugins = pod, plugins
+        self._living = living
+        self._number = living.next_number()
+        self._seen = 0
+        self._current: tuple[Placing, SharedAnswers] | None = None
+        self.tried_at = -1
+        """How much had happened in the living cluster when the pod was tried last."""
+
+    def placing(self) -> Placing:
+        """The pod on the cluster as it is now. Raises SchedulingError when a PreFilter fails."""
+        living = self._living
+        self.tried_at = living.length
+        if self._current is None:
+            prepared = self.plugins.prepare(living.cluster, self.pod)
+            shared = living.answers_for(prepared)
+            placing = Placing(prepared, shared.answers)
+            self._current = placing, shared
+        else:
+            placing, shared = self._current
+            if self._seen == living.length:
+                return placing
+            if len(moves := living.others_since(self._seen, self._number)):
+                placing.follow(living.cluster, moves)
+            living.bring_up_to_date(shared)
+        self._seen = living.length
+        return placing
+
+    def take(self, choice: Choice, pod: Pod | None = None) -> None:
+        """The pod, or ``pod`` that is a copy of it, runs where `placing` just chose."""
+        assert self._current is not None
+        placing, shared = self._current
+        placing.place(choice.node)
+        self._living.add(pod or self.pod, placing.kind.number, choice, self._number, shared)
+        self._seen += 1
+
+    @property
+    def is_outdated(self) -> bool:
+        """Whether something happened since the pod was tried last."""
+        return self.tried_at < self._living.length
+
+    def forget(self) -> None:
+        """Let go of the columns: of many workloads each would hold on to its own."""
+        self._current = None

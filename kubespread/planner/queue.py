@@ -20,7 +20,7 @@ from kubespread.kube.node_selector import NODE_NAME_FIELD
 from kubespread.kube.priority import priority_of
 from kubespread.kube.well_known import DO_NOT_SCHEDULE
 from kubespread.planner.explain import constraint_reports, domain_counts
-from kubespread.planner.living import LivingCluster, SharedAnswers
+from kubespread.planner.living import Applicant, LivingCluster
 from kubespread.planner.reports.parts import ConstraintReport
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.evaluation import Evaluation
@@ -78,7 +78,7 @@ def run(
     cluster that results.
     """
     living = LivingCluster(cluster)
-    waiting = [(_Daemons if entry.per_node else _Copies)(number, entry, living) for number, entry in enumerate(entries)]
+    waiting = [(_Daemons if entry.per_node else _Copies)(entry, living) for entry in entries]
     placed, stuck = 0, dict[_Waiting, None]()
     for each in _in_order(waiting, in_turn=in_turn):
         if not each.place(break_tie):
@@ -87,7 +87,7 @@ def run(
         placed += 1
         if on_progress is not None and placed % _NOW_AND_THEN == 0:
             on_progress(placed)
-    _try_again(stuck, living, break_tie)
+    _try_again(stuck, break_tie)
     for each in waiting:
         each.conclude()
     return [each.outcome for each in waiting], living.cluster
@@ -107,13 +107,13 @@ def _in_order(waiting: Sequence[_Waiting], *, in_turn: bool) -> Iterator[_Waitin
             yield from group
 
 
-def _try_again(stuck: Iterable[_Waiting], living: LivingCluster, break_tie: Tiebreaker) -> None:
+def _try_again(stuck: Iterable[_Waiting], break_tie: Tiebreaker) -> None:
     """Pods that found no node are tried again as long as others were placed since."""
     progress = True
     while progress:
         progress = False
         for each in stuck:
-            if each.lacks_some and each.tried_at < living.length:
+            if each.lacks_some and each.applicant.is_outdated:
                 each.resume()
                 while each.is_waiting:
                     progress |= each.place(break_tie)
@@ -122,38 +122,16 @@ def _try_again(stuck: Iterable[_Waiting], living: LivingCluster, break_tie: Tieb
 class _Waiting:
     """One entry while it is placed."""
 
-    def __init__(self, number: int, entry: Entry, living: LivingCluster) -> None:
+    def __init__(self, entry: Entry, living: LivingCluster) -> None:
         self.entry = entry
         self.outcome = Outcome(entry.count)
-        self._number = number
         self._living = living
-        self._seen = 0
+        self.applicant = Applicant(living, entry.pod, entry.plugins)
         self.is_waiting = True
-        self.tried_at = -1
-        """How many pods the living cluster had got when the entry was tried last."""
-        self._current: tuple[Placing, SharedAnswers] | None = None
-
-    def _up_to_date(self) -> Placing:
-        """The entry's pod on the cluster as it is now. Raises SchedulingError when a PreFilter fails."""
-        living = self._living
-        if self._current is None:
-            prepared = self.entry.plugins.prepare(living.cluster, self.entry.pod)
-            shared = living.answers_for(prepared)
-            placing = Placing(prepared, shared.answers)
-            self._current = placing, shared
-        else:
-            placing, shared = self._current
-            if self._seen == living.length:
-                return placing
-            if len(moves := living.others_since(self._seen, self._number)):
-                placing.follow(living.cluster, moves)
-            living.bring_up_to_date(shared)
-        self._seen = living.length
-        return placing
 
     def _start(self) -> Placing:
-        """The same for the first copy, whose constraints are worth a report."""
-        placing = self._up_to_date()
+        """The placing for the first copy, whose constraints are worth a report."""
+        placing = self.applicant.placing()
         if self.outcome.before is None:
             self.outcome.before = domain_counts(placing.states)
         return placing
@@ -181,28 +159,24 @@ class _Waiting:
                 self._conclude(placing)
         except SchedulingError as error:
             self.outcome.stopped = self.outcome.stopped or str(error)
-        self._current = None
+        self.applicant.forget()
 
     def _conclude(self, placing: Placing) -> None:
         """Say why the next pod found no node, if one is left."""
         raise NotImplementedError
 
-    def _take(self, choice: Choice, placing: Placing) -> None:
-        assert self._current is not None
-        placing.place(choice.node)
-        self._living.add(self.entry.pod, placing.kind.number, choice.node, self._number, self._current[1])
-        self._seen += 1
+    def _take(self, choice: Choice) -> None:
+        self.applicant.take(choice)
         self.outcome.choices.append(choice)
 
 
 class _Copies(_Waiting):
-    def __init__(self, number: int, entry: Entry, living: LivingCluster) -> None:
-        super().__init__(number, entry, living)
+    def __init__(self, entry: Entry, living: LivingCluster) -> None:
+        super().__init__(entry, living)
         self._most = MAX_REPLICAS if entry.count is None else entry.count
         self.is_waiting = self._most > 0
 
     def place(self, break_tie: Tiebreaker) -> bool:
-        self.tried_at = self._living.length
         try:
             placing = self._start()
             choice = placing.choose(break_tie)
@@ -212,11 +186,10 @@ class _Copies(_Waiting):
         if choice is None:
             self.outcome.stuck, self.is_waiting = True, False
             return False
-        self._take(choice, placing)
+        self._take(choice)
         if not self.lacks_some:
             self.is_waiting = False
-            # Of many workloads each would hold on to its columns until the queue is done.
-            self._current = None
+            self.applicant.forget()
         return True
 
     @property
@@ -232,8 +205,8 @@ class _Copies(_Waiting):
 class _Daemons(_Waiting):
     """A DaemonSet's pods, each for one node only."""
 
-    def __init__(self, number: int, entry: Entry, living: LivingCluster) -> None:
-        super().__init__(number, entry, living)
+    def __init__(self, entry: Entry, living: LivingCluster) -> None:
+        super().__init__(entry, living)
         self._failed: dict[int, Status] = {}
         self._counts_domains = any(
             constraint.when_unsatisfiable == DO_NOT_SCHEDULE
@@ -263,14 +236,13 @@ class _Daemons(_Waiting):
     def place(self, break_tie: Tiebreaker) -> bool:
         node = self._next
         assert node is not None
-        self.tried_at = self._living.length
-        placing = self._up_to_date()
+        placing = self.applicant.placing()
         choice = self._choice(placing, node)
         self._next = next(self._targets, None)
         self.is_waiting = self._next is not None
         if choice is None:
             return False
-        self._take(choice, placing)
+        self._take(choice)
         return True
 
     def _choice(self, placing: Placing, node: int) -> Choice | None:
