@@ -45,6 +45,8 @@ def _scheduled_as(template: PodTemplateSpec) -> Any:
     """All that scheduling reads of a template, as the API server would store it."""
     pod = deepcopy(Pod(metadata=template.metadata, spec=template.spec))
     default_pod(pod)
+    # A drain reads emptyDirs, scheduling does not.
+    pod.spec.volumes = [volume for volume in pod.spec.volumes if volume.affects_scheduling]
     pod.spec.forget_unread_volumes()
     labels = {key: value for key, value in pod.metadata.labels.items() if key != TEMPLATE_HASH}
     return labels, msgspec.to_builtins(pod.spec)

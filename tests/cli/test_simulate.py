@@ -265,6 +265,15 @@ def test_another_template_is_placed_anew(tmp_path: Path) -> None:
     ]
 
 
+def test_a_template_with_other_local_data_is_scheduled_the_same(tmp_path: Path) -> None:
+    cluster, web = running_web(tmp_path)
+    web["spec"]["template"]["spec"]["volumes"] = [{"name": "cache", "emptyDir": {}}]
+    report = run("simulate", written(tmp_path / "web.json", web), "-S", cluster, "-o", "json").report_of(
+        SIMULATE_SCHEMA
+    )
+    assert (report["present"], report["placed"]) == (2, 3)
+
+
 def test_a_workloads_own_number_of_replicas(tmp_path: Path) -> None:
     template = {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "x"}]}}
     job = {

@@ -6,7 +6,13 @@ from typing import Any
 
 import pytest
 
+from kubespread.scheduler.plugin import Plugin
+from kubespread.scheduler.plugins.volumes.binding import VolumeBinding
+from kubespread.scheduler.plugins.volumes.limits import NodeVolumeLimits
+from kubespread.scheduler.plugins.volumes.restrictions import VolumeRestrictions
+from kubespread.scheduler.plugins.volumes.zone import VolumeZone
 from tests.builders import node, pod
+from tests.kube.decoding import decode_pod
 from tests.scheduler.asking import ask, reasons
 
 Data = dict[str, Any]
@@ -372,3 +378,10 @@ def test_a_stateful_sets_claim_is_judged_as_it_will_be_made() -> None:
     default = storage_class(allowedTopologies=[{"matchLabelExpressions": [{"key": "zone", "values": ["a"]}]}])
     default["metadata"]["annotations"] = {"storageclass.kubernetes.io/is-default-class": "true"}
     assert reasons(ask([*HOSTS, default], stateful)) == {"n2": BIND_CONFLICT}
+
+
+@pytest.mark.parametrize("plugin", [VolumeBinding, NodeVolumeLimits, VolumeRestrictions, VolumeZone])
+def test_pods_whose_volumes_scheduling_does_not_read_share_their_answers(plugin: type[Plugin]) -> None:
+    local = decode_pod(pod(volumes=[{"name": "v", "emptyDir": {}}]))
+    claimed = decode_pod(pod(volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}]))
+    assert (plugin().signature(local), plugin().signature(claimed)) == ((), None)

@@ -12,9 +12,12 @@ from typing import Any
 import pytest
 
 import kubespread
+from kubespread.kube.well_known import ENDED_PHASES
 from kubespread.snapshot.anonymize import anonymize
 from kubespread.snapshot.save import save
 from tests.cli.support import FIXTURES
+from tests.golden import drains
+from tests.golden.cases import recorded
 
 Data = dict[str, Any]
 
@@ -93,3 +96,20 @@ def test_fixtures(cluster: Path, form: str, tmp_path: Path) -> None:
     for manifest in sorted((FIXTURES / "manifests").glob("*.yaml")):
         again = kubespread.explain(kubespread.load(file), manifest)
         assert judgment(again) == judgment(kubespread.explain(snapshot, manifest))
+
+
+def drain(case: Data, snapshot: kubespread.Snapshot) -> Any:
+    """But for pods that have ended, which are not saved."""
+    plan = drains.ours(case, snapshot)
+    evicted = [pod.metadata.name for pod in plan.evict if pod.status.phase not in ENDED_PHASES]
+    return evicted, plan.warnings, plan.errors
+
+
+def test_a_saved_snapshot_is_drained_like_its_source(tmp_path: Path) -> None:
+    different = []
+    for case in list(recorded(FIXTURES / "golden" / "controllers" / "drain.jsonl.gz"))[::4]:
+        snapshot, file = drains.snapshot_of(case.case), str(tmp_path / "saved.json")
+        save(snapshot, file)
+        if drain(case.case, kubespread.load(file)) != drain(case.case, snapshot):
+            different.append(case.name)
+    assert different == []

@@ -135,6 +135,22 @@ def test_nothing_but_what_scheduling_reads_is_saved(anonymous: list[str], tmp_pa
     assert (result.code, "SECRET" in result.out, len(json.loads(result.out)["items"])) == (0, False, 3)
 
 
+def test_that_a_drain_would_lose_local_data_is_saved_and_nothing_more(tmp_path: Path) -> None:
+    volumes = [
+        {"name": "token", "projected": {"sources": []}},
+        {"name": "cache", "emptyDir": {"medium": "Memory", "sizeLimit": "1Gi"}},
+    ]
+    template = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [], "volumes": volumes}}
+    workload = owner("Deployment", "d", {"matchLabels": {"a": "b"}})
+    workload["spec"]["template"] = template
+    snapshot = kubespread.Snapshot.from_objects([node("n"), pod("p", "n", volumes=volumes), workload])
+    again = saved(snapshot, tmp_path / "saved.json")
+    found = again.objects.deployments[0].spec.template
+    assert found is not None
+    kept = [{"name": "cache", "emptyDir": {}}]
+    assert [msgspec.to_builtins(each.spec.volumes) for each in (*snapshot.pods, *again.pods, found)] == [kept] * 3
+
+
 def test_pods_that_have_ended_are_not_saved(tmp_path: Path) -> None:
     ended = [
         {**pod(name), "status": {"phase": phase}}

@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from math import inf
 
 from kubespread.kube.api.core import Pod, Toleration
+from kubespread.kube.well_known import NOT_READY_TAINT_KEY, UNREACHABLE_TAINT_KEY
 
-_SECONDS = 300
-_UNREACHABLE = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
+DEFAULT_TOLERATION_SECONDS = 300
+_UNREACHABLE = (NOT_READY_TAINT_KEY, UNREACHABLE_TAINT_KEY)
 
 
 def tolerate_for_a_while(pod: Pod) -> None:
@@ -23,7 +24,7 @@ def tolerate_for_a_while(pod: Pod) -> None:
     """
     own = pod.spec.tolerations
     added = [
-        Toleration(key=key, operator="Exists", effect="NoExecute", toleration_seconds=_SECONDS)
+        Toleration(key=key, operator="Exists", effect="NoExecute", toleration_seconds=DEFAULT_TOLERATION_SECONDS)
         for key in _UNREACHABLE
         if not any(each.key in (key, "") and each.effect in ("NoExecute", "") for each in own)
     ]

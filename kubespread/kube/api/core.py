@@ -6,7 +6,7 @@ from msgspec import field
 
 from kubespread.kube.api.meta import ApiObject, Int32, Int64, KubeObject, LabelSelector, ResourceList, StringMap
 from kubespread.kube.api.node_terms import NodeSelector, NodeSelectorTerm
-from kubespread.kube.api.volumes import Volume
+from kubespread.kube.api.volumes import EmptyDirVolumeSource, Volume
 
 
 class TopologySpreadConstraint(KubeObject):
@@ -162,10 +162,20 @@ class PodSpec(KubeObject):
     resource_claims: list[PodResourceClaim] = field(default_factory=list)
     scheduling_group: PodSchedulingGroup | None = None
 
+    @property
+    def has_scheduled_volumes(self) -> bool:
+        """Whether scheduling looks at any of the volumes."""
+        return any(volume.affects_scheduling for volume in self.volumes)
+
     def forget_unread_volumes(self) -> None:
-        """Drop what only validation reads: of a stored pod, or a stored workload's template, nobody asks it again."""
-        self.volumes = [volume for volume in self.volumes if volume.affects_scheduling]
+        """Drop what only validation reads: of a stored pod, or a stored workload's template, nobody asks it again.
+
+        That there is an emptyDir stays: a drain loses what is in it.
+        """
+        self.volumes = [volume for volume in self.volumes if volume.affects_scheduling or volume.empty_dir is not None]
         for volume in self.volumes:
+            if volume.empty_dir is not None:
+                volume.empty_dir = EmptyDirVolumeSource()
             if volume.ephemeral is not None and volume.ephemeral.volume_claim_template is not None:
                 volume.ephemeral.volume_claim_template.metadata.annotations = {}
 

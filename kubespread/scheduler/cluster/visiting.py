@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kubespread.kube.api.core import Node
-from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, REGION, ZONE
+from kubespread.kube.zones import zone_key
 
 Order = NDArray[np.intp]
 
@@ -26,17 +26,11 @@ def visiting_order(nodes: Sequence[Node]) -> Order:
     """
     zones: dict[tuple[str, str], list[int]] = {}
     for position in sorted(range(len(nodes)), key=lambda at: nodes[at].metadata.name):
-        labels = nodes[position].metadata.labels
-        zones.setdefault((_either(labels, BETA_REGION, REGION), _either(labels, BETA_ZONE, ZONE)), []).append(position)
+        zones.setdefault(zone_key(nodes[position].metadata.labels), []).append(position)
     rounds = (
         (turn, zone, position) for zone, found in enumerate(zones.values()) for turn, position in enumerate(found)
     )
     return np.array([position for _, _, position in sorted(rounds)], dtype=np.intp)
-
-
-def _either(labels: dict[str, str], beta: str, general: str) -> str:
-    """A beta label that is there decides, even an empty one."""
-    return labels[beta] if beta in labels else labels.get(general, "")
 
 
 @lru_cache(maxsize=8)

@@ -76,7 +76,7 @@ class VolumeBinding(Plugin):
         yield from binding_gaps(cluster, pod)
 
     def signature(self, pod: Pod) -> Hashable:
-        return None if pod.spec.volumes else ()
+        return None if pod.spec.has_scheduled_volumes else ()
 
     def prepare(self, cluster: Cluster, pod: Pod) -> State | Status:
         unasked = _NoClaims(len(cluster)) if self.scores_capacity else SKIP

@@ -38,7 +38,7 @@ class NodeVolumeLimits(Plugin):
                 yield from cluster.objects.gap(VolumeAttachment, consequence)
 
     def signature(self, pod: Pod) -> Hashable:
-        return None if pod.spec.volumes else ()
+        return None if pod.spec.has_scheduled_volumes else ()
 
     def prepare(self, cluster: Cluster, pod: Pod) -> State:
         claims = claim_names(pod) if cluster.has_claims else []

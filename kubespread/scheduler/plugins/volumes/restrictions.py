@@ -40,7 +40,7 @@ class VolumeRestrictions(Plugin):
         return claim_gaps(cluster, pod)
 
     def signature(self, pod: Pod) -> Hashable:
-        return None if pod.spec.volumes else ()
+        return None if pod.spec.has_scheduled_volumes else ()
 
     def prepare(self, cluster: Cluster, pod: Pod) -> State | Status:
         exclusive = set()

@@ -1,0 +1,141 @@
+"""Nodes that fail: their taints, whose pods are deleted and when, and what becomes of them.
+
+Source of the rules: the node lifecycle controller, the taint eviction controller and the pod garbage collector of
+Kubernetes 1.36 (k8s.io/kubernetes/pkg/controller/{nodelifecycle,tainteviction,podgc}).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from enum import Enum
+
+from msgspec.structs import replace
+
+from kubespread.kube.admission.added_tolerations import DEFAULT_TOLERATION_SECONDS
+from kubespread.kube.api.core import Node, NodeCondition, Pod, Taint, Toleration
+from kubespread.kube.api.kinds import group_of
+from kubespread.kube.api.meta import OwnerReference
+from kubespread.kube.api.workloads import Job
+from kubespread.kube.instants import rfc3339
+from kubespread.kube.taint import tolerates
+from kubespread.kube.well_known import NOT_READY_TAINT_KEY, READY, UNREACHABLE_TAINT_KEY
+
+NODE_MONITOR_GRACE_SECONDS = 50
+"""How long a kubelet is silent before its node's Ready condition becomes Unknown (--node-monitor-grace-period)."""
+UNREACHABLE_TOLERATION_SECONDS = DEFAULT_TOLERATION_SECONDS
+"""How long pods stay on an unreachable node that say nothing else themselves."""
+POD_GC_QUARANTINE_SECONDS = 40
+"""How long the pods of a Node object that was deleted stay (quarantineTime of the pod garbage collector)."""
+
+_NO_SCHEDULE, _NO_EXECUTE = "NoSchedule", "NoExecute"
+_PRESSURES = {
+    "MemoryPressure": "node.kubernetes.io/memory-pressure",
+    "DiskPressure": "node.kubernetes.io/disk-pressure",
+    "PIDPressure": "node.kubernetes.io/pid-pressure",
+}
+_HEALTH_TAINT_KEYS = frozenset({NOT_READY_TAINT_KEY, UNREACHABLE_TAINT_KEY, *_PRESSURES.values()})
+_SECOND = 10**9
+
+
+def failure_taints(node: Node) -> list[Taint]:
+    """The taints of ``node`` when its kubelet has been silent, in their order: unreachable, and no longer not-ready.
+
+    Pressure is no longer known, so its taints go; the node's other taints stay.
+    """
+    kept = [taint for taint in node.spec.taints if taint.key not in _HEALTH_TAINT_KEYS]
+    return [*kept, *(Taint(key=UNREACHABLE_TAINT_KEY, effect=effect) for effect in (_NO_SCHEDULE, _NO_EXECUTE))]
+
+
+def failed_node(node: Node) -> Node:
+    """``node`` as the node lifecycle controller leaves it when its kubelet is silent: tainted, all that the kubelet
+    reports Unknown. Network and cordon are reported by others.
+    """
+    reported = (READY, *_PRESSURES)
+    others = [condition for condition in node.status.conditions if condition.type not in reported]
+    conditions = [*others, *(NodeCondition(type=name, status="Unknown") for name in reported)]
+    return replace(
+        node,
+        spec=replace(node.spec, taints=failure_taints(node)),
+        status=replace(node.status, conditions=conditions),
+    )
+
+
+def without_eviction_taints(node: Node) -> Node:
+    """``node`` without the NoExecute taints of its health: they are taken back while every zone is fully disrupted."""
+    health = (NOT_READY_TAINT_KEY, UNREACHABLE_TAINT_KEY)
+    kept = [taint for taint in node.spec.taints if taint.effect != _NO_EXECUTE or taint.key not in health]
+    return replace(node, spec=replace(node.spec, taints=kept))
+
+
+def unready_pod(pod: Pod, now: datetime) -> Pod:
+    """``pod`` when its node is no longer ready: neither is the pod, so that it counts as healthy for nobody."""
+    conditions = [
+        replace(condition, status="False", last_transition_time=rfc3339(now))
+        if condition.type == READY and condition.status == "True"
+        else condition
+        for condition in pod.status.conditions
+    ]
+    return replace(pod, status=replace(pod.status, conditions=conditions))
+
+
+def evicted_after(
+    tolerations: Sequence[Toleration], taints: Sequence[Taint], *, compares: bool = False
+) -> float | None:
+    """Seconds from the NoExecute taints of ``taints`` on until a pod with ``tolerations`` is deleted: 0 at once, None
+    never. No budget is asked.
+
+    Of each taint the first toleration in the pod's order counts. ``compares``: see `tolerates`.
+    """
+    limits = []
+    for taint in taints:
+        if taint.effect != _NO_EXECUTE:
+            continue
+        used = next((each for each in tolerations if tolerates(each, taint, compares=compares)), None)
+        if used is None:
+            return 0
+        if used.toleration_seconds is not None:
+            limits.append(max(0, used.toleration_seconds))
+    return _duration(min(limits)) if limits else None
+
+
+def _duration(seconds: int) -> float | None:
+    """Go counts nanoseconds in 64 bits: many seconds wrap around, and what comes out negative, or was the largest
+    number, means forever.
+    """
+    if seconds == 2**63 - 1:
+        return None
+    wrapped = (seconds * _SECOND + 2**63) % 2**64 - 2**63
+    return wrapped / _SECOND if wrapped >= 0 else None
+
+
+class Replacement(Enum):
+    """When a controller replaces a pod that is being deleted but stays, as pods of a dead node do."""
+
+    AT_ONCE = "at once"
+    WHEN_GONE = "when the pod is gone"
+    """Once it is deleted by force, its Node object is, or the node is tainted node.kubernetes.io/out-of-service."""
+    NEVER = "never"
+    UNKNOWN = "unknown"
+
+
+def replacement(controller: OwnerReference | None, job: Job | None = None) -> Replacement:
+    """When the pod of ``controller`` is replaced; ``job`` is the Job, where it is one and known."""
+    if controller is None:
+        return Replacement.NEVER
+    match group_of(controller.api_version), controller.kind:
+        case ("apps", "ReplicaSet") | ("", "ReplicationController"):
+            return Replacement.AT_ONCE
+        case ("apps", "StatefulSet" | "DaemonSet"):
+            return Replacement.WHEN_GONE
+        case ("batch", "Job"):
+            return Replacement.WHEN_GONE if job is not None and _waits(job) else Replacement.AT_ONCE
+        case ("", "Node"):
+            return Replacement.NEVER
+    return Replacement.UNKNOWN
+
+
+def _waits(job: Job) -> bool:
+    """podReplacementPolicy, whose default a podFailurePolicy changes."""
+    policy = job.spec.pod_replacement_policy
+    return policy == "Failed" or (not policy and job.spec.pod_failure_policy is not None)

@@ -1,0 +1,39 @@
+"""What kubectl drain would evict, its warnings and its errors, beside ours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+import kubespread
+from kubespread.controllers.drain import DrainFlags, DrainPlan, plan_drain
+from kubespread.kube.selector_text import parse_selector
+from tests.golden.cases import Data, Difference, Recorded
+
+# Deletion timestamps of the cases are years before and after.
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
+
+
+def ours(case: Data, snapshot: kubespread.Snapshot) -> DrainPlan:
+    flags = {name.replace("-", "_"): value for name, value in case["flags"].items()}
+    selector = parse_selector(flags.pop("pod_selector", ""))
+    return plan_drain(
+        case["node"], snapshot.pods, snapshot.objects.daemon_sets, DrainFlags(**flags, pod_selector=selector), NOW
+    )
+
+
+def snapshot_of(case: Data) -> kubespread.Snapshot:
+    return kubespread.Snapshot.from_objects([*case["daemonSets"], *case["pods"]])
+
+
+def differences(recorded: Recorded, _kube_version: str | None = None) -> Iterator[Difference]:
+    plan = ours(recorded.case, snapshot_of(recorded.case))
+    said = {
+        "evict": [f"{pod.metadata.namespace}/{pod.metadata.name}" for pod in plan.evict],
+        "warnings": list(plan.warnings),
+        "errors": list(plan.errors),
+    }
+    for what, found in said.items():
+        wanted = recorded.expect[what] if what == "evict" else sorted(recorded.expect[what])
+        if wanted != found:
+            yield Difference(recorded.name, what, wanted, found)
