@@ -14,7 +14,7 @@ from kubespread.candidate.candidate import Candidate, Surroundings
 from kubespread.candidate.manifest_file import OBJECT_NAME, Place
 from kubespread.candidate.references import Reference
 from kubespread.candidate.rescheduling import scheduled_again
-from kubespread.controllers.deployment import current_replica_set
+from kubespread.controllers.revisions import current_replica_set
 from kubespread.controllers.statefulset import from_free_ordinal
 from kubespread.errors import SnapshotError, UsageError
 from kubespread.kube.admission.gated_fields import drop_fields

@@ -20,10 +20,10 @@ from kubespread.kube.api.cluster_objects import (
     PodDisruptionBudgetStatus,
 )
 from kubespread.kube.api.core import Pod
-from kubespread.kube.instants import instant
 from kubespread.kube.int_or_string import IntOrStringError, scaled
-from kubespread.kube.pod_readiness import is_ready
+from kubespread.kube.pod_status import is_ready
 from kubespread.kube.selector import NOTHING, Selector, SelectorError, from_label_selector
+from kubespread.kube.timestamps import instant
 
 DISRUPTION_ALLOWED = "DisruptionAllowed"
 SUFFICIENT_PODS, INSUFFICIENT_PODS, SYNC_FAILED = "SufficientPods", "InsufficientPods", "SyncFailed"

@@ -15,9 +15,9 @@ from kubespread.kube.api.core import Pod
 from kubespread.kube.api.kinds import KEPT
 from kubespread.kube.api.workloads import DaemonSet
 from kubespread.kube.gotext import quote
-from kubespread.kube.instants import instant
 from kubespread.kube.owners import controller_of
 from kubespread.kube.selector import Selector
+from kubespread.kube.timestamps import instant
 from kubespread.kube.well_known import ENDED_PHASES
 
 DAEMON_SET_WARNING = "ignoring DaemonSet-managed Pods"

@@ -21,8 +21,8 @@ from kubespread.controllers.disruption import (
 from kubespread.kube.api.cluster_objects import PodDisruptionBudget, PodDisruptionBudgetStatus
 from kubespread.kube.api.core import Pod
 from kubespread.kube.gotext import quote
-from kubespread.kube.instants import rfc3339
-from kubespread.kube.pod_readiness import is_ready
+from kubespread.kube.pod_status import is_ready
+from kubespread.kube.timestamps import format_utc
 from kubespread.kube.well_known import ENDED_PHASES
 
 LET_THROUGH, FORBIDDEN, NOT_FOUND, TOO_MANY_REQUESTS, SERVER_ERROR = 201, 403, 404, 429, 500
@@ -107,7 +107,7 @@ def _forbidden(budget: str, reason: str) -> Eviction:
 
 def _charged(budget: PodDisruptionBudget, pod: Pod, now: datetime) -> PodDisruptionBudget:
     status = budget.status
-    disrupted = {**status.disrupted_pods, pod.metadata.name: rfc3339(now)}
+    disrupted = {**status.disrupted_pods, pod.metadata.name: format_utc(now)}
     allowed = status.disruptions_allowed - 1
     # The API server touches the condition only when the last one is used.
     after = with_allowed(status, 0) if allowed == 0 else replace(status, disruptions_allowed=allowed)

@@ -17,8 +17,8 @@ from kubespread.kube.api.core import Node, NodeCondition, Pod, Taint, Toleration
 from kubespread.kube.api.kinds import group_of
 from kubespread.kube.api.meta import OwnerReference
 from kubespread.kube.api.workloads import Job
-from kubespread.kube.instants import rfc3339
 from kubespread.kube.taint import tolerates
+from kubespread.kube.timestamps import format_utc
 from kubespread.kube.well_known import NOT_READY_TAINT_KEY, READY, UNREACHABLE_TAINT_KEY
 
 NODE_MONITOR_GRACE_SECONDS = 50
@@ -71,7 +71,7 @@ def without_eviction_taints(node: Node) -> Node:
 def unready_pod(pod: Pod, now: datetime) -> Pod:
     """``pod`` when its node is no longer ready: neither is the pod, so that it counts as healthy for nobody."""
     conditions = [
-        replace(condition, status="False", last_transition_time=rfc3339(now))
+        replace(condition, status="False", last_transition_time=format_utc(now))
         if condition.type == READY and condition.status == "True"
         else condition
         for condition in pod.status.conditions

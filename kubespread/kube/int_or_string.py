@@ -32,5 +32,6 @@ def scaled(value: IntOrString, total: int, *, round_up: bool) -> int:
         reason = "value out of range" if _INTEGER.fullmatch(digits) else "invalid syntax"
         parsing = f"strconv.Atoi: parsing {quote(digits)}: {reason}"
         raise IntOrStringError(f"{_INVALID}: invalid value {quote(value)}: {parsing}")
+    # In floating point, as Kubernetes does it: the last bit decides what is rounded.
     part = float(percent) * float(total) / 100
     return math.ceil(part) if round_up else math.floor(part)

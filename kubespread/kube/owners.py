@@ -28,6 +28,16 @@ def controller_of(controlled: ApiObject) -> OwnerReference | None:
     return next((owner for owner in controlled.metadata.owner_references if owner.controller), None)
 
 
+def controls(controller: ApiObject, controlled: ApiObject) -> bool:
+    """Whether ``controlled``, of the same namespace, names ``controller`` as its own, by UID where both have one."""
+    owner, meta = controller_of(controlled), controller.metadata
+    return (
+        owner is not None
+        and (owner.kind, owner.name) == (type(controller).__name__, meta.name)
+        and (owner.uid == meta.uid or not (owner.uid and meta.uid))
+    )
+
+
 def selects_pods(owner: OwnerReference) -> bool:
     """Whether the scheduler reads the selector of an owner of this kind."""
     return (owner.api_version, owner.kind) in SELECTING_CONTROLLERS

@@ -10,6 +10,7 @@ from kubespread.kube.api.core import Pod
 from kubespread.scheduler.cluster.change import Change, Moves
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Codes
+from kubespread.scheduler.cluster.nodes import Nodes
 from kubespread.scheduler.framework import Framework, Prepared
 from kubespread.scheduler.on_node import OnNodeAnswers
 from kubespread.scheduler.placing import Choice, Placing, on_node_answers
@@ -70,6 +71,11 @@ class LivingCluster:
             self._cluster = self._cluster.after(Change(come=self._coming))
             self._coming = []
         return self._cluster
+
+    @property
+    def nodes(self) -> Nodes:
+        """They stay as they are."""
+        return self._cluster.nodes
 
     @property
     def length(self) -> int:

@@ -31,6 +31,7 @@ from kubespread.planner.reports.simulate import (
     SimulateReport,
     SkewChange,
 )
+from kubespread.planner.skew import skew_of
 from kubespread.planner.taints_policy import closed_minimums, taints_policy_hints
 from kubespread.scheduler.building import framework
 from kubespread.scheduler.cluster.change import Change
@@ -216,18 +217,9 @@ def _skew_change(before: Sequence[int], after: ConstraintReport) -> SkewChange:
     return SkewChange(
         topology_key=after.topology_key,
         max_skew=after.max_skew,
-        before=_skew(before, after),
-        after=_skew(matching, after),
+        before=skew_of(before, after),
+        after=skew_of(matching, after),
     )
-
-
-def _skew(matching: Sequence[int], constraint: ConstraintReport) -> int:
-    """Between the domains that count, by the pods that match in each."""
-    counts = [count for count, domain in zip(matching, constraint.domains, strict=True) if domain.eligible_nodes]
-    if not counts:
-        return 0
-    least = 0 if len(counts) < (constraint.min_domains or 1) else min(counts)
-    return max(counts) - least
 
 
 def _worst_loss(cluster: Cluster, question: Question, manner: Manner, outcome: Outcome) -> dict[str, Loss]:

@@ -51,15 +51,26 @@ class Preemption:
     tail: str = ""
 
 
-def preempt(evaluation: Evaluation, args: DefaultPreemptionArgs, *, ends_twice: bool = False) -> Preemption:
-    """What preemption would do for a pod that fits nowhere. From 1.26 to 1.28 its text ``ends_twice``,
-    with two dots.
+def preempt(
+    evaluation: Evaluation,
+    args: DefaultPreemptionArgs,
+    *,
+    budgets: Sequence[PodDisruptionBudget] | None = None,
+    ends_twice: bool = False,
+) -> Preemption:
+    """What preemption would do for a pod that fits nowhere, ``budgets`` being those of the cluster unless given.
+
+    From 1.26 to 1.28 its text ``ends_twice``, with two dots.
     """
-    answer = _ask_post_filters(evaluation, args)
+    if budgets is None:
+        budgets = evaluation.cluster.objects.pod_disruption_budgets
+    answer = _ask_post_filters(evaluation, args, budgets)
     return replace(answer, tail=f"{answer.tail}.") if ends_twice and answer.tail else answer
 
 
-def _ask_post_filters(evaluation: Evaluation, args: DefaultPreemptionArgs) -> Preemption:
+def _ask_post_filters(
+    evaluation: Evaluation, args: DefaultPreemptionArgs, budgets: Sequence[PodDisruptionBudget]
+) -> Preemption:
     """PostFilter plugins in the profile's order, until one helps or fails; what the others said is joined."""
     framework = evaluation.prepared.framework
     texts: list[str] = []
@@ -69,14 +80,16 @@ def _ask_post_filters(evaluation: Evaluation, args: DefaultPreemptionArgs) -> Pr
                 return Preemption(None, NOT_REACHED)
             texts.append(STILL_NOT if evaluation.pod.spec.resource_claims else NO_CLAIMS)
         elif plugin == "DefaultPreemption":
-            candidate, refusal = _default_preemption(evaluation, args)
+            candidate, refusal = _default_preemption(evaluation, args, budgets)
             if candidate is not None:
                 return Preemption(candidate)
             texts.append(f"preemption: {refusal}")
     return Preemption(None, ", ".join(texts))
 
 
-def _default_preemption(evaluation: Evaluation, args: DefaultPreemptionArgs) -> tuple[PreemptionCandidate | None, str]:
+def _default_preemption(
+    evaluation: Evaluation, args: DefaultPreemptionArgs, budgets: Sequence[PodDisruptionBudget]
+) -> tuple[PreemptionCandidate | None, str]:
     """The candidate, or why there is none."""
     if evaluation.rejection is not None:
         return None, _nothing_tried(evaluation)
@@ -84,7 +97,7 @@ def _default_preemption(evaluation: Evaluation, args: DefaultPreemptionArgs) -> 
         return None, NEVER
     if _waits_for_victims(evaluation):
         return None, WAITS
-    search = _Search(evaluation, args)
+    search = _Search(evaluation, args, budgets)
     candidates = search.run()
     return (_best(candidates), "") if candidates else (None, search.message)
 
@@ -114,8 +127,11 @@ def _is_preempted(pod: Pod) -> bool:
 class _Search:
     """Dry runs on the nodes where removing pods might help."""
 
-    def __init__(self, evaluation: Evaluation, args: DefaultPreemptionArgs) -> None:
+    def __init__(
+        self, evaluation: Evaluation, args: DefaultPreemptionArgs, budgets: Sequence[PodDisruptionBudget]
+    ) -> None:
         self._args = args
+        self._budgets = list(_selecting(budgets))
         self._evaluation = evaluation
         self._prepared = evaluation.prepared.fork()
         # A plugin that skipped this pod stays skipped, whatever a dry run puts on the node.
@@ -210,10 +226,6 @@ class _Search:
                     violating.add(index)
         return frozenset(violating)
 
-    @cached_property
-    def _budgets(self) -> Sequence[tuple[PodDisruptionBudget, Callable[[dict[str, str]], bool]]]:
-        return list(_budgets(self._cluster.objects.pod_disruption_budgets))
-
     @property
     def message(self) -> str:
         """Why no node qualified: its dry run's reasons, or that none was tried."""
@@ -224,7 +236,7 @@ class _Search:
         return f"0/{len(self._cluster)} nodes are available: {', '.join(parts)}."
 
 
-def _budgets(
+def _selecting(
     budgets: Sequence[PodDisruptionBudget],
 ) -> Iterator[tuple[PodDisruptionBudget, Callable[[dict[str, str]], bool]]]:
     """Budgets with their selectors; an absent, empty or malformed one selects nothing here."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import field
 
 from kubespread.kube.api.core import PodTemplateSpec
-from kubespread.kube.api.meta import ApiObject, Int32, IntOrString, KubeObject, LabelSelector, StringMap
+from kubespread.kube.api.meta import ApiObject, Int32, Int64, IntOrString, KubeObject, LabelSelector, StringMap
 from kubespread.kube.api.storage import PersistentVolumeClaim
 
 
@@ -85,10 +85,15 @@ class ReplicasStatus(KubeObject):
     replicas: Int32 = 0
     ready_replicas: Int32 = 0
     available_replicas: Int32 = 0
+    observed_generation: Int64 = 0
+
+
+class DeploymentStatus(ReplicasStatus):
+    updated_replicas: Int32 = 0
 
 
 class Deployment(LabelSelectingWorkload):
-    status: ReplicasStatus = field(default_factory=ReplicasStatus)
+    status: DeploymentStatus = field(default_factory=DeploymentStatus)
 
 
 class ReplicaSet(LabelSelectingWorkload):

@@ -1,0 +1,76 @@
+"""The ReplicaSets of a Deployment: one for each template it has had, the others but one on their way out.
+
+Source of the rules: pkg/controller/deployment/util.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec.structs import replace
+
+from kubespread.controllers.deployment import TEMPLATE_HASH
+from kubespread.kube.api.annotations import REVISION
+from kubespread.kube.api.core import PodTemplateSpec
+from kubespread.kube.api.workloads import Deployment, ReplicaSet
+from kubespread.kube.owners import WorkloadName
+from kubespread.kube.selector import parse_int64
+
+
+def replica_sets_of(deployment: WorkloadName, replica_sets: Iterable[ReplicaSet]) -> list[ReplicaSet]:
+    """The ReplicaSets of all revisions of ``deployment``."""
+    return [
+        replica_set
+        for replica_set in replica_sets
+        if replica_set.metadata.namespace == deployment.namespace
+        and any(
+            (owner.kind, owner.name) == (deployment.kind, deployment.name)
+            for owner in replica_set.metadata.owner_references
+        )
+    ]
+
+
+def newest_replica_set(deployment: WorkloadName, replica_sets: Iterable[ReplicaSet]) -> ReplicaSet | None:
+    """The ReplicaSet of the newest revision."""
+    return max(replica_sets_of(deployment, replica_sets), key=lambda each: revision(each) or 0, default=None)
+
+
+def current_replica_set(deployment: Deployment, replica_sets: Iterable[ReplicaSet]) -> ReplicaSet | None:
+    """The newest ReplicaSet, if it has the Deployment's template: its hash is the real one."""
+    meta = deployment.metadata
+    newest = newest_replica_set(WorkloadName("Deployment", meta.namespace, meta.name), replica_sets)
+    return newest if newest is not None and has_template_of(newest, deployment) else None
+
+
+def new_replica_set(deployment: Deployment, replica_sets: Iterable[ReplicaSet]) -> ReplicaSet | None:
+    """Of the Deployment's ReplicaSets the oldest that has its template.
+
+    Only what scheduling reads of a template is kept, so that several may look alike that are not; then the one of the
+    revision that the Deployment itself names is meant. Source of the rule: FindNewReplicaSet.
+    """
+    alike = [each for each in sorted(replica_sets, key=age_order) if has_template_of(each, deployment)]
+    named = deployment.metadata.annotations.get(REVISION)
+    current = (each for each in alike if named is not None and each.metadata.annotations.get(REVISION) == named)
+    return next(current, alike[0] if alike else None)
+
+
+def has_template_of(replica_set: ReplicaSet, deployment: Deployment) -> bool:
+    """Whether the templates are the same but for the hash, which only the ReplicaSet's has."""
+    return _without_hash(replica_set.spec.template) == _without_hash(deployment.spec.template)
+
+
+def age_order(replica_set: ReplicaSet) -> tuple[str, str]:
+    """Sorts the oldest first, namesakes in time by name. The API server writes all times alike, in UTC."""
+    return replica_set.metadata.creation_timestamp, replica_set.metadata.name
+
+
+def revision(replica_set: ReplicaSet) -> int | None:
+    """Its number; 0 without one, None where it is no number."""
+    return parse_int64(replica_set.metadata.annotations.get(REVISION, "0"))
+
+
+def _without_hash(template: PodTemplateSpec | None) -> PodTemplateSpec | None:
+    if template is None or TEMPLATE_HASH not in template.metadata.labels:
+        return template
+    labels = {key: value for key, value in template.metadata.labels.items() if key != TEMPLATE_HASH}
+    return replace(template, metadata=replace(template.metadata, labels=labels))
