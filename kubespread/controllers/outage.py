@@ -68,6 +68,15 @@ def without_eviction_taints(node: Node) -> Node:
     return replace(node, spec=replace(node.spec, taints=kept))
 
 
+def restored_node(node: Node) -> Node:
+    """``node`` once its kubelet reports again and finds nothing wrong; what others put on the node stays."""
+    kept = [taint for taint in node.spec.taints if taint.key not in _HEALTH_TAINT_KEYS]
+    reported = {READY: "True", **dict.fromkeys(_PRESSURES, "False")}
+    others = [condition for condition in node.status.conditions if condition.type not in reported]
+    conditions = [*others, *(NodeCondition(type=name, status=status) for name, status in reported.items())]
+    return replace(node, spec=replace(node.spec, taints=kept), status=replace(node.status, conditions=conditions))
+
+
 def unready_pod(pod: Pod, now: datetime) -> Pod:
     """``pod`` when its node is no longer ready: neither is the pod, so that it counts as healthy for nobody."""
     conditions = [

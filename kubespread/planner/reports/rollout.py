@@ -1,0 +1,78 @@
+"""What a rollout did on its way, pass by pass."""
+
+from __future__ import annotations
+
+from kubespread.planner.reports.parts import ConstraintReport, Report
+
+
+class RevisionPods(Report, frozen=True):
+    """The pods of the old revisions and of the new one."""
+
+    old: int
+    new: int
+
+
+class DomainRevisions(Report, frozen=True):
+    """One domain of a topology key."""
+
+    value: str
+    old: int
+    new: int
+
+
+class KeyRevisions(Report, frozen=True):
+    """The domains of one topology key that hold pods or could, in the order of values, and the skew its constraint
+    sees.
+    """
+
+    topology_key: str
+    domains: tuple[DomainRevisions, ...]
+    skew: int
+
+
+class RolloutPass(Report, frozen=True):
+    """One pass of the controller that changed a size, once its pods were deleted, placed and ready as far as they can
+    be.
+    """
+
+    number: int
+    wanted: RevisionPods
+    running: RevisionPods
+    """Pods on nodes."""
+    ready: RevisionPods
+    constraints: tuple[KeyRevisions, ...]
+
+
+class RevisionSkew(Report, frozen=True):
+    """How the pods of the new revision alone are spread in the end."""
+
+    topology_key: str
+    max_skew: int
+    when_unsatisfiable: str
+    skew: int
+    domains: tuple[DomainRevisions, ...]
+
+
+class RolloutReport(Report, frozen=True):
+    """A rollout from its first pass to where it ends or waits for ever."""
+
+    workload: str
+    """NAMESPACE/Kind/name."""
+    strategy: str
+    replicas: int
+    max_surge: int
+    max_unavailable: int
+    passes: tuple[RolloutPass, ...]
+    complete: bool
+    wedged_on: str | None
+    """Why it goes no further: what kube-scheduler says of the new pod that waits, or that new pods never get ready."""
+    pending: int
+    """New pods without a node in the end."""
+    fewest_ready: int
+    worst_skew: tuple[RevisionSkew, ...]
+    """Per constraint the pass on which the scheduler saw the highest skew."""
+    final: tuple[RevisionSkew, ...]
+    with_match_label_keys: tuple[RevisionSkew, ...] | None
+    """``final`` had the constraints matchLabelKeys: [pod-template-hash]; null where they have it, or there are none."""
+    constraints: tuple[ConstraintReport, ...]
+    """As they stand in the end."""

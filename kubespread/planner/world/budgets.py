@@ -1,0 +1,87 @@
+"""PodDisruptionBudgets kept up with the pods they protect, as the disruption controller and evictions keep them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from msgspec.structs import replace
+
+from kubespread.controllers.disruption import budget_status, selector_of
+from kubespread.controllers.eviction import Eviction, evict
+from kubespread.controllers.scales import Scale, Scales
+from kubespread.kube.api.cluster_objects import PodDisruptionBudget
+from kubespread.kube.api.core import Pod
+from kubespread.kube.api.meta import OwnerReference
+from kubespread.planner.world.pod_book import PodKey, key_of
+
+
+class Budgets:
+    """The budgets of a cluster; each is synced when somebody asks and its pods are other than they were."""
+
+    def __init__(self, budgets: Sequence[PodDisruptionBudget], scales: Scales, pods: Iterable[Pod]) -> None:
+        self._budgets = list(budgets)
+        self._selectors = [selector_of(budget) for budget in budgets]
+        self._scales = scales
+        self._protecting: dict[tuple[str, int], tuple[int, ...]] = {}
+        self._pods: list[dict[PodKey, Pod]] = [{} for _ in budgets]
+        self._stale = set(range(len(budgets)))
+        for pod in pods:
+            self.changed(pod)
+
+    def _of(self, pod: Pod) -> tuple[int, ...]:
+        """The places of the budgets that protect the pod. Pods of one template share their labels."""
+        meta = pod.metadata
+        key = meta.namespace, id(meta.labels)
+        if key not in self._protecting:
+            self._protecting[key] = tuple(
+                place
+                for place, (budget, selector) in enumerate(zip(self._budgets, self._selectors, strict=True))
+                if budget.metadata.namespace == meta.namespace and selector.matches(meta.labels)
+            )
+        return self._protecting[key]
+
+    def changed(self, pod: Pod) -> None:
+        """A pod came, or is other than it was."""
+        for place in self._of(pod):
+            self._pods[place][key_of(pod)] = pod
+            self._stale.add(place)
+
+    def removed(self, pod: Pod) -> None:
+        for place in self._of(pod):
+            self._pods[place].pop(key_of(pod), None)
+            self._stale.add(place)
+
+    def evict(self, pod: Pod, now: datetime) -> Eviction:
+        """Ask the API server to evict ``pod``; a budget that lets it through is charged."""
+        places = self._of(pod)
+        answer = evict(pod, [self._synced(place, now) for place in places], now)
+        if answer.budget_after is not None:
+            self._budgets[places[0]] = answer.budget_after
+        return answer
+
+    def protecting(self, pod: Pod) -> list[PodDisruptionBudget]:
+        """The budgets that protect a pod."""
+        return [self._budgets[place] for place in self._of(pod)]
+
+    def current(self, now: datetime) -> list[PodDisruptionBudget]:
+        """All of them as they are now."""
+        return [self._synced(place, now) for place in range(len(self._budgets))]
+
+    def _synced(self, place: int, now: datetime) -> PodDisruptionBudget:
+        budget = self._budgets[place]
+        if place in self._stale:
+            self._stale.discard(place)
+            status = budget_status(budget, list(self._pods[place].values()), self._scales, now)
+            budget = self._budgets[place] = replace(budget, status=status)
+        return budget
+
+
+class KnownScales:
+    """The scales of a cluster's controllers; where the cluster's source lacks a kind, as many as its pods are."""
+
+    def __init__(self, scales: Scales, of_pods: Scales) -> None:
+        self._scales, self._of_pods = scales, of_pods
+
+    def __call__(self, controller: OwnerReference, namespace: str, /) -> Scale | None:
+        return self._scales(controller, namespace) or self._of_pods(controller, namespace)

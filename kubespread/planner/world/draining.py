@@ -1,0 +1,70 @@
+"""Nodes that are drained: cordoned, and their pods evicted as far as budgets allow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from kubespread.controllers.drain import DrainFlags, plan_drain
+from kubespread.controllers.eviction import LET_THROUGH, TOO_MANY_REQUESTS, Eviction
+from kubespread.kube.api.core import Pod
+from kubespread.planner.world.happenings import Blocked
+from kubespread.planner.world.pod_book import key_of
+
+if TYPE_CHECKING:
+    from kubespread.planner.world.world import World
+
+
+class DrainRefusedError(Exception):
+    """kubectl evicts nothing of a node; the message is kubectl's."""
+
+
+def check_drain(world: World, nodes: Sequence[str], flags: DrainFlags) -> None:
+    """Find what kubectl would refuse before it evicts anything. Raises DrainRefusedError for the first node of that kind."""
+    for node in nodes:
+        plan = plan_drain(node, world.book.on(node), world.workloads.objects.daemon_sets, flags, world.time)
+        if plan.errors:
+            listed = plan.errors[0] if len(plan.errors) == 1 else f"[{', '.join(plan.errors)}]"
+            raise DrainRefusedError(f'unable to drain node "{node}" due to error: {listed}')
+
+
+def drain(world: World, nodes: Sequence[str], flags: DrainFlags) -> bool:
+    """Evict the pods of cordoned nodes, node by node; whether all are empty. What is refused is `Happenings.blocked`.
+
+    kubectl asks for all pods of a node at once and again every 5 seconds. Here one after another is asked, by namespace
+    and name, and its successor is placed and ready before the next; those that are refused are asked again as long as
+    that helps.
+    """
+    left: list[tuple[Pod, Eviction]] = []
+    for node in nodes:
+        plan = plan_drain(node, world.book.on(node), world.workloads.objects.daemon_sets, flags, world.time)
+        for warning in plan.warnings:
+            world.happenings.note(f"node {node}: {warning}")
+        left += _evict(world, plan.evict)
+    for pod, answer in left:
+        budgets = world.budgets.protecting(pod)
+        name = ", ".join(budget.metadata.name for budget in budgets)
+        world.happenings.blocked.append(Blocked(pod, answer.message or "", answer.cause or "", name))
+    return not left
+
+
+def _evict(world: World, pods: Sequence[Pod]) -> list[tuple[Pod, Eviction]]:
+    """Evict what can be; the pods that stay, each with the last answer."""
+    waiting = [key_of(pod) for pod in pods]
+    while True:
+        refused: list[tuple[Pod, Eviction]] = []
+        for key in waiting:
+            # It may have been preempted, or deleted by its controller, since.
+            if key not in world.book:
+                continue
+            pod = world.book[key]
+            answer = world.budgets.evict(pod, world.time)
+            if answer.code == LET_THROUGH:
+                world.remove([pod], "evicted")
+                world.settle()
+            else:
+                refused.append((pod, answer))
+        helps = any(answer.code == TOO_MANY_REQUESTS for _, answer in refused)
+        if len(refused) == len(waiting) or not helps:
+            return refused
+        waiting = [key_of(pod) for pod, _ in refused]

@@ -1,0 +1,135 @@
+"""Edits played in a world: what the controllers and the scheduler make of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from kubespread.controllers.drain import DrainFlags
+from kubespread.controllers.outage import evicted_after
+from kubespread.errors import UsageError
+from kubespread.kube.api.core import Pod
+from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
+from kubespread.kube.gotext import quote
+from kubespread.kube.owners import WorkloadName
+from kubespread.kube.pod_status import is_active
+from kubespread.planner.world.daemons import create_daemons
+from kubespread.planner.world.deployments import Rollout, rollout_of_cluster
+from kubespread.planner.world.draining import DrainRefusedError, check_drain, drain
+from kubespread.planner.world.failing import fail, remove_failed
+from kubespread.planner.world.owners import in_order
+from kubespread.planner.world.world import World
+from kubespread.snapshot.edits.nodes import change_nodes
+from kubespread.snapshot.edits.target import nodes_meant
+from kubespread.snapshot.edits.types import AddNode, DeletePods, Drain, Edit, Fail, Scale, Target
+
+
+def apply(world: World, edit: Edit, namespace: str) -> None:
+    """Play one edit until nothing changes any more. ``namespace`` is that of names without one.
+
+    What was refused or found no node is in the world's happenings and queue. Raises UsageError for an edit about
+    something that is not there, and in kubectl's words for a drain it would not begin.
+    """
+    match edit:
+        case Drain():
+            _drain(world, edit)
+        case Fail():
+            names = _names(world, edit.target)
+            fail(world, names)
+            if edit.hard:
+                remove_failed(world, names)
+        case DeletePods():
+            _delete_pods(world, edit, edit.namespace or namespace)
+        case Scale():
+            name = WorkloadName(edit.kind.kind, edit.namespace or namespace, edit.name)
+            scale(world, name, edit.replicas)
+        case _:
+            change = change_nodes(edit, world.living.nodes.objects)
+            for note in change.notes:
+                world.happenings.note(note)
+            world.change_nodes(change)
+            if isinstance(edit, AddNode):
+                create_daemons(world, [node.metadata.name for node in change.added])
+            _evict_by_taints(world, list(change.replaced))
+    world.settle()
+
+
+def scale(world: World, name: WorkloadName, replicas: int) -> None:
+    """A workload gets another number of replicas. Raises UsageError for one that is not there."""
+    if name.kind == "Deployment":
+        rollout = rollout_of(world, name)
+        spec = replace(rollout.deployment.spec, replicas=replicas)
+        rollout.deployment = replace(rollout.deployment, spec=spec)
+        world.add_objects([rollout.deployment])
+    elif world.workloads.replicas(name) is None and not world.book.of(name):
+        raise not_found(world, name)
+    else:
+        world.owner(name).replicas = replicas
+    world.dirty[name] = None
+    world.settle()
+
+
+def rollout_of(world: World, name: WorkloadName) -> Rollout:
+    """A Deployment of the cluster with its ReplicaSets, to be changed. Raises UsageError for one that is not there."""
+    known = world.rollouts.get(name)
+    if known is None:
+        if name not in world.workloads.deployments:
+            raise not_found(world, name)
+        known = world.rollouts[name] = rollout_of_cluster(world, name)
+    return known
+
+
+def not_found(world: World, name: WorkloadName) -> UsageError:
+    """The error for a workload that is not in the cluster."""
+    known = {world.workloads.above(owner, world.book.of(owner)) for owner in world.book.owners}
+    known |= {*world.workloads.deployments, *world.workloads.stateful_sets, *world.workloads.replica_sets}
+    alike = [each for each in sorted(known, key=in_order) if each.kind == name.kind]
+    elsewhere = [each.namespace for each in alike if each.name == name.name]
+    here = [each.name for each in alike if each.namespace == name.namespace]
+    hint = (
+        f"; there is one in namespace {', '.join(elsewhere)}" if elsewhere else did_you_mean(near_miss(name.name, here))
+    )
+    return UsageError(f"{name.kind} {quote(name.name)} not found in namespace {name.namespace}{hint}")
+
+
+def _names(world: World, target: Target) -> list[str]:
+    return [node.metadata.name for node in nodes_meant(target, world.living.nodes.objects)]
+
+
+def _drain(world: World, edit: Drain) -> None:
+    names = _names(world, edit.target)
+    flags = DrainFlags(
+        force=edit.force,
+        ignore_daemonsets=edit.ignore_daemonsets,
+        delete_emptydir_data=edit.delete_emptydir_data,
+    )
+    try:
+        check_drain(world, names, flags)
+    except DrainRefusedError as refused:
+        raise UsageError(str(refused)) from refused
+    world.change_nodes(change_nodes(edit, world.living.nodes.objects))
+    drain(world, names, flags)
+
+
+def _delete_pods(world: World, edit: DeletePods, namespace: str) -> None:
+    pods = [pod for pod in world.book if pod.metadata.namespace == namespace]
+    chosen = [pod for pod in pods if edit.selector.matches(pod.metadata.labels)]
+    if not chosen:
+        raise UsageError(f"no pods with labels {edit.text} found in namespace {namespace}")
+    world.remove(chosen, "deleted")
+
+
+def _evict_by_taints(world: World, nodes: Sequence[str]) -> None:
+    """A taint with effect NoExecute deletes the pods that do not tolerate it; no budget is asked."""
+    objects = world.living.nodes
+    doomed: list[Pod] = []
+    for name in nodes:
+        taints = objects.objects[objects.index[name]].spec.taints
+        if any(taint.effect == "NoExecute" for taint in taints):
+            doomed += (
+                pod
+                for pod in world.book.on(name)
+                if is_active(pod) and evicted_after(pod.spec.tolerations, taints) is not None
+            )
+    world.remove(doomed, "evicted by a taint")

@@ -1,0 +1,50 @@
+"""What happened to the pods of a cluster while one thing was changed in it, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from kubespread.kube.api.core import Pod
+from kubespread.kube.owners import WorkloadName
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """A pod that left, or is on its way out."""
+
+    pod: Pod
+    """As it was before; it names its node."""
+    why: str
+    """``evicted``, ``deleted``, ``scaled down``, ``lost``, ``preempted`` ..., one word or two."""
+    owner: WorkloadName | None
+    """What makes another one, None where nobody does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Blocked:
+    """A pod whose eviction the API server refuses."""
+
+    pod: Pod
+    message: str
+    cause: str
+    """The cause in the answer, which names the budget; empty for an error that no retry helps against."""
+    budget: str
+    """The budget's name."""
+
+
+@dataclass(slots=True)
+class Happenings:
+    gone: list[Gone] = field(default_factory=list)
+    placed: list[Pod] = field(default_factory=list)
+    """With their nodes, in the order they were placed."""
+    blocked: list[Blocked] = field(default_factory=list)
+    notes: dict[str, None] = field(default_factory=dict)
+    """What is to be said besides, once."""
+
+    def note(self, text: str) -> None:
+        self.notes[text] = None
+
+    def lost_for_good(self) -> Iterator[Gone]:
+        """Pods that nobody makes again."""
+        return (each for each in self.gone if each.owner is None)

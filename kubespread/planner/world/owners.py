@@ -1,0 +1,153 @@
+"""What directly controls pods, as far as making and deleting pods needs to know of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TypeVar
+
+from kubespread.controllers.deployment import TEMPLATE_HASH
+from kubespread.controllers.statefulset import ordinal_of
+from kubespread.kube.api.cluster_objects import ClusterObjects
+from kubespread.kube.api.core import Pod
+from kubespread.kube.api.meta import ApiObject, LabelSelector
+from kubespread.kube.api.workloads import DaemonSet, Deployment, ReplicaSet, ReplicationController, StatefulSet
+from kubespread.kube.owners import WorkloadName, controller_of
+from kubespread.kube.selector import Selector, SelectorError, from_label_selector, from_map
+
+T = TypeVar("T", bound=ApiObject)
+
+
+def in_order(name: WorkloadName) -> tuple[str, str, str]:
+    """Sorts workloads by namespace, kind and name."""
+    return name.namespace, name.kind, name.name
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A pod that a workload's template would make, and objects that come with it, such as claims."""
+
+    pod: Pod
+    companions: tuple[ApiObject, ...] = ()
+
+
+Making = Callable[[WorkloadName], Made]
+"""The next pod of a workload of the cluster, admitted. Raises UsageError, SnapshotError and ManifestError."""
+
+
+@dataclass(slots=True)
+class Owner:
+    """One controller."""
+
+    name: WorkloadName
+    replicas: int
+    """How many pods it is to have."""
+    template: Pod | None = None
+    """What it makes copies of, None before it is known."""
+    gone: list[Pod] = field(default_factory=list)
+    """Pods it lost and makes again each as it was: those of a StatefulSet and of a Job are not alike."""
+    number: int = 0
+    """What its last new pod was numbered."""
+
+    def fork(self) -> Owner:
+        return Owner(self.name, self.replicas, self.template, list(self.gone), self.number)
+
+
+class Workloads:
+    """The workload objects of a cluster by kind, namespace and name."""
+
+    def __init__(self, objects: ClusterObjects) -> None:
+        self.objects = objects
+
+    @cached_property
+    def replica_sets(self) -> Mapping[WorkloadName, ReplicaSet]:
+        return _by_name(self.objects.replica_sets)
+
+    @cached_property
+    def replication_controllers(self) -> Mapping[WorkloadName, ReplicationController]:
+        return _by_name(self.objects.replication_controllers)
+
+    @cached_property
+    def deployments(self) -> Mapping[WorkloadName, Deployment]:
+        return _by_name(self.objects.deployments)
+
+    @cached_property
+    def stateful_sets(self) -> Mapping[WorkloadName, StatefulSet]:
+        return _by_name(self.objects.stateful_sets)
+
+    @cached_property
+    def daemon_sets(self) -> Mapping[WorkloadName, DaemonSet]:
+        return _by_name(self.objects.daemon_sets)
+
+    def replicas(self, name: WorkloadName) -> int | None:
+        """What the object's spec says, None where there is no such object."""
+        obj = self.replica_sets.get(name) or self.replication_controllers.get(name) or self.stateful_sets.get(name)
+        if obj is None:
+            return None
+        return 1 if obj.spec.replicas is None else obj.spec.replicas
+
+    def above(self, name: WorkloadName, pods: Iterable[Pod] = ()) -> WorkloadName:
+        """What people call the workload: the Deployment of a ReplicaSet, everything else itself.
+
+        Where the ReplicaSet is not known, the hash in the labels of its ``pods`` tells that a Deployment made it.
+        """
+        if name.kind != "ReplicaSet":
+            return name
+        replica_set = self.replica_sets.get(name)
+        if replica_set is not None:
+            owner = controller_of(replica_set)
+            return name if owner is None else WorkloadName(owner.kind, name.namespace, owner.name)
+        hashes = {pod.metadata.labels.get(TEMPLATE_HASH, "") for pod in pods}
+        suffix = f"-{next(iter(hashes))}" if len(hashes) == 1 else "-"
+        if len(suffix) > 1 and name.name.endswith(suffix):
+            return WorkloadName("Deployment", name.namespace, name.name.removesuffix(suffix))
+        return name
+
+
+class Adopters:
+    """Which controller adopts a pod that has none: the first whose selector matches it.
+
+    Source of the rule: ClaimPods of the controllers' reference managers; a StatefulSet adopts only what is called like
+    one of its pods.
+    """
+
+    def __init__(self, objects: ClusterObjects) -> None:
+        self._objects = objects
+        self._known: dict[tuple[str, int, str], WorkloadName | None] = {}
+
+    def __call__(self, pod: Pod) -> WorkloadName | None:
+        meta = pod.metadata
+        # Pods of one template share their labels.
+        ordinal = meta.name if self._objects.stateful_sets else ""
+        key = meta.namespace, id(meta.labels), ordinal
+        if key not in self._known:
+            found = (
+                name for name, selector in self._selectors.get(meta.namespace, ()) if selector.matches(meta.labels)
+            )
+            self._known[key] = next(
+                (name for name in found if name.kind != "StatefulSet" or ordinal_of(pod, name.name) is not None), None
+            )
+        return self._known[key]
+
+    @cached_property
+    def _selectors(self) -> Mapping[str, list[tuple[WorkloadName, Selector]]]:
+        objects, found = self._objects, dict[str, list[tuple[WorkloadName, Selector]]]()
+        for obj in (*objects.replica_sets, *objects.replication_controllers, *objects.stateful_sets):
+            given = obj.spec.selector
+            try:
+                selector = from_label_selector(given) if isinstance(given, LabelSelector) else from_map(given or {})
+            except SelectorError:
+                continue
+            if not selector.is_empty and not selector.nothing:
+                name = WorkloadName(type(obj).__name__, obj.metadata.namespace, obj.metadata.name)
+                found.setdefault(name.namespace, []).append((name, selector))
+        return found
+
+
+def _may_adopt(name: WorkloadName, pod: Pod) -> bool:
+    return name.kind != "StatefulSet" or ordinal_of(pod, name.name) is not None
+
+
+def _by_name(objects: Iterable[T]) -> dict[WorkloadName, T]:
+    return {WorkloadName(type(obj).__name__, obj.metadata.namespace, obj.metadata.name): obj for obj in objects}

@@ -1,0 +1,91 @@
+"""Every pod of a cluster, found by its name, its node and its controller."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from kubespread.kube.api.core import Pod
+from kubespread.kube.owners import WorkloadName, controller_of
+
+PodKey = tuple[str, str]
+"""Namespace and name."""
+Adopter = Callable[[Pod], WorkloadName | None]
+"""What controls a pod that names no controller: the one whose selector it matches."""
+
+
+def key_of(pod: Pod) -> PodKey:
+    return pod.metadata.namespace, pod.metadata.name
+
+
+class PodBook:
+    """Pods by name, by node and by what controls them; those without a node are found under the empty name."""
+
+    def __init__(self, pods: Iterable[Pod], adopter: Adopter) -> None:
+        self._adopter = adopter
+        self._names: dict[tuple[str, str, str], WorkloadName] = {}
+        self._pods: dict[PodKey, Pod] = {}
+        self._on_node: dict[str, dict[PodKey, Pod]] = {}
+        self._of_owner: dict[WorkloadName, dict[PodKey, Pod]] = {}
+        for pod in pods:
+            self.add(pod)
+
+    def __iter__(self) -> Iterator[Pod]:
+        return iter(self._pods.values())
+
+    def __contains__(self, key: PodKey) -> bool:
+        return key in self._pods
+
+    def __getitem__(self, key: PodKey) -> Pod:
+        return self._pods[key]
+
+    def owner_of(self, pod: Pod) -> WorkloadName | None:
+        """What controls the pod directly: a ReplicaSet, not the Deployment above it."""
+        owner = controller_of(pod)
+        if owner is None:
+            return self._adopter(pod)
+        known = pod.metadata.namespace, owner.kind, owner.name
+        # One object a controller: there are thousands of pods of each.
+        return self._names.setdefault(known, WorkloadName(owner.kind, pod.metadata.namespace, owner.name))
+
+    def on(self, node: str) -> list[Pod]:
+        """The pods on a node, by namespace and name."""
+        pods = self._on_node.get(node, {})
+        return [pods[key] for key in sorted(pods)]
+
+    def of(self, owner: WorkloadName) -> list[Pod]:
+        """The pods that ``owner`` controls directly, in the order they came."""
+        return list(self._of_owner.get(owner, {}).values())
+
+    @property
+    def owners(self) -> Iterable[WorkloadName]:
+        """Everything that controls a pod."""
+        return self._of_owner.keys()
+
+    def add(self, pod: Pod) -> None:
+        """A pod came, or is other than it was."""
+        key = key_of(pod)
+        self._pods[key] = pod
+        self._on_node.setdefault(pod.spec.node_name, {})[key] = pod
+        if (owner := self.owner_of(pod)) is not None:
+            self._of_owner.setdefault(owner, {})[key] = pod
+
+    def remove(self, pod: Pod) -> None:
+        key = key_of(pod)
+        del self._pods[key]
+        del self._on_node[pod.spec.node_name][key]
+        if (owner := self.owner_of(pod)) is not None:
+            del self._of_owner[owner][key]
+
+    def replace(self, old: Pod, new: Pod) -> None:
+        """The same pod in another state; by name it keeps its place."""
+        if old.spec.node_name != new.spec.node_name:
+            del self._on_node[old.spec.node_name][key_of(old)]
+        self.add(new)
+
+    def fork(self) -> PodBook:
+        """The same pods, to go on from in another way."""
+        other = PodBook((), self._adopter)
+        other._names, other._pods = self._names, dict(self._pods)
+        other._on_node = {node: dict(pods) for node, pods in self._on_node.items()}
+        other._of_owner = {owner: dict(pods) for owner, pods in self._of_owner.items()}
+        return other

@@ -1,0 +1,60 @@
+"""Pods in the states that controllers, the scheduler and kubelets bring them to."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from msgspec.structs import replace
+
+from kubespread.kube.api.core import Pod, PodCondition, PodStatus
+from kubespread.kube.api.meta import ObjectMeta
+from kubespread.kube.well_known import READY
+
+PENDING = PodStatus(phase="Pending")
+
+
+@lru_cache(maxsize=256)
+def running_since(time: str, *, ready: bool) -> PodStatus:
+    """The status of a pod that runs; one object for all that began at the same time."""
+    condition = PodCondition(type=READY, status="True" if ready else "False", last_transition_time=time)
+    return PodStatus(phase="Running", start_time=time, conditions=[condition])
+
+
+def readiness_known(pod: Pod) -> bool:
+    """Whether the pod says if it is ready, as every pod that a kubelet runs does."""
+    has_started = bool(pod.spec.node_name) and pod.status.phase in ("", "Running")
+    return not has_started or any(each.type == READY for each in pod.status.conditions)
+
+
+def taken_to_be_ready(pod: Pod) -> Pod:
+    """A pod on a node that says nothing about it, as if it were ready for as long as it exists."""
+    if pod.status == PodStatus() or pod.status == PodStatus(phase="Running"):
+        return replace(pod, status=running_since(pod.metadata.creation_timestamp, ready=True))
+    ready = PodCondition(type=READY, status="True", last_transition_time=pod.metadata.creation_timestamp)
+    status = replace(pod.status, phase="Running", conditions=[*pod.status.conditions, ready])
+    return replace(pod, status=status)
+
+
+def as_template(pod: Pod) -> Pod:
+    """What the pod was before it had a name and a node: its controller makes others of the same."""
+    meta = pod.metadata
+    metadata = ObjectMeta(
+        namespace=meta.namespace, labels=meta.labels, owner_references=meta.owner_references, name=meta.name
+    )
+    return Pod(metadata=metadata, spec=replace(pod.spec, node_name=""), status=PENDING)
+
+
+def copy_of(template: Pod, name: str, time: str) -> Pod:
+    """A new pod of a template, which waits for a node."""
+    metadata = replace(template.metadata, name=name, creation_timestamp=time)
+    return Pod(metadata=metadata, spec=template.spec, status=PENDING)
+
+
+def on_node(pod: Pod, node: str, status: PodStatus) -> Pod:
+    """The pod once it runs on ``node``."""
+    return Pod(metadata=pod.metadata, spec=replace(pod.spec, node_name=node), status=status)
+
+
+def terminating(pod: Pod, time: str) -> Pod:
+    """The pod on its way out: it counts for nobody any more, but keeps its room until its kubelet is done."""
+    return replace(pod, metadata=replace(pod.metadata, deletion_timestamp=pod.metadata.deletion_timestamp or time))

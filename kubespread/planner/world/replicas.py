@@ -1,0 +1,58 @@
+"""ReplicaSets and ReplicationControllers: as many pods as they are to have."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kubespread.controllers.scale_down import victims
+from kubespread.kube.api.core import Pod
+from kubespread.kube.owners import WorkloadName
+from kubespread.kube.pod_status import is_active
+from kubespread.planner.world import pods as states
+from kubespread.planner.world.owners import Owner
+
+if TYPE_CHECKING:
+    from kubespread.planner.world.world import World
+
+
+def reconcile(world: World, name: WorkloadName) -> bool:
+    """Make the pods that are missing, or delete those that are too many; whether there were any."""
+    owner = world.owner(name)
+    owner.gone.clear()
+    active = [pod for pod in world.book.of(name) if is_active(pod)]
+    missing = owner.replicas - len(active)
+    if missing > 0:
+        template = template_of(world, owner)
+        for _ in range(missing):
+            world.create(states.copy_of(template, world.free_name(owner), world.timestamp), template)
+    elif missing < 0:
+        chosen = victims(active, -missing, _related(world, name), world.time)
+        if chosen.arbitrary:
+            above = world.workloads.above(name, active)
+            world.happenings.note(f"{above.kind}/{above.name}: among equal pods the controller's choice is arbitrary")
+        world.remove(chosen.pods, "scaled down")
+    return missing != 0
+
+
+def template_of(world: World, owner: Owner) -> Pod:
+    """What the owner makes copies of; of one without pods it comes from its object."""
+    if owner.template is None:
+        made = world.surroundings.making(owner.name)
+        world.add_objects(made.companions)
+        owner.template = states.as_template(made.pod)
+    return owner.template
+
+
+def _related(world: World, name: WorkloadName) -> list[Pod]:
+    """The active pods of all ReplicaSets of the same controller; a ReplicaSet by itself has no relations."""
+    above = world.workloads.above(name, world.book.of(name))
+    if above == name:
+        return []
+    siblings = (each for each in world.book.owners if each.namespace == name.namespace and each.kind == name.kind)
+    return [
+        pod
+        for sibling in siblings
+        if world.workloads.above(sibling, pods := world.book.of(sibling)) == above
+        for pod in pods
+        if is_active(pod)
+    ]

@@ -1,0 +1,114 @@
+"""StatefulSets: pods by ordinal, one after another where they are not Parallel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from kubespread.controllers.stateful_set_pass import REVISION_LABEL, Create, Revisions
+from kubespread.controllers.stateful_set_pass import reconcile as controller_pass
+from kubespread.controllers.statefulset import for_ordinal, ordinal_of
+from kubespread.kube.api.core import Pod
+from kubespread.kube.api.meta import ObjectMeta
+from kubespread.kube.api.workloads import LabelSelectingWorkloadSpec, StatefulSet, StatefulSetOrdinals
+from kubespread.kube.owners import WorkloadName
+from kubespread.planner.world import pods as states
+
+if TYPE_CHECKING:
+    from kubespread.planner.world.world import World
+
+
+@dataclass(slots=True)
+class StatefulSetRollout:
+    """A StatefulSet with what its pods are made of."""
+
+    stateful_set: StatefulSet
+    revisions: Revisions
+    templates: dict[str, Pod] = field(default_factory=dict)
+    """A pod of each revision."""
+    by_ordinal: dict[int, Pod] = field(default_factory=dict)
+    """The last pod of each ordinal."""
+
+    def fork(self) -> StatefulSetRollout:
+        return StatefulSetRollout(self.stateful_set, self.revisions, dict(self.templates), dict(self.by_ordinal))
+
+
+def reconcile(world: World, name: WorkloadName) -> bool:
+    """One pass of the StatefulSet controller; whether it created or deleted anything."""
+    rollout = rollout_of(world, name)
+    owner = world.owner(name)
+    for pod in owner.gone:
+        _remember(rollout, name, pod)
+    owner.gone.clear()
+    pods = {pod.metadata.name: pod for pod in world.book.of(name)}
+    # Whoever is ready is available: no time passes between.
+    spec = replace(rollout.stateful_set.spec, replicas=owner.replicas, min_ready_seconds=0)
+    stateful_set = replace(rollout.stateful_set, spec=spec)
+    made = controller_pass(stateful_set, list(pods.values()), rollout.revisions, world.time)
+    rollout.stateful_set = replace(stateful_set, status=made.status)
+    rollout.revisions = replace_current(rollout.revisions, made.status.current_revision)
+    for action in made.actions:
+        if isinstance(action, Create):
+            pod = _pod(world, rollout, name, action)
+            world.create(states.copy_of(pod, action.pod, world.timestamp), pod)
+        else:
+            beyond = ordinal_of(pods[action.pod], name.name) not in _ordinals(stateful_set)
+            world.remove([pods[action.pod]], "scaled down" if beyond else "replaced")
+    return bool(made.actions)
+
+
+def rollout_of(world: World, name: WorkloadName) -> StatefulSetRollout:
+    """What is known of the StatefulSet; of one that is not in the cluster's objects it is what its pods tell."""
+    known = world.stateful_sets.get(name)
+    if known is None:
+        stateful_set = world.workloads.stateful_sets.get(name) or _of_pods(world, name)
+        pods = [*world.book.of(name), *world.owner(name).gone]
+        running = {pod.metadata.labels.get(REVISION_LABEL, "") for pod in pods}
+        update = stateful_set.status.update_revision or max(running, default="")
+        current = stateful_set.status.current_revision or update
+        known = world.stateful_sets[name] = StatefulSetRollout(stateful_set, Revisions(current, update))
+        for pod in pods:
+            _remember(known, name, pod)
+    return known
+
+
+def replace_current(revisions: Revisions, current: str) -> Revisions:
+    return Revisions(current or revisions.current, revisions.update)
+
+
+def _remember(rollout: StatefulSetRollout, name: WorkloadName, pod: Pod) -> None:
+    template = states.as_template(pod)
+    rollout.templates.setdefault(pod.metadata.labels.get(REVISION_LABEL, ""), template)
+    ordinal = ordinal_of(pod, name.name)
+    if ordinal is not None:
+        rollout.by_ordinal[ordinal] = template
+
+
+def _pod(world: World, rollout: StatefulSetRollout, name: WorkloadName, action: Create) -> Pod:
+    """The pod of an ordinal: as it was if there was one of the revision, else made of another of that revision."""
+    last = rollout.by_ordinal.get(action.ordinal)
+    if last is not None and last.metadata.labels.get(REVISION_LABEL, "") == action.revision:
+        return last
+    template = rollout.templates.get(action.revision)
+    if template is None:
+        made = world.surroundings.making(name)
+        world.add_objects(made.companions)
+        template = rollout.templates[action.revision] = states.as_template(made.pod)
+    return for_ordinal(template, rollout.stateful_set, action.ordinal)
+
+
+def _ordinals(stateful_set: StatefulSet) -> range:
+    start = stateful_set.spec.ordinals.start if stateful_set.spec.ordinals is not None else 0
+    return range(start, start + (stateful_set.spec.replicas or 0))
+
+
+def _of_pods(world: World, name: WorkloadName) -> StatefulSet:
+    pods = [*world.book.of(name), *world.owner(name).gone]
+    ordinals = [ordinal for pod in pods if (ordinal := ordinal_of(pod, name.name)) is not None]
+    world.happenings.note(f"StatefulSet/{name.name} is known only by its pods: it is taken to be OrderedReady")
+    return StatefulSet(
+        metadata=ObjectMeta(name=name.name, namespace=name.namespace),
+        spec=LabelSelectingWorkloadSpec(ordinals=StatefulSetOrdinals(start=min(ordinals, default=0))),
+    )

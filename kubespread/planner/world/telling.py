@@ -1,0 +1,34 @@
+"""What happened in a world, in a few lines."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from kubespread.planner.world.pod_book import key_of
+from kubespread.planner.world.world import World
+
+_FEW = 3
+
+
+def told(what: str, world: World) -> Iterator[str]:
+    """What came of ``what``, which was just done: nothing where no pod was touched and nothing is to be said."""
+    happened = world.happenings
+    yield from (note if note.startswith(f"{what}:") else f"{what}: {note}" for note in happened.notes)
+    counts = Counter(gone.why for gone in happened.gone)
+    parts = [f"{count} pod{'s' if count != 1 else ''} {why}" for why, count in sorted(counts.items())]
+    if happened.placed:
+        parts.append(f"{len(happened.placed)} placed")
+    if lost := len(list(happened.lost_for_good())):
+        parts.append(f"{lost} that no controller makes again")
+    if parts:
+        yield f"{what}: {', '.join(parts)}"
+    for blocked in happened.blocked[:_FEW]:
+        yield f"{what}: pod {'/'.join(key_of(blocked.pod))} stays: {blocked.message} {blocked.cause}".rstrip()
+    if len(happened.blocked) > _FEW:
+        yield f"{what}: {len(happened.blocked) - _FEW} more pods stay"
+    waiting = world.waiting
+    for each in waiting[:_FEW]:
+        yield f"{what}: pod {'/'.join(key_of(each.pod))} waits for a node: {world.message(each)}"
+    if len(waiting) > _FEW:
+        yield f"{what}: {len(waiting) - _FEW} more pods wait for a node"

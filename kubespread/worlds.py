@@ -1,0 +1,94 @@
+"""From a snapshot to a world in which things happen, and back."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterable
+from dataclasses import replace
+
+from kubespread.candidate.candidate import Surroundings as CandidateSurroundings
+from kubespread.candidate.references import Reference
+from kubespread.candidate.stored import from_cluster
+from kubespread.deciding import Scheduler
+from kubespread.errors import UsageError
+from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
+from kubespread.kube.admission.gated_fields import as_counted
+from kubespread.kube.api.core import Pod
+from kubespread.kube.api.kinds import POD_CREATORS
+from kubespread.kube.owners import WorkloadName
+from kubespread.kube.timestamps import instant
+from kubespread.planner.world.editing import apply
+from kubespread.planner.world.objects import objects_now
+from kubespread.planner.world.owners import Made
+from kubespread.planner.world.telling import told
+from kubespread.planner.world.waiting import Scheduled
+from kubespread.planner.world.world import Surroundings, World
+from kubespread.scheduler.building import framework
+from kubespread.snapshot.snapshot import Snapshot
+
+_LONG_AGO = datetime.datetime(2000, 1, 1, tzinfo=datetime.UTC)
+
+
+def world_of(snapshot: Snapshot, scheduler: Scheduler, *, preempts: bool = True) -> World:
+    """The cluster of ``snapshot`` as it stands, its own edits not made."""
+    version = scheduler.release(snapshot.origin.server_version)
+    frameworks: dict[str, Scheduled | None] = {}
+
+    def scheduler_of(pod: Pod) -> Scheduled | None:
+        name = pod.spec.scheduler_name
+        if name not in frameworks:
+            try:
+                profile = scheduler.profile_for(name, version)
+                frameworks[name] = profile, framework(profile)
+            except UsageError:
+                frameworks[name] = None
+        return frameworks[name]
+
+    def making(name: WorkloadName) -> Made:
+        surroundings = CandidateSurroundings(
+            snapshot.objects, version, namespace=name.namespace, admission=scheduler.admission_plugins()
+        )
+        made = from_cluster(Reference(POD_CREATORS[name.kind], name.name, name.namespace), snapshot, surroundings)
+        return Made(made.pod, made.companions)
+
+    pods = as_counted(snapshot.pods, version)
+    surroundings = Surroundings(scheduler_of, making, _time(snapshot), preempts)
+    return World(snapshot.nodes, pods, snapshot.objects, surroundings)
+
+
+def edited(snapshot: Snapshot, scheduler: Scheduler, namespace: str | None = None) -> tuple[Snapshot, tuple[str, ...]]:
+    """The cluster after the edits of ``snapshot``, and what to say of them. Raises UsageError."""
+    if not snapshot.edits:
+        return snapshot, ()
+    world = world_of(snapshot, scheduler)
+    default = namespace or snapshot.origin.namespace or DEFAULT_NAMESPACE
+    notes: list[str] = []
+    for edit in snapshot.edits:
+        apply(world, edit, default)
+        notes += told(str(edit), world)
+        world.next_step()
+    return as_snapshot(world, snapshot), tuple(notes)
+
+
+def as_snapshot(world: World, snapshot: Snapshot) -> Snapshot:
+    """The world as a snapshot of its own, which comes from where ``snapshot`` does."""
+    return replace(
+        snapshot,
+        nodes=tuple(world.living.nodes.objects),
+        pods=tuple(world.book),
+        objects=objects_now(world),
+        edits=(),
+    )
+
+
+def _time(snapshot: Snapshot) -> datetime.datetime:
+    """When the cluster was read; else when the last of its pods came to be, so that none is of the future."""
+    known = instant(snapshot.origin.time)
+    if known is not None:
+        return known
+    times = (time for pod in snapshot.pods for time in _times(pod))
+    return max((found for text in times if (found := instant(text)) is not None), default=_LONG_AGO)
+
+
+def _times(pod: Pod) -> Iterable[str]:
+    return (pod.metadata.creation_timestamp, *(each.last_transition_time for each in pod.status.conditions))
