@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kubespread.candidate.kustomize import Kustomization
-from kubespread.candidate.references import ClusterWorkloads, kind_called, reference, reference_kinds
+from kubespread.candidate.references import ClusterWorkloads, reference, reference_kinds
 from kubespread.candidate.sources import manifest_files
 from kubespread.errors import Fault, ManifestError, UsageError
-from kubespread.kube.api.kinds import Kind
+from kubespread.kube.api.kinds import Kind, kind_called
 from kubespread.kube.versions import KubeVersion
 from kubespread.manifest.reading import STDIN
 
