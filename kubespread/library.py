@@ -75,6 +75,8 @@ class ExplainKeywords(TypedDict, total=False):
     """Read directories to their depths."""
     template_path: str
     """Where kinds that are not known have their pod template."""
+    set: Sequence[str]
+    """Fields to change in the pod or its workload before it is admitted: ``maxSkew[zone]=2``, ``cpu=500m``."""
 
 
 def explain(
@@ -96,7 +98,7 @@ def explain(
         template_path=options.get("template_path", ""),
         one_only=True,
     )
-    asked = resolve(snapshot, several, scheduler, choosing)
+    asked = resolve(snapshot, several, scheduler, choosing, settings=options.get("set", ()))
     candidate, profile = asked.candidates[0], asked.profiles[0]
     report = explain_pod(
         asked.cluster,
@@ -137,6 +139,8 @@ class SimulateKeywords(TypedDict, total=False):
     """Read directories to their depths."""
     template_path: str
     """Where kinds that are not known have their pod template."""
+    set: Sequence[str]
+    """Fields to change in the pod or its workload before it is admitted: ``maxSkew[zone]=2``, ``cpu=500m``."""
     on_progress: Callable[[int], None] | None
     """Told now and then how many replicas are placed."""
     on_refused: Callable[[KubespreadError], None] | None
@@ -194,7 +198,10 @@ def _simulate(
         recursive=options.get("recursive", False),
         template_path=options.get("template_path", ""),
     )
-    asked = resolve(snapshot, pods, scheduler, choosing, counts_quotas=False, on_refused=options.get("on_refused"))
+    asked = resolve(
+        snapshot, pods, scheduler, choosing,
+        settings=options.get("set", ()), counts_quotas=False, on_refused=options.get("on_refused"),
+    )  # fmt: skip
     if not asked.version.since(SCORES_SINCE):
         said = f"where replicas land depends on scores, which are modeled since 1.{SCORES_SINCE}"
         raise UsageError(f"kube-scheduler {asked.version}: {said}")

@@ -11,6 +11,7 @@ from kubespread.candidate.companions import with_companions, with_manifest_objec
 from kubespread.candidate.manifest_file import Manifest
 from kubespread.candidate.manifests import from_manifest
 from kubespread.candidate.replicas import others
+from kubespread.candidate.setting import parse_settings
 from kubespread.candidate.sources import Choosing, PodGiven, Source, read_sources
 from kubespread.candidate.stored import from_cluster
 from kubespread.deciding import Scheduler
@@ -44,10 +45,13 @@ def resolve(
     scheduler: Scheduler,
     choosing: Choosing,
     *,
+    settings: Sequence[str] = (),
     counts_quotas: bool = True,
     on_refused: Refused | None = None,
 ) -> Resolved:
     """Read what was given. ``counts_quotas`` is False where the caller counts what quotas leave.
+
+    ``settings`` are fields of each pod or workload to change before, as ``--set`` has them.
 
     ``on_refused`` is told of workloads that the API server would not take as long as others are left; without it the
     first one raises. Raises ManifestError, SnapshotError and UsageError.
@@ -61,7 +65,7 @@ def resolve(
     snapshot, notes = with_manifest_objects(snapshot, read.manifests, default_namespace)
     surroundings = Surroundings(
         snapshot.objects, version, choosing.name, choosing.namespace, own_namespace,
-        scheduler.admission_plugins(resource_quota=counts_quotas),
+        scheduler.admission_plugins(resource_quota=counts_quotas), parse_settings(settings),
     )  # fmt: skip
 
     def candidate(source: Source) -> Candidate:

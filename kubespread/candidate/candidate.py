@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from kubespread.candidate.setting import Setting
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.admission.plugins import AdmissionPlugins
 from kubespread.kube.api.cluster_objects import ClusterObjects
@@ -54,3 +55,5 @@ class Surroundings:
     context_namespace: str = DEFAULT_NAMESPACE
     """Where nothing else says which."""
     admission: AdmissionPlugins = AdmissionPlugins()
+    settings: tuple[Setting, ...] = ()
+    """Fields that are changed in the pod or its workload before anything else is done with it."""

@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kubespread.candidate.kustomize import Kustomization
-from kubespread.candidate.references import ClusterWorkloads, kind_called, reference, reference_kinds
+from kubespread.candidate.references import ClusterWorkloads, reference, reference_kinds
+from kubespread.candidate.setting import parse_settings
 from kubespread.candidate.sources import manifest_files
 from kubespread.errors import Fault, ManifestError, UsageError
-from kubespread.kube.api.kinds import Kind
+from kubespread.kube.api.kinds import Kind, kind_called
 from kubespread.kube.versions import KubeVersion
 from kubespread.manifest.reading import STDIN
 
@@ -60,11 +61,13 @@ def check_inputs(
     feature_gates: str | None,
     *,
     recursive: bool = False,
+    settings: Sequence[str] = (),
 ) -> None:
-    """Find files that are missing, directories without any, and releases and feature gates that do not exist.
+    """Find files that are missing, directories without any, and releases, feature gates and fields that do not exist.
 
     Nothing is opened: a pipe can be read only once. Raises ManifestError and UsageError.
     """
+    parse_settings(settings)
     if kube_version is not None:
         KubeVersion.parse(kube_version).with_gates(feature_gates or "")
     for pod in pods:

@@ -13,6 +13,7 @@ from kubespread.candidate.admitting import candidate_from_creator, candidate_fro
 from kubespread.candidate.candidate import Candidate, Surroundings
 from kubespread.candidate.decodable import are_related, decodable
 from kubespread.candidate.manifest_file import Manifest, Place, choose, field_at, manifest_of
+from kubespread.candidate.setting import settled
 from kubespread.controllers.made_up_names import generated_name
 from kubespread.controllers.pod_creator import NewPod
 from kubespread.errors import Fault, KubespreadError, ManifestError, UsageError
@@ -30,7 +31,10 @@ def from_manifest(manifest: Manifest, surroundings: Surroundings) -> Candidate:
     """The pod of the manifest's workload, the named one of several. Raises ManifestError and UsageError."""
     default_namespace = surroundings.namespace or surroundings.context_namespace
     item = manifest.chosen or choose(manifest, surroundings.name, default_namespace)
-    return replace(_candidate(manifest.place(item), surroundings), gaps=manifest.gaps)
+    changed = settled(item.data, pod_creator(item.api_version, item.kind) or UNKNOWN, surroundings.settings)
+    with changed.blamed(item.written_path):
+        candidate = _candidate(manifest.place(replace(item, content=changed.data)), surroundings)
+    return replace(candidate, gaps=manifest.gaps)
 
 
 def from_object(data: Mapping[str, Any], surroundings: Surroundings) -> Candidate:

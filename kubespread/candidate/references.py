@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Set
 from dataclasses import dataclass
 
-from kubespread.kube.api.kinds import POD_CREATORS, Kind
+from kubespread.kube.api.kinds import POD_CREATORS, REFERABLE, Kind, kind_called
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.workloads import ReplicaSet
 from kubespread.kube.selector import Selector
 from kubespread.snapshot.snapshot import Snapshot
 
 _REFERENCE = re.compile(r"(?P<kind>[A-Za-z]+(?:\.[a-z0-9.]+)?)/(?P<name>[a-z0-9][a-z0-9.-]*)")
-_REFERABLE = tuple(row for row in POD_CREATORS.values() if row.short)
-_BY_ALIAS: Mapping[str, Kind] = {
-    alias: row for row in _REFERABLE for alias in (row.short, row.kind.lower(), row.plural)
-}
 # Whether a Job or a pod by itself is still to run is not known; a CronJob's pods are those of its Jobs.
 _LASTING = tuple(
     POD_CREATORS[kind] for kind in ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "ReplicationController")
@@ -44,7 +40,7 @@ class ClusterWorkloads:
         """Those that ``selector`` selects, by kind, namespace and name; unless kinds are named without what another
         workload of the snapshot controls.
         """
-        known = {_key(row, obj) for row in _REFERABLE for obj in snapshot.of_kind(row)}
+        known = {_key(row, obj) for row in REFERABLE for obj in snapshot.of_kind(row)}
         for row in self.kinds or _LASTING:
             for obj in sorted(snapshot.of_kind(row), key=lambda obj: _key(row, obj)):
                 meta = obj.metadata
@@ -66,16 +62,9 @@ def reference(text: str) -> Reference | None:
     return None if match is None or row is None else Reference(row, match["name"])
 
 
-def kind_called(name: str) -> Kind | None:
-    """The kind of workload that kubectl calls ``name``: ``deploy``, ``deployments.apps``, ``Deployment``."""
-    alias, _, group = name.lower().partition(".")
-    row = _BY_ALIAS.get(alias)
-    return row if row is not None and group in ("", row.group) else None
-
-
 def reference_kinds() -> str:
     """The kinds of `reference`, as short as kubectl takes them."""
-    return ", ".join(kind.short for kind in _REFERABLE)
+    return ", ".join(kind.short for kind in REFERABLE)
 
 
 def _is_part(obj: ApiObject, known: Set[tuple[str, str, str]]) -> bool:

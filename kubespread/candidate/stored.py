@@ -14,16 +14,19 @@ from kubespread.candidate.candidate import Candidate, Surroundings
 from kubespread.candidate.manifest_file import OBJECT_NAME, Place
 from kubespread.candidate.references import Reference
 from kubespread.candidate.rescheduling import scheduled_again
+from kubespread.candidate.setting import Settled, settled
 from kubespread.controllers.revisions import current_replica_set
 from kubespread.controllers.statefulset import from_free_ordinal
 from kubespread.errors import SnapshotError, UsageError
+from kubespread.kube.admission.defaulting import default_pod
 from kubespread.kube.admission.gated_fields import drop_fields
-from kubespread.kube.api.core import Pod
-from kubespread.kube.api.decoding import DecodingError, normalized
+from kubespread.kube.api.core import Pod, PodStatus
+from kubespread.kube.api.decoding import DecodingError, decode, normalized
 from kubespread.kube.api.kinds import KEPT, Kind
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.workloads import Deployment, ReplicaSet, StatefulSet
 from kubespread.kube.owners import WorkloadName
+from kubespread.kube.validation.pods import pod_faults
 from kubespread.manifest.objects import KubernetesObject
 from kubespread.snapshot.snapshot import Snapshot
 
@@ -41,7 +44,11 @@ def from_cluster(asked: Reference, snapshot: Snapshot, surroundings: Surrounding
         return _from_pod(_find(snapshot.pods, kind, namespace, name), surroundings)
     if unread := snapshot.origin.unread.get(kind.kind):
         raise SnapshotError(f'{kind.resource} "{name}" cannot be looked up: {unread}')
-    workload: Any = _find(getattr(snapshot.objects, kind.field), kind, namespace, name)
+    stored: Any = _find(getattr(snapshot.objects, kind.field), kind, namespace, name)
+    changed = settled(msgspec.to_builtins(stored), kind, surroundings.settings)
+    with changed.blamed():
+        workload: Any = _decoded(changed, kind, stored)
+    changes_template = kind.pod_template(workload) != kind.pod_template(stored)
     notes: tuple[str, ...] = ()
     workload_name, replicas = WorkloadName(kind.kind, namespace, name), getattr(workload.spec, "replicas", None)
     if isinstance(workload, Deployment):
@@ -49,20 +56,36 @@ def from_cluster(asked: Reference, snapshot: Snapshot, surroundings: Surrounding
         if current is not None:
             kind, workload = KEPT[ReplicaSet], current
             notes = (f"deployment {name}: as another pod of its ReplicaSet {current.metadata.name}",)
-    made = _from_workload(workload, kind, snapshot, surroundings)
+    with changed.blamed():
+        made = _from_workload(workload, kind, snapshot, surroundings)
     return replace(
         made,
         notes=(*notes, *made.notes),
         workload=workload_name,
         replicas=made.replicas if replicas is None else replicas,
-        template=None,
+        template=made.template if changes_template else None,
     )
+
+
+def _decoded(changed: Settled, kind: Kind, stored: T) -> T:
+    """The object with its fields set. Raises ManifestError for a value of the wrong type."""
+    if not changed.paths:
+        return stored
+    try:
+        # Amounts are not looked at by decoding alone.
+        return decode(normalized(changed.data, type(stored)), type(stored))
+    except DecodingError as error:
+        raise _place(kind).undecodable(error) from error
+
+
+def _place(kind: Kind) -> Place:
+    return Place(OBJECT_NAME, KubernetesObject({"apiVersion": kind.api_version, "kind": kind.kind}))
 
 
 def _from_workload(workload: ApiObject, kind: Kind, snapshot: Snapshot, surroundings: Surroundings) -> Candidate:
     # Its parts are shared with other objects, and its template is to be defaulted.
     creator = deepcopy(workload)
-    place = Place(OBJECT_NAME, KubernetesObject({"apiVersion": kind.api_version, "kind": kind.kind}))
+    place = _place(kind)
     plain = msgspec.to_builtins(creator)
     try:
         # Amounts were not looked at when it was read.
@@ -87,7 +110,16 @@ def _find(among: Sequence[T], kind: Kind, namespace: str, name: str) -> T:
 
 
 def _from_pod(stored: Pod, surroundings: Surroundings) -> Candidate:
-    pod, notes = scheduled_again(stored)
+    kind = KEPT[Pod]
+    changed = settled(msgspec.to_builtins(stored), kind, surroundings.settings)
+    with changed.blamed():
+        pod = _decoded(changed, kind, stored)
+        if changed.paths:
+            default_pod(pod)
+            _place(kind).refuse(pod_faults(pod, surroundings.version))
+            # Amounts that its node granted are those of the pod as it was.
+            pod.status = PodStatus(phase=pod.status.phase)
+    pod, notes = scheduled_again(pod)
     # Its parts are shared with other pods.
     pod = deepcopy(pod)
     return Candidate(pod, notes=(*notes, *drop_fields(pod, surroundings.version)), is_stored=True)

@@ -10,6 +10,7 @@ from kubespread import __version__
 from kubespread.cli.demo import demo
 from kubespread.cli.exitcodes import EPILOG, ExitCode
 from kubespread.cli.explain import explain
+from kubespread.cli.options.ordered import OrderedCommand
 from kubespread.cli.simulate import simulate
 from kubespread.cli.snapshot import snapshot
 from kubespread.cli.stderr import say
@@ -46,7 +47,7 @@ def kubespread(
         raise typer.Exit(ExitCode.BAD_INPUT)
 
 
-app.command(epilog=EPILOG)(explain)
-app.command(epilog=EPILOG)(simulate)
-app.command(epilog=EPILOG)(snapshot)
+app.command(cls=OrderedCommand, epilog=EPILOG)(explain)
+app.command(cls=OrderedCommand, epilog=EPILOG)(simulate)
+app.command(cls=OrderedCommand, epilog=EPILOG)(snapshot)
 app.command()(demo)

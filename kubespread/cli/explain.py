@@ -6,7 +6,7 @@ from kubespread.cli.cluster import open_cluster
 from kubespread.cli.exitcodes import ExitCode
 from kubespread.cli.notes import note_beside, note_source
 from kubespread.cli.options.answer import ExplainAnswerOptions, SpeakingOptions
-from kubespread.cli.options.cluster import ClusterOptions
+from kubespread.cli.options.edits import EditedClusterOptions
 from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.scheduler import SchedulerOptions
 from kubespread.cli.options.workload import PodArgument, WorkloadOptions
@@ -24,7 +24,7 @@ def explain(
     workload: WorkloadOptions,
     scheduling: SchedulerOptions,
     answer: ExplainAnswerOptions,
-    source: ClusterOptions,
+    source: EditedClusterOptions,
     speaking: SpeakingOptions,
 ) -> int:
     """Show which nodes a pod fits and why the others fail, constraint by constraint with the numbers.
@@ -56,6 +56,7 @@ def explain(
         scheduling.kube_version,
         scheduling.feature_gates,
         recursive=workload.recursive,
+        settings=workload.settings or (),
     )
     opened = open_cluster(source, quiet=speaking.quiet)
     report = kubespread.explain(
@@ -68,6 +69,7 @@ def explain(
         namespace=workload.namespace,
         recursive=workload.recursive,
         template_path=workload.template_path or "",
+        set=workload.settings or (),
     ).sorted_by(answer.sort.value)
     if answer.node:
         report = report.only(answer.node)

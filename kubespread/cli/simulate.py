@@ -11,7 +11,7 @@ from kubespread.cli.cluster import open_cluster
 from kubespread.cli.exitcodes import ExitCode
 from kubespread.cli.notes import note_beside_each, note_source
 from kubespread.cli.options.answer import SimulateAnswerOptions, SpeakingOptions
-from kubespread.cli.options.cluster import ClusterOptions
+from kubespread.cli.options.edits import EditedClusterOptions
 from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.placing import PlacingOptions
 from kubespread.cli.options.requirements import RequirementOptions
@@ -38,7 +38,7 @@ def simulate(
     workload: SelectionOptions,
     scheduling: SchedulerOptions,
     answer: SimulateAnswerOptions,
-    source: ClusterOptions,
+    source: EditedClusterOptions,
     speaking: SpeakingOptions,
 ) -> int:
     """Place replicas one after another as kube-scheduler would, and show where they land and what stops them.
@@ -70,6 +70,7 @@ def simulate(
         scheduling.kube_version,
         scheduling.feature_gates,
         recursive=workload.recursive,
+        settings=workload.settings or (),
     )
     opened = open_cluster(source, quiet=speaking.quiet)
     required = required.with_keys(lambda key: full_topology_key(key, opened.nodes))
@@ -97,6 +98,7 @@ def simulate(
             selector=workload.selector or "",
             recursive=workload.recursive,
             template_path=workload.template_path or "",
+            set=workload.settings or (),
             on_refused=on_refused,
             on_progress=on_progress,
         )

@@ -10,7 +10,7 @@ import typer
 from kubespread.cli.cluster import open_cluster
 from kubespread.cli.exitcodes import ExitCode
 from kubespread.cli.options.answer import SpeakingOptions
-from kubespread.cli.options.cluster import ClusterOptions
+from kubespread.cli.options.edits import EditedClusterOptions
 from kubespread.cli.options.grouped import grouped
 from kubespread.cli.stderr import say
 from kubespread.cli.stdout import stdout_is_terminal
@@ -50,7 +50,7 @@ def snapshot(
         ),
     ] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 3 when something could not be read.")] = False,
-    source: ClusterOptions,
+    source: EditedClusterOptions,
     speaking: SpeakingOptions,
 ) -> int:
     """Save what scheduling needs of a cluster as one file kubectl can read.

@@ -57,7 +57,7 @@ def watchable(command: Callable[..., int]) -> Callable[..., int]:
         if shows_lines:
             # All that a line could be made of.
             values["answer"] = replace(values["answer"], output="json")
-        files = [*named, *source.sources] if source.sources else None
+        files = [*named, *source.files()] if source.sources else None
         return _watch(partial(command, **values), _show_line if shows_lines else _show, _wakes(files, interval))
 
     signature = inspect.signature(command)

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from kubespread.kube.api.core import Taint, Toleration
 
+EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 DO_NOT_SCHEDULE_EFFECTS = frozenset({"NoSchedule", "NoExecute"})
 PREFER_NO_SCHEDULE = "PreferNoSchedule"
 COMPARING_OPERATORS = ("Lt", "Gt")

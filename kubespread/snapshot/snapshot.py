@@ -6,7 +6,7 @@ import datetime
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
@@ -22,6 +22,9 @@ from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.pod_templates import holds_pods, skipped_gaps
 from kubespread.kube.pod_sharing import PodSharing
 from kubespread.manifest.objects import KubernetesObject
+
+if TYPE_CHECKING:
+    from kubespread.snapshot.edits.types import Edit
 
 STAMP = "kubespread"
 """The field of a saved List that says where it comes from."""
@@ -74,6 +77,22 @@ class Snapshot:
     """The objects that could not be read, where they stand and why; each is a gap too."""
     files: tuple[str, ...] = field(default=(), compare=False)
     """What it was read from; empty for a running cluster."""
+    edits: tuple[Edit, ...] = ()
+    """What is changed in it, in this order, before a question about it is answered; the objects above are without it.
+    """
+
+    def edited(self, *edits: str | Edit) -> Snapshot:
+        """The same cluster, to be asked about as it is after ``edits``, which follow those it has already.
+
+        As text they are written as on the command line: ``cordon node-7``, ``fail zone=a``, ``scale deploy/web=5``.
+        Nodes, pods and workloads are looked up when a question is asked. Raises UsageError for text that is no edit,
+        and ManifestError for the manifest of a new node that the API server would refuse.
+        """
+        # Reads manifests of nodes, with parsers that most snapshots do without.
+        from kubespread.snapshot.edits.text import parse
+
+        parsed = (parse(edit) if isinstance(edit, str) else edit for edit in edits)
+        return replace(self, edits=(*self.edits, *parsed))
 
     def stamped(self, source: str) -> Snapshot:
         """The same, said to be read from ``source`` now where it does not say already where and when it was taken."""

@@ -21,26 +21,27 @@ _FEW = 8
 
 def full_topology_key(key: str, nodes: Sequence[Node]) -> str:
     """The well-known label that a short key stands for, where nodes have it and none has a label of just that name."""
-    labels = _label_keys(nodes)
+    labels = label_keys(nodes)
     well_known = SHORT_KEYS.get(key, key)
     return well_known if key not in labels and well_known in labels else key
 
 
 def check_topology_keys(keys: Iterable[str], nodes: Sequence[Node], constraint_keys: Iterable[str]) -> None:
     """Refuse keys that neither a node nor a constraint has. Raises UsageError with a line for each."""
-    known = _label_keys(nodes) | set(constraint_keys)
+    known = label_keys(nodes) | set(constraint_keys)
     unknown = [key for key in dict.fromkeys(keys) if key not in known]
     if unknown:
         raise UsageError(
-            *(f"no node and no constraint has the topology key {key!r}{_near(key, known)}" for key in unknown)
+            *(f"no node and no constraint has the topology key {key!r}{near_keys(key, known)}" for key in unknown)
         )
 
 
-def _label_keys(nodes: Sequence[Node]) -> set[str]:
+def label_keys(nodes: Sequence[Node]) -> set[str]:
+    """The keys of all labels that nodes have."""
     return {key for node in nodes for key in node.metadata.labels}
 
 
-def _near(key: str, known: set[str]) -> str:
+def near_keys(key: str, known: set[str]) -> str:
     """A hint at keys that are spelled alike, in full or behind their prefix; else at those there are."""
     by_spelling: dict[str, list[str]] = {}
     for full in sorted(known):

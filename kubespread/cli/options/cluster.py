@@ -12,6 +12,7 @@ import typer
 from kubespread.errors import UsageError
 
 if TYPE_CHECKING:
+    from kubespread.snapshot.edits.types import Edit
     from kubespread.snapshot.live.kubeconfig import Access
 
 _SECONDS = {"": 1.0, "ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
@@ -87,6 +88,14 @@ class ClusterOptions:
     def sources(self) -> list[str]:
         """The files to read; none for the cluster of the kubeconfig."""
         return [str(source) for source in self.snapshot or ()]
+
+    def edits(self) -> list[Edit]:
+        """What is changed in it before the question is asked. Raises UsageError and ManifestError."""
+        return []
+
+    def files(self) -> list[str]:
+        """All files that the cluster comes of. Raises UsageError and ManifestError."""
+        return self.sources
 
     def access(self) -> Access:
         """How the cluster is reached. Raises UsageError."""

@@ -6,11 +6,14 @@ import inspect
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from functools import wraps
-from typing import Any, get_type_hints
+from typing import Annotated, Any, get_origin, get_type_hints
 
 
 def grouped(command: Callable[..., int]) -> Callable[..., int]:
-    """``command`` as typer is to see it: every parameter that is a group is replaced by the options in it."""
+    """``command`` as typer is to see it: every parameter that is a group is replaced by the options in it.
+
+    A field of a group that is annotated with no option is none, and filled with what else is known under its name.
+    """
     hints = get_type_hints(command, include_extras=True)
     groups: dict[str, type[Any]] = {
         name: hint for name, hint in hints.items() if isinstance(hint, type) and is_dataclass(hint)
@@ -27,6 +30,7 @@ def grouped(command: Callable[..., int]) -> Callable[..., int]:
                 field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=options[field.name]
             )
             for field in fields(group)
+            if get_origin(options[field.name]) is Annotated
         ]
 
     @wraps(command)

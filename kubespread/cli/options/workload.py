@@ -29,7 +29,7 @@ PodsArgument = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class WorkloadOptions:
-    """Which workload is asked about."""
+    """Which workload is asked about, and what is changed in it."""
 
     filename: Annotated[
         list[str] | None,
@@ -78,6 +78,17 @@ class WorkloadOptions:
             metavar="NAME",
             show_default=False,
             help="Which workload, when there are several (NAME, Kind/NAME or NS/Kind/NAME).",
+        ),
+    ] = None
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="FIELD=VALUE",
+            show_default=False,
+            help="Change the pod before it is admitted: maxSkew[zone]=2, minDomains[zone]=3, "
+            "whenUnsatisfiable[zone]=ScheduleAnyway, nodeTaintsPolicy[zone]=Honor, nodeAffinityPolicy[zone]=Ignore, "
+            "cpu=500m, memory[CONTAINER]=1Gi, priorityClassName=NAME, replicas=N. Repeatable.",
         ),
     ] = None
 

@@ -1,4 +1,4 @@
-"""Every field of the kinds that create pods, as the API server's schema has them.
+"""Every field of nodes and of the kinds that create pods, as the API server's schema has them.
 
 Source of the table: the OpenAPI schema of Kubernetes 1.37, and the fields that releases since 1.18 had and lost. A test
 compares it with the models of the Kubernetes client.
@@ -24,6 +24,7 @@ _TYPES: Mapping[str, str] = {
     "ClusterTrustBundleProjection": "labelSelector:LabelSelector name optional path signerName user",
     "ConfigMapEnvSource": "name optional",
     "ConfigMapKeySelector": "key name optional",
+    "ConfigMapNodeConfigSource": "kubeletConfigKey name namespace resourceVersion uid",
     "ConfigMapProjection": "items:KeyToPath name optional",
     "ConfigMapVolumeSource": "defaultMode defaultUser items:KeyToPath name optional",
     "Container": (
@@ -114,13 +115,20 @@ _TYPES: Mapping[str, str] = {
     "LifecycleHandler": "exec:ExecAction httpGet:HTTPGetAction sleep:SleepAction tcpSocket:TCPSocketAction",
     "LocalObjectReference": "name",
     "NFSVolumeSource": "path readOnly server",
+    "Node": "apiVersion kind metadata:ObjectMeta spec:NodeSpec status",
     "NodeAffinity": (
         "preferredDuringSchedulingIgnoredDuringExecution:PreferredSchedulingTerm "
         "requiredDuringSchedulingIgnoredDuringExecution:NodeSelector"
     ),
+    "NodeConfigSource": "configMap:ConfigMapNodeConfigSource",
+    "NodePodPreemptionPolicy": "disableResizePreemption",
     "NodeSelector": "nodeSelectorTerms:NodeSelectorTerm",
     "NodeSelectorRequirement": "key operator values",
     "NodeSelectorTerm": "matchExpressions:NodeSelectorRequirement matchFields:NodeSelectorRequirement",
+    "NodeSpec": (
+        "configSource:NodeConfigSource externalID podCIDR podCIDRs podPreemptionPolicy:NodePodPreemptionPolicy "
+        "providerID taints:Taint unschedulable"
+    ),
     "ObjectFieldSelector": "apiVersion fieldPath",
     "ObjectMeta": (
         "annotations clusterName creationTimestamp deletionGracePeriodSeconds deletionTimestamp finalizers "
@@ -242,6 +250,7 @@ _TYPES: Mapping[str, str] = {
     "SuccessPolicyRule": "succeededCount succeededIndexes",
     "Sysctl": "name value",
     "TCPSocketAction": "host port",
+    "Taint": "effect key timeAdded value",
     "Toleration": "effect key operator tolerationSeconds value",
     "TopologyConstraint": "key",
     "TopologySpreadConstraint": (

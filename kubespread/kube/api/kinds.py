@@ -70,6 +70,8 @@ class Kind:
     """The apiVersions of namesakes of which the same is read."""
     is_listed: bool = True
     """Whether it is asked of a running cluster."""
+    has_replicas: bool = False
+    """Whether its spec.replicas says how many pods there are."""
 
     @property
     def kind(self) -> str:
@@ -121,11 +123,13 @@ _STORAGE, _REGISTRATION = "storage.k8s.io/v1", "admissionregistration.k8s.io/v1"
 KINDS = (
     Kind(Node, "v1", "nodes", is_namespaced=False),
     Kind(Pod, "v1", "pods", "po"),
-    Kind(Deployment, "apps/v1", "deployments", "deploy", template_path=TEMPLATE_PATH),
-    Kind(ReplicaSet, "apps/v1", "replicasets", "rs", template_path=TEMPLATE_PATH),
-    Kind(StatefulSet, "apps/v1", "statefulsets", "sts", template_path=TEMPLATE_PATH),
+    Kind(Deployment, "apps/v1", "deployments", "deploy", template_path=TEMPLATE_PATH, has_replicas=True),
+    Kind(ReplicaSet, "apps/v1", "replicasets", "rs", template_path=TEMPLATE_PATH, has_replicas=True),
+    Kind(StatefulSet, "apps/v1", "statefulsets", "sts", template_path=TEMPLATE_PATH, has_replicas=True),
     Kind(DaemonSet, "apps/v1", "daemonsets", "ds", template_path=TEMPLATE_PATH),
-    Kind(ReplicationController, "v1", "replicationcontrollers", "rc", template_path=TEMPLATE_PATH),
+    Kind(
+        ReplicationController, "v1", "replicationcontrollers", "rc", template_path=TEMPLATE_PATH, has_replicas=True
+    ),
     Kind(Job, "batch/v1", "jobs", "job", template_path=TEMPLATE_PATH),
     Kind(
         CronJob, "batch/v1", "cronjobs", "cj",
@@ -166,7 +170,7 @@ KINDS = (
     ),
 )  # fmt: skip
 
-UNKNOWN = Kind(Workload, "", "", template_path=TEMPLATE_PATH)
+UNKNOWN = Kind(Workload, "", "", template_path=TEMPLATE_PATH, has_replicas=True)
 """Any other kind that has a pod template where most of Kubernetes' own have it."""
 
 KEPT: Mapping[type[ApiObject], Kind] = {row.cls: row for row in KINDS if row.is_kept}
@@ -180,6 +184,11 @@ READ: Mapping[tuple[str, str], type[ApiObject]] = {
 POD_CREATORS: Mapping[str, Kind] = {row.kind: row for row in KINDS if row.creates_pods}
 """Pods and Kubernetes' own kinds that hold a pod template."""
 
+REFERABLE: tuple[Kind, ...] = tuple(row for row in POD_CREATORS.values() if row.short)
+"""Those that can be asked about by name."""
+
+_BY_ALIAS: Mapping[str, Kind] = {alias: row for row in REFERABLE for alias in (row.short, row.kind.lower(), row.plural)}
+
 NAMESPACED: tuple[type[ApiObject], ...] = tuple(row.cls for row in KINDS if row.is_namespaced)
 
 
@@ -191,3 +200,10 @@ def pod_creator(api_version: str, kind: str) -> Kind | None:
     """
     row = POD_CREATORS.get(kind)
     return None if row is None or (api_version and group_of(api_version) != row.group) else row
+
+
+def kind_called(name: str) -> Kind | None:
+    """The kind of workload that kubectl calls ``name``: ``deploy``, ``deployments.apps``, ``Deployment``."""
+    alias, _, group = name.lower().partition(".")
+    row = _BY_ALIAS.get(alias)
+    return row if row is not None and group in ("", row.group) else None

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 
 from kubespread.kube.api.core import Toleration
 from kubespread.kube.names import label_key_faults, label_value_faults
-from kubespread.kube.taint import COMPARING_OPERATORS, comparable
+from kubespread.kube.taint import COMPARING_OPERATORS, EFFECTS, comparable
 from kubespread.kube.validation.faults import FieldFault, invalid, invalid_each, unsupported
 
-_EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _OPERATORS = ("Equal", "Exists")
 
 
@@ -23,8 +22,8 @@ def toleration_faults(toleration: Toleration, path: str, *, compares: bool) -> I
     if toleration.toleration_seconds is not None and toleration.effect != "NoExecute":
         yield invalid(f"{path}.effect", toleration.effect, "effect must be 'NoExecute' when `tolerationSeconds` is set")
     yield from _operator_faults(toleration, path, compares=compares)
-    if toleration.effect and toleration.effect not in _EFFECTS:
-        yield unsupported(f"{path}.effect", toleration.effect, _EFFECTS)
+    if toleration.effect and toleration.effect not in EFFECTS:
+        yield unsupported(f"{path}.effect", toleration.effect, EFFECTS)
 
 
 def _operator_faults(toleration: Toleration, path: str, *, compares: bool) -> Iterator[FieldFault]:

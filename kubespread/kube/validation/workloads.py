@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kubespread.kube.api.core import Pod
+from kubespread.kube.api.kinds import KEPT
 from kubespread.kube.api.meta import ApiObject, LabelSelector
 from kubespread.kube.api.workloads import LabelSelectingWorkload
 from kubespread.kube.selector import SelectorError, from_label_selector
@@ -14,9 +15,18 @@ from kubespread.kube.versions import KubeVersion
 def workload_faults(workload: ApiObject, template: Pod, path: str, version: KubeVersion) -> list[FieldFault]:
     """What the API server would refuse ``workload`` for; its ``template``, standing at ``path``, is defaulted."""
     faults = [] if workload.metadata.name else [required("metadata.name", "name or generateName is required")]
+    faults += _replicas_faults(workload)
     if isinstance(workload, LabelSelectingWorkload):
         faults += _selector_faults(workload.spec.selector, template, path)
     return faults + template_faults(template, path, version)
+
+
+def _replicas_faults(workload: ApiObject) -> list[FieldFault]:
+    row = KEPT.get(type(workload))
+    replicas = workload.spec.replicas if row is not None and row.has_replicas else None  # type: ignore[attr-defined]  # those have a spec
+    if replicas is None or replicas >= 0:
+        return []
+    return [invalid("spec.replicas", replicas, "must be greater than or equal to 0")]
 
 
 def _selector_faults(selector: LabelSelector | None, template: Pod, path: str) -> list[FieldFault]:

@@ -1,0 +1,189 @@
+"""``--set``: fields of a pod, or of its workload, changed in the manifest before the API server sees it.
+
+    maxSkew[KEY]=N  minDomains[KEY]=N  whenUnsatisfiable[KEY]=ACTION  nodeTaintsPolicy[KEY]=POLICY
+    nodeAffinityPolicy[KEY]=POLICY     of the topology spread constraint over KEY, or of the one at that position
+    cpu[CONTAINER]=AMOUNT              memory[CONTAINER]=AMOUNT, what a container requests
+    priorityClassName=NAME             replicas=N
+
+Brackets are left out where there is only one constraint, or one container.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from kubespread.candidate.decodable import are_related, value_at
+from kubespread.errors import Fault, ManifestError, UsageError
+from kubespread.kube.api.kinds import Kind
+from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
+from kubespread.snapshot.topology_keys import SHORT_KEYS
+
+_SETTING = re.compile(r"(?P<field>[^\[\]=]+)(?:\[(?P<key>[^\[\]]+)\])?=(?P<value>.+)", re.DOTALL)
+_POSITION = re.compile(r"[0-9]{1,3}")
+_INTEGER = re.compile(r"-?[0-9]{1,18}")
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One field and its new value, as they were written."""
+
+    field: str
+    key: str
+    """What stands in the brackets; empty without."""
+    value: str
+
+    def __str__(self) -> str:
+        return f"{self.field}[{self.key}]={self.value}" if self.key else f"{self.field}={self.value}"
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """A manifest's object with its fields set."""
+
+    data: Any
+    paths: Mapping[str, Setting] = field(default_factory=dict)
+    """Which of its fields were."""
+
+    @contextmanager
+    def blamed(self, written_path: Callable[[str], str] = str) -> Iterator[None]:
+        """Say of faults in what was set that it was set: their lines in the manifest say something else.
+
+        ``written_path`` makes of a path in ``data`` the one that faults name.
+        """
+        try:
+            yield
+        except ManifestError as error:
+            raise ManifestError(error.file, [self._blamed(fault, written_path) for fault in error.faults]) from error
+
+    def _blamed(self, fault: Fault, written_path: Callable[[str], str]) -> Fault:
+        for path, setting in self.paths.items():
+            if fault.field and are_related(fault.field, written_path(path)):
+                return replace(fault, message=f"{fault.message} (--set {setting})", line=None)
+        return fault
+
+
+def parse_settings(texts: Sequence[str]) -> tuple[Setting, ...]:
+    """The settings that ``texts`` stand for, in their order. Raises UsageError."""
+    return tuple(map(_parsed, texts))
+
+
+def _parsed(text: str) -> Setting:
+    match = _SETTING.fullmatch(text)
+    if match is None:
+        raise UsageError(f"invalid --set {text!r}: expected FIELD=VALUE or FIELD[KEY]=VALUE, such as maxSkew[zone]=2")
+    name, key = match["field"], match["key"] or ""
+    if name not in _SETTERS:
+        meant = did_you_mean(near_miss(name, _SETTERS)) or f"; fields are {', '.join(_SETTERS)}"
+        raise UsageError(f"invalid --set {text!r}: unknown field {name!r}{meant}")
+    if key and name in _WITHOUT_KEY:
+        raise UsageError(f"invalid --set {text!r}: {name} takes no brackets")
+    return Setting(name, key, match["value"])
+
+
+def settled(data: Any, row: Kind, settings: Sequence[Setting]) -> Settled:
+    """``data``, an object of the kind of ``row``, with ``settings`` in it; of several of a field the last one counts.
+
+    Objects that cannot be decoded stay as they are: what is wrong with them is said elsewhere. Raises UsageError for a
+    constraint or container that is not there or not clear.
+    """
+    changed = deepcopy(data) if settings else data
+    paths = {_SETTERS[setting.field](changed, row, setting): setting for setting in settings}
+    return Settled(changed, {path: setting for path, setting in paths.items() if path})
+
+
+def _set_constraint(data: Any, row: Kind, setting: Setting) -> str:
+    path = f"{_spec_path(row)}.topologySpreadConstraints"
+    position = _chosen(value_at(data, path) or [], "topologyKey", "topology spread constraint", setting)
+    return _set(data, f"{path}[{position}]", setting.field, setting) if position is not None else ""
+
+
+def _set_request(data: Any, row: Kind, setting: Setting) -> str:
+    path = f"{_spec_path(row)}.containers"
+    position = _chosen(value_at(data, path) or [], "name", "container", setting)
+    if position is None:
+        return ""
+    container = value_at(data, f"{path}[{position}]")
+    for name in ("resources", "requests"):
+        if container.get(name) is None:
+            container[name] = {}
+        container = container[name]
+        if not isinstance(container, dict):
+            return ""
+    container[setting.field] = setting.value
+    return f"{path}[{position}].resources.requests[{setting.field}]"
+
+
+def _set_priority_class(data: Any, row: Kind, setting: Setting) -> str:
+    if not row.template_path and value_at(data, "metadata.uid"):
+        fault = "the pod was created already, and its priority computed then; ask about its workload instead"
+        raise UsageError(f"--set {setting}: {fault}")
+    return _set(data, _spec_path(row), setting.field, setting)
+
+
+def _set_replicas(data: Any, row: Kind, setting: Setting) -> str:
+    if not row.has_replicas:
+        raise UsageError(f"--set {setting}: a {row.kind} has no replicas")
+    return _set(data, "spec", setting.field, setting)
+
+
+def _spec_path(row: Kind) -> str:
+    return f"{row.template_path}.spec" if row.template_path else "spec"
+
+
+def _set(data: Any, path: str, name: str, setting: Setting) -> str:
+    """Where the value stands now, empty where there is nothing that could hold it."""
+    parent = value_at(data, path)
+    if not isinstance(parent, dict):
+        return ""
+    is_number = name in _NUMBERS and _INTEGER.fullmatch(setting.value)
+    parent[name] = int(setting.value) if is_number else setting.value
+    return f"{path}.{name}"
+
+
+def _chosen(among: Any, name: str, what: str, setting: Setting) -> int | None:
+    """The position of the one that is meant, None where ``among`` is no list of objects. Raises UsageError."""
+    if not isinstance(among, list) or not all(isinstance(each, dict) for each in among):
+        return None
+    names = [str(each.get(name, "")) for each in among]
+    found = _positions(names, setting.key) if setting.key else range(len(names))
+    if len(found) == 1:
+        return found[0]
+    listed = ", ".join(dict.fromkeys(names))
+    if not names:
+        fault = f"the pod has no {what}"
+    elif not setting.key:
+        fault = f"the pod has {len(names)} {what}s: write {setting.field}[KEY] with one of {listed}"
+    elif found:
+        positions = " or ".join(f"{setting.field}[{position}]" for position in found)
+        fault = f"{len(found)} {what}s have the {name} {names[found[0]]}: write {positions}"
+    else:
+        meant = did_you_mean(near_miss(setting.key, names)) or f"; there {'is' if len(names) == 1 else 'are'} {listed}"
+        fault = f"no {what} has the {name} {setting.key!r}{meant}"
+    raise UsageError(f"--set {setting}: {fault}")
+
+
+def _positions(names: Sequence[str], key: str) -> Sequence[int]:
+    for wanted in (key, SHORT_KEYS.get(key)):
+        if found := [position for position, name in enumerate(names) if name == wanted]:
+            return found
+    return [int(key)] if _POSITION.fullmatch(key) and int(key) < len(names) else []
+
+
+_NUMBERS = frozenset({"maxSkew", "minDomains", "replicas"})
+_WITHOUT_KEY = frozenset({"priorityClassName", "replicas"})
+_SETTERS: Mapping[str, Callable[[Any, Kind, Setting], str]] = {
+    "maxSkew": _set_constraint,
+    "minDomains": _set_constraint,
+    "whenUnsatisfiable": _set_constraint,
+    "nodeTaintsPolicy": _set_constraint,
+    "nodeAffinityPolicy": _set_constraint,
+    "cpu": _set_request,
+    "memory": _set_request,
+    "priorityClassName": _set_priority_class,
+    "replicas": _set_replicas,
+}

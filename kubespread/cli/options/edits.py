@@ -1,0 +1,108 @@
+"""What is changed in the cluster before the question is asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kubespread.cli.options.cluster import ClusterOptions
+from kubespread.errors import UsageError
+
+if TYPE_CHECKING:
+    from kubespread.snapshot.edits.types import Edit
+
+PANEL = "Edits of the cluster (repeatable, applied in the order given)"
+
+
+def _edit(verb: str, metavar: str, text: str) -> Any:
+    return typer.Option(f"--{verb}", metavar=metavar, show_default=False, help=text, rich_help_panel=PANEL)
+
+
+def _flag(name: str, text: str) -> Any:
+    return typer.Option(f"--{name}", help=text, rich_help_panel=PANEL)
+
+
+@dataclass(frozen=True, slots=True)
+class EditedClusterOptions(ClusterOptions):
+    """Which cluster is asked about, and what is changed in it: NODES is a name, or labels as kubectl's -l has them."""
+
+    cordon: Annotated[list[str] | None, _edit("cordon", "NODES", "Cordon nodes: a name, or labels (zone=a).")] = None
+    uncordon: Annotated[list[str] | None, _edit("uncordon", "NODES", "Uncordon nodes.")] = None
+    drain: Annotated[list[str] | None, _edit("drain", "NODES", "Drain nodes, as kubectl drain does.")] = None
+    ignore_daemonsets: Annotated[bool, _flag("ignore-daemonsets", "Drains leave pods of DaemonSets alone.")] = False
+    delete_emptydir_data: Annotated[
+        bool, _flag("delete-emptydir-data", "Drains also evict pods with emptyDir volumes.")
+    ] = False
+    force: Annotated[bool, _flag("force", "Drains also evict pods without a controller.")] = False
+    delete_node: Annotated[list[str] | None, _edit("delete-node", "NODES", "Delete nodes.")] = None
+    fail: Annotated[list[str] | None, _edit("fail", "NODES", "Let nodes fail; their Node objects stay, tainted.")] = (
+        None
+    )
+    fail_hard: Annotated[
+        list[str] | None, _edit("fail-hard", "NODES", "Let nodes fail; their Node objects are deleted.")
+    ] = None
+    taint: Annotated[
+        list[str] | None,
+        _edit(
+            "taint",
+            "NODE=TAINT",
+            "Taint a node: key=value:Effect, key:Effect- or key- to remove; 'LABELS TAINT' for nodes with labels.",
+        ),
+    ] = None
+    label: Annotated[
+        list[str] | None,
+        _edit("label", "NODE=KEY=VALUE", "Label a node; KEY- removes; 'LABELS KEY=VALUE' for nodes with labels."),
+    ] = None
+    add_node: Annotated[
+        list[str] | None,
+        _edit(
+            "add-node",
+            "TEMPLATE[:N][@KEY=VALUE]",
+            "Add N copies of a node, or of a Node manifest, with other labels if given.",
+        ),
+    ] = None
+    delete_pods: Annotated[
+        list[str] | None, _edit("delete-pods", "[NS/]LABELS", "Delete the pods with these labels.")
+    ] = None
+    scale: Annotated[
+        list[str] | None, _edit("scale", "[NS/]KIND/NAME=N", "Scale a workload of the cluster (deploy/web=5).")
+    ] = None
+    typed_order: tuple[str, ...] = ()
+    """The options of the command line by name, each as often as it stands there, from `OrderedCommand`."""
+
+    def texts(self) -> list[str]:
+        """The edits as `Snapshot.edited` takes them, in the order they were typed. Raises UsageError."""
+        waiting = {name: list(getattr(self, name) or ()) for name in _NAMES}
+        flags = [flag for name, flag in _FLAGS.items() if getattr(self, name)]
+        if flags and not waiting["drain"]:
+            raise UsageError(f"{flags[0]} is for --drain: name what to drain, or leave it out")
+        made = [(name, waiting[name].pop(0)) for name in self.typed_order if waiting.get(name)]
+        # Whoever calls a command as a function has no order but that of the options.
+        made += [(name, text) for name, texts in waiting.items() for text in texts]
+        return [" ".join([name.replace("_", "-"), text, *(flags if name == "drain" else ())]) for name, text in made]
+
+    def edits(self) -> list[Edit]:
+        """The same as values, with the manifests of new nodes read. Raises UsageError and ManifestError."""
+        from kubespread.snapshot.edits.text import parse
+
+        return [parse(text) for text in self.texts()]
+
+    def files(self) -> list[str]:
+        """The manifests of new nodes too."""
+        from kubespread.snapshot.edits.types import AddNode
+
+        templates = [edit.template for edit in self.edits() if isinstance(edit, AddNode) and edit.manifest is not None]
+        return [*self.sources, *templates]
+
+
+_FLAGS = {
+    "ignore_daemonsets": "--ignore-daemonsets",
+    "delete_emptydir_data": "--delete-emptydir-data",
+    "force": "--force",
+}
+_NAMES = (
+    "cordon", "uncordon", "drain", "delete_node", "fail", "fail_hard", "taint", "label", "add_node", "delete_pods",
+    "scale",
+)  # fmt: skip

@@ -1,0 +1,56 @@
+"""Taints as people type them for ``kubectl taint``: ``key=value:Effect``, ``key:Effect``, and with ``-`` to remove.
+
+Source of the rules: parseTaints of k8s.io/kubectl/pkg/cmd/taint.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from kubespread.kube.api.core import Taint
+from kubespread.kube.names import label_key_faults, label_value_faults
+from kubespread.kube.taint import EFFECTS
+
+
+class TaintError(ValueError):
+    """The text is no taint; the message is kubectl's."""
+
+
+class TaintChange(NamedTuple):
+    """A taint to put on a node, or to take off it."""
+
+    taint: Taint
+    removes: bool
+
+
+def parse_taint(text: str) -> TaintChange:
+    """The change that ``text`` stands for. Raises TaintError.
+
+    A taint to remove needs no effect, and then stands for those of its key with any; its value is not looked at.
+    """
+    if text.endswith("-"):
+        taint = _taint(text.removesuffix("-"))
+        return TaintChange(Taint(key=taint.key, effect=taint.effect), removes=True)
+    taint = _taint(text)
+    if not taint.effect:
+        raise TaintError(f"invalid taint spec: {text}")
+    return TaintChange(taint, removes=False)
+
+
+def _taint(text: str) -> Taint:
+    key, *effects = text.split(":")
+    value = ""
+    if len(effects) > 1:
+        raise TaintError(f"invalid taint spec: {text}")
+    if effects:
+        if effects[0] not in EFFECTS:
+            raise TaintError(f"invalid taint effect: {effects[0]}, unsupported taint effect")
+        key, *values = key.split("=")
+        if len(values) > 1:
+            raise TaintError(f"invalid taint spec: {text}")
+        value = values[0] if values else ""
+    # Without an effect an equals sign is a part of the key, and refused as such.
+    for faults in (label_value_faults(value), label_key_faults(key)):
+        if faults:
+            raise TaintError(f"invalid taint spec: {text}, {'; '.join(faults)}")
+    return Taint(key=key, value=value, effect=effects[0] if effects else "")

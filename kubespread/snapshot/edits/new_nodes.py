@@ -1,0 +1,124 @@
+"""The nodes that ``add-node`` adds: copies of a template, as a new machine would join the cluster.
+
+Source of the rules: how cluster-autoscaler makes the template of a node group of one of its nodes, and the node
+controller, which taints what is cordoned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import count, islice
+
+from msgspec.structs import replace
+
+from kubespread.errors import UsageError
+from kubespread.kube.api.annotations import READ_ANNOTATIONS
+from kubespread.kube.api.core import Node, NodeCondition, Taint
+from kubespread.kube.api.meta import ObjectMeta
+from kubespread.kube.gotext import quote
+from kubespread.kube.well_known import CORDON_TAINT_KEY, HOSTNAME, READY, REGION, ZONE
+from kubespread.snapshot.edits.cordoning import cordoned
+from kubespread.snapshot.edits.target import alternatives
+from kubespread.snapshot.edits.types import AddNode
+from kubespread.snapshot.topology_keys import full_topology_key, label_keys
+
+# Taints that say in what state a machine is, and those of cluster-autoscaler.
+_STATE_TAINTS = frozenset(
+    {
+        "ToBeDeletedByClusterAutoscaler",
+        "DeletionCandidateOfClusterAutoscaler",
+        "node.kubernetes.io/not-ready",
+        "node.kubernetes.io/unreachable",
+        CORDON_TAINT_KEY,
+        "node.kubernetes.io/memory-pressure",
+        "node.kubernetes.io/disk-pressure",
+        "node.kubernetes.io/pid-pressure",
+        "node.kubernetes.io/network-unavailable",
+        "node.cloudprovider.kubernetes.io/uninitialized",
+        "node.cloudprovider.kubernetes.io/shutdown",
+        "cloud.google.com/impending-node-termination",
+        "NodeWithImpairedVolumes",
+    }
+)
+_STATE_PREFIXES = (
+    "ignore-taint.cluster-autoscaler.kubernetes.io/",
+    "startup-taint.cluster-autoscaler.kubernetes.io/",
+    "status-taint.cluster-autoscaler.kubernetes.io/",
+)
+
+
+def new_nodes(edit: AddNode, nodes: Sequence[Node]) -> tuple[tuple[Node, ...], tuple[str, ...]]:
+    """The nodes that ``edit`` adds to ``nodes``, and what to say of them.
+
+    They are called TEMPLATE-1, TEMPLATE-2, ... by the numbers that are free. Raises UsageError for a template that is
+    no node of the cluster.
+    """
+    template = edit.manifest or _node_named(edit.template, nodes)
+    changed = {full_topology_key(key, nodes): value for key, value in edit.labels}
+    first = _copied(template, changed)
+    taken = {node.metadata.name for node in nodes}
+    names = (name for number in count(1) if (name := f"{template.metadata.name}-{number}") not in taken)
+    added = tuple(_named(first, name) for name in islice(names, edit.count))
+    notes = (*_template_notes(template, changed), *_label_notes(added[0], nodes))
+    return added, tuple(f"{edit}: {note}" for note in notes)
+
+
+def _node_named(name: str, nodes: Sequence[Node]) -> Node:
+    for node in nodes:
+        if node.metadata.name == name:
+            return node
+    hint = alternatives(name, (node.metadata.name for node in nodes))
+    raise UsageError(f"nodes {quote(name)} not found{hint}; a Node manifest ends in .yaml, .yml or .json")
+
+
+def _copied(template: Node, labels: Mapping[str, str]) -> Node:
+    """A machine that has just become ready: no state of the template's, and no images pulled yet."""
+    meta = template.metadata
+    copied = replace(
+        template,
+        metadata=ObjectMeta(
+            labels={**meta.labels, **labels},
+            annotations={key: value for key, value in meta.annotations.items() if key in READ_ANNOTATIONS},
+        ),
+        spec=replace(template.spec, taints=[taint for taint in template.spec.taints if not _is_state(taint)]),
+        status=replace(template.status, images=[], conditions=[NodeCondition(type=READY, status="True")]),
+    )
+    return cordoned(copied) if copied.spec.unschedulable else copied
+
+
+def _named(node: Node, name: str) -> Node:
+    meta = node.metadata
+    return replace(node, metadata=replace(meta, name=name, labels={**meta.labels, HOSTNAME: name}))
+
+
+def _is_state(taint: Taint) -> bool:
+    return taint.key in _STATE_TAINTS or taint.key.startswith(_STATE_PREFIXES)
+
+
+def _template_notes(template: Node, labels: Mapping[str, str]) -> Iterator[str]:
+    name, spec = template.metadata.name, template.spec
+    if spec.unschedulable:
+        yield f"{name} is cordoned, and so are its copies"
+    dropped = [taint.key for taint in spec.taints if _is_state(taint) and not (spec.unschedulable and _cordons(taint))]
+    if dropped:
+        yield f"taints of {name} that a new node does not have: {', '.join(dict.fromkeys(dropped))}"
+    if not template.status.allocatable:
+        yield f"{name} says neither status.allocatable nor status.capacity: no pod finds room on its copies"
+    for key, value in labels.items():
+        before = template.metadata.labels.get(key)
+        others = template.metadata.labels.items()
+        stale = [other for other, same in others if same == before and other not in {key, HOSTNAME, *labels}]
+        if before not in (None, "", value) and stale:
+            yield f"{key} is {value}, but it was {before} and so still is {', '.join(sorted(stale))}"
+
+
+def _cordons(taint: Taint) -> bool:
+    return taint.key == CORDON_TAINT_KEY
+
+
+def _label_notes(added: Node, nodes: Sequence[Node]) -> Iterator[str]:
+    """Labels that a constraint or a node selector may ask for, and without which no pod comes."""
+    others = [set(node.metadata.labels) for node in nodes]
+    expected = set.intersection(*others) | ({ZONE, REGION} & label_keys(nodes)) if others else set()
+    if lacking := sorted(expected - added.metadata.labels.keys()):
+        yield f"the new nodes lack labels that other nodes have: {', '.join(lacking)}"

@@ -1,0 +1,89 @@
+"""Which nodes an edit is about: a node's name, or labels as kubectl's ``-l`` has them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from kubespread.errors import UsageError
+from kubespread.kube.api.core import Node
+from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
+from kubespread.kube.gotext import quote
+from kubespread.kube.selector import Requirement, Selector, SelectorError
+from kubespread.kube.selector_text import parse_selector
+from kubespread.snapshot.edits.types import Target
+from kubespread.snapshot.topology_keys import full_topology_key, label_keys, near_keys
+
+_IN_SELECTORS_ONLY = frozenset("=!<>(),/ \t")
+_FEW = 8
+"""How many names or values are listed where none is spelled alike."""
+
+
+def parse_target(text: str) -> Target:
+    """A word with nothing in it that a node's name cannot have is one; anything else are labels. Raises UsageError."""
+    if not _IN_SELECTORS_ONLY.intersection(text):
+        return Target(text)
+    try:
+        return Target(text, parse_selector(text))
+    except SelectorError as error:
+        raise UsageError(f"invalid labels {text!r}: {error}") from error
+
+
+def nodes_meant(target: Target, nodes: Sequence[Node]) -> list[Node]:
+    """The nodes that ``target`` names, at least one, in the order of ``nodes``. Raises UsageError for none."""
+    if target.selector is None:
+        named = [node for node in nodes if node.metadata.name == target.text]
+        if not named:
+            raise UsageError(f"nodes {quote(target.text)} not found{_name_hint(target.text, nodes)}")
+        return named
+    selector = Selector(
+        tuple(
+            replace(requirement, key=full_topology_key(requirement.key, nodes))
+            for requirement in target.selector.requirements
+        )
+    )
+    selected = [node for node in nodes if selector.matches(node.metadata.labels)]
+    if not selected:
+        raise UsageError(_none_selected(target, selector, nodes))
+    return selected
+
+
+def alternatives(text: str, known: Iterable[str]) -> str:
+    """What ``text`` was probably to be, else what there is where that is not much; to be put behind a message."""
+    names = sorted(set(known))
+    if near := near_miss(text, names):
+        return did_you_mean(near)
+    return f"; there {'is' if len(names) == 1 else 'are'} {', '.join(names)}" if 0 < len(names) <= _FEW else ""
+
+
+def _name_hint(name: str, nodes: Sequence[Node]) -> str:
+    keys = label_keys(nodes)
+    if name in keys or full_topology_key(name, nodes) in keys:
+        return f": it is the key of a label, write {name}=VALUE"
+    return alternatives(name, (node.metadata.name for node in nodes))
+
+
+def _none_selected(target: Target, selector: Selector, nodes: Sequence[Node]) -> str:
+    keys = label_keys(nodes)
+    for requirement in selector.requirements:
+        if requirement.operator not in ("In", "Exists", "Gt", "Lt"):
+            continue
+        if requirement.key not in keys:
+            names = [node.metadata.name for node in nodes]
+            if requirement.operator == "Exists" and requirement.key in names:
+                return (
+                    f"no node has the labels {target}: {requirement.key} is a node, give each node an edit of its own"
+                )
+            return f"no node has the label {requirement.key!r}{near_keys(requirement.key, keys)}"
+        if (hint := _value_hint(requirement, nodes)) is not None:
+            return f"no node has {Selector((requirement,))}{hint}"
+    return f"no node has the labels {target}"
+
+
+def _value_hint(requirement: Requirement, nodes: Sequence[Node]) -> str | None:
+    """Other values of a label, where no node has one that is asked for; None where some node has."""
+    labels = [node.metadata.labels for node in nodes]
+    if requirement.operator != "In" or any(requirement.matches(each) for each in labels):
+        return None
+    values = (each[requirement.key] for each in labels if requirement.key in each)
+    return alternatives(requirement.values[0], values)

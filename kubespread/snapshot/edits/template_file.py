@@ -1,0 +1,53 @@
+"""A Node manifest, which new nodes are made of."""
+
+from __future__ import annotations
+
+from kubespread.errors import Fault, ManifestError
+from kubespread.kube.admission.defaulting import default_node
+from kubespread.kube.api.core import Node
+from kubespread.kube.api.decoding import DecodingError, decode, normalized
+from kubespread.kube.api.kinds import full_kind
+from kubespread.kube.api.unknown_fields import unknown_fields
+from kubespread.kube.validation.nodes import node_faults
+from kubespread.manifest.objects import KubernetesObject
+from kubespread.manifest.parts import MalformedError
+from kubespread.manifest.reading import MAX_MANIFEST_BYTES, display_name, read_text_bytes
+from kubespread.manifest.stream import read_objects
+
+_SUFFIXES = (".yaml", ".yml", ".json")
+
+
+def is_file(template: str) -> bool:
+    """Whether a template is a file rather than a node of the cluster, by its name alone."""
+    return "/" in template or template.endswith(_SUFFIXES)
+
+
+def read_template(path: str) -> Node:
+    """The one Node that the file at ``path`` holds, defaulted. Raises ManifestError with every fault it has."""
+    file = display_name(path)
+    try:
+        found = [item for item in read_objects(iter([read_text_bytes(path, MAX_MANIFEST_BYTES)])) if not item.size]
+    except OSError as error:
+        raise ManifestError(file, [Fault(error.strerror or str(error))]) from error
+    except MalformedError as error:
+        raise ManifestError(file, [error.fault]) from error
+    kinds = [(item.api_version, item.kind) for item in found]
+    if kinds != [("v1", "Node")]:
+        listed = ", ".join(full_kind(*kind) or "an object without kind" for kind in kinds)
+        raise ManifestError(file, [Fault(f"expected one Node, found {listed or 'nothing'}")])
+    return _node(file, found[0])
+
+
+def _node(file: str, item: KubernetesObject) -> Node:
+    try:
+        # Decoding alone does not look at amounts.
+        node = decode(normalized(item.data, Node), Node)
+    except DecodingError as error:
+        message = f'Node in version "v1" cannot be handled as a Node: {error}'
+        raise ManifestError(file, [Fault(message, error.path, item.line_of(error.path))]) from error
+    faults = [(field.path, str(field)) for field in unknown_fields(item.data, "Node")]
+    faults += [(fault.path, fault.message) for fault in node_faults(node)]
+    if faults:
+        raise ManifestError(file, [Fault(message, path, item.line_of(path)) for path, message in faults])
+    default_node(node)
+    return node

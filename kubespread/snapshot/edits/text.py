@@ -1,0 +1,198 @@
+"""Edits as text: the verb, which is also the name of the option, and what it is about.
+
+    cordon NODES                    uncordon NODES                  delete-node NODES
+    fail NODES                      fail-hard NODES
+    drain NODES [--ignore-daemonsets] [--delete-emptydir-data] [--force]
+    taint NODE=KEY[=VALUE]:EFFECT   taint NODES KEY[=VALUE]:EFFECT  to remove: KEY:EFFECT- or KEY-
+    label NODE=KEY=VALUE            label NODES KEY=VALUE           to remove: KEY-
+    add-node TEMPLATE[:COUNT][@KEY=VALUE[,KEY=VALUE]...]
+    delete-pods [NAMESPACE/]LABELS  scale [NAMESPACE/]KIND/NAME=N
+
+NODES is a node's name, or labels as kubectl's -l has them (``zone=a``, ``'pool in (a,b)'``). NODE before an equals sign
+is always a name: what is to be done to nodes with certain labels stands behind a blank. TEMPLATE is a file when it ends
+in .yaml, .yml or .json or has a slash in it, else a node's name. NAMESPACE has no dot; where the key of a label has a
+prefix without one, the namespace has to be given too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from kubespread.errors import UsageError
+from kubespread.kube.api.kinds import REFERABLE, kind_called
+from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
+from kubespread.kube.names import dns_label_faults, subdomain_faults
+from kubespread.kube.selector import SelectorError
+from kubespread.kube.selector_text import parse_selector
+from kubespread.kube.taint_text import TaintError, parse_taint
+from kubespread.kube.validation.labels import labels_faults
+from kubespread.snapshot.edits.target import parse_target
+from kubespread.snapshot.edits.template_file import is_file, read_template
+from kubespread.snapshot.edits.types import (
+    AddNode,
+    AddTaint,
+    Cordon,
+    DeleteNode,
+    DeletePods,
+    Drain,
+    Edit,
+    Fail,
+    RemoveLabel,
+    RemoveTaint,
+    Scale,
+    SetLabel,
+    Target,
+    Uncordon,
+)
+
+DRAIN_FLAGS = ("--ignore-daemonsets", "--delete-emptydir-data", "--force")
+MAX_COPIES = 10_000
+"""How many nodes one edit adds at most: about twice what a cluster may have."""
+
+_FLAG = re.compile(r"(?<!\S)--\S*")
+_TEMPLATE = re.compile(r"(?P<template>.+?)(?::(?P<count>[^:@/]*))?(?P<labels>(?:@[^@=,/]+(?:/[^@=,]+)?=[^@]*)*)")
+_COUNT = re.compile(r"[1-9][0-9]{0,4}")
+_NAMESPACE = re.compile(r"(?P<namespace>[^/.=!<>(),\s]+)/(?P<labels>.+)")
+_SCALED = re.compile(r"(?:(?P<namespace>[^/=\s]+)/)?(?P<kind>[^/=\s]+)/(?P<name>[^/=\s]+)=(?P<replicas>[0-9]{1,9})")
+
+
+def parse(text: str) -> Edit:
+    """The edit that ``text`` stands for; the file of a template is read.
+
+    Raises UsageError, and ManifestError for a template that the API server would refuse.
+    """
+    verb, *rests = text.split(None, 1)[:2] or [""]
+    if verb not in _READERS:
+        meant = did_you_mean(near_miss(verb, _READERS)) or f"; the edits are {', '.join(_READERS)}"
+        raise UsageError(f"unknown edit {verb!r}{meant}")
+    reads, usage = _READERS[verb]
+    rest = rests[0].strip() if rests else ""
+    flags = _FLAG.findall(rest)
+    if flags and verb != "drain":
+        raise UsageError(f"{verb} takes no flags, found {flags[0]}")
+    if not rest:
+        raise UsageError(f"invalid edit {verb!r}: expected {verb} {usage}")
+    edit = reads(rest)
+    if edit is None:
+        raise UsageError(f"invalid edit {text.strip()!r}: expected {verb} {usage}")
+    return edit
+
+
+def _about_nodes(edit: Callable[[Target], Edit], rest: str) -> Edit:
+    return edit(parse_target(rest))
+
+
+def _drain(rest: str) -> Edit | None:
+    flags = _FLAG.findall(rest)
+    for flag in flags:
+        if flag not in DRAIN_FLAGS:
+            known = f"; its flags are {', '.join(DRAIN_FLAGS)}"
+            raise UsageError(f"unknown flag {flag!r} of drain{did_you_mean(near_miss(flag, DRAIN_FLAGS)) or known}")
+    target = " ".join(_FLAG.sub("", rest).split())
+    return Drain(parse_target(target), *(flag in flags for flag in DRAIN_FLAGS)) if target else None
+
+
+def _taint(rest: str) -> Edit | None:
+    target, text = _target_and_change(rest)
+    if target is None or not text:
+        return None
+    try:
+        taint, removes = parse_taint(text)
+    except TaintError as error:
+        raise UsageError(str(error)) from error
+    return RemoveTaint(target, taint.key, taint.effect) if removes else AddTaint(target, taint)
+
+
+def _label(rest: str) -> Edit | None:
+    target, text = _target_and_change(rest)
+    key, equals, value = text.partition("=")
+    if target is None or not key:
+        return None
+    if not equals and not key.endswith("-"):
+        raise UsageError(f"unknown label spec: {text}")
+    if not equals:
+        key = key.removesuffix("-")
+        _check_label(key)
+        return RemoveLabel(target, key)
+    _check_label(key, value)
+    return SetLabel(target, key, value)
+
+
+def _target_and_change(rest: str) -> tuple[Target | None, str]:
+    """Before and behind the last blank; without one the node's name ends at the first equals sign."""
+    if len(rest.split()) > 1:
+        nodes, change = rest.rsplit(None, 1)
+        return parse_target(nodes), change
+    name, _, change = rest.partition("=")
+    return (None if subdomain_faults(name) else Target(name)), change
+
+
+def _check_label(key: str, value: str = "") -> None:
+    if faults := list(labels_faults({key: value}, "metadata.labels")):
+        raise UsageError(*map(str, faults))
+
+
+def _add_node(rest: str) -> Edit | None:
+    match = _TEMPLATE.fullmatch(rest)
+    template, count = (match["template"], match["count"]) if match is not None else ("", None)
+    if match is None or not (is_file(template) or not subdomain_faults(template)):
+        return None
+    if count is not None and not (_COUNT.fullmatch(count) and int(count) <= MAX_COPIES):
+        raise UsageError(f"invalid edit 'add-node {rest}': expected a number of nodes from 1 to {MAX_COPIES}")
+    labels: list[tuple[str, str]] = []
+    for pair in re.split("[@,]", match["labels"].removeprefix("@")) if match["labels"] else ():
+        key, equals, value = pair.partition("=")
+        if not equals:
+            raise UsageError(f"invalid edit 'add-node {rest}': expected KEY=VALUE behind @, found {pair!r}")
+        _check_label(key, value)
+        labels.append((key, value))
+    manifest = read_template(template) if is_file(template) else None
+    return AddNode(template, int(count or 1), tuple(labels), manifest)
+
+
+def _delete_pods(rest: str) -> Edit | None:
+    match = _NAMESPACE.fullmatch(rest)
+    namespace, labels = (match["namespace"], match["labels"]) if match is not None else (None, rest)
+    try:
+        return DeletePods(labels, parse_selector(labels), _namespace(namespace))
+    except SelectorError as error:
+        raise UsageError(f"invalid labels {labels!r}: {error}") from error
+
+
+def _scale(rest: str) -> Edit | None:
+    match = _SCALED.fullmatch(rest)
+    if match is None:
+        return None
+    kind = kind_called(match["kind"])
+    if kind is None or not kind.has_replicas:
+        scalable = [row for row in REFERABLE if row.has_replicas]
+        known = (alias for row in scalable for alias in (row.short, row.kind.lower(), row.plural))
+        meant = "" if kind is not None else did_you_mean(near_miss(match["kind"], known))
+        fault = f"unknown kind {match['kind']!r}" if kind is None else f"a {kind.kind} has no replicas to scale"
+        listed = ", ".join(row.short for row in scalable)
+        raise UsageError(f"{fault}{meant or f'; KIND is one of {listed}'}")
+    return Scale(kind, match["name"], int(match["replicas"]), _namespace(match["namespace"]))
+
+
+def _namespace(name: str | None) -> str | None:
+    if name is not None and (faults := dns_label_faults(name)):
+        raise UsageError(f"invalid namespace {name!r}: {faults[0]}")
+    return name
+
+
+_NODES = "NODE or KEY=VALUE"
+_READERS: Mapping[str, tuple[Callable[[str], Edit | None], str]] = {
+    "cordon": (partial(_about_nodes, Cordon), _NODES),
+    "uncordon": (partial(_about_nodes, Uncordon), _NODES),
+    "drain": (_drain, f"{_NODES}, and flags of kubectl drain"),
+    "delete-node": (partial(_about_nodes, DeleteNode), _NODES),
+    "fail": (partial(_about_nodes, Fail), _NODES),
+    "fail-hard": (partial(_about_nodes, partial(Fail, hard=True)), _NODES),
+    "taint": (_taint, "NODE=KEY[=VALUE]:EFFECT, NODE=KEY- or 'KEY=VALUE TAINT'"),
+    "label": (_label, "NODE=KEY=VALUE, NODE=KEY- or 'KEY=VALUE LABEL'"),
+    "add-node": (_add_node, "TEMPLATE[:COUNT][@KEY=VALUE]"),
+    "delete-pods": (_delete_pods, "[NAMESPACE/]LABELS"),
+    "scale": (_scale, "[NAMESPACE/]KIND/NAME=N, N a number from 0"),
+}

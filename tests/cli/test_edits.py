@@ -1,0 +1,155 @@
+"""Edits on the command line: in the order they are typed, and refused before a cluster is read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kubespread
+from kubespread import library
+from kubespread.cli.options.edits import EditedClusterOptions
+from tests.cli.support import CLUSTER, POD, run
+
+NODE = "apiVersion: v1\nkind: Node\nmetadata: {name: gpu}\nstatus: {allocatable: {cpu: '8'}}\n"
+
+ORDERS: dict[str, tuple[list[str], list[str]]] = {
+    "none": ([], []),
+    "one": (["--cordon", "node1"], ["cordon node1"]),
+    "the same option again, others between": (
+        ["--cordon", "node1", "--uncordon", "node2", "--cordon", "node3", "--uncordon=node1"],
+        ["cordon node1", "uncordon node2", "cordon node3", "uncordon node1"],
+    ),
+    "against the order of the options": (
+        ["--scale", "deploy/web=3", "--delete-pods", "app=web", "--label", "node1=a=b", "--taint", "node1=a:NoSchedule"],
+        ["scale deployment/web=3", "delete-pods app=web", "label node1 a=b", "taint node1 a:NoSchedule"],
+    ),
+    "other options between": (
+        ["--fail-hard", "zone=a", "-q", "--fail", "zone=b", "-o", "json", "--delete-node", "node1"],
+        ["fail-hard zone=a", "fail zone=b", "delete-node node1"],
+    ),
+    "flags hold for every drain, wherever they stand": (
+        ["--drain", "node1", "--force", "--add-node", "node2:2@zone=a", "--drain", "zone=b", "--ignore-daemonsets"],
+        ["drain node1 --ignore-daemonsets --force", "add-node node2:2@zone=a", "drain zone=b --ignore-daemonsets --force"],
+    ),
+    "flags of one drain stand with it": (
+        ["--drain", "node1 --force", "--drain", "node2", "--delete-emptydir-data"],
+        ["drain node1 --delete-emptydir-data --force", "drain node2 --delete-emptydir-data"],
+    ),
+}  # fmt: skip
+
+
+class Asked:
+    """Takes the place of a question, and remembers which cluster it was about."""
+
+    def __init__(self) -> None:
+        self.edits: list[str] = []
+
+    def __call__(self, snapshot: kubespread.Snapshot, *_: Any, **__: Any) -> Any:
+        self.edits = [str(edit) for edit in snapshot.edits]
+        raise kubespread.UsageError("asked")
+
+
+@pytest.mark.parametrize("command", ["explain", "simulate"])
+@pytest.mark.parametrize("case", ORDERS)
+def test_edits_come_in_the_order_they_are_typed(case: str, command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    typed, expected = ORDERS[case]
+    monkeypatch.setattr(library, command, asked := Asked())
+    assert run(command, *typed[:2], POD, "-S", CLUSTER, *typed[2:]).err == "error: asked\n"
+    assert asked.edits == expected
+
+
+def test_a_snapshot_is_edited_too(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    asked = Asked()
+    monkeypatch.setattr("kubespread.snapshot.save.save", asked)
+    typed, expected = ORDERS["the same option again, others between"]
+    assert run("snapshot", *typed, "-S", CLUSTER, "-o", tmp_path / "out.json").err == "error: asked\n"
+    assert asked.edits == expected
+
+
+def test_without_a_command_line_the_order_is_that_of_the_options() -> None:
+    options = EditedClusterOptions(uncordon=["node1"], cordon=["node2", "node3"], drain=["node1"], force=True)
+    assert options.texts() == ["cordon node2", "cordon node3", "uncordon node1", "drain node1 --force"]
+
+
+FAULTS: dict[str, tuple[list[str], str]] = {
+    "an empty edit": (["--cordon", ""], "invalid edit 'cordon': expected cordon NODE or KEY=VALUE"),
+    "a taint without an effect": (["--taint", "node1=gpu"], "invalid taint spec: gpu"),
+    "an unknown effect": (["--taint", "node1=gpu:NoRun"], "invalid taint effect: NoRun, unsupported taint effect"),
+    "a mistyped kind": (["--scale", "deplyo/web=3"], "unknown kind 'deplyo', did you mean \"deploy\"?"),
+    "a missing manifest of a node": (["--add-node", "nope.yaml"], "nope.yaml: No such file or directory"),
+    "flags of a drain without one": (
+        ["--cordon", "node1", "--force"],
+        "--force is for --drain: name what to drain, or leave it out",
+    ),
+}
+
+
+@pytest.mark.parametrize("command", ["explain", "simulate"])
+@pytest.mark.parametrize("case", FAULTS)
+def test_a_mistyped_edit_is_refused_before_the_cluster_is_read(case: str, command: str) -> None:
+    arguments, message = FAULTS[case]
+    result = run(command, POD, "-S", "nothing.yaml", *arguments)
+    assert (result.code, result.out, result.err) == (2, "", f"error: {message}\n")
+
+
+def test_an_option_needs_its_value() -> None:
+    result = run("explain", POD, "-S", CLUSTER, "--cordon")
+    assert (result.code, result.err) == (
+        2,
+        "error: Option '--cordon' requires an argument. (see 'kubespread --help')\n",
+    )
+
+
+SET_FAULTS: dict[str, tuple[list[str], str]] = {
+    "a mistyped field": (
+        ["--set", "maxskew[zone]=2"],
+        "invalid --set 'maxskew[zone]=2': unknown field 'maxskew', did you mean \"maxSkew\"?",
+    ),
+    "no value": (
+        ["--set", "maxSkew"],
+        "invalid --set 'maxSkew': expected FIELD=VALUE or FIELD[KEY]=VALUE, such as maxSkew[zone]=2",
+    ),
+    "a value the API server refuses": (
+        ["--set", "maxSkew[zone]=0"],
+        f"{POD}: spec.topologySpreadConstraints[0].maxSkew: Invalid value: 0: must be greater than zero "
+        "(--set maxSkew[zone]=0)",
+    ),
+    "a constraint that is not there": (
+        ["--set", "maxSkew[rack]=2"],
+        "--set maxSkew[rack]=2: no topology spread constraint has the topologyKey 'rack'; there are zone, node",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", SET_FAULTS)
+def test_a_field_that_cannot_be_set(case: str) -> None:
+    arguments, message = SET_FAULTS[case]
+    result = run("explain", POD, "-S", CLUSTER, *arguments)
+    assert (result.code, result.out, result.err) == (2, "", f"error: {message}\n")
+
+
+def test_fields_of_the_pod_are_set() -> None:
+    report = run(
+        "explain", POD, "-S", CLUSTER, "-o", "json", "--set", "maxSkew[zone]=5", "--set", "maxSkew[node]=6"
+    ).report
+    assert [constraint["maxSkew"] for constraint in report["constraints"]] == [5, 6]
+    assert run("simulate", POD, "-S", CLUSTER, "--set", "maxSkew[zone]=0", "--replicas", "2").code == 2
+
+
+def test_edits_stand_under_a_heading_of_their_own() -> None:
+    for command in ("explain", "simulate", "snapshot"):
+        options, _, edits = run(command, "--help").out.partition("\nEdits of the cluster (repeatable, ")
+        assert ("--snapshot PATH" in options, "--cordon NODES" in options, "--cordon NODES" in edits) == (
+            True,
+            False,
+            True,
+        )
+
+
+def test_the_manifests_of_new_nodes_are_watched(tmp_path: Path) -> None:
+    file = tmp_path / "node.yaml"
+    file.write_text(NODE)
+    options = EditedClusterOptions(snapshot=[Path(CLUSTER)], add_node=[f"{file}:2", "node1"])
+    assert options.files() == [CLUSTER, str(file)]
