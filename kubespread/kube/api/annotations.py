@@ -14,6 +14,9 @@ MAX_REPLICAS = "deployment.kubernetes.io/max-replicas"
 POD_DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
 MIRROR_POD = "kubernetes.io/config.mirror"
 
+READ_OF_PODS = (POD_DELETION_COST, MIRROR_POD)
+"""Those that controllers and drains read of pods."""
+
 READ_ANNOTATIONS = frozenset(
     {
         STORAGE_CLASS,
@@ -25,8 +28,6 @@ READ_ANNOTATIONS = frozenset(
         REVISION,
         DESIRED_REPLICAS,
         MAX_REPLICAS,
+        *READ_OF_PODS,
     }
 )
-
-READ_OF_PODS = (POD_DELETION_COST, MIRROR_POD)
-"""Those that controllers and drains read of pods."""
