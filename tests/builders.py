@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 Data = dict[str, Any]
@@ -106,3 +107,38 @@ def owner(kind: str, name: str, selector: Any, *, api_version: str = "apps/v1", 
         "metadata": {"name": name, "namespace": namespace},
         "spec": {"selector": selector},
     }
+
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+"""The moment that ages are counted from."""
+
+
+def ago(seconds: float) -> str:
+    return (NOW - timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def replica(
+    name: str,
+    on: str | None = "n0",
+    *,
+    ready: float | None = 1000,
+    created: float | None = 2000,
+    restarts: int = 0,
+    phase: str = "Running",
+    cost: str | None = None,
+    **metadata: Any,
+) -> Data:
+    """A pod foo=bar of a running workload; ``ready`` (None: it is not) and ``created`` are ages in seconds."""
+    made = pod(name, on)
+    made["metadata"] |= {"uid": name, **metadata}
+    if created is not None:
+        made["metadata"]["creationTimestamp"] = ago(created)
+    if cost is not None:
+        made["metadata"]["annotations"] = {"controller.kubernetes.io/pod-deletion-cost": cost}
+    condition = {"type": "Ready", "status": "False" if ready is None else "True"}
+    if ready is not None:
+        condition["lastTransitionTime"] = ago(ready)
+    made["status"] = {"phase": phase, "conditions": [condition]}
+    if restarts:
+        made["status"]["containerStatuses"] = [{"name": "main", "restartCount": restarts}]
+    return made

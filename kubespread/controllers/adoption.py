@@ -10,6 +10,7 @@ from kubespread.kube.api.core import Pod
 from kubespread.kube.api.meta import ApiObject, LabelSelector
 from kubespread.kube.api.workloads import LabelSelectingWorkload, ReplicaSet, ReplicationController
 from kubespread.kube.owners import WorkloadName, controller_of
+from kubespread.kube.pod_status import is_active
 from kubespread.kube.selector import Selector, SelectorError, from_label_selector, from_map
 
 _Owner = tuple[str, str]
@@ -62,6 +63,16 @@ def pods_of(
     not have them; ``replica_sets`` are the cluster's.
     """
     return pods.of(workload.namespace, _owners(workload, companions, replica_sets))
+
+
+def active_pods_of(controller: ReplicaSet | ReplicationController, pods: PodsByController) -> list[Pod]:
+    """What ``spec.replicas`` is compared with: what ``controller`` owns or adopts, neither ended nor terminating.
+
+    Source of the rule: syncReplicaSet.
+    """
+    meta = controller.metadata
+    workload = WorkloadName(type(controller).__name__, meta.namespace, meta.name)
+    return [pod for pod in pods_of(workload, [controller], (), pods) if is_active(pod)]
 
 
 def _owners(

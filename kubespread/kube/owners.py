@@ -1,4 +1,4 @@
-"""Who controls a pod."""
+"""Who controls a pod, or another object."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from kubespread.kube.api.cluster_objects import ClusterObjects
-from kubespread.kube.api.core import Pod
 from kubespread.kube.api.kinds import KEPT
-from kubespread.kube.api.meta import OwnerReference
+from kubespread.kube.api.meta import ApiObject, OwnerReference
 from kubespread.kube.api.workloads import ReplicaSet, ReplicationController, StatefulSet
 
 
@@ -25,8 +24,8 @@ SELECTING_CONTROLLERS: Mapping[tuple[str, str], str] = {
 """The controllers whose selectors the scheduler reads, by apiVersion and kind, and their fields of ClusterObjects."""
 
 
-def controller_of(pod: Pod) -> OwnerReference | None:
-    return next((owner for owner in pod.metadata.owner_references if owner.controller), None)
+def controller_of(controlled: ApiObject) -> OwnerReference | None:
+    return next((owner for owner in controlled.metadata.owner_references if owner.controller), None)
 
 
 def selects_pods(owner: OwnerReference) -> bool:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 
-from tests.golden import live, scheduling
+from tests.golden import live, scaling, scheduling
 from tests.golden.cases import Difference, Recorded
 
 Answer = Callable[[Recorded, str | None], Iterator[Difference]]
 
-FAMILIES: Mapping[str, Answer] = {"placements": live.differences}
+FAMILIES: Mapping[str, Answer] = {"placements": live.differences, "scaledown": scaling.differences}
 """Per beginning of a file's name; every other file holds scheduler cases."""
 
 

@@ -1,0 +1,39 @@
+"""Moments as Kubernetes writes them: RFC 3339, to the second.
+
+Source of the rules: metav1.Time of k8s.io/apimachinery.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+
+from kubespread.kube.gotext import quote
+
+_RFC_3339 = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})")
+_ZERO = datetime(1, 1, 1, tzinfo=UTC)
+
+
+class TimestampError(ValueError):
+    """Text that is no moment."""
+
+
+def parse(text: str) -> datetime | None:
+    """The moment; None for an absent one, which Go also writes as the first second of year 1.
+
+    Raises TimestampError.
+    """
+    if not text:
+        return None
+    try:
+        moment = datetime.fromisoformat(text) if _RFC_3339.fullmatch(text) else None
+    except ValueError:
+        moment = None
+    if moment is None:
+        raise TimestampError(f"{quote(text)} is not a time as RFC 3339 writes it (2006-01-02T15:04:05Z)")
+    return None if moment == _ZERO else moment
+
+
+def format_utc(moment: datetime) -> str:
+    """``moment`` to the second, as the API server writes it."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
