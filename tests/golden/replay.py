@@ -5,12 +5,16 @@ from __future__ import annotations
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 
-from tests.golden import live, scaling, scheduling
+from tests.golden import live, scaling, scheduling, stateful_sets
 from tests.golden.cases import Difference, Recorded
 
 Answer = Callable[[Recorded, str | None], Iterator[Difference]]
 
-FAMILIES: Mapping[str, Answer] = {"placements": live.differences, "scaledown": scaling.differences}
+FAMILIES: Mapping[str, Answer] = {
+    "placements": live.differences,
+    "scaledown": scaling.differences,
+    "statefulset": stateful_sets.differences,
+}
 """Per beginning of a file's name; every other file holds scheduler cases."""
 
 
