@@ -17,11 +17,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from kubespread.errors import SnapshotError
-from kubespread.kube import timestamps
 from kubespread.kube.api.annotations import POD_DELETION_COST
 from kubespread.kube.api.core import ContainerStatus, Pod
-from kubespread.kube.pod_status import ready_condition
+from kubespread.kube.pod_status import moment, ready_condition
 from kubespread.kube.selector import parse_int64
 
 _PHASES = {"Pending": 0, "Unknown": 1, "Running": 2}
@@ -168,11 +166,8 @@ def _most(statuses: Iterable[ContainerStatus]) -> int:
 
 
 def _time(pod: Pod, what: str, text: str, now: datetime) -> _Time:
-    try:
-        moment = timestamps.parse(text)
-    except timestamps.TimestampError as error:
-        raise SnapshotError(f'pod "{pod.metadata.namespace}/{pod.metadata.name}": {what}: {error}') from error
-    return _Time(moment, 0 if moment is None else _bucket(now - moment))
+    at = moment(pod, what, text)
+    return _Time(at, 0 if at is None else _bucket(now - at))
 
 
 def _bucket(age: timedelta) -> int:

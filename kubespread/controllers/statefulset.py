@@ -18,7 +18,7 @@ from kubespread.kube.api.workloads import StatefulSet, StatefulSetOrdinals
 def new_pod(stateful_set: PodCreator[StatefulSet]) -> NewPod:
     """The pod of the first ordinal."""
     spec = stateful_set.object.spec
-    ordinal = _first_ordinal(stateful_set.object)
+    ordinal = first_ordinal(stateful_set.object)
     name = f"{stateful_set.name}-{ordinal}"
     labels = {
         "statefulset.kubernetes.io/pod-name": name,
@@ -57,13 +57,14 @@ def from_free_ordinal(stateful_set: StatefulSet, pods: Iterable[Pod]) -> Statefu
     """The same, its first ordinal the lowest that none of ``pods`` has yet."""
     meta = stateful_set.metadata
     taken = {pod.metadata.name for pod in pods if pod.metadata.namespace == meta.namespace}
-    ordinal = _first_ordinal(stateful_set)
+    ordinal = first_ordinal(stateful_set)
     while f"{meta.name}-{ordinal}" in taken:
         ordinal += 1
     return replace(stateful_set, spec=replace(stateful_set.spec, ordinals=StatefulSetOrdinals(start=ordinal)))
 
 
-def _first_ordinal(stateful_set: StatefulSet) -> int:
+def first_ordinal(stateful_set: StatefulSet) -> int:
+    """The ordinal that a StatefulSet's pods are counted from."""
     ordinals = stateful_set.spec.ordinals
     return ordinals.start if ordinals is not None else 0
 

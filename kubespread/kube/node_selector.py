@@ -5,10 +5,11 @@ Source of the rules: k8s.io/component-helpers/scheduling/corev1/nodeaffinity.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from kubespread.kube.api.node_terms import NodeSelectorRequirement, NodeSelectorTerm
+from kubespread.kube.api.core import Pod
+from kubespread.kube.api.node_terms import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
 from kubespread.kube.gotext import compact_json, quoted_list
 from kubespread.kube.selector import Requirement
 
@@ -28,6 +29,21 @@ class Term:
     @property
     def can_match(self) -> bool:
         return not self.faults and bool(self.labels or self.fields)
+
+    def matches(self, labels: Mapping[str, str], name: str) -> bool:
+        """Whether a node with these labels and this name meets every condition."""
+        # The only field is the node's name; any other reads as empty.
+        return (
+            self.can_match
+            and all(requirement.matches(labels) for requirement in self.labels)
+            and all(field.admits(name if field.key == NODE_NAME_FIELD else "") for field in self.fields)
+        )
+
+
+def required_node_selector(pod: Pod) -> NodeSelector | None:
+    affinity = pod.spec.affinity
+    node_affinity = affinity.node_affinity if affinity is not None else None
+    return node_affinity.required_during_scheduling_ignored_during_execution if node_affinity is not None else None
 
 
 def parse_term(term: NodeSelectorTerm, prefix: str = "") -> Term:

@@ -1,10 +1,14 @@
 """What controllers ask of a pod's state.
 
-Source of the rules: IsPodActive of pkg/controller, IsPodReady of pkg/api/v1/pod.
+Source of the rules: IsPodActive of pkg/controller, IsPodReady and IsPodAvailable of pkg/api/v1/pod.
 """
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
+
+from kubespread.errors import SnapshotError
+from kubespread.kube import timestamps
 from kubespread.kube.api.core import Pod, PodCondition
 from kubespread.kube.well_known import ENDED_PHASES, READY
 
@@ -22,3 +26,31 @@ def ready_condition(pod: Pod) -> PodCondition | None:
 
 def is_ready(pod: Pod) -> bool:
     return ready_condition(pod) is not None
+
+
+def is_terminating(pod: Pod) -> bool:
+    return pod.metadata.deletion_timestamp is not None
+
+
+def ready_since(pod: Pod) -> datetime | None:
+    """When it became ready; None where it is not, or does not say when. Raises SnapshotError."""
+    condition = ready_condition(pod)
+    if condition is None:
+        return None
+    return moment(pod, "lastTransitionTime of condition Ready", condition.last_transition_time)
+
+
+def is_available(pod: Pod, min_ready_seconds: int, now: datetime) -> bool:
+    """Whether it has been ready for as long as its workload asks. Raises SnapshotError."""
+    if not min_ready_seconds:
+        return ready_condition(pod) is not None
+    since = ready_since(pod)
+    return since is not None and since + timedelta(seconds=min_ready_seconds) <= now
+
+
+def moment(pod: Pod, what: str, text: str) -> datetime | None:
+    """The time that a field of ``pod`` says, None where it says none. Raises SnapshotError for what is no time."""
+    try:
+        return timestamps.parse(text)
+    except timestamps.TimestampError as error:
+        raise SnapshotError(f'pod "{pod.metadata.namespace}/{pod.metadata.name}": {what}: {error}') from error

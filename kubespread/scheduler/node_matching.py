@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from kubespread.kube.api.core import Pod, Taint, Toleration
 from kubespread.kube.api.node_terms import NodeSelector
-from kubespread.kube.node_selector import NODE_NAME_FIELD, Term, parse_term
+from kubespread.kube.node_selector import NODE_NAME_FIELD, Term, parse_term, required_node_selector
 from kubespread.kube.selector import Requirement, from_map
 from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, untolerated
 from kubespread.scheduler.cluster.labels import Counts, Mask
@@ -62,12 +62,6 @@ def matches_required_node_affinity(nodes: Nodes, pod: Pod) -> Mask:
     matching = matches_labels(nodes, pod.spec.node_selector)
     required = required_node_selector(pod)
     return matching if required is None else matching & matches_node_selector(nodes, required)
-
-
-def required_node_selector(pod: Pod) -> NodeSelector | None:
-    affinity = pod.spec.affinity
-    node_affinity = affinity.node_affinity if affinity is not None else None
-    return node_affinity.required_during_scheduling_ignored_during_execution if node_affinity is not None else None
 
 
 def tolerated(nodes: Nodes, pod: Pod, *, compares: bool) -> Mask:

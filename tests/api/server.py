@@ -22,6 +22,8 @@ Data = dict[str, Any]
 
 RECORDINGS = json.loads((Path(__file__).parent / "recordings.json").read_text())
 RESOURCE_VERSION = "254"
+_PATIENCE = 5.0
+"""Seconds: longer than any request takes that is still answered."""
 
 
 def recorded(note: str) -> Answer:
@@ -165,12 +167,17 @@ KINDS_BY_PLURAL = {
 }  # fmt: skip
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
+class _OwnThread(threading.Thread):
+    """One that the server started, as opposed to those of its clients."""
 
+
+class _Server(ThreadingHTTPServer):
     def __init__(self, api: FakeApi, context: ssl.SSLContext) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.api, self._context = api, context
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        _OwnThread(target=self.process_request_thread, args=(request, client_address), daemon=True).start()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         pass
@@ -199,6 +206,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _send(self, answer: Answer) -> None:
         if answer.hang:
             self.server.api.stopping.wait(60)
+            self.close_connection = True
             return
         body = answer.body.encode()
         zipped = len(body) > 1000 and "gzip" in self.headers.get("Accept-Encoding", "")
@@ -226,6 +234,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _trickle(self, body: bytes) -> None:
         for position in range(len(body)):
             if self.server.api.stopping.wait(0.1):
+                self.close_connection = True
                 return
             self.wfile.write(body[position : position + 1])
             self.wfile.flush()
@@ -248,8 +257,9 @@ def serving(api: FakeApi, *, client_certificates: bool = False) -> Iterator[Fake
         context.verify_mode = ssl.CERT_REQUIRED
 
     server = _Server(api, context)
+    earlier = threading.enumerate()
     # What shutdown() waits for; the default of half a second is paid by every test.
-    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    _OwnThread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     api.url = f"https://127.0.0.1:{server.server_port}"
     api.ca, api.other_ca = authority.cert_pem.bytes(), stranger.cert_pem.bytes()
     api.client_key, api.client_cert = (
@@ -260,5 +270,10 @@ def serving(api: FakeApi, *, client_certificates: bool = False) -> Iterator[Fake
         yield api
     finally:
         api.stopping.set()
+        # Requests that a failed read left to themselves end first: closing the listener resets a connection that is
+        # just being made, and the ssl module loses the socket of one that is reset before its handshake.
+        for thread in threading.enumerate():
+            if thread not in earlier and not isinstance(thread, _OwnThread):
+                thread.join(_PATIENCE)
         server.shutdown()
         server.server_close()

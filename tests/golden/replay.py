@@ -5,7 +5,7 @@ from __future__ import annotations
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 
-from tests.golden import budgets, deployments, drains, live, scaling, scheduling
+from tests.golden import budgets, daemon_sets, deployments, drains, live, scaling, scheduling, stateful_sets
 from tests.golden.cases import Difference, Recorded
 
 Answer = Callable[[Recorded, str | None], Iterator[Difference]]
@@ -14,9 +14,11 @@ FAMILIES: Mapping[str, Answer] = {
     "placements": live.differences,
     "pdb": budgets.differences,
     "drain": drains.differences,
-    "scaledown": scaling.differences,
     "deploystep": deployments.step_differences,
     "rollout": deployments.rollout_differences,
+    "scaledown": scaling.differences,
+    "daemonset": daemon_sets.differences,
+    "statefulset": stateful_sets.differences,
 }
 """Per beginning of a file's name; every other file holds scheduler cases."""
 

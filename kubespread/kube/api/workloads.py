@@ -101,6 +101,10 @@ class ReplicaSet(LabelSelectingWorkload):
 
 
 class StatefulSetStatus(KubeObject):
+    replicas: Int32 = 0
+    ready_replicas: Int32 = 0
+    current_replicas: Int32 = 0
+    updated_replicas: Int32 = 0
     current_revision: str = ""
     update_revision: str = ""
 

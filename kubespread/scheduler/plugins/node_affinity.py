@@ -13,7 +13,7 @@ from kubespread.kube.api import core as kube
 from kubespread.kube.api.core import Pod, PreferredSchedulingTerm
 from kubespread.kube.api.node_terms import NodeSelector, NodeSelectorTerm
 from kubespread.kube.gotext import aggregate
-from kubespread.kube.node_selector import Term, parse_term, pinned_names
+from kubespread.kube.node_selector import Term, parse_term, pinned_names, required_node_selector
 from kubespread.kube.selector import from_map
 from kubespread.kube.validation.faults import FieldFault
 from kubespread.kube.versions import KubeVersion
@@ -27,7 +27,6 @@ from kubespread.scheduler.node_matching import (
     matches_node_selector,
     matches_required_node_affinity,
     matches_term,
-    required_node_selector,
     unmet_requirements,
 )
 from kubespread.scheduler.plugin import (

@@ -1,0 +1,43 @@
+"""On which nodes a DaemonSet's pods belong, and where one that runs already may stay.
+
+Source of the rules: NodeShouldRunDaemonPod of k8s.io/kubernetes/pkg/controller/daemon, v1.36. What a node has left to
+give is not asked: a pod that does not fit waits.
+"""
+
+from __future__ import annotations
+
+from kubespread.kube.api.core import Node, Pod
+from kubespread.kube.node_selector import parse_term, required_node_selector
+from kubespread.kube.selector import from_map
+from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, untolerated
+
+_EVICTING_EFFECTS = frozenset({"NoExecute"})
+
+
+def should_run(pod: Pod, node: Node, *, compares: bool = False) -> bool:
+    """Whether the controller creates a pod for ``node``.
+
+    ``pod`` is what the DaemonSet makes of its template: with the tolerations that the controller adds, and before it is
+    pinned to a node. ``compares``: the tolerations' operators Gt and Lt count (a feature gate, off up to 1.36).
+    """
+    return _selects(pod, node) and _tolerates(pod, node, DO_NOT_SCHEDULE_EFFECTS, compares=compares)
+
+
+def should_continue(pod: Pod, node: Node, *, compares: bool = False) -> bool:
+    """Whether one that is on ``node`` already may stay: a taint NoSchedule does not drive it away."""
+    return _selects(pod, node) and _tolerates(pod, node, _EVICTING_EFFECTS, compares=compares)
+
+
+def _selects(pod: Pod, node: Node) -> bool:
+    """By the template's nodeName, nodeSelector and required node affinity."""
+    spec, meta = pod.spec, node.metadata
+    if spec.node_name not in ("", meta.name) or not from_map(spec.node_selector).matches(meta.labels):
+        return False
+    required = required_node_selector(pod)
+    return required is None or any(
+        parse_term(term).matches(meta.labels, meta.name) for term in required.node_selector_terms
+    )
+
+
+def _tolerates(pod: Pod, node: Node, effects: frozenset[str], *, compares: bool) -> bool:
+    return not untolerated(node.spec.taints, pod.spec.tolerations, effects, compares=compares)

@@ -1,0 +1,227 @@
+"""One pass of the StatefulSet controller: which pods it creates and deletes, and the status it leaves.
+
+Source of the rules: updateStatefulSet of k8s.io/kubernetes/pkg/controller/statefulset, v1.36.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from kubespread.controllers.statefulset import first_ordinal, ordinal_of
+from kubespread.kube.api.core import Pod
+from kubespread.kube.api.workloads import RollingUpdate, StatefulSet, StatefulSetStatus, UpdateStrategy
+from kubespread.kube.int_or_string import scaled
+from kubespread.kube.pod_status import is_available, is_terminating, ready_condition
+from kubespread.kube.well_known import ENDED_PHASES
+
+REVISION_LABEL = "controller-revision-hash"
+_ROLLING_UPDATE = "RollingUpdate"
+
+
+@dataclass(frozen=True, slots=True)
+class Revisions:
+    """Names of ControllerRevisions: ``update`` has the StatefulSet's template, ``current`` is what it came from.
+
+    Without an update, and where status.currentRevision names one that does not exist, both are the same.
+    """
+
+    current: str
+    update: str
+
+
+@dataclass(frozen=True, slots=True)
+class Create:
+    pod: str
+    ordinal: int
+    revision: str
+
+
+@dataclass(frozen=True, slots=True)
+class Delete:
+    pod: str
+
+
+Action = Create | Delete
+
+
+@dataclass(frozen=True, slots=True)
+class StatefulSetPass:
+    actions: tuple[Action, ...]
+    """In the order of their calls; those of a Parallel StatefulSet go out at once, in no order."""
+    status: StatefulSetStatus
+    """What the controller writes: it counts the pods that were there before the pass."""
+
+
+def reconcile(
+    stateful_set: StatefulSet,
+    pods: Sequence[Pod],
+    revisions: Revisions,
+    now: datetime,
+    *,
+    max_unavailable: bool = False,
+) -> StatefulSetPass:
+    """What the controller does about ``pods``, all that the StatefulSet owns, terminating and ended ones included.
+
+    ``max_unavailable`` is the feature gate MaxUnavailableStatefulSet, off in 1.36: without it the field of that name
+    means nothing. Raises IntOrStringError for a maxUnavailable that is no percentage, SnapshotError for a pod's time
+    that cannot be read.
+    """
+    members = _Members.of(stateful_set, pods, revisions, now)
+    strategy = _defaulted(stateful_set.spec.update_strategy)
+    status = _status(members, revisions)
+    actions: list[Action] = []
+    if stateful_set.metadata.deletion_timestamp is None:
+        actions, waits = _replace_missing(members)
+        if not waits:
+            condemned, waits = _scale_down(members)
+            actions += condemned
+        if not waits and strategy.type == _ROLLING_UPDATE:
+            outdated = _outdated(members, strategy.rolling_update or RollingUpdate(), revisions.update, max_unavailable)
+            actions += outdated
+            status.current_replicas -= len(outdated)
+    replicas = len(members.replicas)
+    counts = (status.updated_replicas, status.ready_replicas, status.replicas)
+    if strategy.type == _ROLLING_UPDATE and counts == (replicas, replicas, replicas):
+        status.current_revision, status.current_replicas = revisions.update, status.updated_replicas
+    # A Parallel pass may ask for the same pod twice: it has ended, and it is outdated.
+    return StatefulSetPass(tuple(dict.fromkeys(actions)), status)
+
+
+@dataclass(frozen=True, slots=True)
+class _Member:
+    """A pod of the StatefulSet, or the place of one that is missing: then with the revision it is to have."""
+
+    ordinal: int
+    name: str
+    revision: str
+    pod: Pod | None
+    is_running_and_ready: bool = False
+    is_available: bool = False
+    """Running, ready for as long as is asked, and there to stay."""
+
+    @property
+    def is_terminating(self) -> bool:
+        return self.pod is not None and is_terminating(self.pod)
+
+    @property
+    def has_ended(self) -> bool:
+        return self.pod is not None and self.pod.status.phase in ENDED_PHASES
+
+
+@dataclass(frozen=True, slots=True)
+class _Members:
+    replicas: Sequence[_Member]
+    """One per ordinal, ascending."""
+    condemned: Sequence[_Member]
+    """Those beyond the ordinals, descending."""
+    monotonic: bool
+    """Whether one waits for the other: everywhere but in a Parallel StatefulSet."""
+
+    @classmethod
+    def of(cls, stateful_set: StatefulSet, pods: Sequence[Pod], revisions: Revisions, now: datetime) -> _Members:
+        spec, name = stateful_set.spec, stateful_set.metadata.name
+        start = first_ordinal(stateful_set)
+        ordinals = range(start, start + (1 if spec.replicas is None else spec.replicas))
+        # A pod that is not called like one of the StatefulSet's is not looked at.
+        there = {ordinal: pod for pod in pods if (ordinal := ordinal_of(pod, name)) is not None}
+        first_updated = start + _not_updated(stateful_set)
+
+        def member(ordinal: int) -> _Member:
+            pod = there.get(ordinal)
+            if pod is None:
+                revision = revisions.current if ordinal < first_updated else revisions.update
+                return _Member(ordinal, f"{name}-{ordinal}", revision, None)
+            ready = pod.status.phase == "Running" and ready_condition(pod) is not None
+            available = ready and is_available(pod, spec.min_ready_seconds, now) and not is_terminating(pod)
+            revision = pod.metadata.labels.get(REVISION_LABEL, "")
+            return _Member(ordinal, pod.metadata.name, revision, pod, ready, available)
+
+        beyond = sorted((ordinal for ordinal in there if ordinal not in ordinals), reverse=True)
+        return cls(
+            [member(ordinal) for ordinal in ordinals],
+            [member(ordinal) for ordinal in beyond],
+            monotonic=spec.pod_management_policy != "Parallel",
+        )
+
+
+def _defaulted(strategy: UpdateStrategy | None) -> UpdateStrategy:
+    """API defaulting: a rolling update without partition, unless the type is there and nothing below it."""
+    if strategy is not None and strategy.type:
+        return strategy
+    rolling_update = strategy.rolling_update if strategy is not None else None
+    return UpdateStrategy(type=_ROLLING_UPDATE, rolling_update=rolling_update or RollingUpdate())
+
+
+def _not_updated(stateful_set: StatefulSet) -> int:
+    """How many of the lowest ordinals are created anew with the current revision."""
+    strategy = _defaulted(stateful_set.spec.update_strategy)
+    if strategy.type != _ROLLING_UPDATE:
+        return 0
+    if strategy.rolling_update is None:
+        # Only where the type is written and nothing below it: then as many as have not been updated yet.
+        return stateful_set.status.current_replicas
+    return strategy.rolling_update.partition or 0
+
+
+def _replace_missing(members: _Members) -> tuple[list[Action], bool]:
+    """Create what is missing and delete what has ended, from the lowest ordinal; whether the pass ends with that."""
+    actions: list[Action] = []
+    for member in members.replicas:
+        if member.is_available:
+            continue
+        if member.pod is None:
+            actions.append(Create(member.name, member.ordinal, member.revision))
+        elif member.has_ended and not member.is_terminating:
+            actions.append(Delete(member.name))
+        if members.monotonic:
+            return actions, True
+    return actions, False
+
+
+def _scale_down(members: _Members) -> tuple[list[Action], bool]:
+    """Delete what is beyond the ordinals, from the highest; whether the pass ends with that."""
+    ascending = (*members.replicas, *reversed(members.condemned))
+    first_unavailable = next((member for member in ascending if not member.is_available), None)
+    actions: list[Action] = []
+    for member in members.condemned:
+        waits = not member.is_available and member is not first_unavailable
+        if not member.is_terminating and not (members.monotonic and waits):
+            actions.append(Delete(member.name))
+        if members.monotonic:
+            return actions, True
+    return actions, False
+
+
+def _outdated(members: _Members, rolling_update: RollingUpdate, revision: str, max_unavailable: bool) -> list[Delete]:
+    """Delete what does not have the new ``revision``, from the highest ordinal down to the partition."""
+    updated = members.replicas[rolling_update.partition or 0 :][::-1]
+    if max_unavailable:
+        allowed = 1 if rolling_update.max_unavailable is None else rolling_update.max_unavailable
+        limit = max(1, scaled(allowed, len(members.replicas), round_up=False))
+        left = max(0, limit - sum(not member.is_available for member in members.replicas))
+        return [Delete(member.name) for member in updated if _is_outdated(member, revision)][:left]
+    for member in updated:
+        if _is_outdated(member, revision):
+            return [Delete(member.name)]
+        if not member.is_available:
+            break
+    return []
+
+
+def _is_outdated(member: _Member, revision: str) -> bool:
+    return member.revision != revision and not member.is_terminating
+
+
+def _status(members: _Members, revisions: Revisions) -> StatefulSetStatus:
+    created = [member for member in (*members.replicas, *members.condemned) if member.pod is not None]
+    staying = [member.revision for member in created if not member.is_terminating]
+    return StatefulSetStatus(
+        replicas=len(created),
+        ready_replicas=sum(member.is_running_and_ready for member in created),
+        current_replicas=staying.count(revisions.current),
+        updated_replicas=staying.count(revisions.update),
+        current_revision=revisions.current,
+        update_revision=revisions.update,
+    )

@@ -1,0 +1,265 @@
+"""What the StatefulSet controller does in one pass, and how often its passes come to an end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from kubespread.controllers.stateful_set_pass import Action, Create, Delete, Revisions, StatefulSetPass, reconcile
+from kubespread.controllers.statefulset import ordinal_of
+from kubespread.kube.api.core import Pod
+from kubespread.kube.api.workloads import StatefulSet, StatefulSetStatus
+from kubespread.kube.int_or_string import IntOrStringError
+from tests.builders import NOW, Data, ago, replica
+
+OLD, NEW = "st-old", "st-new"
+UPDATE = Revisions(OLD, NEW)
+
+
+def stateful_set(replicas: int | None = 3, *, status: Data | None = None, deleted: bool = False, **spec: Any) -> Data:
+    metadata = {"name": "st", **({"deletionTimestamp": ago(0)} if deleted else {})}
+    own = {} if replicas is None else {"replicas": replicas}
+    return {"metadata": metadata, "spec": {**own, **spec}, "status": status or {}}
+
+
+def member(ordinal: int, revision: str = NEW, *, terminating: bool = False, **state: Any) -> Data:
+    metadata: Data = {"deletionTimestamp": ago(-20)} if terminating else {}
+    made = replica(f"st-{ordinal}", **state, **metadata)
+    made["metadata"]["labels"] = {"controller-revision-hash": revision}
+    return made
+
+
+def members(*ordinals: int, revision: str = NEW) -> list[Data]:
+    return [member(ordinal, revision) for ordinal in ordinals]
+
+
+def one_pass(workload: Data, pods: Sequence[Data], revisions: Revisions = UPDATE, **gates: bool) -> StatefulSetPass:
+    typed = [msgspec.convert(pod, Pod) for pod in pods]
+    return reconcile(msgspec.convert(workload, StatefulSet), typed, revisions, NOW, **gates)
+
+
+class Case(NamedTuple):
+    workload: Data
+    pods: Sequence[Data]
+    actions: Sequence[Action]
+
+
+def rolling(**fields: Any) -> Data:
+    return {"updateStrategy": {"type": "RollingUpdate", "rollingUpdate": fields}}
+
+
+PARALLEL: Data = {"podManagementPolicy": "Parallel"}
+ON_DELETE: Data = {"updateStrategy": {"type": "OnDelete"}}
+
+CASES = {
+    "the lowest missing ordinal is created, and no other": Case(stateful_set(), members(1), [Create("st-0", 0, NEW)]),
+    "without replicas there is one": Case(stateful_set(None), [], [Create("st-0", 0, NEW)]),
+    "ordinals start where the spec says": Case(
+        stateful_set(2, ordinals={"start": 5}), members(5), [Create("st-6", 6, NEW)]
+    ),
+    "nothing is created above a pod that is not ready": Case(stateful_set(), [member(0, ready=None)], []),
+    "nothing is created above a pod that has not been ready for long enough": Case(
+        stateful_set(minReadySeconds=60), [member(0, ready=59)], []
+    ),
+    "what has been ready for as long as asked is available": Case(
+        stateful_set(minReadySeconds=60), [member(0, ready=60)], [Create("st-1", 1, NEW)]
+    ),
+    "nothing is created above a terminating pod, which is not replaced before it is gone": Case(
+        stateful_set(), [member(0, terminating=True)], []
+    ),
+    "a pod that has failed is deleted first": Case(
+        stateful_set(), [member(0, phase="Failed", ready=None)], [Delete("st-0")]
+    ),
+    "a pod that has failed and terminates holds everything up": Case(
+        stateful_set(), [member(0, phase="Failed", ready=None, terminating=True)], []
+    ),
+    "of a Parallel one all missing pods are created at once": Case(
+        stateful_set(3, **PARALLEL), [member(1, ready=None)], [Create("st-0", 0, NEW), Create("st-2", 2, NEW)]
+    ),
+    "scaling down takes the highest ordinal, one after the other": Case(
+        stateful_set(1), members(0, 1, 2), [Delete("st-2")]
+    ),
+    "scaling down waits for a terminating pod": Case(
+        stateful_set(1), [*members(0, 1), member(2, terminating=True)], []
+    ),
+    "a condemned pod that is not ready goes where it is the first unhealthy one": Case(
+        stateful_set(1), [*members(0, 1), member(2, ready=None)], [Delete("st-2")]
+    ),
+    "a condemned pod that is not ready waits for an unhealthy one below it": Case(
+        stateful_set(1), [*members(0), member(1, ready=None), member(2, ready=None)], []
+    ),
+    "a condemned pod waits for an unhealthy replica": Case(stateful_set(1), [member(0, ready=None), *members(1)], []),
+    "below the first ordinal pods are condemned too": Case(
+        stateful_set(1, ordinals={"start": 2}), members(0, 2), [Delete("st-0")]
+    ),
+    "of a Parallel one all condemned pods go at once": Case(
+        stateful_set(1, **PARALLEL), [*members(0, 1, 2), member(3, terminating=True)], [Delete("st-2"), Delete("st-1")]
+    ),
+    "scaling comes before updating": Case(stateful_set(1), members(0, 1, revision=OLD), [Delete("st-1")]),
+    "an update goes from the highest ordinal down": Case(
+        stateful_set(3), members(0, 1, 2, revision=OLD), [Delete("st-2")]
+    ),
+    "an update goes on below what is up to date": Case(
+        stateful_set(3), [*members(0, 1, revision=OLD), *members(2)], [Delete("st-1")]
+    ),
+    "partition 2 of 4 replicas leaves st-0 and st-1 alone": Case(
+        stateful_set(4, **rolling(partition=2)), [*members(0, 1, revision=OLD), *members(2, 3)], []
+    ),
+    "partition 2 of 4 replicas starts with st-3": Case(
+        stateful_set(4, **rolling(partition=2)), members(0, 1, 2, 3, revision=OLD), [Delete("st-3")]
+    ),
+    "a partition counts from the first ordinal": Case(
+        stateful_set(3, ordinals={"start": 10}, **rolling(partition=2)),
+        members(10, 11, 12, revision=OLD),
+        [Delete("st-12")],
+    ),
+    "below the partition a pod comes back with the current revision": Case(
+        stateful_set(3, **rolling(partition=2)), members(1, revision=OLD), [Create("st-0", 0, OLD)]
+    ),
+    "from the partition on a pod comes back with the new revision": Case(
+        stateful_set(3, **rolling(partition=2)), members(0, 1, revision=OLD), [Create("st-2", 2, NEW)]
+    ),
+    "a partition beyond the replicas updates nothing": Case(
+        stateful_set(3, **rolling(partition=9)), members(0, 1, 2, revision=OLD), []
+    ),
+    "OnDelete replaces nothing": Case(stateful_set(3, **ON_DELETE), members(0, 1, 2, revision=OLD), []),
+    "OnDelete creates what is missing with the new revision": Case(
+        stateful_set(3, **ON_DELETE), members(0, revision=OLD), [Create("st-1", 1, NEW)]
+    ),
+    "a Parallel one is updated one by one as well": Case(
+        stateful_set(3, **PARALLEL), members(0, 1, 2, revision=OLD), [Delete("st-2")]
+    ),
+    "of a Parallel one an update waits for a pod that is not ready": Case(
+        stateful_set(3, **PARALLEL), [*members(0, 1, revision=OLD), member(2, ready=None)], []
+    ),
+    "of a Parallel one an outdated pod goes even if it is not ready": Case(
+        stateful_set(2, **PARALLEL), [*members(0), member(1, OLD, ready=None)], [Delete("st-1")]
+    ),
+    "of a Parallel one an update waits for a pod created in the same pass": Case(
+        stateful_set(2, **PARALLEL), members(0, revision=OLD), [Create("st-1", 1, NEW)]
+    ),
+    "a pod that has failed and is outdated is deleted once": Case(
+        stateful_set(1, **PARALLEL), [member(0, OLD, phase="Failed", ready=None)], [Delete("st-0")]
+    ),
+    "a rolling update with nothing below it keeps as many current ones as there are": Case(
+        stateful_set(2, updateStrategy={"type": "RollingUpdate"}, status={"currentReplicas": 1}),
+        [],
+        [Create("st-0", 0, OLD)],
+    ),
+    "maxUnavailable means nothing without its gate": Case(
+        stateful_set(4, **rolling(maxUnavailable=3)), members(0, 1, 2, 3, revision=OLD), [Delete("st-3")]
+    ),
+    "pods of other names are not looked at": Case(
+        stateful_set(1), [*members(0), replica("st-x"), replica("other-7")], []
+    ),
+    "a StatefulSet that is being deleted is left alone": Case(stateful_set(2, deleted=True), members(0, 5), []),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_one_pass(name: str) -> None:
+    case = CASES[name]
+    assert list(one_pass(case.workload, case.pods).actions) == list(case.actions)
+
+
+WITH_GATE: dict[str, tuple[int | str | None, list[int], list[str]]] = {
+    "as many outdated pods go as may be unavailable": (3, [], ["st-3", "st-2", "st-1"]),
+    "a percentage is rounded down": ("60%", [], ["st-3", "st-2"]),
+    "it is never less than one": ("1%", [], ["st-3"]),
+    "without the field it is one": (None, [], ["st-3"]),
+    "what is unavailable already is counted": (2, [1], ["st-3"]),
+    "nothing goes where too many are unavailable": (2, [0, 1, 2], []),
+}
+
+
+@pytest.mark.parametrize("name", WITH_GATE)
+def test_with_the_gate_max_unavailable(name: str) -> None:
+    value, unready, deleted = WITH_GATE[name]
+    fields = {} if value is None else {"maxUnavailable": value}
+    pods = [member(ordinal, OLD, ready=None if ordinal in unready else 1000) for ordinal in range(4)]
+    done = one_pass(stateful_set(4, **rolling(**fields), **PARALLEL), pods, max_unavailable=True)
+    assert list(done.actions) == [Delete(pod) for pod in deleted]
+
+
+def test_a_max_unavailable_that_is_no_percentage_is_refused() -> None:
+    with pytest.raises(IntOrStringError, match="not a percentage"):
+        one_pass(stateful_set(1, **rolling(maxUnavailable="many")), members(0), max_unavailable=True)
+
+
+STATUSES: dict[str, tuple[Data, list[Data], StatefulSetStatus]] = {
+    "an update is complete once every pod has the new revision and is ready": (
+        stateful_set(2),
+        members(0, 1),
+        StatefulSetStatus(
+            replicas=2,
+            ready_replicas=2,
+            current_replicas=2,
+            updated_replicas=2,
+            current_revision=NEW,
+            update_revision=NEW,
+        ),
+    ),
+    "an update is not complete while a condemned pod is there": (
+        stateful_set(2),
+        members(0, 1, 2),
+        StatefulSetStatus(replicas=3, ready_replicas=3, updated_replicas=3, current_revision=OLD, update_revision=NEW),
+    ),
+    "OnDelete never says that it is complete": (
+        stateful_set(1, **ON_DELETE),
+        members(0),
+        StatefulSetStatus(replicas=1, ready_replicas=1, updated_replicas=1, current_revision=OLD, update_revision=NEW),
+    ),
+    "a pod deleted for an update is one current one less": (
+        stateful_set(2),
+        members(0, 1, revision=OLD),
+        StatefulSetStatus(replicas=2, ready_replicas=2, current_replicas=1, current_revision=OLD, update_revision=NEW),
+    ),
+    "a terminating pod is ready but of no revision": (
+        stateful_set(1),
+        [member(0, terminating=True)],
+        StatefulSetStatus(replicas=1, ready_replicas=1, current_revision=OLD, update_revision=NEW),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", STATUSES)
+def test_the_status_after_a_pass(name: str) -> None:
+    workload, pods, status = STATUSES[name]
+    assert one_pass(workload, pods).status == status
+
+
+@given(
+    replicas=st.integers(0, 5),
+    pods=st.dictionaries(st.integers(0, 7), st.sampled_from([OLD, NEW]), max_size=8),
+    partition=st.integers(0, 6),
+    parallel=st.booleans(),
+)
+def test_passes_end_with_every_ordinal_at_its_revision(
+    replicas: int, pods: dict[int, str], partition: int, parallel: bool
+) -> None:
+    """Whatever runs before, as long as new pods get ready; and no pass changes what it was given."""
+    policy: Data = PARALLEL if parallel else {}
+    typed = msgspec.convert(stateful_set(replicas, **rolling(partition=partition), **policy), StatefulSet)
+    running = {ordinal: msgspec.convert(member(ordinal, revision), Pod) for ordinal, revision in pods.items()}
+    for _ in range(40):
+        before = msgspec.to_builtins((typed, list(running.values())))
+        done = reconcile(typed, list(running.values()), UPDATE, NOW)
+        assert msgspec.to_builtins((typed, list(running.values()))) == before
+        if not done.actions:
+            break
+        for action in done.actions:
+            if isinstance(action, Create):
+                running[action.ordinal] = msgspec.convert(member(action.ordinal, action.revision), Pod)
+            else:
+                running = {ordinal: pod for ordinal, pod in running.items() if pod.metadata.name != action.pod}
+        typed = replace(typed, status=done.status)
+    assert sorted(running) == list(range(replicas))
+    assert all(ordinal_of(pod, "st") == ordinal for ordinal, pod in running.items())
+    revisions = [running[ordinal].metadata.labels["controller-revision-hash"] for ordinal in range(partition, replicas)]
+    assert revisions == [NEW] * len(revisions)
