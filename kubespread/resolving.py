@@ -22,6 +22,7 @@ from kubespread.kube.versions import KubeVersion
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.profile.profile import Profile
 from kubespread.snapshot.snapshot import SERVER_VERSION, Snapshot
+from kubespread.worlds import edited
 
 Refused = Callable[[KubespreadError], None]
 
@@ -58,6 +59,7 @@ def resolve(
     """
     origin = snapshot.origin
     version = scheduler.release(origin.server_version)
+    snapshot, edits = edited(snapshot, scheduler, choosing.namespace)
     own_namespace = origin.namespace or DEFAULT_NAMESPACE
     default_namespace = choosing.namespace or own_namespace
     read = read_sources(pods, snapshot, choosing, default_namespace)
@@ -74,7 +76,7 @@ def resolve(
         else:
             made = from_cluster(source, snapshot, surroundings)
         return replace(
-            made, notes=(*read.notes, *notes, *made.notes, *autoscaling_notes(made.workload, snapshot.objects))
+            made, notes=(*edits, *read.notes, *notes, *made.notes, *autoscaling_notes(made.workload, snapshot.objects))
         )
 
     candidates = _taken(chosen, candidate, read.errors, on_refused)

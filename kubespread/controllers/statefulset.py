@@ -14,6 +14,9 @@ from kubespread.kube.api.storage import PersistentVolumeClaim
 from kubespread.kube.api.volumes import PersistentVolumeClaimVolumeSource, Volume
 from kubespread.kube.api.workloads import StatefulSet, StatefulSetOrdinals
 
+POD_NAME_LABEL = "statefulset.kubernetes.io/pod-name"
+POD_INDEX_LABEL = "apps.kubernetes.io/pod-index"
+
 
 def new_pod(stateful_set: PodCreator[StatefulSet]) -> NewPod:
     """The pod of the first ordinal."""
@@ -21,8 +24,8 @@ def new_pod(stateful_set: PodCreator[StatefulSet]) -> NewPod:
     ordinal = first_ordinal(stateful_set.object)
     name = f"{stateful_set.name}-{ordinal}"
     labels = {
-        "statefulset.kubernetes.io/pod-name": name,
-        "apps.kubernetes.io/pod-index": str(ordinal),
+        POD_NAME_LABEL: name,
+        POD_INDEX_LABEL: str(ordinal),
         "controller-revision-hash": f"{stateful_set.name}-{template_hash(stateful_set.template_text)}",
     }
     owner = controlled_by(StatefulSet, stateful_set.name)
@@ -61,6 +64,33 @@ def from_free_ordinal(stateful_set: StatefulSet, pods: Iterable[Pod]) -> Statefu
     while f"{meta.name}-{ordinal}" in taken:
         ordinal += 1
     return replace(stateful_set, spec=replace(stateful_set.spec, ordinals=StatefulSetOrdinals(start=ordinal)))
+
+
+def for_ordinal(pod: Pod, stateful_set: StatefulSet, ordinal: int) -> Pod:
+    """``pod``, one of the StatefulSet's, as it would be under another ordinal: name, labels and claims."""
+    before, name = pod.metadata.name, f"{stateful_set.metadata.name}-{ordinal}"
+    labels = {**pod.metadata.labels, POD_NAME_LABEL: name, POD_INDEX_LABEL: str(ordinal)}
+    volumes = [_with_claim_of(volume, before, name) for volume in pod.spec.volumes]
+    return replace(
+        pod, metadata=replace(pod.metadata, name=name, labels=labels), spec=replace(pod.spec, volumes=volumes)
+    )
+
+
+def claims_of(stateful_set: StatefulSet, ordinal: int) -> list[PersistentVolumeClaim]:
+    """The claims that the pod of an ordinal has of its own."""
+    meta = stateful_set.metadata
+    return [
+        _claim(template, f"{meta.name}-{ordinal}", meta.namespace)
+        for template in stateful_set.spec.volume_claim_templates
+    ]
+
+
+def _with_claim_of(volume: Volume, before: str, name: str) -> Volume:
+    source = volume.persistent_volume_claim
+    if source is None or not source.claim_name.endswith(f"-{before}"):
+        return volume
+    claim = f"{source.claim_name.removesuffix(before)}{name}"
+    return replace(volume, persistent_volume_claim=replace(source, claim_name=claim))
 
 
 def first_ordinal(stateful_set: StatefulSet) -> int:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from kubespread.controllers.daemon_nodes import should_run
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import WorkloadName
@@ -38,4 +40,14 @@ def _templates(world: World) -> Iterator[tuple[WorkloadName, Pod]]:
             yield name, states.as_template(made.pod)
         elif running:
             world.happenings.note(f"DaemonSet/{name.name} is known only by its pods: its node selector may be lost")
-            yield name, states.as_template(running[0])
+            yield name, _unpinned(states.as_template(running[0]))
+
+
+def _unpinned(pod: Pod) -> Pod:
+    """Without the node that the controller pinned the pod to, and whatever node affinity its template had."""
+    affinity = pod.spec.affinity
+    node_affinity = affinity.node_affinity if affinity is not None else None
+    if affinity is None or node_affinity is None:
+        return pod
+    free = replace(node_affinity, required_during_scheduling_ignored_during_execution=None)
+    return replace(pod, spec=replace(pod.spec, affinity=replace(affinity, node_affinity=free)))

@@ -20,7 +20,7 @@ class DrainRefusedError(Exception):
 
 
 def check_drain(world: World, nodes: Sequence[str], flags: DrainFlags) -> None:
-    """Find what kubectl would refuse before it evicts anything. Raises DrainRefusedError for the first node of that kind."""
+    """Find what kubectl would refuse before it evicts anything. Raises DrainRefusedError at the first such node."""
     for node in nodes:
         plan = plan_drain(node, world.book.on(node), world.workloads.objects.daemon_sets, flags, world.time)
         if plan.errors:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeVar
@@ -133,7 +133,12 @@ class Adopters:
     @cached_property
     def _selectors(self) -> Mapping[str, list[tuple[WorkloadName, Selector]]]:
         objects, found = self._objects, dict[str, list[tuple[WorkloadName, Selector]]]()
-        for obj in (*objects.replica_sets, *objects.replication_controllers, *objects.stateful_sets):
+        adopting: Sequence[ReplicaSet | ReplicationController | StatefulSet] = (
+            *objects.replica_sets,
+            *objects.replication_controllers,
+            *objects.stateful_sets,
+        )
+        for obj in adopting:
             given = obj.spec.selector
             try:
                 selector = from_label_selector(given) if isinstance(given, LabelSelector) else from_map(given or {})

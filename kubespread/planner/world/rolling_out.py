@@ -173,7 +173,8 @@ class _Way:
         surge, unavailable = limits(deployment)
         new = self._pods(self._new)
         replicas = 1 if deployment.spec.replicas is None else deployment.spec.replicas
-        waiting = [each for each in self.world.waiting if self.world.book.owner_of(each.pod) in map(name_of, self._new)]
+        owners = [name_of(each) for each in self._new]
+        waiting = [each for each in self.world.waiting if self.world.book.owner_of(each.pod) in owners]
         complete = not self._pods(self._old) and sum(map(is_ready, new)) == replicas
         return RolloutReport(
             workload=f"{self.name.namespace}/{self.name.kind}/{self.name.name}",

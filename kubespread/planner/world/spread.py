@@ -13,7 +13,7 @@ from kubespread.planner.reports.parts import ConstraintReport
 from kubespread.planner.world.waiting import SchedulerOf
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import ABSENT
-from kubespread.scheduler.plugin import SchedulingError, State
+from kubespread.scheduler.plugin import SchedulingError
 from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 
 
@@ -29,7 +29,7 @@ def constraints_on(cluster: Cluster, pod: Pod, scheduler_of: SchedulerOf) -> lis
     except SchedulingError:
         return []
     everywhere = np.ones(len(cluster), dtype=np.bool_)
-    return constraint_reports({plugin.name: state}, everywhere) if isinstance(state, State) else []
+    return constraint_reports({plugin.name: state}, everywhere)
 
 
 def per_domain(cluster: Cluster, key: str, pods: Iterable[Pod]) -> Mapping[str, int]:

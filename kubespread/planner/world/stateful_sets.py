@@ -9,9 +9,11 @@ from msgspec.structs import replace
 
 from kubespread.controllers.stateful_set_pass import REVISION_LABEL, Create, Revisions
 from kubespread.controllers.stateful_set_pass import reconcile as controller_pass
-from kubespread.controllers.statefulset import for_ordinal, ordinal_of
+from kubespread.controllers.statefulset import claims_of, for_ordinal, ordinal_of
+from kubespread.kube.admission.defaulting import default_claim, default_storage_class
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.meta import ObjectMeta
+from kubespread.kube.api.storage import StorageClass
 from kubespread.kube.api.workloads import LabelSelectingWorkloadSpec, StatefulSet, StatefulSetOrdinals
 from kubespread.kube.owners import WorkloadName
 from kubespread.planner.world import pods as states
@@ -96,7 +98,23 @@ def _pod(world: World, rollout: StatefulSetRollout, name: WorkloadName, action: 
         made = world.surroundings.making(name)
         world.add_objects(made.companions)
         template = rollout.templates[action.revision] = states.as_template(made.pod)
+    _claim(world, rollout.stateful_set, action.ordinal)
     return for_ordinal(template, rollout.stateful_set, action.ordinal)
+
+
+def _claim(world: World, stateful_set: StatefulSet, ordinal: int) -> None:
+    """Create the claims of an ordinal that has none; nothing to go by where its StorageClass was not listed."""
+    objects = world.workloads.objects
+    known = {(claim.metadata.namespace, claim.metadata.name) for claim in objects.persistent_volume_claims}
+    classes = {each.metadata.name for each in objects.storage_classes}
+    created = []
+    for claim in claims_of(stateful_set, ordinal):
+        default_claim(claim)
+        default_storage_class(claim, objects.storage_classes)
+        is_known = objects.knows(StorageClass) or claim.spec.storage_class_name in classes
+        if is_known and (claim.metadata.namespace, claim.metadata.name) not in known:
+            created.append(claim)
+    world.add_objects(created)
 
 
 def _ordinals(stateful_set: StatefulSet) -> range:
