@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import WorkloadName, controller_of
@@ -57,7 +57,7 @@ class PodBook:
         return list(self._of_owner.get(owner, {}).values())
 
     @property
-    def owners(self) -> Iterable[WorkloadName]:
+    def owners(self) -> Collection[WorkloadName]:
         """Everything that controls a pod."""
         return self._of_owner.keys()
 

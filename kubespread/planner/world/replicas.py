@@ -48,11 +48,5 @@ def _related(world: World, name: WorkloadName) -> list[Pod]:
     above = world.workloads.above(name, world.book.of(name))
     if above == name:
         return []
-    siblings = (each for each in world.book.owners if each.namespace == name.namespace and each.kind == name.kind)
-    return [
-        pod
-        for sibling in siblings
-        if world.workloads.above(sibling, pods := world.book.of(sibling)) == above
-        for pod in pods
-        if is_active(pod)
-    ]
+    siblings = world.owners_below(above)
+    return [pod for sibling in siblings for pod in world.book.of(sibling) if is_active(pod)]

@@ -83,6 +83,9 @@ class World:
         self.rollouts: dict[WorkloadName, Rollout] = {}
         self.stateful_sets: dict[WorkloadName, StatefulSetRollout] = {}
         self._budgets: Budgets | None = None
+        self._below: dict[WorkloadName, list[WorkloadName]] = {}
+        self._below_when = 0
+        """How many owners there were when that was worked out; owners only come."""
         self.happenings = Happenings()
         for pod in self.book:
             if not pod.spec.node_name and is_active(pod):
@@ -100,6 +103,7 @@ class World:
         other.rollouts = {name: rollout.fork() for name, rollout in self.rollouts.items()}
         other.stateful_sets = {name: rollout.fork() for name, rollout in self.stateful_sets.items()}
         other.happenings, other._budgets = Happenings(), None
+        other._below, other._below_when = self._below, self._below_when
         return other
 
     @property
@@ -144,6 +148,17 @@ class World:
             template = states.as_template(active[0]) if active else None
             known = self.owners[name] = Owner(name, len(active) if replicas is None else replicas, template)
         return known
+
+    def owners_below(self, workload: WorkloadName) -> list[WorkloadName]:
+        """What makes the workload's pods: the ReplicaSets of a Deployment, everything else itself."""
+        if workload.kind != "Deployment":
+            return [workload]
+        owners = self.book.owners
+        if len(owners) != self._below_when:
+            self._below, self._below_when = {}, len(owners)
+            for name in sorted(owners, key=in_order):
+                self._below.setdefault(self.workloads.above(name, self.book.of(name)), []).append(name)
+        return self._below.get(workload, [])
 
     def change_nodes(self, change: NodeChange) -> None:
         """Nodes come, go or are other than they were; the pods of those that go are gone with them."""

@@ -1,0 +1,68 @@
+"""What became of the pods of a cluster when something in it was changed."""
+
+from __future__ import annotations
+
+from kubespread.planner.reports.parts import Report
+from kubespread.planner.reports.simulate import SkewChange
+
+
+class PlacedPod(Report, frozen=True):
+    pod: str
+    """NAMESPACE/name."""
+    node: str
+
+
+class GonePod(Report, frozen=True):
+    """A pod that left its node, or is on its way out there."""
+
+    pod: str
+    node: str | None
+    why: str
+    """``evicted``, ``deleted``, ``scaled down``, ``replaced``, ``lost``, ``preempted``, ``evicted by a taint``."""
+    made_again: bool
+    """Whether its controller makes another one."""
+
+
+class BlockedPod(Report, frozen=True):
+    """A pod whose eviction the API server refuses for good."""
+
+    pod: str
+    node: str
+    budget: str
+    message: str
+    cause: str
+
+
+class PendingPods(Report, frozen=True):
+    """Pods of one workload that wait for a node for the same reason."""
+
+    workload: str
+    """NAMESPACE/Kind/name; NAMESPACE/Pod/name for a pod by itself."""
+    pods: tuple[str, ...]
+    """NAMESPACE/name."""
+    message: str
+    """kube-scheduler's."""
+
+
+class TouchedWorkload(Report, frozen=True):
+    """A workload that lost pods or got some, as it is now."""
+
+    workload: str
+    replicas: int
+    """How many pods it is to have."""
+    ready: int
+    pending: int
+    skew: tuple[SkewChange, ...]
+    """Of each spread constraint in force, before and after."""
+
+
+class Happened(Report, frozen=True):
+    """All of it, in the order it happened."""
+
+    gone: tuple[GonePod, ...]
+    placed: tuple[PlacedPod, ...]
+    blocked: tuple[BlockedPod, ...]
+    pending: tuple[PendingPods, ...]
+    """All that wait now, whoever made them wait."""
+    workloads: tuple[TouchedWorkload, ...]
+    notes: tuple[str, ...]
