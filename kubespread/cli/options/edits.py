@@ -31,29 +31,27 @@ class EditedClusterOptions(ClusterOptions):
     cordon: Annotated[list[str] | None, _edit("cordon", "NODES", "Cordon nodes: a name, or labels (zone=a).")] = None
     uncordon: Annotated[list[str] | None, _edit("uncordon", "NODES", "Uncordon nodes.")] = None
     drain: Annotated[list[str] | None, _edit("drain", "NODES", "Drain nodes, as kubectl drain does.")] = None
-    ignore_daemonsets: Annotated[bool, _flag("ignore-daemonsets", "Drains leave pods of DaemonSets alone.")] = False
+    ignore_daemonsets: Annotated[bool, _flag("ignore-daemonsets", "With --drain, ignore pods of DaemonSets.")] = False
     delete_emptydir_data: Annotated[
-        bool, _flag("delete-emptydir-data", "Drains also evict pods with emptyDir volumes.")
+        bool, _flag("delete-emptydir-data", "With --drain, also evict pods with emptyDir volumes.")
     ] = False
-    force: Annotated[bool, _flag("force", "Drains also evict pods without a controller.")] = False
+    force: Annotated[bool, _flag("force", "With --drain, also evict pods without a controller.")] = False
     delete_node: Annotated[list[str] | None, _edit("delete-node", "NODES", "Delete nodes.")] = None
-    fail: Annotated[list[str] | None, _edit("fail", "NODES", "Let nodes fail; their Node objects stay, tainted.")] = (
+    fail: Annotated[list[str] | None, _edit("fail", "NODES", "Fail nodes; their Node objects stay, tainted.")] = None
+    fail_hard: Annotated[list[str] | None, _edit("fail-hard", "NODES", "Fail nodes and delete their Node objects.")] = (
         None
     )
-    fail_hard: Annotated[
-        list[str] | None, _edit("fail-hard", "NODES", "Let nodes fail; their Node objects are deleted.")
-    ] = None
     taint: Annotated[
         list[str] | None,
         _edit(
             "taint",
             "NODE=TAINT",
-            "Taint a node: key=value:Effect, key:Effect- or key- to remove; 'LABELS TAINT' for nodes with labels.",
+            "Taint a node: key=value:Effect, or key:Effect- or key- to remove; 'LABELS TAINT' taints nodes by label.",
         ),
     ] = None
     label: Annotated[
         list[str] | None,
-        _edit("label", "NODE=KEY=VALUE", "Label a node; KEY- removes; 'LABELS KEY=VALUE' for nodes with labels."),
+        _edit("label", "NODE=KEY=VALUE", "Label a node, or KEY- to remove; 'LABELS KEY=VALUE' labels nodes by label."),
     ] = None
     add_node: Annotated[
         list[str] | None,
