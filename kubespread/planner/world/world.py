@@ -164,8 +164,7 @@ class World:
         """Nodes come, go or are other than they were; the pods of those that go are gone with them."""
         cluster = self.cluster
         position_of = cluster.nodes.index
-        for name in change.removed:
-            self.remove(self.book.on(name), "lost")
+        self.remove([pod for name in change.removed for pod in self.book.on(name)], "lost")
         self._use(
             self.cluster.after(
                 Change(
