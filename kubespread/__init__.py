@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from kubespread.deciding import Scheduler
     from kubespread.errors import KubespreadError, ManifestError, SnapshotError, UsageError
-    from kubespread.library import connect, explain, load, simulate
+    from kubespread.library import connect, explain, load, simulate, survive, upgrade
     from kubespread.planner.reports.explain import ExplainReport
     from kubespread.planner.reports.simulate import SimulateReport
+    from kubespread.planner.reports.survive import SurviveReport
+    from kubespread.planner.reports.upgrade import UpgradeReport
     from kubespread.snapshot.snapshot import Snapshot
 
 __version__ = "0.1.0"
@@ -27,12 +29,16 @@ __all__ = [
     "SimulateReport",
     "Snapshot",
     "SnapshotError",
+    "SurviveReport",
+    "UpgradeReport",
     "UsageError",
     "__version__",
     "connect",
     "explain",
     "load",
     "simulate",
+    "survive",
+    "upgrade",
 ]
 
 _HOMES = {
@@ -43,11 +49,15 @@ _HOMES = {
     "SimulateReport": "kubespread.planner.reports.simulate",
     "Snapshot": "kubespread.snapshot.snapshot",
     "SnapshotError": "kubespread.errors",
+    "SurviveReport": "kubespread.planner.reports.survive",
+    "UpgradeReport": "kubespread.planner.reports.upgrade",
     "UsageError": "kubespread.errors",
     "connect": "kubespread.library",
     "explain": "kubespread.library",
     "load": "kubespread.library",
     "simulate": "kubespread.library",
+    "survive": "kubespread.library",
+    "upgrade": "kubespread.library",
 }
 
 

@@ -18,6 +18,8 @@ from kubespread.kube.versions import SCORES_SINCE
 from kubespread.planner.explain import explain as explain_pod
 from kubespread.planner.reports.explain import ExplainReport
 from kubespread.planner.reports.simulate import SimulateReport
+from kubespread.planner.reports.survive import SurviveReport
+from kubespread.planner.reports.upgrade import UpgradeReport
 from kubespread.planner.simulate import Manner, Question, Ties
 from kubespread.planner.simulate import simulate as simulate_all
 from kubespread.resolving import resolve
@@ -252,3 +254,61 @@ def _constraint_keys(candidate: Candidate, profile: Profile) -> list[str]:
     defaults = profile.args_of(PodTopologySpread.name, PodTopologySpreadArgs).default_constraints
     constraints = candidate.pod.spec.topology_spread_constraints or defaults
     return [constraint.topology_key for constraint in constraints]
+
+
+class SurviveKeywords(TypedDict, total=False):
+    """The keywords of `survive`."""
+
+    namespace: str | None
+    """Whose workloads are asked about; without it those of all namespaces."""
+    selector: str
+    """Labels of the workloads that are asked about, as kubectl's ``-l`` has them."""
+    on_progress: Callable[[int], None] | None
+    """Told after each domain how many were lost so far."""
+
+
+def survive(
+    snapshot: Snapshot,
+    keys: Sequence[str] = (),
+    scheduler: Scheduler = _DEFAULT,
+    **options: Unpack[SurviveKeywords],
+) -> SurviveReport:
+    """What losing each domain of the topology ``keys`` does to the workloads of ``snapshot``, each domain by itself.
+
+    The nodes of a domain fail, pods are placed again, and then the Node objects are deleted too. Without ``keys`` the
+    domains are zones, or hosts where no node is in a zone. All workloads live on; the keywords, `SurviveKeywords`, say
+    which are reported. Raises UsageError, SnapshotError and ManifestError.
+    """
+    from kubespread.surviving import survival
+
+    return survival(snapshot, keys, scheduler, options)
+
+
+class UpgradeKeywords(TypedDict, total=False):
+    """The keywords of `upgrade`."""
+
+    surge: int
+    """How many replacements join before the nodes that they replace go."""
+    batch: int
+    """How many nodes are replaced at a time."""
+    ignore_daemonsets: bool
+    """kubectl drain's flag; set unless it is given."""
+    delete_emptydir_data: bool
+    """kubectl drain's flag; set unless it is given."""
+    force: bool
+    """kubectl drain's flag: evict pods without a controller too. Not set unless it is given."""
+    remedies: bool
+    """Whether to look for what would get a blocked upgrade through, which is the default."""
+
+
+def upgrade(
+    snapshot: Snapshot, nodes: str, scheduler: Scheduler = _DEFAULT, **options: Unpack[UpgradeKeywords]
+) -> UpgradeReport:
+    """Replace nodes of ``snapshot`` batch by batch as disruption budgets allow: cordon, drain, delete, add a copy.
+
+    ``nodes`` is a node's name or labels, as edits have them. The keywords are `UpgradeKeywords`.
+    Raises UsageError, SnapshotError and ManifestError.
+    """
+    from kubespread.surviving import upgraded
+
+    return upgraded(snapshot, nodes, scheduler, options)

@@ -15,6 +15,8 @@ from kubespread.cli.simulate import simulate
 from kubespread.cli.snapshot import snapshot
 from kubespread.cli.stderr import say
 from kubespread.cli.stdout import emit
+from kubespread.cli.survive import survive
+from kubespread.cli.upgrade import upgrade
 
 # Plain help: Rich would cost a third of the start-up time and wrap at the terminal's width.
 app = typer.Typer(
@@ -49,5 +51,7 @@ def kubespread(
 
 app.command(cls=OrderedCommand, epilog=EPILOG)(explain)
 app.command(cls=OrderedCommand, epilog=EPILOG)(simulate)
+app.command(cls=OrderedCommand, epilog=EPILOG)(survive)
+app.command(cls=OrderedCommand, epilog=EPILOG)(upgrade)
 app.command(cls=OrderedCommand, epilog=EPILOG)(snapshot)
 app.command()(demo)

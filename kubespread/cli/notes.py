@@ -11,11 +11,15 @@ from kubespread.cli.stdout import stdout_is_terminal
 if TYPE_CHECKING:
     from kubespread.planner.reports.explain import ExplainReport
     from kubespread.planner.reports.simulate import SimulateReport
+    from kubespread.planner.reports.survive import SurviveReport
+    from kubespread.planner.reports.upgrade import UpgradeReport
     from kubespread.render.formats import Format
     from kubespread.snapshot.snapshot import Snapshot
 
+    Answer = ExplainReport | SimulateReport | SurviveReport | UpgradeReport
 
-def note_source(cluster: Snapshot, report: ExplainReport | SimulateReport) -> None:
+
+def note_source(cluster: Snapshot, report: Answer) -> None:
     """Where the cluster comes from and what is asked of it, for -v."""
     skipped = ", ".join(f"{count} {kind}" for kind, count in sorted(cluster.skipped.items())) or "none"
     origin = cluster.origin
@@ -28,17 +32,17 @@ def note_source(cluster: Snapshot, report: ExplainReport | SimulateReport) -> No
     if any(known.values()):
         say(", ".join(f"{name} {value}" for name, value in known.items() if value))
     say(f"read {len(cluster.nodes)} nodes, {len(cluster.pods)} pods; ignored (not read by scheduling): {skipped}")
-    say(f"profile {report.scheduler_name}, kube-scheduler v{report.kube_version}")
+    # Questions about all workloads at once have no profile of their own.
+    profile = getattr(report, "scheduler_name", None)
+    say(f"{f'profile {profile}, ' if profile else ''}kube-scheduler v{report.kube_version}")
 
 
-def note_beside(report: ExplainReport | SimulateReport, conclusion: Iterable[str], written: Format) -> None:
+def note_beside(report: Answer, conclusion: Iterable[str], written: Format) -> None:
     """What belongs to an answer and is not in its format."""
     note_beside_each([("", report, conclusion)], written)
 
 
-def note_beside_each(
-    answers: Sequence[tuple[str, ExplainReport | SimulateReport, Iterable[str]]], written: Format
-) -> None:
+def note_beside_each(answers: Sequence[tuple[str, Answer, Iterable[str]]], written: Format) -> None:
     """The same for several answers, each line after whose it is; a note on all of them is said once."""
     notes = [[] if written.has_notes else _notes(report) for _, report, _ in answers]
     common = [line for line in notes[0] if all(line in own for own in notes)]
@@ -52,10 +56,10 @@ def note_beside_each(
             say(f"{whose}{line}")
 
 
-def _notes(report: ExplainReport | SimulateReport) -> list[str]:
+def _notes(report: Answer) -> list[str]:
     said_beside = {
         "note": report.notes,
-        "admission": report.admission,
+        "admission": getattr(report, "admission", ()),
         "gap": report.gaps,
         "not modeled": report.not_modelled,
     }

@@ -1,7 +1,7 @@
 """Every output format there is: what -o calls it, and what writes it for which kind of report.
 
 A writer is a module below render/ with ``write(answer, look) -> str``, where the answer is what the question returns:
-an ExplainReport, or a sequence of SimulateReports. It is imported when it writes.
+an ExplainReport, or a sequence of SimulateReports, or any other question's one report. It is imported when it writes.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from kubespread.render.look import Look
 
-ReportKind = Literal["explain", "simulate"]
+ReportKind = Literal["explain", "simulate", "survive", "upgrade"]
 Write = Callable[[Any, Look], str]
 
 
@@ -47,18 +47,28 @@ FORMATS: Mapping[str, Format] = {
     for each in (
         Format(
             "table",
-            {"explain": Writer("explain.table", "a table"), "simulate": Writer("simulate.screen", "a picture")},
+            {
+                "explain": Writer("explain.table", "a table"),
+                "simulate": Writer("simulate.screen", "a picture"),
+                "survive": Writer("survive.table", "a table"),
+                "upgrade": Writer("upgrade.table", "a table"),
+            },
             is_for_people=True,
             has_conclusion=True,
         ),
         Format("wide", {"explain": Writer("explain.wide")}, is_for_people=True),
         Format(
             "plain",
-            {"explain": Writer("explain.plain", "plain columns"), "simulate": Writer("simulate.plain", "columns")},
+            {
+                "explain": Writer("explain.plain", "plain columns"),
+                "simulate": Writer("simulate.plain", "columns"),
+                "survive": Writer("survive.plain", "plain columns"),
+                "upgrade": Writer("upgrade.plain", "plain columns"),
+            },
             is_for_people=True,
         ),
-        Format("json", {"explain": _JSON, "simulate": _JSON}, has_conclusion=True, has_notes=True),
-        Format("yaml", {"explain": _YAML, "simulate": _YAML}, has_conclusion=True, has_notes=True),
+        Format("json", dict.fromkeys(get_args(ReportKind), _JSON), has_conclusion=True, has_notes=True),
+        Format("yaml", dict.fromkeys(get_args(ReportKind), _YAML), has_conclusion=True, has_notes=True),
         Format(
             "name",
             {
@@ -66,7 +76,7 @@ FORMATS: Mapping[str, Format] = {
                 "simulate": Writer("simulate.names", "prints namespace/pod<TAB>node lines"),
             },
         ),
-        Format("csv", {"explain": Writer("explain.as_csv"), "simulate": Writer("simulate.as_csv")}),
+        Format("csv", {kind: Writer(f"{kind}.as_csv") for kind in get_args(ReportKind)}),
     )
 }
 _ON_TERMINAL, _IN_PIPE = "table", "plain"

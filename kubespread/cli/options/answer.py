@@ -34,9 +34,13 @@ def _output_option(kind: ReportKind) -> Any:
 if TYPE_CHECKING:
     ExplainOutputOption = str | None
     SimulateOutputOption = str | None
+    SurviveOutputOption = str | None
+    UpgradeOutputOption = str | None
 else:
     ExplainOutputOption = _output_option("explain")
     SimulateOutputOption = _output_option("simulate")
+    SurviveOutputOption = _output_option("survive")
+    UpgradeOutputOption = _output_option("upgrade")
 PreemptionOption = Annotated[
     bool, typer.Option("--preemption", help="When no node fits, predict what preemption would do.")
 ]
@@ -84,6 +88,26 @@ class SimulateAnswerOptions:
 
     preemption: PreemptionOption = False
     output: SimulateOutputOption = None
+    no_headers: NoHeadersOption = False
+    color: ColorOption = Color.AUTO
+    strict: StrictOption = False
+
+
+@dataclass(frozen=True, slots=True)
+class SurviveAnswerOptions:
+    """What is shown of losses, and how."""
+
+    output: SurviveOutputOption = None
+    no_headers: NoHeadersOption = False
+    color: ColorOption = Color.AUTO
+    strict: StrictOption = False
+
+
+@dataclass(frozen=True, slots=True)
+class UpgradeAnswerOptions:
+    """What is shown of an upgrade, and how."""
+
+    output: UpgradeOutputOption = None
     no_headers: NoHeadersOption = False
     color: ColorOption = Color.AUTO
     strict: StrictOption = False

@@ -27,7 +27,7 @@ from kubespread.planner.world.budgets import Budgets, KnownScales
 from kubespread.planner.world.controlling import CONTROLLERS, makes_others
 from kubespread.planner.world.deployments import Rollout
 from kubespread.planner.world.happenings import Gone, Happenings
-from kubespread.planner.world.owners import Adopters, Making, Owner, Workloads, in_order
+from kubespread.planner.world.owners import Adopters, Making, Owner, Workloads, in_order, last_number
 from kubespread.planner.world.pod_book import PodBook
 from kubespread.planner.world.stateful_sets import StatefulSetRollout
 from kubespread.planner.world.waiting import Queue, SchedulerOf, Waiting
@@ -143,10 +143,12 @@ class World:
         """What is known of a controller; of one that is not in the cluster's objects it is what its pods tell."""
         known = self.owners.get(name)
         if known is None:
-            active = [pod for pod in self.book.of(name) if is_active(pod)]
+            pods = self.book.of(name)
+            active = [pod for pod in pods if is_active(pod)]
             replicas = self.workloads.replicas(name)
             template = states.as_template(active[0]) if active else None
-            known = self.owners[name] = Owner(name, len(active) if replicas is None else replicas, template)
+            wanted = len(active) if replicas is None else replicas
+            known = self.owners[name] = Owner(name, wanted, template, number=last_number(name, pods))
         return known
 
     def owners_below(self, workload: WorkloadName) -> list[WorkloadName]:
