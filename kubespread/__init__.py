@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from kubespread.deciding import Scheduler
     from kubespread.errors import KubespreadError, ManifestError, SnapshotError, UsageError
-    from kubespread.library import connect, explain, load, simulate
+    from kubespread.library import after_edits, connect, explain, load, simulate
     from kubespread.planner.reports.explain import ExplainReport
     from kubespread.planner.reports.simulate import SimulateReport
     from kubespread.snapshot.snapshot import Snapshot
@@ -29,6 +29,7 @@ __all__ = [
     "SnapshotError",
     "UsageError",
     "__version__",
+    "after_edits",
     "connect",
     "explain",
     "load",
@@ -44,6 +45,7 @@ _HOMES = {
     "Snapshot": "kubespread.snapshot.snapshot",
     "SnapshotError": "kubespread.errors",
     "UsageError": "kubespread.errors",
+    "after_edits": "kubespread.library",
     "connect": "kubespread.library",
     "explain": "kubespread.library",
     "load": "kubespread.library",

@@ -29,6 +29,7 @@ from kubespread.scheduler.profile.profile import Profile
 from kubespread.snapshot.files.loading import load as load_files
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key
+from kubespread.worlds import edited
 
 if TYPE_CHECKING:
     from kubespread.snapshot.live.kubeconfig import Access
@@ -58,6 +59,14 @@ def connect(access: Access | None = None, on_progress: Progress | None = None) -
     from kubespread.snapshot.live.loading import load_cluster
 
     return load_cluster(access or Access(), on_progress)
+
+
+def after_edits(snapshot: Snapshot, scheduler: Scheduler = _DEFAULT) -> tuple[Snapshot, tuple[str, ...]]:
+    """The cluster once its edits are made, for whoever wants to keep it, and what came of them.
+
+    Questions about an edited snapshot make its edits themselves. Raises UsageError.
+    """
+    return edited(snapshot, scheduler)
 
 
 class ExplainKeywords(TypedDict, total=False):

@@ -24,7 +24,17 @@ ROOMS: dict[str, set[str]] = {
     "worlds": {"candidate", "deciding", "kube", "snapshot", "scheduler", "planner.world"},
     "resolving": {"candidate", "deciding", "kube", "snapshot", "scheduler", "worlds"},
     "asked_cluster": {"planner.reports", "snapshot"},
-    "library": {"asked_cluster", "resolving", "deciding", "candidate", "kube", "snapshot", "scheduler", "planner"},
+    "library": {
+        "asked_cluster",
+        "resolving",
+        "worlds",
+        "deciding",
+        "candidate",
+        "kube",
+        "snapshot",
+        "scheduler",
+        "planner",
+    },
     "cli": {
         "candidate.inputs",
         "candidate.kustomize",
