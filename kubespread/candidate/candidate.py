@@ -27,6 +27,8 @@ class Candidate:
     """What creates the pod, None for a pod by itself."""
     replicas: int = 1
     """How many of it the workload asks for."""
+    sets_replicas: bool = False
+    """Whether that number was asked for, and is not just what the cluster has."""
     template: Pod | None = None
     """The workload's pod template as the manifest has it; None for what is in the cluster already."""
     one_by_one: bool = False

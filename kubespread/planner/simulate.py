@@ -14,12 +14,13 @@ import numpy as np
 from kubespread.kube.api.core import Pod
 from kubespread.kube.well_known import HOSTNAME, ZONE
 from kubespread.planner.bars import bars
-from kubespread.planner.explain import preemption_report
+from kubespread.planner.explain import domain_counts, preemption_report
 from kubespread.planner.honesty import gaps, not_modelled
 from kubespread.planner.look_ahead import look_ahead
 from kubespread.planner.queue import Entry, Outcome, run
 from kubespread.planner.reports.parts import ConstraintReport, PodReference, PreemptionReport
 from kubespread.planner.reports.simulate import (
+    DeletedReplica,
     DomainChange,
     DomainRange,
     LookAhead,
@@ -64,6 +65,8 @@ class Question:
     """One on every node that the pod's affinity and tolerations allow, instead of a number of them."""
     one_by_one: bool = False
     """Whether the next one is only created once the last one runs, as a StatefulSet does unless it is Parallel."""
+    deleted: Sequence[tuple[Pod, int]] = ()
+    """The replicas that its controller deletes, each with its node; the cluster is without them."""
     present: Sequence[int] = ()
     """Nodes of the workload's replicas that run already, by position."""
     workload: str | None = None
@@ -149,6 +152,7 @@ def _report(
     another_order: LookAhead | None,
 ) -> SimulateReport:
     pod, profile, shown = question.pod, question.profile, outcomes[0]
+    before = _before(cluster, question, plugins) if question.deleted else shown.before or ()
     worst_loss = _worst_loss(cluster, question, manner, shown)
     wanted = shown.wanted if question.is_daemon else question.replicas
     return SimulateReport(
@@ -166,8 +170,9 @@ def _report(
         seed=manner.seeds[0],
         ties=manner.ties,
         constraints=tuple(shown.after),
-        distribution=tuple(_changes(was, now) for was, now in zip(shown.before or (), shown.after, strict=True)),
-        skew=tuple(_skew_change(was, now) for was, now in zip(shown.before or (), shown.after, strict=True)),
+        distribution=tuple(_changes(was, now) for was, now in zip(before, shown.after, strict=True)),
+        skew=tuple(_skew_change(was, now) for was, now in zip(before, shown.after, strict=True)),
+        deleted=tuple(_deleted(cluster, question)),
         worst_loss=worst_loss,
         nodes=tuple(_nodes(cluster, question, shown, list(worst_loss))),
         runs=_runs(outcomes) if manner.runs > 1 else None,
@@ -178,6 +183,16 @@ def _report(
         admission=tuple(question.admission),
         notes=(*question.notes, *_hints(question, plugins, shown, full)),
     )
+
+
+def _before(cluster: Cluster, question: Question, plugins: Framework) -> Sequence[Sequence[int]]:
+    """The matching pods of every domain while those that are deleted were there."""
+    return domain_counts(plugins.prepare(cluster.after(Change(come=question.deleted)), question.pod).states)
+
+
+def _deleted(cluster: Cluster, question: Question) -> Iterator[DeletedReplica]:
+    for pod, node in question.deleted:
+        yield DeletedReplica(pod=pod.metadata.name, node=cluster.nodes.names[node])
 
 
 def _created(question: Question, outcome: Outcome, wanted: int) -> int:

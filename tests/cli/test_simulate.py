@@ -242,14 +242,16 @@ def test_a_running_deployment_is_grown(tmp_path: Path) -> None:
     assert (again["present"], again["placed"], again["distribution"][0][0]["before"]) == (0, 5, 0)
 
 
-def test_a_smaller_deployment_is_not_simulated(tmp_path: Path) -> None:
+def test_a_smaller_deployment_loses_the_pods_its_controller_deletes(tmp_path: Path) -> None:
     cluster, _ = running_web(tmp_path)
-    shrunk = run("simulate", "deploy/web", "-S", cluster, "--replicas", "1")
-    assert shrunk == (
-        2,
-        "",
-        "error: Deployment/web runs 2 replicas and 1 are asked for: scaling down is not simulated yet; --from-scratch places 1 anew\n",
-    )
+    shrunk = run("simulate", "deploy/web", "-S", cluster, "--replicas", "1", "-o", "json").report_of(SIMULATE_SCHEMA)
+    assert shrunk["deleted"] == [{"pod": "web-1-0", "node": "n0"}]
+    assert (shrunk["replicas"], shrunk["present"], shrunk["placed"]) == (1, 1, 0)
+    assert shrunk["distribution"][0] == [
+        {"value": "a", "before": 2, "after": 1},
+        {"value": "b", "before": 0, "after": 0},
+    ]
+    assert any("arbitrary" in note for note in shrunk["notes"])
 
 
 def test_another_template_is_placed_anew(tmp_path: Path) -> None:

@@ -25,6 +25,13 @@ class Placement(Report, frozen=True, gc=False):
     ties: int
 
 
+class DeletedReplica(Report, frozen=True, gc=False):
+    """A replica that the workload's controller deletes, since fewer are asked for than run."""
+
+    pod: str
+    node: str
+
+
 class DomainChange(Report, frozen=True, kw_only=False, gc=False):
     """Matching pods of one domain, before the first and after the last placement."""
 
@@ -112,6 +119,8 @@ class SimulateReport(Report, frozen=True, kw_only=True):
     """How many there should be; null when as many as fit were asked for."""
     present: int = 0
     """How many replicas of the workload are already running and stay where they are."""
+    deleted: tuple[DeletedReplica, ...] = ()
+    """The replicas that are deleted because fewer are asked for than run."""
     placed: int
     placements: tuple[Placement, ...]
     stopped: str | None

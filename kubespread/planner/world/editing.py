@@ -18,6 +18,7 @@ from kubespread.planner.world.daemons import create_daemons
 from kubespread.planner.world.deployments import Rollout, rollout_of_cluster
 from kubespread.planner.world.draining import DrainRefusedError, check_drain, drain
 from kubespread.planner.world.failing import fail, remove_failed
+from kubespread.planner.world.happenings import DELETED, TAINTED
 from kubespread.planner.world.owners import in_order
 from kubespread.planner.world.world import World
 from kubespread.snapshot.edits.nodes import change_nodes
@@ -56,13 +57,20 @@ def apply(world: World, edit: Edit, namespace: str) -> None:
 
 
 def scale(world: World, name: WorkloadName, replicas: int) -> None:
-    """A workload gets another number of replicas. Raises UsageError for one that is not there."""
+    """A workload gets another number of replicas. Raises UsageError for one that is not there.
+
+    A ReplicaSet's own number is changed too where its Deployment is not known.
+    """
+    below = world.owners_below(name)
+    if name.kind == "Deployment" and name not in world.workloads.deployments and len(below) == 1:
+        # The Deployment is known only by its ReplicaSet.
+        name = below[0]
     if name.kind == "Deployment":
         rollout = rollout_of(world, name)
         spec = replace(rollout.deployment.spec, replicas=replicas)
         rollout.deployment = replace(rollout.deployment, spec=spec)
         world.add_objects([rollout.deployment])
-    elif world.workloads.replicas(name) is None and not world.book.of(name):
+    elif not world.workloads.knows(name) and not world.book.of(name):
         raise not_found(world, name)
     else:
         world.owner(name).replicas = replicas
@@ -117,7 +125,7 @@ def _delete_pods(world: World, edit: DeletePods, namespace: str) -> None:
     chosen = [pod for pod in pods if edit.selector.matches(pod.metadata.labels)]
     if not chosen:
         raise UsageError(f"no pods with labels {edit.text} found in namespace {namespace}")
-    world.remove(chosen, "deleted")
+    world.remove(chosen, DELETED)
 
 
 def _evict_by_taints(world: World, nodes: Sequence[str]) -> None:
@@ -132,4 +140,4 @@ def _evict_by_taints(world: World, nodes: Sequence[str]) -> None:
                 for pod in world.book.on(name)
                 if is_active(pod) and evicted_after(pod.spec.tolerations, taints) is not None
             )
-    world.remove(doomed, "evicted by a taint")
+    world.remove(doomed, TAINTED)

@@ -8,6 +8,10 @@ from dataclasses import dataclass, field
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import WorkloadName
 
+EVICTED, DELETED, SCALED_DOWN, REPLACED = "evicted", "deleted", "scaled down", "replaced"
+LOST, PREEMPTED, TAINTED = "lost", "preempted", "evicted by a taint"
+"""Why a pod went."""
+
 
 @dataclass(frozen=True, slots=True)
 class Gone:
@@ -16,7 +20,7 @@ class Gone:
     pod: Pod
     """As it was before; it names its node."""
     why: str
-    """``evicted``, ``deleted``, ``scaled down``, ``lost``, ``preempted`` ..., one word or two."""
+    """One of the words above."""
     owner: WorkloadName | None
     """What makes another one, None where nobody does."""
 
