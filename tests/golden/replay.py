@@ -5,7 +5,7 @@ from __future__ import annotations
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 
-from tests.golden import daemon_sets, live, scaling, scheduling, stateful_sets
+from tests.golden import daemon_sets, jobs, live, scaling, scheduling, stateful_sets
 from tests.golden.cases import Difference, Recorded
 
 Answer = Callable[[Recorded, str | None], Iterator[Difference]]
@@ -14,6 +14,7 @@ FAMILIES: Mapping[str, Answer] = {
     "placements": live.differences,
     "scaledown": scaling.differences,
     "daemonset": daemon_sets.differences,
+    "job": jobs.differences,
     "statefulset": stateful_sets.differences,
 }
 """Per beginning of a file's name; every other file holds scheduler cases."""
