@@ -24,7 +24,18 @@ ROOMS: dict[str, set[str]] = {
     "worlds": {"candidate", "deciding", "kube", "snapshot", "scheduler", "planner.world"},
     "resolving": {"candidate", "deciding", "kube", "snapshot", "scheduler", "worlds"},
     "asked_cluster": {"planner.reports", "snapshot"},
+    "rollouts": {
+        "candidate",
+        "controllers",
+        "deciding",
+        "kube",
+        "planner",
+        "resolving",
+        "scheduler",
+        "worlds",
+    },
     "simulating": {
+        "rollouts",
         "asked_cluster",
         "candidate",
         "deciding",
@@ -33,7 +44,6 @@ ROOMS: dict[str, set[str]] = {
         "resolving",
         "scheduler",
         "snapshot",
-        "worlds",
     },
     "library": {"asked_cluster", "candidate", "deciding", "planner", "resolving", "simulating", "snapshot", "worlds"},
     "cli": {

@@ -53,4 +53,4 @@ def _bind(world: World, waiting: Waiting, applicant: Applicant, choice: Choice) 
     node = world.living.nodes.names[choice.node]
     placed = states.on_node(pod, node, states.running_since(world.timestamp, ready=ready))
     applicant.take(choice, placed)
-    world.note_placed(pod, placed)
+    world.note_placed(pod, placed, choice)

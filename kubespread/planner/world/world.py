@@ -44,6 +44,7 @@ from kubespread.planner.world.waiting import Queue, SchedulerOf, Waiting
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.storage_index import StorageIndex
+from kubespread.scheduler.placing import Choice
 from kubespread.snapshot.edits.nodes import NodeChange
 
 BETWEEN_STEPS = datetime.timedelta(minutes=10)
@@ -315,13 +316,14 @@ class World:
         changed = [CONTROLLERS[name.kind](self, name) for name in dirty]
         return any(changed)
 
-    def note_placed(self, pod: Pod, placed: Pod) -> None:
+    def note_placed(self, pod: Pod, placed: Pod, choice: Choice) -> None:
         """A pod that waited runs on a node now, as ``placed``; the columns know already."""
         self.book.replace(pod, placed)
         self._note_changed(placed)
         self.queue.remove(pod)
         self._forget_nomination(pod)
         self.happenings.placed.append(placed)
+        self.happenings.choices.append(choice)
         self._touch(self.book.owner_of(placed))
 
     def _forget_nomination(self, pod: Pod) -> None:
