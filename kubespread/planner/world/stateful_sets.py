@@ -58,7 +58,7 @@ def reconcile(world: World, name: WorkloadName) -> bool:
             world.create(states.copy_of(pod, action.pod, world.timestamp), pod)
         else:
             beyond = ordinal_of(pods[action.pod], name.name) not in _ordinals(stateful_set)
-            world.remove([pods[action.pod]], SCALED_DOWN if beyond else REPLACED)
+            world.delete([pods[action.pod]], SCALED_DOWN if beyond else REPLACED)
     return bool(made.actions)
 
 
