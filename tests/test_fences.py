@@ -25,6 +25,7 @@ ROOMS: dict[str, set[str]] = {
     "resolving": {"candidate", "deciding", "kube", "snapshot", "scheduler", "worlds"},
     "asked_cluster": {"planner.reports", "snapshot"},
     "library": {"asked_cluster", "resolving", "deciding", "candidate", "kube", "snapshot", "scheduler", "planner"},
+    "comparing": {"library", "deciding", "candidate", "kube", "manifest", "snapshot", "planner"},
     "cli": {
         "candidate.inputs",
         "candidate.kustomize",
@@ -35,9 +36,10 @@ ROOMS: dict[str, set[str]] = {
         "snapshot",
         "__version__",
         "Scheduler",
+        "Side",
         "",
     },
-    "__init__": {"deciding", "library", "planner.reports", "snapshot.snapshot"},
+    "__init__": {"comparing", "deciding", "library", "planner.reports", "snapshot.snapshot"},
     "__main__": {"cli"},
 }
 FENCES: dict[str, set[str]] = {
