@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from kubespread.cli.options.edits import EditedClusterOptions
     from kubespread.cli.options.scheduler import SchedulerOptions
 
-PANEL = "What is different AFTER (edits and --set are too)"
+PANEL = "What differs AFTER (besides edits and --set)"
 
 
 def _to(name: str, metavar: str, text: str) -> Any:
@@ -56,7 +56,8 @@ class AfterOptions:
         same = unedited(before)
         if self.to_snapshot:
             return replace(same, snapshot=self.to_snapshot)
-        return replace(same, snapshot=None, context=self.to_context)
+        # A cluster or user that is named would be asked in the place of the context's.
+        return replace(same, snapshot=None, context=self.to_context, cluster=None, user=None)
 
     def scheduling(self, before: SchedulerOptions) -> SchedulerOptions:
         """How it is scheduled after."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubespread.planner.reports.compare import CompareReport, SideReport
+from kubespread.render.compare.node_names import NodeNames
 from kubespread.render.flow import flowed
 from kubespread.render.layout import DIM, HEAD, Line, cell
 from kubespread.render.look import Look
@@ -15,15 +16,15 @@ _NONE = "none"
 _DEFAULT_PROFILE = "profile default-scheduler"
 
 
-def heading(report: CompareReport, suffix: str, look: Look) -> Iterator[Line]:
-    """The headline, and a line for everything that was asked otherwise; ``suffix`` is what names of nodes leave out."""
+def heading(report: CompareReport, names: NodeNames, look: Look) -> Iterator[Line]:
+    """The headline, and a line for everything that was asked otherwise."""
     before, after = report.before, report.after
     subject = _both(before.subject, after.subject)
     namespace = _both(before.pod.namespace, after.pod.namespace)
     shared = [said for said, other in zip(_provenance(before), _provenance(after), strict=True) if said == other]
     phrases = [
         " · ".join(said for said in shared if said not in ("", _DEFAULT_PROFILE)),
-        f"nodes *{suffix}" if suffix else "",
+        f"nodes {names.left_out}" if names.left_out else "",
     ]
     headline = [cell(subject, HEAD), cell(f" in {namespace}, before → after")]
     yield from flowed([headline, *([cell(phrase, DIM)] for phrase in phrases if phrase)], look, indent="")

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from kubespread.planner.reports.compare import CompareReport, ConstraintDifference, ConstraintSide, SideReport
 from kubespread.render.aligned import EMPTY
 from kubespread.render.arithmetic import short_key
-from kubespread.render.flow import flowed
-from kubespread.render.layout import BAD, DIM, HEAD, Line, cell
+from kubespread.render.compare.node_names import NodeNames
+from kubespread.render.flow import HANGING, flowed
+from kubespread.render.layout import BAD, DIM, HEAD, Line, cell, wrapped
 from kubespread.render.look import Look
 
 _MAX_DOMAINS, _MAX_NODES, _MAX_REPLICAS = 6, 10, 6
@@ -16,21 +17,26 @@ _ARROW = " → "
 _NONE = "–"
 
 
-def placements(report: CompareReport, suffix: str, look: Look) -> Iterator[Line]:
-    """Nothing where placing is not simulated; ``suffix`` is what names of nodes leave out."""
+def placements(report: CompareReport, names: NodeNames, look: Look) -> Iterator[Line]:
+    """Skews alone where placing is not simulated."""
     before, after = report.before, report.after
     if before.replicas is None or after.replicas is None:
         yield from flowed((_constraint(each) for each in report.constraints), look)
         return
-    yield [cell("REPLICAS", HEAD), cell(f"  {_placed(before, after)}", BAD if after.pending else "")]
+    placed = cell(f"  {_placed(before, after)}", BAD if after.pending else "")
+    yield from wrapped([cell("REPLICAS", HEAD), placed], look.width, HANGING)
     yield from flowed((_constraint(each) for each in report.constraints), look)
     nodes = sorted(report.replicas_on_nodes, key=lambda node: (-abs(node.after - node.before), node.name))
     shown = nodes if look.in_full else nodes[:_MAX_NODES]
-    counts = [f"{node.name.removesuffix(suffix)} {node.before}{_ARROW}{node.after}" for node in shown]
+    counts = [f"{names.short(node.name)} {node.before}{_ARROW}{node.after}" for node in shown]
     yield from _listed(counts, len(nodes) - len(shown), "node", look)
-    moved = report.replicas if look.in_full else report.replicas[:_MAX_REPLICAS]
-    moves = [f"replica {each.replica}: {_on(each.before, suffix)}{_ARROW}{_on(each.after, suffix)}" for each in moved]
-    yield from _listed(moves, len(report.replicas) - len(moved), "replica", look)
+    moves = [
+        f"replica {each.replica}: {names.short(each.before)}{_ARROW}{names.short(each.after)}"
+        for each in report.replicas
+        if each.before is not None and each.after is not None
+    ]
+    named = moves if look.in_full else moves[:_MAX_REPLICAS]
+    yield from _listed(named, len(moves) - len(named), "replica", look)
 
 
 def _placed(before: SideReport, after: SideReport) -> str:
@@ -39,10 +45,6 @@ def _placed(before: SideReport, after: SideReport) -> str:
     if before.replicas == after.replicas:
         return f"{_both(str(before.running), str(after.running))} of {after.replicas} placed{pending}"
     return f"{before.running} of {before.replicas}{_ARROW}{after.running} of {after.replicas} placed{pending}"
-
-
-def _on(node: str | None, suffix: str) -> str:
-    return _NONE if node is None else node.removesuffix(suffix)
 
 
 def _listed(phrases: Sequence[str], left_out: int, what: str, look: Look) -> Iterator[Line]:

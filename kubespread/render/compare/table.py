@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kubespread.escaping import escaped
 from kubespread.planner.reports.compare import CompareReport, NodeChange, SideReport
 from kubespread.render.compare.conclusion import conclusion
 from kubespread.render.compare.heading import heading
+from kubespread.render.compare.node_names import NodeNames
 from kubespread.render.compare.placements import placements
 from kubespread.render.compare.reasons import signed
 from kubespread.render.compare.rows import Row, rows_of
-from kubespread.render.explain.node_names import shared_suffix
 from kubespread.render.flow import HANGING, INDENT, aim, flowed
 from kubespread.render.layout import (
     BAD,
@@ -24,6 +23,7 @@ from kubespread.render.layout import (
     cell,
     cut_middle,
     tabulated,
+    width_of,
     wrapped,
     written,
 )
@@ -43,29 +43,22 @@ def write(report: CompareReport, look: Look) -> str:
 
 
 def _lines(report: CompareReport, look: Look) -> Iterator[Line]:
-    suffix = shared_suffix(_node_names(report)) if look.headers and look.width is not None else ""
+    names = NodeNames.of(report, look)
     if look.headers:
-        yield from heading(report, suffix, look)
-    yield from _nodes(report, suffix, look)
-    yield from placements(report, suffix, look)
+        yield from heading(report, names, look)
+    yield from _nodes(report, names, look)
+    yield from placements(report, names, look)
     yield from _messages(report, look)
     yield from wrapped([cell(conclusion(report), GOOD if report.same else BAD)], look.width)
 
 
-def _node_names(report: CompareReport) -> list[str]:
-    """Every node that is named."""
-    names = {node.name for node in report.nodes} | {node.name for node in report.replicas_on_nodes}
-    names.update(name for each in report.replicas for name in (each.before, each.after) if name is not None)
-    return sorted(names.union(report.before.first, report.after.first))
-
-
-def _nodes(report: CompareReport, suffix: str, look: Look) -> Iterator[Line]:
+def _nodes(report: CompareReport, names: NodeNames, look: Look) -> Iterator[Line]:
     before, after = report.before, report.after
-    yield [cell("NODES", HEAD), cell(f"  {_fitting(before, after)}")]
+    yield from wrapped([cell("NODES", HEAD), cell(f"  {_fitting(before, after)}")], look.width, HANGING)
     rows = rows_of(report.nodes, in_full=look.in_full)
     columns = [
         Column("", [Cell(row.change.value, _STYLES.get(row.change, "")) for row in rows.rows]),
-        Column("", [Cell(_names(row, suffix, aim(look) // _NAMES_PER_WIDTH)) for row in rows.rows]),
+        Column("", [Cell(_names(row, names, aim(look) // _NAMES_PER_WIDTH)) for row in rows.rows]),
         Column("", [cell(row.said) for row in rows.rows]),
     ]
     for line in tabulated(columns, _GAP, headers=False) if rows.rows else ():
@@ -77,7 +70,7 @@ def _nodes(report: CompareReport, suffix: str, look: Look) -> Iterator[Line]:
         phrases.append([cell("-v: node by node", DIM)])
     yield from flowed(phrases, look, gutter=" · ")
     if before.first != after.first and before.first and after.first:
-        yield from flowed([[cell(f"first choice {_first(before, suffix)}{_ARROW}{_first(after, suffix)}")]], look)
+        yield from flowed([[cell(f"first choice {_first(before, names)}{_ARROW}{_first(after, names)}")]], look)
 
 
 def _fitting(before: SideReport, after: SideReport) -> str:
@@ -92,12 +85,12 @@ def _count(nodes: int) -> str:
     return f"{nodes} node{'' if nodes == 1 else 's'}"
 
 
-def _names(row: Row, suffix: str, width: int) -> str:
-    names = [escaped(node.name.removesuffix(suffix)) for node in row.nodes]
-    if len(names) == 1:
-        return cut_middle(names[0], width)
-    listed = ", ".join(names)
-    return listed if len(names) <= _MAX_NAMED and len(listed) <= width else _count(len(names))
+def _names(row: Row, names: NodeNames, width: int) -> str:
+    called = [names.short(node.name) for node in row.nodes]
+    if len(called) == 1:
+        return cut_middle(called[0], width)
+    listed = ", ".join(called)
+    return listed if len(called) <= _MAX_NAMED and width_of(listed) <= width else _count(len(called))
 
 
 def _left_out(rows: Sequence[Row]) -> Iterator[str]:
@@ -111,9 +104,8 @@ def _left_out(rows: Sequence[Row]) -> Iterator[str]:
         yield f"{change.value}: {len(nodes)} more{span}"
 
 
-def _first(side: SideReport, suffix: str) -> str:
-    names = [name.removesuffix(suffix) for name in side.first]
-    return names[0] if len(names) == 1 else f"any of {len(names)}"
+def _first(side: SideReport, names: NodeNames) -> str:
+    return names.short(side.first[0]) if len(side.first) == 1 else f"any of {len(side.first)}"
 
 
 def _messages(report: CompareReport, look: Look) -> Iterator[Line]:
