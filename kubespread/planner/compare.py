@@ -71,7 +71,7 @@ def _side(side: Answered) -> SideReport:
         conclusion=explained.conclusion,
         replicas=None if simulated is None else simulated.replicas,
         present=None if simulated is None else simulated.present,
-        running=None if simulated is None else simulated.running,
+        placed=None if simulated is None else simulated.placed,
         stopped=None if simulated is None else simulated.stopped,
         gaps=tuple(dict.fromkeys(gap for report in said for gap in report.gaps)),
         not_modelled=tuple(dict.fromkeys(each for report in said for each in report.not_modelled)),

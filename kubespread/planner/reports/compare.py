@@ -50,8 +50,8 @@ class SideReport(Report, frozen=True):
     """How many there should be; null where placing them is not simulated."""
     present: int | None
     """How many of them run already and stay where they are."""
-    running: int | None
-    """How many of them are on nodes in the end."""
+    placed: int | None
+    """How many of the others found a node."""
     stopped: str | None
     """The message for the first replica that stays pending."""
     gaps: tuple[str, ...] = ()
@@ -67,7 +67,12 @@ class SideReport(Report, frozen=True):
     @property
     def pending(self) -> int:
         """How many replicas found no node."""
-        return max(0, (self.replicas or 0) - (self.running or 0))
+        return max(0, (self.replicas or 0) - self.running)
+
+    @property
+    def running(self) -> int:
+        """How many replicas are on nodes in the end."""
+        return (self.present or 0) + (self.placed or 0)
 
 
 class NodeSide(Report, frozen=True):

@@ -14,7 +14,7 @@ _DOMAIN_HEADER = ("KEY", "DOMAIN", "BEFORE", "AFTER")
 _ON_NODE_HEADER = ("NODE", "REPLICAS-BEFORE", "REPLICAS-AFTER")
 _REPLICA_HEADER = ("REPLICA", "NODE-BEFORE", "NODE-AFTER")
 _SKEW_HEADER = ("KEY", "SKEW-BEFORE", "SKEW-AFTER", "MAX-SKEW-BEFORE", "MAX-SKEW-AFTER")
-_SIDE_HEADER = ("SIDE", "NODES", "FIT", "REPLICAS", "RUNNING", "PENDING", "MESSAGE")
+_SIDE_HEADER = ("SIDE", "NODES", "FIT", "REPLICAS", "RUNNING", "PLACED", "PENDING", "MESSAGE")
 
 
 def write(report: CompareReport, look: Look) -> str:
@@ -63,7 +63,7 @@ def _skews(report: CompareReport) -> Iterator[tuple[str, ...]]:
 def _side(when: str, side: SideReport) -> tuple[str, ...]:
     pending = None if side.replicas is None else side.pending
     message = side.message or side.stopped or NONE
-    figures = (side.nodes, side.fitting, side.replicas, side.running, pending)
+    figures = (side.nodes, side.fitting, side.replicas, side.present, side.placed, pending)
     return (when, *map(_number, figures), message)
 
 
