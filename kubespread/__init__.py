@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from kubespread.comparing import Side, compare
     from kubespread.deciding import Scheduler
     from kubespread.errors import KubespreadError, ManifestError, SnapshotError, UsageError
-    from kubespread.library import connect, explain, load, simulate
+    from kubespread.library import after_edits, connect, explain, load, simulate
     from kubespread.planner.reports.compare import CompareReport
     from kubespread.planner.reports.explain import ExplainReport
     from kubespread.planner.reports.simulate import SimulateReport
@@ -33,6 +33,7 @@ __all__ = [
     "SnapshotError",
     "UsageError",
     "__version__",
+    "after_edits",
     "compare",
     "connect",
     "explain",
@@ -51,6 +52,7 @@ _HOMES = {
     "Snapshot": "kubespread.snapshot.snapshot",
     "SnapshotError": "kubespread.errors",
     "UsageError": "kubespread.errors",
+    "after_edits": "kubespread.library",
     "compare": "kubespread.comparing",
     "connect": "kubespread.library",
     "explain": "kubespread.library",

@@ -6,6 +6,8 @@ import datetime
 from collections.abc import Iterable
 from dataclasses import replace
 
+import msgspec
+
 from kubespread.candidate.candidate import Surroundings as CandidateSurroundings
 from kubespread.candidate.references import Reference
 from kubespread.candidate.stored import from_cluster
@@ -67,7 +69,12 @@ def edited(snapshot: Snapshot, scheduler: Scheduler, namespace: str | None = Non
         apply(world, edit, default)
         notes += told(str(edit), world)
         world.next_step()
-    return as_snapshot(world, snapshot), tuple(notes)
+    after = as_snapshot(world, snapshot)
+    made = "; ".join(map(str, snapshot.edits))
+    known = snapshot.origin
+    # Nobody is to take it for the cluster as it was.
+    origin = msgspec.structs.replace(known, source=f"{known.source}, after {made}" if known.source else f"after {made}")
+    return replace(after, origin=origin), tuple(notes)
 
 
 def as_snapshot(world: World, snapshot: Snapshot) -> Snapshot:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kubespread.controllers.drain import DrainFlags, plan_drain
 from kubespread.controllers.eviction import LET_THROUGH, TOO_MANY_REQUESTS, Eviction
 from kubespread.kube.api.core import Pod
-from kubespread.planner.world.happenings import Blocked
+from kubespread.planner.world.happenings import EVICTED, Blocked
 from kubespread.planner.world.pod_book import key_of
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def _evict(world: World, pods: Sequence[Pod]) -> list[tuple[Pod, Eviction]]:
             pod = world.book[key]
             answer = world.budgets.evict(pod, world.time)
             if answer.code == LET_THROUGH:
-                world.remove([pod], "evicted")
+                world.remove([pod], EVICTED)
                 world.settle()
             else:
                 refused.append((pod, answer))

@@ -10,18 +10,19 @@ from kubespread.controllers.drain import DrainFlags
 from kubespread.controllers.outage import evicted_after
 from kubespread.errors import UsageError
 from kubespread.kube.api.core import Pod
-from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
 from kubespread.kube.gotext import quote
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.pod_status import is_active
+from kubespread.kube.selector import Selector
 from kubespread.planner.world.daemons import create_daemons
 from kubespread.planner.world.deployments import Rollout, rollout_of_cluster
 from kubespread.planner.world.draining import DrainRefusedError, check_drain, drain
 from kubespread.planner.world.failing import fail, remove_failed
+from kubespread.planner.world.happenings import DELETED, TAINTED
 from kubespread.planner.world.owners import in_order
 from kubespread.planner.world.world import World
 from kubespread.snapshot.edits.nodes import change_nodes
-from kubespread.snapshot.edits.target import nodes_meant
+from kubespread.snapshot.edits.target import alternatives, nodes_meant
 from kubespread.snapshot.edits.types import AddNode, DeletePods, Drain, Edit, Fail, Scale, Target
 
 
@@ -56,13 +57,20 @@ def apply(world: World, edit: Edit, namespace: str) -> None:
 
 
 def scale(world: World, name: WorkloadName, replicas: int) -> None:
-    """A workload gets another number of replicas. Raises UsageError for one that is not there."""
+    """A workload gets another number of replicas. Raises UsageError for one that is not there.
+
+    A ReplicaSet's own number is changed too where its Deployment is not known.
+    """
+    below = world.owners_below(name)
+    if name.kind == "Deployment" and name not in world.workloads.deployments and len(below) == 1:
+        # The Deployment is known only by its ReplicaSet.
+        name = below[0]
     if name.kind == "Deployment":
         rollout = rollout_of(world, name)
         spec = replace(rollout.deployment.spec, replicas=replicas)
         rollout.deployment = replace(rollout.deployment, spec=spec)
         world.add_objects([rollout.deployment])
-    elif world.workloads.replicas(name) is None and not world.book.of(name):
+    elif not world.workloads.knows(name) and not world.book.of(name):
         raise not_found(world, name)
     else:
         world.owner(name).replicas = replicas
@@ -87,9 +95,7 @@ def not_found(world: World, name: WorkloadName) -> UsageError:
     alike = [each for each in sorted(known, key=in_order) if each.kind == name.kind]
     elsewhere = [each.namespace for each in alike if each.name == name.name]
     here = [each.name for each in alike if each.namespace == name.namespace]
-    hint = (
-        f"; there is one in namespace {', '.join(elsewhere)}" if elsewhere else did_you_mean(near_miss(name.name, here))
-    )
+    hint = f"; there is one in namespace {', '.join(elsewhere)}" if elsewhere else alternatives(name.name, here)
     return UsageError(f"{name.kind} {quote(name.name)} not found in namespace {name.namespace}{hint}")
 
 
@@ -116,8 +122,20 @@ def _delete_pods(world: World, edit: DeletePods, namespace: str) -> None:
     pods = [pod for pod in world.book if pod.metadata.namespace == namespace]
     chosen = [pod for pod in pods if edit.selector.matches(pod.metadata.labels)]
     if not chosen:
-        raise UsageError(f"no pods with labels {edit.text} found in namespace {namespace}")
-    world.remove(chosen, "deleted")
+        raise UsageError(f"no pods with labels {edit.text} found in namespace {namespace}{_hint(edit.selector, pods)}")
+    world.remove(chosen, DELETED)
+
+
+def _hint(selector: Selector, pods: Sequence[Pod]) -> str:
+    """What the first label that no pod has was probably to be."""
+    labels = [pod.metadata.labels for pod in pods]
+    for requirement in selector.requirements:
+        if not any(requirement.matches(each) for each in labels):
+            values = {each[requirement.key] for each in labels if requirement.key in each}
+            if values and requirement.values:
+                return alternatives(requirement.values[0], values)
+            return alternatives(requirement.key, (key for each in labels for key in each))
+    return ""
 
 
 def _evict_by_taints(world: World, nodes: Sequence[str]) -> None:
@@ -132,4 +150,4 @@ def _evict_by_taints(world: World, nodes: Sequence[str]) -> None:
                 for pod in world.book.on(name)
                 if is_active(pod) and evicted_after(pod.spec.tolerations, taints) is not None
             )
-    world.remove(doomed, "evicted by a taint")
+    world.remove(doomed, TAINTED)

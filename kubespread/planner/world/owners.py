@@ -80,12 +80,14 @@ class Workloads:
     def daemon_sets(self) -> Mapping[WorkloadName, DaemonSet]:
         return _by_name(self.objects.daemon_sets)
 
+    def knows(self, name: WorkloadName) -> bool:
+        """Whether there is such a ReplicaSet, ReplicationController or StatefulSet."""
+        return any(name in each for each in (self.replica_sets, self.replication_controllers, self.stateful_sets))
+
     def replicas(self, name: WorkloadName) -> int | None:
-        """What the object's spec says, None where there is no such object."""
+        """What the object's spec says, None where it does not, or where there is no such object."""
         obj = self.replica_sets.get(name) or self.replication_controllers.get(name) or self.stateful_sets.get(name)
-        if obj is None:
-            return None
-        return 1 if obj.spec.replicas is None else obj.spec.replicas
+        return None if obj is None else obj.spec.replicas
 
     def above(self, name: WorkloadName, pods: Iterable[Pod] = ()) -> WorkloadName:
         """What people call the workload: the Deployment of a ReplicaSet, everything else itself.

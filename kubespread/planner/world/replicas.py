@@ -9,6 +9,7 @@ from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.pod_status import is_active
 from kubespread.planner.world import pods as states
+from kubespread.planner.world.happenings import SCALED_DOWN
 from kubespread.planner.world.owners import Owner
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def reconcile(world: World, name: WorkloadName) -> bool:
         if chosen.arbitrary:
             above = world.workloads.above(name, active)
             world.happenings.note(f"{above.kind}/{above.name}: among equal pods the controller's choice is arbitrary")
-        world.remove(chosen.pods, "scaled down")
+        world.remove(chosen.pods, SCALED_DOWN)
     return missing != 0
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from kubespread.planner.world.pod_book import key_of
+from kubespread.planner.world.reporting import name_of, pending_pods
 from kubespread.planner.world.world import World
 
 _FEW = 3
@@ -16,7 +16,7 @@ def told(what: str, world: World) -> Iterator[str]:
     happened = world.happenings
     yield from (note if note.startswith(f"{what}:") else f"{what}: {note}" for note in happened.notes)
     counts = Counter(gone.why for gone in happened.gone)
-    parts = [f"{count} pod{'s' if count != 1 else ''} {why}" for why, count in sorted(counts.items())]
+    parts = [f"{_pods(count)} {why}" for why, count in sorted(counts.items())]
     if happened.placed:
         parts.append(f"{len(happened.placed)} placed")
     if lost := len(list(happened.lost_for_good())):
@@ -24,11 +24,18 @@ def told(what: str, world: World) -> Iterator[str]:
     if parts:
         yield f"{what}: {', '.join(parts)}"
     for blocked in happened.blocked[:_FEW]:
-        yield f"{what}: pod {'/'.join(key_of(blocked.pod))} stays: {blocked.message} {blocked.cause}".rstrip()
+        yield f"{what}: pod {name_of(blocked.pod)} stays: {blocked.message} {blocked.cause}".rstrip()
     if len(happened.blocked) > _FEW:
         yield f"{what}: {len(happened.blocked) - _FEW} more pods stay"
-    waiting = world.waiting
-    for each in waiting[:_FEW]:
-        yield f"{what}: pod {'/'.join(key_of(each.pod))} waits for a node: {world.message(each)}"
-    if len(waiting) > _FEW:
-        yield f"{what}: {len(waiting) - _FEW} more pods wait for a node"
+    if not parts:
+        return
+    pending = list(pending_pods(world, world.waiting))
+    for each in pending[:_FEW]:
+        waits = "waits" if len(each.pods) == 1 else "wait"
+        yield f"{what}: {_pods(len(each.pods))} of {each.workload} {waits} for a node: {each.message}"
+    if len(pending) > _FEW:
+        yield f"{what}: pods of {len(pending) - _FEW} more workloads wait for a node"
+
+
+def _pods(count: int) -> str:
+    return f"{count} pod{'s' if count != 1 else ''}"

@@ -26,7 +26,7 @@ from kubespread.planner.world import pods as states
 from kubespread.planner.world.budgets import Budgets, KnownScales
 from kubespread.planner.world.controlling import CONTROLLERS, makes_others
 from kubespread.planner.world.deployments import Rollout
-from kubespread.planner.world.happenings import Gone, Happenings
+from kubespread.planner.world.happenings import LOST, PREEMPTED, Gone, Happenings
 from kubespread.planner.world.owners import Adopters, Making, Owner, Workloads, in_order
 from kubespread.planner.world.pod_book import PodBook
 from kubespread.planner.world.stateful_sets import StatefulSetRollout
@@ -165,7 +165,7 @@ class World:
         cluster = self.cluster
         position_of = cluster.nodes.index
         for name in change.removed:
-            self.remove(self.book.on(name), "lost")
+            self.remove(self.book.on(name), LOST)
         self._use(
             self.cluster.after(
                 Change(
@@ -311,7 +311,7 @@ class World:
         candidate = self.queue.victims(waiting, self.living, lambda: self.budgets.current(self.time))
         if candidate is None:
             return None
-        self.remove(candidate.victims, "preempted")
+        self.remove(candidate.victims, PREEMPTED)
         return self.queue.applicant_on(waiting, self.living, self.cluster.nodes.index[candidate.node])
 
     def _bind(self, waiting: Waiting, applicant: Applicant, choice: Choice) -> None:
@@ -325,6 +325,7 @@ class World:
         self._note_changed(placed)
         self.queue.remove(pod)
         self.happenings.placed.append(placed)
+        self.happenings.choices.append(choice)
         self._touch(owner)
 
     def free_name(self, owner: Owner) -> str:
