@@ -2,35 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, TypeVar, Unpack, overload
 
 from kubespread.asked_cluster import cluster_reference
-from kubespread.candidate.candidate import Candidate
-from kubespread.candidate.growth import Desired, Growth, growths
-from kubespread.candidate.replicas import replica_names
 from kubespread.candidate.sources import Choosing, PodGiven
 from kubespread.deciding import Scheduler
-from kubespread.errors import KubespreadError, UsageError
-from kubespread.kube.versions import SCORES_SINCE
+from kubespread.errors import UsageError
 from kubespread.planner.explain import explain as explain_pod
 from kubespread.planner.reports.explain import ExplainReport
 from kubespread.planner.reports.simulate import SimulateReport
-from kubespread.planner.reports.survive import SurviveReport
-from kubespread.planner.reports.upgrade import UpgradeReport
-from kubespread.planner.simulate import Manner, Question, Ties
-from kubespread.planner.simulate import simulate as simulate_all
 from kubespread.resolving import resolve
-from kubespread.scheduler.cluster.change import Change
-from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.plugins.podtopologyspread.arguments import PodTopologySpreadArgs
-from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
-from kubespread.scheduler.profile.profile import Profile
+from kubespread.simulating import SimulateKeywords, simulate_workloads
 from kubespread.snapshot.files.loading import load as load_files
 from kubespread.snapshot.snapshot import Snapshot
-from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key
+from kubespread.worlds import edited
 
 if TYPE_CHECKING:
     from kubespread.snapshot.live.kubeconfig import Access
@@ -60,6 +48,14 @@ def connect(access: Access | None = None, on_progress: Progress | None = None) -
     from kubespread.snapshot.live.loading import load_cluster
 
     return load_cluster(access or Access(), on_progress)
+
+
+def after_edits(snapshot: Snapshot, scheduler: Scheduler = _DEFAULT) -> tuple[Snapshot, tuple[str, ...]]:
+    """The cluster once its edits are made, for whoever wants to keep it, and what came of them.
+
+    Questions about an edited snapshot make its edits themselves. Raises UsageError.
+    """
+    return edited(snapshot, scheduler)
 
 
 class ExplainKeywords(TypedDict, total=False):
@@ -114,41 +110,6 @@ def explain(
     return report.about(cluster_reference(snapshot)).with_gaps((*asked.gaps, *candidate.gaps))
 
 
-class SimulateKeywords(TypedDict, total=False):
-    """The keywords of `simulate`."""
-
-    until_full: bool
-    """Place as many as fit instead of a number."""
-    from_scratch: bool
-    """Take away the replicas that run before placing."""
-    ties: Ties
-    """How equal scores are broken: by kube-scheduler's own order, which is the default, or by ``"name"``."""
-    seed: int | None
-    """Break them at random instead."""
-    runs: int
-    """Repeat with the seeds that follow."""
-    keys: Sequence[str]
-    """Topology keys to report about besides those of the constraints, zone and hostname."""
-    preemption: bool
-    """Ask what preemption would do for the first replica without a node."""
-    name: str | None
-    """Choose among several workloads: NAME, Kind/NAME or NAMESPACE/Kind/NAME."""
-    namespace: str | None
-    """Where the manifest names none."""
-    selector: str
-    """Labels of the workloads that are meant, as kubectl's ``-l`` has them."""
-    recursive: bool
-    """Read directories to their depths."""
-    template_path: str
-    """Where kinds that are not known have their pod template."""
-    set: Sequence[str]
-    """Fields to change in the pod or its workload before it is admitted: ``maxSkew[zone]=2``, ``cpu=500m``."""
-    on_progress: Callable[[int], None] | None
-    """Told now and then how many replicas are placed."""
-    on_refused: Callable[[KubespreadError], None] | None
-    """Told of workloads the API server would not take while the others are placed; without it the first one raises."""
-
-
 @overload
 def simulate(
     snapshot: Snapshot, pods: PodGiven, replicas: int | None = ..., scheduler: Scheduler = ...,
@@ -178,137 +139,9 @@ def simulate(
     Raises ManifestError, SnapshotError and UsageError.
     """
     is_one = not isinstance(pods, list | tuple)
-    reports = _simulate([pods] if not isinstance(pods, list | tuple) else pods, replicas, snapshot, scheduler, options)
+    several = [pods] if not isinstance(pods, list | tuple) else pods
+    reports = simulate_workloads(several, replicas, snapshot, scheduler, options)
     if is_one and len(reports) > 1:
         names = ", ".join(report.subject for report in reports)
         raise UsageError(f"several workloads ({names}); choose one with name, or ask about a list")
     return reports[0] if is_one else reports
-
-
-def _simulate(
-    pods: Sequence[PodGiven], replicas: int | None, snapshot: Snapshot, scheduler: Scheduler, options: SimulateKeywords
-) -> tuple[SimulateReport, ...]:
-    runs = options.get("runs", 1)
-    if replicas is not None and replicas < 0:
-        raise UsageError(f"replicas must be at least 0, not {replicas}")
-    if runs < 1:
-        raise UsageError(f"runs must be at least 1, not {runs}")
-    choosing = Choosing(
-        options.get("name"),
-        options.get("namespace"),
-        options.get("selector", ""),
-        recursive=options.get("recursive", False),
-        template_path=options.get("template_path", ""),
-    )
-    asked = resolve(
-        snapshot, pods, scheduler, choosing,
-        settings=options.get("set", ()), counts_quotas=False, on_refused=options.get("on_refused"),
-    )  # fmt: skip
-    if not asked.version.since(SCORES_SINCE):
-        said = f"where replicas land depends on scores, which are modeled since 1.{SCORES_SINCE}"
-        raise UsageError(f"kube-scheduler {asked.version}: {said}")
-    keys = [full_topology_key(key, snapshot.nodes) for key in options.get("keys", ())]
-    pairs = list(zip(asked.candidates, asked.profiles, strict=True))
-    check_topology_keys(keys, snapshot.nodes, (key for pair in pairs for key in _constraint_keys(*pair)))
-    desired = Desired(
-        replicas,
-        options.get("until_full", False),
-        options.get("from_scratch", False),
-        counts_quotas=scheduler.admission,
-    )
-    grown = growths(asked.candidates, desired, asked.snapshot, asked.cluster.running.pods)
-    position_of = asked.cluster.nodes.index
-    leaving = [(pod, position_of[pod.spec.node_name]) for growth in grown for pod in growth.taken_away]
-    cluster = asked.cluster.after(Change(gone=leaving))
-    questions = [_question(*pair, growth, cluster) for pair, growth in zip(pairs, grown, strict=True)]
-    manner = Manner(
-        options.get("ties", "scheduler"), options.get("seed"), runs, options.get("preemption", False), keys,
-        options.get("on_progress"),
-    )  # fmt: skip
-    reference = cluster_reference(snapshot)
-    return tuple(
-        report.about(reference).with_gaps((*asked.gaps, *candidate.gaps))
-        for report, candidate in zip(simulate_all(cluster, questions, manner), asked.candidates, strict=True)
-    )
-
-
-def _question(candidate: Candidate, profile: Profile, growth: Growth, cluster: Cluster) -> Question:
-    return Question(
-        pod=candidate.pod,
-        profile=profile,
-        replicas=growth.wanted,
-        names=replica_names(candidate.pod, growth.present),
-        creatable=growth.created.copies,
-        refusal=growth.created.refusal,
-        is_daemon=candidate.is_daemon,
-        one_by_one=candidate.one_by_one,
-        present=[cluster.nodes.index[pod.spec.node_name] for pod in growth.present],
-        workload=None if candidate.workload is None else f"{candidate.workload.kind}/{candidate.workload.name}",
-        notes=(*candidate.notes, *growth.notes),
-        admission=candidate.admission,
-    )
-
-
-def _constraint_keys(candidate: Candidate, profile: Profile) -> list[str]:
-    """The topology keys of the pod's constraints, else of the profile's own defaults."""
-    defaults = profile.args_of(PodTopologySpread.name, PodTopologySpreadArgs).default_constraints
-    constraints = candidate.pod.spec.topology_spread_constraints or defaults
-    return [constraint.topology_key for constraint in constraints]
-
-
-class SurviveKeywords(TypedDict, total=False):
-    """The keywords of `survive`."""
-
-    namespace: str | None
-    """Whose workloads are asked about; without it those of all namespaces."""
-    selector: str
-    """Labels of the workloads that are asked about, as kubectl's ``-l`` has them."""
-    on_progress: Callable[[int], None] | None
-    """Told after each domain how many were lost so far."""
-
-
-def survive(
-    snapshot: Snapshot,
-    keys: Sequence[str] = (),
-    scheduler: Scheduler = _DEFAULT,
-    **options: Unpack[SurviveKeywords],
-) -> SurviveReport:
-    """What losing each domain of the topology ``keys`` does to the workloads of ``snapshot``, each domain by itself.
-
-    The nodes of a domain fail, pods are placed again, and then the Node objects are deleted too. Without ``keys`` the
-    domains are zones, or hosts where no node is in a zone. All workloads live on; the keywords, `SurviveKeywords`, say
-    which are reported. Raises UsageError, SnapshotError and ManifestError.
-    """
-    from kubespread.surviving import survival
-
-    return survival(snapshot, keys, scheduler, options)
-
-
-class UpgradeKeywords(TypedDict, total=False):
-    """The keywords of `upgrade`."""
-
-    surge: int
-    """How many replacements join before the nodes that they replace go."""
-    batch: int
-    """How many nodes are replaced at a time."""
-    ignore_daemonsets: bool
-    """kubectl drain's flag; set unless it is given."""
-    delete_emptydir_data: bool
-    """kubectl drain's flag; set unless it is given."""
-    force: bool
-    """kubectl drain's flag: evict pods without a controller too. Not set unless it is given."""
-    remedies: bool
-    """Whether to look for what would get a blocked upgrade through, which is the default."""
-
-
-def upgrade(
-    snapshot: Snapshot, nodes: str, scheduler: Scheduler = _DEFAULT, **options: Unpack[UpgradeKeywords]
-) -> UpgradeReport:
-    """Replace nodes of ``snapshot`` batch by batch as disruption budgets allow: cordon, drain, delete, add a copy.
-
-    ``nodes`` is a node's name or labels, as edits have them. The keywords are `UpgradeKeywords`.
-    Raises UsageError, SnapshotError and ManifestError.
-    """
-    from kubespread.surviving import upgraded
-
-    return upgraded(snapshot, nodes, scheduler, options)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TypedDict, Unpack
 
 from msgspec.structs import replace
 
@@ -19,7 +19,7 @@ from kubespread.kube.selector_text import parse_selector
 from kubespread.planner.remedies import Manner, remedies
 from kubespread.planner.reports.survive import SurviveReport
 from kubespread.planner.reports.upgrade import UpgradeReport
-from kubespread.planner.survive import NOT_MODELLED, Domain, Question, default_key, domains, survive
+from kubespread.planner.survive import NOT_MODELLED, Domain, Question, default_key, domains, losses
 from kubespread.planner.world.reporting import workload_of
 from kubespread.planner.world.world import World
 from kubespread.resolving import source_gaps
@@ -28,12 +28,32 @@ from kubespread.snapshot.snapshot import Snapshot
 from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key
 from kubespread.worlds import edited, world_of
 
-if TYPE_CHECKING:
-    from kubespread.library import SurviveKeywords, UpgradeKeywords
+_DEFAULT = Scheduler()
 
 
-def survival(snapshot: Snapshot, keys: Sequence[str], scheduler: Scheduler, options: SurviveKeywords) -> SurviveReport:
-    """The answer of `kubespread.survive`."""
+class SurviveKeywords(TypedDict, total=False):
+    """The keywords of `survive`."""
+
+    namespace: str | None
+    """Whose workloads are asked about; without it those of all namespaces."""
+    selector: str
+    """Labels of the workloads that are asked about, as kubectl's ``-l`` has them."""
+    on_progress: Callable[[int], None] | None
+    """Told after each domain how many were lost so far."""
+
+
+def survive(
+    snapshot: Snapshot,
+    keys: Sequence[str] = (),
+    scheduler: Scheduler = _DEFAULT,
+    **options: Unpack[SurviveKeywords],
+) -> SurviveReport:
+    """What losing each domain of the topology ``keys`` does to the workloads of ``snapshot``, each domain by itself.
+
+    The nodes of a domain fail, pods are placed again, and then the Node objects are deleted too. Without ``keys`` the
+    domains are zones, or hosts where no node is in a zone. All workloads live on; the keywords, `SurviveKeywords`, say
+    which are reported. Raises UsageError, SnapshotError and ManifestError.
+    """
     selector = _selector(options.get("selector", ""))
     namespace = options.get("namespace")
     version = scheduler.release(snapshot.origin.server_version)
@@ -50,15 +70,38 @@ def survival(snapshot: Snapshot, keys: Sequence[str], scheduler: Scheduler, opti
         workloads=len(question.workloads),
         nodes=len(world.living.nodes.objects),
         pending_before=question.pending,
-        losses=tuple(survive(question, _counted(lost, options.get("on_progress")))),
-        gaps=tuple(source_gaps(snapshot, scheduler)),
+        losses=tuple(losses(question, _counted(lost, options.get("on_progress")))),
+        gaps=_gaps(now, scheduler, world),
         not_modelled=NOT_MODELLED,
         notes=(*notes, *_notes(world, lost)),
     )
 
 
-def upgraded(snapshot: Snapshot, nodes: str, scheduler: Scheduler, options: UpgradeKeywords) -> UpgradeReport:
-    """The answer of `kubespread.upgrade`."""
+class UpgradeKeywords(TypedDict, total=False):
+    """The keywords of `upgrade`."""
+
+    surge: int
+    """How many replacements join before the nodes that they replace go."""
+    batch: int
+    """How many nodes are replaced at a time."""
+    ignore_daemonsets: bool
+    """kubectl drain's flag; set unless it is given."""
+    delete_emptydir_data: bool
+    """kubectl drain's flag; set unless it is given."""
+    force: bool
+    """kubectl drain's flag: evict pods without a controller too. Not set unless it is given."""
+    remedies: bool
+    """Whether to look for what would get a blocked upgrade through, which is the default."""
+
+
+def upgrade(
+    snapshot: Snapshot, nodes: str, scheduler: Scheduler = _DEFAULT, **options: Unpack[UpgradeKeywords]
+) -> UpgradeReport:
+    """Replace nodes of ``snapshot`` batch by batch as disruption budgets allow: cordon, drain, delete, add a copy.
+
+    ``nodes`` is a node's name or labels, as edits have them. The keywords are `UpgradeKeywords`.
+    Raises UsageError, SnapshotError and ManifestError.
+    """
     surge, batch = options.get("surge", 0), options.get("batch", 1)
     if surge < 0:
         raise UsageError(f"surge must be at least 0, not {surge}")
@@ -82,9 +125,14 @@ def upgraded(snapshot: Snapshot, nodes: str, scheduler: Scheduler, options: Upgr
         kube_version=str(version),
         cluster=cluster_reference(snapshot),
         remedies=found,
-        gaps=tuple(source_gaps(snapshot, scheduler)),
+        gaps=_gaps(now, scheduler, world),
         notes=(*notes, *report.notes),
     )
+
+
+def _gaps(snapshot: Snapshot, scheduler: Scheduler, world: World) -> tuple[str, ...]:
+    """What the source lacks, and what had to be taken for granted."""
+    return tuple(dict.fromkeys((*source_gaps(snapshot, scheduler), *world.assumed)))
 
 
 def _selector(text: str) -> Selector:
@@ -138,5 +186,3 @@ def _notes(world: World, lost: Sequence[Domain]) -> Iterator[str]:
         outside = sum(key not in node.metadata.labels for node in world.living.nodes.objects)
         if outside:
             yield f"{outside} nodes without the label {key} are in none of its domains"
-    if world.readiness_unknown:
-        yield f"{world.readiness_unknown} pods do not say whether they are ready, and are taken to be"

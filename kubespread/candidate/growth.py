@@ -12,6 +12,8 @@ from kubespread.controllers.adoption import PodsByController, pods_of
 from kubespread.errors import UsageError
 from kubespread.kube.admission.quota import charged
 from kubespread.kube.api.core import Pod
+from kubespread.kube.api.kinds import POD_CREATORS
+from kubespread.kube.api.workloads import Deployment
 from kubespread.snapshot.snapshot import Snapshot
 
 
@@ -38,6 +40,10 @@ class Growth:
     """Replicas that are placed anew."""
     created: Creation
     notes: tuple[str, ...]
+    is_rollout: bool = False
+    """Whether ``present`` are of another template, which its controller replaces by this one."""
+    surplus: int = 0
+    """How many of ``present`` its controller is to delete."""
 
     @property
     def count(self) -> int | None:
@@ -85,15 +91,18 @@ def _growth(
         raise UsageError(f"{name}: a DaemonSet has no replicas, it runs one pod on every node it may run on")
     asked_for = candidate.replicas if desired.replicas is None else desired.replicas
     is_other = bool(running) and not desired.from_scratch and runs_another_template(candidate, snapshot)
+    is_rollout = is_other and isinstance(candidate.object, Deployment) and not desired.until_full
+    if is_rollout:
+        return Growth(asked_for, running, (), creation(candidate, quotas, asked_for, ()), (), is_rollout=True)
     anew = desired.from_scratch or is_other
     present, taken_away = ((), running) if anew else (running, ())
     shrinks = not desired.until_full and not candidate.is_daemon and asked_for < len(present)
     # Nobody asked for fewer: a rollout, or the controller has not caught up.
-    is_surplus = shrinks and desired.replicas is None and candidate.template is None
-    if shrinks and not is_surplus:
+    is_surplus = shrinks and desired.replicas is None and candidate.template is None and not candidate.sets_replicas
+    if shrinks and not is_surplus and not _is_scalable(candidate):
         raise UsageError(
-            f"{name} runs {len(present)} replicas and {asked_for} are asked for: scaling down is not simulated yet; "
-            f"--from-scratch places {asked_for} anew"
+            f"{name} runs {len(present)} replicas and {asked_for} are asked for: which of them its controller deletes "
+            f"is not modeled; --from-scratch places {asked_for} anew"
         )
     wanted = None if desired.until_full else max(0, asked_for - len(present))
     for pod in taken_away:
@@ -102,7 +111,13 @@ def _growth(
     notes = [_rolled_out(name, len(running), asked_for)] if is_other else []
     if is_surplus:
         notes.append(f"{name} runs {len(present)} replicas and its spec says {asked_for}: none is placed")
-    return Growth(wanted, present, taken_away, created, (*notes, *created.notes))
+    surplus = len(present) - asked_for if shrinks and not is_surplus else 0
+    return Growth(wanted, present, taken_away, created, (*notes, *created.notes), surplus=surplus)
+
+
+def _is_scalable(candidate: Candidate) -> bool:
+    row = POD_CREATORS.get(candidate.workload.kind) if candidate.workload is not None else None
+    return row is not None and row.has_replicas
 
 
 def _rolled_out(name: str, running: int, asked_for: int) -> str:

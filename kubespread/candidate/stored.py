@@ -63,6 +63,7 @@ def from_cluster(asked: Reference, snapshot: Snapshot, surroundings: Surrounding
         notes=(*notes, *made.notes),
         workload=workload_name,
         replicas=made.replicas if replicas is None else replicas,
+        sets_replicas="spec.replicas" in changed.paths,
         template=made.template if changes_template else None,
     )
 

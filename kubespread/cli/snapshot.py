@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -64,6 +65,7 @@ def snapshot(
       kubespread snapshot --context prod --anonymize --map names.json -o prod.yaml
       kubespread snapshot -S must-gather.tar.gz -o cluster.json
     """
+    import kubespread
     from kubespread.snapshot.save import check_folder, check_target, save, save_map
 
     output = _target(output)
@@ -74,7 +76,8 @@ def snapshot(
         if Path(map_file).resolve() == Path(output).resolve():
             raise UsageError("--map and --output name the same file")
         check_folder(map_file)
-    opened = open_cluster(source, quiet=speaking.quiet).stamped(", ".join(source.sources))
+    opened = open_cluster(source, quiet=speaking.quiet)
+    opened, notes = kubespread.after_edits(opened.stamped(", ".join(source.sources)))
     if anonymize:
         from kubespread.snapshot.anonymize import anonymize as pseudonymous
 
@@ -83,7 +86,7 @@ def snapshot(
             save_map(names, map_file)
     save(opened, output)
     if not speaking.quiet:
-        _notes(opened, output)
+        _notes(opened, output, notes)
     return ExitCode.NO_CLUSTER if opened.faults or (strict and opened.origin.gaps) else ExitCode.YES
 
 
@@ -93,7 +96,9 @@ def _target(output: str | None) -> str:
     return _STDOUT if output is None else output
 
 
-def _notes(saved: Snapshot, output: str) -> None:
+def _notes(saved: Snapshot, output: str, notes: Iterable[str]) -> None:
+    for note in notes:
+        say(note)
     for gap in saved.origin.gaps:
         say(f"gap: {gap}")
     if output != _STDOUT:

@@ -22,7 +22,7 @@ from kubespread.kube.api.core import ContainerStatus, Pod
 from kubespread.kube.pod_status import moment, ready_condition
 from kubespread.kube.selector import parse_int64
 
-_PHASES = {"Pending": 0, "Unknown": 1, "Running": 2}
+PHASE_ORDER = {"Pending": 0, "Unknown": 1, "Running": 2}
 _COST = re.compile(r"-[0-9]+|0|[1-9][0-9]*")
 _INT32 = 2**31
 _LONGEST = 2**63 - 1
@@ -64,13 +64,13 @@ class Standing:
             is_ready=condition is not None,
             first=(
                 bool(pod.spec.node_name),
-                _PHASES.get(pod.status.phase, 0),
+                PHASE_ORDER.get(pod.status.phase, 0),
                 condition is not None,
                 deletion_cost(pod),
                 -rank,
             ),
             ready=_time(pod, "lastTransitionTime of condition Ready", ready_at, now),
-            restarts=_restarts(pod),
+            restarts=most_restarts(pod),
             created=_time(pod, "metadata.creationTimestamp", meta.creation_timestamp, now),
         )
 
@@ -151,7 +151,7 @@ def _alike(pods: Pods, key: Callable[[Standing], Any], *, in_order: bool) -> Ite
     return (groups[each] for each in sorted(groups)) if in_order else groups.values()
 
 
-def _restarts(pod: Pod) -> tuple[int, int]:
+def most_restarts(pod: Pod) -> tuple[int, int]:
     """The most restarts of a container and of a sidecar, negative: the larger goes first."""
     sidecars = {container.name for container in pod.spec.init_containers if container.restart_policy == "Always"}
     status = pod.status

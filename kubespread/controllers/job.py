@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 
 from kubespread.controllers.pod_creator import NewPod, PodCreator, controlled_by, pod_of_template
+from kubespread.kube.api.annotations import JOB_COMPLETION_INDEX
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.workloads import CronJob, Job, WorkloadSpec
 
@@ -38,7 +39,10 @@ def _new_pod(creator: PodCreator[ApiObject], name: str, uid: str, spec: Workload
             labels |= {f"{prefix}job-name": name, f"{prefix}controller-uid": uid}
     base = name
     if spec.completion_mode == "Indexed":
-        labels["batch.kubernetes.io/job-completion-index"] = "0"
+        labels[JOB_COMPLETION_INDEX] = "0"
         base = f"{name[:_MAX_INDEXED_NAME]}-0"
-    owner = controlled_by(Job, name)
-    return NewPod(pod_of_template(creator, owner, labels=labels, generate_name=f"{base}-"), notes=notes)
+    pod = pod_of_template(creator, controlled_by(Job, name), labels=labels, generate_name=f"{base}-")
+    if JOB_COMPLETION_INDEX in labels:
+        # The label came later; the controller reads the annotation.
+        pod.metadata.annotations = {**pod.metadata.annotations, JOB_COMPLETION_INDEX: "0"}
+    return NewPod(pod, notes=notes)

@@ -17,7 +17,7 @@ from msgspec import Raw
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE, default_pod
 from kubespread.kube.api.annotations import READ_OF_PODS
 from kubespread.kube.api.core import Pod, PodSpec, PodStatus, PodTemplateSpec
-from kubespread.kube.api.meta import KubeObject, ObjectMeta, OwnerReference, StringMap
+from kubespread.kube.api.meta import Int64, KubeObject, ObjectMeta, OwnerReference, StringMap
 from kubespread.kube.pod_requests import RESIZE_PENDING
 from kubespread.kube.well_known import DISRUPTION_TARGET, READY
 
@@ -45,6 +45,7 @@ class _Metadata(KubeObject):
     resource_version: str = ""
     creation_timestamp: str = ""
     deletion_timestamp: str | None = None
+    deletion_grace_period_seconds: Int64 | None = None
     labels: Raw = Raw(b"{}")
     annotations: Raw = Raw(b"{}")
     owner_references: Raw = Raw(b"[]")
@@ -91,6 +92,7 @@ class PodSharing:
             resource_version=meta.resource_version,
             creation_timestamp=meta.creation_timestamp,
             deletion_timestamp=meta.deletion_timestamp,
+            deletion_grace_period_seconds=meta.deletion_grace_period_seconds,
             annotations=_annotations(bytes(meta.annotations)),
             labels=self._from_text("labels", _LABELS, meta.labels),
             owner_references=self._from_text("owner_references", _OWNERS, meta.owner_references),
@@ -187,6 +189,9 @@ def _keep_what_is_read(status: PodStatus) -> None:
             for each in getattr(status, name)
             if each.resources is not None or each.allocated_resources or each.restart_count
         ]
+        for each in kept:
+            # When a container ended matters to Jobs, for pods that they have not counted: no stored pod is one.
+            each.state = None
         setattr(status, name, kept)
 
 

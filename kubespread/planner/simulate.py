@@ -14,12 +14,14 @@ import numpy as np
 from kubespread.kube.api.core import Pod
 from kubespread.kube.well_known import HOSTNAME, ZONE
 from kubespread.planner.bars import bars
-from kubespread.planner.explain import preemption_report
+from kubespread.planner.explain import domain_counts, preemption_report
 from kubespread.planner.honesty import gaps, not_modelled
 from kubespread.planner.look_ahead import look_ahead
 from kubespread.planner.queue import Entry, Outcome, run
 from kubespread.planner.reports.parts import ConstraintReport, PodReference, PreemptionReport
+from kubespread.planner.reports.rollout import RolloutReport
 from kubespread.planner.reports.simulate import (
+    DeletedReplica,
     DomainChange,
     DomainRange,
     LookAhead,
@@ -47,6 +49,14 @@ _TIEBREAKERS: dict[Ties, Tiebreaker] = {"scheduler": first_in_heap, "name": smal
 
 
 @dataclass(frozen=True, slots=True)
+class Played:
+    """A rollout that is over, or goes no further."""
+
+    outcome: Outcome
+    rollout: RolloutReport
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
     """One workload that is to be placed."""
 
@@ -64,6 +74,10 @@ class Question:
     """One on every node that the pod's affinity and tolerations allow, instead of a number of them."""
     one_by_one: bool = False
     """Whether the next one is only created once the last one runs, as a StatefulSet does unless it is Parallel."""
+    played: Played | None = None
+    """What came of it already, where its controller rolled it out: the cluster is as it was left."""
+    deleted: Sequence[tuple[Pod, int]] = ()
+    """The replicas that its controller deletes, each with its node; the cluster is without them."""
     present: Sequence[int] = ()
     """Nodes of the workload's replicas that run already, by position."""
     workload: str | None = None
@@ -109,8 +123,10 @@ def simulate(cluster: Cluster, questions: Sequence[Question], manner: Manner) ->
     entries = [
         Entry(question.pod, plugins, question.count, question.is_daemon, frozenset(question.present))
         for question, plugins in zip(questions, frameworks, strict=True)
+        if question.played is None
     ]
-    played = [run(cluster, entries, _tiebreaker(manner, seed), on_progress=manner.on_progress) for seed in manner.seeds]
+    runs = [run(cluster, entries, _tiebreaker(manner, seed), on_progress=manner.on_progress) for seed in manner.seeds]
+    played = [(_with_played(questions, outcomes), full) for outcomes, full in runs]
     shown, full = played[0]
     return tuple(
         _report(
@@ -124,6 +140,12 @@ def simulate(cluster: Cluster, questions: Sequence[Question], manner: Manner) ->
         )
         for place, (question, plugins) in enumerate(zip(questions, frameworks, strict=True))
     )
+
+
+def _with_played(questions: Sequence[Question], outcomes: Sequence[Outcome]) -> list[Outcome]:
+    """What came of all of them, those that were played before at their places."""
+    rest = iter(outcomes)
+    return [next(rest) if question.played is None else question.played.outcome for question in questions]
 
 
 def _frameworks(questions: Sequence[Question]) -> list[Framework]:
@@ -149,6 +171,7 @@ def _report(
     another_order: LookAhead | None,
 ) -> SimulateReport:
     pod, profile, shown = question.pod, question.profile, outcomes[0]
+    before = _before(cluster, question, plugins) if question.deleted else shown.before or ()
     worst_loss = _worst_loss(cluster, question, manner, shown)
     wanted = shown.wanted if question.is_daemon else question.replicas
     return SimulateReport(
@@ -166,8 +189,10 @@ def _report(
         seed=manner.seeds[0],
         ties=manner.ties,
         constraints=tuple(shown.after),
-        distribution=tuple(_changes(was, now) for was, now in zip(shown.before or (), shown.after, strict=True)),
-        skew=tuple(_skew_change(was, now) for was, now in zip(shown.before or (), shown.after, strict=True)),
+        distribution=tuple(_changes(was, now) for was, now in zip(before, shown.after, strict=True)),
+        skew=tuple(_skew_change(was, now) for was, now in zip(before, shown.after, strict=True)),
+        deleted=tuple(_deleted(cluster, question)),
+        rollout=None if question.played is None else question.played.rollout,
         worst_loss=worst_loss,
         nodes=tuple(_nodes(cluster, question, shown, list(worst_loss))),
         runs=_runs(outcomes) if manner.runs > 1 else None,
@@ -178,6 +203,16 @@ def _report(
         admission=tuple(question.admission),
         notes=(*question.notes, *_hints(question, plugins, shown, full)),
     )
+
+
+def _before(cluster: Cluster, question: Question, plugins: Framework) -> Sequence[Sequence[int]]:
+    """The matching pods of every domain while those that are deleted were there."""
+    return domain_counts(plugins.prepare(cluster.after(Change(come=question.deleted)), question.pod).states)
+
+
+def _deleted(cluster: Cluster, question: Question) -> Iterator[DeletedReplica]:
+    for pod, node in question.deleted:
+        yield DeletedReplica(pod=pod.metadata.name, node=cluster.nodes.names[node])
 
 
 def _created(question: Question, outcome: Outcome, wanted: int) -> int:
@@ -279,7 +314,13 @@ def _look_ahead(
     cluster: Cluster, questions: Sequence[Question], outcomes: Sequence[Outcome], place: int, plugins: Framework
 ) -> LookAhead | None:
     question, outcome = questions[place], outcomes[place]
-    if question.is_daemon or question.count is None or len(outcome.choices) >= question.count or not outcome.stuck:
+    if (
+        question.played is not None
+        or question.is_daemon
+        or question.count is None
+        or len(outcome.choices) >= question.count
+        or not outcome.stuck
+    ):
         return None
     return look_ahead(plugins, _beside(cluster, questions, outcomes, place), question.pod, question.count)
 

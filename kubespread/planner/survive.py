@@ -11,6 +11,7 @@ from kubespread.kube.pod_status import is_active, is_ready
 from kubespread.kube.well_known import HOSTNAME, ZONE
 from kubespread.planner.reports.survive import DomainLoss, ShortWorkload
 from kubespread.planner.world.failing import fail, remove_failed
+from kubespread.planner.world.happenings import LOST, PREEMPTED
 from kubespread.planner.world.owners import in_order
 from kubespread.planner.world.pod_book import key_of
 from kubespread.planner.world.reporting import name_of, workload_of, workload_text
@@ -51,7 +52,7 @@ def default_key(world: World) -> str:
     return ZONE if has_zones else HOSTNAME
 
 
-def survive(question: Question, lost: Iterable[Domain]) -> Iterator[DomainLoss]:
+def losses(question: Question, lost: Iterable[Domain]) -> Iterator[DomainLoss]:
     """What losing each of some domains does to the workloads that are asked about, one after another and each alone."""
     for domain in lost:
         yield _Loss(question, domain).report()
@@ -120,7 +121,7 @@ class _Loss:
         pending = self._pending()
         placed = sum(map(self._question.is_new, happened.placed))
         messages = {workload: world.message(waiting) for waiting, workload in self._first(pending)}
-        preempted = self._gone("preempted")
+        preempted = self._gone(PREEMPTED)
         self._touched |= self._workloads(preempted)
         ready = {workload: _ready(world, workload) for workload in sorted(self._touched, key=in_order)}
         reasons = {workload: self._why(workload, messages) for workload in ready}
@@ -130,7 +131,7 @@ class _Loss:
             topology_key=self._domain.key,
             domain=self._domain.value,
             nodes=len(names),
-            lost=len(self._gone("lost")),
+            lost=len(self._gone(LOST)),
             placed=placed,
             pending=len(pending),
             pending_after_removal=len(self._pending()),

@@ -9,8 +9,9 @@ from kubespread.controllers.drain import DrainFlags
 from kubespread.kube.api.core import Node
 from kubespread.planner.reports.happened import BlockedPod
 from kubespread.planner.reports.upgrade import Blocked, UpgradeReport, UpgradeStep
-from kubespread.planner.world.daemons import create_daemons
+from kubespread.planner.world.daemons import follow
 from kubespread.planner.world.draining import DrainRefusedError, check_drain, drain
+from kubespread.planner.world.happenings import EVICTED
 from kubespread.planner.world.pod_book import PodKey, key_of
 from kubespread.planner.world.reporting import name_of, pending_pods, workload_of, workload_text
 from kubespread.planner.world.waiting import Waiting
@@ -90,7 +91,7 @@ class _Pool:
         cordons = {name: cordoned(self._old[name]) for name in names}
         world.change_nodes(NodeChange(replaced=cordons))
         blocked = self._drain(names, stuck)
-        evicted = sum(each.why == "evicted" for each in happenings.gone[gone:])
+        evicted = sum(each.why == EVICTED for each in happenings.gone[gone:])
         if blocked is None:
             world.change_nodes(NodeChange(removed=tuple(names)))
             world.settle()
@@ -133,10 +134,10 @@ class _Pool:
             template = uncordoned(self._old[name])
             made, notes = new_nodes(AddNode(name, manifest=template), self.world.living.nodes.objects)
             self.notes.update(dict.fromkeys(notes))
-            self.world.change_nodes(NodeChange(added=made))
+            change = NodeChange(added=made)
+            self.world.change_nodes(change)
+            follow(self.world, change, {})
             added += (node.metadata.name for node in made)
         self._made += len(added)
-        if added:
-            create_daemons(self.world, added)
-            self.world.settle()
+        self.world.settle()
         return added

@@ -1,7 +1,7 @@
 """Every output format there is: what -o calls it, and what writes it for which kind of report.
 
 A writer is a module below render/ with ``write(answer, look) -> str``, where the answer is what the question returns:
-an ExplainReport, or a sequence of SimulateReports, or any other question's one report. It is imported when it writes.
+an ExplainReport, a sequence of SimulateReports, or another question's one report. It is imported when it writes.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, Literal, get_args
 
 from kubespread.render.look import Look
 
-ReportKind = Literal["explain", "simulate", "survive", "upgrade"]
+ReportKind = Literal["explain", "simulate", "compare", "survive", "upgrade"]
 Write = Callable[[Any, Look], str]
 
 
@@ -50,6 +50,7 @@ FORMATS: Mapping[str, Format] = {
             {
                 "explain": Writer("explain.table", "a table"),
                 "simulate": Writer("simulate.screen", "a picture"),
+                "compare": Writer("compare.table", "a table"),
                 "survive": Writer("survive.table", "a table"),
                 "upgrade": Writer("upgrade.table", "a table"),
             },
@@ -62,6 +63,7 @@ FORMATS: Mapping[str, Format] = {
             {
                 "explain": Writer("explain.plain", "plain columns"),
                 "simulate": Writer("simulate.plain", "columns"),
+                "compare": Writer("compare.plain", "columns"),
                 "survive": Writer("survive.plain", "plain columns"),
                 "upgrade": Writer("upgrade.plain", "plain columns"),
             },
@@ -76,7 +78,16 @@ FORMATS: Mapping[str, Format] = {
                 "simulate": Writer("simulate.names", "prints namespace/pod<TAB>node lines"),
             },
         ),
-        Format("csv", {kind: Writer(f"{kind}.as_csv") for kind in get_args(ReportKind)}),
+        Format(
+            "csv",
+            {
+                "explain": Writer("explain.as_csv"),
+                "simulate": Writer("simulate.as_csv"),
+                "compare": Writer("compare.as_csv", "has a row per node that differs"),
+                "survive": Writer("survive.as_csv"),
+                "upgrade": Writer("upgrade.as_csv"),
+            },
+        ),
     )
 }
 _ON_TERMINAL, _IN_PIPE = "table", "plain"

@@ -33,7 +33,7 @@ Rename = Callable[[str], str]
 SOURCE = "anonymized"
 _KEPT_FIELDS = frozenset(
     {
-        "creation_timestamp", "deletion_timestamp", "last_transition_time", "start_time",
+        "creation_timestamp", "deletion_timestamp", "last_transition_time", "start_time", "finished_at", "managed_by",
         "api_version", "kind", "key", "operator", "effect", "topology_key", "when_unsatisfiable",
         "match_label_keys", "mismatch_label_keys", "node_affinity_policy", "node_taints_policy", "scheduler_name",
         "restart_policy", "preemption_policy", "action", "protocol", "host_ip", "phase", "type", "reason",

@@ -242,27 +242,28 @@ def test_a_running_deployment_is_grown(tmp_path: Path) -> None:
     assert (again["present"], again["placed"], again["distribution"][0][0]["before"]) == (0, 5, 0)
 
 
-def test_a_smaller_deployment_is_not_simulated(tmp_path: Path) -> None:
+def test_a_smaller_deployment_loses_the_pods_its_controller_deletes(tmp_path: Path) -> None:
     cluster, _ = running_web(tmp_path)
-    shrunk = run("simulate", "deploy/web", "-S", cluster, "--replicas", "1")
-    assert shrunk == (
-        2,
-        "",
-        "error: Deployment/web runs 2 replicas and 1 are asked for: scaling down is not simulated yet; --from-scratch places 1 anew\n",
-    )
+    shrunk = run("simulate", "deploy/web", "-S", cluster, "--replicas", "1", "-o", "json").report_of(SIMULATE_SCHEMA)
+    assert shrunk["deleted"] == [{"pod": "web-1-0", "node": "n0"}]
+    assert (shrunk["replicas"], shrunk["present"], shrunk["placed"]) == (1, 1, 0)
+    assert shrunk["distribution"][0] == [
+        {"value": "a", "before": 2, "after": 1},
+        {"value": "b", "before": 0, "after": 0},
+    ]
+    assert any("arbitrary" in note for note in shrunk["notes"])
 
 
-def test_another_template_is_placed_anew(tmp_path: Path) -> None:
-    """Its pods take the place of those that run, so what these hold is free; what no node can hold is not placed."""
+def test_another_template_is_rolled_out(tmp_path: Path) -> None:
+    """What no node can hold is not placed, and the controller goes no further."""
     cluster, web = running_web(tmp_path)
     web["spec"]["template"]["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "100"}}
     result = run("simulate", written(tmp_path / "web.json", web), "-S", cluster, "-o", "json")
     report = result.report_of(SIMULATE_SCHEMA)
     assert (result.code, report["replicas"], report["present"], report["placed"]) == (1, 5, 0, 0)
-    assert report["notes"] == [
-        "Deployment/web runs with another template: its 2 running replicas are taken away and 5 are placed with this one, "
-        "as if it were created anew; how a rollout gets there is not simulated"
-    ]
+    rollout = report["rollout"]
+    assert (rollout["complete"], rollout["fewestReady"], rollout["pending"]) == (False, 2, 5)
+    assert rollout["wedgedOn"] == report["stopped"] == "0/2 nodes are available: 2 Insufficient cpu."
 
 
 def test_a_template_with_other_local_data_is_scheduled_the_same(tmp_path: Path) -> None:

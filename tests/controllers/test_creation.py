@@ -193,6 +193,7 @@ def test_a_jobs_pod_has_the_jobs_labels() -> None:
     assert labels["batch.kubernetes.io/controller-uid"] == labels["controller-uid"]
     indexed = created(workload("Job", "batch/v1", completionMode="Indexed")).pod["metadata"]
     assert (indexed["labels"]["batch.kubernetes.io/job-completion-index"], indexed["name"][:6]) == ("0", "web-0-")
+    assert indexed["annotations"] == {"batch.kubernetes.io/job-completion-index": "0"}
     assert "job-name" not in created(workload("Job", "batch/v1", manualSelector=True)).pod["metadata"]["labels"]
 
 

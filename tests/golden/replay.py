@@ -5,7 +5,7 @@ from __future__ import annotations
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 
-from tests.golden import budgets, daemon_sets, deployments, drains, live, scaling, scheduling, stateful_sets
+from tests.golden import budgets, daemon_sets, deployments, drains, jobs, live, scaling, scheduling, stateful_sets
 from tests.golden.cases import Difference, Recorded
 
 Answer = Callable[[Recorded, str | None], Iterator[Difference]]
@@ -18,6 +18,7 @@ FAMILIES: Mapping[str, Answer] = {
     "rollout": deployments.rollout_differences,
     "scaledown": scaling.differences,
     "daemonset": daemon_sets.differences,
+    "job": jobs.differences,
     "statefulset": stateful_sets.differences,
 }
 """Per beginning of a file's name; every other file holds scheduler cases."""

@@ -107,6 +107,25 @@ def test_directories_are_walked(tmp_path: Path) -> None:
     assert (len(snapshot.nodes), len(snapshot.pods)) == (2, 2)
 
 
+@pytest.mark.parametrize("form", ["yaml", "json"])
+def test_of_a_jobs_pod_its_index_is_kept_and_not_when_its_containers_ended(form: str, tmp_path: Path) -> None:
+    worker = pod("worker", "n0")
+    worker["metadata"] |= {
+        "annotations": {"batch.kubernetes.io/job-completion-index": "3", "example.com/other": "x"},
+        "deletionTimestamp": "2026-03-01T12:00:00Z",
+        "deletionGracePeriodSeconds": 30,
+    }
+    ended = {"terminated": {"exitCode": 1, "finishedAt": "2026-03-01T11:59:00Z"}}
+    worker["status"] = {"containerStatuses": [{"name": "main", "restartCount": 2, "state": ended}]}
+    path = tmp_path / f"pod.{form}"
+    listed = {"apiVersion": "v1", "kind": "List", "items": [node("n0"), worker]}
+    path.write_text(yaml.safe_dump(listed) if form == "yaml" else json.dumps(listed))
+    (kept,) = kubespread.load(path).pods
+    assert kept.metadata.annotations == {"batch.kubernetes.io/job-completion-index": "3"}
+    assert kept.metadata.deletion_grace_period_seconds == 30
+    assert [(each.restart_count, each.state) for each in kept.status.container_statuses] == [(2, None)]
+
+
 def test_nulls_are_absent_fields() -> None:
     data = {
         **node("n"),

@@ -13,8 +13,9 @@ DESIRED_REPLICAS = "deployment.kubernetes.io/desired-replicas"
 MAX_REPLICAS = "deployment.kubernetes.io/max-replicas"
 POD_DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
 MIRROR_POD = "kubernetes.io/config.mirror"
+JOB_COMPLETION_INDEX = "batch.kubernetes.io/job-completion-index"
 
-READ_OF_PODS = (POD_DELETION_COST, MIRROR_POD)
+READ_OF_PODS = (POD_DELETION_COST, MIRROR_POD, JOB_COMPLETION_INDEX)
 """Those that controllers and drains read of pods."""
 
 READ_ANNOTATIONS = frozenset(

@@ -180,9 +180,18 @@ class PodSpec(KubeObject):
                 volume.ephemeral.volume_claim_template.metadata.annotations = {}
 
 
+class ContainerStateTerminated(KubeObject):
+    finished_at: str = ""
+
+
+class ContainerState(KubeObject):
+    terminated: ContainerStateTerminated | None = None
+
+
 class ContainerStatus(KubeObject):
     name: str = ""
     restart_count: Int32 = 0
+    state: ContainerState | None = None
     resources: ResourceRequirements | None = None
     allocated_resources: ResourceList = field(default_factory=dict)
 

@@ -45,6 +45,7 @@ class ObjectMeta(KubeObject):
     generation: Int64 = 0
     creation_timestamp: str = ""
     deletion_timestamp: str | None = None
+    deletion_grace_period_seconds: Int64 | None = None
     labels: StringMap = field(default_factory=dict)
     annotations: StringMap = field(default_factory=dict)
     owner_references: list[OwnerReference] = field(default_factory=list)

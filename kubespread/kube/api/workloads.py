@@ -30,6 +30,10 @@ class PodFailurePolicy(KubeObject):
     pass
 
 
+class SuccessPolicy(KubeObject):
+    pass
+
+
 class WorkloadSpec(KubeObject):
     """What is read of the specs of all kinds that create pods, whichever of them has the field."""
 
@@ -46,6 +50,10 @@ class WorkloadSpec(KubeObject):
     backoff_limit: Int32 | None = None
     pod_replacement_policy: str | None = None
     pod_failure_policy: PodFailurePolicy | None = None
+    backoff_limit_per_index: Int32 | None = None
+    success_policy: SuccessPolicy | None = None
+    active_deadline_seconds: Int64 | None = None
+    managed_by: str | None = None
     strategy: UpdateStrategy | None = None
     update_strategy: UpdateStrategy | None = None
     paused: bool = False
@@ -121,11 +129,26 @@ class ReplicationController(ApiObject):
     spec: MapSelectingWorkloadSpec = field(default_factory=MapSelectingWorkloadSpec)
 
 
+class UncountedTerminatedPods(KubeObject):
+    """UIDs of pods that have ended and are not yet in the counts beside them."""
+
+    succeeded: list[str] = field(default_factory=list)
+    failed: list[str] = field(default_factory=list)
+
+
+class JobCondition(KubeObject):
+    type: str = ""
+    status: str = ""
+    reason: str = ""
+
+
 class JobStatus(KubeObject):
     start_time: str = ""
     succeeded: Int32 = 0
     failed: Int32 = 0
     completed_indexes: str = ""
+    uncounted_terminated_pods: UncountedTerminatedPods | None = None
+    conditions: list[JobCondition] = field(default_factory=list)
 
 
 class Job(Workload):

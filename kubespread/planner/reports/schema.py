@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from kubespread.planner.reports.compare import CompareReport
 from kubespread.planner.reports.explain import ExplainReport
 from kubespread.planner.reports.parts import API_VERSION, Report
 from kubespread.planner.reports.simulate import SimulateReport
@@ -16,6 +17,7 @@ from kubespread.planner.reports.survive import SurviveReport
 from kubespread.planner.reports.upgrade import UpgradeReport
 
 FILES: dict[str, type[Report]] = {
+    "compare-report.json": CompareReport,
     "explain-report.json": ExplainReport,
     "simulate-report.json": SimulateReport,
     "survive-report.json": SurviveReport,

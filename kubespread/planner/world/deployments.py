@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from kubespread.controllers.revisions import new_replica_set
 from kubespread.controllers.rollout import reconcile as controller_pass
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.meta import ObjectMeta
@@ -55,13 +56,32 @@ def reconcile(world: World, name: WorkloadName) -> bool:
 
 
 def rollout_of_cluster(world: World, name: WorkloadName) -> Rollout:
-    """The Deployment as it is in the cluster; of one that is not there, one that has no pods yet."""
-    replica_sets = world.workloads.objects.replica_sets
-    own = [each for each in replica_sets if world.workloads.above(name_of(each)) == name]
+    """The Deployment as it is in the cluster; of one that is not there, one that has no pods yet.
+
+    Where none of its ReplicaSets has its template, a cluster's source was not complete, or the controller has not seen
+    a change: the one with most pods is taken for the one that has.
+    """
     deployment = world.workloads.deployments.get(name)
     if deployment is None:
         deployment = Deployment(metadata=ObjectMeta(name=name.name, namespace=name.namespace))
-    return Rollout(deployment, own)
+    known = world.workloads.replica_sets
+    below = dict.fromkeys((*(each for each in known if world.workloads.above(each) == name), *world.owners_below(name)))
+    own = [
+        known.get(each) or ReplicaSet(metadata=ObjectMeta(name=each.name, namespace=each.namespace)) for each in below
+    ]
+    sized = [_sized(world, each) for each in own]
+    if sized and new_replica_set(deployment, sized) is None:
+        most = max(sized, key=lambda each: each.spec.replicas or 0)
+        sized[sized.index(most)] = replace(most, spec=replace(most.spec, template=deployment.spec.template))
+    return Rollout(deployment, sized)
+
+
+def _sized(world: World, replica_set: ReplicaSet) -> ReplicaSet:
+    """A ReplicaSet that does not say how many pods it is to have has as many as it runs."""
+    if replica_set.spec.replicas is not None:
+        return replica_set
+    active = sum(map(is_active, world.book.of(name_of(replica_set))))
+    return replace(replica_set, spec=replace(replica_set.spec, replicas=active))
 
 
 def owned_by(template: Pod, replica_set: ReplicaSet) -> Pod:

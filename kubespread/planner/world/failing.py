@@ -17,6 +17,7 @@ from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.pod_status import is_active, is_ready
 from kubespread.kube.zones import zone_key
 from kubespread.planner.world import pods as states
+from kubespread.planner.world.happenings import DELETED, LOST
 from kubespread.snapshot.edits.nodes import NodeChange
 
 if TYPE_CHECKING:
@@ -41,7 +42,9 @@ def fail(world: World, names: Sequence[str]) -> None:
         if stopped or (zone is not None and nodes_per_second(zone, stopped=stopped) == 0):
             changed[name] = without_eviction_taints(node)
     if stopped:
-        changed |= {node.metadata.name: without_eviction_taints(node) for node in nodes if node not in failed.values()}
+        changed |= {
+            node.metadata.name: without_eviction_taints(node) for node in nodes if node.metadata.name not in failed
+        }
         world.happenings.note(STOPPED)
     elif spared := [name for name in names if changed[name] is not failed[name]]:
         world.happenings.note(
@@ -64,7 +67,7 @@ def restore(world: World, names: Sequence[str]) -> None:
     restored = {name: restored_node(_node(world, name)) for name in names}
     world.change_nodes(NodeChange(replaced=restored))
     pods = list(_pods_on(world, names))
-    world.remove([pod for pod in pods if pod.metadata.deletion_timestamp is not None], "deleted")
+    world.remove([pod for pod in pods if pod.metadata.deletion_timestamp is not None], DELETED)
     there = [pod for pod in pods if is_active(pod) and not is_ready(pod)]
     ready = states.running_since(world.timestamp, ready=True)
     world.change_pods((pod, states.on_node(pod, pod.spec.node_name, ready)) for pod in there)
@@ -80,7 +83,7 @@ def _delete_pods(world: World, nodes: Iterable[Node]) -> None:
                 is_doomed = evicted_after(pod.spec.tolerations, node.spec.taints) is not None
                 (doomed if is_doomed else staying).append(pod)
     world.change_pods((pod, unready_pod(pod, world.time)) for pod in staying)
-    world.terminate(doomed, "lost")
+    world.terminate(doomed, LOST)
 
 
 def _pods_on(world: World, names: Iterable[str]) -> Iterable[Pod]:

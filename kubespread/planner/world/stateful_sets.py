@@ -17,6 +17,7 @@ from kubespread.kube.api.storage import StorageClass
 from kubespread.kube.api.workloads import LabelSelectingWorkloadSpec, StatefulSet, StatefulSetOrdinals
 from kubespread.kube.owners import WorkloadName
 from kubespread.planner.world import pods as states
+from kubespread.planner.world.happenings import REPLACED, SCALED_DOWN
 
 if TYPE_CHECKING:
     from kubespread.planner.world.world import World
@@ -57,7 +58,7 @@ def reconcile(world: World, name: WorkloadName) -> bool:
             world.create(states.copy_of(pod, action.pod, world.timestamp), pod)
         else:
             beyond = ordinal_of(pods[action.pod], name.name) not in _ordinals(stateful_set)
-            world.remove([pods[action.pod]], "scaled down" if beyond else "replaced")
+            world.delete([pods[action.pod]], SCALED_DOWN if beyond else REPLACED)
     return bool(made.actions)
 
 

@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
-from kubespread.planner.world.pod_book import key_of
+from kubespread.planner.world.pod_book import PodKey, key_of
+from kubespread.planner.world.reporting import name_of, pending_pods
 from kubespread.planner.world.world import World
 
 _FEW = 3
 
 
-def told(what: str, world: World) -> Iterator[str]:
-    """What came of ``what``, which was just done: nothing where no pod was touched and nothing is to be said."""
+NO_TIME = "edits: pods are ready once they have a node; timers, rate limits and back-offs are not waited for"
+
+
+def told(what: str, world: World, waited: Collection[PodKey] = ()) -> Iterator[str]:
+    """What came of ``what``, which was just done: nothing where no pod was touched and nothing is to be said.
+
+    ``waited`` are the pods that waited before; of those there is nothing to say.
+    """
     happened = world.happenings
     yield from (note if note.startswith(f"{what}:") else f"{what}: {note}" for note in happened.notes)
     counts = Counter(gone.why for gone in happened.gone)
-    parts = [f"{count} pod{'s' if count != 1 else ''} {why}" for why, count in sorted(counts.items())]
+    parts = [f"{_pods(count)} {why}" for why, count in sorted(counts.items())]
     if happened.placed:
         parts.append(f"{len(happened.placed)} placed")
     if lost := len(list(happened.lost_for_good())):
@@ -24,11 +31,16 @@ def told(what: str, world: World) -> Iterator[str]:
     if parts:
         yield f"{what}: {', '.join(parts)}"
     for blocked in happened.blocked[:_FEW]:
-        yield f"{what}: pod {'/'.join(key_of(blocked.pod))} stays: {blocked.message} {blocked.cause}".rstrip()
+        yield f"{what}: pod {name_of(blocked.pod)} stays: {blocked.message} {blocked.cause}".rstrip()
     if len(happened.blocked) > _FEW:
         yield f"{what}: {len(happened.blocked) - _FEW} more pods stay"
-    waiting = world.waiting
-    for each in waiting[:_FEW]:
-        yield f"{what}: pod {'/'.join(key_of(each.pod))} waits for a node: {world.message(each)}"
-    if len(waiting) > _FEW:
-        yield f"{what}: {len(waiting) - _FEW} more pods wait for a node"
+    pending = list(pending_pods(world, (each for each in world.waiting if key_of(each.pod) not in waited)))
+    for each in pending[:_FEW]:
+        waits = "waits" if len(each.pods) == 1 else "wait"
+        yield f"{what}: {_pods(len(each.pods))} of {each.workload} {waits} for a node: {each.message}"
+    if len(pending) > _FEW:
+        yield f"{what}: pods of {len(pending) - _FEW} more workloads wait for a node"
+
+
+def _pods(count: int) -> str:
+    return f"{count} pod{'s' if count != 1 else ''}"

@@ -1,0 +1,142 @@
+"""Replicas of workloads on a cluster: how each grows, shrinks or is rolled out, and the reports of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypedDict
+
+from kubespread.asked_cluster import cluster_reference
+from kubespread.candidate.candidate import Candidate
+from kubespread.candidate.growth import Desired, Growth, growths
+from kubespread.candidate.replicas import replica_names
+from kubespread.candidate.sources import Choosing, PodGiven
+from kubespread.deciding import Scheduler
+from kubespread.errors import KubespreadError, UsageError
+from kubespread.kube.versions import SCORES_SINCE
+from kubespread.planner.reports.simulate import SimulateReport
+from kubespread.planner.simulate import Manner, Question, Ties, simulate
+from kubespread.planner.world.pod_book import key_of
+from kubespread.resolving import resolve
+from kubespread.rollouts import ControlledChange, controlled_changes
+from kubespread.scheduler.cluster.change import Change
+from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.plugins.podtopologyspread.arguments import PodTopologySpreadArgs
+from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
+from kubespread.scheduler.profile.profile import Profile
+from kubespread.snapshot.snapshot import Snapshot
+from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key
+
+
+class SimulateKeywords(TypedDict, total=False):
+    """The keywords of `simulate`."""
+
+    until_full: bool
+    """Place as many as fit instead of a number."""
+    from_scratch: bool
+    """Take away the replicas that run before placing."""
+    ties: Ties
+    """How equal scores are broken: by kube-scheduler's own order, which is the default, or by ``"name"``."""
+    seed: int | None
+    """Break them at random instead."""
+    runs: int
+    """Repeat with the seeds that follow."""
+    keys: Sequence[str]
+    """Topology keys to report about besides those of the constraints, zone and hostname."""
+    preemption: bool
+    """Ask what preemption would do for the first replica without a node."""
+    name: str | None
+    """Choose among several workloads: NAME, Kind/NAME or NAMESPACE/Kind/NAME."""
+    namespace: str | None
+    """Where the manifest names none."""
+    selector: str
+    """Labels of the workloads that are meant, as kubectl's ``-l`` has them."""
+    recursive: bool
+    """Read directories to their depths."""
+    template_path: str
+    """Where kinds that are not known have their pod template."""
+    set: Sequence[str]
+    """Fields to change in the pod or its workload before it is admitted: ``maxSkew[zone]=2``, ``cpu=500m``."""
+    on_progress: Callable[[int], None] | None
+    """Told now and then how many replicas are placed."""
+    on_refused: Callable[[KubespreadError], None] | None
+    """Told of workloads the API server would not take while the others are placed; without it the first one raises."""
+
+
+def simulate_workloads(
+    pods: Sequence[PodGiven], replicas: int | None, snapshot: Snapshot, scheduler: Scheduler, options: SimulateKeywords
+) -> tuple[SimulateReport, ...]:
+    runs = options.get("runs", 1)
+    if replicas is not None and replicas < 0:
+        raise UsageError(f"replicas must be at least 0, not {replicas}")
+    if runs < 1:
+        raise UsageError(f"runs must be at least 1, not {runs}")
+    choosing = Choosing(
+        options.get("name"),
+        options.get("namespace"),
+        options.get("selector", ""),
+        recursive=options.get("recursive", False),
+        template_path=options.get("template_path", ""),
+    )
+    asked = resolve(
+        snapshot, pods, scheduler, choosing,
+        settings=options.get("set", ()), counts_quotas=False, on_refused=options.get("on_refused"),
+    )  # fmt: skip
+    if not asked.version.since(SCORES_SINCE):
+        said = f"where replicas land depends on scores, which are modeled since 1.{SCORES_SINCE}"
+        raise UsageError(f"kube-scheduler {asked.version}: {said}")
+    keys = [full_topology_key(key, asked.snapshot.nodes) for key in options.get("keys", ())]
+    pairs = list(zip(asked.candidates, asked.profiles, strict=True))
+    check_topology_keys(keys, asked.snapshot.nodes, (key for pair in pairs for key in _constraint_keys(*pair)))
+    desired = Desired(
+        replicas,
+        options.get("until_full", False),
+        options.get("from_scratch", False),
+        counts_quotas=scheduler.admission,
+    )
+    grown = growths(asked.candidates, desired, asked.snapshot, asked.cluster.running.pods)
+    controlled = controlled_changes(asked, grown, scheduler)
+    leaving = [(pod, asked.cluster.nodes.index[pod.spec.node_name]) for growth in grown for pod in growth.taken_away]
+    cluster = controlled.cluster.after(Change(gone=leaving))
+    questions = [
+        _question(*pair, growth, change, cluster)
+        for pair, growth, change in zip(pairs, grown, controlled.changes, strict=True)
+    ]
+    manner = Manner(
+        options.get("ties", "scheduler"), options.get("seed"), runs, options.get("preemption", False), keys,
+        options.get("on_progress"),
+    )  # fmt: skip
+    reference = cluster_reference(snapshot)
+    return tuple(
+        report.about(reference).with_gaps((*asked.gaps, *candidate.gaps))
+        for report, candidate in zip(simulate(cluster, questions, manner), asked.candidates, strict=True)
+    )
+
+
+def _question(
+    candidate: Candidate, profile: Profile, growth: Growth, change: ControlledChange, cluster: Cluster
+) -> Question:
+    deleted = {key_of(pod) for pod in change.deleted}
+    present = [] if growth.is_rollout else [pod for pod in growth.present if key_of(pod) not in deleted]
+    return Question(
+        pod=candidate.pod,
+        profile=profile,
+        replicas=growth.wanted,
+        names=iter(change.names) if change.played is not None else replica_names(candidate.pod, present),
+        played=change.played,
+        creatable=growth.created.copies,
+        refusal=growth.created.refusal,
+        is_daemon=candidate.is_daemon,
+        one_by_one=candidate.one_by_one,
+        deleted=[(pod, cluster.nodes.index[pod.spec.node_name]) for pod in change.deleted],
+        present=[cluster.nodes.index[pod.spec.node_name] for pod in present],
+        workload=None if candidate.workload is None else f"{candidate.workload.kind}/{candidate.workload.name}",
+        notes=(*candidate.notes, *growth.notes, *change.notes),
+        admission=candidate.admission,
+    )
+
+
+def _constraint_keys(candidate: Candidate, profile: Profile) -> list[str]:
+    """The topology keys of the pod's constraints, else of the profile's own defaults."""
+    defaults = profile.args_of(PodTopologySpread.name, PodTopologySpreadArgs).default_constraints
+    constraints = candidate.pod.spec.topology_spread_constraints or defaults
+    return [constraint.topology_key for constraint in constraints]
