@@ -90,14 +90,28 @@ class OnNodeAnswers:
 
     def has_room(self, barred: Codes, copies: int) -> bool:
         """Whether the nodes that nothing else bars could hold so many more copies."""
-        if self._is_outdated.any():
-            self._levels = [self._judge(Holdings(self._cluster))]
-            self._is_outdated = np.zeros_like(self._is_outdated)
+        self._bring_levels_up_to_date()
         room, held = 0, 0
         while room < copies and (more := int(np.count_nonzero((barred | self._level(held).rejects) == 0))):
             room += more
             held += 1
         return room >= copies
+
+    def room(self, barred: Codes, copies: int) -> Counts:
+        """How many more copies, ``copies`` at most, each node that nothing else bars could hold."""
+        self._bring_levels_up_to_date()
+        room = np.zeros(len(self._cluster), dtype=np.int64)
+        for held in range(copies):
+            has_more = (barred | self._level(held).rejects) == 0
+            if not has_more.any():
+                break
+            room += has_more
+        return room
+
+    def _bring_levels_up_to_date(self) -> None:
+        if self._is_outdated.any():
+            self._levels = [self._judge(Holdings(self._cluster))]
+            self._is_outdated = np.zeros_like(self._is_outdated)
 
     def _level(self, copies: int) -> _Level:
         while len(self._levels) <= copies:

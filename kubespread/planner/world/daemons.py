@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def create_daemons(world: World, nodes: Iterable[str]) -> None:
     """The pods of all DaemonSets for nodes that were added; they wait for the scheduler like any other."""
     added = [world.living.nodes.objects[world.living.nodes.index[name]] for name in nodes]
-    for name, template in _templates(world):
+    for name, template in daemon_templates(world):
         owner = world.owner(name)
         for node in added:
             if should_run(template, node):
@@ -29,7 +29,7 @@ def create_daemons(world: World, nodes: Iterable[str]) -> None:
                 world.create(states.copy_of(pinned, world.free_name(owner), world.timestamp), pinned)
 
 
-def _templates(world: World) -> Iterator[tuple[WorkloadName, Pod]]:
+def daemon_templates(world: World) -> Iterator[tuple[WorkloadName, Pod]]:
     """Each DaemonSet's pod without its pin; of one that is known only by its pods it is one of theirs."""
     names = {*world.workloads.daemon_sets, *(name for name in world.book.owners if name.kind == "DaemonSet")}
     for name in sorted(names, key=lambda each: (each.namespace, each.name)):
