@@ -8,7 +8,6 @@ from itertools import islice
 
 from kubespread.candidate.candidate import Candidate
 from kubespread.candidate.companions import with_companions
-from kubespread.candidate.growth import Growth
 from kubespread.candidate.replicas import replica_names
 from kubespread.deciding import Scheduler
 from kubespread.errors import UsageError
@@ -19,9 +18,10 @@ from kubespread.node_groups.reading import read_node_groups
 from kubespread.node_groups.types import Autoscaler, NodeGroup
 from kubespread.planner.autoscaling.autoscale import autoscale
 from kubespread.planner.reports.simulate import SimulateReport
+from kubespread.planner.simulate import Question
 from kubespread.planner.world import pods as states
 from kubespread.planner.world.world import World
-from kubespread.resolving import Resolved
+from kubespread.snapshot.snapshot import Snapshot
 from kubespread.worlds import world_of
 
 GroupsGiven = str | Sequence[NodeGroup] | None
@@ -33,77 +33,70 @@ class Simulated:
     """One workload that was placed, as far as it could be."""
 
     candidate: Candidate
-    growth: Growth
+    question: Question
     report: SimulateReport
 
-
-def with_autoscaling(
-    asked: Resolved, scheduler: Scheduler, simulated: Sequence[Simulated], kind: Autoscaler, given: GroupsGiven
-) -> tuple[SimulateReport, ...]:
-    """The reports, those with pending replicas with what the autoscaler would do about them.
-
-    All workloads wait together, so each such report has the same account. Raises UsageError and ManifestError.
-    """
-    if any(each.report.replicas is None for each in simulated):
-        raise UsageError("an autoscaler is for a number of replicas: as many as fit leaves none pending")
-    groups = _groups(asked, kind, given)
-    world = _world(asked, scheduler, simulated)
-    if not world.waiting:
-        return tuple(each.report for each in simulated)
-    report = autoscale(world, groups, kind).with_notes(_notes(asked, simulated))
-    return tuple(each.report if not _lacking(each) else each.report.with_autoscaling(report) for each in simulated)
+    @property
+    def lacking(self) -> int:
+        """How many replicas came into being and found no node; a DaemonSet's pods are for nodes that are there."""
+        if self.candidate.is_daemon:
+            return 0
+        if self.question.played is not None:
+            return self.question.played.rollout.pending
+        return max(0, (self.question.count or 0) - self.report.placed)
 
 
-def _groups(asked: Resolved, kind: Autoscaler, given: GroupsGiven) -> Sequence[NodeGroup]:
+def groups_of(snapshot: Snapshot, kind: Autoscaler, given: GroupsGiven) -> Sequence[NodeGroup]:
+    """The groups that may grow. Raises UsageError where nothing tells of any, and ManifestError for a file's faults."""
     if given is None:
-        return groups_of_cluster(asked.snapshot.objects, kind)
+        return groups_of_cluster(snapshot.objects, kind)
     return read_node_groups(given) if isinstance(given, str) else given
 
 
-def _lacking(each: Simulated) -> int:
-    """How many replicas came into being and found no node; a DaemonSet's pods are for nodes that are there."""
-    count = each.growth.count
-    return 0 if count is None or each.candidate.is_daemon else max(0, count - each.report.placed)
-
-
-def _world(asked: Resolved, scheduler: Scheduler, simulated: Sequence[Simulated]) -> World:
-    """The cluster with all replicas that were placed, those that were not waiting; nobody else waits."""
-    gone = {id(pod) for each in simulated for pod in (*each.growth.taken_away, *each.growth.deleted)}
-    running = [pod for pod in asked.cluster.running.pods if id(pod) not in gone]
+def world_with(snapshot: Snapshot, scheduler: Scheduler, simulated: Sequence[Simulated]) -> World:
+    """The cluster, in which nobody waits, with the replicas that were placed, and those that were not waiting."""
     placed = [pod for each in simulated for pod in _placed(each)]
     companions = [companion for each in simulated for companion in each.candidate.companions]
-    snapshot = replace(
-        asked.snapshot,
-        pods=(*running, *placed),
-        objects=with_companions(asked.snapshot.objects, companions),
-    )
-    world = world_of(snapshot, scheduler, preempts=False)
+    objects = with_companions(snapshot.objects, companions)
+    world = world_of(replace(snapshot, pods=(*snapshot.pods, *placed), objects=objects), scheduler, preempts=False)
     for each in simulated:
         template = states.as_template(each.candidate.pod)
-        names = islice(replica_names(each.candidate.pod, each.growth.present), each.report.placed, None)
-        for name in islice(names, _lacking(each)):
+        namespace = template.metadata.namespace
+        names = (name for name in replica_names(each.candidate.pod, ()) if (namespace, name) not in world.book)
+        for name in islice(names, each.lacking):
             world.create(states.copy_of(template, name, world.timestamp), template)
-    _agree_on_numbers(world, [each.candidate.pod for each in simulated])
+    # Controllers are to want the replicas that were asked for, whatever their objects say.
+    owners: set[WorkloadName | None] = {world.book.owner_of(each.candidate.pod) for each in simulated}
+    for owner in owners - {None}:
+        assert owner is not None
+        world.owner(owner).replicas = len(world.book.of(owner))
     return world
 
 
+def with_autoscaling(
+    world: World, simulated: Sequence[Simulated], kind: Autoscaler, groups: Sequence[NodeGroup]
+) -> tuple[SimulateReport, ...]:
+    """The reports, those with pending replicas with what the autoscaler would do about them.
+
+    All workloads wait together, so each such report has the same account. Raises UsageError.
+    """
+    if any(each.report.replicas is None for each in simulated):
+        raise UsageError("an autoscaler is for a number of replicas: as many as fit leaves none pending")
+    if not world.waiting:
+        return tuple(each.report for each in simulated)
+    account = autoscale(world, groups, kind).with_notes(_notes(simulated))
+    return tuple(each.report.with_autoscaling(account) if each.lacking else each.report for each in simulated)
+
+
 def _placed(each: Simulated) -> Iterator[Pod]:
-    template = each.candidate.pod
-    for placement in each.report.placements:
-        pod = states.copy_of(template, placement.pod, "")
+    """Those of a rollout are in the cluster already."""
+    for placement in each.report.placements if each.question.played is None else ():
+        pod = states.copy_of(each.candidate.pod, placement.pod, "")
         yield states.on_node(pod, placement.node, states.running_since("", ready=True))
 
 
-def _agree_on_numbers(world: World, pods: Sequence[Pod]) -> None:
-    """Let controllers want the pods there are: they were asked for here, whatever the workload's object says."""
-    owners: set[WorkloadName] = {owner for pod in pods if (owner := world.book.owner_of(pod)) is not None}
-    for owner in owners:
-        world.owner(owner).replicas = len(world.book.of(owner))
-
-
-def _notes(asked: Resolved, simulated: Sequence[Simulated]) -> Iterator[str]:
-    if any(each.candidate.one_by_one and _lacking(each) for each in simulated):
+def _notes(simulated: Sequence[Simulated]) -> Iterator[str]:
+    if any(each.candidate.one_by_one and each.lacking for each in simulated):
         yield "a StatefulSet makes its pods one by one; to the autoscaler all wait at once here"
-    waiting = sum(not pod.spec.node_name for pod in asked.snapshot.pods)
-    if waiting:
-        yield f"pods that wait in the cluster already are left out ({waiting})"
+    if any(each.question.played is not None and each.lacking for each in simulated):
+        yield "a rollout that waits for nodes is not taken up again once they are there"

@@ -25,16 +25,19 @@ ROOMS: dict[str, set[str]] = {
     "worlds": {"candidate", "deciding", "kube", "snapshot", "scheduler", "planner.world"},
     "resolving": {"candidate", "deciding", "kube", "snapshot", "scheduler", "worlds"},
     "asked_cluster": {"planner.reports", "snapshot"},
-    "scaling": {
+    "scaling": {"candidate", "deciding", "kube", "node_groups", "planner", "snapshot", "worlds"},
+    "rollouts": {
         "candidate",
+        "controllers",
         "deciding",
         "kube",
-        "node_groups",
         "planner",
         "resolving",
+        "scheduler",
         "worlds",
     },
     "simulating": {
+        "rollouts",
         "asked_cluster",
         "candidate",
         "deciding",
@@ -45,7 +48,6 @@ ROOMS: dict[str, set[str]] = {
         "scaling",
         "scheduler",
         "snapshot",
-        "worlds",
     },
     "library": {"asked_cluster", "candidate", "deciding", "planner", "resolving", "simulating", "snapshot", "worlds"},
     "cli": {

@@ -48,6 +48,7 @@ def candidate_from_creator(
     return replace(
         candidate,
         workload=WorkloadName(creator.kind, creator.namespace, creator.name),
+        object=creator.object,
         replicas=replicas(creator),
         template=creator.template,
         one_by_one=creates_one_by_one(creator),

@@ -27,6 +27,8 @@ class Candidate:
     """What creates the pod, None for a pod by itself."""
     replicas: int = 1
     """How many of it the workload asks for."""
+    object: ApiObject | None = None
+    """The workload itself where its controller makes the pod of its own template; None for a pod by itself."""
     sets_replicas: bool = False
     """Whether that number was asked for, and is not just what the cluster has."""
     template: Pod | None = None

@@ -53,10 +53,11 @@ def note_beside_each(
 
 
 def _notes(report: ExplainReport | SimulateReport) -> list[str]:
+    scaled = getattr(report, "autoscaling", None)
     said_beside = {
-        "note": report.notes,
+        "note": (*report.notes, *(scaled.notes if scaled is not None else ())),
         "admission": report.admission,
         "gap": report.gaps,
-        "not modeled": report.not_modelled,
+        "not modeled": (*report.not_modelled, *(scaled.not_modelled if scaled is not None else ())),
     }
     return [f"{prefix}: {text}" for prefix, texts in said_beside.items() for text in texts]

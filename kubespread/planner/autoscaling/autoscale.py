@@ -55,6 +55,7 @@ def autoscale(
     alone = () if search is None else search.per_group()
     return AutoscalingReport(
         autoscaler=_NAMES[kind],
+        waiting=sum(map(len, pending)),
         loops=loops,
         groups=tuple(map(_state, zones)),
         pending=tuple(_unhelped(world, zones, daemons)),
@@ -105,5 +106,5 @@ def _notes(groups: Sequence[ZoneGroup], pending: Sequence[PodGroup]) -> Iterator
         if lacking := [key for key in keys if key not in group.template.metadata.labels]:
             yield f"{group.name}: its nodes lack {', '.join(lacking)}, which a constraint of waiting pods asks for"
         if group.before < group.group.minimum:
-            least = group.group.minimum
-            yield f"{group.name}: {group.before} nodes are fewer than min {least}; no autoscaler adds nodes for that alone"
+            said = f"{group.before} nodes are fewer than min {group.group.minimum}"
+            yield f"{group.name}: {said}, but no autoscaler adds nodes for that alone"

@@ -88,7 +88,7 @@ class Search:
         """Of all groups together; ``enough`` are numbers that may suffice."""
         self.play(enough)
         known = [counts for counts, played in self._known.items() if not played.waiting]
-        best = min(known, key=lambda counts: (sum(counts), counts), default=None)
+        best = max(known, key=lambda counts: (-sum(counts), counts), default=None)
         for tried, counts in enumerate(self._ascending(sum(self._most) if best is None else sum(best) - 1)):
             if counts not in self._known and (len(self._known) >= self._budget or tried >= _MAX_TRIED):
                 return None if best is None else self._told(self._reduced(best), proven=False)

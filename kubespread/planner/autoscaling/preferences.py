@@ -107,14 +107,24 @@ def _fewer_required_terms(spec: PodSpec) -> PodSpec | None:
     return replace(spec, affinity=replace(spec.affinity, node_affinity=relaxed))
 
 
-def _fewer_preferred(kind: str) -> Relaxation:
+def _fewer_preferred_nodes(spec: PodSpec) -> PodSpec | None:
+    affinity = spec.affinity.node_affinity if spec.affinity is not None else None
+    preferred = affinity.preferred_during_scheduling_ignored_during_execution if affinity is not None else None
+    if spec.affinity is None or affinity is None or not preferred:
+        return None
+    relaxed = replace(affinity, preferred_during_scheduling_ignored_during_execution=_without_heaviest(preferred))
+    return replace(spec, affinity=replace(spec.affinity, node_affinity=relaxed))
+
+
+def _fewer_preferred_pods(kind: str) -> Relaxation:
     def relax(spec: PodSpec) -> PodSpec | None:
-        affinity = getattr(spec.affinity, kind, None)
-        preferred = None if affinity is None else affinity.preferred_during_scheduling_ignored_during_execution
-        if spec.affinity is None or not preferred:
+        affinity: PodAffinity | None = getattr(spec.affinity, kind, None)
+        if spec.affinity is None or affinity is None:
             return None
-        fewer = _without_heaviest(preferred)
-        relaxed = replace(affinity, preferred_during_scheduling_ignored_during_execution=fewer)
+        preferred = affinity.preferred_during_scheduling_ignored_during_execution
+        if not preferred:
+            return None
+        relaxed = replace(affinity, preferred_during_scheduling_ignored_during_execution=_without_heaviest(preferred))
         return replace(spec, affinity=replace(spec.affinity, **{kind: relaxed}))
 
     return relax
@@ -136,9 +146,9 @@ def _tolerating_preferences(spec: PodSpec) -> PodSpec | None:
 
 _RELAXATIONS: tuple[Relaxation, ...] = (
     _fewer_required_terms,
-    _fewer_preferred("pod_affinity"),
-    _fewer_preferred("pod_anti_affinity"),
-    _fewer_preferred("node_affinity"),
+    _fewer_preferred_pods("pod_affinity"),
+    _fewer_preferred_pods("pod_anti_affinity"),
+    _fewer_preferred_nodes,
     _fewer_soft_constraints,
     _tolerating_preferences,
 )

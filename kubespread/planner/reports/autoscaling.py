@@ -91,6 +91,8 @@ class GroupLeast(Report, frozen=True):
 class AutoscalingReport(Report, frozen=True):
     autoscaler: str
     """``cluster-autoscaler`` or ``karpenter``."""
+    waiting: int
+    """Pods that waited for a node at first."""
     loops: tuple[ScalingLoop, ...]
     groups: tuple[NodeGroupState, ...]
     pending: tuple[UnhelpedPods, ...]

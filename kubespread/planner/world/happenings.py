@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import WorkloadName
+from kubespread.scheduler.placing import Choice
 
 EVICTED, DELETED, SCALED_DOWN, REPLACED = "evicted", "deleted", "scaled down", "replaced"
 LOST, PREEMPTED, TAINTED = "lost", "preempted", "evicted by a taint"
@@ -42,6 +43,8 @@ class Happenings:
     gone: list[Gone] = field(default_factory=list)
     placed: list[Pod] = field(default_factory=list)
     """With their nodes, in the order they were placed."""
+    choices: list[Choice] = field(default_factory=list)
+    """Of each of those, what kube-scheduler saw in its node."""
     blocked: list[Blocked] = field(default_factory=list)
     notes: dict[str, None] = field(default_factory=dict)
     """What is to be said besides, once."""

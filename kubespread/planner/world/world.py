@@ -325,6 +325,7 @@ class World:
         self._note_changed(placed)
         self.queue.remove(pod)
         self.happenings.placed.append(placed)
+        self.happenings.choices.append(choice)
         self._touch(owner)
 
     def free_name(self, owner: Owner) -> str:

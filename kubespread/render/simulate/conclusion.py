@@ -5,14 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from kubespread.escaping import escaped
 from kubespread.planner.reports.simulate import LookAhead, SimulateReport
 from kubespread.render.phrases import preemption
+from kubespread.render.simulate.scaling import headline
 
 _MAX_NODES = 3
 
 
 def conclusion(report: SimulateReport) -> Iterator[str]:
     """How many found a node, what else could come of it, and last what stopped the others."""
+    if report.deleted:
+        yield f"{len(report.deleted)} deleted, {report.running} left"
+        yield from deleted(report)
+        return
     already = f", {report.present} already running" if report.present else ""
     if report.replicas is None:
         yield f"{report.placed} fit{already}"
@@ -20,6 +26,17 @@ def conclusion(report: SimulateReport) -> Iterator[str]:
         yield f"{report.placed} of {max(0, report.replicas - report.present)} placed{already}"
     yield from alternatives(report)
     yield from cause(report)
+    if report.autoscaling is not None:
+        yield headline(report.autoscaling)
+
+
+def deleted(report: SimulateReport) -> Iterator[str]:
+    """Which replicas go, where fewer are asked for than run."""
+    if report.deleted:
+        named = [f"{each.pod} on {each.node}" for each in report.deleted[:_MAX_NODES]]
+        rest = len(report.deleted) - len(named)
+        more = f" and {rest} more" if rest else ""
+        yield f"deleted first: {', '.join(map(escaped, named))}{more}"
 
 
 def alternatives(report: SimulateReport) -> Iterator[str]:

@@ -24,14 +24,14 @@ from kubespread.render.layout import (
     wrapped,
 )
 from kubespread.render.look import Look
-from kubespread.render.simulate.conclusion import alternatives, cause
+from kubespread.render.simulate.conclusion import alternatives, cause, deleted
 from kubespread.render.simulate.constraints import constraint_phrases
 from kubespread.render.simulate.node_names import CUT, most_first, node_column, shared
 from kubespread.render.simulate.provenance import provenance
 from kubespread.render.simulate.rows import DomainRow, nodes_by_domain, rows_of_key
 
 _MAX_DOMAINS, _MAX_NODES = 12, 20
-_THERE, _ADDED = "▒", "█"
+_THERE, _ADDED, _GONE = "▒", "█", "░"
 _MAX_BAR, _BARS_PER_WIDTH = 30, 6
 _NAMES_PER_WIDTH = 3
 _GAP = 2
@@ -52,13 +52,17 @@ def picture(report: SimulateReport, look: Look) -> Iterator[Line]:
         were = "placements was a tie" if ties == 1 else "placements were ties"
         said = f"{ties} of {report.placed} {were}, taken in {_TIE_ORDER[report.ties]}"
         yield from flowed([[cell(said, DIM)]], look)
+    yield from flowed([[cell(said)] for said in deleted(report)], look)
     for sentence in (*alternatives(report), *cause(report)):
         yield from flowed([[cell(sentence)]], look)
 
 
 def _headline(report: SimulateReport) -> Line:
     grown = f"{report.present} → {report.running}" if report.present else f"{report.running}"
-    if report.replicas is None:
+    if report.deleted:
+        before = report.running + len(report.deleted)
+        outcome = f"{before} → {report.running} replica{'' if report.running == 1 else 's'}"
+    elif report.replicas is None:
         outcome = f"{grown} fit"
     else:
         outcome = f"{grown} of {report.replicas} replica{'' if report.replicas == 1 else 's'} placed"
@@ -118,12 +122,15 @@ def _all_equal(report: SimulateReport, key: str) -> str | None:
 
 
 def _bars(rows: Sequence[DomainRow], width: int) -> list[Cell]:
-    """What was there already and what came, to one scale."""
-    most = max(row.change.after for row in rows)
+    """What was there already, what came and what went, to one scale."""
+    most = max(max(row.change.before, row.change.after) for row in rows)
     scale = min(1.0, width / most) if most else 0.0
     there = [round(row.change.before * scale) for row in rows]
     all_ = [round(row.change.after * scale) for row in rows]
-    return [Cell(_THERE * was + _ADDED * (now - was), GOOD) for was, now in zip(there, all_, strict=True)]
+    return [
+        Cell(_THERE * min(was, now) + _ADDED * (now - was) + _GONE * (was - now), GOOD)
+        for was, now in zip(there, all_, strict=True)
+    ]
 
 
 def _runs(row: DomainRow) -> str:
