@@ -6,12 +6,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
+from msgspec import structs
+
 from kubespread.candidate.candidate import Candidate
 from kubespread.candidate.companions import with_companions
 from kubespread.candidate.replicas import replica_names
 from kubespread.deciding import Scheduler
 from kubespread.errors import UsageError
 from kubespread.kube.api.core import Pod
+from kubespread.kube.api.meta import ApiObject, OwnerReference
+from kubespread.kube.api.workloads import ReplicaSet
 from kubespread.kube.owners import WorkloadName
 from kubespread.node_groups.choosing import groups_of_cluster
 from kubespread.node_groups.reading import read_node_groups
@@ -56,7 +60,7 @@ def groups_of(snapshot: Snapshot, kind: Autoscaler, given: GroupsGiven) -> Seque
 def world_with(snapshot: Snapshot, scheduler: Scheduler, simulated: Sequence[Simulated]) -> World:
     """The cluster, in which nobody waits, with the replicas that were placed, and those that were not waiting."""
     placed = [pod for each in simulated for pod in _placed(each)]
-    companions = [companion for each in simulated for companion in each.candidate.companions]
+    companions = [_owned(companion, each.candidate) for each in simulated for companion in each.candidate.companions]
     objects = with_companions(snapshot.objects, companions)
     world = world_of(replace(snapshot, pods=(*snapshot.pods, *placed), objects=objects), scheduler, preempts=False)
     for each in simulated:
@@ -86,6 +90,15 @@ def with_autoscaling(
         return tuple(each.report for each in simulated)
     account = autoscale(world, groups, kind).with_notes(_notes(simulated))
     return tuple(each.report.with_autoscaling(account) if each.lacking else each.report for each in simulated)
+
+
+def _owned(companion: ApiObject, candidate: Candidate) -> ApiObject:
+    """The ReplicaSet that a Deployment would make says whose it is."""
+    workload = candidate.workload
+    if workload is None or workload.kind != "Deployment" or not isinstance(companion, ReplicaSet):
+        return companion
+    reference = OwnerReference(api_version="apps/v1", kind=workload.kind, name=workload.name, controller=True)
+    return structs.replace(companion, metadata=structs.replace(companion.metadata, owner_references=[reference]))
 
 
 def _placed(each: Simulated) -> Iterator[Pod]:

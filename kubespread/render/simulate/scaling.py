@@ -8,12 +8,13 @@ from kubespread.planner.reports.autoscaling import AutoscalingReport, GroupNodes
 from kubespread.planner.reports.simulate import SimulateReport
 from kubespread.render.aligned import NONE, aligned
 from kubespread.render.flow import HANGING, INDENT, aim, flowed
-from kubespread.render.layout import BAD, GOOD, HEAD, Cell, Column, Line, cell, cut_middle, tabulated, wrapped
+from kubespread.render.layout import BAD, GOOD, HEAD, Cell, Column, Line, cell, cut_middle, tabulated, width_of, wrapped
 from kubespread.render.look import Look
 
 _MAX_LOOPS = 12
 _GAP = 2
-_NAMES_PER_WIDTH = 3
+_FIGURES_WIDTH = 30
+"""What the other columns take."""
 
 
 def account_of(reports: Iterable[SimulateReport]) -> AutoscalingReport | None:
@@ -55,23 +56,43 @@ def _loops(loops: Sequence[ScalingLoop], look: Look) -> Iterator[Line]:
     half = _MAX_LOOPS // 2
     is_long = len(loops) > _MAX_LOOPS and not look.in_full
     shown = [*loops[:half], *loops[-half:]] if is_long else loops
-    longest = aim(look) // _NAMES_PER_WIDTH
+    room = aim(look) - _FIGURES_WIDTH
     columns = [
         Column("LOOP", [Cell(str(loop.number)) for loop in shown], is_number=True),
-        Column("ADDED", [cell(cut_middle(_added(loop.added), longest), HEAD) for loop in shown]),
+        Column("ADDED", [cell(_added(loop.added, room), HEAD) for loop in shown]),
         Column("PLACED", [Cell(str(loop.placed)) for loop in shown], is_number=True),
         Column("PENDING", [Cell(str(loop.left)) for loop in shown], is_number=True),
     ]
-    if any(loop.why for loop in shown):
-        columns.append(Column("WHY NO MORE", [cell(loop.why or "") for loop in shown]))
-    for line in tabulated(columns, _GAP, headers=look.headers):
-        yield from wrapped(line, look.width, HANGING)
+    why = Column("WHY NO MORE", [cell(loop.why or "") for loop in shown])
+    has_room = sum(column.width + _GAP for column in (*columns, why)) + len(INDENT) <= aim(look)
+    if has_room and any(loop.why for loop in shown):
+        columns.append(why)
+    yield from tabulated(columns, _GAP, headers=look.headers)
     if is_long:
         yield [cell(f"{INDENT}and {len(loops) - _MAX_LOOPS} loops between these")]
+    if not has_room:
+        yield from _causes(loops, look)
 
 
-def _added(added: Iterable[GroupNodes]) -> str:
-    return " ".join(f"{each.group} +{len(each.nodes)}" for each in added)
+def _causes(loops: Sequence[ScalingLoop], look: Look) -> Iterator[Line]:
+    """Why loops added no more, those with the same cause in one line."""
+    stopped: dict[str, list[str]] = {}
+    for loop in loops:
+        if loop.why is not None:
+            stopped.setdefault(loop.why, []).append(str(loop.number))
+    for why, numbers in stopped.items():
+        which = f"loop {numbers[0]}" if len(numbers) == 1 else f"{len(numbers)} of {len(loops)} loops"
+        yield from wrapped([cell(f"{INDENT}why no more in {which}: {why}")], look.width, HANGING)
+
+
+def _added(added: Sequence[GroupNodes], room: int) -> str:
+    """Which groups get how many; of too many to name how many there are."""
+    said = " ".join(f"{each.group} +{len(each.nodes)}" for each in added)
+    if width_of(said) <= room:
+        return said
+    return cut_middle(
+        f"{len(added)} groups +{sum(len(each.nodes) for each in added)}" if len(added) > 1 else said, room
+    )
 
 
 def _groups(report: AutoscalingReport) -> str:
