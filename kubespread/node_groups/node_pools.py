@@ -1,5 +1,5 @@
 """Karpenter's NodePools as node groups. Which machines there are to choose from is not in the cluster: new nodes are
-like the largest one that the pool has.
+like a good one that the pool has.
 """
 
 from __future__ import annotations

@@ -61,6 +61,18 @@ CASES = {
         [({"pool": 5}, 5, 5, None)],
         least={"pool": 5},
     ),
+    "with a constraint on hosts a pod that its new node is too full for may go to any other node": Case(
+        [FULL[0], *running({"a1": 1}), *waiting(3, [hard(HOSTNAME, minDomains=2)])],
+        [group("pool", "a")],
+        [({"pool": 1}, 3, 3, None)],
+        least={"pool": 1},
+    ),
+    "with one on zones it may not, in this loop": Case(
+        [FULL[0], *running({"a1": 1}), *waiting(3, [hard(ZONE, minDomains=2)])],
+        [group("pool", "b")],
+        [({"pool": 1}, 2, 3, SKEWED)],
+        least={"pool": 1},
+    ),
     "a soft constraint never adds a node": Case(
         [FULL[0], SMALL[1], *waiting(4, [soft(ZONE)])], [group("pool", "a", "b")], []
     ),
