@@ -59,10 +59,11 @@ def note_beside_each(answers: Sequence[tuple[str, Noted, Iterable[str]]], writte
 
 
 def _notes(report: Noted) -> list[str]:
+    scaled = getattr(report, "autoscaling", None)
     said_beside = {
-        "note": report.notes,
+        "note": (*report.notes, *(scaled.notes if scaled is not None else ())),
         "admission": getattr(report, "admission", ()),
         "gap": report.gaps,
-        "not modeled": report.not_modelled,
+        "not modeled": (*report.not_modelled, *(scaled.not_modelled if scaled is not None else ())),
     }
     return [f"{prefix}: {text}" for prefix, texts in said_beside.items() for text in texts]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -13,8 +13,8 @@ from kubespread.cli.notes import note_beside_each, note_source
 from kubespread.cli.options.answer import SimulateAnswerOptions, SpeakingOptions
 from kubespread.cli.options.edits import EditedClusterOptions
 from kubespread.cli.options.grouped import grouped
-from kubespread.cli.options.placing import PlacingOptions
 from kubespread.cli.options.requirements import RequirementOptions
+from kubespread.cli.options.scaling import ScalingOptions
 from kubespread.cli.options.scheduler import SchedulerOptions
 from kubespread.cli.options.workload import PodsArgument, SelectionOptions
 from kubespread.cli.pod import pods_asked_about
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 def simulate(
     pod: PodsArgument = None,
     *,
-    placing: PlacingOptions,
+    placing: ScalingOptions,
     requirements: RequirementOptions,
     workload: SelectionOptions,
     scheduling: SchedulerOptions,
@@ -54,6 +54,7 @@ def simulate(
       kubespread simulate web.yaml --until-full -S cluster.json.gz
       kubespread simulate -f shop/ -R -l tier=web -S cluster.json.gz
       kubespread simulate --all -A --from-scratch
+      kubespread simulate web.yaml --replicas 40 --autoscaler ca --node-groups groups.yaml
       helm template shop ./chart | kubespread simulate --require-placed all
       kubespread simulate web.yaml --replicas 15 -o name | cut -f2 | sort | uniq -c
     """
@@ -93,6 +94,8 @@ def simulate(
             runs=placing.runs,
             keys=required.keys,
             preemption=answer.preemption,
+            autoscaler=placing.autoscaler,
+            node_groups=placing.node_groups,
             name=workload.name,
             namespace=workload.namespace,
             selector=workload.selector or "",
@@ -129,7 +132,11 @@ def simulate(
         return ExitCode.NO_CLUSTER
     if failures:
         return ExitCode.NO
-    return ExitCode.YES if required.judges_placed or all(map(_is_placed, reports)) else ExitCode.NO
+    return (
+        ExitCode.YES
+        if required.judges_placed or (all(map(_is_placed, reports)) or _is_scaled_for(reports))
+        else ExitCode.NO
+    )
 
 
 def _with_progress(ask: Callable[..., tuple[SimulateReport, ...]]) -> tuple[SimulateReport, ...]:
@@ -137,6 +144,13 @@ def _with_progress(ask: Callable[..., tuple[SimulateReport, ...]]) -> tuple[Simu
 
     with PlacingProgress() as progress:
         return ask(on_progress=progress.on_progress)
+
+
+def _is_scaled_for(reports: Sequence[SimulateReport]) -> bool:
+    """Whether an autoscaler makes room for every replica that found none."""
+    account = next((report.autoscaling for report in reports if report.autoscaling is not None), None)
+    pending = sum(report.pending for report in reports)
+    return account is not None and account.waiting == pending and account.left == 0
 
 
 def _is_placed(report: SimulateReport) -> bool:

@@ -101,6 +101,16 @@ class OnNodeAnswers:
             held += 1
         return room >= copies
 
+    def room(self, barred: Codes, copies: int) -> Counts:
+        """How many more copies, ``copies`` at most, each node that nothing else bars could hold."""
+        room = np.zeros(len(self._cluster), dtype=np.int64)
+        for held in range(copies):
+            has_more = (barred | self._level(held).rejects) == 0
+            if not has_more.any():
+                break
+            room += has_more
+        return room
+
     def _level(self, copies: int) -> _Level:
         """Up to date everywhere: what others changed is judged at once, a node takes as long as many."""
         while len(self._levels) <= copies:
