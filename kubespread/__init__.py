@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from kubespread.deciding import Scheduler
     from kubespread.errors import KubespreadError, ManifestError, SnapshotError, UsageError
-    from kubespread.library import after_edits, connect, explain, load, simulate
+    from kubespread.library import after_edits, after_steps, connect, explain, load, play, simulate, simulate_then
     from kubespread.planner.reports.explain import ExplainReport
+    from kubespread.planner.reports.play import PlayReport
     from kubespread.planner.reports.simulate import SimulateReport
+    from kubespread.scenario.types import Scenario
     from kubespread.snapshot.snapshot import Snapshot
 
 __version__ = "0.1.0"
@@ -23,6 +25,8 @@ __all__ = [
     "ExplainReport",
     "KubespreadError",
     "ManifestError",
+    "PlayReport",
+    "Scenario",
     "Scheduler",
     "SimulateReport",
     "Snapshot",
@@ -30,26 +34,34 @@ __all__ = [
     "UsageError",
     "__version__",
     "after_edits",
+    "after_steps",
     "connect",
     "explain",
     "load",
+    "play",
     "simulate",
+    "simulate_then",
 ]
 
 _HOMES = {
     "ExplainReport": "kubespread.planner.reports.explain",
     "KubespreadError": "kubespread.errors",
     "ManifestError": "kubespread.errors",
+    "PlayReport": "kubespread.planner.reports.play",
+    "Scenario": "kubespread.scenario.types",
     "Scheduler": "kubespread.deciding",
     "SimulateReport": "kubespread.planner.reports.simulate",
     "Snapshot": "kubespread.snapshot.snapshot",
     "SnapshotError": "kubespread.errors",
     "UsageError": "kubespread.errors",
     "after_edits": "kubespread.library",
+    "after_steps": "kubespread.library",
     "connect": "kubespread.library",
     "explain": "kubespread.library",
     "load": "kubespread.library",
+    "play": "kubespread.library",
     "simulate": "kubespread.library",
+    "simulate_then": "kubespread.library",
 }
 
 

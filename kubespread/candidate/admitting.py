@@ -50,6 +50,7 @@ def candidate_from_creator(
         workload=WorkloadName(creator.kind, creator.namespace, creator.name),
         replicas=replicas(creator),
         template=creator.template,
+        creator=creator.object,
         one_by_one=creates_one_by_one(creator),
     )
 

@@ -11,6 +11,7 @@ from kubespread.cli.demo import demo
 from kubespread.cli.exitcodes import EPILOG, ExitCode
 from kubespread.cli.explain import explain
 from kubespread.cli.options.ordered import OrderedCommand
+from kubespread.cli.play import play
 from kubespread.cli.simulate import simulate
 from kubespread.cli.snapshot import snapshot
 from kubespread.cli.stderr import say
@@ -49,5 +50,6 @@ def kubespread(
 
 app.command(cls=OrderedCommand, epilog=EPILOG)(explain)
 app.command(cls=OrderedCommand, epilog=EPILOG)(simulate)
+app.command(cls=OrderedCommand, epilog=EPILOG)(play)
 app.command(cls=OrderedCommand, epilog=EPILOG)(snapshot)
 app.command()(demo)

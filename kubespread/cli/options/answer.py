@@ -34,9 +34,11 @@ def _output_option(kind: ReportKind) -> Any:
 if TYPE_CHECKING:
     ExplainOutputOption = str | None
     SimulateOutputOption = str | None
+    PlayOutputOption = str | None
 else:
     ExplainOutputOption = _output_option("explain")
     SimulateOutputOption = _output_option("simulate")
+    PlayOutputOption = _output_option("play")
 PreemptionOption = Annotated[
     bool, typer.Option("--preemption", help="When no node fits, predict what preemption would do.")
 ]
@@ -84,6 +86,16 @@ class SimulateAnswerOptions:
 
     preemption: PreemptionOption = False
     output: SimulateOutputOption = None
+    no_headers: NoHeadersOption = False
+    color: ColorOption = Color.AUTO
+    strict: StrictOption = False
+
+
+@dataclass(frozen=True, slots=True)
+class PlayAnswerOptions:
+    """What is shown of a scenario, and how."""
+
+    output: PlayOutputOption = None
     no_headers: NoHeadersOption = False
     color: ColorOption = Color.AUTO
     strict: StrictOption = False

@@ -11,9 +11,14 @@ import msgspec
 
 from kubespread.planner.reports.explain import ExplainReport
 from kubespread.planner.reports.parts import API_VERSION, Report
+from kubespread.planner.reports.play import PlayReport
 from kubespread.planner.reports.simulate import SimulateReport
 
-FILES: dict[str, type[Report]] = {"explain-report.json": ExplainReport, "simulate-report.json": SimulateReport}
+FILES: dict[str, type[Report]] = {
+    "explain-report.json": ExplainReport,
+    "simulate-report.json": SimulateReport,
+    "play-report.json": PlayReport,
+}
 
 
 def schema(report: type[Report]) -> dict[str, Any]:

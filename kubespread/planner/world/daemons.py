@@ -35,7 +35,7 @@ def _templates(world: World) -> Iterator[tuple[WorkloadName, Pod]]:
     for name in sorted(names, key=lambda each: (each.namespace, each.name)):
         running = [pod for pod in world.book.of(name) if is_active(pod)]
         if name in world.workloads.daemon_sets:
-            made = world.surroundings.making(name)
+            made = world.make(name)
             world.add_objects(made.companions)
             yield name, states.as_template(made.pod)
         elif running:

@@ -26,8 +26,8 @@ from kubespread.planner.world import pods as states
 from kubespread.planner.world.budgets import Budgets, KnownScales
 from kubespread.planner.world.controlling import CONTROLLERS, makes_others
 from kubespread.planner.world.deployments import Rollout
-from kubespread.planner.world.happenings import LOST, PREEMPTED, Gone, Happenings
-from kubespread.planner.world.owners import Adopters, Making, Owner, Workloads, in_order
+from kubespread.planner.world.happenings import LOST, PREEMPTED, REPLACED, Gone, Happenings
+from kubespread.planner.world.owners import Adopters, Made, Making, Owner, Workloads, in_order
 from kubespread.planner.world.pod_book import PodBook
 from kubespread.planner.world.stateful_sets import StatefulSetRollout
 from kubespread.planner.world.waiting import Queue, SchedulerOf, Waiting
@@ -200,6 +200,10 @@ class World:
         self.living = LivingCluster(cluster)
         self.queue.start_anew()
 
+    def make(self, name: WorkloadName) -> Made:
+        """The next pod of a workload of the cluster's objects as they are now."""
+        return self.surroundings.making(name, self.workloads.objects)
+
     def create(self, pod: Pod, template: Pod) -> None:
         """A new pod waits for a node."""
         self.book.add(pod)
@@ -250,7 +254,7 @@ class World:
         owner = self.book.owner_of(pod)
         is_replaced = owner is not None and makes_others(owner.kind)
         if is_active(pod):
-            self.happenings.gone.append(Gone(pod, why, owner if is_replaced else None))
+            self.happenings.gone.append(Gone(pod, why, owner if is_replaced or why == REPLACED else None))
         if owner is not None and is_replaced:
             known = self.owner(owner)
             known.template = known.template or states.as_template(pod)
