@@ -10,9 +10,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from kubespread.comparing import Side, compare
     from kubespread.deciding import Scheduler
     from kubespread.errors import KubespreadError, ManifestError, SnapshotError, UsageError
     from kubespread.library import after_edits, after_steps, connect, explain, load, play, simulate, simulate_then
+    from kubespread.planner.reports.compare import CompareReport
     from kubespread.planner.reports.explain import ExplainReport
     from kubespread.planner.reports.play import PlayReport
     from kubespread.planner.reports.simulate import SimulateReport
@@ -22,12 +24,14 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "CompareReport",
     "ExplainReport",
     "KubespreadError",
     "ManifestError",
     "PlayReport",
     "Scenario",
     "Scheduler",
+    "Side",
     "SimulateReport",
     "Snapshot",
     "SnapshotError",
@@ -35,6 +39,7 @@ __all__ = [
     "__version__",
     "after_edits",
     "after_steps",
+    "compare",
     "connect",
     "explain",
     "load",
@@ -44,18 +49,21 @@ __all__ = [
 ]
 
 _HOMES = {
+    "CompareReport": "kubespread.planner.reports.compare",
     "ExplainReport": "kubespread.planner.reports.explain",
     "KubespreadError": "kubespread.errors",
     "ManifestError": "kubespread.errors",
     "PlayReport": "kubespread.planner.reports.play",
     "Scenario": "kubespread.scenario.types",
     "Scheduler": "kubespread.deciding",
+    "Side": "kubespread.comparing",
     "SimulateReport": "kubespread.planner.reports.simulate",
     "Snapshot": "kubespread.snapshot.snapshot",
     "SnapshotError": "kubespread.errors",
     "UsageError": "kubespread.errors",
     "after_edits": "kubespread.library",
     "after_steps": "kubespread.library",
+    "compare": "kubespread.comparing",
     "connect": "kubespread.library",
     "explain": "kubespread.library",
     "load": "kubespread.library",

@@ -147,7 +147,7 @@ def _new_objects(before: Snapshot, after: Snapshot) -> Iterator[ApiObject]:
 
 
 def _of_candidate(candidate: Candidate, *, is_other: bool) -> Wanted:
-    creator = candidate.creator
+    creator = candidate.object
     row = KEPT.get(type(creator)) if creator is not None else None
     has_replicas = row is not None and row.has_replicas
     return Wanted(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import TypedDict
 
 from kubespread.asked_cluster import cluster_reference
@@ -16,10 +15,9 @@ from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.versions import SCORES_SINCE
 from kubespread.planner.reports.simulate import SimulateReport
 from kubespread.planner.simulate import Manner, Question, Ties, simulate
-from kubespread.planner.world.editing import scale
-from kubespread.planner.world.happenings import SCALED_DOWN
 from kubespread.planner.world.pod_book import key_of
-from kubespread.resolving import Resolved, resolve
+from kubespread.resolving import resolve
+from kubespread.rollouts import ControlledChange, controlled_changes
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.plugins.podtopologyspread.arguments import PodTopologySpreadArgs
@@ -27,7 +25,6 @@ from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpr
 from kubespread.scheduler.profile.profile import Profile
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key
-from kubespread.worlds import world_of
 
 
 class SimulateKeywords(TypedDict, total=False):
@@ -97,16 +94,13 @@ def simulate_workloads(
         counts_quotas=scheduler.admission,
     )
     grown = growths(asked.candidates, desired, asked.snapshot, asked.cluster.running.pods)
-    grown = [
-        _shrunk(growth, candidate, asked, scheduler) if growth.surplus else growth
-        for growth, candidate in zip(grown, asked.candidates, strict=True)
+    controlled = controlled_changes(asked, grown, scheduler)
+    leaving = [(pod, asked.cluster.nodes.index[pod.spec.node_name]) for growth in grown for pod in growth.taken_away]
+    cluster = controlled.cluster.after(Change(gone=leaving))
+    questions = [
+        _question(*pair, growth, change, cluster)
+        for pair, growth, change in zip(pairs, grown, controlled.changes, strict=True)
     ]
-    position_of = asked.cluster.nodes.index
-    leaving = [
-        (pod, position_of[pod.spec.node_name]) for growth in grown for pod in (*growth.taken_away, *growth.deleted)
-    ]
-    cluster = asked.cluster.after(Change(gone=leaving))
-    questions = [_question(*pair, growth, cluster) for pair, growth in zip(pairs, grown, strict=True)]
     manner = Manner(
         options.get("ties", "scheduler"), options.get("seed"), runs, options.get("preemption", False), keys,
         options.get("on_progress"),
@@ -118,34 +112,25 @@ def simulate_workloads(
     )
 
 
-def _shrunk(growth: Growth, candidate: Candidate, asked: Resolved, scheduler: Scheduler) -> Growth:
-    """Without the replicas that the workload's controller deletes."""
-    assert candidate.workload is not None
-    world = world_of(asked.snapshot, scheduler)
-    scale(world, candidate.workload, len(growth.present) - growth.surplus)
-    gone = {key_of(gone.pod) for gone in world.happenings.gone if gone.why == SCALED_DOWN}
-    return replace(
-        growth,
-        present=[pod for pod in growth.present if key_of(pod) not in gone],
-        deleted=[pod for pod in growth.present if key_of(pod) in gone],
-        notes=(*growth.notes, *world.happenings.notes),
-    )
-
-
-def _question(candidate: Candidate, profile: Profile, growth: Growth, cluster: Cluster) -> Question:
+def _question(
+    candidate: Candidate, profile: Profile, growth: Growth, change: ControlledChange, cluster: Cluster
+) -> Question:
+    deleted = {key_of(pod) for pod in change.deleted}
+    present = [] if growth.is_rollout else [pod for pod in growth.present if key_of(pod) not in deleted]
     return Question(
         pod=candidate.pod,
         profile=profile,
         replicas=growth.wanted,
-        names=replica_names(candidate.pod, growth.present),
+        names=iter(change.names) if change.played is not None else replica_names(candidate.pod, present),
+        played=change.played,
         creatable=growth.created.copies,
         refusal=growth.created.refusal,
         is_daemon=candidate.is_daemon,
         one_by_one=candidate.one_by_one,
-        deleted=[(pod, cluster.nodes.index[pod.spec.node_name]) for pod in growth.deleted],
-        present=[cluster.nodes.index[pod.spec.node_name] for pod in growth.present],
+        deleted=[(pod, cluster.nodes.index[pod.spec.node_name]) for pod in change.deleted],
+        present=[cluster.nodes.index[pod.spec.node_name] for pod in present],
         workload=None if candidate.workload is None else f"{candidate.workload.kind}/{candidate.workload.name}",
-        notes=(*candidate.notes, *growth.notes),
+        notes=(*candidate.notes, *growth.notes, *change.notes),
         admission=candidate.admission,
     )
 

@@ -25,7 +25,18 @@ ROOMS: dict[str, set[str]] = {
     "worlds": {"candidate", "deciding", "kube", "snapshot", "scheduler", "planner.world"},
     "resolving": {"candidate", "deciding", "kube", "snapshot", "scheduler", "worlds"},
     "asked_cluster": {"planner.reports", "snapshot"},
+    "rollouts": {
+        "candidate",
+        "controllers",
+        "deciding",
+        "kube",
+        "planner",
+        "resolving",
+        "scheduler",
+        "worlds",
+    },
     "simulating": {
+        "rollouts",
         "asked_cluster",
         "candidate",
         "deciding",
@@ -34,7 +45,6 @@ ROOMS: dict[str, set[str]] = {
         "resolving",
         "scheduler",
         "snapshot",
-        "worlds",
     },
     "playing": {"candidate", "controllers.revisions", "deciding", "kube", "planner", "scenario", "snapshot", "worlds"},
     "thens": {"candidate", "deciding", "kube", "manifest.reading", "scenario", "snapshot", "worlds"},
@@ -51,6 +61,7 @@ ROOMS: dict[str, set[str]] = {
         "playing",
         "thens",
     },
+    "comparing": {"library", "deciding", "candidate", "kube", "manifest", "snapshot", "planner"},
     "cli": {
         "candidate.inputs",
         "candidate.kustomize",
@@ -62,9 +73,10 @@ ROOMS: dict[str, set[str]] = {
         "snapshot",
         "__version__",
         "Scheduler",
+        "Side",
         "",
     },
-    "__init__": {"deciding", "library", "planner.reports", "scenario.types", "snapshot.snapshot"},
+    "__init__": {"comparing", "deciding", "library", "planner.reports", "scenario.types", "snapshot.snapshot"},
     "__main__": {"cli"},
 }
 FENCES: dict[str, set[str]] = {

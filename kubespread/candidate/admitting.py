@@ -48,9 +48,9 @@ def candidate_from_creator(
     return replace(
         candidate,
         workload=WorkloadName(creator.kind, creator.namespace, creator.name),
+        object=creator.object,
         replicas=replicas(creator),
         template=creator.template,
-        creator=creator.object,
         one_by_one=creates_one_by_one(creator),
     )
 

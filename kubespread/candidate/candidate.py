@@ -27,12 +27,12 @@ class Candidate:
     """What creates the pod, None for a pod by itself."""
     replicas: int = 1
     """How many of it the workload asks for."""
+    object: ApiObject | None = None
+    """The workload itself where its controller makes the pod of its own template; None for a pod by itself."""
     sets_replicas: bool = False
     """Whether that number was asked for, and is not just what the cluster has."""
     template: Pod | None = None
     """The workload's pod template as the manifest has it; None for what is in the cluster already."""
-    creator: ApiObject | None = None
-    """The workload as the API server would store it; None for a pod by itself."""
     one_by_one: bool = False
     """Whether the next pod is only created once the last one runs: a StatefulSet that is not Parallel."""
     is_stored: bool = False

@@ -13,6 +13,7 @@ from kubespread.errors import UsageError
 from kubespread.kube.admission.quota import charged
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.kinds import POD_CREATORS
+from kubespread.kube.api.workloads import Deployment
 from kubespread.snapshot.snapshot import Snapshot
 
 
@@ -39,10 +40,10 @@ class Growth:
     """Replicas that are placed anew."""
     created: Creation
     notes: tuple[str, ...]
+    is_rollout: bool = False
+    """Whether ``present`` are of another template, which its controller replaces by this one."""
     surplus: int = 0
     """How many of ``present`` its controller is to delete."""
-    deleted: Sequence[Pod] = ()
-    """Those that it deletes."""
 
     @property
     def count(self) -> int | None:
@@ -90,6 +91,9 @@ def _growth(
         raise UsageError(f"{name}: a DaemonSet has no replicas, it runs one pod on every node it may run on")
     asked_for = candidate.replicas if desired.replicas is None else desired.replicas
     is_other = bool(running) and not desired.from_scratch and runs_another_template(candidate, snapshot)
+    is_rollout = is_other and isinstance(candidate.object, Deployment) and not desired.until_full
+    if is_rollout:
+        return Growth(asked_for, running, (), creation(candidate, quotas, asked_for, ()), (), is_rollout=True)
     anew = desired.from_scratch or is_other
     present, taken_away = ((), running) if anew else (running, ())
     shrinks = not desired.until_full and not candidate.is_daemon and asked_for < len(present)
@@ -108,7 +112,7 @@ def _growth(
     if is_surplus:
         notes.append(f"{name} runs {len(present)} replicas and its spec says {asked_for}: none is placed")
     surplus = len(present) - asked_for if shrinks and not is_surplus else 0
-    return Growth(wanted, present, taken_away, created, (*notes, *created.notes), surplus)
+    return Growth(wanted, present, taken_away, created, (*notes, *created.notes), surplus=surplus)
 
 
 def _is_scalable(candidate: Candidate) -> bool:

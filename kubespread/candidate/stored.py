@@ -86,7 +86,7 @@ def revised(stored: ApiObject, kind: Kind, surroundings: Surroundings, restarted
         made = _admitted(deepcopy(workload), kind, surroundings)
     # Undefaulted, as it is in the cluster: templates are compared.
     is_other = template != kind.pod_template(stored)
-    return replace(made, creator=workload, template=made.template if is_other else None)
+    return replace(made, object=workload, template=made.template if is_other else None)
 
 
 def _decoded(changed: Settled, kind: Kind, stored: T) -> T:

@@ -9,16 +9,18 @@ from kubespread.cli.stderr import say
 from kubespread.cli.stdout import stdout_is_terminal
 
 if TYPE_CHECKING:
+    from kubespread.planner.reports.compare import SideReport
     from kubespread.planner.reports.explain import ExplainReport
     from kubespread.planner.reports.play import PlayReport
     from kubespread.planner.reports.simulate import SimulateReport
     from kubespread.render.formats import Format
     from kubespread.snapshot.snapshot import Snapshot
 
-    Answer = ExplainReport | SimulateReport | PlayReport
+    Noted = ExplainReport | SimulateReport | SideReport | PlayReport
+    """What has notes and gaps."""
 
 
-def note_source(cluster: Snapshot, report: ExplainReport | SimulateReport) -> None:
+def note_source(cluster: Snapshot, report: ExplainReport | SimulateReport | SideReport) -> None:
     """Where the cluster comes from and what is asked of it, for -v."""
     note_origin(cluster)
     say(f"profile {report.scheduler_name}, kube-scheduler v{report.kube_version}")
@@ -39,12 +41,12 @@ def note_origin(cluster: Snapshot) -> None:
     say(f"read {len(cluster.nodes)} nodes, {len(cluster.pods)} pods; ignored (not read by scheduling): {skipped}")
 
 
-def note_beside(report: Answer, conclusion: Iterable[str], written: Format) -> None:
+def note_beside(report: Noted, conclusion: Iterable[str], written: Format) -> None:
     """What belongs to an answer and is not in its format."""
     note_beside_each([("", report, conclusion)], written)
 
 
-def note_beside_each(answers: Sequence[tuple[str, Answer, Iterable[str]]], written: Format) -> None:
+def note_beside_each(answers: Sequence[tuple[str, Noted, Iterable[str]]], written: Format) -> None:
     """The same for several answers, each line after whose it is; a note on all of them is said once."""
     notes = [[] if written.has_notes else _notes(report) for _, report, _ in answers]
     common = [line for line in notes[0] if all(line in own for own in notes)]
@@ -58,7 +60,7 @@ def note_beside_each(answers: Sequence[tuple[str, Answer, Iterable[str]]], writt
             say(f"{whose}{line}")
 
 
-def _notes(report: Answer) -> list[str]:
+def _notes(report: Noted) -> list[str]:
     said_beside = {
         "note": (*report.notes, *_step_notes(report)),
         "admission": getattr(report, "admission", ()),
@@ -68,7 +70,7 @@ def _notes(report: Answer) -> list[str]:
     return [f"{prefix}: {text}" for prefix, texts in said_beside.items() for text in texts]
 
 
-def _step_notes(report: Answer) -> Iterator[str]:
+def _step_notes(report: Noted) -> Iterator[str]:
     """What is to be said of the steps of a scenario, each time once."""
     for step in getattr(report, "steps", ()):
         for note in step.happened.notes:

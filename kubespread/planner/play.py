@@ -113,7 +113,6 @@ NOT_MODELLED = (
     "timers and rate limits (evictions, back-offs, progress deadlines): every step runs until nothing changes",
     "what autoscalers of pods and nodes, and the descheduler, do meanwhile",
 )
-UNKNOWN_READINESS = "{count} pods do not say whether they are ready: they are taken to be"
 
 
 def is_played(action: Action) -> bool:
@@ -142,8 +141,8 @@ def play(world: World, scenario: Scenario, changes: Changes, namespace: str, ver
         steps=steps,
         pending=len(_pending(last) - _pending(start)),
         blocked=tuple(step.number for step in steps if step.is_blocked),
-        notes=(UNKNOWN_READINESS.format(count=world.readiness_unknown),) if world.readiness_unknown else (),
-        gaps=(),
+        notes=(),
+        gaps=tuple(world.assumed),
         not_modelled=NOT_MODELLED,
     )
 

@@ -19,6 +19,7 @@ from kubespread.planner.honesty import gaps, not_modelled
 from kubespread.planner.look_ahead import look_ahead
 from kubespread.planner.queue import Entry, Outcome, run
 from kubespread.planner.reports.parts import ConstraintReport, PodReference, PreemptionReport
+from kubespread.planner.reports.rollout import RolloutReport
 from kubespread.planner.reports.simulate import (
     DeletedReplica,
     DomainChange,
@@ -48,6 +49,14 @@ _TIEBREAKERS: dict[Ties, Tiebreaker] = {"scheduler": first_in_heap, "name": smal
 
 
 @dataclass(frozen=True, slots=True)
+class Played:
+    """A rollout that is over, or goes no further."""
+
+    outcome: Outcome
+    rollout: RolloutReport
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
     """One workload that is to be placed."""
 
@@ -65,6 +74,8 @@ class Question:
     """One on every node that the pod's affinity and tolerations allow, instead of a number of them."""
     one_by_one: bool = False
     """Whether the next one is only created once the last one runs, as a StatefulSet does unless it is Parallel."""
+    played: Played | None = None
+    """What came of it already, where its controller rolled it out: the cluster is as it was left."""
     deleted: Sequence[tuple[Pod, int]] = ()
     """The replicas that its controller deletes, each with its node; the cluster is without them."""
     present: Sequence[int] = ()
@@ -112,8 +123,10 @@ def simulate(cluster: Cluster, questions: Sequence[Question], manner: Manner) ->
     entries = [
         Entry(question.pod, plugins, question.count, question.is_daemon, frozenset(question.present))
         for question, plugins in zip(questions, frameworks, strict=True)
+        if question.played is None
     ]
-    played = [run(cluster, entries, _tiebreaker(manner, seed), on_progress=manner.on_progress) for seed in manner.seeds]
+    runs = [run(cluster, entries, _tiebreaker(manner, seed), on_progress=manner.on_progress) for seed in manner.seeds]
+    played = [(_with_played(questions, outcomes), full) for outcomes, full in runs]
     shown, full = played[0]
     return tuple(
         _report(
@@ -127,6 +140,12 @@ def simulate(cluster: Cluster, questions: Sequence[Question], manner: Manner) ->
         )
         for place, (question, plugins) in enumerate(zip(questions, frameworks, strict=True))
     )
+
+
+def _with_played(questions: Sequence[Question], outcomes: Sequence[Outcome]) -> list[Outcome]:
+    """What came of all of them, those that were played before at their places."""
+    rest = iter(outcomes)
+    return [next(rest) if question.played is None else question.played.outcome for question in questions]
 
 
 def _frameworks(questions: Sequence[Question]) -> list[Framework]:
@@ -173,6 +192,7 @@ def _report(
         distribution=tuple(_changes(was, now) for was, now in zip(before, shown.after, strict=True)),
         skew=tuple(_skew_change(was, now) for was, now in zip(before, shown.after, strict=True)),
         deleted=tuple(_deleted(cluster, question)),
+        rollout=None if question.played is None else question.played.rollout,
         worst_loss=worst_loss,
         nodes=tuple(_nodes(cluster, question, shown, list(worst_loss))),
         runs=_runs(outcomes) if manner.runs > 1 else None,
@@ -294,7 +314,13 @@ def _look_ahead(
     cluster: Cluster, questions: Sequence[Question], outcomes: Sequence[Outcome], place: int, plugins: Framework
 ) -> LookAhead | None:
     question, outcome = questions[place], outcomes[place]
-    if question.is_daemon or question.count is None or len(outcome.choices) >= question.count or not outcome.stuck:
+    if (
+        question.played is not None
+        or question.is_daemon
+        or question.count is None
+        or len(outcome.choices) >= question.count
+        or not outcome.stuck
+    ):
         return None
     return look_ahead(plugins, _beside(cluster, questions, outcomes, place), question.pod, question.count)
 

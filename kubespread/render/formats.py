@@ -1,7 +1,7 @@
 """Every output format there is: what -o calls it, and what writes it for which kind of report.
 
 A writer is a module below render/ with ``write(answer, look) -> str``, where the answer is what the question returns:
-an ExplainReport, a sequence of SimulateReports, or a PlayReport. It is imported when it writes.
+an ExplainReport, a CompareReport, a PlayReport, or a sequence of SimulateReports. It is imported when it writes.
 """
 
 from __future__ import annotations
@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from kubespread.render.look import Look
 
-ReportKind = Literal["explain", "simulate", "play"]
+ReportKind = Literal["explain", "simulate", "compare", "play"]
+_KINDS: tuple[ReportKind, ...] = get_args(ReportKind)
 Write = Callable[[Any, Look], str]
 
 
@@ -50,6 +51,7 @@ FORMATS: Mapping[str, Format] = {
             {
                 "explain": Writer("explain.table", "a table"),
                 "simulate": Writer("simulate.screen", "a picture"),
+                "compare": Writer("compare.table", "a table"),
                 "play": Writer("play.screen", "tables"),
             },
             is_for_people=True,
@@ -61,12 +63,23 @@ FORMATS: Mapping[str, Format] = {
             {
                 "explain": Writer("explain.plain", "plain columns"),
                 "simulate": Writer("simulate.plain", "columns"),
+                "compare": Writer("compare.plain", "columns"),
                 "play": Writer("play.plain", "columns"),
             },
             is_for_people=True,
         ),
-        Format("json", {"explain": _JSON, "simulate": _JSON, "play": _JSON}, has_conclusion=True, has_notes=True),
-        Format("yaml", {"explain": _YAML, "simulate": _YAML, "play": _YAML}, has_conclusion=True, has_notes=True),
+        Format(
+            "json",
+            {"explain": _JSON, "simulate": _JSON, "compare": _JSON, "play": _JSON},
+            has_conclusion=True,
+            has_notes=True,
+        ),
+        Format(
+            "yaml",
+            {"explain": _YAML, "simulate": _YAML, "compare": _YAML, "play": _YAML},
+            has_conclusion=True,
+            has_notes=True,
+        ),
         Format(
             "name",
             {
@@ -79,6 +92,7 @@ FORMATS: Mapping[str, Format] = {
             {
                 "explain": Writer("explain.as_csv"),
                 "simulate": Writer("simulate.as_csv"),
+                "compare": Writer("compare.as_csv", "has a row per node that differs"),
                 "play": Writer("play.as_csv"),
             },
         ),

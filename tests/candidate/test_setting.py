@@ -312,10 +312,12 @@ RUNNING = kubespread.Snapshot.from_objects(
 )  # fmt: skip
 
 
-def test_a_workload_of_the_cluster_with_another_template_is_rolled_out_anew() -> None:
+def test_a_workload_of_the_cluster_with_another_template_is_rolled_out() -> None:
     report = kubespread.simulate(RUNNING, "deploy/web", set=["maxSkew=2"])
     assert (report.present, report.placed) == (0, 2)
-    assert report.notes[-1].startswith("Deployment/web runs with another template: its 2 running replicas are taken")
+    assert report.rollout is not None
+    assert report.rollout.complete
+    assert [(each.wanted.old, each.wanted.new) for each in report.rollout.passes] == [(2, 1), (1, 1), (1, 2), (0, 2)]
 
 
 @pytest.mark.parametrize("setting", ["maxSkew=1", "replicas=3"])

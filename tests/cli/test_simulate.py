@@ -254,17 +254,16 @@ def test_a_smaller_deployment_loses_the_pods_its_controller_deletes(tmp_path: Pa
     assert any("arbitrary" in note for note in shrunk["notes"])
 
 
-def test_another_template_is_placed_anew(tmp_path: Path) -> None:
-    """Its pods take the place of those that run, so what these hold is free; what no node can hold is not placed."""
+def test_another_template_is_rolled_out(tmp_path: Path) -> None:
+    """What no node can hold is not placed, and the controller goes no further."""
     cluster, web = running_web(tmp_path)
     web["spec"]["template"]["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "100"}}
     result = run("simulate", written(tmp_path / "web.json", web), "-S", cluster, "-o", "json")
     report = result.report_of(SIMULATE_SCHEMA)
     assert (result.code, report["replicas"], report["present"], report["placed"]) == (1, 5, 0, 0)
-    assert report["notes"] == [
-        "Deployment/web runs with another template: its 2 running replicas are taken away and 5 are placed with this one, "
-        "as if it were created anew; how a rollout gets there is not simulated"
-    ]
+    rollout = report["rollout"]
+    assert (rollout["complete"], rollout["fewestReady"], rollout["pending"]) == (False, 2, 5)
+    assert rollout["wedgedOn"] == report["stopped"] == "0/2 nodes are available: 2 Insufficient cpu."
 
 
 def test_a_template_with_other_local_data_is_scheduled_the_same(tmp_path: Path) -> None:

@@ -9,15 +9,17 @@ from typing import Any
 
 import msgspec
 
+from kubespread.planner.reports.compare import CompareReport
 from kubespread.planner.reports.explain import ExplainReport
 from kubespread.planner.reports.parts import API_VERSION, Report
 from kubespread.planner.reports.play import PlayReport
 from kubespread.planner.reports.simulate import SimulateReport
 
 FILES: dict[str, type[Report]] = {
+    "compare-report.json": CompareReport,
     "explain-report.json": ExplainReport,
-    "simulate-report.json": SimulateReport,
     "play-report.json": PlayReport,
+    "simulate-report.json": SimulateReport,
 }
 
 

@@ -13,6 +13,7 @@ from kubespread.planner.reports.parts import (
     PreemptionReport,
     Report,
 )
+from kubespread.planner.reports.rollout import RolloutReport
 
 
 class Placement(Report, frozen=True, gc=False):
@@ -121,6 +122,10 @@ class SimulateReport(Report, frozen=True, kw_only=True):
     """How many replicas of the workload are already running and stay where they are."""
     deleted: tuple[DeletedReplica, ...] = ()
     """The replicas that are deleted because fewer are asked for than run."""
+    rollout: RolloutReport | None = None
+    """How the replicas that run give way to these, where they have another template; ``placements`` are those of its
+    new pods, and ``replicas`` that are not among them still run with the old template, or wait.
+    """
     placed: int
     placements: tuple[Placement, ...]
     stopped: str | None

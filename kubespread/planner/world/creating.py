@@ -22,6 +22,7 @@ from kubespread.kube.owners import WorkloadName
 from kubespread.planner.queue import pinned_to
 from kubespread.planner.world import pods as states
 from kubespread.planner.world.deployments import Rollout
+from kubespread.planner.world.naming import free_name
 from kubespread.planner.world.pod_book import key_of
 from kubespread.planner.world.stateful_sets import StatefulSetRollout
 from kubespread.planner.world.wanted import Wanted
@@ -75,7 +76,7 @@ def _create_daemons(world: World, name: WorkloadName, wanted: Wanted) -> None:
     for node in world.living.nodes.objects:
         if should_run(template, node):
             pinned = pinned_to(template, node.metadata.name)
-            world.create(states.copy_of(pinned, world.free_name(owner), world.timestamp), pinned)
+            world.create(states.copy_of(pinned, free_name(world, owner), world.timestamp), pinned)
 
 
 def _create_copies(world: World, name: WorkloadName, wanted: Wanted) -> None:
@@ -83,7 +84,7 @@ def _create_copies(world: World, name: WorkloadName, wanted: Wanted) -> None:
     template, owner = states.as_template(wanted.pod), world.owner(name)
     owner.replicas = wanted.count
     for _ in range(wanted.count):
-        world.create(states.copy_of(template, world.free_name(owner), world.timestamp), template)
+        world.create(states.copy_of(template, free_name(world, owner), world.timestamp), template)
 
 
 def _replicas(wanted: Wanted) -> int:

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from kubespread.kube.api.core import Pod
-from kubespread.kube.owners import WorkloadName
+from kubespread.kube.owners import WorkloadName, controller_of
+from kubespread.scheduler.placing import Choice
 
 EVICTED, DELETED, SCALED_DOWN, REPLACED = "evicted", "deleted", "scaled down", "replaced"
 LOST, PREEMPTED, TAINTED = "lost", "preempted", "evicted by a taint"
@@ -22,7 +23,7 @@ class Gone:
     why: str
     """One of the words above."""
     owner: WorkloadName | None
-    """What makes another one, None where nobody does."""
+    """What makes another one for it, None where nobody does, or not yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,8 @@ class Happenings:
     gone: list[Gone] = field(default_factory=list)
     placed: list[Pod] = field(default_factory=list)
     """With their nodes, in the order they were placed."""
+    choices: list[Choice] = field(default_factory=list)
+    """Of each of those, what kube-scheduler saw in its node."""
     blocked: list[Blocked] = field(default_factory=list)
     notes: dict[str, None] = field(default_factory=dict)
     """What is to be said besides, once."""
@@ -50,5 +53,9 @@ class Happenings:
         self.notes[text] = None
 
     def lost_for_good(self) -> Iterator[Gone]:
-        """Pods that nobody makes again."""
-        return (each for each in self.gone if each.owner is None)
+        """Pods without a controller, which nobody makes again; what was only too many is not meant."""
+        return (
+            each
+            for each in self.gone
+            if each.owner is None and each.why != SCALED_DOWN and controller_of(each.pod) is None
+        )

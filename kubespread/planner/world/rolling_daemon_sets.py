@@ -19,6 +19,7 @@ from kubespread.planner.queue import pinned_to
 from kubespread.planner.reports.rollout import RevisionPods, RolloutReport
 from kubespread.planner.world import pods as states
 from kubespread.planner.world.happenings import DELETED, REPLACED
+from kubespread.planner.world.naming import free_name
 from kubespread.planner.world.way import Way
 from kubespread.planner.world.world import World
 
@@ -95,7 +96,7 @@ class _Revising:
     def reconcile(self) -> bool:
         """Pods where there are none or must be none; once that is so, the next nodes of the update."""
         by_node: dict[str, list[Pod]] = {}
-        for pod in filter(is_active, self.world.book.of(self.name)):
+        for pod in self.world.book.of(self.name):
             by_node.setdefault(_node_of(pod), []).append(pod)
         return self._manage(by_node) or (self.strategy != _ON_DELETE and self._roll(by_node))
 
@@ -103,16 +104,21 @@ class _Revising:
         nodes = self.world.living.nodes
         there = {name: nodes.objects[nodes.index[name]] for name in by_node if name in nodes.index}
         astray = [
-            pod for name, node in there.items() if not should_continue(self.template, node) for pod in by_node[name]
+            pod
+            for name, node in there.items()
+            if not should_continue(self.template, node)
+            for pod in by_node[name]
+            if is_active(pod)
         ]
         missing = [node.metadata.name for node in self._nodes if node.metadata.name not in by_node]
-        self.world.remove(astray, DELETED)
+        self._delete(astray, DELETED)
         self._create(missing)
         return bool(astray or missing)
 
     def _roll(self, by_node: dict[str, list[Pod]]) -> bool:
         surge, unavailable = self.limits
-        nodes = [by_node[node.metadata.name] for node in self._nodes if node.metadata.name in by_node]
+        active = {name: [pod for pod in pods if is_active(pod)] for name, pods in by_node.items()}
+        nodes = [pods for node in self._nodes if (pods := active.get(node.metadata.name))]
         return self._with_surge(nodes, surge) if surge else self._in_place(nodes, unavailable)
 
     def _in_place(self, nodes: list[list[Pod]], max_unavailable: int) -> bool:
@@ -122,7 +128,7 @@ class _Revising:
         unavailable = sum(not any(map(is_ready, pods)) for pods in nodes)
         others = [pod for pod in old if is_ready(pod)]
         doomed = [*unready, *others[: max(0, max_unavailable - unavailable)]]
-        self.world.remove(doomed, REPLACED)
+        self._delete(doomed, REPLACED)
         return bool(doomed)
 
     def _with_surge(self, nodes: list[list[Pod]], max_surge: int) -> bool:
@@ -139,15 +145,20 @@ class _Revising:
         unready = [_node_of(pod) for pod in old if not is_ready(pod)]
         others = [_node_of(pod) for pod in old if is_ready(pod)]
         chosen = [*unready, *others[: max(0, max_surge - len(both))]]
-        self.world.remove(doomed, REPLACED)
+        self._delete(doomed, REPLACED)
         self._create(chosen)
         return bool(doomed or chosen)
+
+    def _delete(self, pods: list[Pod], why: str) -> None:
+        self.world.delete(pods, why)
+        # What comes in their place is made of the new template, here.
+        self.world.owner(self.name).gone.clear()
 
     def _create(self, nodes: list[str]) -> None:
         owner = self.world.owner(self.name)
         for node in nodes:
             pinned = pinned_to(self.template, node)
-            self.world.create(states.copy_of(pinned, self.world.free_name(owner), self.world.timestamp), pinned)
+            self.world.create(states.copy_of(pinned, free_name(self.world, owner), self.world.timestamp), pinned)
 
 
 def _node_of(pod: Pod) -> str:

@@ -20,6 +20,7 @@ from kubespread.planner.reports.rollout import (
 )
 from kubespread.planner.skew import skew_now, skew_of
 from kubespread.planner.world.pod_book import key_of
+from kubespread.planner.world.scheduling import schedule
 from kubespread.planner.world.spread import constraints_on, per_domain
 from kubespread.planner.world.world import BELOW, World
 
@@ -83,7 +84,7 @@ class Way:
             while world.reconcile(BELOW - {self.name.kind}):
                 pass
             self.fewest_ready = min(self.fewest_ready, _ready(self._all))
-            while world.schedule() or world.reconcile(BELOW - {self.name.kind}):
+            while schedule(world) or world.reconcile(BELOW - {self.name.kind}):
                 pass
             after = self._state
             if after != before:

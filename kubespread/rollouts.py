@@ -1,0 +1,129 @@
+"""Workloads that shrink or get another template: what their controllers do before further replicas are placed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from msgspec.structs import replace
+
+from kubespread.candidate.candidate import Candidate
+from kubespread.candidate.growth import Growth
+from kubespread.controllers.deployment import TEMPLATE_HASH
+from kubespread.deciding import Scheduler
+from kubespread.kube.api.core import Pod
+from kubespread.kube.api.meta import ObjectMeta
+from kubespread.kube.api.workloads import Deployment
+from kubespread.kube.owners import WorkloadName
+from kubespread.planner.explain import constraint_reports, domain_counts
+from kubespread.planner.queue import Outcome
+from kubespread.planner.simulate import Played
+from kubespread.planner.world.editing import scale
+from kubespread.planner.world.happenings import SCALED_DOWN
+from kubespread.planner.world.pod_book import key_of
+from kubespread.planner.world.rolling_out import NewTemplate, roll_out
+from kubespread.planner.world.world import World
+from kubespread.resolving import Resolved
+from kubespread.scheduler.building import framework
+from kubespread.scheduler.cluster.change import Change
+from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.profile.profile import Profile
+from kubespread.worlds import world_of
+
+
+@dataclass(frozen=True, slots=True)
+class ControlledChange:
+    """What the controller of one workload did."""
+
+    deleted: Sequence[Pod] = ()
+    """The replicas it deleted because fewer are asked for."""
+    played: Played | None = None
+    """The rollout of another template."""
+    names: Sequence[str] = ()
+    """Of the rollout's new pods, in the order they were placed."""
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ControlledChanges:
+    changes: Sequence[ControlledChange]
+    """Of each workload, in the order given."""
+    cluster: Cluster
+    """As they leave it."""
+
+
+def controlled_changes(asked: Resolved, grown: Sequence[Growth], scheduler: Scheduler) -> ControlledChanges:
+    """Let the controllers of workloads that shrink or are rolled out do their work, in the order given."""
+    if not any(growth.surplus or growth.is_rollout for growth in grown):
+        return ControlledChanges([ControlledChange()] * len(grown), asked.cluster)
+    world = world_of(asked.snapshot, scheduler)
+    # Pods of others that wait are not what is asked about.
+    world.queue.waiting.clear()
+    changes = []
+    for growth, candidate, profile in zip(grown, asked.candidates, asked.profiles, strict=True):
+        if growth.surplus:
+            changes.append(_scaled_down(world, growth, candidate))
+        elif growth.is_rollout:
+            changes.append(_rolled_out(world, growth, candidate, profile))
+        else:
+            changes.append(ControlledChange())
+        world.next_step()
+    return ControlledChanges(changes, _as_left(asked.cluster, world))
+
+
+def new_template(world: World, candidate: Candidate, replicas: int | None = None) -> NewTemplate:
+    """The candidate's Deployment over the one in the cluster, with a number of replicas of its own unless given."""
+    wanted = candidate.object
+    assert isinstance(wanted, Deployment)
+    meta = wanted.metadata
+    known = world.workloads.deployments.get(WorkloadName("Deployment", meta.namespace, meta.name))
+    metadata = known.metadata if known is not None else ObjectMeta(name=meta.name, namespace=meta.namespace)
+    spec = replace(wanted.spec, replicas=candidate.replicas if replicas is None else replicas)
+    status = known.status if known is not None else wanted.status
+    return NewTemplate(
+        Deployment(metadata=metadata, spec=spec, status=status),
+        candidate.pod,
+        candidate.pod.metadata.labels[TEMPLATE_HASH],
+    )
+
+
+def _scaled_down(world: World, growth: Growth, candidate: Candidate) -> ControlledChange:
+    assert candidate.workload is not None
+    scale(world, candidate.workload, len(growth.present) - growth.surplus)
+    gone = {key_of(gone.pod) for gone in world.happenings.gone if gone.why == SCALED_DOWN}
+    deleted = [pod for pod in growth.present if key_of(pod) in gone]
+    return ControlledChange(deleted, notes=tuple(world.happenings.notes))
+
+
+def _rolled_out(world: World, growth: Growth, candidate: Candidate, profile: Profile) -> ControlledChange:
+    assert candidate.workload is not None
+    before = world.cluster
+    report = roll_out(world, candidate.workload, new_template(world, candidate, growth.wanted))
+    digest = candidate.pod.metadata.labels[TEMPLATE_HASH]
+    choices = zip(world.happenings.placed, world.happenings.choices, strict=True)
+    new = [(pod, choice) for pod, choice in choices if pod.metadata.labels.get(TEMPLATE_HASH) == digest]
+    plugins = framework(profile)
+    evaluation = plugins.evaluate(world.cluster, candidate.pod)
+    outcome = Outcome(
+        growth.wanted,
+        [choice for _, choice in new],
+        before=domain_counts(plugins.prepare(before, candidate.pod).states),
+        after=constraint_reports(evaluation.states, evaluation.feasible),
+    )
+    if not report.complete:
+        outcome.stopped, outcome.stuck = report.wedged_on, bool(report.pending)
+        outcome.unplaced = evaluation if report.pending else None
+    names = [pod.metadata.name for pod, _ in new]
+    return ControlledChange(played=Played(outcome, report), names=names, notes=tuple(world.happenings.notes))
+
+
+def _as_left(before: Cluster, world: World) -> Cluster:
+    """``before`` with the pods where they are now."""
+    position_of, running = before.nodes.index, before.running
+    now = {key_of(pod): pod for pod in world.book if pod.spec.node_name in position_of}
+    there = {key_of(pod) for pod in running.pods}
+    gone = [
+        (pod, node) for pod, node in zip(running.pods, running.node.tolist(), strict=True) if key_of(pod) not in now
+    ]
+    come = [(pod, position_of[pod.spec.node_name]) for key, pod in now.items() if key not in there]
+    return before.after(Change(gone=gone, come=come))
