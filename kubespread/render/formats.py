@@ -13,7 +13,8 @@ from typing import Any, Literal, get_args
 
 from kubespread.render.look import Look
 
-ReportKind = Literal["explain", "simulate", "compare", "survive", "upgrade"]
+ReportKind = Literal["explain", "simulate", "compare", "survive", "upgrade", "play"]
+_KINDS: tuple[ReportKind, ...] = get_args(ReportKind)
 Write = Callable[[Any, Look], str]
 
 
@@ -53,6 +54,7 @@ FORMATS: Mapping[str, Format] = {
                 "compare": Writer("compare.table", "a table"),
                 "survive": Writer("survive.table", "a table"),
                 "upgrade": Writer("upgrade.table", "a table"),
+                "play": Writer("play.screen", "tables"),
             },
             is_for_people=True,
             has_conclusion=True,
@@ -66,6 +68,7 @@ FORMATS: Mapping[str, Format] = {
                 "compare": Writer("compare.plain", "columns"),
                 "survive": Writer("survive.plain", "plain columns"),
                 "upgrade": Writer("upgrade.plain", "plain columns"),
+                "play": Writer("play.plain", "columns"),
             },
             is_for_people=True,
         ),
@@ -86,6 +89,7 @@ FORMATS: Mapping[str, Format] = {
                 "compare": Writer("compare.as_csv", "has a row per node that differs"),
                 "survive": Writer("survive.as_csv"),
                 "upgrade": Writer("upgrade.as_csv"),
+                "play": Writer("play.as_csv"),
             },
         ),
     )

@@ -37,12 +37,14 @@ if TYPE_CHECKING:
     SimulateOutputOption = str | None
     SurviveOutputOption = str | None
     UpgradeOutputOption = str | None
+    PlayOutputOption = str | None
 else:
     CompareOutputOption = _output_option("compare")
     ExplainOutputOption = _output_option("explain")
     SimulateOutputOption = _output_option("simulate")
     SurviveOutputOption = _output_option("survive")
     UpgradeOutputOption = _output_option("upgrade")
+    PlayOutputOption = _output_option("play")
 PreemptionOption = Annotated[
     bool, typer.Option("--preemption", help="When no node fits, predict what preemption would do.")
 ]
@@ -120,6 +122,16 @@ class UpgradeAnswerOptions:
     """What is shown of an upgrade, and how."""
 
     output: UpgradeOutputOption = None
+    no_headers: NoHeadersOption = False
+    color: ColorOption = Color.AUTO
+    strict: StrictOption = False
+
+
+@dataclass(frozen=True, slots=True)
+class PlayAnswerOptions:
+    """What is shown of a scenario, and how."""
+
+    output: PlayOutputOption = None
     no_headers: NoHeadersOption = False
     color: ColorOption = Color.AUTO
     strict: StrictOption = False

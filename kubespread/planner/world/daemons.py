@@ -76,7 +76,7 @@ def daemon_templates(world: World) -> Iterator[tuple[WorkloadName, Pod]]:
         running = [pod for pod in world.book.of(name) if is_active(pod)]
         if name in world.workloads.daemon_sets:
             try:
-                made = world.surroundings.making(name)
+                made = world.surroundings.making(name, world.workloads.objects)
             except KubespreadError as error:
                 # A question about something else is not to fail for that.
                 world.happenings.note(f"DaemonSet/{name.name} makes no pods: {error}")

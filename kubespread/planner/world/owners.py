@@ -38,8 +38,9 @@ class Made:
     companions: tuple[ApiObject, ...] = ()
 
 
-Making = Callable[[WorkloadName], Made]
-"""The next pod of a workload of the cluster, admitted. Raises UsageError, SnapshotError and ManifestError."""
+Making = Callable[[WorkloadName, ClusterObjects], Made]
+"""The next pod of one of the workloads that are among the objects, admitted. Raises UsageError, SnapshotError and
+ManifestError."""
 
 
 @dataclass(slots=True)
