@@ -19,8 +19,8 @@ class GonePod(Report, frozen=True):
     node: str | None
     why: str
     """``evicted``, ``deleted``, ``scaled down``, ``replaced``, ``lost``, ``preempted``, ``evicted by a taint``."""
-    made_again: bool
-    """Whether its controller makes another one."""
+    lost_for_good: bool
+    """Whether it had no controller, so that nobody makes it again."""
 
 
 class BlockedPod(Report, frozen=True):
