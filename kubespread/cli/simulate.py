@@ -13,13 +13,14 @@ from kubespread.cli.notes import note_beside_each, note_source
 from kubespread.cli.options.answer import SimulateAnswerOptions, SpeakingOptions
 from kubespread.cli.options.edits import EditedClusterOptions
 from kubespread.cli.options.grouped import grouped
+from kubespread.cli.options.playing import ThenOptions
 from kubespread.cli.options.requirements import RequirementOptions
-from kubespread.cli.options.scaling import ScalingOptions
 from kubespread.cli.options.scheduler import SchedulerOptions
 from kubespread.cli.options.workload import PodsArgument, SelectionOptions
 from kubespread.cli.pod import pods_asked_about
 from kubespread.cli.stderr import complain, say
 from kubespread.cli.stdout import emit, look_of_stdout, stdout_is_terminal
+from kubespread.cli.then import check_then, simulate_then
 from kubespread.cli.watch import watchable
 from kubespread.render.formats import chosen_format
 
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 def simulate(
     pod: PodsArgument = None,
     *,
-    placing: ScalingOptions,
+    placing: ThenOptions,
     requirements: RequirementOptions,
     workload: SelectionOptions,
     scheduling: SchedulerOptions,
@@ -55,6 +56,7 @@ def simulate(
       kubespread simulate -f shop/ -R -l tier=web -S cluster.json.gz
       kubespread simulate --all -A --from-scratch
       kubespread simulate web.yaml --replicas 40 --autoscaler ca --node-groups groups.yaml
+      kubespread simulate web.yaml --then scale=9 --then rollout --then fail=zone=a
       helm template shop ./chart | kubespread simulate --require-placed all
       kubespread simulate web.yaml --replicas 15 -o name | cut -f2 | sort | uniq -c
     """
@@ -63,6 +65,7 @@ def simulate(
     from kubespread.render.simulate.conclusion import conclusion
     from kubespread.snapshot.topology_keys import full_topology_key
 
+    check_then(placing, requirements, workload, answer)
     required, desired = requirements.required(), placing.desired()
     pods = pods_asked_about(pod, workload, source.sources)
     check_inputs(
@@ -74,6 +77,8 @@ def simulate(
         settings=workload.settings or (),
     )
     opened = open_cluster(source, quiet=speaking.quiet)
+    if placing.then:
+        return simulate_then(opened, pods, placing, desired, workload, scheduling, answer, speaking)
     required = required.with_keys(lambda key: full_topology_key(key, opened.nodes))
     refused: list[KubespreadError] = []
 

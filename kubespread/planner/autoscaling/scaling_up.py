@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kubespread.kube.api.core import Pod
+from kubespread.kube.api.core import Node, Pod
 from kubespread.planner.autoscaling.templates import ZoneGroup
 from kubespread.planner.reports.autoscaling import GroupNodes
-from kubespread.planner.world.daemons import create_daemons
+from kubespread.planner.world.daemons import follow
 from kubespread.planner.world.world import World
 from kubespread.snapshot.edits.nodes import NodeChange
 
@@ -19,6 +19,7 @@ def scale_up(world: World, additions: Additions) -> list[GroupNodes]:
     """Add the nodes, create the pods of their DaemonSets, and let everyone work until nothing changes."""
     taken = set(world.cluster.nodes.names)
     came: list[GroupNodes] = []
+    arrived: list[Node] = []
     for group, count in additions:
         if not count:
             continue
@@ -26,9 +27,11 @@ def scale_up(world: World, additions: Additions) -> list[GroupNodes]:
         names = tuple(node.metadata.name for node in nodes)
         taken.update(names)
         group.added += names
-        world.change_nodes(NodeChange(added=tuple(nodes)))
+        arrived += nodes
         came.append(GroupNodes(group=group.name, zone=group.zone, nodes=names))
-    create_daemons(world, [name for each in came for name in each.nodes])
+    change = NodeChange(added=tuple(arrived))
+    world.change_nodes(change)
+    follow(world, change, {})
     world.settle()
     return came
 

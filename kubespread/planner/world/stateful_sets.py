@@ -58,7 +58,7 @@ def reconcile(world: World, name: WorkloadName) -> bool:
             world.create(states.copy_of(pod, action.pod, world.timestamp), pod)
         else:
             beyond = ordinal_of(pods[action.pod], name.name) not in _ordinals(stateful_set)
-            world.remove([pods[action.pod]], SCALED_DOWN if beyond else REPLACED)
+            world.delete([pods[action.pod]], SCALED_DOWN if beyond else REPLACED)
     return bool(made.actions)
 
 
@@ -96,7 +96,7 @@ def _pod(world: World, rollout: StatefulSetRollout, name: WorkloadName, action: 
         return last
     template = rollout.templates.get(action.revision)
     if template is None:
-        made = world.surroundings.making(name)
+        made = world.surroundings.making(name, world.workloads.objects)
         world.add_objects(made.companions)
         template = rollout.templates[action.revision] = states.as_template(made.pod)
     _claim(world, rollout.stateful_set, action.ordinal)
