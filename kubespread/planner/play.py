@@ -5,7 +5,7 @@ Source of the order of events within a step: `World.settle`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -13,6 +13,7 @@ from kubespread.errors import KubespreadError
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.pod_status import is_active, is_ready
 from kubespread.kube.versions import KubeVersion
+from kubespread.planner.reports.autoscaling import AutoscalingReport
 from kubespread.planner.reports.happened import Happened
 from kubespread.planner.reports.play import PlayReport, StepReport
 from kubespread.planner.reports.rollout import RolloutReport
@@ -52,6 +53,10 @@ class Changes(Protocol):
         """A workload with its new template. Raises the same."""
 
 
+Autoscale = Callable[[World], AutoscalingReport]
+"""Adds nodes for pods that find none."""
+
+
 @dataclass(frozen=True, slots=True)
 class Playing:
     """What the steps of one scenario share."""
@@ -60,6 +65,7 @@ class Playing:
     changes: Changes
     namespace: str
     """That of names without one."""
+    autoscale: Autoscale | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,15 +147,16 @@ def is_played(action: Action) -> bool:
     return isinstance(action, Edit) or type(action) in STEPS
 
 
-def play(world: World, scenario: Scenario, changes: Changes, namespace: str, version: KubeVersion) -> PlayReport:
-    """Play the steps of ``scenario``; ``world`` is then as it is after the last one.
+def play(playing: Playing, scenario: Scenario, version: KubeVersion) -> PlayReport:
+    """Play the steps of ``scenario``; its world is then as it is after the last one.
 
-    ``namespace`` is that of names without one. What goes wrong on the way is said of its step, and the next one goes
+    What goes wrong on the way is said of its step, and the next one goes
     on: `checking.check` finds before what cannot be meant.
     """
-    stuck = frozenset(each.within(namespace) for each in scenario.stuck)
+    world = playing.world
+    stuck = frozenset(each.within(playing.namespace) for each in scenario.stuck)
     world.surroundings = replace(world.surroundings, stuck=stuck)
-    playing, nodes = Playing(world, changes, namespace), len(world.cluster)
+    nodes = len(world.cluster)
     start = _started(world)
     steps = tuple(_played(playing, number, step) for number, step in enumerate(scenario.steps, 1))
     last = steps[-1].happened if steps else start
@@ -164,8 +171,15 @@ def play(world: World, scenario: Scenario, changes: Changes, namespace: str, ver
         blocked=tuple(step.number for step in steps if step.is_blocked),
         notes=(),
         gaps=tuple(world.assumed),
-        not_modelled=NOT_MODELLED,
+        not_modelled=NOT_MODELLED if playing.autoscale is None else (*NOT_MODELLED[:1], *_scaled_not_modelled(steps)),
     )
+
+
+def _scaled_not_modelled(steps: Sequence[StepReport]) -> Iterator[str]:
+    """What is not known of autoscalers where one is played."""
+    scaled = (step.autoscaling for step in steps if step.autoscaling is not None)
+    yield from dict.fromkeys(text for report in scaled for text in report.not_modelled)
+    yield "what autoscalers of pods, and the descheduler, do meanwhile"
 
 
 def _started(world: World) -> Happened:
@@ -188,6 +202,7 @@ def _played(playing: Playing, number: int, step: Step) -> StepReport:
     except KubespreadError as error:
         failed = str(error)
     world.settle()
+    scaled = playing.autoscale(world) if playing.autoscale is not None and world.waiting else None
     report = StepReport(
         number=number,
         name=step.name or None,
@@ -196,6 +211,7 @@ def _played(playing: Playing, number: int, step: Step) -> StepReport:
         happened=happened(world, before),
         rollouts=tuple(came.rollouts),
         upgrade=came.upgrade,
+        autoscaling=scaled,
     )
     world.next_step()
     return report

@@ -204,6 +204,8 @@ METADATA: Fields = {
 SPEC: Fields = {
     "steps": Field(Holds.STEPS, "what happens, in this order", is_required=True),
     "preemption": Field(Holds.FLAG, "whether pods evict others of lower priority, by default true"),
+    "autoscaler": Field(Holds.TEXT, "ca or karpenter: who adds nodes for pods that find none"),
+    "nodeGroups": Field(Holds.TEXT, "file with the groups that may grow, by default those that the cluster tells of"),
     "readiness": Field(Holds.READINESS, "when new pods are ready: atOnce, or which workloads are stuck"),
 }
 AT_ONCE = "atOnce"

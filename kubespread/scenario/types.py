@@ -7,6 +7,7 @@ from typing import Any
 
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.owners import WorkloadName
+from kubespread.node_groups.types import Autoscaler
 from kubespread.snapshot.edits.types import Drain, Edit, Target
 
 API_VERSION = "kubespread.dev/v1alpha1"
@@ -112,3 +113,7 @@ class Scenario:
     """Whether pods evict others of lower priority."""
     stuck: tuple[Named, ...] = ()
     """Workloads whose new pods never become ready, from the beginning."""
+    autoscaler: Autoscaler | None = None
+    """Who adds nodes for pods that find none, after each step."""
+    node_groups: str | None = None
+    """A file with the groups that may grow; None for those that the cluster's own objects tell of."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from kubespread.planner.reports.autoscaling import AutoscalingReport
 from kubespread.planner.reports.happened import Happened
 from kubespread.planner.reports.parts import API_VERSION, ClusterReference, Report
 from kubespread.planner.reports.rollout import RolloutReport
@@ -25,6 +26,8 @@ class StepReport(Report, frozen=True):
     """Of every workload whose pods were replaced for another template."""
     upgrade: UpgradeReport | None = None
     """Of the nodes that were replaced."""
+    autoscaling: AutoscalingReport | None = None
+    """Of the nodes that were added for pods that found none."""
 
     @property
     def is_blocked(self) -> bool:
