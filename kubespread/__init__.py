@@ -18,8 +18,11 @@ if TYPE_CHECKING:
     from kubespread.planner.reports.explain import ExplainReport
     from kubespread.planner.reports.play import PlayReport
     from kubespread.planner.reports.simulate import SimulateReport
+    from kubespread.planner.reports.survive import SurviveReport
+    from kubespread.planner.reports.upgrade import UpgradeReport
     from kubespread.scenario.types import Scenario
     from kubespread.snapshot.snapshot import Snapshot
+    from kubespread.surviving import survive, upgrade
 
 __version__ = "0.1.0"
 
@@ -35,6 +38,8 @@ __all__ = [
     "SimulateReport",
     "Snapshot",
     "SnapshotError",
+    "SurviveReport",
+    "UpgradeReport",
     "UsageError",
     "__version__",
     "after_edits",
@@ -45,6 +50,8 @@ __all__ = [
     "load",
     "play",
     "simulate",
+    "survive",
+    "upgrade",
     "simulate_then",
 ]
 
@@ -60,6 +67,8 @@ _HOMES = {
     "SimulateReport": "kubespread.planner.reports.simulate",
     "Snapshot": "kubespread.snapshot.snapshot",
     "SnapshotError": "kubespread.errors",
+    "SurviveReport": "kubespread.planner.reports.survive",
+    "UpgradeReport": "kubespread.planner.reports.upgrade",
     "UsageError": "kubespread.errors",
     "after_edits": "kubespread.library",
     "after_steps": "kubespread.library",
@@ -69,6 +78,8 @@ _HOMES = {
     "load": "kubespread.library",
     "play": "kubespread.library",
     "simulate": "kubespread.library",
+    "survive": "kubespread.surviving",
+    "upgrade": "kubespread.surviving",
     "simulate_then": "kubespread.library",
 }
 

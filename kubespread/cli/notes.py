@@ -13,17 +13,21 @@ if TYPE_CHECKING:
     from kubespread.planner.reports.explain import ExplainReport
     from kubespread.planner.reports.play import PlayReport
     from kubespread.planner.reports.simulate import SimulateReport
+    from kubespread.planner.reports.survive import SurviveReport
+    from kubespread.planner.reports.upgrade import UpgradeReport
     from kubespread.render.formats import Format
     from kubespread.snapshot.snapshot import Snapshot
 
-    Noted = ExplainReport | SimulateReport | SideReport | PlayReport
+    Noted = ExplainReport | SimulateReport | SideReport | SurviveReport | UpgradeReport | PlayReport
     """What has notes and gaps."""
 
 
-def note_source(cluster: Snapshot, report: ExplainReport | SimulateReport | SideReport) -> None:
+def note_source(cluster: Snapshot, report: Noted) -> None:
     """Where the cluster comes from and what is asked of it, for -v."""
     note_origin(cluster)
-    say(f"profile {report.scheduler_name}, kube-scheduler v{report.kube_version}")
+    # Questions about all workloads at once have no profile of their own.
+    profile = getattr(report, "scheduler_name", None)
+    say(f"{f'profile {profile}, ' if profile else ''}kube-scheduler v{report.kube_version}")
 
 
 def note_origin(cluster: Snapshot) -> None:
@@ -61,11 +65,12 @@ def note_beside_each(answers: Sequence[tuple[str, Noted, Iterable[str]]], writte
 
 
 def _notes(report: Noted) -> list[str]:
+    scaled = getattr(report, "autoscaling", None)
     said_beside = {
-        "note": (*report.notes, *_step_notes(report)),
+        "note": (*report.notes, *_step_notes(report), *(scaled.notes if scaled is not None else ())),
         "admission": getattr(report, "admission", ()),
         "gap": report.gaps,
-        "not modeled": report.not_modelled,
+        "not modeled": (*report.not_modelled, *(scaled.not_modelled if scaled is not None else ())),
     }
     return [f"{prefix}: {text}" for prefix, texts in said_beside.items() for text in texts]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -55,6 +55,7 @@ def simulate(
       kubespread simulate web.yaml --until-full -S cluster.json.gz
       kubespread simulate -f shop/ -R -l tier=web -S cluster.json.gz
       kubespread simulate --all -A --from-scratch
+      kubespread simulate web.yaml --replicas 40 --autoscaler ca --node-groups groups.yaml
       kubespread simulate web.yaml --then scale=9 --then rollout --then fail=zone=a
       helm template shop ./chart | kubespread simulate --require-placed all
       kubespread simulate web.yaml --replicas 15 -o name | cut -f2 | sort | uniq -c
@@ -98,6 +99,8 @@ def simulate(
             runs=placing.runs,
             keys=required.keys,
             preemption=answer.preemption,
+            autoscaler=placing.autoscaler,
+            node_groups=placing.node_groups,
             name=workload.name,
             namespace=workload.namespace,
             selector=workload.selector or "",
@@ -134,7 +137,11 @@ def simulate(
         return ExitCode.NO_CLUSTER
     if failures:
         return ExitCode.NO
-    return ExitCode.YES if required.judges_placed or all(map(_is_placed, reports)) else ExitCode.NO
+    return (
+        ExitCode.YES
+        if required.judges_placed or (all(map(_is_placed, reports)) or _is_scaled_for(reports))
+        else ExitCode.NO
+    )
 
 
 def _with_progress(ask: Callable[..., tuple[SimulateReport, ...]]) -> tuple[SimulateReport, ...]:
@@ -142,6 +149,13 @@ def _with_progress(ask: Callable[..., tuple[SimulateReport, ...]]) -> tuple[Simu
 
     with PlacingProgress() as progress:
         return ask(on_progress=progress.on_progress)
+
+
+def _is_scaled_for(reports: Sequence[SimulateReport]) -> bool:
+    """Whether an autoscaler makes room for every replica that found none."""
+    account = next((report.autoscaling for report in reports if report.autoscaling is not None), None)
+    pending = sum(report.pending for report in reports)
+    return account is not None and account.waiting == pending and account.left == 0
 
 
 def _is_placed(report: SimulateReport) -> bool:

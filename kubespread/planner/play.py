@@ -16,6 +16,8 @@ from kubespread.kube.versions import KubeVersion
 from kubespread.planner.reports.happened import Happened
 from kubespread.planner.reports.play import PlayReport, StepReport
 from kubespread.planner.reports.rollout import RolloutReport
+from kubespread.planner.reports.upgrade import UpgradeReport
+from kubespread.planner.upgrade import POOL_FLAGS, upgrade
 from kubespread.planner.world import pods as states
 from kubespread.planner.world.applying import apply_workload, rolled_back
 from kubespread.planner.world.editing import apply as edit
@@ -24,7 +26,7 @@ from kubespread.planner.world.owners import in_order
 from kubespread.planner.world.reporting import happened
 from kubespread.planner.world.wanted import Wanted
 from kubespread.planner.world.world import World
-from kubespread.scenario.types import Action, Apply, Restore, Rollback, Rollout, Scenario, Step
+from kubespread.scenario.types import Action, Apply, Restore, Rollback, Rollout, Scenario, Step, Upgrade
 from kubespread.snapshot.edits.target import nodes_meant
 from kubespread.snapshot.edits.types import Edit
 
@@ -60,34 +62,35 @@ class Playing:
     """That of names without one."""
 
 
-Play = Callable[[Playing, Action], Sequence[RolloutReport]]
+Told = RolloutReport | UpgradeReport
+Play = Callable[[Playing, Action], Sequence[Told]]
 
 
-def _edit(playing: Playing, step: Action) -> Sequence[RolloutReport]:
+def _edit(playing: Playing, step: Action) -> Sequence[Told]:
     assert isinstance(step, Edit)
     edit(playing.world, step, playing.namespace)
     return ()
 
 
-def _restore(playing: Playing, step: Action) -> Sequence[RolloutReport]:
+def _restore(playing: Playing, step: Action) -> Sequence[Told]:
     assert isinstance(step, Restore)
     nodes = nodes_meant(step.target, playing.world.living.nodes.objects)
     restore(playing.world, [node.metadata.name for node in nodes])
     return ()
 
 
-def _rollout(playing: Playing, step: Action) -> Sequence[RolloutReport]:
+def _rollout(playing: Playing, step: Action) -> Sequence[Told]:
     assert isinstance(step, Rollout)
     wanted = playing.changes.rolled_out(playing.world, step, playing.namespace)
     return _reports([apply_workload(playing.world, wanted)])
 
 
-def _rollback(playing: Playing, step: Action) -> Sequence[RolloutReport]:
+def _rollback(playing: Playing, step: Action) -> Sequence[Told]:
     assert isinstance(step, Rollback)
     return [rolled_back(playing.world, step.workload.within(playing.namespace))]
 
 
-def _apply(playing: Playing, step: Action) -> Sequence[RolloutReport]:
+def _apply(playing: Playing, step: Action) -> Sequence[Told]:
     assert isinstance(step, Apply)
     applied = playing.changes.applied(playing.world, step, playing.namespace)
     playing.world.add_objects(applied.objects)
@@ -96,7 +99,14 @@ def _apply(playing: Playing, step: Action) -> Sequence[RolloutReport]:
     return _reports([apply_workload(playing.world, wanted) for wanted in applied.workloads])
 
 
-def _reports(found: Sequence[RolloutReport | None]) -> Sequence[RolloutReport]:
+def _upgrade(playing: Playing, step: Action) -> Sequence[Told]:
+    assert isinstance(step, Upgrade)
+    nodes = nodes_meant(step.target, playing.world.living.nodes.objects)
+    flags = replace(POOL_FLAGS, force=step.force)
+    return [upgrade(playing.world, [node.metadata.name for node in nodes], step.surge, step.batch, flags)]
+
+
+def _reports(found: Sequence[RolloutReport | None]) -> Sequence[Told]:
     return [report for report in found if report is not None]
 
 
@@ -105,6 +115,7 @@ STEPS: Mapping[type, Play] = {
     Restore: _restore,
     Rollback: _rollback,
     Rollout: _rollout,
+    Upgrade: _upgrade,
 }
 """Who plays which step; edits play themselves."""
 
@@ -113,11 +124,6 @@ NOT_MODELLED = (
     "timers and rate limits (evictions, back-offs, progress deadlines): every step runs until nothing changes",
     "what autoscalers of pods and nodes, and the descheduler, do meanwhile",
 )
-
-
-def is_played(action: Action) -> bool:
-    """Whether steps of this type can be played."""
-    return isinstance(action, Edit) or type(action) in STEPS
 
 
 def play(world: World, scenario: Scenario, changes: Changes, namespace: str, version: KubeVersion) -> PlayReport:
@@ -159,11 +165,11 @@ def _played(playing: Playing, number: int, step: Step) -> StepReport:
     world = playing.world
     before = world.cluster
     failed: str | None = None
-    rollouts: Sequence[RolloutReport] = ()
+    told: Sequence[Told] = ()
     try:
         _switch_readiness(playing, step)
         if step.action is not None:
-            rollouts = STEPS.get(type(step.action), _edit)(playing, step.action)
+            told = STEPS.get(type(step.action), _edit)(playing, step.action)
     except KubespreadError as error:
         failed = str(error)
     world.settle()
@@ -173,7 +179,8 @@ def _played(playing: Playing, number: int, step: Step) -> StepReport:
         text=step.text,
         failed=failed,
         happened=happened(world, before),
-        rollouts=tuple(rollouts),
+        rollouts=tuple(each for each in told if isinstance(each, RolloutReport)),
+        upgrades=tuple(each for each in told if isinstance(each, UpgradeReport)),
     )
     world.next_step()
     return report

@@ -9,7 +9,10 @@ import pytest
 
 import kubespread
 from kubespread import library
-from tests.cli.support import CLUSTER, COMPARE_SCHEMA, FIXTURES, POD, run, shell
+from kubespread.cli.options.cluster import ClusterOptions
+from kubespread.cli.options.edits import EditedClusterOptions
+from kubespread.cli.options.sides import AfterOptions
+from tests.cli.support import COMPARE_SCHEMA, FIXTURES, run, shell
 
 SKEW_1, SKEW_2 = (str(FIXTURES / "manifests" / f"{name}.yaml") for name in ("kep-zone", "kep-zone-skew-2"))
 KEP = str(FIXTURES / "clusters" / "kep-3-2-1.yaml")
@@ -186,5 +189,12 @@ def test_more_detail_is_each_node_by_itself() -> None:
     assert [line.split()[2] for line in full.splitlines() if "fits now" in line] == ["node2a", "node2b", "node2c"]
 
 
-def test_the_pod_of_before_is_the_one_of_explain() -> None:
-    assert run("compare", POD, "-S", CLUSTER, "--cordon", "node4", "-q", terminal=80).code == 1
+def test_another_context_is_reached_the_same_way_without_edits_and_overrides() -> None:
+    before = EditedClusterOptions(
+        snapshot=[Path(KEP)], context="monday", cluster="eu", user="me", as_user="you", cordon=["node3a"]
+    )
+    assert AfterOptions(to_context="tuesday").cluster(before) == ClusterOptions(context="tuesday", as_user="you")
+    assert AfterOptions(to_snapshot=[Path(OTHER)]).cluster(before) == ClusterOptions(
+        snapshot=[Path(OTHER)], context="monday", cluster="eu", user="me", as_user="you"
+    )
+    assert AfterOptions(to_kube_version="1.30").cluster(before) is None

@@ -89,6 +89,7 @@ CASES: dict[str, tuple[list[Any], dict[str, Any], list[str]]] = {
     ),
     "fewer replicas": ([{"scale": {"workload": "deploy/web", "replicas": 3}}], {}, ["0/3/0/0 0->0"]),
     "pods that are deleted are made again": ([{"delete": {"pods": "app=web"}}], {}, ["6/6/0/0 0->0"]),
+    "a pool that is replaced": (["upgrade zone=a --surge 1"], {}, ["2/2/0/0 0->0"]),
     "nodes that come, and nodes that go": (
         [{"addNodes": {"template": "node-a1", "count": 2}}, {"removeNodes": "node-a1"}],
         {},
@@ -219,7 +220,6 @@ REFUSED: dict[str, tuple[list[Any], str]] = {
         [{"stuck": ["deploy/api"]}],
         'step 1 (stuck deploy/api): Deployment "api" not found in namespace default; there is web',
     ),
-    "what is not available": (["upgrade zone=a"], "step 1 (upgrade zone=a): upgrade is not available in scenarios yet"),
     "every fault": (
         ["cordon x", "rollback deploy/y"],
         'step 1 (cordon x): nodes "x" not found; there are node-a1, node-a2, node-b1, node-b2, node-c1, node-c2\n'

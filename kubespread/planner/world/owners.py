@@ -88,6 +88,15 @@ def unknown(name: WorkloadName, objects: ClusterObjects) -> Iterator[str]:
         yield from objects.gap(kind, f"each {name.kind} is taken to want as many pods as it has")
 
 
+def last_number(name: WorkloadName, pods: Iterable[Pod]) -> int:
+    """The highest number that ends the name of one of its ``pods`` already.
+
+    New ones are numbered on from there, so that no name is given twice: budgets remember for a while whom they let go.
+    """
+    ends = (pod.metadata.name.removeprefix(f"{name.name}-") for pod in pods)
+    return max((int(end) for end in ends if end.isascii() and end.isdecimal()), default=0)
+
+
 class Workloads:
     """The workload objects of a cluster by kind, namespace and name."""
 
