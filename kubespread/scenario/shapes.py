@@ -169,12 +169,12 @@ STEPS: Mapping[str, StepShape] = {
         _apply_text,
     ),
     "upgrade": StepShape(
-        "Nodes are replaced batch by batch.", "NODES [--surge N] [--batch N]", "upgrade",
+        "Nodes are replaced batch by batch.", "NODES [--surge N] [--batch N] [--force]", "upgrade",
         {
             "nodes": _NODES,
             "surge": Field(Holds.NUMBER, "new nodes that come before old ones are drained"),
             "batch": Field(Holds.NUMBER, "nodes that are drained at once, by default 1"),
-            **_DRAIN_FLAGS,
+            "force": _DRAIN_FLAGS["force"],
         },
         _upgrade_text,
     ),

@@ -8,7 +8,7 @@ from typing import Any
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.owners import WorkloadName
 from kubespread.node_groups.types import Autoscaler
-from kubespread.snapshot.edits.types import Drain, Edit, Target
+from kubespread.snapshot.edits.types import Edit, Target
 
 API_VERSION = "kubespread.dev/v1alpha1"
 KIND = "Scenario"
@@ -75,12 +75,13 @@ class Apply:
 class Upgrade:
     """Nodes are replaced, batch by batch."""
 
-    drain: Drain
-    """What is drained, and with which flags."""
+    target: Target
     surge: int = 0
     """How many new nodes there are before old ones are drained."""
     batch: int = 1
     """How many are drained at once."""
+    force: bool = False
+    """Whether pods without a controller are evicted too."""
 
 
 Action = Edit | Rollout | Rollback | Restore | Apply | Upgrade

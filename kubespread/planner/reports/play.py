@@ -24,7 +24,7 @@ class StepReport(Report, frozen=True):
     happened: Happened
     rollouts: tuple[RolloutReport, ...]
     """Of every workload whose pods were replaced for another template."""
-    upgrade: UpgradeReport | None = None
+    upgrades: tuple[UpgradeReport, ...]
     """Of the nodes that were replaced."""
     autoscaling: AutoscalingReport | None = None
     """Of the nodes that were added for pods that found none."""
@@ -32,12 +32,8 @@ class StepReport(Report, frozen=True):
     @property
     def is_blocked(self) -> bool:
         """Whether it did not do all that it was to."""
-        return (
-            self.failed is not None
-            or bool(self.happened.blocked)
-            or any(not each.complete for each in self.rollouts)
-            or (self.upgrade is not None and self.upgrade.blocked is not None)
-        )
+        is_stuck = not all([*(each.complete for each in self.rollouts), *(each.complete for each in self.upgrades)])
+        return self.failed is not None or bool(self.happened.blocked) or is_stuck
 
 
 class PlayReport(Report, frozen=True, kw_only=True):
