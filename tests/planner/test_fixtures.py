@@ -121,7 +121,8 @@ def test_every_fixture_says_what_it_shows(path: Path) -> None:
 
 
 def test_every_fixture_is_used_by_a_case_or_shown_in_a_document() -> None:
-    text = Path(__file__).read_text() + (FIXTURES.parent / "docs" / "guide.md").read_text()
+    documents = (FIXTURES.parent / "docs").glob("*.md")
+    text = "".join(path.read_text() for path in (Path(__file__), *documents))
     unused = [
         path.stem
         for path in FIXTURES.glob("*/*.yaml")
