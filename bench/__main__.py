@@ -11,6 +11,7 @@ from bench.preempting import preempting
 from bench.queueing import queueing
 from bench.rendering import rendering
 from bench.starting import starting
+from bench.surviving import surviving
 
 ROWS = {
     "start": starting,
@@ -19,6 +20,7 @@ ROWS = {
     "queue": queueing,
     "preemption": preempting,
     "render": rendering,
+    "survive": surviving,
     "loading": loading,
 }
 

@@ -62,6 +62,8 @@ def survive(
     world.settle()
     lost = list(_domains(world, now, keys))
     question = Question(world, _asking(world, namespace, selector))
+    if question.is_empty:
+        raise UsageError(_nobody(namespace, options.get("selector", "")))
     return SurviveReport(
         kube_version=str(version),
         cluster=cluster_reference(snapshot),
@@ -177,6 +179,12 @@ def _labels(world: World) -> Mapping[WorkloadName, Mapping[str, str]]:
         for obj in getattr(world.workloads.objects, FIELDS[row.cls]) if row.cls in FIELDS else ():
             found[WorkloadName(row.kind, obj.metadata.namespace, obj.metadata.name)] = obj.metadata.labels
     return found
+
+
+def _nobody(namespace: str | None, selector: str) -> str:
+    """Why no workload is asked about."""
+    where = "the cluster" if namespace is None else f"namespace {namespace}"
+    return f"no workloads{f' with the labels {selector}' if selector else ''} in {where}"
 
 
 def _notes(world: World, lost: Sequence[Domain]) -> Iterator[str]:

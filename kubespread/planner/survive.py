@@ -90,6 +90,11 @@ class Question:
         return {workload for pod in self.world.book if (workload := self.workload(pod)) and workload.kind != "Pod"}
 
     @property
+    def is_empty(self) -> bool:
+        """Whether no pod counts."""
+        return all(self.workload(pod) is None for pod in self.world.book)
+
+    @property
     def pending(self) -> int:
         """How many pods that count wait before."""
         return sum(self.workload(each.pod) is not None for each in self.world.waiting)

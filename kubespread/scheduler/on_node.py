@@ -62,17 +62,36 @@ class OnNodeAnswers:
         self._copies: Counts = np.zeros(len(cluster), dtype=np.int64)
         """Copies on each node that ``cluster`` does not hold yet."""
         self._levels: list[_Level] = []
+        self._unjudged: list[int] = []
+        """The nodes that copies came to since somebody asked: often nobody asks again before others change them too."""
         now = self._level(0)
-        self.rejects, self.points = now.rejects.copy(), now.points.copy()
+        self._rejects, self._points = now.rejects.copy(), now.points.copy()
+
+    @property
+    def rejects(self) -> NDArray[np.int32]:
+        """Not 0 where some filter rejects the next copy."""
+        self._judge_copies()
+        return self._rejects
+
+    @property
+    def points(self) -> Counts:
+        """The weighted scores of the next copy."""
+        self._judge_copies()
+        return self._points
 
     def place(self, node: int) -> None:
         """One more copy is on ``node``."""
         self._copies[node] += 1
-        copies = int(self._copies[node])
-        level = self._levels[copies] if copies < len(self._levels) else self._level(copies)
-        if level.is_outdated[node]:
-            level = self._level(copies)
-        self.rejects[node], self.points[node] = level.rejects[node], level.points[node]
+        self._unjudged.append(node)
+
+    def _judge_copies(self) -> None:
+        for node in self._unjudged:
+            copies = int(self._copies[node])
+            level = self._levels[copies] if copies < len(self._levels) else self._level(copies)
+            if level.is_outdated[node]:
+                level = self._level(copies)
+            self._rejects[node], self._points[node] = level.rejects[node], level.points[node]
+        self._unjudged.clear()
 
     def follow(self, cluster: Cluster, touched: Codes) -> None:
         """Go on with ``cluster``, which holds all copies so far; pods came to or left the ``touched`` nodes besides."""
@@ -81,16 +100,18 @@ class OnNodeAnswers:
         changed = np.flatnonzero(is_changed)
         self._cluster = cluster
         self._copies[changed] = 0
+        self._unjudged.clear()
         # Nodes that nobody touched hold the same in both clusters.
         self._levels = [level.without(changed) for level in self._levels]
         now = self._level(0)
-        self.rejects[changed], self.points[changed] = now.rejects[changed], now.points[changed]
+        self._rejects[changed], self._points[changed] = now.rejects[changed], now.points[changed]
 
     def fork(self) -> OnNodeAnswers:
         """The same answers, to go on from in another way."""
         fork = copy(self)
         fork._copies, fork._levels = self._copies.copy(), list(self._levels)
-        fork.rejects, fork.points = self.rejects.copy(), self.points.copy()
+        fork._rejects, fork._points = self._rejects.copy(), self._points.copy()
+        fork._unjudged = list(self._unjudged)
         return fork
 
     def has_room(self, barred: Codes, copies: int) -> bool:

@@ -328,8 +328,10 @@ class World:
 
     def _forget_nomination(self, pod: Pod) -> None:
         """A pod that waits no longer holds no room on the node that was nominated to it."""
+        if not pod.status.nominated_node_name:
+            return
         cluster = self.cluster
-        if pod.status.nominated_node_name and any(key_of(each) == key_of(pod) for each in cluster.nominated):
+        if any(key_of(each) == key_of(pod) for each in cluster.nominated):
             after = cluster.after(Change())
             after.nominated = tuple(each for each in cluster.nominated if key_of(each) != key_of(pod))
             self._use(after)

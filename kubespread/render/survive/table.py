@@ -44,6 +44,8 @@ def _lines(report: SurviveReport, look: Look) -> Iterator[Line]:
         yield from flowed([_title(report), source_line(report.cluster, report.kube_version)], look, indent="")
     for key, losses in report.by_key():
         yield from _key(short_key(key), losses, look)
+    if look.headers:
+        yield from wrapped([Cell(INDENT), cell(_LEGEND, DIM)], look.width, HANGING)
     yield from _short(report, look)
     for said in conclusion(report):
         yield from wrapped([cell(said, HEAD)], look.width, HANGING)
@@ -67,7 +69,6 @@ def _key(key: str, losses: Sequence[DomainLoss], look: Look) -> Iterator[Line]:
         worst = max((loss.pending for loss in _others(losses, shown)), default=0)
         said = f"at most {counted(worst, 'pod')} pending each" if worst else "no pod stays pending"
         yield [Cell(INDENT), cell(f"{counted(left, f'more {key}')}: {said} (-v shows all)", DIM)]
-    yield from wrapped([Cell(INDENT), cell(_LEGEND, DIM)], look.width, HANGING)
     for reason, domains in _reasons(shown).items():
         yield from wrapped([Cell(f"{INDENT}{', '.join(domains)}: {reason}")], look.width, HANGING)
 
