@@ -9,7 +9,7 @@ from tests.planner.world.clusters import daemon_set, deployment, job, play, stat
 
 NODES = [node("n0"), node("n1"), node("n2")]
 TOLERANT = {"tolerations": [{"operator": "Exists"}]}
-FOR_A_DAY = {"tolerations": [{"key": "gpu", "operator": "Exists", "tolerationSeconds": 86400}]}
+FOR_A_DAY = {"tolerations": [{"key": "gpu", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 86400}]}
 GPU = [taint("gpu", "NoExecute")]
 
 CASES: dict[str, tuple[list[Data], list[str], list[str]]] = {
