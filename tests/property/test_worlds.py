@@ -70,7 +70,7 @@ def clusters(draw: st.DrawFn) -> list[Data]:
     made += job("once", on())
     made += [pod("bare", draw(PLACES), labels={"app": "bare"})]
     for app in draw(st.lists(st.sampled_from(["web", "db", "api"]), unique=True)):
-        spec = draw(st.sampled_from([{"maxUnavailable": 1}, {"minAvailable": 2}, {"minAvailable": "50%"}]))
+        spec: Data = draw(st.sampled_from([{"maxUnavailable": 1}, {"minAvailable": 2}, {"minAvailable": "50%"}]))
         made.append(budget(app, **spec))
     return made
 
@@ -121,7 +121,7 @@ def columns(cluster: Cluster) -> Any:
 
 
 @given(clusters(), st.lists(EDITS, min_size=1, max_size=5))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_columns_kept_up_equal_columns_built_anew(objects: list[Data], edits: list[str]) -> None:
     world = world_from(objects)
     played(world, edits)
@@ -136,7 +136,7 @@ def test_columns_kept_up_equal_columns_built_anew(objects: list[Data], edits: li
 
 
 @given(clusters(), st.lists(EDITS, min_size=1, max_size=3), st.lists(EDITS, min_size=1, max_size=3))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_a_fork_is_a_world_of_its_own(objects: list[Data], first: list[str], then: list[str]) -> None:
     world, other = world_from(objects), world_from(objects)
     for each in (world, other):
@@ -153,7 +153,7 @@ def test_a_fork_is_a_world_of_its_own(objects: list[Data], first: list[str], the
 
 
 @given(clusters(), st.lists(EDITS, min_size=1, max_size=5))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_every_replica_is_running_pending_or_terminating_and_none_twice(objects: list[Data], edits: list[str]) -> None:
     world = world_from(objects)
     played(world, edits)
@@ -187,7 +187,7 @@ def owner(controlled: Any) -> tuple[str, str]:
 
 
 @given(clusters(), st.lists(EDITS, min_size=1, max_size=4), TARGETS)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_budgets_kept_up_equal_budgets_counted_anew_and_hold(objects: list[Data], edits: list[str], last: str) -> None:
     world = world_from(objects)
     _ = world.budgets
@@ -232,7 +232,7 @@ BY_HAND: dict[str, Any] = {
 
 
 @given(clusters(), st.sampled_from(sorted(BY_HAND)))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_an_edit_is_the_same_change_made_by_hand(objects: list[Data], edit: str) -> None:
     if edit == "delete-node n0":
         objects = [each for each in objects if each["spec"].get("nodeName") != "n0"]
@@ -264,7 +264,7 @@ def without_notes(reports: list[Any]) -> list[Any]:
 
 
 @given(clusters(), st.lists(EDITS, min_size=1, max_size=4))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_an_edited_cluster_that_was_kept_answers_as_the_edited_question(objects: list[Data], edits: list[str]) -> None:
     snapshot = Snapshot.from_objects(objects)
     world = world_of(snapshot, Scheduler())

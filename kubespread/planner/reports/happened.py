@@ -18,7 +18,9 @@ class GonePod(Report, frozen=True):
     pod: str
     node: str | None
     why: str
-    """``evicted``, ``deleted``, ``scaled down``, ``replaced``, ``lost``, ``preempted``, ``evicted by a taint``."""
+    """``evicted``, ``deleted``, ``scaled down``, ``replaced``, ``lost``, ``preempted``, ``evicted by a taint``, ``no longer
+    selected``: a DaemonSet's, by its node's labels or taints.
+    """
     made_again: bool
     """Whether its controller makes another one."""
 

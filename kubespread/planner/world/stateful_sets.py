@@ -97,7 +97,7 @@ def _pod(world: World, rollout: StatefulSetRollout, name: WorkloadName, action: 
     template = rollout.templates.get(action.revision)
     if template is None:
         made = world.surroundings.making(name)
-        world.add_objects(made.companions)
+        world.add_missing(made.companions)
         template = rollout.templates[action.revision] = _of_revision(states.as_template(made.pod), action.revision)
     _claim(world, rollout.stateful_set, action.ordinal)
     return for_ordinal(template, rollout.stateful_set, action.ordinal)
