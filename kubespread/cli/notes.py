@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from kubespread.cli.stderr import say
 from kubespread.cli.stdout import stdout_is_terminal
 
 if TYPE_CHECKING:
+    from kubespread.planner.reports.compare import SideReport
     from kubespread.planner.reports.explain import ExplainReport
+    from kubespread.planner.reports.play import PlayReport
     from kubespread.planner.reports.simulate import SimulateReport
+    from kubespread.planner.reports.survive import SurviveReport
+    from kubespread.planner.reports.upgrade import UpgradeReport
     from kubespread.render.formats import Format
     from kubespread.snapshot.snapshot import Snapshot
 
+    Noted = ExplainReport | SimulateReport | SideReport | SurviveReport | UpgradeReport | PlayReport
+    """What has notes and gaps."""
 
-def note_source(cluster: Snapshot, report: ExplainReport | SimulateReport) -> None:
+
+def note_source(cluster: Snapshot, report: Noted) -> None:
     """Where the cluster comes from and what is asked of it, for -v."""
+    note_origin(cluster)
+    # Questions about all workloads at once have no profile of their own.
+    profile = getattr(report, "scheduler_name", None)
+    say(f"{f'profile {profile}, ' if profile else ''}kube-scheduler v{report.kube_version}")
+
+
+def note_origin(cluster: Snapshot) -> None:
+    """Where the cluster comes from, for -v."""
     skipped = ", ".join(f"{count} {kind}" for kind, count in sorted(cluster.skipped.items())) or "none"
     origin = cluster.origin
     known = {
@@ -28,17 +43,14 @@ def note_source(cluster: Snapshot, report: ExplainReport | SimulateReport) -> No
     if any(known.values()):
         say(", ".join(f"{name} {value}" for name, value in known.items() if value))
     say(f"read {len(cluster.nodes)} nodes, {len(cluster.pods)} pods; ignored (not read by scheduling): {skipped}")
-    say(f"profile {report.scheduler_name}, kube-scheduler v{report.kube_version}")
 
 
-def note_beside(report: ExplainReport | SimulateReport, conclusion: Iterable[str], written: Format) -> None:
+def note_beside(report: Noted, conclusion: Iterable[str], written: Format) -> None:
     """What belongs to an answer and is not in its format."""
     note_beside_each([("", report, conclusion)], written)
 
 
-def note_beside_each(
-    answers: Sequence[tuple[str, ExplainReport | SimulateReport, Iterable[str]]], written: Format
-) -> None:
+def note_beside_each(answers: Sequence[tuple[str, Noted, Iterable[str]]], written: Format) -> None:
     """The same for several answers, each line after whose it is; a note on all of them is said once."""
     notes = [[] if written.has_notes else _notes(report) for _, report, _ in answers]
     common = [line for line in notes[0] if all(line in own for own in notes)]
@@ -52,11 +64,19 @@ def note_beside_each(
             say(f"{whose}{line}")
 
 
-def _notes(report: ExplainReport | SimulateReport) -> list[str]:
+def _notes(report: Noted) -> list[str]:
+    scaled = getattr(report, "autoscaling", None)
     said_beside = {
-        "note": report.notes,
-        "admission": report.admission,
+        "note": (*report.notes, *_step_notes(report), *(scaled.notes if scaled is not None else ())),
+        "admission": getattr(report, "admission", ()),
         "gap": report.gaps,
-        "not modeled": report.not_modelled,
+        "not modeled": (*report.not_modelled, *(scaled.not_modelled if scaled is not None else ())),
     }
     return [f"{prefix}: {text}" for prefix, texts in said_beside.items() for text in texts]
+
+
+def _step_notes(report: Noted) -> Iterator[str]:
+    """What is to be said of the steps of a scenario, each time once."""
+    for step in getattr(report, "steps", ()):
+        for note in step.happened.notes:
+            yield note if note.startswith(step.text) else f"step {step.number}: {note}"

@@ -18,8 +18,8 @@ class GonePod(Report, frozen=True):
     pod: str
     node: str | None
     why: str
-    """``evicted``, ``deleted``, ``scaled down``, ``replaced``, ``lost``, ``preempted``, ``evicted by a taint``, ``no longer
-    selected``: a DaemonSet's, by its node's labels or taints.
+    """``evicted``, ``deleted``, ``scaled down``, ``replaced``, ``lost``, ``preempted``, ``evicted by a taint``, and of
+    DaemonSets ``no longer selected``.
     """
     made_again: bool
     """Whether its controller makes another one."""

@@ -49,7 +49,7 @@ def follow(world: World, change: NodeChange, before: Mapping[str, Node]) -> None
     daemon pods before anything else comes: they tolerate it while it is not ready.
     """
     created: list[PodKey] = []
-    for name, template in _templates(world):
+    for name, template in daemon_templates(world):
         owner = world.owner(name)
         eligible = [new.metadata.name for new in change.added if should_run(template, new)]
         for node, new in change.replaced.items():
@@ -69,14 +69,14 @@ def _runs_on(world: World, name: WorkloadName, node: str) -> bool:
     return any(world.book.owner_of(pod) == name and is_active(pod) for pod in world.book.on(node))
 
 
-def _templates(world: World) -> Iterator[tuple[WorkloadName, Pod]]:
+def daemon_templates(world: World) -> Iterator[tuple[WorkloadName, Pod]]:
     """Each DaemonSet's pod without its pin; of one that is known only by its pods it is one of theirs."""
     names = {*world.workloads.daemon_sets, *(name for name in world.book.owners if name.kind == "DaemonSet")}
     for name in sorted(names, key=lambda each: (each.namespace, each.name)):
         running = [pod for pod in world.book.of(name) if is_active(pod)]
         if name in world.workloads.daemon_sets:
             try:
-                made = world.surroundings.making(name)
+                made = world.surroundings.making(name, world.workloads.objects)
             except KubespreadError as error:
                 # A question about something else is not to fail for that.
                 world.happenings.note(f"DaemonSet/{name.name} makes no pods: {error}")

@@ -11,10 +11,10 @@ from kubespread.controllers.drain import DrainFlags
 from kubespread.controllers.outage import NO_EXECUTE, evicted_after
 from kubespread.errors import UsageError
 from kubespread.kube.api.core import Pod
-from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
 from kubespread.kube.gotext import quote
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.pod_status import is_active
+from kubespread.kube.selector import Selector
 from kubespread.planner.world.daemons import follow
 from kubespread.planner.world.deployments import Rollout, rollout_of_cluster
 from kubespread.planner.world.draining import DrainRefusedError, check_drain, drain
@@ -24,7 +24,7 @@ from kubespread.planner.world.owners import in_order
 from kubespread.planner.world.pods import as_template
 from kubespread.planner.world.world import World
 from kubespread.snapshot.edits.nodes import change_nodes
-from kubespread.snapshot.edits.target import nodes_meant
+from kubespread.snapshot.edits.target import alternatives, nodes_meant
 from kubespread.snapshot.edits.types import (
     AddNode,
     AddTaint,
@@ -120,7 +120,7 @@ def rollout_of(world: World, name: WorkloadName) -> Rollout:
         known = world.rollouts[name] = rollout_of_cluster(world, name)
         if not known.replica_sets:
             # It never had a pod: its ReplicaSet is still to be made.
-            made = world.surroundings.making(name)
+            made = world.surroundings.making(name, world.workloads.objects)
             world.add_missing(made.companions)
             known.template, known.new_hash = as_template(made.pod), made.pod.metadata.labels[TEMPLATE_HASH]
     return known
@@ -133,9 +133,7 @@ def not_found(world: World, name: WorkloadName) -> UsageError:
     alike = [each for each in sorted(known, key=in_order) if each.kind == name.kind]
     elsewhere = [each.namespace for each in alike if each.name == name.name]
     here = [each.name for each in alike if each.namespace == name.namespace]
-    hint = (
-        f"; there is one in namespace {', '.join(elsewhere)}" if elsewhere else did_you_mean(near_miss(name.name, here))
-    )
+    hint = f"; there is one in namespace {', '.join(elsewhere)}" if elsewhere else alternatives(name.name, here)
     return UsageError(f"{name.kind} {quote(name.name)} not found in namespace {name.namespace}{hint}")
 
 
@@ -162,8 +160,20 @@ def _delete_pods(world: World, edit: DeletePods, namespace: str) -> None:
     pods = [pod for pod in world.book if pod.metadata.namespace == namespace]
     chosen = [pod for pod in pods if edit.selector.matches(pod.metadata.labels)]
     if not chosen:
-        raise UsageError(f"no pods with labels {edit.text} found in namespace {namespace}")
+        raise UsageError(f"no pods with labels {edit.text} found in namespace {namespace}{_hint(edit.selector, pods)}")
     world.delete(chosen, DELETED)
+
+
+def _hint(selector: Selector, pods: Sequence[Pod]) -> str:
+    """What the first label that no pod has was probably to be."""
+    labels = [pod.metadata.labels for pod in pods]
+    for requirement in selector.requirements:
+        if not any(requirement.matches(each) for each in labels):
+            values = {each[requirement.key] for each in labels if requirement.key in each}
+            if values and requirement.values:
+                return alternatives(requirement.values[0], values)
+            return alternatives(requirement.key, (key for each in labels for key in each))
+    return ""
 
 
 def _evict_by_taint(world: World, nodes: Sequence[str]) -> None:

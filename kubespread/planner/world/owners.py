@@ -38,8 +38,9 @@ class Made:
     companions: tuple[ApiObject, ...] = ()
 
 
-Making = Callable[[WorkloadName], Made]
-"""The next pod of a workload of the cluster, admitted. Raises UsageError, SnapshotError and ManifestError."""
+Making = Callable[[WorkloadName, ClusterObjects], Made]
+"""The next pod of one of the workloads that are among the objects, admitted. Raises UsageError, SnapshotError and
+ManifestError."""
 
 
 @dataclass(slots=True)
@@ -85,6 +86,15 @@ def unknown(name: WorkloadName, objects: ClusterObjects) -> Iterator[str]:
         yield f"{said}: as many as it has"
     else:
         yield from objects.gap(kind, f"each {name.kind} is taken to want as many pods as it has")
+
+
+def last_number(name: WorkloadName, pods: Iterable[Pod]) -> int:
+    """The highest number that ends the name of one of its ``pods`` already.
+
+    New ones are numbered on from there, so that no name is given twice: budgets remember for a while whom they let go.
+    """
+    ends = (pod.metadata.name.removeprefix(f"{name.name}-") for pod in pods)
+    return max((int(end) for end in ends if end.isascii() and end.isdecimal()), default=0)
 
 
 class Workloads:

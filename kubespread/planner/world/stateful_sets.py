@@ -96,7 +96,7 @@ def _pod(world: World, rollout: StatefulSetRollout, name: WorkloadName, action: 
         return last
     template = rollout.templates.get(action.revision)
     if template is None:
-        made = world.surroundings.making(name)
+        made = world.surroundings.making(name, world.workloads.objects)
         world.add_missing(made.companions)
         template = rollout.templates[action.revision] = _of_revision(states.as_template(made.pod), action.revision)
     _claim(world, rollout.stateful_set, action.ordinal)

@@ -34,6 +34,7 @@ from kubespread.planner.world.owners import (
     Owner,
     Workloads,
     in_order,
+    last_number,
     replicas_told_by,
     unknown,
 )
@@ -166,7 +167,7 @@ class World:
                 replicas = replicas_told_by(name, pods)
                 self.assume(unknown(name, self.workloads.objects))
             template = states.as_template(active[0]) if active else None
-            known = self.owners[name] = Owner(name, replicas, template)
+            known = self.owners[name] = Owner(name, replicas, template, number=last_number(name, pods))
         return known
 
     def assume(self, what: Iterable[str]) -> None:
@@ -181,8 +182,7 @@ class World:
         """Nodes come, go or are other than they were; the pods of those that go are gone with them."""
         cluster = self.cluster
         position_of = cluster.nodes.index
-        for name in change.removed:
-            self.remove(self.book.on(name), LOST)
+        self.remove([pod for name in change.removed for pod in self.book.on(name)], LOST)
         self._use(
             self.cluster.after(
                 Change(

@@ -98,7 +98,8 @@ class Cluster:
     def arrivals(self, which: KindJudgment) -> Moves:
         """Every pod of some kinds that is here, as if it came now: what counts changes counts a cluster too."""
         nodes_of_kind = self.running.nodes_of_kind
-        kinds = np.fromiter(nodes_of_kind, dtype=np.int32, count=len(nodes_of_kind))
+        there = [kind for kind in which.candidates(nodes_of_kind) if kind in nodes_of_kind]
+        kinds = np.array(there, dtype=np.int32)
         kinds = kinds[which.of(kinds)]
         if not len(kinds):
             return Moves(NO_PODS, NO_PODS, NO_PODS)

@@ -8,7 +8,7 @@ nothing.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
@@ -111,6 +111,8 @@ class KindTable:
         self._labelled: dict[tuple[str, str, str], list[int]] = {}
         self.with_terms: list[int] = []
         """The kinds whose pods have affinity terms."""
+        self.lowest_priority = 0
+        """No pod of any kind has a lower one."""
 
     def __len__(self) -> int:
         return len(self._kinds)
@@ -135,6 +137,7 @@ class KindTable:
             self._labelled.setdefault((kind.namespace, key, value), []).append(kind.number)
         if kind.has_terms:
             self.with_terms.append(kind.number)
+        self.lowest_priority = min(self.lowest_priority, kind.priority)
 
     def selectable(self, namespace: str, selector: Selector) -> Sequence[int]:
         """The kinds of a namespace that ``selector`` may match, in order: no other kind can."""
@@ -206,6 +209,10 @@ class KindJudgment:
     def __getitem__(self, kind: int) -> bool:
         answer = self._answers.item(kind) if kind < len(self._answers) else _UNKNOWN
         return bool(self.of(np.array([kind], dtype=np.int32))[0]) if answer == _UNKNOWN else answer == 1
+
+    def candidates(self, otherwise: Iterable[int]) -> Iterable[int]:
+        """The kinds that may be judged yes, where that is known without asking."""
+        return otherwise if self._among is None else self._among()
 
     def of(self, kinds: Codes) -> Mask:
         """The answer about each of ``kinds``, given by number."""
