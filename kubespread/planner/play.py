@@ -16,6 +16,8 @@ from kubespread.kube.versions import KubeVersion
 from kubespread.planner.reports.happened import Happened
 from kubespread.planner.reports.play import PlayReport, StepReport
 from kubespread.planner.reports.rollout import RolloutReport
+from kubespread.planner.reports.upgrade import UpgradeReport
+from kubespread.planner.upgrade import POOL_FLAGS, upgrade
 from kubespread.planner.world import pods as states
 from kubespread.planner.world.applying import apply_workload, rolled_back
 from kubespread.planner.world.editing import apply as edit
@@ -24,9 +26,9 @@ from kubespread.planner.world.owners import in_order
 from kubespread.planner.world.reporting import happened
 from kubespread.planner.world.wanted import Wanted
 from kubespread.planner.world.world import World
-from kubespread.scenario.types import Action, Apply, Restore, Rollback, Rollout, Scenario, Step
+from kubespread.scenario.types import Action, Apply, Restore, Rollback, Rollout, Scenario, Step, Upgrade
 from kubespread.snapshot.edits.target import nodes_meant
-from kubespread.snapshot.edits.types import Edit
+from kubespread.snapshot.edits.types import Edit, Target
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,34 +62,52 @@ class Playing:
     """That of names without one."""
 
 
-Play = Callable[[Playing, Action], Sequence[RolloutReport]]
+@dataclass(frozen=True, slots=True)
+class Came:
+    """What is to be told of a step besides what happened to pods."""
+
+    rollouts: Sequence[RolloutReport] = ()
+    upgrade: UpgradeReport | None = None
 
 
-def _edit(playing: Playing, step: Action) -> Sequence[RolloutReport]:
+Play = Callable[[Playing, Action], Came]
+
+
+def _edit(playing: Playing, step: Action) -> Came:
     assert isinstance(step, Edit)
     edit(playing.world, step, playing.namespace)
-    return ()
+    return Came()
 
 
-def _restore(playing: Playing, step: Action) -> Sequence[RolloutReport]:
+def _restore(playing: Playing, step: Action) -> Came:
     assert isinstance(step, Restore)
-    nodes = nodes_meant(step.target, playing.world.living.nodes.objects)
-    restore(playing.world, [node.metadata.name for node in nodes])
-    return ()
+    restore(playing.world, _names(playing, step.target))
+    return Came()
 
 
-def _rollout(playing: Playing, step: Action) -> Sequence[RolloutReport]:
+def _upgrade(playing: Playing, step: Action) -> Came:
+    assert isinstance(step, Upgrade)
+    names = _names(playing, step.drain.target)
+    flags = replace(POOL_FLAGS, force=step.drain.force)
+    return Came(upgrade=upgrade(playing.world, names, step.surge, step.batch, flags))
+
+
+def _names(playing: Playing, target: Target) -> list[str]:
+    return [node.metadata.name for node in nodes_meant(target, playing.world.living.nodes.objects)]
+
+
+def _rollout(playing: Playing, step: Action) -> Came:
     assert isinstance(step, Rollout)
     wanted = playing.changes.rolled_out(playing.world, step, playing.namespace)
     return _reports([apply_workload(playing.world, wanted)])
 
 
-def _rollback(playing: Playing, step: Action) -> Sequence[RolloutReport]:
+def _rollback(playing: Playing, step: Action) -> Came:
     assert isinstance(step, Rollback)
-    return [rolled_back(playing.world, step.workload.within(playing.namespace))]
+    return Came([rolled_back(playing.world, step.workload.within(playing.namespace))])
 
 
-def _apply(playing: Playing, step: Action) -> Sequence[RolloutReport]:
+def _apply(playing: Playing, step: Action) -> Came:
     assert isinstance(step, Apply)
     applied = playing.changes.applied(playing.world, step, playing.namespace)
     playing.world.add_objects(applied.objects)
@@ -96,8 +116,8 @@ def _apply(playing: Playing, step: Action) -> Sequence[RolloutReport]:
     return _reports([apply_workload(playing.world, wanted) for wanted in applied.workloads])
 
 
-def _reports(found: Sequence[RolloutReport | None]) -> Sequence[RolloutReport]:
-    return [report for report in found if report is not None]
+def _reports(found: Sequence[RolloutReport | None]) -> Came:
+    return Came([report for report in found if report is not None])
 
 
 STEPS: Mapping[type, Play] = {
@@ -105,6 +125,7 @@ STEPS: Mapping[type, Play] = {
     Restore: _restore,
     Rollback: _rollback,
     Rollout: _rollout,
+    Upgrade: _upgrade,
 }
 """Who plays which step; edits play themselves."""
 
@@ -159,11 +180,11 @@ def _played(playing: Playing, number: int, step: Step) -> StepReport:
     world = playing.world
     before = world.cluster
     failed: str | None = None
-    rollouts: Sequence[RolloutReport] = ()
+    came = Came()
     try:
         _switch_readiness(playing, step)
         if step.action is not None:
-            rollouts = STEPS.get(type(step.action), _edit)(playing, step.action)
+            came = STEPS.get(type(step.action), _edit)(playing, step.action)
     except KubespreadError as error:
         failed = str(error)
     world.settle()
@@ -173,7 +194,8 @@ def _played(playing: Playing, number: int, step: Step) -> StepReport:
         text=step.text,
         failed=failed,
         happened=happened(world, before),
-        rollouts=tuple(rollouts),
+        rollouts=tuple(came.rollouts),
+        upgrade=came.upgrade,
     )
     world.next_step()
     return report

@@ -21,8 +21,8 @@ class GonePod(Report, frozen=True):
     """``evicted``, ``deleted``, ``scaled down``, ``replaced``, ``lost``, ``preempted``, ``evicted by a taint``, and of
     DaemonSets ``no longer selected``.
     """
-    made_again: bool
-    """Whether its controller makes another one."""
+    lost_for_good: bool
+    """Whether it had no controller, so that nobody makes it again."""
 
 
 class BlockedPod(Report, frozen=True):

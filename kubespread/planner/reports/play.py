@@ -7,6 +7,7 @@ import msgspec
 from kubespread.planner.reports.happened import Happened
 from kubespread.planner.reports.parts import API_VERSION, ClusterReference, Report
 from kubespread.planner.reports.rollout import RolloutReport
+from kubespread.planner.reports.upgrade import UpgradeReport
 
 
 class StepReport(Report, frozen=True):
@@ -22,12 +23,17 @@ class StepReport(Report, frozen=True):
     happened: Happened
     rollouts: tuple[RolloutReport, ...]
     """Of every workload whose pods were replaced for another template."""
+    upgrade: UpgradeReport | None = None
+    """Of the nodes that were replaced."""
 
     @property
     def is_blocked(self) -> bool:
         """Whether it did not do all that it was to."""
         return (
-            self.failed is not None or bool(self.happened.blocked) or any(not each.complete for each in self.rollouts)
+            self.failed is not None
+            or bool(self.happened.blocked)
+            or any(not each.complete for each in self.rollouts)
+            or (self.upgrade is not None and self.upgrade.blocked is not None)
         )
 
 

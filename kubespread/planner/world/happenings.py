@@ -25,6 +25,11 @@ class Gone:
     owner: WorkloadName | None
     """What makes another one for it, None where nobody does, or not yet."""
 
+    @property
+    def is_lost_for_good(self) -> bool:
+        """Whether it has no controller, so that nobody makes it again; what was only too many is not meant."""
+        return self.owner is None and self.why != SCALED_DOWN and controller_of(self.pod) is None
+
 
 @dataclass(frozen=True, slots=True)
 class Blocked:
@@ -53,9 +58,4 @@ class Happenings:
         self.notes[text] = None
 
     def lost_for_good(self) -> Iterator[Gone]:
-        """Pods without a controller, which nobody makes again; what was only too many is not meant."""
-        return (
-            each
-            for each in self.gone
-            if each.owner is None and each.why != SCALED_DOWN and controller_of(each.pod) is None
-        )
+        return (each for each in self.gone if each.is_lost_for_good)

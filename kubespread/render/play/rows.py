@@ -55,7 +55,7 @@ def newly_pending(report: PlayReport) -> Iterator[tuple[StepReport, list[Pending
 
 def lost(step: StepReport) -> int:
     """How many pods left that nobody makes again, though nobody asked for fewer."""
-    return sum(not gone.made_again and gone.why != "scaled down" for gone in step.happened.gone)
+    return sum(gone.lost_for_good for gone in step.happened.gone)
 
 
 def count_of(number: int, what: str) -> str:

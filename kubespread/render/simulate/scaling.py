@@ -102,21 +102,34 @@ def _groups(report: AutoscalingReport) -> str:
         if group.added:
             zone = f" (zone {group.zone})" if group.zone and not group.group.endswith(f"/{group.zone}") else ""
             change = f"+{group.added}" if group.before is None else f"{group.before} → {group.before + group.added}"
-            said.append(f"{group.group}{zone} {change}")
-    return " · ".join(said)
+            said.append((group.group, f"{zone} {change}"))
+    return _by_pool(said)
+
+
+def _by_pool(said: Iterable[tuple[str, str]]) -> str:
+    """What is said of each group; the name that several zones share is said once: ``w (a 2 · b 1)``."""
+    zones: dict[str, list[str]] = {}
+    for group, text in said:
+        name, slash, zone = group.partition("/")
+        zones.setdefault(f"{name}{slash}", []).append(f"{zone}{text}")
+    phrases = (
+        f"{name.removesuffix('/')} ({' · '.join(texts)})" if len(texts) > 1 else f"{name}{texts[0]}"
+        for name, texts in zones.items()
+    )
+    return " · ".join(phrases)
 
 
 def _enough(report: AutoscalingReport) -> Iterator[str]:
     if report.least is not None:
-        which = " · ".join(f"{each.group} {len(each.nodes)}" for each in report.least.groups)
+        which = _by_pool((each.group, f" {len(each.nodes)}") for each in report.least.groups)
         least = report.least
         bound = "fewest nodes with which all fit" if least.proven else "all fit with, though fewer may do"
-        yield f"{bound}: {least.total} ({which})"
+        yield f"{bound}: {least.total}, {which}"
     elif report.waiting:
         yield "no number of new nodes was found with which all fit"
-    alone = [f"{each.group} {each.total}" for each in report.least_per_group if each.total is not None]
+    alone = [(each.group, f" {each.total}") for each in report.least_per_group if each.total is not None]
     if len(report.least_per_group) > 1 and alone:
-        yield f"of one group alone: {' · '.join(alone)}"
+        yield f"of one group alone: {_by_pool(alone)}"
 
 
 def _unhelped(report: AutoscalingReport, look: Look) -> Iterator[Line]:

@@ -79,8 +79,11 @@ class Cluster:
 
     def _with_other_nodes(self, change: Change) -> Cluster:
         kept = np.array([position for position in range(len(self)) if position not in change.removed], dtype=np.int32)
-        objects = (change.replaced.get(position, self.nodes.objects[position]) for position in kept.tolist())
-        nodes = Nodes([*objects, *change.added])
+        if change.removed or change.replaced:
+            objects = (change.replaced.get(position, self.nodes.objects[position]) for position in kept.tolist())
+            nodes = Nodes([*objects, *change.added])
+        else:
+            nodes = self.nodes.followed_by(change.added)
         running = self.running.minus(change.gone) if change.gone else self.running
         running = running.on_other_nodes(len(self), kept, len(change.added))
         coming = [(pod, nodes.index[self.nodes.names[node]]) for pod, node in change.come]
