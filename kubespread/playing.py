@@ -25,14 +25,16 @@ from kubespread.kube.api.kinds import KEPT, POD_CREATORS
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.workloads import Deployment
 from kubespread.kube.owners import WorkloadName
+from kubespread.planner.autoscaling.autoscale import autoscale
 from kubespread.planner.checking import check
-from kubespread.planner.play import Applied, play
+from kubespread.planner.play import Applied, Autoscale, Playing, play
 from kubespread.planner.reports.play import PlayReport
 from kubespread.planner.world.deployments import rollout_of_cluster
 from kubespread.planner.world.editing import not_found
 from kubespread.planner.world.objects import objects_now
 from kubespread.planner.world.wanted import Wanted
 from kubespread.planner.world.world import World
+from kubespread.scaling import groups_of
 from kubespread.scenario.types import Apply, Rollout, Scenario
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.worlds import as_snapshot, edited, world_of
@@ -54,9 +56,18 @@ def play_in(
     world = world_of(before, scheduler, preempts=scenario.preemption)
     changes = _Manifests(before, scheduler)
     check(world, scenario, changes, default)
-    report = play(world, scenario, changes, default, scheduler.release(origin.server_version))
+    playing = Playing(world, changes, default, _autoscale(before, scenario))
+    report = play(playing, scenario, scheduler.release(origin.server_version))
     report = msgspec.structs.replace(report, notes=(*notes, *report.notes))
     return report.with_gaps((*origin.gaps, *scheduler.gaps(origin.server_version))), as_snapshot(world, before)
+
+
+def _autoscale(snapshot: Snapshot, scenario: Scenario) -> Autoscale | None:
+    kind = scenario.autoscaler
+    if kind is None:
+        return None
+    groups = groups_of(snapshot, kind, scenario.node_groups)
+    return lambda world: autoscale(world, groups, kind, searches=False)
 
 
 @dataclass(frozen=True, slots=True)

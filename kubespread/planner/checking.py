@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kubespread.errors import UsageError
-from kubespread.planner.play import Changes, is_played
+from kubespread.planner.play import Changes
 from kubespread.planner.world.applying import exists
 from kubespread.planner.world.editing import not_found
 from kubespread.planner.world.world import World
@@ -29,7 +29,19 @@ from kubespread.snapshot.edits.types import (
 
 _BRING_NODES = (AddNode, SetLabel, RemoveLabel, Upgrade)
 """After one of these there may be nodes and labels that are not there yet."""
-_ABOUT_NODES = (Cordon, Uncordon, Drain, DeleteNode, Fail, AddTaint, RemoveTaint, SetLabel, RemoveLabel, Restore)
+_ABOUT_NODES = (
+    Cordon,
+    Uncordon,
+    Drain,
+    DeleteNode,
+    Fail,
+    AddTaint,
+    RemoveTaint,
+    SetLabel,
+    RemoveLabel,
+    Restore,
+    Upgrade,
+)
 
 
 def check(world: World, scenario: Scenario, changes: Changes, namespace: str) -> None:
@@ -54,8 +66,6 @@ def check(world: World, scenario: Scenario, changes: Changes, namespace: str) ->
 
 def _check(world: World, step: Step, before: Sequence[Step], changes: Changes, namespace: str) -> None:
     action = step.action
-    if action is not None and not is_played(action):
-        raise UsageError(f"{type(action).__name__.lower()} is not available in scenarios yet")
     if not any(isinstance(each.action, _BRING_NODES) for each in before):
         _check_nodes(world, action)
     _check_workloads(world, [*step.stuck, *step.ready, *_named(action)], before, namespace)

@@ -13,6 +13,7 @@ from kubespread.errors import KubespreadError
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.pod_status import is_active, is_ready
 from kubespread.kube.versions import KubeVersion
+from kubespread.planner.reports.autoscaling import AutoscalingReport
 from kubespread.planner.reports.happened import Happened
 from kubespread.planner.reports.play import PlayReport, StepReport
 from kubespread.planner.reports.rollout import RolloutReport
@@ -28,7 +29,7 @@ from kubespread.planner.world.wanted import Wanted
 from kubespread.planner.world.world import World
 from kubespread.scenario.types import Action, Apply, Restore, Rollback, Rollout, Scenario, Step, Upgrade
 from kubespread.snapshot.edits.target import nodes_meant
-from kubespread.snapshot.edits.types import Edit, Target
+from kubespread.snapshot.edits.types import Edit
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,10 @@ class Changes(Protocol):
         """A workload with its new template. Raises the same."""
 
 
+Autoscale = Callable[[World], AutoscalingReport]
+"""Adds nodes for pods that find none."""
+
+
 @dataclass(frozen=True, slots=True)
 class Playing:
     """What the steps of one scenario share."""
@@ -60,54 +65,38 @@ class Playing:
     changes: Changes
     namespace: str
     """That of names without one."""
+    autoscale: Autoscale | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Came:
-    """What is to be told of a step besides what happened to pods."""
-
-    rollouts: Sequence[RolloutReport] = ()
-    upgrade: UpgradeReport | None = None
+Told = RolloutReport | UpgradeReport
+Play = Callable[[Playing, Action], Sequence[Told]]
 
 
-Play = Callable[[Playing, Action], Came]
-
-
-def _edit(playing: Playing, step: Action) -> Came:
+def _edit(playing: Playing, step: Action) -> Sequence[Told]:
     assert isinstance(step, Edit)
     edit(playing.world, step, playing.namespace)
-    return Came()
+    return ()
 
 
-def _restore(playing: Playing, step: Action) -> Came:
+def _restore(playing: Playing, step: Action) -> Sequence[Told]:
     assert isinstance(step, Restore)
-    restore(playing.world, _names(playing, step.target))
-    return Came()
+    nodes = nodes_meant(step.target, playing.world.living.nodes.objects)
+    restore(playing.world, [node.metadata.name for node in nodes])
+    return ()
 
 
-def _upgrade(playing: Playing, step: Action) -> Came:
-    assert isinstance(step, Upgrade)
-    names = _names(playing, step.drain.target)
-    flags = replace(POOL_FLAGS, force=step.drain.force)
-    return Came(upgrade=upgrade(playing.world, names, step.surge, step.batch, flags))
-
-
-def _names(playing: Playing, target: Target) -> list[str]:
-    return [node.metadata.name for node in nodes_meant(target, playing.world.living.nodes.objects)]
-
-
-def _rollout(playing: Playing, step: Action) -> Came:
+def _rollout(playing: Playing, step: Action) -> Sequence[Told]:
     assert isinstance(step, Rollout)
     wanted = playing.changes.rolled_out(playing.world, step, playing.namespace)
     return _reports([apply_workload(playing.world, wanted)])
 
 
-def _rollback(playing: Playing, step: Action) -> Came:
+def _rollback(playing: Playing, step: Action) -> Sequence[Told]:
     assert isinstance(step, Rollback)
-    return Came([rolled_back(playing.world, step.workload.within(playing.namespace))])
+    return [rolled_back(playing.world, step.workload.within(playing.namespace))]
 
 
-def _apply(playing: Playing, step: Action) -> Came:
+def _apply(playing: Playing, step: Action) -> Sequence[Told]:
     assert isinstance(step, Apply)
     applied = playing.changes.applied(playing.world, step, playing.namespace)
     playing.world.add_objects(applied.objects)
@@ -116,8 +105,15 @@ def _apply(playing: Playing, step: Action) -> Came:
     return _reports([apply_workload(playing.world, wanted) for wanted in applied.workloads])
 
 
-def _reports(found: Sequence[RolloutReport | None]) -> Came:
-    return Came([report for report in found if report is not None])
+def _upgrade(playing: Playing, step: Action) -> Sequence[Told]:
+    assert isinstance(step, Upgrade)
+    nodes = nodes_meant(step.target, playing.world.living.nodes.objects)
+    flags = replace(POOL_FLAGS, force=step.force)
+    return [upgrade(playing.world, [node.metadata.name for node in nodes], step.surge, step.batch, flags)]
+
+
+def _reports(found: Sequence[RolloutReport | None]) -> Sequence[Told]:
+    return [report for report in found if report is not None]
 
 
 STEPS: Mapping[type, Play] = {
@@ -136,20 +132,16 @@ NOT_MODELLED = (
 )
 
 
-def is_played(action: Action) -> bool:
-    """Whether steps of this type can be played."""
-    return isinstance(action, Edit) or type(action) in STEPS
+def play(playing: Playing, scenario: Scenario, version: KubeVersion) -> PlayReport:
+    """Play the steps of ``scenario``; its world is then as it is after the last one.
 
-
-def play(world: World, scenario: Scenario, changes: Changes, namespace: str, version: KubeVersion) -> PlayReport:
-    """Play the steps of ``scenario``; ``world`` is then as it is after the last one.
-
-    ``namespace`` is that of names without one. What goes wrong on the way is said of its step, and the next one goes
-    on: `checking.check` finds before what cannot be meant.
+    What goes wrong on the way is said of its step, and the next one goes on: `checking.check` finds before what cannot
+    be meant.
     """
-    stuck = frozenset(each.within(namespace) for each in scenario.stuck)
+    world = playing.world
+    stuck = frozenset(each.within(playing.namespace) for each in scenario.stuck)
     world.surroundings = replace(world.surroundings, stuck=stuck)
-    playing, nodes = Playing(world, changes, namespace), len(world.cluster)
+    nodes = len(world.cluster)
     start = _started(world)
     steps = tuple(_played(playing, number, step) for number, step in enumerate(scenario.steps, 1))
     last = steps[-1].happened if steps else start
@@ -180,22 +172,24 @@ def _played(playing: Playing, number: int, step: Step) -> StepReport:
     world = playing.world
     before = world.cluster
     failed: str | None = None
-    came = Came()
+    told: Sequence[Told] = ()
     try:
         _switch_readiness(playing, step)
         if step.action is not None:
-            came = STEPS.get(type(step.action), _edit)(playing, step.action)
+            told = STEPS.get(type(step.action), _edit)(playing, step.action)
     except KubespreadError as error:
         failed = str(error)
     world.settle()
+    scaled = playing.autoscale(world) if playing.autoscale is not None and world.waiting else None
     report = StepReport(
         number=number,
         name=step.name or None,
         text=step.text,
         failed=failed,
         happened=happened(world, before),
-        rollouts=tuple(came.rollouts),
-        upgrade=came.upgrade,
+        rollouts=tuple(each for each in told if isinstance(each, RolloutReport)),
+        upgrades=tuple(each for each in told if isinstance(each, UpgradeReport)),
+        autoscaling=scaled,
     )
     world.next_step()
     return report

@@ -15,6 +15,7 @@ from kubespread.manifest.objects import describe
 from kubespread.manifest.parts import MalformedError
 from kubespread.manifest.reading import MAX_MANIFEST_BYTES, STDIN, display_name, read_text_bytes, text_bytes
 from kubespread.manifest.stream import read_documents
+from kubespread.node_groups.types import Autoscaler
 from kubespread.scenario.faults import Faults
 from kubespread.scenario.shapes import AT_ONCE, METADATA, READINESS, SCENARIO, SPEC
 from kubespread.scenario.steps import Reader
@@ -80,7 +81,11 @@ def _scenario(data: Mapping[str, Any], faults: Faults, directory: str = "") -> S
         namespace=_namespace(metadata, faults),
         preemption=spec.get("preemption", True),
         stuck=_stuck(spec.get("readiness"), reader),
+        autoscaler=_autoscaler(spec.get("autoscaler"), faults),
+        node_groups=_beside(directory, spec.get("nodeGroups")),
     )
+    if scenario.node_groups is not None and scenario.autoscaler is None:
+        faults.add("spec.nodeGroups", "without an autoscaler no group grows: add spec.autoscaler")
     if faults.found:
         raise faults.error()
     return scenario
@@ -91,6 +96,18 @@ def _namespace(metadata: Mapping[str, Any], faults: Faults) -> str | None:
     if namespace is not None and (wrong := dns_label_faults(namespace)):
         faults.add("metadata.namespace", f"{namespace!r}: {wrong[0]}")
     return namespace
+
+
+def _autoscaler(given: str | None, faults: Faults) -> Autoscaler | None:
+    if given is None or given in list(Autoscaler):
+        return None if given is None else Autoscaler(given)
+    faults.add("spec.autoscaler", f"expected one of {', '.join(Autoscaler)}, found {given}")
+    return None
+
+
+def _beside(directory: str, file: str | None) -> str | None:
+    """Relative to the scenario's own file."""
+    return None if file is None else str(Path(directory) / file)
 
 
 def _stuck(readiness: Any, reader: Reader) -> tuple[Named, ...]:

@@ -169,12 +169,12 @@ STEPS: Mapping[str, StepShape] = {
         _apply_text,
     ),
     "upgrade": StepShape(
-        "Nodes are replaced batch by batch.", "NODES [--surge N] [--batch N]", "upgrade",
+        "Nodes are replaced batch by batch.", "NODES [--surge N] [--batch N] [--force]", "upgrade",
         {
             "nodes": _NODES,
             "surge": Field(Holds.NUMBER, "new nodes that come before old ones are drained"),
             "batch": Field(Holds.NUMBER, "nodes that are drained at once, by default 1"),
-            **_DRAIN_FLAGS,
+            "force": _DRAIN_FLAGS["force"],
         },
         _upgrade_text,
     ),
@@ -204,6 +204,8 @@ METADATA: Fields = {
 SPEC: Fields = {
     "steps": Field(Holds.STEPS, "what happens, in this order", is_required=True),
     "preemption": Field(Holds.FLAG, "whether pods evict others of lower priority, by default true"),
+    "autoscaler": Field(Holds.TEXT, "ca or karpenter: who adds nodes for pods that find none"),
+    "nodeGroups": Field(Holds.TEXT, "file with the groups that may grow, by default those that the cluster tells of"),
     "readiness": Field(Holds.READINESS, "when new pods are ready: atOnce, or which workloads are stuck"),
 }
 AT_ONCE = "atOnce"

@@ -4,7 +4,7 @@
     rollback [NAMESPACE/]KIND/NAME
     restore NODES
     apply FILE... [--set FIELD=VALUE]... [--replicas N] [--name NAME]
-    upgrade NODES [--surge N] [--batch N] [--ignore-daemonsets] [--delete-emptydir-data] [--force]
+    upgrade NODES [--surge N] [--batch N] [--force]
     stuck [NAMESPACE/]KIND/NAME...    ready [NAMESPACE/]KIND/NAME...
 
 Words are quoted as in a shell where they hold blanks. A word with an equals sign is a field, any other a manifest.
@@ -24,9 +24,8 @@ from kubespread.kube.api.kinds import REFERABLE, kind_called
 from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
 from kubespread.scenario.types import Action, Apply, Named, Restore, Rollback, Rollout, Step, Upgrade
 from kubespread.snapshot.edits.target import parse_target
-from kubespread.snapshot.edits.text import DRAIN_FLAGS, parse
 from kubespread.snapshot.edits.text import VERBS as EDIT_VERBS
-from kubespread.snapshot.edits.types import Drain
+from kubespread.snapshot.edits.text import parse
 
 _NAMED = re.compile(r"(?:(?P<namespace>[^/=\s]+)/)?(?P<kind>[^/=\s]+)/(?P<name>[^/=\s]+)")
 _NUMBER = re.compile(r"[0-9]{1,9}")
@@ -116,15 +115,14 @@ def _apply(words: list[str], directory: str) -> Step:
 
 
 def _upgrade(words: list[str], _directory: str) -> Step:
-    nodes, flags = _with_flags(words, ("--surge", "--batch"), DRAIN_FLAGS, "upgrade")
+    nodes, flags = _with_flags(words, ("--surge", "--batch"), ("--force",), "upgrade")
     if not nodes:
         raise UsageError("upgrade: expected the nodes to replace")
     given = dict(flags)
     surge, batch = _number(given.get("--surge", "0"), "--surge"), _number(given.get("--batch", "1"), "--batch")
     if batch < 1:
         raise UsageError("upgrade --batch must be at least 1")
-    drain = Drain(parse_target(" ".join(nodes)), *(flag in given for flag in DRAIN_FLAGS))
-    return _step(Upgrade(drain, surge, batch))
+    return _step(Upgrade(parse_target(" ".join(nodes)), surge, batch, "--force" in given))
 
 
 def _stuck(words: list[str], _directory: str) -> Step:
@@ -176,7 +174,7 @@ _READERS: Mapping[str, tuple[Callable[[list[str], str], Step], str]] = {
     "rollback": (_rollback, _WORKLOAD),
     "restore": (_restore, "NODES"),
     "apply": (_apply, "FILE... [--set FIELD=VALUE] [--replicas N] [--name NAME]"),
-    "upgrade": (_upgrade, "NODES [--surge N] [--batch N], and flags of kubectl drain"),
+    "upgrade": (_upgrade, "NODES [--surge N] [--batch N] [--force]"),
     "stuck": (_stuck, f"{_WORKLOAD}..."),
     "ready": (_ready, f"{_WORKLOAD}..."),
 }

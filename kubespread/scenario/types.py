@@ -7,7 +7,8 @@ from typing import Any
 
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.owners import WorkloadName
-from kubespread.snapshot.edits.types import Drain, Edit, Target
+from kubespread.node_groups.types import Autoscaler
+from kubespread.snapshot.edits.types import Edit, Target
 
 API_VERSION = "kubespread.dev/v1alpha1"
 KIND = "Scenario"
@@ -74,12 +75,13 @@ class Apply:
 class Upgrade:
     """Nodes are replaced, batch by batch."""
 
-    drain: Drain
-    """What is drained, and with which flags."""
+    target: Target
     surge: int = 0
     """How many new nodes there are before old ones are drained."""
     batch: int = 1
     """How many are drained at once."""
+    force: bool = False
+    """Whether pods without a controller are evicted too."""
 
 
 Action = Edit | Rollout | Rollback | Restore | Apply | Upgrade
@@ -112,3 +114,7 @@ class Scenario:
     """Whether pods evict others of lower priority."""
     stuck: tuple[Named, ...] = ()
     """Workloads whose new pods never become ready, from the beginning."""
+    autoscaler: Autoscaler | None = None
+    """Who adds nodes for pods that find none, after each step."""
+    node_groups: str | None = None
+    """A file with the groups that may grow; None for those that the cluster's own objects tell of."""

@@ -19,8 +19,14 @@ SIMULATED = [kubespread.simulate(CLUSTER, WEB, 2), kubespread.simulate(CLUSTER, 
 PLAYED = kubespread.play(
     CLUSTER, {**SCENARIO, "spec": {"steps": ["delete-pods foo=bar", {"cordon": "n1", "name": "n1 too"}]}}
 )
-SURVIVED = kubespread.survive(CLUSTER, ["hostname"])
-UPGRADED = kubespread.upgrade(CLUSTER, "n1", force=True)
+ANSWERS: dict[ReportKind, object] = {
+    "explain": EXPLAINED,
+    "simulate": SIMULATED,
+    "compare": COMPARED,
+    "play": PLAYED,
+    "survive": kubespread.survive(CLUSTER, ["hostname"]),
+    "upgrade": kubespread.upgrade(CLUSTER, "n1"),
+}
 HELP: dict[ReportKind, str] = {
     "explain": "Format (default: a table on a terminal, plain columns in a pipe). "
     "'name' prints the nodes that fit, best first.",
@@ -28,6 +34,8 @@ HELP: dict[ReportKind, str] = {
     "'name' prints namespace/pod<TAB>node lines.",
     "compare": "Format (default: a table on a terminal, columns in a pipe). 'csv' has a row per node that differs.",
     "play": "Format (default: tables on a terminal, columns in a pipe).",
+    "survive": "Format (default: a table on a terminal, plain columns in a pipe).",
+    "upgrade": "Format (default: a table on a terminal, plain columns in a pipe).",
 }
 
 
@@ -46,15 +54,7 @@ def test_what_can_be_asked_for() -> None:
 @pytest.mark.parametrize("name", FORMATS)
 def test_every_format_writes_every_report_it_is_for(name: str) -> None:
     writers = FORMATS[name].writers
-    answers = {
-        "explain": EXPLAINED,
-        "simulate": SIMULATED,
-        "compare": COMPARED,
-        "play": PLAYED,
-        "survive": SURVIVED,
-        "upgrade": UPGRADED,
-    }
-    texts = [writer.load()(answers[kind], Look(in_full=True)) for kind, writer in writers.items()]
+    texts = [writer.load()(ANSWERS[kind], Look(in_full=True)) for kind, writer in writers.items()]
     assert all("n1" in text and text.endswith("\n") for text in texts)
 
 

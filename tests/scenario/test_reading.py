@@ -14,7 +14,7 @@ from kubespread.scenario.reading import read_scenario
 from kubespread.scenario.schema import schema
 from kubespread.scenario.types import Apply, Named, Restore, Rollback, Rollout, Scenario, Step, Upgrade
 from kubespread.snapshot.edits.text import parse
-from kubespread.snapshot.edits.types import Drain, Target
+from kubespread.snapshot.edits.types import Target
 from tests.builders import node
 
 ROOT = Path(__file__).parents[2]
@@ -80,11 +80,8 @@ STEPS: dict[str, tuple[Any, Step]] = {
         Step("apply 'a b.yaml' --set cpu=1 --replicas 3 --name web", Apply(("a b.yaml",), ("cpu=1",), 3, "web")),
     ),
     "an upgrade": (
-        {"upgrade": {"nodes": "pool=a", "surge": 1, "batch": 2, "ignoreDaemonsets": True}},
-        Step(
-            "upgrade pool=a --ignore-daemonsets --surge 1 --batch 2",
-            Upgrade(Drain(parse_labels("pool=a"), ignore_daemonsets=True), 1, 2),
-        ),
+        {"upgrade": {"nodes": "pool=a", "surge": 1, "batch": 2, "force": True}},
+        Step("upgrade pool=a --force --surge 1 --batch 2", Upgrade(parse_labels("pool=a"), 1, 2, force=True)),
     ),
     "readiness as a step": ({"stuck": ["deploy/web"]}, Step("stuck deploy/web", stuck=(WEB,))),
     "readiness as text": ("ready deploy/web", Step("ready deploy/web", ready=(WEB,))),

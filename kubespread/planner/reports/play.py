@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from kubespread.planner.reports.autoscaling import AutoscalingReport
 from kubespread.planner.reports.happened import Happened
 from kubespread.planner.reports.parts import API_VERSION, ClusterReference, Report
 from kubespread.planner.reports.rollout import RolloutReport
@@ -23,18 +24,16 @@ class StepReport(Report, frozen=True):
     happened: Happened
     rollouts: tuple[RolloutReport, ...]
     """Of every workload whose pods were replaced for another template."""
-    upgrade: UpgradeReport | None = None
+    upgrades: tuple[UpgradeReport, ...]
     """Of the nodes that were replaced."""
+    autoscaling: AutoscalingReport | None = None
+    """Of the nodes that were added for pods that found none."""
 
     @property
     def is_blocked(self) -> bool:
         """Whether it did not do all that it was to."""
-        return (
-            self.failed is not None
-            or bool(self.happened.blocked)
-            or any(not each.complete for each in self.rollouts)
-            or (self.upgrade is not None and self.upgrade.blocked is not None)
-        )
+        is_stuck = not all([*(each.complete for each in self.rollouts), *(each.complete for each in self.upgrades)])
+        return self.failed is not None or bool(self.happened.blocked) or is_stuck
 
 
 class PlayReport(Report, frozen=True, kw_only=True):

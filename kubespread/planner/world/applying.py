@@ -76,7 +76,7 @@ def _revised(world: World, name: WorkloadName, wanted: Wanted) -> RolloutReport 
         case Deployment():
             return _deployment(world, name, wanted.object, wanted)
         case StatefulSet():
-            world.owner(name).replicas = _replicas(world, name, wanted)
+            world.resize(name, _replicas(world, name, wanted))
             return rolling_stateful_sets.roll_out(world, name, wanted.object, wanted.pod)
         case DaemonSet():
             return rolling_daemon_sets.roll_out(world, name, wanted.object, wanted.pod)

@@ -32,7 +32,10 @@ def roll_out(world: World, name: WorkloadName, daemon_set: DaemonSet, pod: Pod) 
     work.
     """
     world.add_objects([daemon_set])
-    way = Way(world, name, _Revising(world, name, daemon_set, states.as_template(pod)))
+    template = states.as_template(pod)
+    nodes = (node for node in world.living.nodes.objects if should_run(template, node))
+    by_name = tuple(sorted(nodes, key=lambda node: node.metadata.name))
+    way = Way(world, name, _Revising(world, name, daemon_set, template, by_name))
     way.go()
     return way.report()
 
@@ -45,6 +48,8 @@ class _Revising:
     name: WorkloadName
     daemon_set: DaemonSet
     template: Pod
+    nodes: tuple[Node, ...]
+    """Those that its pods belong on, by name."""
 
     @property
     def strategy(self) -> str:
@@ -52,14 +57,8 @@ class _Revising:
         return strategy.type if strategy is not None and strategy.type else _ROLLING_UPDATE
 
     @property
-    def _nodes(self) -> list[Node]:
-        """Those that its pods belong on, by name."""
-        nodes = (node for node in self.world.living.nodes.objects if should_run(self.template, node))
-        return sorted(nodes, key=lambda node: node.metadata.name)
-
-    @property
     def replicas(self) -> int:
-        return len(self._nodes)
+        return len(self.nodes)
 
     @property
     def limits(self) -> tuple[int, int]:
@@ -110,7 +109,7 @@ class _Revising:
             for pod in by_node[name]
             if is_active(pod)
         ]
-        missing = [node.metadata.name for node in self._nodes if node.metadata.name not in by_node]
+        missing = [node.metadata.name for node in self.nodes if node.metadata.name not in by_node]
         self._delete(astray, DELETED)
         self._create(missing)
         return bool(astray or missing)
@@ -118,7 +117,7 @@ class _Revising:
     def _roll(self, by_node: dict[str, list[Pod]]) -> bool:
         surge, unavailable = self.limits
         active = {name: [pod for pod in pods if is_active(pod)] for name, pods in by_node.items()}
-        nodes = [pods for node in self._nodes if (pods := active.get(node.metadata.name))]
+        nodes = [pods for node in self.nodes if (pods := active.get(node.metadata.name))]
         return self._with_surge(nodes, surge) if surge else self._in_place(nodes, unavailable)
 
     def _in_place(self, nodes: list[list[Pod]], max_unavailable: int) -> bool:

@@ -45,12 +45,11 @@ def pending_count(step: StepReport) -> int:
 
 
 def newly_pending(report: PlayReport) -> Iterator[tuple[StepReport, list[PendingPods]]]:
-    """Each step with those that wait then and did not wait for the same cause before."""
-    known = {(each.workload, each.message, len(each.pods)) for each in report.start.pending}
+    """Each step with those that wait then, as far as any pod of them did not wait before."""
+    known = {pod for each in report.start.pending for pod in each.pods}
     for step in report.steps:
-        now = {(each.workload, each.message, len(each.pods)): each for each in step.happened.pending}
-        yield step, [each for key, each in now.items() if key not in known]
-        known = set(now)
+        yield step, [each for each in step.happened.pending if not known.issuperset(each.pods)]
+        known = {pod for each in step.happened.pending for pod in each.pods}
 
 
 def lost(step: StepReport) -> int:
@@ -71,7 +70,9 @@ def workload_name(workload: str) -> str:
 
 def rollout_sentence(rollout: RolloutReport) -> str:
     """How a rollout ended, and how even its pods are."""
-    ending = "complete" if rollout.complete else f"not complete: {rollout.wedged_on}"
+    # Why pods are pending is said of them.
+    cause = f"{count_of(rollout.pending, 'new pod')} pending" if rollout.pending else rollout.wedged_on
+    ending = "complete" if rollout.complete else f"not complete: {cause}"
     said = [ending, f"fewest ready {rollout.fewest_ready} of {rollout.replicas}"]
     others = rollout.with_match_label_keys or rollout.final
     pairs = list(zip(rollout.final, others, strict=True))

@@ -161,6 +161,11 @@ def _details(step: StepReport) -> Iterator[Line]:
         yield [cell(stay, BAD), cell(message)]
     if number := lost(step):
         yield [cell(f"{count_of(number, 'pod')} gone that no controller makes again", BAD)]
+    for upgrade in step.upgrades:
+        said = f"{upgrade.replaced} of {count_of(len(upgrade.nodes), 'node')} replaced"
+        stuck = upgrade.blocked
+        at = f", stuck at {', '.join(stuck.nodes)}: {stuck.refusal or 'budgets refuse'}" if stuck is not None else ""
+        yield [cell(f"{said}{at}", BAD if at else GOOD)]
     for rollout in step.rollouts:
         style = GOOD if rollout.complete else BAD
         yield [cell(f"{workload_name(rollout.workload)}: ", style), cell(rollout_sentence(rollout))]
