@@ -121,7 +121,7 @@ def rollout_of(world: World, name: WorkloadName) -> Rollout:
         if not known.replica_sets:
             # It never had a pod: its ReplicaSet is still to be made.
             made = world.surroundings.making(name, world.workloads.objects)
-            world.add_objects(made.companions)
+            world.add_missing(made.companions)
             known.template, known.new_hash = as_template(made.pod), made.pod.metadata.labels[TEMPLATE_HASH]
     return known
 

@@ -10,7 +10,7 @@ from kubespread.kube.owners import WorkloadName, controller_of
 from kubespread.scheduler.placing import Choice
 
 EVICTED, DELETED, SCALED_DOWN, REPLACED = "evicted", "deleted", "scaled down", "replaced"
-LOST, PREEMPTED, TAINTED = "lost", "preempted", "evicted by a taint"
+LOST, PREEMPTED, TAINTED, UNSELECTED = "lost", "preempted", "evicted by a taint", "no longer selected"
 """Why a pod went."""
 
 

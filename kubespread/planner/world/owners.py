@@ -11,7 +11,7 @@ from msgspec import structs
 
 from kubespread.controllers.deployment import TEMPLATE_HASH
 from kubespread.controllers.statefulset import ordinal_of
-from kubespread.kube.api.cluster_objects import ClusterObjects
+from kubespread.kube.api.cluster_objects import FIELDS, ClusterObjects
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.meta import ApiObject, LabelSelector
 from kubespread.kube.api.workloads import DaemonSet, Deployment, Job, ReplicaSet, ReplicationController, StatefulSet
@@ -144,6 +144,13 @@ class Workloads:
         obj = self._resizable(name)
         return None if obj is None else structs.replace(obj, spec=structs.replace(obj.spec, replicas=replicas))
 
+    def missing(self, objects: Iterable[ApiObject]) -> Iterator[ApiObject]:
+        """Those of ``objects``, of any kind, whose namespace and name nobody of their kind has."""
+        for obj in objects:
+            there = getattr(self.objects, FIELDS[type(obj)])
+            if all(_key(each) != _key(obj) for each in there):
+                yield obj
+
     def above(self, name: WorkloadName, pods: Iterable[Pod] = ()) -> WorkloadName:
         """What people call the workload: the Deployment of a ReplicaSet, everything else itself.
 
@@ -236,6 +243,10 @@ class Adopters:
                 name = WorkloadName(type(obj).__name__, obj.metadata.namespace, obj.metadata.name)
                 found.setdefault(name.namespace, []).append((name, selector))
         return found
+
+
+def _key(obj: ApiObject) -> tuple[str, str]:
+    return obj.metadata.namespace, obj.metadata.name
 
 
 def _by_name(objects: Iterable[T]) -> dict[WorkloadName, T]:

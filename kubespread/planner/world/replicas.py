@@ -40,7 +40,7 @@ def template_of(world: World, owner: Owner) -> Pod:
     """What the owner makes copies of; of one without pods it comes from its object."""
     if owner.template is None:
         made = world.surroundings.making(owner.name, world.workloads.objects)
-        world.add_objects(made.companions)
+        world.add_missing(made.companions)
         owner.template = states.as_template(made.pod)
     return owner.template
 

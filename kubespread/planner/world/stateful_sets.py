@@ -97,10 +97,17 @@ def _pod(world: World, rollout: StatefulSetRollout, name: WorkloadName, action: 
     template = rollout.templates.get(action.revision)
     if template is None:
         made = world.surroundings.making(name, world.workloads.objects)
-        world.add_objects(made.companions)
-        template = rollout.templates[action.revision] = states.as_template(made.pod)
+        world.add_missing(made.companions)
+        template = rollout.templates[action.revision] = _of_revision(states.as_template(made.pod), action.revision)
     _claim(world, rollout.stateful_set, action.ordinal)
     return for_ordinal(template, rollout.stateful_set, action.ordinal)
+
+
+def _of_revision(pod: Pod, revision: str) -> Pod:
+    """With the name that the cluster gave the revision: the hash of a pod that is made up here is another."""
+    others = {key: value for key, value in pod.metadata.labels.items() if key != REVISION_LABEL}
+    labels = {**others, REVISION_LABEL: revision} if revision else others
+    return replace(pod, metadata=replace(pod.metadata, labels=labels))
 
 
 def _claim(world: World, stateful_set: StatefulSet, ordinal: int) -> None:

@@ -82,7 +82,7 @@ class World:
         self.assumed: dict[str, None] = {}
         """What was taken for granted up to now, where the cluster's source does not say."""
         if unready:
-            self.assume([f"{unready} pods do not say whether they are ready: they are taken to be"])
+            self.assume([f"pods that do not say whether they are ready are taken to be: {unready}"])
             pods = [pod if states.readiness_known(pod) else states.taken_to_be_ready(pod) for pod in pods]
         self.workloads = Workloads(objects)
         self.living = LivingCluster(Cluster.of(nodes, pods, objects))
@@ -212,6 +212,10 @@ class World:
             after = Cluster(before.nodes, changed, StorageIndex(changed), before.kinds, before.running)
             after.nominated = before.nominated
             self._use(after)
+
+    def add_missing(self, companions: Iterable[ApiObject]) -> None:
+        """Objects came along with a pod that was made; those that are there already stay as they are by now."""
+        self.add_objects(list(self.workloads.missing(companions)))
 
     def _use(self, cluster: Cluster) -> None:
         self.living = LivingCluster(cluster)
