@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from kubespread.cli.stderr import say
@@ -67,16 +67,9 @@ def note_beside_each(answers: Sequence[tuple[str, Noted, Iterable[str]]], writte
 def _notes(report: Noted) -> list[str]:
     scaled = getattr(report, "autoscaling", None)
     said_beside = {
-        "note": (*report.notes, *_step_notes(report), *(scaled.notes if scaled is not None else ())),
+        "note": (*getattr(report, "all_notes", report.notes), *(scaled.notes if scaled is not None else ())),
         "admission": getattr(report, "admission", ()),
         "gap": report.gaps,
         "not modeled": (*report.not_modelled, *(scaled.not_modelled if scaled is not None else ())),
     }
     return [f"{prefix}: {text}" for prefix, texts in said_beside.items() for text in texts]
-
-
-def _step_notes(report: Noted) -> Iterator[str]:
-    """What is to be said of the steps of a scenario, each time once."""
-    for step in getattr(report, "steps", ()):
-        for note in step.happened.notes:
-            yield note if note.startswith(step.text) else f"step {step.number}: {note}"

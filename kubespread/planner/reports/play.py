@@ -59,6 +59,16 @@ class PlayReport(Report, frozen=True, kw_only=True):
     gaps: tuple[str, ...]
     not_modelled: tuple[str, ...]
 
+    @property
+    def all_notes(self) -> tuple[str, ...]:
+        """Its own, and those of its steps."""
+        of_steps = (
+            note if note.startswith(step.text) else f"step {step.number}: {note}"
+            for step in self.steps
+            for note in step.happened.notes
+        )
+        return (*self.notes, *of_steps)
+
     def about(self, cluster: ClusterReference) -> PlayReport:
         """The same answer, with the cluster it is about."""
         return msgspec.structs.replace(self, cluster=cluster)
