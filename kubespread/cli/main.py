@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from pathlib import Path
@@ -19,6 +20,8 @@ COMPLETE_VARIABLE = "_KUBESPREAD_COMPLETE"
 def main() -> NoReturn:
     """Run ``kubespread`` with the process's arguments and exit."""
     debug = "--debug" in sys.argv[1:]
+    # What one question makes is freed with its process; looking for circles in it takes a tenth of the time.
+    gc.disable()
     try:
         code = _run()
     except KubespreadError as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from dataclasses import replace
 
 from kubespread.cli.cluster import open_cluster
@@ -45,8 +44,6 @@ def survive(
 
     chosen = chosen_format(answer.output, is_terminal=stdout_is_terminal())
     opened = open_cluster(source, quiet=speaking.quiet)
-    # What was read stays to the end: the collector need not walk it again while domains are lost.
-    gc.freeze()
     namespace = None if survival.all_namespaces else survival.namespace or opened.origin.namespace or "default"
     report = kubespread.survive(
         opened, survival.key or (), scheduling.scheduler(), namespace=namespace, selector=survival.selector or ""

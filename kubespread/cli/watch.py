@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import gc
 import inspect
 import io
 import shutil
@@ -74,6 +75,8 @@ def _watch(ask: Callable[[], int], show: Callable[[_Answer | None, _Answer], Non
     try:
         for _ in wakes:
             before = answer
+            # The process otherwise never looks for garbage in circles.
+            gc.collect()
             try:
                 answer = _asked(ask)
             except KubespreadError as error:

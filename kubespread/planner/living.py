@@ -98,6 +98,9 @@ class LivingCluster:
         """Pods came and went otherwise, each with its node."""
         number_of = self._cluster.kinds.number_of
         self._cluster = self.cluster.after(Change(come=come, gone=gone))
+        if not self._applicants:
+            # Nobody has anything to catch up with.
+            return
         for pods, by in ((gone, -1), (come, 1)):
             for pod, node in pods:
                 self._log.add((number_of(pod), node, by, _NOBODY, _NOBODY))

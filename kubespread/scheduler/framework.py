@@ -113,6 +113,7 @@ class Prepared:
         """Of each plugin what it reads of the pod."""
         self.rejection: Status | None = None
         """The first PreFilter's judgment that rejects the pod as a whole; kube-scheduler asks no further."""
+        self._told = cluster.kinds.told_of(pod)
         for plugin in framework.pre_filters:
             self._pre_filter(plugin)
         self._add((*framework.filters, *(plugin for plugin, _ in framework.scores), *framework.disabled))
@@ -147,7 +148,10 @@ class Prepared:
 
     def _shared(self, plugin: Plugin) -> State | Status:
         """What the plugin prepares, made once for all pods of a signature where pods on nodes do not matter to it."""
-        signature = self._signatures[plugin.name] = plugin.signature(self.pod)
+        told = self._told.get(plugin.name)
+        if told is None or told[0] is not plugin:
+            told = self._told[plugin.name] = (plugin, plugin.signature(self.pod))
+        signature = self._signatures[plugin.name] = told[1]
         if signature is None:
             return plugin.prepare(self.cluster, self.pod)
         key = (id(plugin), signature)

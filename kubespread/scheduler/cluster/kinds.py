@@ -100,6 +100,9 @@ def _requesting_parts(pod: Pod) -> Hashable:
     return id(spec.containers), id(spec.init_containers), id(spec.resources), id(spec.overhead), _granted(status)
 
 
+_MAX_TOLD = 4096
+
+
 class KindTable:
     """The kinds of one cluster and of all that come of it by changes. It only ever grows."""
 
@@ -109,6 +112,7 @@ class KindTable:
         self._parts: dict[tuple[str, Hashable], Any] = {}
         self._in_namespace: dict[str, list[int]] = {}
         self._labelled: dict[tuple[str, str, str], list[int]] = {}
+        self._told: dict[int, tuple[Pod, dict[Hashable, Any]]] = {}
         self.with_terms: list[int] = []
         """The kinds whose pods have affinity terms."""
         self.lowest_priority = 0
@@ -129,6 +133,15 @@ class KindTable:
             self._kinds.append(PodKind(number, pod, self))
             self._enter(self._kinds[number])
         return number
+
+    def told_of(self, pod: Pod) -> dict[Hashable, Any]:
+        """A place for what was worked out from ``pod`` alone: whoever asks about the same object again finds it."""
+        known = self._told.get(id(pod))
+        if known is None or known[0] is not pod:
+            if len(self._told) >= _MAX_TOLD:
+                self._told.clear()
+            known = self._told[id(pod)] = (pod, {})
+        return known[1]
 
     def _enter(self, kind: PodKind) -> None:
         """Into the lists that spare selectors most of the kinds."""

@@ -62,13 +62,21 @@ class PodTopologySpread(Plugin):
             yield "default constraints: their selector is derived as since 1.22, from the pod's controller"
 
     def prepare(self, cluster: Cluster, pod: Pod) -> State:
-        declared = pod_constraints(
-            pod, self.defaults, cluster.objects, empty_selector_counts=self.rules.empty_selector_counts
-        )
+        declared = self._declared(cluster, pod)
         if problem := declared.problems.get(DO_NOT_SCHEDULE):
             detail = f"get constraints from pod: obtaining pod's hard topology spread constraints: {problem}"
             raise SchedulingError(f'running PreFilter plugin "PodTopologySpread": {detail}')
         return SpreadState(cluster, pod, declared, self.rules) if declared.constraints else SKIP
+
+    def _declared(self, cluster: Cluster, pod: Pod) -> PodConstraints:
+        """Parsed once for a pod that is asked about again and again."""
+        told, objects = cluster.kinds.told_of(pod), cluster.objects
+        known = told.get(PodConstraints)
+        if known is None or known[0] is not self or known[1] is not objects:
+            found = pod_constraints(pod, self.defaults, objects, empty_selector_counts=self.rules.empty_selector_counts)
+            known = told[PodConstraints] = (self, objects, found)
+        constraints: PodConstraints = known[2]
+        return constraints
 
 
 class SpreadState(Counted):
