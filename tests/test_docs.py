@@ -37,7 +37,7 @@ def test_the_commands_shown_run_and_print_what_is_shown(path: Path) -> None:
             assert result.out.rstrip("\n") == block, arguments
 
 
-@pytest.mark.parametrize("command", ["explain", "simulate", "snapshot"])
+@pytest.mark.parametrize("command", ["explain", "simulate", "compare", "survive", "play", "upgrade", "snapshot"])
 def test_the_help_in_the_guide_is_the_programs_own(command: str) -> None:
     text = (ROOT / "docs" / "guide.md").read_text()
     assert run(command, "--help", env={"COLUMNS": "100"}).out.strip() in text

@@ -48,3 +48,14 @@ def age(seconds: int) -> str:
     units = ((86_400, "d"), (3_600, "h"), (60, "min"))
     size, unit = next(((size, unit) for size, unit in units if seconds >= 2 * size), (1, "s"))
     return f"{seconds // size} {unit}"
+
+
+def workload_name(workload: str) -> str:
+    """``Deployment/web`` of ``default/Deployment/web``, with a namespace that is not the default one."""
+    namespace, _, name = workload.partition("/")
+    return name if namespace == "default" else workload
+
+
+def count_of(number: int, what: str) -> str:
+    """``1 pod``, ``2 pods``."""
+    return f"{number} {what}{'' if number == 1 else 's'}"

@@ -24,18 +24,9 @@ from kubespread.render.layout import (
     written,
 )
 from kubespread.render.look import Look
-from kubespread.render.phrases import cluster_phrase
-from kubespread.render.play.passes import passes
-from kubespread.render.play.rows import (
-    answer,
-    count_of,
-    lost,
-    newly_pending,
-    pending_count,
-    rollout_sentence,
-    workload_name,
-    worst_skew,
-)
+from kubespread.render.phrases import cluster_phrase, count_of, workload_name
+from kubespread.render.play.rows import answer, lost, newly_pending, pending_count, worst_skew
+from kubespread.render.rollouts import passes, rollout_sentence
 
 _GAP = 2
 _LEAST_TEXT = 12
@@ -55,7 +46,7 @@ def _lines(report: PlayReport, look: Look) -> Iterator[Line]:
     rolled = [(step.number, each) for step in report.steps for each in step.rollouts if each.passes]
     for number, rollout in rolled:
         yield ()
-        yield from passes(number, rollout, look)
+        yield from passes(f"Step {number}: {workload_name(rollout.workload)}", rollout, look)
     if rolled:
         yield ()
     yield from wrapped(_answer(report), look.width, HANGING)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from kubespread.escaping import escaped
 from kubespread.planner.reports.simulate import LookAhead, SimulateReport
 from kubespread.render.phrases import preemption
+from kubespread.render.rollouts import rollout_sentence
 from kubespread.render.simulate.scaling import headline
 
 _MAX_NODES = 3
@@ -19,6 +20,8 @@ def conclusion(report: SimulateReport) -> Iterator[str]:
         yield f"{len(report.deleted)} deleted, {report.running} left"
         yield from deleted(report)
         return
+    if report.rollout is not None:
+        yield f"rolled out: {rollout_sentence(report.rollout)}"
     already = f", {report.present} already running" if report.present else ""
     if report.replicas is None:
         yield f"{report.placed} fit{already}"

@@ -24,6 +24,7 @@ from kubespread.render.layout import (
     wrapped,
 )
 from kubespread.render.look import Look
+from kubespread.render.rollouts import passes, rollout_sentence
 from kubespread.render.simulate.conclusion import alternatives, cause, deleted
 from kubespread.render.simulate.constraints import constraint_phrases
 from kubespread.render.simulate.node_names import CUT, most_first, node_column, shared
@@ -53,13 +54,18 @@ def picture(report: SimulateReport, look: Look) -> Iterator[Line]:
         said = f"{ties} of {report.placed} {were}, taken in {_TIE_ORDER[report.ties]}"
         yield from flowed([[cell(said, DIM)]], look)
     yield from flowed([[cell(said)] for said in deleted(report)], look)
+    if report.rollout is not None:
+        yield from flowed([[cell(rollout_sentence(report.rollout))]], look)
+        yield from passes("Rollout", report.rollout, look)
     for sentence in (*alternatives(report), *cause(report)):
         yield from flowed([[cell(sentence)]], look)
 
 
 def _headline(report: SimulateReport) -> Line:
     grown = f"{report.present} → {report.running}" if report.present else f"{report.running}"
-    if report.deleted:
+    if report.rollout is not None:
+        outcome = f"rolled out, {report.running} of {report.replicas} new replicas placed"
+    elif report.deleted:
         before = report.running + len(report.deleted)
         outcome = f"{before} → {report.running} replica{'' if report.running == 1 else 's'}"
     elif report.replicas is None:
