@@ -10,6 +10,7 @@ from kubespread.candidate.candidate import Candidate, Surroundings
 from kubespread.candidate.manifest_file import Place, field_at
 from kubespread.candidate.rescheduling import scheduled_again
 from kubespread.controllers.by_kind import new_pod, replicas
+from kubespread.controllers.claims import ephemeral_claims
 from kubespread.controllers.pod_creator import NewPod, PodCreator
 from kubespread.controllers.statefulset import creates_one_by_one
 from kubespread.errors import Fault, ManifestError
@@ -47,6 +48,7 @@ def candidate_from_creator(
     candidate = candidate_from_pod(place, new_pod(creator), surroundings, template_path)
     return replace(
         candidate,
+        companions=(*candidate.companions, *ephemeral_claims(candidate.pod)),
         workload=WorkloadName(creator.kind, creator.namespace, creator.name),
         object=creator.object,
         replicas=replicas(creator),

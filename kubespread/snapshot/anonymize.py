@@ -34,7 +34,8 @@ SOURCE = "anonymized"
 _KEPT_FIELDS = frozenset(
     {
         "creation_timestamp", "deletion_timestamp", "last_transition_time", "start_time", "finished_at", "managed_by",
-        "api_version", "kind", "key", "operator", "effect", "topology_key", "when_unsatisfiable",
+        "api_version", "kind", "key", "operator", "effect", "topology_key", "topology_keys",
+        "when_unsatisfiable",
         "match_label_keys", "mismatch_label_keys", "node_affinity_policy", "node_taints_policy", "scheduler_name",
         "restart_policy", "preemption_policy", "action", "protocol", "host_ip", "phase", "type", "reason",
         "access_modes", "volume_mode", "volume_binding_mode", "provisioner", "completion_mode", "driver", "attacher",

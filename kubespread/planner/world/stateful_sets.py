@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from kubespread.controllers.claims import admitted_claims
 from kubespread.controllers.stateful_set_pass import REVISION_LABEL, Create, Revisions
 from kubespread.controllers.stateful_set_pass import reconcile as controller_pass
 from kubespread.controllers.statefulset import claims_of, for_ordinal, ordinal_of
-from kubespread.kube.admission.defaulting import default_claim, default_storage_class
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.meta import ObjectMeta
-from kubespread.kube.api.storage import StorageClass
+from kubespread.kube.api.storage import PersistentVolumeClaim
 from kubespread.kube.api.workloads import LabelSelectingWorkloadSpec, StatefulSet, StatefulSetOrdinals
 from kubespread.kube.owners import WorkloadName
 from kubespread.planner.world import pods as states
@@ -97,25 +97,15 @@ def _pod(world: World, rollout: StatefulSetRollout, name: WorkloadName, action: 
     template = rollout.templates.get(action.revision)
     if template is None:
         made = world.surroundings.making(name)
-        world.add_objects(made.companions)
+        world.add_objects(obj for obj in made.companions if not isinstance(obj, PersistentVolumeClaim))
         template = rollout.templates[action.revision] = states.as_template(made.pod)
     _claim(world, rollout.stateful_set, action.ordinal)
     return for_ordinal(template, rollout.stateful_set, action.ordinal)
 
 
 def _claim(world: World, stateful_set: StatefulSet, ordinal: int) -> None:
-    """Create the claims of an ordinal that has none; nothing to go by where its StorageClass was not listed."""
-    objects = world.workloads.objects
-    known = {(claim.metadata.namespace, claim.metadata.name) for claim in objects.persistent_volume_claims}
-    classes = {each.metadata.name for each in objects.storage_classes}
-    created = []
-    for claim in claims_of(stateful_set, ordinal):
-        default_claim(claim)
-        default_storage_class(claim, objects.storage_classes)
-        is_known = objects.knows(StorageClass) or claim.spec.storage_class_name in classes
-        if is_known and (claim.metadata.namespace, claim.metadata.name) not in known:
-            created.append(claim)
-    world.add_objects(created)
+    """Create the claims of an ordinal that has none."""
+    world.create_claims(admitted_claims(claims_of(stateful_set, ordinal), world.workloads.objects))
 
 
 def _ordinals(stateful_set: StatefulSet) -> range:

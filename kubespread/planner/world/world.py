@@ -12,15 +12,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 
+from kubespread.controllers.claims import admitted_claims, ephemeral_claims
 from kubespread.controllers.scales import ClusterScales, Scale
 from kubespread.kube.api.cluster_objects import FIELDS, ClusterObjects
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.api.meta import ApiObject, OwnerReference
+from kubespread.kube.api.storage import PersistentVolumeClaim
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.pod_status import is_active
 from kubespread.kube.timestamps import format_utc
 from kubespread.kube.well_known import ENDED_PHASES
+from kubespread.planner.claims import to_create
 from kubespread.planner.living import Applicant, LivingCluster
 from kubespread.planner.world import pods as states
 from kubespread.planner.world.budgets import Budgets, KnownScales
@@ -31,7 +34,7 @@ from kubespread.planner.world.owners import Adopters, Making, Owner, Workloads, 
 from kubespread.planner.world.pod_book import PodBook
 from kubespread.planner.world.stateful_sets import StatefulSetRollout
 from kubespread.planner.world.waiting import Queue, SchedulerOf, Waiting
-from kubespread.scheduler.cluster.change import Change
+from kubespread.scheduler.cluster.change import Change, StorageChange
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.storage_index import StorageIndex
 from kubespread.scheduler.placing import Choice
@@ -178,7 +181,7 @@ class World:
 
     def add_objects(self, objects: Iterable[ApiObject]) -> None:
         """Objects besides pods and nodes came, or are other than they were."""
-        known = self.workloads.objects
+        known = self.cluster.storage.in_objects(self.workloads.objects)
         fields: dict[str, tuple[ApiObject, ...]] = {}
         for obj in objects:
             field = FIELDS[type(obj)]
@@ -201,10 +204,18 @@ class World:
         self.queue.start_anew()
 
     def create(self, pod: Pod, template: Pod) -> None:
-        """A new pod waits for a node."""
+        """A new pod waits for a node, and for claims of its own where it has ephemeral volumes."""
+        if claims := ephemeral_claims(pod):
+            self.create_claims(admitted_claims(claims, self.workloads.objects))
+            template = pod
         self.book.add(pod)
         self._note_changed(pod)
         self.queue.add(pod, template)
+
+    def create_claims(self, claims: Iterable[PersistentVolumeClaim]) -> None:
+        """The claims made for a new pod, those that are not there yet."""
+        if created := to_create(claims, self.cluster.storage):
+            self.living.change_storage(StorageChange(created))
 
     def remove(self, pods: Iterable[Pod], why: str) -> None:
         """Pods are gone from the API; those that control them look after what is left."""

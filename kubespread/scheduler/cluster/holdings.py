@@ -73,7 +73,7 @@ class Holdings:
         """
         used = self.cluster.running.used_ports
         answers = np.full(len(self), judge(self._ports_on(frozenset())), dtype=np.bool_)
-        for place, node in self._nodes_in(used):
+        for place, node in self.places_of(used):
             answers[place] = judge(self._ports_on(used[node]))
         return answers
 
@@ -93,9 +93,9 @@ class Holdings:
     def positions_of(self, names: Iterable[str]) -> Iterator[tuple[int, int]]:
         """Those of these nodes that are among ``names``: their place here and their position in the cluster."""
         index = self.cluster.nodes.index
-        return self._nodes_in(frozenset(index[name] for name in names if name in index))
+        return self.places_of(frozenset(index[name] for name in names if name in index))
 
-    def _nodes_in(self, there: Container[int]) -> Iterator[tuple[int, int]]:
+    def places_of(self, there: Container[int]) -> Iterator[tuple[int, int]]:
         """Each of these nodes that is ``there``: its place here and its position in the cluster."""
         if self.nodes is None:
             return ((node, node) for node in range(len(self.cluster)) if node in there)

@@ -16,7 +16,7 @@ from kubespread.kube.api.annotations import SELECTED_NODE
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.meta import Int64
 from kubespread.kube.api.storage import CSIStorageCapacity, PersistentVolumeClaim
-from kubespread.kube.quantity import ZERO, Quantity, parse
+from kubespread.kube.quantity import parse
 from kubespread.kube.validation.faults import FieldFault, invalid
 from kubespread.kube.versions import KubeVersion
 from kubespread.scheduler.causes import (
@@ -28,12 +28,14 @@ from kubespread.scheduler.causes import (
     VolumeElsewhere,
     by_place,
 )
+from kubespread.scheduler.cluster.change import StorageChange
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Counts, Mask, Positions
-from kubespread.scheduler.cluster.storage_index import claim_name, is_bound, is_owned, storage_class_name
+from kubespread.scheduler.cluster.storage_index import claim_name, is_bound, is_owned, not_owner, storage_class_name
 from kubespread.scheduler.node_matching import everywhere, nowhere
 from kubespread.scheduler.plugin import SKIP, Code, Fixed, Plugin, State, Status, Verdicts
 from kubespread.scheduler.plugins.noderesources.arguments import UtilizationShapePoint, shape_faults
+from kubespread.scheduler.plugins.volumes.bound import bound_on
 from kubespread.scheduler.plugins.volumes.capacity_scoring import StorageUse
 from kubespread.scheduler.plugins.volumes.gaps import binding_gaps, claim_gaps
 from kubespread.scheduler.plugins.volumes.matching import (
@@ -42,6 +44,7 @@ from kubespread.scheduler.plugins.volumes.matching import (
     capacities,
     capacity,
     provisionable,
+    requested_storage,
     unmet_on,
     untranslatable,
 )
@@ -118,8 +121,7 @@ def _problem(pod: Pod, name: str, claim: PersistentVolumeClaim | None, *, epheme
     if claim.metadata.deletion_timestamp is not None:
         return f'persistentvolumeclaim "{name}" is being deleted'
     if ephemeral and not is_owned(claim, pod):
-        owner = f"{pod.metadata.namespace}/{pod.metadata.name}"
-        return f"PVC {pod.metadata.namespace}/{name} was not created for pod {owner} (pod is not owner)"
+        return not_owner(claim, pod)
     return None
 
 
@@ -262,6 +264,13 @@ class VolumeBindingState(Fixed):
                 selections.append((claim, there))
         return selections
 
+    def binding(self, node: int) -> StorageChange | None:
+        """Each claim that waits takes its volume of ``node``, or one is made for it there."""
+        volumes, to_provision = self._waiting
+        taken = [(claim, volume) for claim, volume, nodes in volumes.bindings if nodes[node]]
+        made = [claim for claim, needed in to_provision if needed[node]]
+        return bound_on(self.cluster, node, taken, made) if taken or made else None
+
     def score(self) -> Counts | None:
         if not self.scores_capacity:
             return None
@@ -288,11 +297,6 @@ class VolumeBindingState(Fixed):
     def _offers(self, claim: PersistentVolumeClaim) -> list[tuple[CSIStorageCapacity, Mask]]:
         storage_class = self.cluster.storage.classes.get(storage_class_name(claim))
         return (capacities(self.cluster, storage_class, claim) or []) if storage_class is not None else []
-
-
-def requested_storage(claim: PersistentVolumeClaim) -> Quantity:
-    requested = claim.spec.resources.requests
-    return parse(requested["storage"]) if "storage" in requested else ZERO
 
 
 class VolumeBindingArgs(Args):

@@ -6,7 +6,7 @@ Source of the rules: kube-scheduler 1.36, nodevolumelimits/csi.go.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Container, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -63,10 +63,20 @@ class NodeVolumeLimitsState(OnNode):
         if self.unknown is not None:
             return Verdicts.rejecting(np.ones(len(held), dtype=np.bool_), self.unknown)
         limits = held.cluster.storage.attach_limits
-        exceeded = np.zeros(len(held), dtype=np.bool_)
+        which = np.zeros(len(held), dtype=np.int32)
         for place, node in held.positions_of(limits):
-            exceeded[place] = any(self._exceeded(held, node, limits[held.cluster.nodes.names[node]]))
-        return Verdicts.rejecting(exceeded, EXCEEDED)
+            which[place] = any(self._exceeded(held, node, limits[held.cluster.nodes.names[node]]))
+        return self._with_errors(held, limits, Verdicts(which, (EXCEEDED,)))
+
+    def _with_errors(self, held: Holdings, limits: Container[str], verdicts: Verdicts) -> Verdicts:
+        """The volumes of a pod on a node with limits cannot be counted when a claim made for it is another pod's."""
+        misused = held.cluster.misused_claims if self.added else {}
+        names = held.cluster.nodes.names
+        for place, node in held.places_of(misused):
+            if names[node] in limits:
+                error = f'running "{NodeVolumeLimits.name}" filter plugin: {misused[node]}'
+                verdicts = verdicts.with_status(place, Status(Code.ERROR, (error,)))
+        return verdicts
 
     def causes(self, cluster: Cluster, nodes: Positions) -> Sequence[Causes]:
         held, limits = Holdings(cluster, nodes), cluster.storage.attach_limits
