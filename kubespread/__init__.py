@@ -10,9 +10,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from kubespread.comparing import Side, compare
     from kubespread.deciding import Scheduler
     from kubespread.errors import KubespreadError, ManifestError, SnapshotError, UsageError
     from kubespread.library import after_edits, connect, explain, load, simulate
+    from kubespread.planner.reports.compare import CompareReport
     from kubespread.planner.reports.explain import ExplainReport
     from kubespread.planner.reports.simulate import SimulateReport
     from kubespread.snapshot.snapshot import Snapshot
@@ -20,16 +22,19 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "CompareReport",
     "ExplainReport",
     "KubespreadError",
     "ManifestError",
     "Scheduler",
+    "Side",
     "SimulateReport",
     "Snapshot",
     "SnapshotError",
     "UsageError",
     "__version__",
     "after_edits",
+    "compare",
     "connect",
     "explain",
     "load",
@@ -37,15 +42,18 @@ __all__ = [
 ]
 
 _HOMES = {
+    "CompareReport": "kubespread.planner.reports.compare",
     "ExplainReport": "kubespread.planner.reports.explain",
     "KubespreadError": "kubespread.errors",
     "ManifestError": "kubespread.errors",
     "Scheduler": "kubespread.deciding",
+    "Side": "kubespread.comparing",
     "SimulateReport": "kubespread.planner.reports.simulate",
     "Snapshot": "kubespread.snapshot.snapshot",
     "SnapshotError": "kubespread.errors",
     "UsageError": "kubespread.errors",
     "after_edits": "kubespread.library",
+    "compare": "kubespread.comparing",
     "connect": "kubespread.library",
     "explain": "kubespread.library",
     "load": "kubespread.library",

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 import msgspec
 
+from kubespread.candidate.autoscaling import autoscaling_notes
 from kubespread.candidate.candidate import Surroundings as CandidateSurroundings
 from kubespread.candidate.references import Reference
 from kubespread.candidate.stored import from_cluster
@@ -22,10 +23,11 @@ from kubespread.kube.timestamps import instant
 from kubespread.planner.world.editing import apply
 from kubespread.planner.world.objects import objects_now
 from kubespread.planner.world.owners import Made
-from kubespread.planner.world.telling import told
+from kubespread.planner.world.telling import NO_TIME, told
 from kubespread.planner.world.waiting import Scheduled
 from kubespread.planner.world.world import Surroundings, World
 from kubespread.scheduler.building import framework
+from kubespread.snapshot.edits.types import Edit, Scale
 from kubespread.snapshot.snapshot import Snapshot
 
 _LONG_AGO = datetime.datetime(2000, 1, 1, tzinfo=datetime.UTC)
@@ -65,16 +67,37 @@ def edited(snapshot: Snapshot, scheduler: Scheduler, namespace: str | None = Non
     world = world_of(snapshot, scheduler)
     default = namespace or snapshot.origin.namespace or DEFAULT_NAMESPACE
     notes: list[str] = []
+    has_happened = False
     for edit in snapshot.edits:
+        waited = set(world.queue.waiting)
         apply(world, edit, default)
-        notes += told(str(edit), world)
-        world.next_step()
+        notes += (*told(str(edit), world, waited), *_beyond(edit, world, default))
+        step = world.next_step()
+        has_happened |= bool(step.gone or step.placed)
+    if has_happened:
+        notes.append(NO_TIME)
     after = as_snapshot(world, snapshot)
     made = "; ".join(map(str, snapshot.edits))
     known = snapshot.origin
     # Nobody is to take it for the cluster as it was.
-    origin = msgspec.structs.replace(known, source=f"{known.source}, after {made}" if known.source else f"after {made}")
+    origin = msgspec.structs.replace(
+        known,
+        source=f"{known.source}, after {made}" if known.source else f"after {made}",
+        gaps=tuple(dict.fromkeys((*known.gaps, *(world.assumed if has_happened else ())))),
+    )
     return replace(after, origin=origin), tuple(notes)
+
+
+def _beyond(edit: Edit, world: World, namespace: str) -> Iterator[str]:
+    """Who else has a say in a number of replicas."""
+    if not isinstance(edit, Scale):
+        return
+    where, objects = edit.namespace or namespace, world.workloads.objects
+    for note in autoscaling_notes(WorkloadName(edit.kind.kind, where, edit.name), objects):
+        yield f"{edit}: {note}"
+    quotas = [each.metadata.name for each in objects.resource_quotas if each.metadata.namespace == where]
+    if quotas and world.happenings.placed:
+        yield f"{edit}: ResourceQuota {', '.join(quotas)} of namespace {where} is not asked"
 
 
 def as_snapshot(world: World, snapshot: Snapshot) -> Snapshot:

@@ -46,6 +46,7 @@ ROOMS: dict[str, set[str]] = {
         "snapshot",
     },
     "library": {"asked_cluster", "candidate", "deciding", "planner", "resolving", "simulating", "snapshot", "worlds"},
+    "comparing": {"library", "deciding", "candidate", "kube", "manifest", "snapshot", "planner"},
     "cli": {
         "candidate.inputs",
         "candidate.kustomize",
@@ -56,9 +57,10 @@ ROOMS: dict[str, set[str]] = {
         "snapshot",
         "__version__",
         "Scheduler",
+        "Side",
         "",
     },
-    "__init__": {"deciding", "library", "planner.reports", "snapshot.snapshot"},
+    "__init__": {"comparing", "deciding", "library", "planner.reports", "snapshot.snapshot"},
     "__main__": {"cli"},
 }
 FENCES: dict[str, set[str]] = {

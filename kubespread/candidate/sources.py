@@ -25,9 +25,9 @@ from kubespread.kube.selector_text import parse_selector
 from kubespread.manifest.objects import NotAnObjectError
 from kubespread.snapshot.snapshot import Snapshot
 
-PodGiven = Mapping[str, Any] | str | Path | ClusterWorkloads | Kustomization
+PodGiven = Mapping[str, Any] | str | Path | ClusterWorkloads | Kustomization | Manifest
 """A Pod or a workload as an object, the path of a manifest or of a directory of them (``-``: standard input), KIND/NAME
-of one in the snapshot, all workloads of the snapshot, or a kustomization.
+of one in the snapshot, all workloads of the snapshot, a kustomization, or a manifest that is read already.
 """
 Source = Manifest | Reference
 
@@ -110,8 +110,8 @@ def read_sources(pods: Iterable[PodGiven], snapshot: Snapshot, choosing: Choosin
     for pod in pods:
         if isinstance(pod, Mapping):
             _take(read, manifest_of(pod, choosing.template_path), choosing)
-        elif isinstance(pod, Kustomization):
-            _take(read, manifest_from_text(pod.directory, pod.build(), choosing.template_path), choosing)
+        elif isinstance(pod, Manifest | Kustomization):
+            _take(read, _built(pod, choosing.template_path), choosing)
         elif isinstance(pod, ClusterWorkloads):
             read.gaps += pod.gaps(snapshot)
             found = list(pod.references(snapshot, default_namespace, selector_of(choosing)))
@@ -127,6 +127,18 @@ def read_sources(pods: Iterable[PodGiven], snapshot: Snapshot, choosing: Choosin
             _take_path(read, str(pod), choosing)
     _drop_those_without_workload(read)
     return read
+
+
+def read_once(pod: PodGiven, template_path: str = "") -> PodGiven:
+    """The same for several questions: files, of which a pipe can be read only once, and kustomizations are read.
+
+    Raises ManifestError.
+    """
+    if isinstance(pod, Kustomization):
+        return _built(pod, template_path)
+    if not isinstance(pod, str | Path) or Path(pod).is_dir() or _named(str(pod)) is not None:
+        return pod
+    return read_manifest(str(pod), template_path)
 
 
 def manifest_files(directory: str, *, recursive: bool) -> list[str]:
@@ -147,9 +159,17 @@ def selector_of(choosing: Choosing) -> Selector:
         raise UsageError(f"invalid selector {choosing.selector!r}: {error}") from error
 
 
+def _built(pod: Manifest | Kustomization, template_path: str) -> Manifest:
+    return pod if isinstance(pod, Manifest) else manifest_from_text(pod.directory, pod.build(), template_path)
+
+
+def _named(path: str) -> Reference | None:
+    """What KIND/NAME stands for; a file of that name comes first."""
+    return None if Path(path).exists() else reference(path)
+
+
 def _take_path(read: Sources, path: str, choosing: Choosing) -> None:
-    # A file of that name comes first.
-    named = None if Path(path).exists() else reference(path)
+    named = _named(path)
     if named is not None:
         read.bearing.append(named)
     else:

@@ -7,8 +7,9 @@ from typing import Annotated
 import typer
 
 from kubespread import __version__
+from kubespread.cli.compare import compare
 from kubespread.cli.demo import demo
-from kubespread.cli.exitcodes import EPILOG, ExitCode
+from kubespread.cli.exitcodes import EPILOG, ExitCode, epilog
 from kubespread.cli.explain import explain
 from kubespread.cli.options.ordered import OrderedCommand
 from kubespread.cli.simulate import simulate
@@ -49,5 +50,6 @@ def kubespread(
 
 app.command(cls=OrderedCommand, epilog=EPILOG)(explain)
 app.command(cls=OrderedCommand, epilog=EPILOG)(simulate)
+app.command(cls=OrderedCommand, epilog=epilog("nothing differs", "something does"))(compare)
 app.command(cls=OrderedCommand, epilog=EPILOG)(snapshot)
 app.command()(demo)

@@ -7,9 +7,9 @@ from enum import IntEnum
 
 class ExitCode(IntEnum):
     YES = 0
-    """Some node fits; all replicas are placed, and what was required holds."""
+    """Some node fits; all replicas are placed, and what was required holds; nothing differs."""
     NO = 1
-    """No node fits; some replica is not placed, or a requirement does not hold."""
+    """No node fits; some replica is not placed, or a requirement does not hold; something differs."""
     BAD_INPUT = 2
     """Wrong usage, or a manifest that the API server would refuse."""
     NO_CLUSTER = 3
@@ -21,8 +21,12 @@ class ExitCode(IntEnum):
     """The reader of standard output went away."""
 
 
-EPILOG = (
-    "Exit codes: 0 it fits, 1 it does not or a requirement fails, 2 wrong usage or bad manifest, 3 cluster or "
-    "snapshot not readable, "
-    "70 bug, 130 interrupted, 141 output closed."
-)
+def epilog(yes: str, no: str) -> str:
+    """The exit codes as a command's help has them; ``yes`` and ``no`` say what its answers mean."""
+    return (
+        f"Exit codes: 0 {yes}, 1 {no}, 2 wrong usage or bad manifest, 3 cluster or snapshot not readable, "
+        "70 bug, 130 interrupted, 141 output closed."
+    )
+
+
+EPILOG = epilog("it fits", "it does not or a requirement fails")

@@ -9,13 +9,17 @@ from kubespread.cli.stderr import say
 from kubespread.cli.stdout import stdout_is_terminal
 
 if TYPE_CHECKING:
+    from kubespread.planner.reports.compare import SideReport
     from kubespread.planner.reports.explain import ExplainReport
     from kubespread.planner.reports.simulate import SimulateReport
     from kubespread.render.formats import Format
     from kubespread.snapshot.snapshot import Snapshot
 
+    Noted = ExplainReport | SimulateReport | SideReport
+    """What has notes, gaps and a scheduler."""
 
-def note_source(cluster: Snapshot, report: ExplainReport | SimulateReport) -> None:
+
+def note_source(cluster: Snapshot, report: Noted) -> None:
     """Where the cluster comes from and what is asked of it, for -v."""
     skipped = ", ".join(f"{count} {kind}" for kind, count in sorted(cluster.skipped.items())) or "none"
     origin = cluster.origin
@@ -31,14 +35,12 @@ def note_source(cluster: Snapshot, report: ExplainReport | SimulateReport) -> No
     say(f"profile {report.scheduler_name}, kube-scheduler v{report.kube_version}")
 
 
-def note_beside(report: ExplainReport | SimulateReport, conclusion: Iterable[str], written: Format) -> None:
+def note_beside(report: Noted, conclusion: Iterable[str], written: Format) -> None:
     """What belongs to an answer and is not in its format."""
     note_beside_each([("", report, conclusion)], written)
 
 
-def note_beside_each(
-    answers: Sequence[tuple[str, ExplainReport | SimulateReport, Iterable[str]]], written: Format
-) -> None:
+def note_beside_each(answers: Sequence[tuple[str, Noted, Iterable[str]]], written: Format) -> None:
     """The same for several answers, each line after whose it is; a note on all of them is said once."""
     notes = [[] if written.has_notes else _notes(report) for _, report, _ in answers]
     common = [line for line in notes[0] if all(line in own for own in notes)]
@@ -52,7 +54,7 @@ def note_beside_each(
             say(f"{whose}{line}")
 
 
-def _notes(report: ExplainReport | SimulateReport) -> list[str]:
+def _notes(report: Noted) -> list[str]:
     said_beside = {
         "note": report.notes,
         "admission": report.admission,

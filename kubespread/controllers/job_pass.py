@@ -155,14 +155,15 @@ def _ending(
     for kind in ("SuccessCriteriaMet", "FailureTarget"):
         if kind in true:
             return kind, true[kind]
-    if progress.failed > _backoff_limit(job.spec) or _restarts_too_often(job.spec, pods):
+    if progress.failed > backoff_limit(job.spec) or _restarts_too_often(job.spec, pods):
         return "FailureTarget", "BackoffLimitExceeded"
     if _is_past_deadline(job, now):
         return "FailureTarget", "DeadlineExceeded"
     return None
 
 
-def _backoff_limit(spec: WorkloadSpec) -> int:
+def backoff_limit(spec: WorkloadSpec) -> int:
+    """How many failed pods a Job lives through."""
     if spec.backoff_limit is not None:
         return spec.backoff_limit
     return _BACKOFF_LIMIT if spec.backoff_limit_per_index is None else _UNLIMITED
@@ -178,7 +179,7 @@ def _restarts_too_often(spec: WorkloadSpec, pods: Sequence[Pod]) -> bool:
         if pod.status.phase in ("Running", "Pending")
         for each in (*pod.status.init_container_statuses, *pod.status.container_statuses)
     )
-    return restarts >= max(1, _backoff_limit(spec))
+    return restarts >= max(1, backoff_limit(spec))
 
 
 def _is_past_deadline(job: Job, now: datetime) -> bool:

@@ -28,7 +28,7 @@ UNREACHABLE_TOLERATION_SECONDS = DEFAULT_TOLERATION_SECONDS
 POD_GC_QUARANTINE_SECONDS = 40
 """How long the pods of a Node object that was deleted stay (quarantineTime of the pod garbage collector)."""
 
-_NO_SCHEDULE, _NO_EXECUTE = "NoSchedule", "NoExecute"
+_NO_SCHEDULE, NO_EXECUTE = "NoSchedule", "NoExecute"
 _PRESSURES = {
     "MemoryPressure": "node.kubernetes.io/memory-pressure",
     "DiskPressure": "node.kubernetes.io/disk-pressure",
@@ -44,7 +44,7 @@ def failure_taints(node: Node) -> list[Taint]:
     Pressure is no longer known, so its taints go; the node's other taints stay.
     """
     kept = [taint for taint in node.spec.taints if taint.key not in _HEALTH_TAINT_KEYS]
-    return [*kept, *(Taint(key=UNREACHABLE_TAINT_KEY, effect=effect) for effect in (_NO_SCHEDULE, _NO_EXECUTE))]
+    return [*kept, *(Taint(key=UNREACHABLE_TAINT_KEY, effect=effect) for effect in (_NO_SCHEDULE, NO_EXECUTE))]
 
 
 def failed_node(node: Node) -> Node:
@@ -61,10 +61,15 @@ def failed_node(node: Node) -> Node:
     )
 
 
+def is_silent(node: Node) -> bool:
+    """Whether the kubelet of ``node`` does not answer: nobody ends its pods, which stay terminating when deleted."""
+    return any(condition.type == READY and condition.status == "Unknown" for condition in node.status.conditions)
+
+
 def without_eviction_taints(node: Node) -> Node:
     """``node`` without the NoExecute taints of its health: they are taken back while every zone is fully disrupted."""
     health = (NOT_READY_TAINT_KEY, UNREACHABLE_TAINT_KEY)
-    kept = [taint for taint in node.spec.taints if taint.effect != _NO_EXECUTE or taint.key not in health]
+    kept = [taint for taint in node.spec.taints if taint.effect != NO_EXECUTE or taint.key not in health]
     return replace(node, spec=replace(node.spec, taints=kept))
 
 
@@ -98,7 +103,7 @@ def evicted_after(
     """
     limits = []
     for taint in taints:
-        if taint.effect != _NO_EXECUTE:
+        if taint.effect != NO_EXECUTE:
             continue
         used = next((each for each in tolerations if tolerates(each, taint, compares=compares)), None)
         if used is None:

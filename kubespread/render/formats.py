@@ -1,7 +1,7 @@
 """Every output format there is: what -o calls it, and what writes it for which kind of report.
 
 A writer is a module below render/ with ``write(answer, look) -> str``, where the answer is what the question returns:
-an ExplainReport, or a sequence of SimulateReports. It is imported when it writes.
+an ExplainReport, a CompareReport, or a sequence of SimulateReports. It is imported when it writes.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from kubespread.render.look import Look
 
-ReportKind = Literal["explain", "simulate"]
+ReportKind = Literal["explain", "simulate", "compare"]
 Write = Callable[[Any, Look], str]
 
 
@@ -47,18 +47,26 @@ FORMATS: Mapping[str, Format] = {
     for each in (
         Format(
             "table",
-            {"explain": Writer("explain.table", "a table"), "simulate": Writer("simulate.screen", "a picture")},
+            {
+                "explain": Writer("explain.table", "a table"),
+                "simulate": Writer("simulate.screen", "a picture"),
+                "compare": Writer("compare.table", "a table"),
+            },
             is_for_people=True,
             has_conclusion=True,
         ),
         Format("wide", {"explain": Writer("explain.wide")}, is_for_people=True),
         Format(
             "plain",
-            {"explain": Writer("explain.plain", "plain columns"), "simulate": Writer("simulate.plain", "columns")},
+            {
+                "explain": Writer("explain.plain", "plain columns"),
+                "simulate": Writer("simulate.plain", "columns"),
+                "compare": Writer("compare.plain", "columns"),
+            },
             is_for_people=True,
         ),
-        Format("json", {"explain": _JSON, "simulate": _JSON}, has_conclusion=True, has_notes=True),
-        Format("yaml", {"explain": _YAML, "simulate": _YAML}, has_conclusion=True, has_notes=True),
+        Format("json", {"explain": _JSON, "simulate": _JSON, "compare": _JSON}, has_conclusion=True, has_notes=True),
+        Format("yaml", {"explain": _YAML, "simulate": _YAML, "compare": _YAML}, has_conclusion=True, has_notes=True),
         Format(
             "name",
             {
@@ -66,7 +74,14 @@ FORMATS: Mapping[str, Format] = {
                 "simulate": Writer("simulate.names", "prints namespace/pod<TAB>node lines"),
             },
         ),
-        Format("csv", {"explain": Writer("explain.as_csv"), "simulate": Writer("simulate.as_csv")}),
+        Format(
+            "csv",
+            {
+                "explain": Writer("explain.as_csv"),
+                "simulate": Writer("simulate.as_csv"),
+                "compare": Writer("compare.as_csv", "has a row per node that differs"),
+            },
+        ),
     )
 }
 _ON_TERMINAL, _IN_PIPE = "table", "plain"

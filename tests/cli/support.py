@@ -26,6 +26,7 @@ PROGRAM = Path(sys.executable).parent / "kubespread"
 POD = str(FIXTURES / "manifests" / "two-constraints.yaml")
 CLUSTER = str(FIXTURES / "clusters" / "docs-4-nodes.yaml")
 SIMULATE_SCHEMA = Draft202012Validator(json.loads((ROOT / "docs" / "schema" / "simulate-report.json").read_text()))
+COMPARE_SCHEMA = Draft202012Validator(json.loads((ROOT / "docs" / "schema" / "compare-report.json").read_text()))
 SCHEMA = Draft202012Validator(json.loads((ROOT / "docs" / "schema" / "explain-report.json").read_text()))
 
 PROXY_VARIABLES = tuple(

@@ -32,9 +32,11 @@ def _output_option(kind: ReportKind) -> Any:
 
 
 if TYPE_CHECKING:
+    CompareOutputOption = str | None
     ExplainOutputOption = str | None
     SimulateOutputOption = str | None
 else:
+    CompareOutputOption = _output_option("compare")
     ExplainOutputOption = _output_option("explain")
     SimulateOutputOption = _output_option("simulate")
 PreemptionOption = Annotated[
@@ -84,6 +86,16 @@ class SimulateAnswerOptions:
 
     preemption: PreemptionOption = False
     output: SimulateOutputOption = None
+    no_headers: NoHeadersOption = False
+    color: ColorOption = Color.AUTO
+    strict: StrictOption = False
+
+
+@dataclass(frozen=True, slots=True)
+class CompareAnswerOptions:
+    """What is shown of a comparison, and how."""
+
+    output: CompareOutputOption = None
     no_headers: NoHeadersOption = False
     color: ColorOption = Color.AUTO
     strict: StrictOption = False

@@ -9,11 +9,16 @@ from typing import Any
 
 import msgspec
 
+from kubespread.planner.reports.compare import CompareReport
 from kubespread.planner.reports.explain import ExplainReport
 from kubespread.planner.reports.parts import API_VERSION, Report
 from kubespread.planner.reports.simulate import SimulateReport
 
-FILES: dict[str, type[Report]] = {"explain-report.json": ExplainReport, "simulate-report.json": SimulateReport}
+FILES: dict[str, type[Report]] = {
+    "compare-report.json": CompareReport,
+    "explain-report.json": ExplainReport,
+    "simulate-report.json": SimulateReport,
+}
 
 
 def schema(report: type[Report]) -> dict[str, Any]:

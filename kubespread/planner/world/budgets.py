@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 from msgspec.structs import replace
@@ -23,7 +23,8 @@ class Budgets:
         self._budgets = list(budgets)
         self._selectors = [selector_of(budget) for budget in budgets]
         self._scales = scales
-        self._protecting: dict[tuple[str, int], tuple[int, ...]] = {}
+        self._protecting: dict[tuple[str, int], tuple[Mapping[str, str], tuple[int, ...]]] = {}
+        """With the labels themselves: as long as they are kept no others have their id."""
         self._pods: list[dict[PodKey, Pod]] = [{} for _ in budgets]
         self._stale = set(range(len(budgets)))
         for pod in pods:
@@ -34,12 +35,13 @@ class Budgets:
         meta = pod.metadata
         key = meta.namespace, id(meta.labels)
         if key not in self._protecting:
-            self._protecting[key] = tuple(
+            places = tuple(
                 place
                 for place, (budget, selector) in enumerate(zip(self._budgets, self._selectors, strict=True))
                 if budget.metadata.namespace == meta.namespace and selector.matches(meta.labels)
             )
-        return self._protecting[key]
+            self._protecting[key] = meta.labels, places
+        return self._protecting[key][1]
 
     def changed(self, pod: Pod) -> None:
         """A pod came, or is other than it was."""
@@ -48,9 +50,14 @@ class Budgets:
             self._stale.add(place)
 
     def removed(self, pod: Pod) -> None:
+        """A pod is gone: it is no longer waited for, and a pod of the same name is another one."""
         for place in self._of(pod):
             self._pods[place].pop(key_of(pod), None)
             self._stale.add(place)
+            budget = self._budgets[place]
+            if pod.metadata.name in (waited := budget.status.disrupted_pods):
+                left = {name: since for name, since in waited.items() if name != pod.metadata.name}
+                self._budgets[place] = replace(budget, status=replace(budget.status, disrupted_pods=left))
 
     def evict(self, pod: Pod, now: datetime) -> Eviction:
         """Ask the API server to evict ``pod``; a budget that lets it through is charged."""

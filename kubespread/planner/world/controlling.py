@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Protocol
 
-from kubespread.kube.owners import WorkloadName
-from kubespread.planner.world import deployments, jobs, replicas, stateful_sets
+from kubespread.controllers.outage import Replacement, replacement
+from kubespread.kube.api.core import Pod
+from kubespread.kube.owners import WorkloadName, controller_of
+from kubespread.kube.pod_status import is_active, is_terminating
+from kubespread.planner.world import daemons, deployments, jobs, replicas, stateful_sets
+from kubespread.planner.world.happenings import LOST, SCALED_DOWN
 
 if TYPE_CHECKING:
     from kubespread.planner.world.world import World
@@ -24,10 +28,44 @@ CONTROLLERS: Mapping[str, Reconcile] = {
     "Deployment": deployments.reconcile,
     "StatefulSet": stateful_sets.reconcile,
     "Job": jobs.reconcile,
+    "DaemonSet": daemons.reconcile,
 }
-"""By kind. A DaemonSet makes pods where a node is new, not where a pod is gone."""
+"""By kind."""
 
 
 def makes_others(kind: str) -> bool:
     """Whether objects of the kind make another pod where one is gone."""
     return kind in CONTROLLERS
+
+
+def misses(world: World, pod: Pod, owner: WorkloadName, why: str, *, stays: bool) -> bool:
+    """Whether ``owner`` makes another pod now that ``pod`` goes; ``stays``: now that it is terminating and no more."""
+    name = f"{owner.kind}/{owner.name}"
+    if not makes_others(owner.kind):
+        # A static pod is its kubelet's.
+        if owner.kind != "Node":
+            world.happenings.note(
+                f"{name} is not a controller that is modeled: whether it makes other pods is not known"
+            )
+        return False
+    if why == SCALED_DOWN or not _makes_another(world, pod, owner, why):
+        return False
+    waits = _waits(world, pod, owner)
+    if is_active(pod):
+        if stays and waits:
+            world.happenings.note(f"{name} makes no other pod as long as the one it lost is terminating")
+        return not (stays and waits)
+    return waits and not stays and is_terminating(pod)
+
+
+def _makes_another(world: World, pod: Pod, owner: WorkloadName, why: str) -> bool:
+    if owner.kind == "DaemonSet":
+        return why != LOST and daemons.belongs(world, pod)
+    return not (owner.kind == "Job" and world.owner(owner).has_ended)
+
+
+def _waits(world: World, pod: Pod, owner: WorkloadName) -> bool:
+    """Whether a pod has to be gone before there is another one; one that was adopted names no controller."""
+    if owner.kind == "StatefulSet":
+        return True
+    return replacement(controller_of(pod), world.workloads.jobs.get(owner)) is Replacement.WHEN_GONE

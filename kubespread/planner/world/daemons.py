@@ -1,32 +1,72 @@
-"""DaemonSets: a pod on every node that is new, as far as it belongs there."""
+"""DaemonSets: a pod on every node where it belongs, as far as nodes change and pods go."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from kubespread.controllers.daemon_nodes import should_run
-from kubespread.kube.api.core import Pod
+from kubespread.controllers.daemon_nodes import should_continue, should_run
+from kubespread.errors import KubespreadError
+from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.pod_status import is_active
 from kubespread.planner.queue import pinned_to
 from kubespread.planner.world import pods as states
+from kubespread.planner.world.happenings import DELETED
+from kubespread.planner.world.naming import free_name
+from kubespread.planner.world.pod_book import PodKey, key_of
+from kubespread.planner.world.scheduling import schedule
+from kubespread.snapshot.edits.nodes import NodeChange
 
 if TYPE_CHECKING:
     from kubespread.planner.world.world import World
 
 
-def create_daemons(world: World, nodes: Iterable[str]) -> None:
-    """The pods of all DaemonSets for nodes that were added; they wait for the scheduler like any other."""
-    added = [world.living.nodes.objects[world.living.nodes.index[name]] for name in nodes]
+def reconcile(world: World, name: WorkloadName) -> bool:
+    """Make again what is gone from nodes where it still belongs."""
+    owner = world.owner(name)
+    gone, owner.gone = owner.gone, []
+    missed = [pod for pod in gone if belongs(world, pod) and not _runs_on(world, name, pod.spec.node_name)]
+    for pod in missed:
+        pinned = pinned_to(states.as_template(pod), pod.spec.node_name)
+        world.create(states.copy_of(pinned, free_name(world, owner), world.timestamp), pinned)
+    return bool(missed)
+
+
+def belongs(world: World, pod: Pod) -> bool:
+    """Whether the controller would make a pod like ``pod``, which is pinned, for its node as it is now."""
+    position = world.living.nodes.index.get(pod.spec.node_name)
+    return position is not None and should_run(states.as_template(pod), world.living.nodes.objects[position])
+
+
+def follow(world: World, change: NodeChange, before: Mapping[str, Node]) -> None:
+    """Make daemon pods for nodes that were added or are eligible since they were changed, and delete those of nodes
+    that are no longer selected.
+
+    ``before`` are the changed nodes as they were. What was amiss with a node before is left alone. A new node has its
+    daemon pods before anything else comes: they tolerate it while it is not ready.
+    """
+    created: list[PodKey] = []
     for name, template in _templates(world):
         owner = world.owner(name)
-        for node in added:
-            if should_run(template, node):
-                pinned = pinned_to(template, node.metadata.name)
-                world.create(states.copy_of(pinned, world.free_name(owner), world.timestamp), pinned)
+        eligible = [new.metadata.name for new in change.added if should_run(template, new)]
+        for node, new in change.replaced.items():
+            if should_continue(template, before[node]) and not should_continue(template, new):
+                world.delete([pod for pod in world.book.on(node) if world.book.owner_of(pod) == name], DELETED)
+            elif should_run(template, new) and not should_run(template, before[node]):
+                eligible += [] if _runs_on(world, name, node) else [node]
+        for node in eligible:
+            pinned = pinned_to(template, node)
+            pod = states.copy_of(pinned, free_name(world, owner), world.timestamp)
+            world.create(pod, pinned)
+            created.append(key_of(pod))
+    schedule(world, created)
+
+
+def _runs_on(world: World, name: WorkloadName, node: str) -> bool:
+    return any(world.book.owner_of(pod) == name and is_active(pod) for pod in world.book.on(node))
 
 
 def _templates(world: World) -> Iterator[tuple[WorkloadName, Pod]]:
@@ -35,7 +75,12 @@ def _templates(world: World) -> Iterator[tuple[WorkloadName, Pod]]:
     for name in sorted(names, key=lambda each: (each.namespace, each.name)):
         running = [pod for pod in world.book.of(name) if is_active(pod)]
         if name in world.workloads.daemon_sets:
-            made = world.surroundings.making(name)
+            try:
+                made = world.surroundings.making(name)
+            except KubespreadError as error:
+                # A question about something else is not to fail for that.
+                world.happenings.note(f"DaemonSet/{name.name} makes no pods: {error}")
+                continue
             world.add_objects(made.companions)
             yield name, states.as_template(made.pod)
         elif running:

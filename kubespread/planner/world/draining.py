@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from kubespread.controllers.drain import DrainFlags, plan_drain
 from kubespread.controllers.eviction import LET_THROUGH, TOO_MANY_REQUESTS, Eviction
 from kubespread.kube.api.core import Pod
+from kubespread.kube.api.meta import ObjectMeta
+from kubespread.kube.api.workloads import DaemonSet
 from kubespread.planner.world.happenings import EVICTED, Blocked
 from kubespread.planner.world.pod_book import key_of
 
@@ -22,7 +24,7 @@ class DrainRefusedError(Exception):
 def check_drain(world: World, nodes: Sequence[str], flags: DrainFlags) -> None:
     """Find what kubectl would refuse before it evicts anything. Raises DrainRefusedError at the first such node."""
     for node in nodes:
-        plan = plan_drain(node, world.book.on(node), world.workloads.objects.daemon_sets, flags, world.time)
+        plan = plan_drain(node, world.book.on(node), _daemon_sets(world), flags, world.time)
         if plan.errors:
             listed = plan.errors[0] if len(plan.errors) == 1 else f"[{', '.join(plan.errors)}]"
             raise DrainRefusedError(f'unable to drain node "{node}" due to error: {listed}')
@@ -37,7 +39,7 @@ def drain(world: World, nodes: Sequence[str], flags: DrainFlags) -> bool:
     """
     left: list[tuple[Pod, Eviction]] = []
     for node in nodes:
-        plan = plan_drain(node, world.book.on(node), world.workloads.objects.daemon_sets, flags, world.time)
+        plan = plan_drain(node, world.book.on(node), _daemon_sets(world), flags, world.time)
         for warning in plan.warnings:
             world.happenings.note(f"node {node}: {warning}")
         left += _evict(world, plan.evict)
@@ -46,6 +48,15 @@ def drain(world: World, nodes: Sequence[str], flags: DrainFlags) -> bool:
         name = ", ".join(budget.metadata.name for budget in budgets)
         world.happenings.blocked.append(Blocked(pod, answer.message or "", answer.cause or "", name))
     return not left
+
+
+def _daemon_sets(world: World) -> Sequence[DaemonSet]:
+    """All that exist: where nobody listed them, all that a pod names."""
+    objects = world.workloads.objects
+    if objects.knows(DaemonSet):
+        return objects.daemon_sets
+    names = [name for name in world.book.owners if name.kind == "DaemonSet"]
+    return [DaemonSet(metadata=ObjectMeta(name=name.name, namespace=name.namespace)) for name in names]
 
 
 def _evict(world: World, pods: Sequence[Pod]) -> list[tuple[Pod, Eviction]]:
@@ -60,7 +71,7 @@ def _evict(world: World, pods: Sequence[Pod]) -> list[tuple[Pod, Eviction]]:
             pod = world.book[key]
             answer = world.budgets.evict(pod, world.time)
             if answer.code == LET_THROUGH:
-                world.remove([pod], EVICTED)
+                world.delete([pod], EVICTED)
                 world.settle()
             else:
                 refused.append((pod, answer))

@@ -6,24 +6,39 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from kubespread.controllers.deployment import TEMPLATE_HASH
 from kubespread.controllers.drain import DrainFlags
-from kubespread.controllers.outage import evicted_after
+from kubespread.controllers.outage import NO_EXECUTE, evicted_after
 from kubespread.errors import UsageError
 from kubespread.kube.api.core import Pod
-from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
 from kubespread.kube.gotext import quote
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.pod_status import is_active
-from kubespread.planner.world.daemons import create_daemons
+from kubespread.kube.selector import Selector
+from kubespread.planner.world.daemons import follow
 from kubespread.planner.world.deployments import Rollout, rollout_of_cluster
 from kubespread.planner.world.draining import DrainRefusedError, check_drain, drain
 from kubespread.planner.world.failing import fail, remove_failed
 from kubespread.planner.world.happenings import DELETED, TAINTED
 from kubespread.planner.world.owners import in_order
+from kubespread.planner.world.pods import as_template
 from kubespread.planner.world.world import World
 from kubespread.snapshot.edits.nodes import change_nodes
-from kubespread.snapshot.edits.target import nodes_meant
-from kubespread.snapshot.edits.types import AddNode, DeletePods, Drain, Edit, Fail, Scale, Target
+from kubespread.snapshot.edits.target import alternatives, nodes_meant
+from kubespread.snapshot.edits.types import (
+    AddNode,
+    AddTaint,
+    DeletePods,
+    Drain,
+    Edit,
+    Fail,
+    NodeEdit,
+    RemoveLabel,
+    RemoveTaint,
+    Scale,
+    SetLabel,
+    Target,
+)
 
 
 def apply(world: World, edit: Edit, namespace: str) -> None:
@@ -46,14 +61,22 @@ def apply(world: World, edit: Edit, namespace: str) -> None:
             name = WorkloadName(edit.kind.kind, edit.namespace or namespace, edit.name)
             scale(world, name, edit.replicas)
         case _:
-            change = change_nodes(edit, world.living.nodes.objects)
-            for note in change.notes:
-                world.happenings.note(note)
-            world.change_nodes(change)
-            if isinstance(edit, AddNode):
-                create_daemons(world, [node.metadata.name for node in change.added])
-            _evict_by_taints(world, list(change.replaced))
+            _change_nodes(world, edit)
     world.settle()
+
+
+def _change_nodes(world: World, edit: NodeEdit) -> None:
+    objects = world.living.nodes
+    change = change_nodes(edit, objects.objects)
+    before = {name: objects.objects[objects.index[name]] for name in change.replaced}
+    for note in change.notes:
+        world.happenings.note(note)
+    world.change_nodes(change)
+    if isinstance(edit, AddTaint) and edit.taint.effect == NO_EXECUTE:
+        _evict_by_taint(world, list(change.replaced))
+    # A cordon is nothing to a DaemonSet.
+    if isinstance(edit, AddNode | AddTaint | RemoveTaint | SetLabel | RemoveLabel):
+        follow(world, change, before)
 
 
 def scale(world: World, name: WorkloadName, replicas: int) -> None:
@@ -61,21 +84,31 @@ def scale(world: World, name: WorkloadName, replicas: int) -> None:
 
     A ReplicaSet's own number is changed too where its Deployment is not known.
     """
-    below = world.owners_below(name)
+    asked, below = name, world.owners_below(name)
     if name.kind == "Deployment" and name not in world.workloads.deployments and len(below) == 1:
         # The Deployment is known only by its ReplicaSet.
         name = below[0]
     if name.kind == "Deployment":
         rollout = rollout_of(world, name)
+        _note_no_change(world, name, replicas, rollout.deployment.spec.replicas)
         spec = replace(rollout.deployment.spec, replicas=replicas)
         rollout.deployment = replace(rollout.deployment, spec=spec)
         world.add_objects([rollout.deployment])
     elif not world.workloads.knows(name) and not world.book.of(name):
         raise not_found(world, name)
     else:
-        world.owner(name).replicas = replicas
+        _note_no_change(world, name, replicas, world.owner(name).replicas)
+        above = world.workloads.above(name)
+        if above != name and above != asked:
+            world.happenings.note(f"{name.kind}/{name.name} is {above.kind}/{above.name}'s, which would set it back")
+        world.resize(name, replicas)
     world.dirty[name] = None
     world.settle()
+
+
+def _note_no_change(world: World, name: WorkloadName, replicas: int, before: int | None) -> None:
+    if replicas == before:
+        world.happenings.note(f"{name.kind}/{name.name} has {replicas} replicas already")
 
 
 def rollout_of(world: World, name: WorkloadName) -> Rollout:
@@ -85,6 +118,11 @@ def rollout_of(world: World, name: WorkloadName) -> Rollout:
         if name not in world.workloads.deployments:
             raise not_found(world, name)
         known = world.rollouts[name] = rollout_of_cluster(world, name)
+        if not known.replica_sets:
+            # It never had a pod: its ReplicaSet is still to be made.
+            made = world.surroundings.making(name)
+            world.add_objects(made.companions)
+            known.template, known.new_hash = as_template(made.pod), made.pod.metadata.labels[TEMPLATE_HASH]
     return known
 
 
@@ -95,9 +133,7 @@ def not_found(world: World, name: WorkloadName) -> UsageError:
     alike = [each for each in sorted(known, key=in_order) if each.kind == name.kind]
     elsewhere = [each.namespace for each in alike if each.name == name.name]
     here = [each.name for each in alike if each.namespace == name.namespace]
-    hint = (
-        f"; there is one in namespace {', '.join(elsewhere)}" if elsewhere else did_you_mean(near_miss(name.name, here))
-    )
+    hint = f"; there is one in namespace {', '.join(elsewhere)}" if elsewhere else alternatives(name.name, here)
     return UsageError(f"{name.kind} {quote(name.name)} not found in namespace {name.namespace}{hint}")
 
 
@@ -124,20 +160,31 @@ def _delete_pods(world: World, edit: DeletePods, namespace: str) -> None:
     pods = [pod for pod in world.book if pod.metadata.namespace == namespace]
     chosen = [pod for pod in pods if edit.selector.matches(pod.metadata.labels)]
     if not chosen:
-        raise UsageError(f"no pods with labels {edit.text} found in namespace {namespace}")
-    world.remove(chosen, DELETED)
+        raise UsageError(f"no pods with labels {edit.text} found in namespace {namespace}{_hint(edit.selector, pods)}")
+    world.delete(chosen, DELETED)
 
 
-def _evict_by_taints(world: World, nodes: Sequence[str]) -> None:
-    """A taint with effect NoExecute deletes the pods that do not tolerate it; no budget is asked."""
+def _hint(selector: Selector, pods: Sequence[Pod]) -> str:
+    """What the first label that no pod has was probably to be."""
+    labels = [pod.metadata.labels for pod in pods]
+    for requirement in selector.requirements:
+        if not any(requirement.matches(each) for each in labels):
+            values = {each[requirement.key] for each in labels if requirement.key in each}
+            if values and requirement.values:
+                return alternatives(requirement.values[0], values)
+            return alternatives(requirement.key, (key for each in labels for key in each))
+    return ""
+
+
+def _evict_by_taint(world: World, nodes: Sequence[str]) -> None:
+    """A taint with effect NoExecute deletes the pods that do not tolerate it for ever; no budget is asked."""
     objects = world.living.nodes
     doomed: list[Pod] = []
     for name in nodes:
         taints = objects.objects[objects.index[name]].spec.taints
-        if any(taint.effect == "NoExecute" for taint in taints):
-            doomed += (
-                pod
-                for pod in world.book.on(name)
-                if is_active(pod) and evicted_after(pod.spec.tolerations, taints) is not None
-            )
-    world.remove(doomed, TAINTED)
+        doomed += (
+            pod
+            for pod in world.book.on(name)
+            if is_active(pod) and evicted_after(pod.spec.tolerations, taints) is not None
+        )
+    world.delete(doomed, TAINTED)

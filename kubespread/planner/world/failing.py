@@ -42,7 +42,9 @@ def fail(world: World, names: Sequence[str]) -> None:
         if stopped or (zone is not None and nodes_per_second(zone, stopped=stopped) == 0):
             changed[name] = without_eviction_taints(node)
     if stopped:
-        changed |= {node.metadata.name: without_eviction_taints(node) for node in nodes if node not in failed.values()}
+        changed |= {
+            node.metadata.name: without_eviction_taints(node) for node in nodes if node.metadata.name not in failed
+        }
         world.happenings.note(STOPPED)
     elif spared := [name for name in names if changed[name] is not failed[name]]:
         world.happenings.note(

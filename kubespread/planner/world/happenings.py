@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from kubespread.kube.api.core import Pod
-from kubespread.kube.owners import WorkloadName
+from kubespread.kube.owners import WorkloadName, controller_of
 from kubespread.scheduler.placing import Choice
 
 EVICTED, DELETED, SCALED_DOWN, REPLACED = "evicted", "deleted", "scaled down", "replaced"
@@ -23,7 +23,7 @@ class Gone:
     why: str
     """One of the words above."""
     owner: WorkloadName | None
-    """What makes another one, None where nobody does."""
+    """What makes another one for it, None where nobody does, or not yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,5 +53,9 @@ class Happenings:
         self.notes[text] = None
 
     def lost_for_good(self) -> Iterator[Gone]:
-        """Pods that nobody makes again."""
-        return (each for each in self.gone if each.owner is None)
+        """Pods without a controller, which nobody makes again; what was only too many is not meant."""
+        return (
+            each
+            for each in self.gone
+            if each.owner is None and each.why != SCALED_DOWN and controller_of(each.pod) is None
+        )

@@ -4,20 +4,40 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kubespread.controllers.job_pass import backoff_limit
 from kubespread.kube.owners import WorkloadName
+from kubespread.kube.pod_status import is_active
 from kubespread.planner.world import pods as states
+from kubespread.planner.world.happenings import DELETED
+from kubespread.planner.world.naming import free_name
+from kubespread.planner.world.owners import Owner
 
 if TYPE_CHECKING:
     from kubespread.planner.world.world import World
 
 
 def reconcile(world: World, name: WorkloadName) -> bool:
-    """Make again what is gone. Losing an active pod leaves what the Job still wants as it was; its back-off is not
-    waited for.
+    """Make again what is gone, or give up: every lost pod counts as a failure of the Job.
+
+    Losing an active pod leaves what the Job still wants as it was; its back-off is not waited for.
     """
     owner = world.owner(name)
     gone, owner.gone = owner.gone, []
+    owner.failures += len(gone)
+    if gone and _fails(world, owner):
+        owner.has_ended = True
+        world.happenings.note(f"Job/{name.name} fails: it lost more pods than its backoffLimit allows")
+        world.delete([pod for pod in world.book.of(name) if is_active(pod)], DELETED)
+        return True
     for pod in gone:
-        template = states.as_template(pod)
-        world.create(states.copy_of(template, world.free_name(owner), world.timestamp), template)
+        template = owner.template = states.alike(states.as_template(pod), owner.template)
+        world.create(states.copy_of(template, free_name(world, owner), world.timestamp), template)
     return bool(gone)
+
+
+def _fails(world: World, owner: Owner) -> bool:
+    """By the limit of the whole Job; rules for each index, and those of a podFailurePolicy, are not modeled."""
+    job = world.workloads.jobs.get(owner.name)
+    if job is None or job.spec.pod_failure_policy is not None or job.spec.backoff_limit_per_index is not None:
+        return False
+    return job.status.failed + owner.failures > backoff_limit(job.spec)

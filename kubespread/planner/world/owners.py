@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
+
+from msgspec import structs
 
 from kubespread.controllers.deployment import TEMPLATE_HASH
 from kubespread.controllers.statefulset import ordinal_of
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.meta import ApiObject, LabelSelector
-from kubespread.kube.api.workloads import DaemonSet, Deployment, ReplicaSet, ReplicationController, StatefulSet
+from kubespread.kube.api.workloads import DaemonSet, Deployment, Job, ReplicaSet, ReplicationController, StatefulSet
 from kubespread.kube.owners import WorkloadName, controller_of
+from kubespread.kube.pod_status import is_active
 from kubespread.kube.selector import Selector, SelectorError, from_label_selector, from_map
+
+if TYPE_CHECKING:
+    from kubespread.planner.world.pod_book import PodBook
 
 T = TypeVar("T", bound=ApiObject)
 
@@ -49,9 +55,36 @@ class Owner:
     """Pods it lost and makes again each as it was: those of a StatefulSet and of a Job are not alike."""
     number: int = 0
     """What its last new pod was numbered."""
+    failures: int = 0
+    """How many pods a Job lost here."""
+    has_ended: bool = False
+    """Whether a Job has failed here."""
 
     def fork(self) -> Owner:
-        return Owner(self.name, self.replicas, self.template, list(self.gone), self.number)
+        return replace(self, gone=list(self.gone))
+
+
+def replicas_told_by(name: WorkloadName, pods: Sequence[Pod]) -> int:
+    """How many pods a controller is to have that only its ``pods`` tell of: as many as it has.
+
+    One of a StatefulSet that is missing between two others is wanted too.
+    """
+    if name.kind == "StatefulSet":
+        ordinals = [ordinal for pod in pods if (ordinal := ordinal_of(pod, name.name)) is not None]
+        return max(ordinals) - min(ordinals) + 1 if ordinals else 0
+    return sum(map(is_active, pods))
+
+
+def unknown(name: WorkloadName, objects: ClusterObjects) -> Iterator[str]:
+    """What to say of a controller that does not tell how many pods it is to have."""
+    kind = {cls.__name__: cls for cls in (ReplicaSet, ReplicationController, StatefulSet)}.get(name.kind)
+    if kind is None:
+        return
+    if objects.knows(kind):
+        said = f"{name.kind}/{name.name} is not in the cluster, or does not say how many pods it is to have"
+        yield f"{said}: as many as it has"
+    else:
+        yield from objects.gap(kind, f"each {name.kind} is taken to want as many pods as it has")
 
 
 class Workloads:
@@ -80,14 +113,26 @@ class Workloads:
     def daemon_sets(self) -> Mapping[WorkloadName, DaemonSet]:
         return _by_name(self.objects.daemon_sets)
 
+    @cached_property
+    def jobs(self) -> Mapping[WorkloadName, Job]:
+        return _by_name(self.objects.jobs)
+
+    def _resizable(self, name: WorkloadName) -> ReplicaSet | ReplicationController | StatefulSet | None:
+        return self.replica_sets.get(name) or self.replication_controllers.get(name) or self.stateful_sets.get(name)
+
     def knows(self, name: WorkloadName) -> bool:
         """Whether there is such a ReplicaSet, ReplicationController or StatefulSet."""
-        return any(name in each for each in (self.replica_sets, self.replication_controllers, self.stateful_sets))
+        return self._resizable(name) is not None
 
     def replicas(self, name: WorkloadName) -> int | None:
         """What the object's spec says, None where it does not, or where there is no such object."""
-        obj = self.replica_sets.get(name) or self.replication_controllers.get(name) or self.stateful_sets.get(name)
+        obj = self._resizable(name)
         return None if obj is None else obj.spec.replicas
+
+    def resized(self, name: WorkloadName, replicas: int) -> ReplicaSet | ReplicationController | StatefulSet | None:
+        """The object with another number of replicas; None where there is no such object."""
+        obj = self._resizable(name)
+        return None if obj is None else structs.replace(obj, spec=structs.replace(obj.spec, replicas=replicas))
 
     def above(self, name: WorkloadName, pods: Iterable[Pod] = ()) -> WorkloadName:
         """What people call the workload: the Deployment of a ReplicaSet, everything else itself.
@@ -107,6 +152,35 @@ class Workloads:
         return name
 
 
+class Families:
+    """Which controllers make the pods of which workload: the ReplicaSets of a Deployment or of a custom controller,
+    everything else for itself.
+
+    Where a ReplicaSet is known by its pods alone they tell whose it is, also after they are gone.
+    """
+
+    def __init__(self) -> None:
+        self._above: dict[WorkloadName, WorkloadName] = {}
+        self._below: dict[WorkloadName, list[WorkloadName]] = {}
+
+    def below(self, workload: WorkloadName, workloads: Workloads, book: PodBook) -> list[WorkloadName]:
+        """Those of them that have, or had, pods, by name."""
+        if len(self._above) != len(book.owners):
+            for name in book.owners:
+                if name not in self._above:
+                    above = self._above[name] = workloads.above(name, book.of(name))
+                    self._below.setdefault(above, []).append(name)
+        found = self._below.get(workload)
+        if found is None:
+            return [] if workload.kind == "Deployment" else [workload]
+        return sorted(found, key=in_order)
+
+    def fork(self) -> Families:
+        other = Families()
+        other._above, other._below = dict(self._above), {above: list(names) for above, names in self._below.items()}
+        return other
+
+
 class Adopters:
     """Which controller adopts a pod that has none: the first whose selector matches it.
 
@@ -116,7 +190,8 @@ class Adopters:
 
     def __init__(self, objects: ClusterObjects) -> None:
         self._objects = objects
-        self._known: dict[tuple[str, int, str], WorkloadName | None] = {}
+        self._known: dict[tuple[str, int, str], tuple[Mapping[str, str], WorkloadName | None]] = {}
+        """With the labels themselves: as long as they are kept no others have their id."""
 
     def __call__(self, pod: Pod) -> WorkloadName | None:
         meta = pod.metadata
@@ -127,10 +202,11 @@ class Adopters:
             found = (
                 name for name, selector in self._selectors.get(meta.namespace, ()) if selector.matches(meta.labels)
             )
-            self._known[key] = next(
+            adopter = next(
                 (name for name in found if name.kind != "StatefulSet" or ordinal_of(pod, name.name) is not None), None
             )
-        return self._known[key]
+            self._known[key] = meta.labels, adopter
+        return self._known[key][1]
 
     @cached_property
     def _selectors(self) -> Mapping[str, list[tuple[WorkloadName, Selector]]]:
@@ -150,10 +226,6 @@ class Adopters:
                 name = WorkloadName(type(obj).__name__, obj.metadata.namespace, obj.metadata.name)
                 found.setdefault(name.namespace, []).append((name, selector))
         return found
-
-
-def _may_adopt(name: WorkloadName, pod: Pod) -> bool:
-    return name.kind != "StatefulSet" or ordinal_of(pod, name.name) is not None
 
 
 def _by_name(objects: Iterable[T]) -> dict[WorkloadName, T]:

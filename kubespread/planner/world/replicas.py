@@ -10,6 +10,7 @@ from kubespread.kube.owners import WorkloadName
 from kubespread.kube.pod_status import is_active
 from kubespread.planner.world import pods as states
 from kubespread.planner.world.happenings import SCALED_DOWN
+from kubespread.planner.world.naming import free_name
 from kubespread.planner.world.owners import Owner
 
 if TYPE_CHECKING:
@@ -25,13 +26,13 @@ def reconcile(world: World, name: WorkloadName) -> bool:
     if missing > 0:
         template = template_of(world, owner)
         for _ in range(missing):
-            world.create(states.copy_of(template, world.free_name(owner), world.timestamp), template)
+            world.create(states.copy_of(template, free_name(world, owner), world.timestamp), template)
     elif missing < 0:
         chosen = victims(active, -missing, _related(world, name), world.time)
         if chosen.arbitrary:
             above = world.workloads.above(name, active)
             world.happenings.note(f"{above.kind}/{above.name}: among equal pods the controller's choice is arbitrary")
-        world.remove(chosen.pods, SCALED_DOWN)
+        world.delete(chosen.pods, SCALED_DOWN)
     return missing != 0
 
 

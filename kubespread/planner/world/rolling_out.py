@@ -26,6 +26,7 @@ from kubespread.planner.reports.rollout import (
 from kubespread.planner.skew import skew_now, skew_of
 from kubespread.planner.world import deployments
 from kubespread.planner.world.deployments import Rollout, name_of
+from kubespread.planner.world.scheduling import schedule
 from kubespread.planner.world.spread import constraints_on, per_domain
 from kubespread.planner.world.world import BELOW, World
 
@@ -101,7 +102,7 @@ class _Way:
             while world.reconcile(BELOW):
                 pass
             self.fewest_ready = min(self.fewest_ready, sum(map(is_ready, self._pods(self._replica_sets))))
-            while world.schedule() or world.reconcile(BELOW):
+            while schedule(world) or world.reconcile(BELOW):
                 pass
             if before != [each.spec.replicas for each in self._replica_sets]:
                 self._note_pass()

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from kubespread.controllers.claims import admitted_claims
 from kubespread.controllers.stateful_set_pass import REVISION_LABEL, Create, Revisions
 from kubespread.controllers.stateful_set_pass import reconcile as controller_pass
 from kubespread.controllers.statefulset import claims_of, for_ordinal, ordinal_of
@@ -17,6 +16,7 @@ from kubespread.kube.api.storage import PersistentVolumeClaim
 from kubespread.kube.api.workloads import LabelSelectingWorkloadSpec, StatefulSet, StatefulSetOrdinals
 from kubespread.kube.owners import WorkloadName
 from kubespread.planner.world import pods as states
+from kubespread.planner.world.claims import create_claims
 from kubespread.planner.world.happenings import REPLACED, SCALED_DOWN
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def reconcile(world: World, name: WorkloadName) -> bool:
             world.create(states.copy_of(pod, action.pod, world.timestamp), pod)
         else:
             beyond = ordinal_of(pods[action.pod], name.name) not in _ordinals(stateful_set)
-            world.remove([pods[action.pod]], SCALED_DOWN if beyond else REPLACED)
+            world.delete([pods[action.pod]], SCALED_DOWN if beyond else REPLACED)
     return bool(made.actions)
 
 
@@ -99,13 +99,8 @@ def _pod(world: World, rollout: StatefulSetRollout, name: WorkloadName, action: 
         made = world.surroundings.making(name)
         world.add_objects(obj for obj in made.companions if not isinstance(obj, PersistentVolumeClaim))
         template = rollout.templates[action.revision] = states.as_template(made.pod)
-    _claim(world, rollout.stateful_set, action.ordinal)
+    create_claims(world, claims_of(rollout.stateful_set, action.ordinal))
     return for_ordinal(template, rollout.stateful_set, action.ordinal)
-
-
-def _claim(world: World, stateful_set: StatefulSet, ordinal: int) -> None:
-    """Create the claims of an ordinal that has none."""
-    world.create_claims(admitted_claims(claims_of(stateful_set, ordinal), world.workloads.objects))
 
 
 def _ordinals(stateful_set: StatefulSet) -> range:

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
+from kubespread.planner.world.pod_book import PodKey, key_of
 from kubespread.planner.world.reporting import name_of, pending_pods
 from kubespread.planner.world.world import World
 
 _FEW = 3
 
 
-def told(what: str, world: World) -> Iterator[str]:
-    """What came of ``what``, which was just done: nothing where no pod was touched and nothing is to be said."""
+NO_TIME = "edits: pods are ready once they have a node; timers, rate limits and back-offs are not waited for"
+
+
+def told(what: str, world: World, waited: Collection[PodKey] = ()) -> Iterator[str]:
+    """What came of ``what``, which was just done: nothing where no pod was touched and nothing is to be said.
+
+    ``waited`` are the pods that waited before; of those there is nothing to say.
+    """
     happened = world.happenings
     yield from (note if note.startswith(f"{what}:") else f"{what}: {note}" for note in happened.notes)
     counts = Counter(gone.why for gone in happened.gone)
@@ -27,9 +34,7 @@ def told(what: str, world: World) -> Iterator[str]:
         yield f"{what}: pod {name_of(blocked.pod)} stays: {blocked.message} {blocked.cause}".rstrip()
     if len(happened.blocked) > _FEW:
         yield f"{what}: {len(happened.blocked) - _FEW} more pods stay"
-    if not parts:
-        return
-    pending = list(pending_pods(world, world.waiting))
+    pending = list(pending_pods(world, (each for each in world.waiting if key_of(each.pod) not in waited)))
     for each in pending[:_FEW]:
         waits = "waits" if len(each.pods) == 1 else "wait"
         yield f"{what}: {_pods(len(each.pods))} of {each.workload} {waits} for a node: {each.message}"

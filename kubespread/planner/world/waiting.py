@@ -6,7 +6,7 @@ changed, and preempts pods of lower priority where kube-scheduler would.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from kubespread.kube.api.cluster_objects import PodDisruptionBudget
@@ -14,6 +14,7 @@ from kubespread.kube.api.core import Pod
 from kubespread.kube.priority import priority_of
 from kubespread.planner.living import Applicant, LivingCluster
 from kubespread.planner.world.pod_book import PodKey, key_of
+from kubespread.planner.world.pods import alike
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.evaluation import Evaluation
 from kubespread.scheduler.framework import Framework
@@ -59,6 +60,15 @@ class Queue:
 
     def add(self, pod: Pod, template: Pod) -> None:
         self.waiting[key_of(pod)] = Waiting(pod, template)
+
+    def add_all(self, pods: Iterable[Pod]) -> None:
+        """Pods that waited before anything happened, in the order they came: those that are alike share a template."""
+        templates: dict[tuple[str, int], Pod] = {}
+        for pod in pods:
+            # Pods of one template share their labels.
+            key = pod.metadata.namespace, id(pod.metadata.labels)
+            template = templates[key] = alike(pod, templates.get(key))
+            self.add(pod, template)
 
     def remove(self, pod: Pod) -> None:
         self.waiting.pop(key_of(pod), None)

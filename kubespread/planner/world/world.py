@@ -10,31 +10,40 @@ from __future__ import annotations
 import datetime
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import count
 
-from kubespread.controllers.claims import admitted_claims, ephemeral_claims
+from kubespread.controllers.claims import ephemeral_claims
+from kubespread.controllers.outage import is_silent
 from kubespread.controllers.scales import ClusterScales, Scale
-from kubespread.kube.api.cluster_objects import FIELDS, ClusterObjects
+from kubespread.kube.api.cluster_objects import FIELDS, ClusterObjects, PodDisruptionBudget
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.api.meta import ApiObject, OwnerReference
-from kubespread.kube.api.storage import PersistentVolumeClaim
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.pod_status import is_active
 from kubespread.kube.timestamps import format_utc
 from kubespread.kube.well_known import ENDED_PHASES
-from kubespread.planner.claims import to_create
-from kubespread.planner.living import Applicant, LivingCluster
+from kubespread.planner.living import LivingCluster
 from kubespread.planner.world import pods as states
 from kubespread.planner.world.budgets import Budgets, KnownScales
-from kubespread.planner.world.controlling import CONTROLLERS, makes_others
+from kubespread.planner.world.claims import create_claims
+from kubespread.planner.world.controlling import CONTROLLERS, makes_others, misses
 from kubespread.planner.world.deployments import Rollout
-from kubespread.planner.world.happenings import LOST, PREEMPTED, Gone, Happenings
-from kubespread.planner.world.owners import Adopters, Making, Owner, Workloads, in_order
-from kubespread.planner.world.pod_book import PodBook
+from kubespread.planner.world.happenings import LOST, Gone, Happenings
+from kubespread.planner.world.owners import (
+    Adopters,
+    Families,
+    Making,
+    Owner,
+    Workloads,
+    in_order,
+    replicas_told_by,
+    unknown,
+)
+from kubespread.planner.world.pod_book import PodBook, key_of
+from kubespread.planner.world.scheduling import schedule
 from kubespread.planner.world.stateful_sets import StatefulSetRollout
 from kubespread.planner.world.waiting import Queue, SchedulerOf, Waiting
-from kubespread.scheduler.cluster.change import Change, StorageChange
+from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.storage_index import StorageIndex
 from kubespread.scheduler.placing import Choice
@@ -70,9 +79,11 @@ class World:
     ) -> None:
         self.surroundings = surroundings
         self.time = surroundings.time
-        self.readiness_unknown = sum(not states.readiness_known(pod) for pod in pods)
-        """How many pods do not say whether they are ready, and are taken to be."""
-        if self.readiness_unknown:
+        unready = sum(not states.readiness_known(pod) for pod in pods)
+        self.assumed: dict[str, None] = {}
+        """What was taken for granted up to now, where the cluster's source does not say."""
+        if unready:
+            self.assume([f"{unready} pods do not say whether they are ready: they are taken to be"])
             pods = [pod if states.readiness_known(pod) else states.taken_to_be_ready(pod) for pod in pods]
         self.workloads = Workloads(objects)
         self.living = LivingCluster(Cluster.of(nodes, pods, objects))
@@ -86,18 +97,15 @@ class World:
         self.rollouts: dict[WorkloadName, Rollout] = {}
         self.stateful_sets: dict[WorkloadName, StatefulSetRollout] = {}
         self._budgets: Budgets | None = None
-        self._below: dict[WorkloadName, list[WorkloadName]] = {}
-        self._below_when = 0
-        """How many owners there were when that was worked out; owners only come."""
+        self.families = Families()
         self.happenings = Happenings()
-        for pod in self.book:
-            if not pod.spec.node_name and is_active(pod):
-                self.queue.add(pod, pod)
+        waiting = (pod for pod in self.book if not pod.spec.node_name and is_active(pod))
+        self.queue.add_all(sorted(waiting, key=lambda pod: pod.metadata.creation_timestamp))
 
     def fork(self) -> World:
         """The same cluster, to go on from in another way; nothing has happened in it yet."""
         other = object.__new__(World)
-        other.surroundings, other.time, other.readiness_unknown = self.surroundings, self.time, self.readiness_unknown
+        other.surroundings, other.time = self.surroundings, self.time
         other.workloads = self.workloads
         other.living = LivingCluster(self.cluster)
         other.book, other.queue = self.book.fork(), self.queue.fork()
@@ -106,7 +114,7 @@ class World:
         other.rollouts = {name: rollout.fork() for name, rollout in self.rollouts.items()}
         other.stateful_sets = {name: rollout.fork() for name, rollout in self.stateful_sets.items()}
         other.happenings, other._budgets = Happenings(), None
-        other._below, other._below_when = self._below, self._below_when
+        other.families, other.assumed = self.families.fork(), dict(self.assumed)
         return other
 
     @property
@@ -120,8 +128,15 @@ class World:
         if self._budgets is None:
             objects = self.workloads.objects
             scales = KnownScales(ClusterScales(objects), self._scale_of_pods)
+            self.assume(objects.gap(PodDisruptionBudget, "evictions are predicted as if there were no budgets"))
             self._budgets = Budgets(objects.pod_disruption_budgets, scales, self.book)
         return self._budgets
+
+    def resize(self, name: WorkloadName, replicas: int) -> None:
+        """A ReplicaSet, ReplicationController or StatefulSet is to have another number of pods."""
+        self.owner(name).replicas = replicas
+        if (resized := self.workloads.resized(name, replicas)) is not None:
+            self.add_objects([resized])
 
     def _scale_of_pods(self, controller: OwnerReference, namespace: str) -> Scale | None:
         """Of a controller that the cluster's source does not have: as many replicas as it runs."""
@@ -146,22 +161,23 @@ class World:
         """What is known of a controller; of one that is not in the cluster's objects it is what its pods tell."""
         known = self.owners.get(name)
         if known is None:
-            active = [pod for pod in self.book.of(name) if is_active(pod)]
+            pods = self.book.of(name)
+            active = [pod for pod in pods if is_active(pod)]
             replicas = self.workloads.replicas(name)
+            if replicas is None:
+                replicas = replicas_told_by(name, pods)
+                self.assume(unknown(name, self.workloads.objects))
             template = states.as_template(active[0]) if active else None
-            known = self.owners[name] = Owner(name, len(active) if replicas is None else replicas, template)
+            known = self.owners[name] = Owner(name, replicas, template)
         return known
+
+    def assume(self, what: Iterable[str]) -> None:
+        """Something is taken for granted from now on."""
+        self.assumed.update(dict.fromkeys(what))
 
     def owners_below(self, workload: WorkloadName) -> list[WorkloadName]:
         """What makes the workload's pods: the ReplicaSets of a Deployment, everything else itself."""
-        if workload.kind != "Deployment":
-            return [workload]
-        owners = self.book.owners
-        if len(owners) != self._below_when:
-            self._below, self._below_when = {}, len(owners)
-            for name in sorted(owners, key=in_order):
-                self._below.setdefault(self.workloads.above(name, self.book.of(name)), []).append(name)
-        return self._below.get(workload, [])
+        return self.families.below(workload, self.workloads, self.book)
 
     def change_nodes(self, change: NodeChange) -> None:
         """Nodes come, go or are other than they were; the pods of those that go are gone with them."""
@@ -205,17 +221,12 @@ class World:
 
     def create(self, pod: Pod, template: Pod) -> None:
         """A new pod waits for a node, and for claims of its own where it has ephemeral volumes."""
-        if claims := ephemeral_claims(pod):
-            self.create_claims(admitted_claims(claims, self.workloads.objects))
+        if ephemeral := ephemeral_claims(pod):
+            create_claims(self, ephemeral)
             template = pod
         self.book.add(pod)
         self._note_changed(pod)
         self.queue.add(pod, template)
-
-    def create_claims(self, claims: Iterable[PersistentVolumeClaim]) -> None:
-        """The claims made for a new pod, those that are not there yet."""
-        if created := to_create(claims, self.cluster.storage):
-            self.living.change_storage(StorageChange(created))
 
     def remove(self, pods: Iterable[Pod], why: str) -> None:
         """Pods are gone from the API; those that control them look after what is left."""
@@ -226,17 +237,29 @@ class World:
             if self._budgets is not None:
                 self._budgets.removed(pod)
             self.queue.remove(pod)
+            self._forget_nomination(pod)
             position = self._position(pod)
             if position is not None:
                 gone.append((pod, position))
         if gone:
             self.living.change(gone=gone)
 
+    def delete(self, pods: Iterable[Pod], why: str) -> None:
+        """Pods are deleted: gone, but for those whose kubelet does not answer; they stay terminating."""
+        listed = list(pods)
+        self.terminate([pod for pod in listed if is_active(pod) and self._is_silent(pod)], why)
+        self.remove([pod for pod in listed if not self._is_silent(pod)], why)
+
+    def _is_silent(self, pod: Pod) -> bool:
+        """Whether nobody on the pod's node would end it; what has ended already needs nobody."""
+        position = self._position(pod)
+        return position is not None and is_silent(self.living.nodes.objects[position])
+
     def terminate(self, pods: Iterable[Pod], why: str) -> None:
         """Pods are deleted on nodes whose kubelet does not answer: they stay, and keep their room."""
         going = [(pod, states.terminating(pod, self.timestamp)) for pod in pods]
         for pod, _ in going:
-            self._note_gone(pod, why)
+            self._note_gone(pod, why, stays=True)
         self.change_pods(going)
 
     def change_pods(self, changes: Iterable[tuple[Pod, Pod]]) -> None:
@@ -257,17 +280,19 @@ class World:
         if self._budgets is not None:
             self._budgets.changed(pod)
 
-    def _note_gone(self, pod: Pod, why: str) -> None:
+    def _note_gone(self, pod: Pod, why: str, *, stays: bool = False) -> None:
+        """``stays``: the pod is terminating from now on, and gone only when that is noted once more."""
         owner = self.book.owner_of(pod)
-        is_replaced = owner is not None and makes_others(owner.kind)
+        is_missed = owner is not None and misses(self, pod, owner, why, stays=stays)
         if is_active(pod):
-            self.happenings.gone.append(Gone(pod, why, owner if is_replaced else None))
-        if owner is not None and is_replaced:
-            known = self.owner(owner)
-            known.template = known.template or states.as_template(pod)
-            if is_active(pod):
-                known.gone.append(pod)
-            self._touch(owner)
+            self.happenings.gone.append(Gone(pod, why, owner if is_missed else None))
+        if owner is None or not makes_others(owner.kind):
+            return
+        known = self.owner(owner)
+        known.template = known.template or states.as_template(pod)
+        if is_missed:
+            known.gone.append(pod)
+        self._touch(owner)
 
     def _touch(self, owner: WorkloadName | None) -> None:
         """Something is other than it was with a pod of ``owner``."""
@@ -285,7 +310,7 @@ class World:
 
         A Deployment is looked at again once its ReplicaSets have done what it wanted last.
         """
-        while self.reconcile(BELOW) or self.schedule() or self.reconcile(_ABOVE):
+        while self.reconcile(BELOW) or schedule(self) or self.reconcile(_ABOVE):
             pass
 
     def reconcile(self, kinds: frozenset[str]) -> bool:
@@ -296,57 +321,23 @@ class World:
         changed = [CONTROLLERS[name.kind](self, name) for name in dirty]
         return any(changed)
 
-    def schedule(self) -> bool:
-        """Place the pods that wait, as long as any finds a node; whether any did."""
-        placed = 0
-        waiting = self.queue.in_order()
-        while waiting:
-            left = [each for each in waiting if not self._place(each)]
-            if len(left) == len(waiting):
-                break
-            placed += len(waiting) - len(left)
-            waiting = left
-        return placed > 0
-
-    def _place(self, waiting: Waiting) -> bool:
-        found = self.queue.choose(waiting, self.living)
-        if found is None and (freed := self._preempted_for(waiting)) is not None:
-            found = freed
-        if found is None:
-            return False
-        applicant, choice = found
-        self._bind(waiting, applicant, choice)
-        return True
-
-    def _preempted_for(self, waiting: Waiting) -> tuple[Applicant, Choice] | None:
-        candidate = self.queue.victims(waiting, self.living, lambda: self.budgets.current(self.time))
-        if candidate is None:
-            return None
-        self.remove(candidate.victims, PREEMPTED)
-        return self.queue.applicant_on(waiting, self.living, self.cluster.nodes.index[candidate.node])
-
-    def _bind(self, waiting: Waiting, applicant: Applicant, choice: Choice) -> None:
-        pod = waiting.pod
-        owner = self.book.owner_of(pod)
-        ready = owner is None or self.workloads.above(owner, [pod]) not in self.surroundings.stuck
-        node = self.living.nodes.names[choice.node]
-        placed = states.on_node(pod, node, states.running_since(self.timestamp, ready=ready))
-        applicant.take(choice, placed)
+    def note_placed(self, pod: Pod, placed: Pod, choice: Choice) -> None:
+        """A pod that waited runs on a node now, as ``placed``; the columns know already."""
         self.book.replace(pod, placed)
         self._note_changed(placed)
         self.queue.remove(pod)
+        self._forget_nomination(pod)
         self.happenings.placed.append(placed)
         self.happenings.choices.append(choice)
-        self._touch(owner)
+        self._touch(self.book.owner_of(placed))
 
-    def free_name(self, owner: Owner) -> str:
-        """A name for another pod that nobody has yet."""
-        for number in count(owner.number + 1):
-            name = f"{owner.name.name}-{number}"
-            if (owner.name.namespace, name) not in self.book:
-                owner.number = number
-                return name
-        raise AssertionError  # numbers do not end
+    def _forget_nomination(self, pod: Pod) -> None:
+        """A pod that waits no longer holds no room on the node that was nominated to it."""
+        cluster = self.cluster
+        if pod.status.nominated_node_name and any(key_of(each) == key_of(pod) for each in cluster.nominated):
+            after = cluster.after(Change())
+            after.nominated = tuple(each for each in cluster.nominated if key_of(each) != key_of(pod))
+            self._use(after)
 
     @property
     def waiting(self) -> list[Waiting]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from kubespread.planner.reports.details import CordonDetail, TaintDetail
 from kubespread.planner.reports.explain import ExplainReport, NodeReport, Rejection
@@ -62,7 +62,12 @@ def counting_rejections(report: ExplainReport, node: NodeReport) -> Iterator[Rej
 
 def telling_rejections(report: ExplainReport, node: NodeReport) -> list[Rejection]:
     """The same without the taint of a cordon where the cordon is said anyway."""
-    rejections = list(counting_rejections(report, node))
+    return without_taint_of_cordon(counting_rejections(report, node))
+
+
+def without_taint_of_cordon(counting: Iterable[Rejection]) -> list[Rejection]:
+    """``counting``, of one node, without that taint where the cordon is among them."""
+    rejections = list(counting)
     is_cordoned = any(isinstance(detail, CordonDetail) for each in rejections for detail in each.details)
     return [each for each in rejections if not (is_cordoned and _is_of_cordon(each))]
 

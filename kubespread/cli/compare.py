@@ -1,0 +1,111 @@
+"""``kubespread compare``: one question on two sides, and what differs between the answers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Annotated
+
+import typer
+
+from kubespread.cli.cluster import open_cluster
+from kubespread.cli.exitcodes import ExitCode
+from kubespread.cli.notes import note_beside_each, note_source
+from kubespread.cli.options.answer import CompareAnswerOptions, SpeakingOptions
+from kubespread.cli.options.edits import EditedClusterOptions
+from kubespread.cli.options.grouped import grouped
+from kubespread.cli.options.scheduler import SchedulerOptions
+from kubespread.cli.options.sides import AfterOptions, ComparePlacingOptions, unedited
+from kubespread.cli.options.workload import WorkloadOptions
+from kubespread.cli.pod import pods_asked_about
+from kubespread.cli.stderr import say
+from kubespread.cli.stdout import emit, look_of_stdout, stdout_is_terminal
+from kubespread.errors import UsageError
+from kubespread.render.formats import chosen_format
+
+_NOTHING_DIFFERS = (
+    "nothing to compare: give a second POD, an edit such as --cordon NODE, --set FIELD=VALUE, or a --to- option such "
+    "as --to-snapshot PATH"
+)
+
+
+@grouped
+def compare(
+    pod: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[POD] [POD]",
+            show_default=False,
+            help="Manifest, '-' for standard input, or KIND/NAME in the cluster; a second one is what is asked about "
+            "after. Default: standard input when piped, else pod.yaml.",
+        ),
+    ] = None,
+    *,
+    after: AfterOptions,
+    placing: ComparePlacingOptions,
+    workload: WorkloadOptions,
+    scheduling: SchedulerOptions,
+    answer: CompareAnswerOptions,
+    source: EditedClusterOptions,
+    speaking: SpeakingOptions,
+) -> int:
+    """Show what changes between BEFORE and AFTER: nodes that fit, scores, and where replicas land.
+
+    BEFORE is what explain and simulate answer for the same arguments. AFTER is the same but for what is given: a second
+    POD, --to- options, edits of the cluster (--cordon, --drain ...) and --set, in any combination.
+
+    \b
+    Examples:
+      kubespread compare old.yaml new.yaml
+      kubespread compare deploy/web --replicas 30 --drain zone=eu-west-1a --ignore-daemonsets
+      kubespread compare web.yaml --set maxSkew[zone]=2 -S cluster.json.gz
+      kubespread compare web.yaml -S monday.json.gz --to-snapshot tuesday.json.gz
+      kubespread compare web.yaml --kube-version 1.30 --to-kube-version 1.36
+      kubespread compare <(helm template shop ./v1) <(helm template shop ./v2) --name web
+    """
+    import kubespread
+    from kubespread.candidate.inputs import check_inputs
+    from kubespread.render.compare.conclusion import conclusion
+
+    edits, elsewhere, desired = source.edits(), after.cluster(source), placing.desired()
+    sources = [*source.sources, *(elsewhere.sources if elsewhere is not None else ())]
+    pods = pods_asked_about(pod, workload, sources)
+    settings = workload.settings or []
+    if len(pods) > 2:
+        raise UsageError(f"{len(pods)} PODs given: expected one, or two to compare")
+    if len(pods) == 1 and not (after.is_given or edits or settings):
+        raise UsageError(_NOTHING_DIFFERS)
+    changed = after.scheduling(scheduling)
+    for options in (scheduling, changed):
+        check_inputs(
+            pods,
+            options.scheduler_config,
+            options.kube_version,
+            options.feature_gates,
+            recursive=workload.recursive,
+            settings=settings,
+        )
+    opened = open_cluster(unedited(source), quiet=speaking.quiet)
+    other = opened if elsewhere is None else open_cluster(elsewhere, quiet=speaking.quiet)
+    report = kubespread.compare(
+        kubespread.Side(opened, pods[0], scheduling.scheduler()),
+        kubespread.Side(other.edited(*edits), pods[-1], changed.scheduler(), settings),
+        replicas=desired,
+        from_scratch=placing.from_scratch,
+        name=workload.name,
+        namespace=workload.namespace,
+        recursive=workload.recursive,
+        template_path=workload.template_path or "",
+    )
+    chosen = chosen_format(answer.output, is_terminal=stdout_is_terminal())
+    sides = {"before: ": (opened, report.before), "after: ": (other, report.after)}
+    if not speaking.quiet:
+        for cluster, side in sides.values() if speaking.verbose else ():
+            note_source(cluster, side)
+        note_beside_each([(prefix, side, ()) for prefix, (_, side) in sides.items()], chosen)
+        if not chosen.has_conclusion and not stdout_is_terminal():
+            say(conclusion(report))
+    look = look_of_stdout(color=answer.color, headers=not answer.no_headers)
+    emit(chosen.writers["compare"].load()(report, replace(look, in_full=speaking.verbose > 0)))
+    if opened.faults or other.faults or (answer.strict and (report.before.gaps or report.after.gaps)):
+        return ExitCode.NO_CLUSTER
+    return ExitCode.YES if report.same else ExitCode.NO

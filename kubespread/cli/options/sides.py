@@ -1,0 +1,94 @@
+"""What differs between the two sides of a comparison."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kubespread.cli.options.cluster import ClusterOptions
+from kubespread.cli.options.counts import count
+from kubespread.errors import UsageError
+
+if TYPE_CHECKING:
+    from kubespread.cli.options.edits import EditedClusterOptions
+    from kubespread.cli.options.scheduler import SchedulerOptions
+
+PANEL = "What differs AFTER (besides edits and --set)"
+
+
+def _to(name: str, metavar: str, text: str) -> Any:
+    return typer.Option(f"--to-{name}", metavar=metavar, show_default=False, help=text, rich_help_panel=PANEL)
+
+
+@dataclass(frozen=True, slots=True)
+class AfterOptions:
+    """What is asked otherwise after; what is not given stays as it is before."""
+
+    to_snapshot: Annotated[
+        list[Path] | None, _to("snapshot", "PATH", "Cluster from a file, directory or archive. Repeatable.")
+    ] = None
+    to_context: Annotated[str | None, _to("context", "NAME", "Running cluster of this kubeconfig context.")] = None
+    to_scheduler_config: Annotated[
+        str | None, _to("scheduler-config", "FILE", "KubeSchedulerConfiguration to schedule with.")
+    ] = None
+    to_scheduler_name: Annotated[
+        str | None, _to("scheduler-name", "NAME", "Profile to use, instead of the pod's schedulerName.")
+    ] = None
+    to_kube_version: Annotated[str | None, _to("kube-version", "1.X[.Y]", "Kubernetes release to emulate.")] = None
+    to_feature_gates: Annotated[
+        str | None,
+        _to("feature-gates", "NAME=true|false,...", "Feature gates set on the release, instead of those of before."),
+    ] = None
+
+    @property
+    def is_given(self) -> bool:
+        return any(getattr(self, field.name) for field in fields(self))
+
+    def cluster(self, before: EditedClusterOptions) -> ClusterOptions | None:
+        """Where another cluster than ``before`` comes from; None for the same. Raises UsageError."""
+        if self.to_snapshot and self.to_context:
+            raise UsageError("--to-snapshot and --to-context both name the cluster after: leave one out")
+        if not (self.to_snapshot or self.to_context):
+            return None
+        same = unedited(before)
+        if self.to_snapshot:
+            return replace(same, snapshot=self.to_snapshot)
+        # A cluster or user that is named would be asked in the place of the context's.
+        return replace(same, snapshot=None, context=self.to_context, cluster=None, user=None)
+
+    def scheduling(self, before: SchedulerOptions) -> SchedulerOptions:
+        """How it is scheduled after."""
+        return replace(
+            before,
+            scheduler_config=self.to_scheduler_config or before.scheduler_config,
+            scheduler_name=self.to_scheduler_name or before.scheduler_name,
+            kube_version=self.to_kube_version or before.kube_version,
+            feature_gates=self.to_feature_gates or before.feature_gates,
+        )
+
+
+def unedited(source: EditedClusterOptions) -> ClusterOptions:
+    """The cluster as it is before its edits."""
+    return ClusterOptions(**{field.name: getattr(source, field.name) for field in fields(ClusterOptions)})
+
+
+@dataclass(frozen=True, slots=True)
+class ComparePlacingOptions:
+    """Which replicas are placed on both sides."""
+
+    replicas: Annotated[
+        str | None,
+        typer.Option(
+            "--replicas", metavar="N", show_default=False, help="Desired replicas (default: the workload's own)."
+        ),
+    ] = None
+    from_scratch: Annotated[
+        bool, typer.Option("--from-scratch", help="Also re-place the replicas already running.")
+    ] = False
+
+    def desired(self) -> int | None:
+        """The number of replicas that is asked for, if any. Raises UsageError."""
+        return None if self.replicas is None else count("--replicas", self.replicas, "a number from 0")

@@ -1,0 +1,108 @@
+"""The same question on two sides: what differs between their answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypedDict, Unpack
+
+import msgspec
+
+from kubespread.candidate.kustomize import Kustomization
+from kubespread.candidate.manifest_file import Manifest
+from kubespread.candidate.references import ClusterWorkloads
+from kubespread.candidate.sources import PodGiven, read_once
+from kubespread.deciding import Scheduler
+from kubespread.escaping import escaped
+from kubespread.kube.versions import SCORES_SINCE
+from kubespread.library import explain, simulate
+from kubespread.manifest.reading import display_name
+from kubespread.planner.compare import Answered
+from kubespread.planner.compare import compare as compare_answers
+from kubespread.planner.reports.compare import Asked, CompareReport
+from kubespread.snapshot.snapshot import Snapshot
+
+_CHOOSING = ("name", "namespace", "recursive", "template_path")
+_NOT_PLACED = f"where replicas land, which depends on scores: they are modeled since 1.{SCORES_SINCE}"
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of two questions that are compared: BEFORE or AFTER."""
+
+    snapshot: Snapshot
+    """The cluster, with its edits."""
+    pod: PodGiven | Sequence[PodGiven]
+    """As `explain` takes it."""
+    scheduler: Scheduler = Scheduler()
+    set: Sequence[str] = ()
+    """Fields to change in the pod or its workload before it is admitted: ``maxSkew[zone]=2``, ``cpu=500m``."""
+
+
+class CompareKeywords(TypedDict, total=False):
+    """The keywords of `compare`, for both sides alike."""
+
+    replicas: int | None
+    """How many replicas to place; each workload's own number unless given."""
+    from_scratch: bool
+    """Take away the replicas that run before placing."""
+    name: str | None
+    """Choose among several workloads: NAME, Kind/NAME or NAMESPACE/Kind/NAME."""
+    namespace: str | None
+    """Where the manifest names none."""
+    recursive: bool
+    """Read directories to their depths."""
+    template_path: str
+    """Where kinds that are not known have their pod template."""
+
+
+def compare(before: Side, after: Side, **options: Unpack[CompareKeywords]) -> CompareReport:
+    """What changes from ``before`` to ``after``: nodes that fit, scores, placements of the replicas and their spread.
+
+    Each side is explained and, where both releases' scores are modeled, its replicas are placed. What both sides are
+    given alike is read once. The keywords are `CompareKeywords`. Raises ManifestError, SnapshotError and UsageError.
+    """
+    is_scored = all(
+        side.scheduler.release(side.snapshot.origin.server_version).since(SCORES_SINCE) for side in (before, after)
+    )
+    template_path = options.get("template_path", "")
+    pods = [read_once(pod, template_path) for pod in _given(before)]
+    others = pods if before.pod == after.pod else [read_once(pod, template_path) for pod in _given(after)]
+    return compare_answers(
+        _answered(before, pods, options, is_scored=is_scored), _answered(after, others, options, is_scored=is_scored)
+    )
+
+
+def _given(side: Side) -> Sequence[PodGiven]:
+    return side.pod if isinstance(side.pod, Sequence) and not isinstance(side.pod, str) else [side.pod]
+
+
+def _answered(side: Side, pods: Sequence[PodGiven], options: CompareKeywords, *, is_scored: bool) -> Answered:
+    choosing: dict[str, Any] = {key: value for key, value in options.items() if key in _CHOOSING}
+    explained = explain(side.snapshot, pods, side.scheduler, set=side.set, **choosing)
+    if not is_scored:
+        not_modelled = (*explained.not_modelled, _NOT_PLACED)
+        return Answered(_asked(side), msgspec.structs.replace(explained, not_modelled=not_modelled), None)
+    placing = {"from_scratch": options.get("from_scratch", False), "set": side.set, **choosing}
+    (simulated,) = simulate(side.snapshot, [*pods], options.get("replicas"), side.scheduler, **placing)
+    return Answered(_asked(side), explained, simulated)
+
+
+def _asked(side: Side) -> Asked:
+    config = side.scheduler.config
+    return Asked(
+        manifest=", ".join(filter(None, map(_called, _given(side)))) or None,
+        settings=tuple(side.set),
+        edits=tuple(map(str, side.snapshot.edits)),
+        scheduler_config=None if config is None else escaped(str(config)),
+        feature_gates=side.scheduler.feature_gates,
+    )
+
+
+def _called(pod: PodGiven) -> str:
+    """What was typed for it; objects at hand were not."""
+    if isinstance(pod, Mapping | ClusterWorkloads):
+        return ""
+    if isinstance(pod, Manifest):
+        return pod.file
+    return display_name(pod.directory if isinstance(pod, Kustomization) else str(pod))

@@ -1,0 +1,271 @@
+"""Two answers side by side: nodes, spread and placements that differ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+
+from kubespread.planner.reports.compare import (
+    Asked,
+    CompareReport,
+    ConstraintDifference,
+    ConstraintSide,
+    DomainDifference,
+    NodeDifference,
+    NodeReplicasDifference,
+    NodeSide,
+    ReplicaDifference,
+    SideReport,
+)
+from kubespread.planner.reports.explain import ExplainReport, NodeReport
+from kubespread.planner.reports.parts import ConstraintReport, letter
+from kubespread.planner.reports.simulate import SimulateReport
+from kubespread.planner.skew import skew_of
+from kubespread.scheduler.evaluation import NO_NODES
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What one side was asked, and its answers."""
+
+    asked: Asked
+    explained: ExplainReport
+    simulated: SimulateReport | None
+    """None where placing replicas is not simulated; the other side's is of no use then."""
+
+
+def compare(before: Answered, after: Answered) -> CompareReport:
+    """What differs between ``before`` and ``after``; exchanged, they give the same with its sides exchanged."""
+    sides = _side(before), _side(after)
+    nodes, unchanged = _nodes(before.explained, after.explained)
+    constraints = tuple(_constraints(_Spread.of(before, beside=after), _Spread.of(after, beside=before)))
+    on_nodes, replicas = _placements(before.simulated, after.simulated)
+    spread = any(each.is_outcome for each in constraints)
+    return CompareReport(
+        same=not (nodes or on_nodes or replicas or spread or _as_a_whole(*sides)),
+        before=sides[0],
+        after=sides[1],
+        nodes=nodes,
+        unchanged_nodes=unchanged,
+        constraints=constraints,
+        replicas_on_nodes=on_nodes,
+        replicas=replicas,
+    )
+
+
+def _side(side: Answered) -> SideReport:
+    explained, simulated = side.explained, side.simulated
+    said = (explained,) if simulated is None else (explained, simulated)
+    return SideReport(
+        asked=side.asked,
+        kube_version=explained.kube_version,
+        scheduler_name=explained.scheduler_name,
+        cluster=explained.cluster,
+        pod=explained.pod,
+        workload=None if simulated is None else simulated.workload,
+        nodes=len(explained.nodes),
+        fitting=sum(node.feasible for node in explained.nodes),
+        first=_first(explained),
+        message=explained.message,
+        conclusion=explained.conclusion,
+        replicas=None if simulated is None else simulated.replicas,
+        present=None if simulated is None else simulated.present,
+        placed=None if simulated is None else simulated.placed,
+        stopped=None if simulated is None else simulated.stopped,
+        gaps=tuple(dict.fromkeys(gap for report in said for gap in report.gaps)),
+        not_modelled=tuple(dict.fromkeys(each for report in said for each in report.not_modelled)),
+        admission=tuple(dict.fromkeys(each for report in said for each in report.admission)),
+        notes=tuple(dict.fromkeys(note for report in said for note in report.notes)),
+    )
+
+
+def _as_a_whole(before: SideReport, after: SideReport) -> bool:
+    """Whether anything differs that is not about one node, replica or constraint."""
+    said = [(side.message, side.stopped, side.replicas) for side in (before, after)]
+    # Releases whose scores are not modeled have no first choice to compare.
+    return said[0] != said[1] or (bool(before.first and after.first) and before.first != after.first)
+
+
+def _first(report: ExplainReport) -> tuple[str, ...]:
+    """The node that an earlier preemption reserved, else those with the best total, by name."""
+    if report.nominated is not None:
+        return (report.nominated,)
+    totals = {node.name: node.total for node in report.nodes if node.total is not None} if report.schedulable else {}
+    best = max(totals.values(), default=None)
+    return tuple(sorted(name for name, total in totals.items() if total == best))
+
+
+def _nodes(before: ExplainReport, after: ExplainReport) -> tuple[tuple[NodeDifference, ...], int]:
+    """Those that differ, and how many do not. Where a cycle failed before any node was judged, none is compared."""
+    if not (_is_judged(before) and _is_judged(after)):
+        return (), 0
+    was, now = _node_sides(before), _node_sides(after)
+    differing = tuple(
+        NodeDifference(name=name, before=was.get(name), after=now.get(name))
+        for name in sorted({*was, *now})
+        if _differ(was.get(name), now.get(name))
+    )
+    return differing, len(was.keys() & now.keys()) - sum(name.name in was and name.name in now for name in differing)
+
+
+def _is_judged(report: ExplainReport) -> bool:
+    return bool(report.nodes) or report.message == NO_NODES
+
+
+def _node_sides(report: ExplainReport) -> Mapping[str, NodeSide]:
+    ranks = {name: rank for rank, name in enumerate(report.feasible, start=1)}
+    return {
+        node.name: NodeSide(
+            feasible=node.feasible,
+            verdict=node.verdict,
+            rejections=tuple(each for each in node.rejections if each.plugin in report.filter_plugins),
+            violated=tuple(
+                constraint
+                for constraint, about in zip(node.constraints, report.constraints, strict=True)
+                if about.is_hard and not constraint.satisfied
+            ),
+            scores=node.scores,
+            total=node.total,
+            rank=_rank(node, ranks),
+        )
+        for node in report.nodes
+    }
+
+
+def _rank(node: NodeReport, ranks: Mapping[str, int]) -> int | None:
+    """Without a total the order is that of names alone."""
+    return None if node.total is None else ranks.get(node.name)
+
+
+def _differ(before: NodeSide | None, after: NodeSide | None) -> bool:
+    if before is None or after is None or before.feasible != after.feasible:
+        return True
+    if not before.feasible:
+        return _reasons(before) != _reasons(after)
+    # Releases whose scores are not modeled have none to compare.
+    return None not in (before.total, after.total) and _scores(before) != _scores(after)
+
+
+def _reasons(side: NodeSide) -> tuple[object, ...]:
+    """The numbers behind them may change: what kube-scheduler says of the node is the same then."""
+    return (
+        side.verdict,
+        [(each.plugin, each.code, each.reasons) for each in side.rejections],
+        [each.topology_key for each in side.violated],
+    )
+
+
+def _scores(side: NodeSide) -> dict[str, int]:
+    """A plugin that gives nothing is one that does not run."""
+    return {name: score for name, score in side.scores.items() if score}
+
+
+@dataclass(frozen=True, slots=True)
+class _Spread:
+    """The constraints of one side, each with the matching pods of its domains in the end."""
+
+    constraints: Sequence[ConstraintReport]
+    counts: Sequence[Sequence[int]]
+
+    @classmethod
+    def of(cls, side: Answered, *, beside: Answered) -> _Spread:
+        """As they stand after the last placement, where both sides are simulated."""
+        simulated = None if beside.simulated is None else side.simulated
+        constraints = side.explained.constraints if simulated is None else simulated.constraints
+        return cls(constraints, [[domain.matching for domain in constraint.domains] for constraint in constraints])
+
+    def side(self, position: int | None) -> ConstraintSide | None:
+        if position is None:
+            return None
+        constraint = self.constraints[position]
+        return ConstraintSide(
+            letter=letter(position),
+            when_unsatisfiable=constraint.when_unsatisfiable,
+            max_skew=constraint.max_skew,
+            min_domains=constraint.min_domains,
+            selector=constraint.selector,
+            node_affinity_policy=constraint.node_affinity_policy,
+            node_taints_policy=constraint.node_taints_policy,
+            source=constraint.source,
+            skew=skew_of(self.counts[position], constraint),
+        )
+
+    def domains(self, position: int | None) -> Mapping[str, int]:
+        if position is None:
+            return {}
+        values = (domain.value for domain in self.constraints[position].domains)
+        return dict(zip(values, self.counts[position], strict=True))
+
+
+def _constraints(before: _Spread, after: _Spread) -> Iterator[ConstraintDifference]:
+    for was, now in _paired(before.constraints, after.constraints):
+        old, new = before.domains(was), after.domains(now)
+        about = after.constraints[now] if was is None and now is not None else before.constraints[was or 0]
+        yield ConstraintDifference(
+            topology_key=about.topology_key,
+            before=before.side(was),
+            after=after.side(now),
+            domains=tuple(
+                DomainDifference(value=value, before=old.get(value), after=new.get(value))
+                for value in sorted({*old, *new})
+                if old.get(value) != new.get(value)
+            )
+            if was is not None and now is not None
+            else (),
+        )
+
+
+_Pair = tuple[int | None, int | None]
+
+
+def _paired(before: Sequence[ConstraintReport], after: Sequence[ConstraintReport]) -> list[_Pair]:
+    """The positions of constraints that are the same, as they are declared, whichever side comes first."""
+    left, right = list(range(len(before))), list(range(len(after)))
+    pairs = list[_Pair]()
+    for likeness in (_key_and_action, _key):
+        for was in tuple(left):
+            now = next((now for now in right if likeness(after[now]) == likeness(before[was])), None)
+            if now is not None:
+                left.remove(was)
+                right.remove(now)
+                pairs.append((was, now))
+    pairs += [(was, None) for was in left] + [(None, now) for now in right]
+
+    def order(pair: _Pair) -> tuple[list[int], list[str]]:
+        declared = [(before[pair[0]])] if pair[0] is not None else []
+        declared += [(after[pair[1]])] if pair[1] is not None else []
+        positions = [position for position in pair if position is not None]
+        return [min(positions), max(positions)], sorted("\n".join(_key_and_action(each)) for each in declared)
+
+    return sorted(pairs, key=order)
+
+
+def _key_and_action(constraint: ConstraintReport) -> tuple[str, str]:
+    return constraint.topology_key, constraint.when_unsatisfiable
+
+
+def _key(constraint: ConstraintReport) -> str:
+    return constraint.topology_key
+
+
+def _placements(
+    before: SimulateReport | None, after: SimulateReport | None
+) -> tuple[tuple[NodeReplicasDifference, ...], tuple[ReplicaDifference, ...]]:
+    if before is None or after is None:
+        return (), ()
+    was, now = ({node.name: node.present + node.placed for node in report.nodes} for report in (before, after))
+    on_nodes = tuple(
+        NodeReplicasDifference(name=name, before=was.get(name, 0), after=now.get(name, 0))
+        for name in sorted({*was, *now})
+        if was.get(name) != now.get(name)
+    )
+    if before.present != after.present:
+        return on_nodes, ()
+    nodes = ((each.node for each in report.placements) for report in (before, after))
+    replicas = tuple(
+        ReplicaDifference(replica=replica, before=old, after=new)
+        for replica, (old, new) in enumerate(zip_longest(*nodes))
+        if old != new
+    )
+    return on_nodes, replicas

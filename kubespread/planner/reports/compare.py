@@ -1,0 +1,214 @@
+"""What differs between two answers to one question: BEFORE and AFTER.
+
+Every difference has a ``before`` and an ``after``; the two sides the other way round give the same report with these
+exchanged.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME
+from kubespread.planner.reports.explain import NodeConstraint, Rejection, Verdict
+from kubespread.planner.reports.parts import API_VERSION, ClusterReference, PodReference, Report
+
+
+class Asked(Report, frozen=True):
+    """What one side was asked about, as it was given."""
+
+    manifest: str | None = None
+    """The file, or KIND/NAME in the cluster; null for an object at hand."""
+    settings: tuple[str, ...] = ()
+    """Fields of the pod that were changed, ``maxSkew[zone]=2``."""
+    edits: tuple[str, ...] = ()
+    """What was changed in the cluster, ``cordon node-7``, in that order."""
+    scheduler_config: str | None = None
+    feature_gates: str | None = None
+
+
+class SideReport(Report, frozen=True):
+    """One side's answer as a whole."""
+
+    asked: Asked
+    kube_version: str
+    scheduler_name: str
+    cluster: ClusterReference | None
+    pod: PodReference
+    workload: str | None
+    """Kind/name of what the replicas belong to."""
+    nodes: int
+    fitting: int
+    """How many of them fit."""
+    first: tuple[str, ...]
+    """The nodes that share the best total, one of which gets the pod; empty where none does or scores are not modeled.
+    """
+    message: str | None
+    """kube-scheduler's message for a pod that fits nowhere."""
+    conclusion: str | None
+    """What bars it, when one thing does."""
+    replicas: int | None
+    """How many there should be; null where placing them is not simulated."""
+    present: int | None
+    """How many of them run already and stay where they are."""
+    placed: int | None
+    """How many of the others found a node."""
+    stopped: str | None
+    """The message for the first replica that stays pending."""
+    gaps: tuple[str, ...] = ()
+    not_modelled: tuple[str, ...] = ()
+    admission: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def subject(self) -> str:
+        """Kind/name of what is asked about, a pod by itself included."""
+        return self.workload or f"Pod/{self.pod.name}"
+
+    @property
+    def pending(self) -> int:
+        """How many replicas found no node."""
+        return max(0, (self.replicas or 0) - self.running)
+
+    @property
+    def running(self) -> int:
+        """How many replicas are on nodes in the end."""
+        return (self.present or 0) + (self.placed or 0)
+
+
+class NodeSide(Report, frozen=True):
+    """A node as one side judges it."""
+
+    feasible: bool
+    verdict: Verdict
+    rejections: tuple[Rejection, ...]
+    """Of every filter plugin that the profile runs."""
+    violated: tuple[NodeConstraint, ...]
+    """The hard constraints that reject it."""
+    scores: dict[str, int]
+    """Weighted, by plugin; empty for a node outside scoring."""
+    total: int | None
+    rank: int | None
+    """Its place among the nodes that fit, from 1, equal totals by name; null where there is none."""
+
+
+class NodeChange(StrEnum):
+    """In which way a node differs."""
+
+    GONE = "gone"
+    NEW = "new"
+    STOPS = "no longer fits"
+    STARTS = "fits now"
+    REASONS = "other reasons"
+    SCORE = "other score"
+
+
+class NodeDifference(Report, frozen=True):
+    """A node that one side judges otherwise, or that only one side has: then the other is null."""
+
+    name: str
+    before: NodeSide | None
+    after: NodeSide | None
+
+    @property
+    def change(self) -> NodeChange:
+        """What its difference is above all."""
+        if self.before is None or self.after is None:
+            return NodeChange.NEW if self.before is None else NodeChange.GONE
+        if self.before.feasible != self.after.feasible:
+            return NodeChange.STARTS if self.after.feasible else NodeChange.STOPS
+        return NodeChange.SCORE if self.after.feasible else NodeChange.REASONS
+
+    @property
+    def score_changes(self) -> dict[str, int]:
+        """By how much the weighted scores differ, by plugin; a plugin without a say gives 0."""
+        before = {} if self.before is None else self.before.scores
+        after = {} if self.after is None else self.after.scores
+        changes = {name: after.get(name, 0) - before.get(name, 0) for name in sorted({*before, *after})}
+        return {name: change for name, change in changes.items() if change}
+
+
+class ConstraintSide(Report, frozen=True):
+    """A constraint in force on one side, its defaults filled in."""
+
+    letter: str
+    """What that side's ``conclusion`` calls it: A, B ... as they are declared."""
+    when_unsatisfiable: str
+    max_skew: int
+    min_domains: int | None
+    selector: str
+    node_affinity_policy: str
+    node_taints_policy: str
+    source: str
+    skew: int
+    """After the last placement; as the cluster is where placing is not simulated."""
+
+    @property
+    def is_hard(self) -> bool:
+        return self.when_unsatisfiable == DO_NOT_SCHEDULE
+
+
+class DomainDifference(Report, frozen=True):
+    """Matching pods of a domain, counted when ``skew`` is; null on a side that does not have it."""
+
+    value: str
+    before: int | None
+    after: int | None
+
+
+class ConstraintDifference(Report, frozen=True):
+    """A constraint of either side, and the domains whose counts differ. Null on the side that has no such constraint.
+
+    Constraints are the same where their topology keys are, of two over one key where ``whenUnsatisfiable`` is too.
+    """
+
+    topology_key: str
+    before: ConstraintSide | None
+    after: ConstraintSide | None
+    domains: tuple[DomainDifference, ...]
+
+    @property
+    def is_about_nodes(self) -> bool:
+        """Whether its domains are the nodes themselves."""
+        return self.topology_key == HOSTNAME
+
+    @property
+    def is_outcome(self) -> bool:
+        """Whether pods are spread otherwise: a limit that changes nothing is no difference."""
+        if self.before is None or self.after is None:
+            return False
+        return bool(self.domains) or self.before.skew != self.after.skew
+
+
+class NodeReplicasDifference(Report, frozen=True):
+    """A node that holds another number of the workload's replicas in the end."""
+
+    name: str
+    before: int
+    after: int
+
+
+class ReplicaDifference(Report, frozen=True):
+    """A replica, numbered in the order of placement, that goes to another node; null where it is not placed."""
+
+    replica: int
+    before: str | None
+    after: str | None
+
+
+class CompareReport(Report, frozen=True, kw_only=True):
+    api_version: str = API_VERSION
+    kind: str = "CompareReport"
+    same: bool
+    """Whether nothing differs in what comes of it; what was asked may."""
+    before: SideReport
+    after: SideReport
+    nodes: tuple[NodeDifference, ...]
+    """Those that differ, in the order of names."""
+    unchanged_nodes: int
+    """Those both sides have and judge alike."""
+    constraints: tuple[ConstraintDifference, ...]
+    """All, also those that do not differ."""
+    replicas_on_nodes: tuple[NodeReplicasDifference, ...]
+    """In the order of names."""
+    replicas: tuple[ReplicaDifference, ...]
+    """Empty also where one side keeps more running replicas than the other: those placed are not the same ones then."""

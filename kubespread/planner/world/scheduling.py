@@ -1,0 +1,56 @@
+"""kube-scheduler at work in a world: pods that wait get nodes, and push others away where they may."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+
+from kubespread.planner.living import Applicant
+from kubespread.planner.world import pods as states
+from kubespread.planner.world.happenings import PREEMPTED
+from kubespread.planner.world.pod_book import PodKey, key_of
+from kubespread.planner.world.waiting import Waiting
+from kubespread.scheduler.placing import Choice
+
+if TYPE_CHECKING:
+    from kubespread.planner.world.world import World
+
+
+def schedule(world: World, only: Collection[PodKey] | None = None) -> bool:
+    """Place the pods that wait, or only some of them, as long as any finds a node; whether any did."""
+    placed = 0
+    waiting = [each for each in world.queue.in_order() if only is None or key_of(each.pod) in only]
+    while waiting:
+        left = [each for each in waiting if not _place(world, each)]
+        if len(left) == len(waiting):
+            break
+        placed += len(waiting) - len(left)
+        waiting = left
+    return placed > 0
+
+
+def _place(world: World, waiting: Waiting) -> bool:
+    found = world.queue.choose(waiting, world.living) or _preempted_for(world, waiting)
+    if found is None:
+        return False
+    applicant, choice = found
+    _bind(world, waiting, applicant, choice)
+    return True
+
+
+def _preempted_for(world: World, waiting: Waiting) -> tuple[Applicant, Choice] | None:
+    candidate = world.queue.victims(waiting, world.living, lambda: world.budgets.current(world.time))
+    if candidate is None:
+        return None
+    world.remove(candidate.victims, PREEMPTED)
+    return world.queue.applicant_on(waiting, world.living, world.cluster.nodes.index[candidate.node])
+
+
+def _bind(world: World, waiting: Waiting, applicant: Applicant, choice: Choice) -> None:
+    pod = waiting.pod
+    owner = world.book.owner_of(pod)
+    ready = owner is None or world.workloads.above(owner, [pod]) not in world.surroundings.stuck
+    node = world.living.nodes.names[choice.node]
+    placed = states.on_node(pod, node, states.running_since(world.timestamp, ready=ready))
+    applicant.take(choice, placed)
+    world.note_placed(pod, placed, choice)

@@ -1,0 +1,200 @@
+"""``kubespread compare`` as its users run it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kubespread
+from kubespread import library
+from kubespread.cli.options.cluster import ClusterOptions
+from kubespread.cli.options.edits import EditedClusterOptions
+from kubespread.cli.options.sides import AfterOptions
+from tests.cli.support import COMPARE_SCHEMA, FIXTURES, run, shell
+
+SKEW_1, SKEW_2 = (str(FIXTURES / "manifests" / f"{name}.yaml") for name in ("kep-zone", "kep-zone-skew-2"))
+KEP = str(FIXTURES / "clusters" / "kep-3-2-1.yaml")
+OTHER = str(FIXTURES / "clusters" / "kep-1-1-0.yaml")
+LAX = (
+    "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+    "profiles:\n- schedulerName: default-scheduler\n  plugins: {filter: {disabled: [{name: PodTopologySpread}]}}\n- schedulerName: other\n"
+)
+
+DIFFERENCES: dict[str, tuple[list[str], int, str]] = {
+    "two manifests": ([SKEW_1, SKEW_2], 1, "different: 3 nodes fit now, 1 replica goes elsewhere"),
+    "two manifests as files": (["-f", SKEW_1, "-f", SKEW_2], 1, "different: 3 nodes fit now, 1 replica goes elsewhere"),
+    "a field that is set": ([SKEW_1, "--set", "maxSkew=2"], 1, "different: 3 nodes fit now, 1 replica goes elsewhere"),
+    "an edit": ([SKEW_1, "--cordon", "node3a"], 1, "different: 1 node no longer fits, 0 of 1 replicas placed instead of 1"),
+    "an edit of the other manifest": (
+        [SKEW_1, SKEW_2, "--cordon", "node3a"],
+        1,
+        "different: 1 node no longer fits, 3 fit now, 1 replica goes elsewhere",
+    ),
+    "an edit that changes nothing": ([SKEW_1, "--uncordon", "node3a"], 0, "same: 1 of 7 nodes fits, 1 of 1 replicas placed"),
+    "another snapshot": (
+        [SKEW_1, "--to-snapshot", OTHER],
+        1,
+        "different: 7 nodes are gone, 3 are new, 1 replica goes elsewhere",
+    ),
+    "the same snapshot again": ([SKEW_1, "--to-snapshot", KEP], 0, "same: 1 of 7 nodes fits, 1 of 1 replicas placed"),
+    "another configuration": (
+        [SKEW_1, "--to-scheduler-config", LAX],
+        1,
+        "different: 6 nodes fit now, 1 replica goes elsewhere",
+    ),
+    "another profile": (
+        [SKEW_1, "--scheduler-config", LAX, "--to-scheduler-name", "other"],
+        1,
+        "different: 6 nodes no longer fit, 1 replica goes elsewhere",
+    ),
+    "another release": (
+        [SKEW_1, "--kube-version", "1.34", "--to-kube-version", "1.35"],
+        0,
+        "same: 1 of 7 nodes fits, 1 of 1 replicas placed",
+    ),
+    "other feature gates": (
+        [SKEW_1, "--kube-version", "1.32", "--to-feature-gates", "MatchLabelKeysInPodTopologySpread=false"],
+        0,
+        "same: 1 of 7 nodes fits, 1 of 1 replicas placed",
+    ),
+    "more replicas": (
+        [SKEW_1, "--replicas", "12", "--set", "maxSkew=2"],
+        1,
+        "different: 3 nodes fit now, 12 of 12 replicas placed instead of 11",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", DIFFERENCES)
+def test_what_differs_after_and_the_exit_code(case: str) -> None:
+    arguments, code, conclusion = DIFFERENCES[case]
+    table = run("compare", *arguments, "-S", KEP, "-q", "--color", "never", terminal=120)
+    assert (table.code, table.out.splitlines()[-1], table.err) == (code, conclusion, "")
+    piped = run("compare", *arguments, "-S", KEP)
+    assert (piped.code, piped.err.splitlines()[-1]) == (code, conclusion)
+
+
+def test_the_sides_say_what_was_asked() -> None:
+    result = run(
+        "compare", SKEW_1, "-S", KEP, "--cordon", "node3a", "--set", "maxSkew=2", "--uncordon", "node3a",
+        "--kube-version", "1.30", "--to-feature-gates", "MatchLabelKeysInPodTopologySpread=false", "-o", "json",
+    )  # fmt: skip
+    report = result.report_of(COMPARE_SCHEMA)
+    asked: dict[str, Any] = {
+        "manifest": SKEW_1,
+        "settings": [],
+        "edits": [],
+        "schedulerConfig": None,
+        "featureGates": None,
+    }
+    assert report["before"]["asked"] == asked
+    assert report["after"]["asked"] == {
+        **asked,
+        "settings": ["maxSkew=2"],
+        "edits": ["cordon node3a", "uncordon node3a"],
+        "featureGates": "MatchLabelKeysInPodTopologySpread=false",
+    }
+    assert [report[side]["kubeVersion"] for side in ("before", "after")] == ["1.30", "1.30"]
+
+
+NOTHING = (
+    "error: nothing to compare: give a second POD, an edit such as --cordon NODE, --set FIELD=VALUE, or a --to- option "
+    "such as --to-snapshot PATH\n"
+)
+REFUSED: dict[str, tuple[list[str], int, str]] = {
+    "nothing that differs": ([SKEW_1], 2, NOTHING),
+    "three manifests": ([SKEW_1, SKEW_2, SKEW_1], 2, "error: 3 PODs given: expected one, or two to compare\n"),
+    "two clusters after": (
+        [SKEW_1, "--to-snapshot", OTHER, "--to-context", "prod"],
+        2,
+        "error: --to-snapshot and --to-context both name the cluster after: leave one out\n",
+    ),
+    "standard input twice": (
+        [SKEW_1, "--to-snapshot", "-", "-f", "-"],
+        2,
+        "error: standard input can be read only once: POD and --snapshot both ask for it\n",
+    ),
+    "a release that does not exist": (
+        [SKEW_1, "--to-kube-version", "1.99"],
+        2,
+        "error: kube-scheduler 1.99 is not modeled: versions 1.18 to 1.36 are\n",
+    ),
+    "a profile that does not exist": (
+        [SKEW_1, "--to-scheduler-name", "x"],
+        2,
+        'error: profile not found for scheduler name "x"; profiles: default-scheduler\n',
+    ),
+    "a configuration that does not exist": (
+        [SKEW_1, "--to-scheduler-config", "nope"],
+        2,
+        "error: nope: No such file or directory\n",
+    ),
+    "a number that is none": (
+        [SKEW_1, "--cordon", "node3a", "--replicas", "max"],
+        2,
+        "error: invalid --replicas 'max': expected a number from 0\n",
+    ),
+    "a snapshot that does not exist": (
+        [SKEW_1, "--to-snapshot", "nope"],
+        3,
+        "error: nope: No such file or directory\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_is_refused(case: str) -> None:
+    arguments, code, said = REFUSED[case]
+    assert run("compare", *arguments, "-S", KEP) == (code, "", said)
+
+
+def test_what_is_mistyped_is_said_before_a_cluster_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    def load(*_: object) -> kubespread.Snapshot:
+        raise AssertionError
+
+    monkeypatch.setattr(library, "load_files", load)
+    for arguments in (["--cordon", ""], ["--set", "x"], ["--to-scheduler-config", "nope"], ["--replicas", "x"], []):
+        assert run("compare", SKEW_1, "-S", KEP, *arguments).code == 2
+
+
+def test_pipes_are_read_once() -> None:
+    narrow = f"<(cat {SKEW_1})"
+    wide = f"<(sed 's/maxSkew: 1/maxSkew: 2/' {SKEW_1})"
+    assert shell(f"kubespread compare {narrow} {wide} -S {KEP} -q | head -2 | tail -1").out.split()[:2] == [
+        "node2a",
+        "fits-now",
+    ]
+    assert shell(f"kubespread compare - -S {KEP} --set maxSkew=2 -q < {SKEW_1}").code == 1
+
+
+def test_gaps_of_either_side_are_an_answer_of_their_own_when_asked_to_be_strict(tmp_path: Path) -> None:
+    (pod := tmp_path / "pod.yaml").write_text(
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec: {containers: [{name: main, image: x}]}\n"
+    )
+    assert run("compare", pod, "-S", KEP, "--cordon", "node3a").code == 1
+    strict = run("compare", pod, "-S", KEP, "--cordon", "node3a", "--strict")
+    assert (strict.code, strict.err.splitlines()[0]) == (
+        3,
+        "gap: no Service objects: default constraints cannot be derived from Services",
+    )
+
+
+def test_more_detail_is_each_node_by_itself() -> None:
+    brief, full = (
+        run("compare", SKEW_1, SKEW_2, "-S", KEP, "--color", "never", *more, terminal=80).out for more in ((), ("-v",))
+    )
+    assert "node2a, node2b, node2c" in brief
+    assert [line.split()[2] for line in full.splitlines() if "fits now" in line] == ["node2a", "node2b", "node2c"]
+
+
+def test_another_context_is_reached_the_same_way_without_edits_and_overrides() -> None:
+    before = EditedClusterOptions(
+        snapshot=[Path(KEP)], context="monday", cluster="eu", user="me", as_user="you", cordon=["node3a"]
+    )
+    assert AfterOptions(to_context="tuesday").cluster(before) == ClusterOptions(context="tuesday", as_user="you")
+    assert AfterOptions(to_snapshot=[Path(OTHER)]).cluster(before) == ClusterOptions(
+        snapshot=[Path(OTHER)], context="monday", cluster="eu", user="me", as_user="you"
+    )
+    assert AfterOptions(to_kube_version="1.30").cluster(before) is None
