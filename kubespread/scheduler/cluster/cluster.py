@@ -130,8 +130,9 @@ class Cluster:
 
     @property
     def has_claims(self) -> bool:
-        """Without a single claim the snapshot did not list them, and nothing can be said about any."""
-        return self.objects.knows(PersistentVolumeClaim)
+        """Without a single claim the snapshot did not list them, and nothing can be said about any but new ones."""
+        were = self.objects.persistent_volume_claims
+        return self.objects.knows(PersistentVolumeClaim) or len(self.storage.claims) > len(were)
 
     @property
     def volume_attachments(self) -> Mapping[int, Mapping[str, str]]:
