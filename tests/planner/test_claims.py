@@ -214,10 +214,10 @@ def test_a_stateful_set_without_pods_grows_and_its_claims_are_kept() -> None:
 
 
 def test_a_replica_that_is_made_anew_stays_where_its_volume_is() -> None:
-    """The snapshot's StatefulSet has pods and no claims; the ones that are made for further pods are bound."""
-    grown, *pods = stateful_set("db", ("n0",))
+    grown, *pods = stateful_set("db", ("n0",), spec=naming("data-db-0"))
     grown["spec"]["volumeClaimTemplates"] = [{"metadata": {"name": "data"}, **template("dynamic")}]
-    living = world([*NODES, DYNAMIC, OTHER, *limited(9, 9, 9), grown, *pods])
+    here = [claim("data-db-0", "v", "dynamic"), volume("v", "dynamic", phase="Bound")]
+    living = world([*NODES, DYNAMIC, *here, *limited(9, 9, 9), grown, *pods])
     assert play(living, "scale sts/db=2") == ["+ db-1 n2"]
     assert living.cluster.storage.claims["default", "data-db-1"].spec.volume_name == "pvc-default-data-db-1"
     assert play(living, "scale sts/db=1", "scale sts/db=2")[-1] == "+ db-1 n2"
