@@ -10,12 +10,15 @@ from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.api.storage import PersistentVolumeClaim
 from kubespread.kube.well_known import ENDED_PHASES
-from kubespread.scheduler.cluster.attachments import Attachments, attachments, attachments_after
+from kubespread.scheduler.cluster.attachments import Attachments
 from kubespread.scheduler.cluster.change import Change, Moves
 from kubespread.scheduler.cluster.kinds import KindJudgment, KindTable
+from kubespread.scheduler.cluster.labels import Counts
 from kubespread.scheduler.cluster.nodes import Nodes
 from kubespread.scheduler.cluster.running import NO_PODS, RunningPods
 from kubespread.scheduler.cluster.storage_index import StorageIndex
+
+UNLIMITED = np.iinfo(np.int64).max
 
 
 class Cluster:
@@ -76,7 +79,7 @@ class Cluster:
         if nodes is self.nodes:
             other.memo = self.memo
         if self._attached is not None:
-            other._attached = attachments_after(self._attached, self.storage, other, change)
+            other._attached = self._attached.after(self.storage, other, change)
         return other
 
     def _storage_after(self, change: Change) -> StorageIndex:
@@ -113,10 +116,27 @@ class Cluster:
 
     @property
     def attached(self) -> Attachments:
-        """Per node with attachable volumes, how many of its pods use each."""
+        """The attachable volumes of its pods."""
         if self._attached is None:
-            self._attached = attachments(self)
+            self._attached = Attachments.of(self)
         return self._attached
+
+    @property
+    def attach_limits(self) -> Mapping[str, Counts]:
+        """Per CSI driver how many volumes each node can attach; UNLIMITED where it does not say."""
+        known = self.memo.get("attach limits")
+        if known is None:
+            known = self.memo["attach limits"] = self._attach_limits()
+        limits: Mapping[str, Counts] = known  # type: ignore[assignment]  # the memo holds all sorts
+        return limits
+
+    def _attach_limits(self) -> Mapping[str, Counts]:
+        limits: dict[str, Counts] = {}
+        for name, counts in self.storage.attach_limits.items():
+            node = self.nodes.index.get(name)
+            for driver, count in counts.items() if node is not None else ():
+                limits.setdefault(driver, np.full(len(self), UNLIMITED, dtype=np.int64))[node] = count
+        return limits
 
     @property
     def misused_claims(self) -> Mapping[int, str]:

@@ -7,12 +7,13 @@ judging serves a whole evaluation, a further copy of a pod, a single node, and t
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Container, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from kubespread.scheduler.cluster.amounts import STAND_INS, Amounts
+from kubespread.scheduler.cluster.attachments import in_use
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.host_ports import HostPort
 from kubespread.scheduler.cluster.kinds import PodKind
@@ -84,16 +85,11 @@ class Holdings:
 
     def attached(self, node: int) -> Mapping[str, str]:
         """The attachable volumes of one node's pods, unique volume -> driver; ``node`` is a position in the cluster."""
-        count = Counter(self.cluster.attached.get(node, ()))
+        users = Counter(self.cluster.attached.users.get(node, {}))
         for kind, by in self.more:
             for volume in self.cluster.storage.attached(kind.pod):
-                count[volume] += by
-        return dict(volume for volume, users in count.items() if users > 0)
-
-    def positions_of(self, names: Iterable[str]) -> Iterator[tuple[int, int]]:
-        """Those of these nodes that are among ``names``: their place here and their position in the cluster."""
-        index = self.cluster.nodes.index
-        return self.places_of(frozenset(index[name] for name in names if name in index))
+                users[volume] += by
+        return in_use(users)
 
     def places_of(self, there: Container[int]) -> Iterator[tuple[int, int]]:
         """Each of these nodes that is ``there``: its place here and its position in the cluster."""
