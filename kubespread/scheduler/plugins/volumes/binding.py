@@ -153,16 +153,17 @@ class VolumeBindingState(Fixed):
         raised = {reason: nowhere(self.cluster.nodes) for reason in _REASONS}
         for problem in self._problems:
             raised[problem.reason] |= problem.nodes
-        flags = np.stack(list(raised.values()), axis=1)
-        distinct, which = np.unique(flags, axis=0, return_inverse=True)
+        # Each set of reasons is a number: one bit a reason.
+        flags = np.zeros(len(self.cluster), dtype=np.int32)
+        for bit, reason in enumerate(_REASONS):
+            flags |= raised[reason].astype(np.int32) << bit
         table: list[Status] = []
-        entry = np.zeros(len(distinct), dtype=np.int32)
-        for position, row in enumerate(distinct):
-            reasons = tuple(reason for reason, raised in zip(_REASONS, row, strict=True) if raised)
-            if reasons:
+        entry = np.zeros(1 << len(_REASONS), dtype=np.int32)
+        for number in np.flatnonzero(np.bincount(flags)).tolist():
+            if reasons := tuple(reason for bit, reason in enumerate(_REASONS) if number >> bit & 1):
                 table.append(Status(Code.UNRESOLVABLE, reasons))
-                entry[position] = len(table)
-        return self._with_errors(Verdicts(entry[which.reshape(-1)], tuple(table)))
+                entry[number] = len(table)
+        return self._with_errors(Verdicts(entry[flags], tuple(table)))
 
     def _with_errors(self, verdicts: Verdicts) -> Verdicts:
         """An in-tree volume that cannot be translated is an error on the nodes that leave it to CSI."""
