@@ -19,7 +19,7 @@ from kubespread.kube.admission.defaulting import default_pod
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.kinds import Kind
 from kubespread.kube.api.meta import ApiObject
-from kubespread.kube.owners import WorkloadName
+from kubespread.kube.owners import WorkloadName, controller_of
 from kubespread.kube.validation.faults import FieldFault
 from kubespread.kube.validation.workloads import workload_faults
 
@@ -48,7 +48,7 @@ def candidate_from_creator(
     candidate = candidate_from_pod(place, new_pod(creator), surroundings, template_path)
     return replace(
         candidate,
-        companions=(*candidate.companions, *ephemeral_claims(candidate.pod)),
+        companions=(*candidate.companions, *(ephemeral_claims(candidate.pod) if controller_of(candidate.pod) else ())),
         workload=WorkloadName(creator.kind, creator.namespace, creator.name),
         object=creator.object,
         replicas=replicas(creator),

@@ -13,6 +13,7 @@ from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.storage import PersistentVolumeClaim
 from kubespread.kube.api.workloads import StatefulSet
+from kubespread.kube.owners import controller_of
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.storage_index import (
     NO_PROVISIONER,
@@ -61,8 +62,7 @@ def _of_stateful_set(pod: Pod, name: str, objects: ClusterObjects, stateful_set:
 def _named(pod: Pod, name: str, objects: ClusterObjects) -> Replica:
     replica = replace(pod, metadata=replace(pod.metadata, name=name))
     # Nobody makes claims for a pod without a controller but the cluster itself, which is asked about as it stands.
-    is_created = any(owner.controller for owner in pod.metadata.owner_references)
-    return Replica(replica, admitted_claims(ephemeral_claims(replica), objects) if is_created else ())
+    return Replica(replica, admitted_claims(ephemeral_claims(replica), objects) if controller_of(pod) else ())
 
 
 def to_create(claims: Iterable[PersistentVolumeClaim], storage: StorageIndex) -> list[PersistentVolumeClaim]:
