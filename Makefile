@@ -24,6 +24,8 @@ completions: .venv/installed
 
 schema: .venv/installed
 	$(BIN)/python -m kubespread.planner.reports.schema docs/schema
+	$(BIN)/python -m kubespread.scenario.schema docs/schema/scenario.json
+	$(BIN)/python -m kubespread.node_groups.schema docs/schema
 
 clean:
 	rm -rf .venv

@@ -12,6 +12,7 @@ from bench.preempting import preempting
 from bench.queueing import queueing
 from bench.rendering import rendering
 from bench.starting import starting
+from bench.surviving import surviving
 
 ROWS = {
     "start": starting,
@@ -21,6 +22,7 @@ ROWS = {
     "claims": claiming,
     "preemption": preempting,
     "render": rendering,
+    "survive": surviving,
     "loading": loading,
 }
 

@@ -13,11 +13,16 @@ if TYPE_CHECKING:
     from kubespread.comparing import Side, compare
     from kubespread.deciding import Scheduler
     from kubespread.errors import KubespreadError, ManifestError, SnapshotError, UsageError
-    from kubespread.library import after_edits, connect, explain, load, simulate
+    from kubespread.library import after_edits, after_steps, connect, explain, load, play, simulate, simulate_then
     from kubespread.planner.reports.compare import CompareReport
     from kubespread.planner.reports.explain import ExplainReport
+    from kubespread.planner.reports.play import PlayReport
     from kubespread.planner.reports.simulate import SimulateReport
+    from kubespread.planner.reports.survive import SurviveReport
+    from kubespread.planner.reports.upgrade import UpgradeReport
+    from kubespread.scenario.types import Scenario
     from kubespread.snapshot.snapshot import Snapshot
+    from kubespread.surviving import survive, upgrade
 
 __version__ = "0.1.0"
 
@@ -26,19 +31,28 @@ __all__ = [
     "ExplainReport",
     "KubespreadError",
     "ManifestError",
+    "PlayReport",
+    "Scenario",
     "Scheduler",
     "Side",
     "SimulateReport",
     "Snapshot",
     "SnapshotError",
+    "SurviveReport",
+    "UpgradeReport",
     "UsageError",
     "__version__",
     "after_edits",
+    "after_steps",
     "compare",
     "connect",
     "explain",
     "load",
+    "play",
     "simulate",
+    "survive",
+    "upgrade",
+    "simulate_then",
 ]
 
 _HOMES = {
@@ -46,18 +60,27 @@ _HOMES = {
     "ExplainReport": "kubespread.planner.reports.explain",
     "KubespreadError": "kubespread.errors",
     "ManifestError": "kubespread.errors",
+    "PlayReport": "kubespread.planner.reports.play",
+    "Scenario": "kubespread.scenario.types",
     "Scheduler": "kubespread.deciding",
     "Side": "kubespread.comparing",
     "SimulateReport": "kubespread.planner.reports.simulate",
     "Snapshot": "kubespread.snapshot.snapshot",
     "SnapshotError": "kubespread.errors",
+    "SurviveReport": "kubespread.planner.reports.survive",
+    "UpgradeReport": "kubespread.planner.reports.upgrade",
     "UsageError": "kubespread.errors",
     "after_edits": "kubespread.library",
+    "after_steps": "kubespread.library",
     "compare": "kubespread.comparing",
     "connect": "kubespread.library",
     "explain": "kubespread.library",
     "load": "kubespread.library",
+    "play": "kubespread.library",
     "simulate": "kubespread.library",
+    "survive": "kubespread.surviving",
+    "upgrade": "kubespread.surviving",
+    "simulate_then": "kubespread.library",
 }
 
 

@@ -13,11 +13,15 @@ from kubespread.deciding import Scheduler
 from kubespread.errors import UsageError
 from kubespread.planner.explain import explain as explain_pod
 from kubespread.planner.reports.explain import ExplainReport
+from kubespread.planner.reports.play import PlayReport
 from kubespread.planner.reports.simulate import SimulateReport
+from kubespread.playing import play_in
 from kubespread.resolving import resolve
+from kubespread.scenario.reading import ScenarioGiven, read_scenario
 from kubespread.simulating import SimulateKeywords, simulate_workloads
 from kubespread.snapshot.files.loading import load as load_files
 from kubespread.snapshot.snapshot import Snapshot
+from kubespread.thens import ThenKeywords, workload_then
 from kubespread.worlds import edited
 
 if TYPE_CHECKING:
@@ -145,3 +149,52 @@ def simulate(
         names = ", ".join(report.subject for report in reports)
         raise UsageError(f"several workloads ({names}); choose one with name, or ask about a list")
     return reports[0] if is_one else reports
+
+
+def play(
+    snapshot: Snapshot, scenario: ScenarioGiven, scheduler: Scheduler = _DEFAULT, *, namespace: str | None = None
+) -> PlayReport:
+    """What becomes of the cluster when the steps of ``scenario`` happen one after another.
+
+    A scenario is a path, the text of a file, plain data or a `Scenario`. What names nothing of the cluster is found
+    before anything is played; what goes wrong on the way is said of its step. ``namespace`` is that of names without
+    one where the scenario has none. Raises ManifestError, SnapshotError and UsageError.
+    """
+    report, _ = play_in(snapshot, read_scenario(scenario), scheduler, namespace=namespace)
+    return report.about(cluster_reference(snapshot))
+
+
+def after_steps(
+    snapshot: Snapshot,
+    scenario: ScenarioGiven,
+    steps: int | None = None,
+    scheduler: Scheduler = _DEFAULT,
+    *,
+    namespace: str | None = None,
+) -> Snapshot:
+    """The cluster as it is after so many steps of ``scenario``, by default all of them, to ask other questions about.
+
+    Raises what `play` raises, and UsageError for a number of steps that the scenario does not have.
+    """
+    read = read_scenario(scenario)
+    if steps is not None and not 0 <= steps <= len(read.steps):
+        raise UsageError(f"step {steps}: the scenario has {len(read.steps)} steps")
+    _, after = play_in(snapshot, replace(read, steps=read.steps[:steps]), scheduler, namespace=namespace)
+    return after
+
+
+def simulate_then(
+    snapshot: Snapshot,
+    pods: Sequence[PodGiven],
+    steps: Sequence[str],
+    scheduler: Scheduler = _DEFAULT,
+    **options: Unpack[ThenKeywords],
+) -> PlayReport:
+    """What becomes of a workload that is applied, when ``steps`` happen after it.
+
+    ``scale=2``, ``rollout`` and ``rollback`` are about that workload; every other step is written as an edit is, a
+    blank or an equals sign behind its verb: ``fail=zone=a``. Raises ManifestError, SnapshotError and UsageError.
+    """
+    scenario, namespace = workload_then(snapshot, pods, steps, scheduler, options)
+    report, _ = play_in(snapshot, scenario, scheduler, namespace=namespace)
+    return report.about(cluster_reference(snapshot))

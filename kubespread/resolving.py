@@ -92,11 +92,11 @@ def resolve(
         candidates,
         [profile_of[name] for name in names],
         Cluster.of(snapshot.nodes, pods_left, with_companions(snapshot.objects, companions)),
-        (*_gaps(snapshot, scheduler), *read.gaps),
+        (*source_gaps(snapshot, scheduler), *read.gaps),
     )
 
 
-def _gaps(snapshot: Snapshot, scheduler: Scheduler) -> Iterable[str]:
+def source_gaps(snapshot: Snapshot, scheduler: Scheduler) -> Iterable[str]:
     """A kind that was not given is a gap only where the question needs it, which the planner knows."""
     origin = snapshot.origin
     yield from (gap for gap in origin.gaps if gap not in origin.unread.values())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TypedDict
 
 from kubespread.asked_cluster import cluster_reference
@@ -15,12 +16,14 @@ from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import StatefulSet
 from kubespread.kube.versions import SCORES_SINCE
+from kubespread.node_groups.types import Autoscaler
 from kubespread.planner.claims import Replicas, replicas_with_claims
 from kubespread.planner.reports.simulate import SimulateReport
 from kubespread.planner.simulate import Manner, Question, Ties, simulate
 from kubespread.planner.world.pod_book import key_of
 from kubespread.resolving import resolve
 from kubespread.rollouts import ControlledChange, controlled_changes
+from kubespread.scaling import GroupsGiven, Simulated, groups_of, with_autoscaling, world_with
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.plugins.podtopologyspread.arguments import PodTopologySpreadArgs
@@ -61,6 +64,11 @@ class SimulateKeywords(TypedDict, total=False):
     """Fields to change in the pod or its workload before it is admitted: ``maxSkew[zone]=2``, ``cpu=500m``."""
     on_progress: Callable[[int], None] | None
     """Told now and then how many replicas are placed."""
+    autoscaler: str | None
+    """Let ``"ca"`` (cluster-autoscaler) or ``"karpenter"`` add nodes for replicas that find none."""
+    node_groups: GroupsGiven
+    """Which groups of nodes may grow: a NodeGroups file, or the groups; default: those the cluster's objects tell of.
+    """
     on_refused: Callable[[KubespreadError], None] | None
     """Told of workloads the API server would not take while the others are placed; without it the first one raises."""
 
@@ -108,11 +116,30 @@ def simulate_workloads(
         options.get("ties", "scheduler"), options.get("seed"), runs, options.get("preemption", False), keys,
         options.get("on_progress"),
     )  # fmt: skip
+    reports = simulate(cluster, questions, manner)
+    if (kind := _autoscaler(options)) is not None:
+        simulated = list(map(Simulated, asked.candidates, questions, reports))
+        world = world_with(replace(asked.snapshot, pods=tuple(cluster.running.pods)), scheduler, simulated)
+        groups = groups_of(asked.snapshot, kind, options.get("node_groups"))
+        reports = with_autoscaling(world, simulated, kind, groups)
     reference = cluster_reference(snapshot)
     return tuple(
         report.about(reference).with_gaps((*asked.gaps, *candidate.gaps))
-        for report, candidate in zip(simulate(cluster, questions, manner), asked.candidates, strict=True)
+        for report, candidate in zip(reports, asked.candidates, strict=True)
     )
+
+
+def _autoscaler(options: SimulateKeywords) -> Autoscaler | None:
+    """Which one is to add nodes, None for none. Raises UsageError."""
+    given = options.get("autoscaler")
+    if given is None:
+        if options.get("node_groups") is not None:
+            raise UsageError("node groups are for an autoscaler: say which, ca or karpenter")
+        return None
+    try:
+        return Autoscaler(given)
+    except ValueError:
+        raise UsageError(f"unknown autoscaler {given!r}: expected {' or '.join(Autoscaler)}") from None
 
 
 def _question(

@@ -16,6 +16,7 @@ from kubespread.deciding import Scheduler
 from kubespread.errors import UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.admission.gated_fields import as_counted
+from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.owners import WorkloadName
@@ -48,11 +49,12 @@ def world_of(snapshot: Snapshot, scheduler: Scheduler, *, preempts: bool = True)
                 frameworks[name] = None
         return frameworks[name]
 
-    def making(name: WorkloadName) -> Made:
+    def making(name: WorkloadName, objects: ClusterObjects) -> Made:
         surroundings = CandidateSurroundings(
-            snapshot.objects, version, namespace=name.namespace, admission=scheduler.admission_plugins()
+            objects, version, namespace=name.namespace, admission=scheduler.admission_plugins()
         )
-        made = from_cluster(Reference(POD_CREATORS[name.kind], name.name, name.namespace), snapshot, surroundings)
+        source = replace(snapshot, objects=objects)
+        made = from_cluster(Reference(POD_CREATORS[name.kind], name.name, name.namespace), source, surroundings)
         return Made(made.pod, made.companions)
 
     pods = as_counted(snapshot.pods, version)

@@ -26,7 +26,12 @@ def runs_another_template(candidate: Candidate, snapshot: Snapshot) -> bool:
     if candidate.template is None or candidate.workload is None:
         return False
     running = _running_template(candidate.workload, snapshot)
-    return running is not None and _scheduled_as(running) != _scheduled_as(candidate.template)
+    return running is not None and not scheduled_alike(running, candidate.template)
+
+
+def scheduled_alike(one: PodTemplateSpec | Pod, other: PodTemplateSpec | Pod) -> bool:
+    """Whether scheduling cannot tell pods of two templates apart."""
+    return bool(_scheduled_as(one) == _scheduled_as(other))
 
 
 def _running_template(workload: WorkloadName, snapshot: Snapshot) -> PodTemplateSpec | None:
@@ -42,7 +47,7 @@ def _running_template(workload: WorkloadName, snapshot: Snapshot) -> PodTemplate
     return None
 
 
-def _scheduled_as(template: PodTemplateSpec) -> Any:
+def _scheduled_as(template: PodTemplateSpec | Pod) -> Any:
     """All that scheduling reads of a template, as the API server would store it."""
     pod = deepcopy(Pod(metadata=template.metadata, spec=template.spec))
     default_pod(pod)

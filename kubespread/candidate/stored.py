@@ -32,6 +32,9 @@ from kubespread.snapshot.snapshot import Snapshot
 
 T = TypeVar("T", bound=ApiObject)
 
+RESTARTED_AT = "kubectl.kubernetes.io/restartedAt"
+"""The annotation of a template by which ``kubectl rollout restart`` makes another one of it."""
+
 
 def from_cluster(asked: Reference, snapshot: Snapshot, surroundings: Surroundings) -> Candidate:
     """The candidate that ``asked`` names. Raises UsageError, SnapshotError and ManifestError.
@@ -68,6 +71,24 @@ def from_cluster(asked: Reference, snapshot: Snapshot, surroundings: Surrounding
     )
 
 
+def revised(stored: ApiObject, kind: Kind, surroundings: Surroundings, restarted_at: str = "") -> Candidate:
+    """The first pod that a workload of the cluster makes once fields of it are set, and once it is restarted.
+
+    ``restarted_at`` is when, RFC 3339, as ``kubectl rollout restart`` writes it into the template. Raises UsageError
+    and ManifestError.
+    """
+    changed = settled(msgspec.to_builtins(stored), kind, surroundings.settings)
+    with changed.blamed():
+        workload: Any = deepcopy(_decoded(changed, kind, stored))
+        template = kind.pod_template(workload)
+        if restarted_at and template is not None:
+            template.metadata.annotations = {**template.metadata.annotations, RESTARTED_AT: restarted_at}
+        made = _admitted(deepcopy(workload), kind, surroundings)
+    # Undefaulted, as it is in the cluster: templates are compared.
+    is_other = template != kind.pod_template(stored)
+    return replace(made, object=workload, template=made.template if is_other else None)
+
+
 def _decoded(changed: Settled, kind: Kind, stored: T) -> T:
     """The object with its fields set. Raises ManifestError for a value of the wrong type."""
     if not changed.paths:
@@ -86,6 +107,12 @@ def _place(kind: Kind) -> Place:
 def _from_workload(workload: ApiObject, kind: Kind, snapshot: Snapshot, surroundings: Surroundings) -> Candidate:
     # Its parts are shared with other objects, and its template is to be defaulted.
     creator = deepcopy(workload)
+    if isinstance(creator, StatefulSet):
+        creator = from_free_ordinal(creator, snapshot.pods)
+    return _admitted(creator, kind, surroundings)
+
+
+def _admitted(creator: ApiObject, kind: Kind, surroundings: Surroundings) -> Candidate:
     place = _place(kind)
     plain = msgspec.to_builtins(creator)
     try:
@@ -93,8 +120,6 @@ def _from_workload(workload: ApiObject, kind: Kind, snapshot: Snapshot, surround
         normalized(plain, kind.cls)
     except DecodingError as error:
         raise place.undecodable(error) from error
-    if isinstance(creator, StatefulSet):
-        creator = from_free_ordinal(creator, snapshot.pods)
     return candidate_from_creator(place, creator_of(place, kind, creator, plain), kind.template_path, surroundings)
 
 

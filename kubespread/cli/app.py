@@ -12,10 +12,13 @@ from kubespread.cli.demo import demo
 from kubespread.cli.exitcodes import EPILOG, ExitCode, epilog
 from kubespread.cli.explain import explain
 from kubespread.cli.options.ordered import OrderedCommand
+from kubespread.cli.play import play
 from kubespread.cli.simulate import simulate
 from kubespread.cli.snapshot import snapshot
 from kubespread.cli.stderr import say
 from kubespread.cli.stdout import emit
+from kubespread.cli.survive import survive
+from kubespread.cli.upgrade import upgrade
 
 # Plain help: Rich would cost a third of the start-up time and wrap at the terminal's width.
 app = typer.Typer(
@@ -50,6 +53,9 @@ def kubespread(
 
 app.command(cls=OrderedCommand, epilog=EPILOG)(explain)
 app.command(cls=OrderedCommand, epilog=EPILOG)(simulate)
+app.command(cls=OrderedCommand, epilog=EPILOG)(play)
 app.command(cls=OrderedCommand, epilog=epilog("nothing differs", "something does"))(compare)
+app.command(cls=OrderedCommand, epilog=epilog("the answer is there", "a requirement fails"))(survive)
+app.command(cls=OrderedCommand, epilog=epilog("all are replaced", "it is blocked or pods stay pending"))(upgrade)
 app.command(cls=OrderedCommand, epilog=EPILOG)(snapshot)
 app.command()(demo)

@@ -11,16 +11,27 @@ from kubespread.cli.stdout import stdout_is_terminal
 if TYPE_CHECKING:
     from kubespread.planner.reports.compare import SideReport
     from kubespread.planner.reports.explain import ExplainReport
+    from kubespread.planner.reports.play import PlayReport
     from kubespread.planner.reports.simulate import SimulateReport
+    from kubespread.planner.reports.survive import SurviveReport
+    from kubespread.planner.reports.upgrade import UpgradeReport
     from kubespread.render.formats import Format
     from kubespread.snapshot.snapshot import Snapshot
 
-    Noted = ExplainReport | SimulateReport | SideReport
-    """What has notes, gaps and a scheduler."""
+    Noted = ExplainReport | SimulateReport | SideReport | SurviveReport | UpgradeReport | PlayReport
+    """What has notes and gaps."""
 
 
 def note_source(cluster: Snapshot, report: Noted) -> None:
     """Where the cluster comes from and what is asked of it, for -v."""
+    note_origin(cluster)
+    # Questions about all workloads at once have no profile of their own.
+    profile = getattr(report, "scheduler_name", None)
+    say(f"{f'profile {profile}, ' if profile else ''}kube-scheduler v{report.kube_version}")
+
+
+def note_origin(cluster: Snapshot) -> None:
+    """Where the cluster comes from, for -v."""
     skipped = ", ".join(f"{count} {kind}" for kind, count in sorted(cluster.skipped.items())) or "none"
     origin = cluster.origin
     known = {
@@ -32,7 +43,6 @@ def note_source(cluster: Snapshot, report: Noted) -> None:
     if any(known.values()):
         say(", ".join(f"{name} {value}" for name, value in known.items() if value))
     say(f"read {len(cluster.nodes)} nodes, {len(cluster.pods)} pods; ignored (not read by scheduling): {skipped}")
-    say(f"profile {report.scheduler_name}, kube-scheduler v{report.kube_version}")
 
 
 def note_beside(report: Noted, conclusion: Iterable[str], written: Format) -> None:
@@ -55,10 +65,11 @@ def note_beside_each(answers: Sequence[tuple[str, Noted, Iterable[str]]], writte
 
 
 def _notes(report: Noted) -> list[str]:
+    scaled = getattr(report, "autoscaling", None)
     said_beside = {
-        "note": report.notes,
-        "admission": report.admission,
+        "note": (*getattr(report, "all_notes", report.notes), *(scaled.notes if scaled is not None else ())),
+        "admission": getattr(report, "admission", ()),
         "gap": report.gaps,
-        "not modeled": report.not_modelled,
+        "not modeled": (*report.not_modelled, *(scaled.not_modelled if scaled is not None else ())),
     }
     return [f"{prefix}: {text}" for prefix, texts in said_beside.items() for text in texts]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -13,13 +13,14 @@ from kubespread.cli.notes import note_beside_each, note_source
 from kubespread.cli.options.answer import SimulateAnswerOptions, SpeakingOptions
 from kubespread.cli.options.edits import EditedClusterOptions
 from kubespread.cli.options.grouped import grouped
-from kubespread.cli.options.placing import PlacingOptions
+from kubespread.cli.options.playing import ThenOptions
 from kubespread.cli.options.requirements import RequirementOptions
 from kubespread.cli.options.scheduler import SchedulerOptions
 from kubespread.cli.options.workload import PodsArgument, SelectionOptions
 from kubespread.cli.pod import pods_asked_about
 from kubespread.cli.stderr import complain, say
 from kubespread.cli.stdout import emit, look_of_stdout, stdout_is_terminal
+from kubespread.cli.then import check_then, simulate_then
 from kubespread.cli.watch import watchable
 from kubespread.render.formats import chosen_format
 
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 def simulate(
     pod: PodsArgument = None,
     *,
-    placing: PlacingOptions,
+    placing: ThenOptions,
     requirements: RequirementOptions,
     workload: SelectionOptions,
     scheduling: SchedulerOptions,
@@ -54,6 +55,8 @@ def simulate(
       kubespread simulate web.yaml --until-full -S cluster.json.gz
       kubespread simulate -f shop/ -R -l tier=web -S cluster.json.gz
       kubespread simulate --all -A --from-scratch
+      kubespread simulate web.yaml --replicas 40 --autoscaler ca --node-groups groups.yaml
+      kubespread simulate web.yaml --then scale=9 --then rollout --then fail=zone=a
       helm template shop ./chart | kubespread simulate --require-placed all
       kubespread simulate web.yaml --replicas 15 -o name | cut -f2 | sort | uniq -c
     """
@@ -62,6 +65,7 @@ def simulate(
     from kubespread.render.simulate.conclusion import conclusion
     from kubespread.snapshot.topology_keys import full_topology_key
 
+    check_then(placing, requirements, workload, answer)
     required, desired = requirements.required(), placing.desired()
     pods = pods_asked_about(pod, workload, source.sources)
     check_inputs(
@@ -73,6 +77,8 @@ def simulate(
         settings=workload.settings or (),
     )
     opened = open_cluster(source, quiet=speaking.quiet)
+    if placing.then:
+        return simulate_then(opened, pods, placing, desired, workload, scheduling, answer, speaking)
     required = required.with_keys(lambda key: full_topology_key(key, opened.nodes))
     refused: list[KubespreadError] = []
 
@@ -93,6 +99,8 @@ def simulate(
             runs=placing.runs,
             keys=required.keys,
             preemption=answer.preemption,
+            autoscaler=placing.autoscaler,
+            node_groups=placing.node_groups,
             name=workload.name,
             namespace=workload.namespace,
             selector=workload.selector or "",
@@ -129,7 +137,11 @@ def simulate(
         return ExitCode.NO_CLUSTER
     if failures:
         return ExitCode.NO
-    return ExitCode.YES if required.judges_placed or all(map(_is_placed, reports)) else ExitCode.NO
+    return (
+        ExitCode.YES
+        if required.judges_placed or (all(map(_is_placed, reports)) or _is_scaled_for(reports))
+        else ExitCode.NO
+    )
 
 
 def _with_progress(ask: Callable[..., tuple[SimulateReport, ...]]) -> tuple[SimulateReport, ...]:
@@ -137,6 +149,13 @@ def _with_progress(ask: Callable[..., tuple[SimulateReport, ...]]) -> tuple[Simu
 
     with PlacingProgress() as progress:
         return ask(on_progress=progress.on_progress)
+
+
+def _is_scaled_for(reports: Sequence[SimulateReport]) -> bool:
+    """Whether an autoscaler makes room for every replica that found none."""
+    account = next((report.autoscaling for report in reports if report.autoscaling is not None), None)
+    pending = sum(report.pending for report in reports)
+    return account is not None and account.waiting == pending and account.left == 0
 
 
 def _is_placed(report: SimulateReport) -> bool:

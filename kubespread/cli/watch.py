@@ -114,9 +114,11 @@ def _line(answer: _Answer) -> str:
     import msgspec
 
     from kubespread.planner.reports.explain import ExplainReport
+    from kubespread.planner.reports.play import PlayReport
     from kubespread.planner.reports.simulate import SimulateReport
     from kubespread.render.explain.conclusion import conclusion as explained
     from kubespread.render.explain.conclusion import summary
+    from kubespread.render.play.rows import answer as played
     from kubespread.render.simulate.conclusion import conclusion as simulated
 
     if answer.error:
@@ -125,6 +127,8 @@ def _line(answer: _Answer) -> str:
     if plain["kind"] == ExplainReport.__name__:
         report = msgspec.convert(plain, ExplainReport)
         return "; ".join([summary(report), *explained(report)])
+    if plain["kind"] == PlayReport.__name__:
+        return played(msgspec.convert(plain, PlayReport))
     reports = msgspec.convert(plain.get("items", [plain]), list[SimulateReport])
     whose = [f"{report.pod.namespace}/{report.subject}: " if len(reports) > 1 else "" for report in reports]
     return "; ".join(

@@ -56,7 +56,7 @@ def new_replica_set(deployment: Deployment, replica_sets: Iterable[ReplicaSet]) 
 
 def has_template_of(replica_set: ReplicaSet, deployment: Deployment) -> bool:
     """Whether the templates are the same but for the hash, which only the ReplicaSet's has."""
-    return _without_hash(replica_set.spec.template) == _without_hash(deployment.spec.template)
+    return without_hash(replica_set.spec.template) == without_hash(deployment.spec.template)
 
 
 def age_order(replica_set: ReplicaSet) -> tuple[str, str]:
@@ -69,7 +69,8 @@ def revision(replica_set: ReplicaSet) -> int | None:
     return parse_int64(replica_set.metadata.annotations.get(REVISION, "0"))
 
 
-def _without_hash(template: PodTemplateSpec | None) -> PodTemplateSpec | None:
+def without_hash(template: PodTemplateSpec | None) -> PodTemplateSpec | None:
+    """The template of a ReplicaSet as its Deployment has it."""
     if template is None or TEMPLATE_HASH not in template.metadata.labels:
         return template
     labels = {key: value for key, value in template.metadata.labels.items() if key != TEMPLATE_HASH}

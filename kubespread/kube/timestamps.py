@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
+from functools import lru_cache
 
 from kubespread.kube.gotext import quote
 
@@ -42,6 +43,7 @@ def instant(text: str | None) -> datetime | None:
         return None
 
 
+@lru_cache(maxsize=64)
 def format_utc(moment: datetime) -> str:
     """``moment`` to the second, as the API server writes it."""
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,7 +1,7 @@
 """Every output format there is: what -o calls it, and what writes it for which kind of report.
 
 A writer is a module below render/ with ``write(answer, look) -> str``, where the answer is what the question returns:
-an ExplainReport, a CompareReport, or a sequence of SimulateReports. It is imported when it writes.
+an ExplainReport, a sequence of SimulateReports, or another question's one report. It is imported when it writes.
 """
 
 from __future__ import annotations
@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from kubespread.render.look import Look
 
-ReportKind = Literal["explain", "simulate", "compare"]
+ReportKind = Literal["explain", "simulate", "compare", "survive", "upgrade", "play"]
+_KINDS: tuple[ReportKind, ...] = get_args(ReportKind)
 Write = Callable[[Any, Look], str]
 
 
@@ -51,6 +52,9 @@ FORMATS: Mapping[str, Format] = {
                 "explain": Writer("explain.table", "a table"),
                 "simulate": Writer("simulate.screen", "a picture"),
                 "compare": Writer("compare.table", "a table"),
+                "survive": Writer("survive.table", "a table"),
+                "upgrade": Writer("upgrade.table", "a table"),
+                "play": Writer("play.screen", "tables"),
             },
             is_for_people=True,
             has_conclusion=True,
@@ -62,11 +66,14 @@ FORMATS: Mapping[str, Format] = {
                 "explain": Writer("explain.plain", "plain columns"),
                 "simulate": Writer("simulate.plain", "columns"),
                 "compare": Writer("compare.plain", "columns"),
+                "survive": Writer("survive.plain", "plain columns"),
+                "upgrade": Writer("upgrade.plain", "plain columns"),
+                "play": Writer("play.plain", "columns"),
             },
             is_for_people=True,
         ),
-        Format("json", {"explain": _JSON, "simulate": _JSON, "compare": _JSON}, has_conclusion=True, has_notes=True),
-        Format("yaml", {"explain": _YAML, "simulate": _YAML, "compare": _YAML}, has_conclusion=True, has_notes=True),
+        Format("json", dict.fromkeys(get_args(ReportKind), _JSON), has_conclusion=True, has_notes=True),
+        Format("yaml", dict.fromkeys(get_args(ReportKind), _YAML), has_conclusion=True, has_notes=True),
         Format(
             "name",
             {
@@ -80,6 +87,9 @@ FORMATS: Mapping[str, Format] = {
                 "explain": Writer("explain.as_csv"),
                 "simulate": Writer("simulate.as_csv"),
                 "compare": Writer("compare.as_csv", "has a row per node that differs"),
+                "survive": Writer("survive.as_csv"),
+                "upgrade": Writer("upgrade.as_csv"),
+                "play": Writer("play.as_csv"),
             },
         ),
     )

@@ -191,12 +191,25 @@ class Evaluation:
         if self.rejection is not None and not self._messages.counts_rejection_per_node:
             return f"{head} {', '.join(self.rejection.reasons)}."
         counts: Counter[str] = Counter()
-        for node in range(len(self.cluster)):
-            if self._messages.counts_excluded_nodes or self.included[node] or self.rejection is not None:
-                counts.update(self.verdict(node).reasons)
+        for status, nodes in self._first_rejections():
+            for reason in status.reasons:
+                counts[reason] += nodes
         # Sorted as finished strings, so "11 ..." comes before "2 ...".
         parts = sorted(f"{count} {reason}" for reason, count in counts.items())
         return f"{head} {', '.join(parts)}." if parts else head
+
+    def _first_rejections(self) -> Iterator[tuple[Status, int]]:
+        """What `verdict` says of the nodes, and of how many it does."""
+        if self.rejection is not None:
+            yield self.rejection, len(self.cluster)
+            return
+        unjudged = self.included.copy()
+        if self._messages.counts_excluded_nodes and not unjudged.all():
+            yield self._excluded, int(np.count_nonzero(~unjudged))
+        for judged in self.verdicts.values():
+            numbers = np.bincount(judged.which[unjudged], minlength=len(judged.table) + 1).tolist()
+            yield from ((status, number) for status, number in zip(judged.table, numbers[1:], strict=True) if number)
+            unjudged &= judged.passes
 
 
 def _error_of(verdicts: Mapping[str, Verdicts], included: Mask) -> str | None:

@@ -109,6 +109,8 @@ class Prepared:
         self.framework, self.cluster, self.pod = framework, cluster, pod
         self.states: dict[str, State] = {}
         self._statuses: dict[str, Status] = {}
+        self._signatures: dict[str, Hashable] = {}
+        """Of each plugin what it reads of the pod."""
         self.rejection: Status | None = None
         """The first PreFilter's judgment that rejects the pod as a whole; kube-scheduler asks no further."""
         for plugin in framework.pre_filters:
@@ -145,7 +147,7 @@ class Prepared:
 
     def _shared(self, plugin: Plugin) -> State | Status:
         """What the plugin prepares, made once for all pods of a signature where pods on nodes do not matter to it."""
-        signature = plugin.signature(self.pod)
+        signature = self._signatures[plugin.name] = plugin.signature(self.pod)
         if signature is None:
             return plugin.prepare(self.cluster, self.pod)
         key = (id(plugin), signature)
@@ -163,7 +165,7 @@ class Prepared:
         kind = self.cluster.kinds[self.cluster.kinds.number_of(self.pod)]
         plugins = (*self.framework.filters, *(plugin for plugin, _ in self.framework.scores))
         states = [
-            (plugin.name, plugin.signature(self.pod))
+            (plugin.name, self._signatures[plugin.name])
             for plugin in plugins
             if isinstance(self.states.get(plugin.name), OnNode)
         ]

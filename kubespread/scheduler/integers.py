@@ -10,6 +10,8 @@ Integers = NDArray[np.int64]
 
 def divide(numerator: Integers, denominator: Integers | int) -> Integers:
     """``numerator / denominator`` truncated; 0 where the denominator is 0, which callers mask out."""
+    if numerator.size and numerator.min() >= 0 and np.min(denominator) > 0:
+        return numerator // denominator  # the usual case, where both roundings are one
     bottom = np.abs(np.where(denominator == 0, 1, denominator))
     quotient: Integers = np.abs(numerator) // bottom
     return np.where(

@@ -16,14 +16,14 @@ from numpy.typing import NDArray
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.holdings import Holdings
 from kubespread.scheduler.cluster.kinds import PodKind
-from kubespread.scheduler.cluster.labels import Codes, Counts, Mask
+from kubespread.scheduler.cluster.labels import Codes, Counts, Mask, Positions
 from kubespread.scheduler.plugin import MAX_NODE_SCORE, Code, OnNode
 
-_MAX_OUTDATED = 1 / 8
-"""The part of the nodes from which on judging all of them again is cheaper than one after another."""
+_Answers = tuple[NDArray[np.int32], Counts]
+"""Not 0 where some filter rejects a node, and the weighted scores."""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Level:
     """The answers when each node holds one number of further copies."""
 
@@ -31,6 +31,21 @@ class _Level:
     """Not 0 where some filter rejects the node."""
     points: Counts
     """The weighted scores."""
+    is_outdated: Mask
+    """The nodes that others changed since."""
+
+    def without(self, changed: Positions) -> _Level:
+        """The same, once others changed some nodes."""
+        is_outdated = self.is_outdated.copy()
+        is_outdated[changed] = True
+        return _Level(self.rejects, self.points, is_outdated)
+
+    def updated(self, nodes: Positions, answers: _Answers) -> _Level:
+        """With what is true of some nodes now."""
+        rejects, points, is_outdated = self.rejects.copy(), self.points.copy(), self.is_outdated.copy()
+        rejects[nodes], points[nodes] = answers
+        is_outdated[nodes] = False
+        return _Level(rejects, points, is_outdated)
 
 
 class OnNodeAnswers:
@@ -45,75 +60,99 @@ class OnNodeAnswers:
         """Whether some score was ever outside 0..100, which ends a cycle whose nodes it is about."""
         self.may_fail = False
         """Whether some filter met an error on a node, which ends a cycle that gets there."""
-        self._start(cluster)
-
-    def _start(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._copies: Counts = np.zeros(len(cluster), dtype=np.int64)
         """Copies on each node that ``cluster`` does not hold yet."""
-        self._levels = [self._judge(Holdings(cluster))]
-        self._is_outdated: Mask = np.zeros(len(cluster), dtype=np.bool_)
-        """The nodes that others changed since the levels were worked out."""
-        now = self._levels[0]
-        self.rejects, self.points = now.rejects.copy(), now.points.copy()
+        self._levels: list[_Level] = []
+        self._unjudged: list[int] = []
+        """The nodes that copies came to since somebody asked: often nobody asks again before others change them too."""
+        now = self._level(0)
+        self._rejects, self._points = now.rejects.copy(), now.points.copy()
+
+    @property
+    def rejects(self) -> NDArray[np.int32]:
+        """Not 0 where some filter rejects the next copy."""
+        self._judge_copies()
+        return self._rejects
+
+    @property
+    def points(self) -> Counts:
+        """The weighted scores of the next copy."""
+        self._judge_copies()
+        return self._points
 
     def place(self, node: int) -> None:
         """One more copy is on ``node``."""
         self._copies[node] += 1
-        copies = int(self._copies[node])
-        if self._is_outdated[node]:
-            level, place = self._judge(Holdings(self._cluster, np.array([node])).plus(self._kind, copies)), 0
-        else:
-            level, place = self._level(copies), node
-        self.rejects[node], self.points[node] = level.rejects[place], level.points[place]
+        self._unjudged.append(node)
+
+    def _judge_copies(self) -> None:
+        for node in self._unjudged:
+            copies = int(self._copies[node])
+            level = self._levels[copies] if copies < len(self._levels) else self._level(copies)
+            if level.is_outdated[node]:
+                level = self._level(copies)
+            self._rejects[node], self._points[node] = level.rejects[node], level.points[node]
+        self._unjudged.clear()
 
     def follow(self, cluster: Cluster, touched: Codes) -> None:
         """Go on with ``cluster``, which holds all copies so far; pods came to or left the ``touched`` nodes besides."""
         is_changed = self._copies > 0
         is_changed[touched] = True
         changed = np.flatnonzero(is_changed)
-        self._is_outdated |= is_changed
-        if np.count_nonzero(self._is_outdated) > len(cluster) * _MAX_OUTDATED:
-            self._start(cluster)
-            return
-        # Levels are about the cluster they were worked out for: nodes that nobody touched hold the same in both.
         self._cluster = cluster
         self._copies[changed] = 0
-        now = self._judge(Holdings(cluster, changed))
-        self.rejects[changed], self.points[changed] = now.rejects, now.points
+        self._unjudged.clear()
+        # Nodes that nobody touched hold the same in both clusters.
+        self._levels = [level.without(changed) for level in self._levels]
+        now = self._level(0)
+        self._rejects[changed], self._points[changed] = now.rejects[changed], now.points[changed]
 
     def fork(self) -> OnNodeAnswers:
         """The same answers, to go on from in another way."""
         fork = copy(self)
         fork._copies, fork._levels = self._copies.copy(), list(self._levels)
-        fork._is_outdated = self._is_outdated.copy()
-        fork.rejects, fork.points = self.rejects.copy(), self.points.copy()
+        fork._rejects, fork._points = self._rejects.copy(), self._points.copy()
+        fork._unjudged = list(self._unjudged)
         return fork
 
     def has_room(self, barred: Codes, copies: int) -> bool:
         """Whether the nodes that nothing else bars could hold so many more copies."""
-        if self._is_outdated.any():
-            self._levels = [self._judge(Holdings(self._cluster))]
-            self._is_outdated = np.zeros_like(self._is_outdated)
         room, held = 0, 0
         while room < copies and (more := int(np.count_nonzero((barred | self._level(held).rejects) == 0))):
             room += more
             held += 1
         return room >= copies
 
-    def _level(self, copies: int) -> _Level:
-        while len(self._levels) <= copies:
-            self._levels.append(self._judge(Holdings(self._cluster).plus(self._kind, len(self._levels))))
-        return self._levels[copies]
+    def room(self, barred: Codes, copies: int) -> Counts:
+        """How many more copies, ``copies`` at most, each node that nothing else bars could hold."""
+        room = np.zeros(len(self._cluster), dtype=np.int64)
+        for held in range(copies):
+            has_more = (barred | self._level(held).rejects) == 0
+            if not has_more.any():
+                break
+            room += has_more
+        return room
 
-    def _judge(self, held: Holdings) -> _Level:
-        level = _Level(np.zeros(len(held), dtype=np.int32), np.zeros(len(held), dtype=np.int64))
+    def _level(self, copies: int) -> _Level:
+        """Up to date everywhere: what others changed is judged at once, a node takes as long as many."""
+        while len(self._levels) <= copies:
+            rejects, points = self._judge(Holdings(self._cluster).plus(self._kind, len(self._levels)))
+            self._levels.append(_Level(rejects, points, np.zeros(len(rejects), dtype=np.bool_)))
+        level = self._levels[copies]
+        if len(outdated := np.flatnonzero(level.is_outdated)):
+            answers = self._judge(Holdings(self._cluster, outdated).plus(self._kind, copies))
+            level = self._levels[copies] = level.updated(outdated, answers)
+        return level
+
+    def _judge(self, held: Holdings) -> _Answers:
+        rejects, points = np.zeros(len(held), dtype=np.int32), np.zeros(len(held), dtype=np.int64)
         for state in self._filters:
             if (verdicts := state.judge(held)) is not None:
-                level.rejects |= verdicts.which
+                rejects |= verdicts.which
                 self.may_fail |= any(status.code is Code.ERROR for status in verdicts.table)
         for state, weight in self._scores:
             if (raw := state.points(held)) is not None:
-                level.points += raw * weight
+                points += raw * weight
                 self.out_of_range |= bool(((raw < 0) | (raw > MAX_NODE_SCORE)).any())
-        return level
+        return rejects, points

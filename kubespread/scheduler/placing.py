@@ -152,6 +152,10 @@ class Placing:
         """Whether the nodes could hold so many more copies if topology domains did not matter."""
         return self.answers.has_room(self._barred, copies)
 
+    def room(self, copies: int) -> Counts:
+        """How many more copies, ``copies`` at most, each node could hold if topology domains did not matter."""
+        return self.answers.room(self._barred, copies)
+
     def fork(self) -> Placing:
         """The same state of affairs, to go on from in another way; this one is left as it is."""
         fork = copy(self)

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from kubespread.kube.api.annotations import MIGRATED_PLUGINS, NODE_SELECTOR
+from kubespread.kube.api.annotations import CAPACITY_PREFIX, MIGRATED_PLUGINS, NODE_SELECTOR
 from kubespread.kube.api.cluster_objects import FIELDS
 from kubespread.kube.api.core import Container, ContainerImage, PodOS
 from kubespread.kube.api.devices import DeviceClass
@@ -213,7 +213,16 @@ class _Renaming:
     def _annotation(self, key: str, value: str) -> str:
         if key == MIGRATED_PLUGINS:
             return value
-        if key == NODE_SELECTOR:
-            pairs = (pair.partition("=") for pair in value.split(","))
-            return ",".join(f"{name}{equals}{self._rename(wanted.strip())}" for name, equals, wanted in pairs)
+        if key == f"{CAPACITY_PREFIX}taints":
+            taints = (taint.partition(":") for taint in value.split(","))
+            return ",".join(f"{self._pairs(taint)}{colon}{effect}" for taint, colon, effect in taints)
+        if key.startswith(CAPACITY_PREFIX) and not key.endswith("/labels"):
+            return value
+        if key == NODE_SELECTOR or key.startswith(CAPACITY_PREFIX):
+            return self._pairs(value)
         return self._rename(value)
+
+    def _pairs(self, text: str) -> str:
+        """``key=value,...``, of which the keys stay."""
+        pairs = (pair.partition("=") for pair in text.split(","))
+        return ",".join(f"{name}{equals}{self._rename(value.strip())}" for name, equals, value in pairs)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kubespread.kube.api.core import Pod
-from kubespread.scheduler import on_node
 from kubespread.scheduler.cluster.change import Change, Moves
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.framework import Framework, Prepared
@@ -18,14 +15,6 @@ from kubespread.scheduler.placing import Placing, first_in_heap
 from kubespread.scheduler.plugin import SchedulingError
 from tests.property.test_placing import everything
 from tests.scheduler.random_clusters import Question, World, changes, profiles, questions, visitors
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _few_nodes_may_be_outdated() -> Iterator[None]:
-    """Clusters here are so small that all nodes would be judged again each time."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(on_node, "_MAX_OUTDATED", 0.5)
-        yield
 
 
 @given(profiles(), questions(), st.data())

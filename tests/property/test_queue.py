@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import msgspec
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,19 +13,10 @@ from kubespread.candidate.manifests import from_object
 from kubespread.kube.api.core import Pod
 from kubespread.kube.priority import priority_of
 from kubespread.planner.queue import Entry, run
-from kubespread.scheduler import on_node
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.placing import first_in_heap
 from kubespread.scheduler.plugin import SchedulingError
 from tests.scheduler.random_clusters import Question, World, plain_candidates, profiles, questions
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _few_nodes_may_be_outdated() -> Iterator[None]:
-    """Clusters here are so small that all nodes would be judged again each time."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(on_node, "_MAX_OUTDATED", 0.5)
-        yield
 
 
 def one_by_one(profile: Framework, world: World, pods: Sequence[Pod], counts: Sequence[int]) -> list[list[int]]:

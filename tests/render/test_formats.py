@@ -12,15 +12,30 @@ from tests.builders import hard, hosts, pod
 ZONE = "topology.kubernetes.io/zone"
 CLUSTER = kubespread.Snapshot.from_objects([*hosts("a", "b"), pod("running", "n0")])
 WEB = pod(constraints=[hard(ZONE)])
+SCENARIO = {"apiVersion": "kubespread.dev/v1alpha1", "kind": "Scenario"}
 EXPLAINED = kubespread.explain(CLUSTER, WEB)
 COMPARED = kubespread.compare(kubespread.Side(CLUSTER, WEB), kubespread.Side(CLUSTER.edited("cordon n1"), WEB))
 SIMULATED = [kubespread.simulate(CLUSTER, WEB, 2), kubespread.simulate(CLUSTER, pod("alone"), 1)]
+PLAYED = kubespread.play(
+    CLUSTER, {**SCENARIO, "spec": {"steps": ["delete-pods foo=bar", {"cordon": "n1", "name": "n1 too"}]}}
+)
+ANSWERS: dict[ReportKind, object] = {
+    "explain": EXPLAINED,
+    "simulate": SIMULATED,
+    "compare": COMPARED,
+    "play": PLAYED,
+    "survive": kubespread.survive(CLUSTER, ["hostname"]),
+    "upgrade": kubespread.upgrade(CLUSTER, "n1"),
+}
 HELP: dict[ReportKind, str] = {
     "explain": "Format (default: a table on a terminal, plain columns in a pipe). "
     "'name' prints the nodes that fit, best first.",
     "simulate": "Format (default: a picture on a terminal, columns in a pipe). "
     "'name' prints namespace/pod<TAB>node lines.",
     "compare": "Format (default: a table on a terminal, columns in a pipe). 'csv' has a row per node that differs.",
+    "play": "Format (default: tables on a terminal, columns in a pipe).",
+    "survive": "Format (default: a table on a terminal, plain columns in a pipe).",
+    "upgrade": "Format (default: a table on a terminal, plain columns in a pipe).",
 }
 
 
@@ -33,13 +48,13 @@ def test_what_can_be_asked_for() -> None:
     assert format_names("explain") == ["table", "wide", "plain", "json", "yaml", "name", "csv"]
     assert format_names("simulate") == ["table", "plain", "json", "yaml", "name", "csv"]
     assert format_names("compare") == ["table", "plain", "json", "yaml", "csv"]
+    assert format_names("play") == ["table", "plain", "json", "yaml", "csv"]
 
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_every_format_writes_every_report_it_is_for(name: str) -> None:
     writers = FORMATS[name].writers
-    answers = {"explain": EXPLAINED, "simulate": SIMULATED, "compare": COMPARED}
-    texts = [writer.load()(answers[kind], Look(in_full=True)) for kind, writer in writers.items()]
+    texts = [writer.load()(ANSWERS[kind], Look(in_full=True)) for kind, writer in writers.items()]
     assert all("n1" in text and text.endswith("\n") for text in texts)
 
 

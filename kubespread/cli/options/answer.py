@@ -35,10 +35,16 @@ if TYPE_CHECKING:
     CompareOutputOption = str | None
     ExplainOutputOption = str | None
     SimulateOutputOption = str | None
+    SurviveOutputOption = str | None
+    UpgradeOutputOption = str | None
+    PlayOutputOption = str | None
 else:
     CompareOutputOption = _output_option("compare")
     ExplainOutputOption = _output_option("explain")
     SimulateOutputOption = _output_option("simulate")
+    SurviveOutputOption = _output_option("survive")
+    UpgradeOutputOption = _output_option("upgrade")
+    PlayOutputOption = _output_option("play")
 PreemptionOption = Annotated[
     bool, typer.Option("--preemption", help="When no node fits, predict what preemption would do.")
 ]
@@ -96,6 +102,36 @@ class CompareAnswerOptions:
     """What is shown of a comparison, and how."""
 
     output: CompareOutputOption = None
+    no_headers: NoHeadersOption = False
+    color: ColorOption = Color.AUTO
+    strict: StrictOption = False
+
+
+@dataclass(frozen=True, slots=True)
+class SurviveAnswerOptions:
+    """What is shown of losses, and how."""
+
+    output: SurviveOutputOption = None
+    no_headers: NoHeadersOption = False
+    color: ColorOption = Color.AUTO
+    strict: StrictOption = False
+
+
+@dataclass(frozen=True, slots=True)
+class UpgradeAnswerOptions:
+    """What is shown of an upgrade, and how."""
+
+    output: UpgradeOutputOption = None
+    no_headers: NoHeadersOption = False
+    color: ColorOption = Color.AUTO
+    strict: StrictOption = False
+
+
+@dataclass(frozen=True, slots=True)
+class PlayAnswerOptions:
+    """What is shown of a scenario, and how."""
+
+    output: PlayOutputOption = None
     no_headers: NoHeadersOption = False
     color: ColorOption = Color.AUTO
     strict: StrictOption = False

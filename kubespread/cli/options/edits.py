@@ -70,11 +70,16 @@ class EditedClusterOptions(ClusterOptions):
     typed_order: tuple[str, ...] = ()
     """The options of the command line by name, each as often as it stands there, from `OrderedCommand`."""
 
+    @property
+    def drains(self) -> bool:
+        """Whether the question itself drains nodes, with the same flags."""
+        return False
+
     def texts(self) -> list[str]:
         """The edits as `Snapshot.edited` takes them, in the order they were typed. Raises UsageError."""
         waiting = {name: list(getattr(self, name) or ()) for name in _NAMES}
         flags = [flag for name, flag in _FLAGS.items() if getattr(self, name)]
-        if flags and not waiting["drain"]:
+        if flags and not waiting["drain"] and not self.drains:
             raise UsageError(f"{flags[0]} is for --drain: name what to drain, or leave it out")
         made = [(name, waiting[name].pop(0)) for name in self.typed_order if waiting.get(name)]
         # Whoever calls a command as a function has no order but that of the options.

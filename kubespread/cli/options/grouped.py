@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from functools import wraps
 from typing import Annotated, Any, get_origin, get_type_hints
 
@@ -27,7 +27,11 @@ def grouped(command: Callable[..., int]) -> Callable[..., int]:
         options = get_type_hints(group, include_extras=True)
         parameters += [
             inspect.Parameter(
-                field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=options[field.name]
+                field.name,
+                inspect.Parameter.KEYWORD_ONLY,
+                # An option without a default is one that has to be given.
+                default=inspect.Parameter.empty if field.default is MISSING else field.default,
+                annotation=options[field.name],
             )
             for field in fields(group)
             if get_origin(options[field.name]) is Annotated

@@ -15,6 +15,28 @@ POD_DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
 MIRROR_POD = "kubernetes.io/config.mirror"
 JOB_COMPLETION_INDEX = "batch.kubernetes.io/job-completion-index"
 
+GROUP_MIN_SIZE = "cluster.x-k8s.io/cluster-api-autoscaler-node-group-min-size"
+GROUP_MAX_SIZE = "cluster.x-k8s.io/cluster-api-autoscaler-node-group-max-size"
+CAPACITY_PREFIX = "capacity.cluster-autoscaler.kubernetes.io/"
+READ_OF_MACHINES = (
+    GROUP_MIN_SIZE,
+    GROUP_MAX_SIZE,
+    *(
+        f"{CAPACITY_PREFIX}{name}"
+        for name in (
+            "cpu",
+            "memory",
+            "ephemeral-disk",
+            "maxPods",
+            "gpu-type",
+            "gpu-count",
+            "labels",
+            "taints",
+        )
+    ),
+)
+"""Those that cluster-autoscaler reads of MachineDeployments."""
+
 READ_OF_PODS = (POD_DELETION_COST, MIRROR_POD, JOB_COMPLETION_INDEX)
 """Those that controllers and drains read of pods."""
 
@@ -30,5 +52,6 @@ READ_ANNOTATIONS = frozenset(
         DESIRED_REPLICAS,
         MAX_REPLICAS,
         *READ_OF_PODS,
+        *READ_OF_MACHINES,
     }
 )

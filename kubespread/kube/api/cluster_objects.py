@@ -9,6 +9,7 @@ from typing import get_args, get_origin, get_type_hints
 
 from msgspec import field
 
+from kubespread.kube.api.autoscaling import MachineDeployment, NodePool
 from kubespread.kube.api.core import Toleration
 from kubespread.kube.api.devices import DeviceClass, ResourceClaim
 from kubespread.kube.api.meta import (
@@ -207,6 +208,8 @@ class ClusterObjects:
     validating_admission_policies: tuple[ValidatingAdmissionPolicy, ...] = ()
     horizontal_pod_autoscalers: tuple[HorizontalPodAutoscaler, ...] = ()
     pod_groups: tuple[PodGroup, ...] = ()
+    node_pools: tuple[NodePool, ...] = ()
+    machine_deployments: tuple[MachineDeployment, ...] = ()
     listed: frozenset[str] = frozenset()
     """The kinds of which all objects are here, though there may be none."""
     partly_known: frozenset[str] = frozenset()

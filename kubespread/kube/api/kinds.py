@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from operator import attrgetter
 
+from kubespread.kube.api.autoscaling import MachineDeployment, NodePool
 from kubespread.kube.api.cluster_objects import (
     FIELDS,
     HorizontalPodAutoscaler,
@@ -167,6 +168,12 @@ KINDS = (
             "scheduling.k8s.io/v1alpha3", "scheduling.k8s.io/v1beta1", "scheduling.x-k8s.io/v1alpha1",
             "scheduling.sigs.k8s.io/v1alpha1", "scheduling.volcano.sh/v1beta1",
         ),
+    ),
+    # Of clusters that have such an autoscaler only, and nobody else needs them: read where a file holds them.
+    Kind(NodePool, "karpenter.sh/v1", "nodepools", is_namespaced=False, is_listed=False),
+    Kind(
+        MachineDeployment, "cluster.x-k8s.io/v1beta2", "machinedeployments", is_listed=False,
+        other_versions=("cluster.x-k8s.io/v1beta1",),
     ),
 )  # fmt: skip
 

@@ -18,9 +18,11 @@ class GonePod(Report, frozen=True):
     pod: str
     node: str | None
     why: str
-    """``evicted``, ``deleted``, ``scaled down``, ``replaced``, ``lost``, ``preempted``, ``evicted by a taint``."""
-    made_again: bool
-    """Whether its controller makes another one."""
+    """``evicted``, ``deleted``, ``scaled down``, ``replaced``, ``lost``, ``preempted``, ``evicted by a taint``, and of
+    DaemonSets ``no longer selected``.
+    """
+    lost_for_good: bool
+    """Whether it had no controller, so that nobody makes it again."""
 
 
 class BlockedPod(Report, frozen=True):

@@ -12,12 +12,18 @@ import msgspec
 from kubespread.planner.reports.compare import CompareReport
 from kubespread.planner.reports.explain import ExplainReport
 from kubespread.planner.reports.parts import API_VERSION, Report
+from kubespread.planner.reports.play import PlayReport
 from kubespread.planner.reports.simulate import SimulateReport
+from kubespread.planner.reports.survive import SurviveReport
+from kubespread.planner.reports.upgrade import UpgradeReport
 
 FILES: dict[str, type[Report]] = {
     "compare-report.json": CompareReport,
     "explain-report.json": ExplainReport,
+    "play-report.json": PlayReport,
     "simulate-report.json": SimulateReport,
+    "survive-report.json": SurviveReport,
+    "upgrade-report.json": UpgradeReport,
 }
 
 

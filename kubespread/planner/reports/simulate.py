@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from kubespread.kube.well_known import HOSTNAME, ZONE
+from kubespread.planner.reports.autoscaling import AutoscalingReport
 from kubespread.planner.reports.parts import (
     API_VERSION,
     ClusterReference,
@@ -153,6 +154,10 @@ class SimulateReport(Report, frozen=True, kw_only=True):
     look_ahead: LookAhead | None = None
     """Only when replicas stay pending though their order could matter."""
     preemption: PreemptionReport | None = None
+    autoscaling: AutoscalingReport | None = None
+    """What an autoscaler adds for the replicas that found no node, of all workloads placed together; only when asked
+    for.
+    """
     gaps: tuple[str, ...] = ()
     not_modelled: tuple[str, ...] = ()
     admission: tuple[str, ...] = ()
@@ -204,6 +209,10 @@ class SimulateReport(Report, frozen=True, kw_only=True):
     def about(self, cluster: ClusterReference) -> SimulateReport:
         """The same answer, with the cluster it is about."""
         return msgspec.structs.replace(self, cluster=cluster)
+
+    def with_autoscaling(self, autoscaling: AutoscalingReport) -> SimulateReport:
+        """The same answer, and what an autoscaler would do about it."""
+        return msgspec.structs.replace(self, autoscaling=autoscaling)
 
     def with_gaps(self, missing: tuple[str, ...]) -> SimulateReport:
         """The same answer, with what its source lacked named first."""

@@ -10,7 +10,7 @@ from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import WorkloadName, controller_of
 from kubespread.kube.pod_status import is_active, is_terminating
 from kubespread.planner.world import daemons, deployments, jobs, replicas, stateful_sets
-from kubespread.planner.world.happenings import LOST, SCALED_DOWN
+from kubespread.planner.world.happenings import LOST, SCALED_DOWN, UNSELECTED
 
 if TYPE_CHECKING:
     from kubespread.planner.world.world import World
@@ -48,7 +48,7 @@ def misses(world: World, pod: Pod, owner: WorkloadName, why: str, *, stays: bool
                 f"{name} is not a controller that is modeled: whether it makes other pods is not known"
             )
         return False
-    if why == SCALED_DOWN or not _makes_another(world, pod, owner, why):
+    if why in (SCALED_DOWN, UNSELECTED) or not _makes_another(world, pod, owner, why):
         return False
     waits = _waits(world, pod, owner)
     if is_active(pod):

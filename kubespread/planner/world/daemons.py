@@ -14,7 +14,7 @@ from kubespread.kube.owners import WorkloadName
 from kubespread.kube.pod_status import is_active
 from kubespread.planner.queue import pinned_to
 from kubespread.planner.world import pods as states
-from kubespread.planner.world.happenings import DELETED
+from kubespread.planner.world.happenings import UNSELECTED
 from kubespread.planner.world.naming import free_name
 from kubespread.planner.world.pod_book import PodKey, key_of
 from kubespread.planner.world.scheduling import schedule
@@ -49,12 +49,12 @@ def follow(world: World, change: NodeChange, before: Mapping[str, Node]) -> None
     daemon pods before anything else comes: they tolerate it while it is not ready.
     """
     created: list[PodKey] = []
-    for name, template in _templates(world):
+    for name, template in daemon_templates(world):
         owner = world.owner(name)
         eligible = [new.metadata.name for new in change.added if should_run(template, new)]
         for node, new in change.replaced.items():
             if should_continue(template, before[node]) and not should_continue(template, new):
-                world.delete([pod for pod in world.book.on(node) if world.book.owner_of(pod) == name], DELETED)
+                world.delete([pod for pod in world.book.on(node) if world.book.owner_of(pod) == name], UNSELECTED)
             elif should_run(template, new) and not should_run(template, before[node]):
                 eligible += [] if _runs_on(world, name, node) else [node]
         for node in eligible:
@@ -69,19 +69,19 @@ def _runs_on(world: World, name: WorkloadName, node: str) -> bool:
     return any(world.book.owner_of(pod) == name and is_active(pod) for pod in world.book.on(node))
 
 
-def _templates(world: World) -> Iterator[tuple[WorkloadName, Pod]]:
+def daemon_templates(world: World) -> Iterator[tuple[WorkloadName, Pod]]:
     """Each DaemonSet's pod without its pin; of one that is known only by its pods it is one of theirs."""
     names = {*world.workloads.daemon_sets, *(name for name in world.book.owners if name.kind == "DaemonSet")}
     for name in sorted(names, key=lambda each: (each.namespace, each.name)):
         running = [pod for pod in world.book.of(name) if is_active(pod)]
         if name in world.workloads.daemon_sets:
             try:
-                made = world.surroundings.making(name)
+                made = world.surroundings.making(name, world.workloads.objects)
             except KubespreadError as error:
                 # A question about something else is not to fail for that.
                 world.happenings.note(f"DaemonSet/{name.name} makes no pods: {error}")
                 continue
-            world.add_objects(made.companions)
+            world.add_missing(made.companions)
             yield name, states.as_template(made.pod)
         elif running:
             world.happenings.note(f"DaemonSet/{name.name} is known only by its pods: its node selector may be lost")

@@ -120,8 +120,8 @@ def rollout_of(world: World, name: WorkloadName) -> Rollout:
         known = world.rollouts[name] = rollout_of_cluster(world, name)
         if not known.replica_sets:
             # It never had a pod: its ReplicaSet is still to be made.
-            made = world.surroundings.making(name)
-            world.add_objects(made.companions)
+            made = world.surroundings.making(name, world.workloads.objects)
+            world.add_missing(made.companions)
             known.template, known.new_hash = as_template(made.pod), made.pod.metadata.labels[TEMPLATE_HASH]
     return known
 

@@ -10,7 +10,7 @@ from kubespread.kube.owners import WorkloadName, controller_of
 from kubespread.scheduler.placing import Choice
 
 EVICTED, DELETED, SCALED_DOWN, REPLACED = "evicted", "deleted", "scaled down", "replaced"
-LOST, PREEMPTED, TAINTED = "lost", "preempted", "evicted by a taint"
+LOST, PREEMPTED, TAINTED, UNSELECTED = "lost", "preempted", "evicted by a taint", "no longer selected"
 """Why a pod went."""
 
 
@@ -24,6 +24,11 @@ class Gone:
     """One of the words above."""
     owner: WorkloadName | None
     """What makes another one for it, None where nobody does, or not yet."""
+
+    @property
+    def is_lost_for_good(self) -> bool:
+        """Whether it has no controller, so that nobody makes it again; what was only too many is not meant."""
+        return self.owner is None and self.why != SCALED_DOWN and controller_of(self.pod) is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +58,4 @@ class Happenings:
         self.notes[text] = None
 
     def lost_for_good(self) -> Iterator[Gone]:
-        """Pods without a controller, which nobody makes again; what was only too many is not meant."""
-        return (
-            each
-            for each in self.gone
-            if each.owner is None and each.why != SCALED_DOWN and controller_of(each.pod) is None
-        )
+        return (each for each in self.gone if each.is_lost_for_good)

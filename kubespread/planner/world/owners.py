@@ -11,7 +11,7 @@ from msgspec import structs
 
 from kubespread.controllers.deployment import TEMPLATE_HASH
 from kubespread.controllers.statefulset import ordinal_of
-from kubespread.kube.api.cluster_objects import ClusterObjects
+from kubespread.kube.api.cluster_objects import FIELDS, ClusterObjects
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.meta import ApiObject, LabelSelector
 from kubespread.kube.api.workloads import DaemonSet, Deployment, Job, ReplicaSet, ReplicationController, StatefulSet
@@ -38,8 +38,9 @@ class Made:
     companions: tuple[ApiObject, ...] = ()
 
 
-Making = Callable[[WorkloadName], Made]
-"""The next pod of a workload of the cluster, admitted. Raises UsageError, SnapshotError and ManifestError."""
+Making = Callable[[WorkloadName, ClusterObjects], Made]
+"""The next pod of one of the workloads that are among the objects, admitted. Raises UsageError, SnapshotError and
+ManifestError."""
 
 
 @dataclass(slots=True)
@@ -85,6 +86,15 @@ def unknown(name: WorkloadName, objects: ClusterObjects) -> Iterator[str]:
         yield f"{said}: as many as it has"
     else:
         yield from objects.gap(kind, f"each {name.kind} is taken to want as many pods as it has")
+
+
+def last_number(name: WorkloadName, pods: Iterable[Pod]) -> int:
+    """The highest number that ends the name of one of its ``pods`` already.
+
+    New ones are numbered on from there, so that no name is given twice: budgets remember for a while whom they let go.
+    """
+    ends = (pod.metadata.name.removeprefix(f"{name.name}-") for pod in pods)
+    return max((int(end) for end in ends if end.isascii() and end.isdecimal()), default=0)
 
 
 class Workloads:
@@ -133,6 +143,13 @@ class Workloads:
         """The object with another number of replicas; None where there is no such object."""
         obj = self._resizable(name)
         return None if obj is None else structs.replace(obj, spec=structs.replace(obj.spec, replicas=replicas))
+
+    def missing(self, objects: Iterable[ApiObject]) -> Iterator[ApiObject]:
+        """Those of ``objects``, of any kind, whose namespace and name nobody of their kind has."""
+        for obj in objects:
+            there = getattr(self.objects, FIELDS[type(obj)])
+            if all(_key(each) != _key(obj) for each in there):
+                yield obj
 
     def above(self, name: WorkloadName, pods: Iterable[Pod] = ()) -> WorkloadName:
         """What people call the workload: the Deployment of a ReplicaSet, everything else itself.
@@ -226,6 +243,10 @@ class Adopters:
                 name = WorkloadName(type(obj).__name__, obj.metadata.namespace, obj.metadata.name)
                 found.setdefault(name.namespace, []).append((name, selector))
         return found
+
+
+def _key(obj: ApiObject) -> tuple[str, str]:
+    return obj.metadata.namespace, obj.metadata.name
 
 
 def _by_name(objects: Iterable[T]) -> dict[WorkloadName, T]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 from kubespread.kube.api.core import Pod
+from kubespread.kube.api.meta import OwnerReference
 from kubespread.kube.owners import WorkloadName, controller_of
 
 PodKey = tuple[str, str]
@@ -22,7 +23,8 @@ class PodBook:
 
     def __init__(self, pods: Iterable[Pod], adopter: Adopter) -> None:
         self._adopter = adopter
-        self._names: dict[tuple[str, str, str], WorkloadName] = {}
+        self._owners: dict[tuple[str, int], tuple[Sequence[OwnerReference], WorkloadName]] = {}
+        """By namespace and by the references, which pods of one controller share and which are kept for that."""
         self._pods: dict[PodKey, Pod] = {}
         self._on_node: dict[str, dict[PodKey, Pod]] = {}
         self._of_owner: dict[WorkloadName, dict[PodKey, Pod]] = {}
@@ -40,12 +42,16 @@ class PodBook:
 
     def owner_of(self, pod: Pod) -> WorkloadName | None:
         """What controls the pod directly: a ReplicaSet, not the Deployment above it."""
+        references = pod.metadata.owner_references
+        known = self._owners.get((pod.metadata.namespace, id(references)))
+        if known is not None:
+            return known[1]
         owner = controller_of(pod)
         if owner is None:
             return self._adopter(pod)
-        known = pod.metadata.namespace, owner.kind, owner.name
-        # One object a controller: there are thousands of pods of each.
-        return self._names.setdefault(known, WorkloadName(owner.kind, pod.metadata.namespace, owner.name))
+        name = WorkloadName(owner.kind, pod.metadata.namespace, owner.name)
+        self._owners[pod.metadata.namespace, id(references)] = references, name
+        return name
 
     def on(self, node: str) -> list[Pod]:
         """The pods on a node, by namespace and name."""
@@ -85,7 +91,7 @@ class PodBook:
     def fork(self) -> PodBook:
         """The same pods, to go on from in another way."""
         other = PodBook((), self._adopter)
-        other._names, other._pods = self._names, dict(self._pods)
+        other._owners, other._pods = self._owners, dict(self._pods)
         other._on_node = {node: dict(pods) for node, pods in self._on_node.items()}
         other._of_owner = {owner: dict(pods) for owner, pods in self._of_owner.items()}
         return other

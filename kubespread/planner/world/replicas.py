@@ -39,8 +39,8 @@ def reconcile(world: World, name: WorkloadName) -> bool:
 def template_of(world: World, owner: Owner) -> Pod:
     """What the owner makes copies of; of one without pods it comes from its object."""
     if owner.template is None:
-        made = world.surroundings.making(owner.name)
-        world.add_objects(made.companions)
+        made = world.surroundings.making(owner.name, world.workloads.objects)
+        world.add_missing(made.companions)
         owner.template = states.as_template(made.pod)
     return owner.template
 

@@ -35,7 +35,7 @@ def happened(world: World, before: Cluster) -> Happened:
                 pod=name_of(gone.pod),
                 node=gone.pod.spec.node_name or None,
                 why=gone.why,
-                made_again=gone.owner is not None,
+                lost_for_good=gone.is_lost_for_good,
             )
             for gone in happenings.gone
         ),

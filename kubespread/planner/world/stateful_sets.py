@@ -12,7 +12,6 @@ from kubespread.controllers.stateful_set_pass import reconcile as controller_pas
 from kubespread.controllers.statefulset import claims_of, for_ordinal, ordinal_of
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.meta import ObjectMeta
-from kubespread.kube.api.storage import PersistentVolumeClaim
 from kubespread.kube.api.workloads import LabelSelectingWorkloadSpec, StatefulSet, StatefulSetOrdinals
 from kubespread.kube.owners import WorkloadName
 from kubespread.planner.world import pods as states
@@ -70,13 +69,8 @@ def rollout_of(world: World, name: WorkloadName) -> StatefulSetRollout:
         pods = [*world.book.of(name), *world.owner(name).gone]
         running = {pod.metadata.labels.get(REVISION_LABEL, "") for pod in pods}
         update = stateful_set.status.update_revision or max(running, default="")
-        templates = {}
-        if not update and not pods:
-            template = _new_template(world, name)
-            update = template.metadata.labels[REVISION_LABEL]
-            templates[update] = template
         current = stateful_set.status.current_revision or update
-        known = world.stateful_sets[name] = StatefulSetRollout(stateful_set, Revisions(current, update), templates)
+        known = world.stateful_sets[name] = StatefulSetRollout(stateful_set, Revisions(current, update))
         for pod in pods:
             _remember(known, name, pod)
     return known
@@ -101,22 +95,18 @@ def _pod(world: World, rollout: StatefulSetRollout, name: WorkloadName, action: 
         return last
     template = rollout.templates.get(action.revision)
     if template is None:
-        template = rollout.templates[action.revision] = _of_revision(_new_template(world, name), action.revision)
+        made = world.surroundings.making(name, world.workloads.objects)
+        world.add_missing(made.companions)
+        template = rollout.templates[action.revision] = _of_revision(states.as_template(made.pod), action.revision)
     create_claims(world, claims_of(rollout.stateful_set, action.ordinal))
     return for_ordinal(template, rollout.stateful_set, action.ordinal)
 
 
-def _new_template(world: World, name: WorkloadName) -> Pod:
-    made = world.surroundings.making(name)
-    # Claims are created for each ordinal, with the pod.
-    world.add_objects(obj for obj in made.companions if not isinstance(obj, PersistentVolumeClaim))
-    return states.as_template(made.pod)
-
-
-def _of_revision(template: Pod, revision: str) -> Pod:
-    """The template under the revision's own name: a computed one would never be the one that is asked for."""
-    labels = {**template.metadata.labels, REVISION_LABEL: revision}
-    return replace(template, metadata=replace(template.metadata, labels=labels))
+def _of_revision(pod: Pod, revision: str) -> Pod:
+    """With the name that the cluster gave the revision: the hash of a pod that is made up here is another."""
+    others = {key: value for key, value in pod.metadata.labels.items() if key != REVISION_LABEL}
+    labels = {**others, REVISION_LABEL: revision} if revision else others
+    return replace(pod, metadata=replace(pod.metadata, labels=labels))
 
 
 def _ordinals(stateful_set: StatefulSet) -> range:

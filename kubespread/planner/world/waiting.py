@@ -25,8 +25,8 @@ from kubespread.scheduler.plugins.default_preemption import DefaultPreemptionArg
 from kubespread.scheduler.preemption import PreemptionCandidate, preempt
 from kubespread.scheduler.profile.profile import Profile
 
-_MAX_APPLICANTS = 256
-"""Each holds on to columns over all nodes."""
+_MAX_COLUMN_CELLS = 1_000_000
+"""How many applicants are kept, times how many nodes there are: each holds on to columns over all of them."""
 
 Scheduled = tuple[Profile, Framework]
 SchedulerOf = Callable[[Pod], Scheduled | None]
@@ -52,6 +52,8 @@ class Queue:
         self._applicants: dict[int, Applicant] = {}
         self._stuck: set[int] = set()
         """The templates that fitted nowhere when they were tried last."""
+        self._helpless: dict[int, int] = {}
+        """The templates that preemption did not help, and how much had happened in the living cluster by then."""
 
     def fork(self) -> Queue:
         other = Queue(self._scheduler_of, preempts=self._preempts)
@@ -77,6 +79,7 @@ class Queue:
         """Nodes are other than they were: everything about them is asked again."""
         self._applicants.clear()
         self._stuck.clear()
+        self._helpless.clear()
 
     def in_order(self) -> list[Waiting]:
         """Who is tried first, second, ...; pods behind a scheduling gate are not."""
@@ -105,7 +108,18 @@ class Queue:
         self, waiting: Waiting, living: LivingCluster, budgets: Callable[[], Sequence[PodDisruptionBudget]]
     ) -> PreemptionCandidate | None:
         """The node that kube-scheduler would free for a pod that fits nowhere, and which pods it would evict there."""
-        if not self._preempts or not _has_lower(living.cluster, priority_of(waiting.pod)):
+        template = id(waiting.template)
+        if not self._preempts or self._helpless.get(template) == living.length:
+            return None
+        candidate = self._candidate(waiting, living, budgets)
+        if candidate is None:
+            self._helpless[template] = living.length
+        return candidate
+
+    def _candidate(
+        self, waiting: Waiting, living: LivingCluster, budgets: Callable[[], Sequence[PodDisruptionBudget]]
+    ) -> PreemptionCandidate | None:
+        if not _has_lower(living.cluster, priority_of(waiting.pod)):
             return None
         evaluation = self.evaluation(waiting, living)
         scheduled = self._scheduler_of(waiting.pod)
@@ -153,15 +167,18 @@ class Queue:
             if scheduled is None:
                 return None
             known = Applicant(living, waiting.template, scheduled[1])
-        if len(self._applicants) >= _MAX_APPLICANTS:
+        if len(self._applicants) * len(living.nodes) >= _MAX_COLUMN_CELLS:
             # Whoever was asked the longest ago; asked again it starts anew.
             oldest = next(iter(self._applicants))
             del self._applicants[oldest]
             self._stuck.discard(oldest)
+            self._helpless.pop(oldest, None)
         self._applicants[template] = known
         return known
 
 
 def _has_lower(cluster: Cluster, priority: int) -> bool:
     """Whether any pod on a node has a lower priority."""
+    if cluster.kinds.lowest_priority >= priority:
+        return False
     return any(cluster.kinds[number].priority < priority for number in cluster.running.nodes_of_kind)

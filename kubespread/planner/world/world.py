@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from kubespread.controllers.claims import ephemeral_claims
 from kubespread.controllers.outage import is_silent
 from kubespread.controllers.scales import ClusterScales, Scale
-from kubespread.kube.api.cluster_objects import FIELDS, ClusterObjects, PodDisruptionBudget
+from kubespread.kube.api.cluster_objects import ClusterObjects, PodDisruptionBudget
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.api.meta import ApiObject, OwnerReference
@@ -24,6 +24,7 @@ from kubespread.kube.timestamps import format_utc
 from kubespread.kube.well_known import ENDED_PHASES
 from kubespread.planner.living import LivingCluster
 from kubespread.planner.world import pods as states
+from kubespread.planner.world.added_objects import beside_claims, with_objects
 from kubespread.planner.world.budgets import Budgets, KnownScales
 from kubespread.planner.world.claims import create_claims
 from kubespread.planner.world.controlling import CONTROLLERS, makes_others, misses
@@ -36,6 +37,7 @@ from kubespread.planner.world.owners import (
     Owner,
     Workloads,
     in_order,
+    last_number,
     replicas_told_by,
     unknown,
 )
@@ -83,7 +85,7 @@ class World:
         self.assumed: dict[str, None] = {}
         """What was taken for granted up to now, where the cluster's source does not say."""
         if unready:
-            self.assume([f"{unready} pods do not say whether they are ready: they are taken to be"])
+            self.assume([f"pods that do not say whether they are ready are taken to be: {unready}"])
             pods = [pod if states.readiness_known(pod) else states.taken_to_be_ready(pod) for pod in pods]
         self.workloads = Workloads(objects)
         self.living = LivingCluster(Cluster.of(nodes, pods, objects))
@@ -168,7 +170,7 @@ class World:
                 replicas = replicas_told_by(name, pods)
                 self.assume(unknown(name, self.workloads.objects))
             template = states.as_template(active[0]) if active else None
-            known = self.owners[name] = Owner(name, replicas, template)
+            known = self.owners[name] = Owner(name, replicas, template, number=last_number(name, pods))
         return known
 
     def assume(self, what: Iterable[str]) -> None:
@@ -183,8 +185,7 @@ class World:
         """Nodes come, go or are other than they were; the pods of those that go are gone with them."""
         cluster = self.cluster
         position_of = cluster.nodes.index
-        for name in change.removed:
-            self.remove(self.book.on(name), LOST)
+        self.remove([pod for name in change.removed for pod in self.book.on(name)], LOST)
         self._use(
             self.cluster.after(
                 Change(
@@ -197,23 +198,18 @@ class World:
 
     def add_objects(self, objects: Iterable[ApiObject]) -> None:
         """Objects besides pods and nodes came, or are other than they were."""
-        known = self.cluster.storage.in_objects(self.workloads.objects)
-        fields: dict[str, tuple[ApiObject, ...]] = {}
-        for obj in objects:
-            field = FIELDS[type(obj)]
-            kept = (
-                each
-                for each in fields.get(field, getattr(known, field))
-                if (each.metadata.namespace, each.metadata.name) != (obj.metadata.namespace, obj.metadata.name)
-            )
-            fields[field] = (*kept, obj)
-        if fields:
-            changed: ClusterObjects = replace(known, **fields)  # type: ignore[arg-type]  # each field holds its own kind
+        added = list(objects)
+        if added:
+            changed = with_objects(self.cluster.storage.in_objects(self.workloads.objects), added)
             self.workloads, self._budgets = Workloads(changed), None
             before = self.cluster
             after = Cluster(before.nodes, changed, StorageIndex(changed), before.kinds, before.running)
             after.nominated = before.nominated
             self._use(after)
+
+    def add_missing(self, companions: Iterable[ApiObject]) -> None:
+        """Objects came along with a pod that was made; those that are there already stay as they are by now."""
+        self.add_objects(self.workloads.missing(beside_claims(companions)))
 
     def _use(self, cluster: Cluster) -> None:
         self.living = LivingCluster(cluster)
@@ -333,8 +329,10 @@ class World:
 
     def _forget_nomination(self, pod: Pod) -> None:
         """A pod that waits no longer holds no room on the node that was nominated to it."""
+        if not pod.status.nominated_node_name:
+            return
         cluster = self.cluster
-        if pod.status.nominated_node_name and any(key_of(each) == key_of(pod) for each in cluster.nominated):
+        if any(key_of(each) == key_of(pod) for each in cluster.nominated):
             after = cluster.after(Change())
             after.nominated = tuple(each for each in cluster.nominated if key_of(each) != key_of(pod))
             self._use(after)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from kubespread.escaping import escaped
 from kubespread.planner.reports.simulate import LookAhead, SimulateReport
 from kubespread.render.phrases import preemption
+from kubespread.render.simulate.scaling import headline
 
 _MAX_NODES = 3
 
@@ -25,6 +26,8 @@ def conclusion(report: SimulateReport) -> Iterator[str]:
         yield f"{report.placed} of {max(0, report.replicas - report.present)} placed{already}"
     yield from alternatives(report)
     yield from cause(report)
+    if report.autoscaling is not None:
+        yield headline(report.autoscaling)
 
 
 def deleted(report: SimulateReport) -> Iterator[str]:

@@ -8,6 +8,7 @@ from kubespread.planner.reports.simulate import Range, SimulateReport
 from kubespread.render.aligned import EMPTY, NONE, aligned
 from kubespread.render.look import Look
 from kubespread.render.simulate.rows import MAX_REPLICAS, domain_rows
+from kubespread.render.simulate.scaling import account_of, plain_rows
 
 _DOMAIN_HEADER = ["KEY", "MAX-SKEW", "DOMAIN", "BEFORE", "AFTER"]
 _RANGE_HEADER = ["MIN", "MEDIAN", "MAX"]
@@ -31,6 +32,9 @@ def write(reports: Sequence[SimulateReport], look: Look) -> str:
         rows = [[report.pod.namespace, report.subject, *cells] for report in reports for cells in cells_of(report)]
         if rows:
             texts.append(aligned([["NAMESPACE", "WORKLOAD", *header], *rows] if look.headers else rows))
+    account = account_of(reports)
+    if account is not None and (scaled := plain_rows(account, look)):
+        texts.append(scaled)
     return "\n".join(texts)
 
 

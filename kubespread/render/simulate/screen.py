@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from kubespread.planner.reports.simulate import SimulateReport
 from kubespread.render.layout import Line, written
 from kubespread.render.look import Look
 from kubespread.render.simulate.overview import overview
 from kubespread.render.simulate.picture import picture
+from kubespread.render.simulate.scaling import account_of, scaling
 
 
 def write(reports: Sequence[SimulateReport], look: Look) -> str:
     """The whole answer, in lines that ``look.width`` bounds."""
     lines = overview(reports, look) if len(reports) > 1 and not look.in_full else _pictures(reports, look)
-    return written(lines, color=look.color)
+    account = account_of(reports)
+    scaled = scaling(account, look) if account is not None else ()
+    return written(chain(lines, scaled), color=look.color)
 
 
 def _pictures(reports: Sequence[SimulateReport], look: Look) -> Iterator[Line]:

@@ -87,8 +87,11 @@ class Cluster:
 
     def _with_other_nodes(self, change: Change) -> Cluster:
         kept = np.array([position for position in range(len(self)) if position not in change.removed], dtype=np.int32)
-        objects = (change.replaced.get(position, self.nodes.objects[position]) for position in kept.tolist())
-        nodes = Nodes([*objects, *change.added])
+        if change.removed or change.replaced:
+            objects = (change.replaced.get(position, self.nodes.objects[position]) for position in kept.tolist())
+            nodes = Nodes([*objects, *change.added])
+        else:
+            nodes = self.nodes.followed_by(change.added)
         running = self.running.minus(change.gone) if change.gone else self.running
         running = running.on_other_nodes(len(self), kept, len(change.added))
         coming = [(pod, nodes.index[self.nodes.names[node]]) for pod, node in change.come]
@@ -106,7 +109,8 @@ class Cluster:
     def arrivals(self, which: KindJudgment) -> Moves:
         """Every pod of some kinds that is here, as if it came now: what counts changes counts a cluster too."""
         nodes_of_kind = self.running.nodes_of_kind
-        kinds = np.fromiter(nodes_of_kind, dtype=np.int32, count=len(nodes_of_kind))
+        there = [kind for kind in which.candidates(nodes_of_kind) if kind in nodes_of_kind]
+        kinds = np.array(there, dtype=np.int32)
         kinds = kinds[which.of(kinds)]
         if not len(kinds):
             return Moves(NO_PODS, NO_PODS, NO_PODS)

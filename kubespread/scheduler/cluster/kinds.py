@@ -8,7 +8,7 @@ nothing.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
@@ -114,6 +114,8 @@ class KindTable:
         self.with_ephemeral: list[int] = []
         """The kinds whose pods have claims made for them."""
         self._using: dict[ClaimKey, list[int]] = {}
+        self.lowest_priority = 0
+        """No pod of any kind has a lower one."""
 
     def __len__(self) -> int:
         return len(self._kinds)
@@ -138,6 +140,7 @@ class KindTable:
             self._labelled.setdefault((kind.namespace, key, value), []).append(kind.number)
         if kind.has_terms:
             self.with_terms.append(kind.number)
+        self.lowest_priority = min(self.lowest_priority, kind.priority)
         for name in claim_names(kind.pod):
             self._using.setdefault((kind.namespace, name), []).append(kind.number)
         if any(volume.ephemeral is not None for volume in kind.pod.spec.volumes):
@@ -217,6 +220,10 @@ class KindJudgment:
     def __getitem__(self, kind: int) -> bool:
         answer = self._answers.item(kind) if kind < len(self._answers) else _UNKNOWN
         return bool(self.of(np.array([kind], dtype=np.int32))[0]) if answer == _UNKNOWN else answer == 1
+
+    def candidates(self, otherwise: Iterable[int]) -> Iterable[int]:
+        """The kinds that may be judged yes, where that is known without asking."""
+        return otherwise if self._among is None else self._among()
 
     def of(self, kinds: Codes) -> Mask:
         """The answer about each of ``kinds``, given by number."""

@@ -64,6 +64,21 @@ class _Capacity:
     def allowed_pods(self) -> Counts:
         return np.array([allowed_pods(node) for node in self._nodes], dtype=np.int64)
 
+    def followed_by(self, others: _Capacity) -> _Capacity:
+        """The capacity of these nodes and of ``others`` behind them; what is known of these is not read again."""
+        both = _Capacity([*self._nodes, *others._nodes])
+        # Only what was worked out: nobody is to hold on to a long line of clusters.
+        if "allocatable" in self.__dict__:
+            first, second = self.allocatable, others.allocatable
+            nothing = np.zeros(len(self._nodes), np.int64), np.zeros(len(others._nodes), np.int64)
+            both.__dict__["allocatable"] = {
+                name: np.concatenate([first.get(name, nothing[0]), second.get(name, nothing[1])])
+                for name in {**first, **second}
+            }
+        if "allowed_pods" in self.__dict__:
+            both.__dict__["allowed_pods"] = np.concatenate([self.allowed_pods, others.allowed_pods])
+        return both
+
 
 class _Images:
     """Which nodes hold which images."""
@@ -113,6 +128,12 @@ class Nodes:
             other._capacity = self._capacity
         if all(old.status.images == new.status.images for old, new in pairs):
             other._images = self._images
+        return other
+
+    def followed_by(self, added: Sequence[Node]) -> Nodes:
+        """The same nodes, and others behind them."""
+        other = Nodes([*self.objects, *added])
+        other._capacity = self._capacity.followed_by(_Capacity(added))
         return other
 
     @cached_property

@@ -53,17 +53,18 @@ def new_nodes(edit: AddNode, nodes: Sequence[Node]) -> tuple[tuple[Node, ...], t
     They are called TEMPLATE-1, TEMPLATE-2, ... by the numbers that are free. Raises UsageError for a template that is
     no node of the cluster.
     """
-    template = edit.manifest or _node_named(edit.template, nodes)
+    template = edit.manifest or node_called(edit.template, nodes)
     changed = {full_topology_key(key, nodes): value for key, value in edit.labels}
-    first = _copied(template, changed)
+    first = as_new_node(template, changed)
     taken = {node.metadata.name for node in nodes}
     names = (name for number in count(1) if (name := f"{template.metadata.name}-{number}") not in taken)
-    added = tuple(_named(first, name) for name in islice(names, edit.count))
+    added = tuple(named(first, name) for name in islice(names, edit.count))
     notes = (*_template_notes(template, changed), *_label_notes(added[0], nodes))
     return added, tuple(f"{edit}: {note}" for note in notes)
 
 
-def _node_named(name: str, nodes: Sequence[Node]) -> Node:
+def node_called(name: str, nodes: Sequence[Node]) -> Node:
+    """The node of the cluster that is a template. Raises UsageError."""
     for node in nodes:
         if node.metadata.name == name:
             return node
@@ -71,7 +72,7 @@ def _node_named(name: str, nodes: Sequence[Node]) -> Node:
     raise UsageError(f"nodes {quote(name)} not found{hint}; a Node manifest ends in .yaml, .yml or .json")
 
 
-def _copied(template: Node, labels: Mapping[str, str]) -> Node:
+def as_new_node(template: Node, labels: Mapping[str, str]) -> Node:
     """A machine that has just become ready: no state of the template's, and no images pulled yet."""
     meta = template.metadata
     copied = replace(
@@ -80,18 +81,20 @@ def _copied(template: Node, labels: Mapping[str, str]) -> Node:
             labels={**meta.labels, **labels},
             annotations={key: value for key, value in meta.annotations.items() if key in READ_ANNOTATIONS},
         ),
-        spec=replace(template.spec, taints=[taint for taint in template.spec.taints if not _is_state(taint)]),
+        spec=replace(template.spec, taints=[taint for taint in template.spec.taints if not is_state_taint(taint)]),
         status=replace(template.status, images=[], conditions=[NodeCondition(type=READY, status="True")]),
     )
     return cordoned(copied) if copied.spec.unschedulable else copied
 
 
-def _named(node: Node, name: str) -> Node:
+def named(node: Node, name: str) -> Node:
+    """``node`` under a name of its own, and labeled with it."""
     meta = node.metadata
     return replace(node, metadata=replace(meta, name=name, labels={**meta.labels, HOSTNAME: name}))
 
 
-def _is_state(taint: Taint) -> bool:
+def is_state_taint(taint: Taint) -> bool:
+    """Whether the taint says in what state a machine is: a new one does not have it."""
     return taint.key in _STATE_TAINTS or taint.key.startswith(_STATE_PREFIXES)
 
 
@@ -99,7 +102,9 @@ def _template_notes(template: Node, labels: Mapping[str, str]) -> Iterator[str]:
     name, spec = template.metadata.name, template.spec
     if spec.unschedulable:
         yield f"{name} is cordoned, and so are its copies"
-    dropped = [taint.key for taint in spec.taints if _is_state(taint) and not (spec.unschedulable and _cordons(taint))]
+    dropped = [
+        taint.key for taint in spec.taints if is_state_taint(taint) and not (spec.unschedulable and _cordons(taint))
+    ]
     if dropped:
         yield f"taints of {name} that a new node does not have: {', '.join(dict.fromkeys(dropped))}"
     if not template.status.allocatable:

@@ -36,16 +36,21 @@ def nodes_meant(target: Target, nodes: Sequence[Node]) -> list[Node]:
         if not named:
             raise UsageError(f"nodes {quote(target.text)} not found{_name_hint(target.text, nodes)}")
         return named
-    selector = Selector(
-        tuple(
-            replace(requirement, key=full_topology_key(requirement.key, nodes))
-            for requirement in target.selector.requirements
-        )
-    )
+    selector = _with_full_keys(target.selector, nodes)
     selected = [node for node in nodes if selector.matches(node.metadata.labels)]
     if not selected:
         raise UsageError(_none_selected(target, selector, nodes))
     return selected
+
+
+def nodes_with(labels: Selector, nodes: Sequence[Node]) -> list[Node]:
+    """The nodes that have ``labels``, whose keys may be short; there may be none."""
+    selector = _with_full_keys(labels, nodes)
+    return [node for node in nodes if selector.matches(node.metadata.labels)]
+
+
+def _with_full_keys(selector: Selector, nodes: Sequence[Node]) -> Selector:
+    return Selector(tuple(replace(each, key=full_topology_key(each.key, nodes)) for each in selector.requirements))
 
 
 def alternatives(text: str, known: Iterable[str]) -> str:

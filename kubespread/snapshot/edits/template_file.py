@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from kubespread.errors import Fault, ManifestError
 from kubespread.kube.admission.defaulting import default_node
 from kubespread.kube.api.core import Node
@@ -40,14 +43,25 @@ def read_template(path: str) -> Node:
 
 def _node(file: str, item: KubernetesObject) -> Node:
     try:
-        # Decoding alone does not look at amounts.
-        node = decode(normalized(item.data, Node), Node)
+        node, faults = checked_node(item.data)
     except DecodingError as error:
         message = f'Node in version "v1" cannot be handled as a Node: {error}'
         raise ManifestError(file, [Fault(message, error.path, item.line_of(error.path))]) from error
-    faults = [(field.path, str(field)) for field in unknown_fields(item.data, "Node")]
-    faults += [(fault.path, fault.message) for fault in node_faults(node)]
     if faults:
         raise ManifestError(file, [Fault(message, path, item.line_of(path)) for path, message in faults])
-    default_node(node)
     return node
+
+
+def checked_node(data: Mapping[str, Any], path: str = "", name: str = "") -> tuple[Node, list[tuple[str, str]]]:
+    """The Node that ``data``, standing at ``path``, is, defaulted, and its faults, each with where it stands.
+
+    It is called ``name`` where it has none of its own. Raises DecodingError.
+    """
+    # Decoding alone does not look at amounts.
+    node = decode(normalized(data, Node, path), Node, path)
+    node.metadata.name = node.metadata.name or name
+    inside = f"{path}." if path else ""
+    faults = [(field.path, str(field)) for field in unknown_fields(data, "Node", path)]
+    faults += [(f"{inside}{fault.path}", fault.message) for fault in node_faults(node)]
+    default_node(node)
+    return node, faults

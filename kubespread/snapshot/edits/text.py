@@ -19,6 +19,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from functools import partial
+from pathlib import Path
 
 from kubespread.errors import UsageError
 from kubespread.kube.api.kinds import REFERABLE, kind_called
@@ -58,8 +59,8 @@ _NAMESPACE = re.compile(r"(?P<namespace>[^/.=!<>(),\s]+)/(?P<labels>.+)")
 _SCALED = re.compile(r"(?:(?P<namespace>[^/=\s]+)/)?(?P<kind>[^/=\s]+)/(?P<name>[^/=\s]+)=(?P<replicas>[0-9]{1,9})")
 
 
-def parse(text: str) -> Edit:
-    """The edit that ``text`` stands for; the file of a template is read.
+def parse(text: str, directory: str = "") -> Edit:
+    """The edit that ``text`` stands for; the file of a template is read, its path is relative to ``directory``.
 
     Raises UsageError, and ManifestError for a template that the API server would refuse.
     """
@@ -74,7 +75,7 @@ def parse(text: str) -> Edit:
         raise UsageError(f"{verb} takes no flags, found {flags[0]}")
     if not rest:
         raise UsageError(f"invalid edit {verb!r}: expected {verb} {usage}")
-    edit = reads(rest)
+    edit = _add_node(rest, directory) if verb == "add-node" else reads(rest)
     if edit is None:
         raise UsageError(f"invalid edit {text.strip()!r}: expected {verb} {usage}")
     return edit
@@ -134,7 +135,7 @@ def _check_label(key: str, value: str = "") -> None:
         raise UsageError(*map(str, faults))
 
 
-def _add_node(rest: str) -> Edit | None:
+def _add_node(rest: str, directory: str = "") -> Edit | None:
     match = _TEMPLATE.fullmatch(rest)
     template, count = (match["template"], match["count"]) if match is not None else ("", None)
     if match is None or not (is_file(template) or not subdomain_faults(template)):
@@ -148,7 +149,7 @@ def _add_node(rest: str) -> Edit | None:
             raise UsageError(f"invalid edit 'add-node {rest}': expected KEY=VALUE behind @, found {pair!r}")
         _check_label(key, value)
         labels.append((key, value))
-    manifest = read_template(template) if is_file(template) else None
+    manifest = read_template(str(Path(directory, template))) if is_file(template) else None
     return AddNode(template, int(count or 1), tuple(labels), manifest)
 
 
@@ -196,3 +197,6 @@ _READERS: Mapping[str, tuple[Callable[[str], Edit | None], str]] = {
     "delete-pods": (_delete_pods, "[NAMESPACE/]LABELS"),
     "scale": (_scale, "[NAMESPACE/]KIND/NAME=N, N a number from 0"),
 }
+
+VERBS = tuple(_READERS)
+"""What an edit may begin with."""

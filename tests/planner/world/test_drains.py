@@ -75,6 +75,11 @@ CASES: dict[str, tuple[list[Data], list[str], list[str]]] = {
         ["scale sts/db=1", "drain n0"],
         ["- db-1 n1 scaled down for good", "! db-0 The disruption budget db needs 1 healthy pods and has 1 currently"],
     ),
+    "and one that had no pods before": (
+        [*NODES[:2], *stateful_set("db", ()), budget("db", maxUnavailable=1)],
+        ["scale sts/db=2", "drain n0"],
+        ["+ db-0 n0", "+ db-1 n1", "- db-0 n0 evicted", "+ db-0 n1"],
+    ),
     "daemons stay, and that is said in kubectl's words": (
         [*NODES[:2], *daemon_set("agent", ("n0", "n1")), *deployment("web", ("n0",))],
         ["drain n0 --ignore-daemonsets"],

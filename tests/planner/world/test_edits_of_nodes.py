@@ -9,7 +9,7 @@ from tests.planner.world.clusters import daemon_set, deployment, job, play, stat
 
 NODES = [node("n0"), node("n1"), node("n2")]
 TOLERANT = {"tolerations": [{"operator": "Exists"}]}
-FOR_A_DAY = {"tolerations": [{"key": "gpu", "operator": "Exists", "tolerationSeconds": 86400}]}
+FOR_A_DAY = {"tolerations": [{"key": "gpu", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 86400}]}
 GPU = [taint("gpu", "NoExecute")]
 
 CASES: dict[str, tuple[list[Data], list[str], list[str]]] = {
@@ -60,6 +60,11 @@ CASES: dict[str, tuple[list[Data], list[str], list[str]]] = {
         ["taint n0=gpu:NoExecute"],
         ["- agent-n0 n0 evicted by a taint for good"],
     ),
+    "nor do its pods stay that tolerate more than its template does": (
+        [*NODES[:2], *daemon_set("agent", ("n0",))],
+        ["taint n0=gpu:NoExecute"],
+        ["- agent-n0 n0 no longer selected for good"],
+    ),
     "a DaemonSet comes to a node that loses its taint": (
         [node("n0", taints=[taint("gpu")]), node("n1"), *daemon_set("agent", ("n1",))],
         ["taint n0 gpu-"],
@@ -68,7 +73,7 @@ CASES: dict[str, tuple[list[Data], list[str], list[str]]] = {
     "a DaemonSet follows its node selector": (
         [node("n0", disk="ssd"), node("n1"), *daemon_set("agent", ("n0",), nodeSelector={"disk": "ssd"})],
         ["label n1=disk=ssd", "label n0 disk-"],
-        ["+ agent-1 n1", "- agent-n0 n0 deleted for good"],
+        ["+ agent-1 n1", "- agent-n0 n0 no longer selected for good"],
     ),
     "a DaemonSet's pod that is missing for other reasons stays missing": (
         [*NODES, *daemon_set("agent", ("n0",))],

@@ -115,6 +115,16 @@ CASES: dict[str, tuple[list[Data], list[str], list[str]]] = {
         ["scale sts/db=2"],
         ["- db-3 n2 scaled down for good", "- db-2 n2 scaled down for good"],
     ),
+    "a StatefulSet without pods makes them of the revision that its status names": (
+        [*NODES, *stateful_set("db", ())],
+        ["scale sts/db=2", "delete-pods app=db"],
+        ["+ db-0 n0", "+ db-1 n1", "- db-0 n0 deleted", "- db-1 n1 deleted", "+ db-0 n0", "+ db-1 n1"],
+    ),
+    "a StatefulSet without a status neither": (
+        [*NODES, {key: value for key, value in stateful_set("db", ())[0].items() if key != "status"}],
+        ["scale sts/db=2"],
+        ["+ db-0 n0", "+ db-1 n1"],
+    ),
     "a StatefulSet stops at the first pod that finds no node": (
         [node("n0", cpu="2"), *stateful_set("db", ("n0",), spec={"containers": [
             {"name": "main", "image": "i", "resources": {"requests": {"cpu": "1"}}}]})],

@@ -65,6 +65,11 @@ class Share:
         present: NDArray[np.bool_] = self.allocatable != 0
         return present
 
+    @property
+    def is_everywhere(self) -> bool:
+        """Whether every node has the resource."""
+        return bool(self.allocatable.all())
+
 
 def shares(
     configured: Sequence[WeightedResource], requested: Mapping[str, int], held: Holdings, used: Callable[[str], Counts]
@@ -115,6 +120,10 @@ def most_allocated(kept: Sequence[Share], nodes: int) -> Integers:
 def _weighted_mean(kept: Sequence[Share], nodes: int, percent: Callable[[Share], Integers]) -> Integers:
     """Products of sizes near int64's end wrap as Go's do, so that a score may be outside 0..100."""
     total = np.zeros(nodes, dtype=np.int64)
+    if kept and all(share.is_everywhere for share in kept):  # the usual case, in fewer steps
+        for share in kept:
+            total += share.weight * percent(share)
+        return divide(total, sum(share.weight for share in kept))
     weights = np.zeros(nodes, dtype=np.int64)
     for share in kept:
         total += np.where(share.kept, share.weight * percent(share), 0)

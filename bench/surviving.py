@@ -1,0 +1,57 @@
+"""What a cluster survives: zones and nodes lost and drained, on clusters in which every pod has a workload."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import tempfile
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from bench.measuring import PROGRAM, against, seconds
+from bench.workloads import running
+from kubespread import Scheduler, Snapshot
+from kubespread.planner.world.editing import apply
+from kubespread.snapshot.edits.text import parse
+from kubespread.worlds import world_of
+
+WORKLOADS = 1_000
+_ZONE = "topology.kubernetes.io/zone"
+
+
+def surviving() -> None:
+    print(f"Losing zones and draining nodes, {WORKLOADS:,} Deployments, saved snapshots, whole processes unless said")
+    with tempfile.TemporaryDirectory() as name:
+        small, large = (_saved(Path(name), nodes) for nodes in (1_000, 5_000))
+        _print("survive, all zones of 1,000 nodes", partial(_run, "survive", "-A", "-S", small), 10)
+        losing = ("snapshot", "-S", large, "--fail", f"{_ZONE}=zone-0", "-o", str(Path(name) / "after.json.gz"))
+        _print("losing one of three zones of 5,000 nodes", partial(_run, *losing), 20)
+        snapshot = Snapshot.from_objects(running(1_000, WORKLOADS))
+        _print("draining each of 1,000 nodes in turn, after loading", partial(_drain_each, snapshot), 30)
+        _print("survive, each of 1,000 hosts", partial(_run, "survive", "-A", "--key", "hostname", "-S", small), None)
+
+
+def _saved(directory: Path, nodes: int) -> str:
+    source, saved = directory / "source.json", str(directory / f"{nodes}.json.gz")
+    source.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": running(nodes, WORKLOADS)}))
+    _run("snapshot", "-S", str(source), "-o", saved)
+    return saved
+
+
+def _run(*arguments: str) -> None:
+    subprocess.run([str(PROGRAM), *arguments, "-q"], check=True, stdout=subprocess.DEVNULL)
+
+
+def _drain_each(snapshot: Snapshot) -> None:
+    world = world_of(snapshot, Scheduler())
+    for node in snapshot.nodes:
+        for verb in ("drain", "uncordon"):
+            apply(world, parse(f"{verb} {node.metadata.name}"), "default")
+        world.next_step()
+
+
+def _print(what: str, work: Callable[[], object], target: float | None) -> None:
+    took = seconds(work)
+    met = "" if target is None else against(took, target, "s")
+    print(f"  {what:<54}{took:8.2f} s   {met}".rstrip())

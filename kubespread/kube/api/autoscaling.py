@@ -1,0 +1,57 @@
+"""What autoscalers of nodes are told: Karpenter's NodePools and Cluster API's MachineDeployments."""
+
+from __future__ import annotations
+
+from msgspec import field
+
+from kubespread.kube.api.core import Taint
+from kubespread.kube.api.meta import ApiObject, Int32, KubeObject, ResourceList, StringMap
+from kubespread.kube.api.node_terms import NodeSelectorRequirement
+
+
+class NodeClaimSpec(KubeObject):
+    """What every node of a NodePool has."""
+
+    requirements: list[NodeSelectorRequirement] = field(default_factory=list)
+    taints: list[Taint] = field(default_factory=list)
+
+
+class NodeClaimMeta(KubeObject):
+    labels: StringMap = field(default_factory=dict)
+
+
+class NodeClaimTemplate(KubeObject):
+    metadata: NodeClaimMeta = field(default_factory=NodeClaimMeta)
+    spec: NodeClaimSpec = field(default_factory=NodeClaimSpec)
+
+
+class NodePoolSpec(KubeObject):
+    template: NodeClaimTemplate = field(default_factory=NodeClaimTemplate)
+    limits: ResourceList = field(default_factory=dict)
+    weight: Int32 = 0
+
+
+class NodePool(ApiObject):
+    """karpenter.sh/v1."""
+
+    spec: NodePoolSpec = field(default_factory=NodePoolSpec)
+
+
+class MachineSpec(KubeObject):
+    failure_domain: str = ""
+
+
+class MachineTemplate(KubeObject):
+    metadata: NodeClaimMeta = field(default_factory=NodeClaimMeta)
+    spec: MachineSpec = field(default_factory=MachineSpec)
+
+
+class MachineDeploymentSpec(KubeObject):
+    replicas: Int32 | None = None
+    template: MachineTemplate = field(default_factory=MachineTemplate)
+
+
+class MachineDeployment(ApiObject):
+    """cluster.x-k8s.io. How large its nodes are, and how many there may be, is told by annotations."""
+
+    spec: MachineDeploymentSpec = field(default_factory=MachineDeploymentSpec)

@@ -1,0 +1,1 @@
+"""Which groups of nodes may grow: from a file, or from what autoscalers are told in the cluster itself."""

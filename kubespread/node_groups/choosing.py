@@ -1,0 +1,29 @@
+"""Which node groups a question is about: those of a file, else those the cluster tells its autoscaler."""
+
+from __future__ import annotations
+
+from kubespread.errors import UsageError
+from kubespread.kube.api.autoscaling import MachineDeployment, NodePool
+from kubespread.kube.api.cluster_objects import ClusterObjects
+from kubespread.node_groups.machine_deployments import machine_deployment_group
+from kubespread.node_groups.node_pools import node_pool_group
+from kubespread.node_groups.types import Autoscaler, NodeGroup
+
+_TOLD_BY = {Autoscaler.CLUSTER_AUTOSCALER: MachineDeployment, Autoscaler.KARPENTER: NodePool}
+
+
+def groups_of_cluster(objects: ClusterObjects, autoscaler: Autoscaler) -> tuple[NodeGroup, ...]:
+    """The NodePools of Karpenter, or the MachineDeployments that cluster-autoscaler is told to scale.
+
+    Raises UsageError where there are none.
+    """
+    if autoscaler is Autoscaler.KARPENTER:
+        groups = tuple(map(node_pool_group, objects.node_pools))
+    else:
+        found = map(machine_deployment_group, objects.machine_deployments)
+        groups = tuple(group for group in found if group is not None)
+    if not groups:
+        kind = _TOLD_BY[autoscaler].__name__
+        said = objects.unread.get(kind) or f"the cluster's source has no {kind} that may grow"
+        raise UsageError(f"--autoscaler {autoscaler} needs --node-groups FILE: {said}")
+    return groups

@@ -1,0 +1,165 @@
+"""Node groups of a file: ``kind: NodeGroups, apiVersion: kubespread.dev/v1alpha1``, in YAML or JSON."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, ClassVar
+
+from msgspec import field
+
+from kubespread.errors import Fault, ManifestError
+from kubespread.kube.api.core import Node
+from kubespread.kube.api.decoding import DecodingError, decode, normalized, unknown_fields
+from kubespread.kube.api.kinds import full_kind
+from kubespread.kube.api.meta import Int32, KubeObject
+from kubespread.kube.gotext import quote
+from kubespread.kube.names import label_value_faults, subdomain_faults
+from kubespread.kube.selector import Selector, SelectorError
+from kubespread.kube.selector_text import parse_selector
+from kubespread.manifest.objects import KubernetesObject, describe
+from kubespread.manifest.parts import MalformedError
+from kubespread.manifest.reading import MAX_MANIFEST_BYTES, STDIN, display_name, read_text_bytes
+from kubespread.manifest.stream import read_objects
+from kubespread.node_groups.types import NodeGroup
+from kubespread.snapshot.edits.template_file import checked_node, is_file, read_template
+
+API_VERSION, KIND = "kubespread.dev/v1alpha1", "NodeGroups"
+
+
+class NodeGroupFields(KubeObject):
+    """One group, as it is written."""
+
+    name: str = ""
+    template: Any = None
+    zones: list[str] = field(default_factory=list)
+    nodes: str = ""
+    min: Int32 = 0
+    max: Int32 | None = None
+
+
+class NodeGroupsFields(KubeObject):
+    """The whole file."""
+
+    ignored: ClassVar[frozenset[str]] = frozenset({"apiVersion", "kind", "metadata"})
+
+    groups: list[NodeGroupFields] = field(default_factory=list)
+
+
+_Faults = list[tuple[str, str]]
+"""Each with the field it is about."""
+
+
+def read_node_groups(path: str) -> tuple[NodeGroup, ...]:
+    """The groups of the file at ``path``, in its order. Raises ManifestError with every fault it has.
+
+    A template that is a file is found beside it.
+    """
+    file = display_name(path)
+    item = _only_object(file, path)
+    try:
+        fields = decode(normalized(item.data, NodeGroupsFields), NodeGroupsFields)
+    except DecodingError as error:
+        raise ManifestError(file, [Fault(str(error), error.path, item.line_of(error.path))]) from error
+    faults: _Faults = [(unknown.path, str(unknown)) for unknown in unknown_fields(item.data, NodeGroupsFields)]
+    if not fields.groups:
+        faults.append(("groups", "Required value: at least one group"))
+    names = Counter(group.name for group in fields.groups)
+    faults += [
+        (f"groups[{position}].name", f"Duplicate value: {quote(group.name)}")
+        for position, group in enumerate(fields.groups)
+        if names[group.name] > 1
+    ]
+    folder = Path() if path == STDIN else Path(path).parent
+    groups = [_group(each, f"groups[{place}]", folder, faults) for place, each in enumerate(fields.groups)]
+    if faults:
+        raise ManifestError(file, [Fault(message, place, item.line_of(place)) for place, message in faults])
+    return tuple(groups)
+
+
+def _only_object(file: str, path: str) -> KubernetesObject:
+    try:
+        found = [item for item in read_objects(iter([read_text_bytes(path, MAX_MANIFEST_BYTES)])) if not item.size]
+    except OSError as error:
+        raise ManifestError(file, [Fault(error.strerror or str(error))]) from error
+    except MalformedError as error:
+        raise ManifestError(file, [error.fault]) from error
+    kinds = [(item.api_version, item.kind) for item in found]
+    if kinds != [(API_VERSION, KIND)]:
+        listed = ", ".join(full_kind(*kind) or "an object without kind" for kind in kinds)
+        wanted = f"one {KIND} of apiVersion {API_VERSION}"
+        raise ManifestError(file, [Fault(f"expected {wanted}, found {listed or 'nothing'}")])
+    return found[0]
+
+
+def _group(given: NodeGroupFields, place: str, folder: Path, faults: _Faults) -> NodeGroup:
+    faults += ((f"{place}.{name}", message) for name, message in _simple_faults(given))
+    return NodeGroup(
+        name=given.name,
+        maximum=given.max,
+        minimum=given.min,
+        template=_template(given, f"{place}.template", folder, faults),
+        zones=tuple(given.zones),
+        members=_members(given.nodes, f"{place}.nodes", faults),
+    )
+
+
+def _simple_faults(given: NodeGroupFields) -> Iterator[tuple[str, str]]:
+    if not given.name:
+        yield "name", "Required value"
+    else:
+        yield from (("name", f"Invalid value: {quote(given.name)}: {said}") for said in subdomain_faults(given.name))
+    for position, zone in enumerate(given.zones):
+        said = label_value_faults(zone) if zone else ["must not be empty"]
+        yield from ((f"zones[{position}]", f"Invalid value: {quote(zone)}: {each}") for each in said)
+        if zone in given.zones[:position]:
+            yield f"zones[{position}]", f"Duplicate value: {quote(zone)}"
+    if given.min < 0:
+        yield "min", f"Invalid value: {given.min}: must be greater than or equal to 0"
+    if given.max is not None and given.max < max(0, given.min):
+        yield "max", f"Invalid value: {given.max}: must be greater than or equal to min"
+    if given.template is None and not given.nodes:
+        yield (
+            "template",
+            "Required value: a Node manifest, its file or a node's name, unless nodes says which there are",
+        )
+
+
+def _members(text: str, place: str, faults: _Faults) -> Selector | None:
+    if not text:
+        return None
+    try:
+        return parse_selector(text)
+    except SelectorError as error:
+        faults.append((place, f"Invalid value: {quote(text)}: {error}"))
+        return None
+
+
+def _template(given: NodeGroupFields, place: str, folder: Path, faults: _Faults) -> Node | str | None:
+    template = given.template
+    if isinstance(template, str):
+        return _template_of_file(template, place, folder, faults) if is_file(template) else template
+    if not isinstance(template, dict):
+        if template is not None:
+            faults.append((place, f"expected a Node manifest, its file or a node's name, found {describe(template)}"))
+        return None
+    kind = template.get("apiVersion", "v1"), template.get("kind", "Node")
+    if kind != ("v1", "Node"):
+        faults.append((place, f"expected a Node, found {full_kind(*map(str, kind))}"))
+        return None
+    try:
+        node, found = checked_node(template, place, given.name)
+    except DecodingError as error:
+        faults.append((error.path, str(error)))
+        return None
+    faults += found
+    return node
+
+
+def _template_of_file(template: str, place: str, folder: Path, faults: _Faults) -> Node | None:
+    try:
+        return read_template(str(folder / template))
+    except ManifestError as error:
+        faults += ((place, fault.describe(error.file)) for fault in error.faults)
+        return None

@@ -1,0 +1,68 @@
+"""The JSON Schema of a NodeGroups file: ``python -m kubespread.node_groups.schema DIRECTORY``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from kubespread.node_groups.reading import API_VERSION, KIND
+
+FILE = "node-groups.json"
+
+
+def schema() -> dict[str, Any]:
+    """Strict, since a mistyped field would silently do nothing; what a Node may have is Kubernetes' own matter."""
+    name = {"type": "string", "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"}
+    node = {
+        "type": "object",
+        "properties": {"apiVersion": {"const": "v1"}, "kind": {"const": "Node"}},
+    }
+    group = {
+        "type": "object",
+        "properties": {
+            "name": {**name, "description": "What its nodes are called after."},
+            "template": {
+                "oneOf": [{"type": "string", "minLength": 1}, node],
+                "description": "What new nodes are made of while no good node of the group runs: a Node manifest, a "
+                "file beside this one that holds one, or the name of a node of the cluster.",
+            },
+            "zones": {
+                "type": "array",
+                "items": {"type": "string", "minLength": 1},
+                "uniqueItems": True,
+                "description": "Each zone grows by itself. Default: the zones of its nodes, else that of the template.",
+            },
+            "nodes": {
+                "type": "string",
+                "description": "The labels of its nodes, as kubectl's -l has them. Default: it has none yet.",
+            },
+            "min": {"type": "integer", "minimum": 0, "description": "Of each zone. No autoscaler adds nodes for it."},
+            "max": {"type": "integer", "minimum": 0, "description": "Of each zone. Default: any number."},
+        },
+        "required": ["name"],
+        "anyOf": [{"required": ["template"]}, {"required": ["nodes"]}],
+        "additionalProperties": False,
+    }
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": KIND,
+        "type": "object",
+        "properties": {
+            "apiVersion": {"const": API_VERSION},
+            "kind": {"const": KIND},
+            "metadata": {"type": "object"},
+            "groups": {"type": "array", "items": group, "minItems": 1},
+        },
+        "required": ["apiVersion", "kind", "groups"],
+        "additionalProperties": False,
+    }
+
+
+def main(directory: str) -> None:
+    (Path(directory) / FILE).write_text(json.dumps(schema(), indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,48 @@
+"""Groups of nodes that an autoscaler may let grow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from kubespread.kube.api.core import Node, Taint
+from kubespread.kube.api.meta import ResourceList
+from kubespread.kube.selector import Selector
+
+
+class Autoscaler(StrEnum):
+    """Which autoscaler adds nodes."""
+
+    CLUSTER_AUTOSCALER = "ca"
+    KARPENTER = "karpenter"
+
+
+@dataclass(frozen=True, slots=True)
+class NodeGroup:
+    """Nodes that are alike but for their zone.
+
+    Every zone grows by itself, as one group of its own: a cluster-autoscaler that is to spread pods has one node group
+    a zone.
+    """
+
+    name: str
+    maximum: int | None = None
+    """How many nodes each zone may have; None without a limit."""
+    minimum: int = 0
+    template: Node | str | None = None
+    """What new nodes are made of while none of the group is any good: a manifest, or the name of a node."""
+    zones: tuple[str, ...] = ()
+    """Empty: that of the template."""
+    members: Selector | None = None
+    """The labels of its nodes; None where nothing tells them from others."""
+    running: int | None = None
+    """How many nodes it has, where its source says so; None: those with the labels."""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    """Labels that its source gives every node, whatever the template has."""
+    taints: Sequence[Taint] | None = None
+    """The same for taints; None: those of the template."""
+    limits: ResourceList = field(default_factory=dict)
+    """How much capacity all its nodes may have together."""
+    weight: int = 0
+    """Karpenter tries the pool with the highest one first."""

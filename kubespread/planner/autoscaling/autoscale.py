@@ -1,0 +1,110 @@
+"""What an autoscaler adds for the pods of a world that wait, and what comes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from kubespread.kube.api.core import Pod
+from kubespread.kube.well_known import DO_NOT_SCHEDULE
+from kubespread.node_groups.types import Autoscaler, NodeGroup
+from kubespread.planner.autoscaling import cluster_autoscaler, karpenter
+from kubespread.planner.autoscaling.least import Search, unfit
+from kubespread.planner.autoscaling.pending import PodGroup, pod_groups
+from kubespread.planner.autoscaling.templates import ZoneGroup, zone_groups
+from kubespread.planner.reports.autoscaling import (
+    AutoscalingReport,
+    GroupVerdict,
+    NodeGroupState,
+    ScalingLoop,
+    UnhelpedPods,
+)
+from kubespread.planner.world.daemons import daemon_templates
+from kubespread.planner.world.reporting import name_of, workload_of, workload_text
+from kubespread.planner.world.world import World
+
+Loops = Callable[[World, Sequence[ZoneGroup], Sequence[Pod]], Iterator[ScalingLoop]]
+
+_LOOPS: Mapping[Autoscaler, Loops] = {
+    Autoscaler.CLUSTER_AUTOSCALER: cluster_autoscaler.loops,
+    Autoscaler.KARPENTER: karpenter.loops,
+}
+_NAMES = {Autoscaler.CLUSTER_AUTOSCALER: "cluster-autoscaler", Autoscaler.KARPENTER: "karpenter"}
+_NOT_MODELLED = {
+    Autoscaler.CLUSTER_AUTOSCALER: cluster_autoscaler.NOT_MODELLED,
+    Autoscaler.KARPENTER: karpenter.NOT_MODELLED,
+}
+
+
+def autoscale(
+    world: World, groups: Sequence[NodeGroup], kind: Autoscaler, *, searches: bool = True
+) -> AutoscalingReport:
+    """Let ``world`` grow as the autoscaler would, until nothing waits or no further node helps.
+
+    ``searches``: also find the fewest nodes that would have been enough. The nodes and pods that came are in the world
+    and its happenings. Raises UsageError for a template that is no node of the cluster.
+    """
+    world.settle()
+    daemons = [template for _, template in daemon_templates(world)]
+    zones = zone_groups(groups, world.living.nodes.objects, anywhere=kind is Autoscaler.KARPENTER)
+    pending = pod_groups(world)
+    search = Search(world.fork(), [group.fork() for group in zones], daemons) if searches and pending else None
+    notes = list(dict.fromkeys(_notes(zones, pending)))
+    loops = tuple(_LOOPS[kind](world, zones, daemons))
+    if loops and loops[-1].left >= loops[-1].pending:
+        notes.append(f"loop {loops[-1].number} placed none of the pods it was for: nothing further is tried")
+    alone = () if search is None else search.per_group()
+    return AutoscalingReport(
+        autoscaler=_NAMES[kind],
+        waiting=sum(map(len, pending)),
+        loops=loops,
+        groups=tuple(map(_state, zones)),
+        pending=tuple(_unhelped(world, zones, daemons)),
+        least=None if search is None else search.mixed(tuple(len(group.added) for group in zones)),
+        least_per_group=alone,
+        notes=tuple(notes),
+        not_modelled=_NOT_MODELLED[kind],
+    )
+
+
+def _state(group: ZoneGroup) -> NodeGroupState:
+    return NodeGroupState(
+        group=group.name,
+        zone=group.zone,
+        made_of=group.made_of,
+        minimum=group.group.minimum,
+        maximum=group.group.maximum,
+        before=None if group.is_unknown else group.before,
+        added=len(group.added),
+    )
+
+
+def _unhelped(world: World, groups: Sequence[ZoneGroup], daemons: Sequence[Pod]) -> Iterator[UnhelpedPods]:
+    for pods in pod_groups(world):
+        reasons = ((group, unfit(world.cluster, daemons, group, [pods])) for group in groups)
+        yield UnhelpedPods(
+            workload=workload_text(workload_of(world, pods.waiting[0].pod)),
+            pods=tuple(name_of(each.pod) for each in pods.waiting),
+            message=world.message(pods.waiting[0]),
+            groups=tuple(
+                GroupVerdict(group=group.name, reason=reason or "a pod would fit on an empty node of it")
+                for group, reason in reasons
+            ),
+        )
+
+
+def _notes(groups: Sequence[ZoneGroup], pending: Sequence[PodGroup]) -> Iterator[str]:
+    keys = dict.fromkeys(
+        each.topology_key
+        for pods in pending
+        for each in pods.pod.spec.topology_spread_constraints
+        if each.when_unsatisfiable == DO_NOT_SCHEDULE
+    )
+    for group in groups:
+        if group.template is None:
+            yield f"{group.name}: it has no good node and no template, so it does not grow"
+            continue
+        if lacking := [key for key in keys if key not in group.template.metadata.labels]:
+            yield f"{group.name}: its nodes lack {', '.join(lacking)}, which a constraint of waiting pods asks for"
+        if group.before < group.group.minimum:
+            said = f"{group.before} nodes are fewer than min {group.group.minimum}"
+            yield f"{group.name}: {said}, but no autoscaler adds nodes for that alone"

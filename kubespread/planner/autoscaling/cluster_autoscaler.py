@@ -1,0 +1,61 @@
+"""cluster-autoscaler, loop by loop: which group one node of helps, how many it adds, and who is placed then.
+
+Source of the rules: cluster-autoscaler 1.36.1 (core/scaleup/orchestrator). Among several groups that help it takes one
+by its expander; here that is least-waste, and among equals the name that comes first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kubespread.kube.api.core import Pod
+from kubespread.planner.autoscaling.estimating import Option, estimate
+from kubespread.planner.autoscaling.growing import helps
+from kubespread.planner.autoscaling.pending import PodGroup, pod_groups
+from kubespread.planner.autoscaling.scaling_up import placed_since, scale_up
+from kubespread.planner.autoscaling.templates import ZoneGroup
+from kubespread.planner.reports.autoscaling import ScalingLoop
+from kubespread.planner.world.world import World
+
+NOT_MODELLED = (
+    "cluster-autoscaler: expanders other than least-waste, balancing of similar node groups, priorities below its "
+    "cutoff, back-off, quotas of the cloud, time, scale-down",
+)
+
+
+def loops(world: World, groups: Sequence[ZoneGroup], daemons: Sequence[Pod]) -> Iterator[ScalingLoop]:
+    """Let the world grow until nothing waits, no group helps, or nodes that came helped nobody."""
+    number = 0
+    while pending := pod_groups(world):
+        option = _chosen(world, groups, daemons, pending)
+        if option is None:
+            return
+        number += 1
+        before, mark = sum(map(len, pending)), len(world.happenings.placed)
+        added = scale_up(world, [(option.group, option.nodes)])
+        left = sum(map(len, pod_groups(world)))
+        yield ScalingLoop(
+            number=number,
+            added=tuple(added),
+            pending=before,
+            expected=option.pods,
+            placed=placed_since(world, mark),
+            left=left,
+            why=option.why,
+        )
+        if left >= before:
+            return
+
+
+def _chosen(
+    world: World, groups: Sequence[ZoneGroup], daemons: Sequence[Pod], pending: Sequence[PodGroup]
+) -> Option | None:
+    options = []
+    for group in groups:
+        if group.template is None or group.room == 0:
+            continue
+        helped = helps(world.cluster, daemons, group.trial(), pending)
+        option = estimate(world.cluster, daemons, group, helped) if helped else None
+        if option is not None:
+            options.append(option)
+    return min(options, key=lambda option: (option.waste, option.group.name), default=None)

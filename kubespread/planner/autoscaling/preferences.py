@@ -1,0 +1,154 @@
+"""What a pod only prefers, as Karpenter takes it: required at first, and dropped one by one where it finds no node.
+
+Source of the rules: Karpenter's preferences (pkg/controllers/provisioning/scheduling), preference policy Respect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
+
+from msgspec.structs import replace
+
+from kubespread.kube.api.core import (
+    Affinity,
+    NodeAffinity,
+    Pod,
+    PodAffinity,
+    PodAntiAffinity,
+    PodSpec,
+    PreferredSchedulingTerm,
+    Toleration,
+    WeightedPodAffinityTerm,
+)
+from kubespread.kube.api.node_terms import NodeSelector, NodeSelectorTerm
+from kubespread.kube.taint import PREFER_NO_SCHEDULE
+from kubespread.kube.well_known import DO_NOT_SCHEDULE
+
+_TOLERATES_PREFERENCES = Toleration(operator="Exists", effect=PREFER_NO_SCHEDULE)
+
+Weighted = TypeVar("Weighted", PreferredSchedulingTerm, WeightedPodAffinityTerm)
+Relaxation = Callable[[PodSpec], PodSpec | None]
+"""The spec with one thing less to ask for, None where it has nothing of the kind."""
+
+
+def stages(pod: Pod) -> Iterator[Pod]:
+    """The pod with all it prefers required, then with one preference less and less again."""
+    spec: PodSpec | None = pod.spec
+    while spec is not None:
+        yield replace(pod, spec=_required(spec))
+        spec = next((relaxed for relax in _RELAXATIONS if (relaxed := relax(spec)) is not None), None)
+
+
+def _required(spec: PodSpec) -> PodSpec:
+    constraints = [replace(each, when_unsatisfiable=DO_NOT_SCHEDULE) for each in spec.topology_spread_constraints]
+    affinity = spec.affinity
+    if affinity is None:
+        return replace(spec, topology_spread_constraints=constraints)
+    hardened = Affinity(
+        node_affinity=_required_of_nodes(affinity.node_affinity),
+        pod_affinity=_required_of_pods(affinity.pod_affinity),
+        pod_anti_affinity=_required_of_pods(affinity.pod_anti_affinity),
+    )
+    return replace(spec, topology_spread_constraints=constraints, affinity=hardened)
+
+
+def _required_of_nodes(affinity: NodeAffinity | None) -> NodeAffinity | None:
+    """The first of the required terms, and what is preferred most."""
+    if affinity is None:
+        return None
+    terms = _terms(affinity)[:1] or [NodeSelectorTerm()]
+    if preferred := affinity.preferred_during_scheduling_ignored_during_execution:
+        wish, term = preferred[_heaviest(preferred)].preference, terms[0]
+        terms = [
+            NodeSelectorTerm(
+                match_expressions=[*term.match_expressions, *wish.match_expressions],
+                match_fields=[*term.match_fields, *wish.match_fields],
+            )
+        ]
+    if terms == [NodeSelectorTerm()]:
+        return None
+    return NodeAffinity(required_during_scheduling_ignored_during_execution=NodeSelector(node_selector_terms=terms))
+
+
+Kind = TypeVar("Kind", PodAffinity, PodAntiAffinity)
+
+
+def _required_of_pods(affinity: Kind | None) -> Kind | None:
+    if affinity is None:
+        return None
+    return replace(
+        affinity,
+        required_during_scheduling_ignored_during_execution=affinity.terms,
+        preferred_during_scheduling_ignored_during_execution=[],
+    )
+
+
+def _terms(affinity: NodeAffinity) -> list[NodeSelectorTerm]:
+    required = affinity.required_during_scheduling_ignored_during_execution
+    return [] if required is None else required.node_selector_terms
+
+
+def _heaviest(terms: Sequence[Weighted]) -> int:
+    return max(range(len(terms)), key=lambda place: terms[place].weight)
+
+
+def _without_heaviest(terms: Sequence[Weighted]) -> list[Weighted]:
+    heaviest = _heaviest(terms)
+    return [term for place, term in enumerate(terms) if place != heaviest]
+
+
+def _fewer_required_terms(spec: PodSpec) -> PodSpec | None:
+    affinity = spec.affinity.node_affinity if spec.affinity is not None else None
+    if spec.affinity is None or affinity is None or len(terms := _terms(affinity)) < 2:
+        return None
+    rest = NodeSelector(node_selector_terms=terms[1:])
+    relaxed = replace(affinity, required_during_scheduling_ignored_during_execution=rest)
+    return replace(spec, affinity=replace(spec.affinity, node_affinity=relaxed))
+
+
+def _fewer_preferred_nodes(spec: PodSpec) -> PodSpec | None:
+    affinity = spec.affinity.node_affinity if spec.affinity is not None else None
+    preferred = affinity.preferred_during_scheduling_ignored_during_execution if affinity is not None else None
+    if spec.affinity is None or affinity is None or not preferred:
+        return None
+    relaxed = replace(affinity, preferred_during_scheduling_ignored_during_execution=_without_heaviest(preferred))
+    return replace(spec, affinity=replace(spec.affinity, node_affinity=relaxed))
+
+
+def _fewer_preferred_pods(kind: str) -> Relaxation:
+    def relax(spec: PodSpec) -> PodSpec | None:
+        affinity: PodAffinity | None = getattr(spec.affinity, kind, None)
+        if spec.affinity is None or affinity is None:
+            return None
+        preferred = affinity.preferred_during_scheduling_ignored_during_execution
+        if not preferred:
+            return None
+        relaxed = replace(affinity, preferred_during_scheduling_ignored_during_execution=_without_heaviest(preferred))
+        return replace(spec, affinity=replace(spec.affinity, **{kind: relaxed}))
+
+    return relax
+
+
+def _fewer_soft_constraints(spec: PodSpec) -> PodSpec | None:
+    constraints = spec.topology_spread_constraints
+    soft = next((each for each in constraints if each.when_unsatisfiable != DO_NOT_SCHEDULE), None)
+    if soft is None:
+        return None
+    return replace(spec, topology_spread_constraints=[each for each in constraints if each is not soft])
+
+
+def _tolerating_preferences(spec: PodSpec) -> PodSpec | None:
+    if _TOLERATES_PREFERENCES in spec.tolerations:
+        return None
+    return replace(spec, tolerations=[*spec.tolerations, _TOLERATES_PREFERENCES])
+
+
+_RELAXATIONS: tuple[Relaxation, ...] = (
+    _fewer_required_terms,
+    _fewer_preferred_pods("pod_affinity"),
+    _fewer_preferred_pods("pod_anti_affinity"),
+    _fewer_preferred_nodes,
+    _fewer_soft_constraints,
+    _tolerating_preferences,
+)

@@ -1,0 +1,177 @@
+"""The groups of nodes as an autoscaler finds them in a cluster, each with what a new node of it is like.
+
+Source of the rules: cluster-autoscaler 1.36.1, which asks a good node of a group first, then whoever provides its
+machines, then any node of it; and makes the node it found into one that is new.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from msgspec import structs
+
+from kubespread.errors import SnapshotError
+from kubespread.kube.api.core import Node
+from kubespread.kube.quantity import QuantityError, parse
+from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, READY, REGION, ZONE
+from kubespread.node_groups.types import NodeGroup
+from kubespread.snapshot.edits.new_nodes import as_new_node, named, node_called
+from kubespread.snapshot.edits.target import nodes_with
+
+TEMPLATE_LABEL = "cluster-autoscaler.kubernetes.io/template-node"
+"""What the templates of the simulation have and nodes that arrive do not."""
+_TO_BE_DELETED = "ToBeDeletedByClusterAutoscaler"
+_OLDER_KEYS = {
+    ZONE: BETA_ZONE,
+    REGION: BETA_REGION,
+    "kubernetes.io/os": "beta.kubernetes.io/os",
+    "kubernetes.io/arch": "beta.kubernetes.io/arch",
+    "node.kubernetes.io/instance-type": "beta.kubernetes.io/instance-type",
+}
+
+
+@dataclass(slots=True)
+class ZoneGroup:
+    """One group in one zone: what an autoscaler takes for a node group."""
+
+    group: NodeGroup
+    zone: str | None
+    """None where nodes have no label that says."""
+    name: str
+    template: Node | None
+    """A new node but for its name; None where nothing tells what it would be like."""
+    made_of: str
+    """``node worker-1``, ``its template``."""
+    before: int
+    """How many nodes it has."""
+    is_unknown: bool = False
+    """Whether nothing tells which nodes it has: ``before`` is 0 for that reason."""
+    pool_limit: int | None = None
+    """How many nodes all zones of the group may have together, None for any number."""
+    added: list[str] = field(default_factory=list)
+
+    @property
+    def size(self) -> int:
+        return self.before + len(self.added)
+
+    @property
+    def room(self) -> int | None:
+        """How many more there may be, None for any number."""
+        return None if self.group.maximum is None else max(0, self.group.maximum - self.size)
+
+    @property
+    def _base(self) -> str:
+        """What names of nodes begin with."""
+        return self.name.replace("/", "-")
+
+    def new_nodes(self, count: int, taken: set[str]) -> list[Node]:
+        """The next nodes that it gets, under names that nobody in ``taken`` has."""
+        assert self.template is not None
+        nodes: list[Node] = []
+        number = 0
+        while len(nodes) < count:
+            number += 1
+            if (name := f"{self._base}-{number}") not in taken:
+                nodes.append(named(self.template, name))
+        return nodes
+
+    def trial(self, number: int = 0) -> Node:
+        """The template as it stands in a simulation."""
+        assert self.template is not None
+        node = named(self.template, f"template-node-for-{self._base}-{number}")
+        meta = node.metadata
+        return structs.replace(node, metadata=structs.replace(meta, labels={**meta.labels, TEMPLATE_LABEL: "true"}))
+
+    def fork(self) -> ZoneGroup:
+        """The same group, to grow apart from this one."""
+        return replace(self, added=[*self.added])
+
+
+def zone_groups(groups: Sequence[NodeGroup], nodes: Sequence[Node], *, anywhere: bool = False) -> list[ZoneGroup]:
+    """Every group in each of its zones, by name. ``anywhere``: a node in one zone tells what one in another is like, as
+    it does to Karpenter. Raises UsageError for a template that is no node of the cluster.
+    """
+    found = [each for group in groups for each in _in_zones(group, nodes, anywhere=anywhere)]
+    return sorted(found, key=lambda each: each.name)
+
+
+def zone_of(node: Node) -> str | None:
+    return node.metadata.labels.get(ZONE)
+
+
+def _in_zones(group: NodeGroup, nodes: Sequence[Node], *, anywhere: bool) -> Iterator[ZoneGroup]:
+    given = node_called(group.template, nodes) if isinstance(group.template, str) else group.template
+    members = [] if group.members is None else nodes_with(group.members, nodes)
+    known = sorted({zone for node in members if (zone := zone_of(node)) is not None})
+    zones: Sequence[str | None] = group.zones or known or [None]
+    for zone in zones:
+        mine = [node for node in members if zone is None or zone_of(node) == zone]
+        template, made_of = _template(group, zone, members if anywhere else mine, given)
+        yield ZoneGroup(
+            group=group,
+            zone=zone_of(template) if zone is None and template is not None else zone,
+            name=group.name if len(zones) == 1 else f"{group.name}/{zone}",
+            template=template,
+            made_of=made_of,
+            before=len(mine) if group.running is None else group.running,
+            is_unknown=group.members is None and group.running is None,
+            pool_limit=_pool_limit(group, template),
+        )
+
+
+def _pool_limit(group: NodeGroup, template: Node | None) -> int | None:
+    """How many nodes like ``template`` the limits of a NodePool allow."""
+    if template is None:
+        return None
+    capacity = template.status.capacity or template.status.allocatable
+    try:
+        sizes = [(parse(limit), parse(capacity[name])) for name, limit in group.limits.items() if name in capacity]
+    except QuantityError as error:
+        raise SnapshotError(f"NodePool {group.name}: spec.limits: {error}") from error
+    return min((limit.nano // size.nano for limit, size in sizes if size.nano), default=None)
+
+
+def _template(
+    group: NodeGroup, zone: str | None, members: Sequence[Node], given: Node | None
+) -> tuple[Node | None, str]:
+    """What a new node is like, and what says so."""
+    good = next(filter(_is_good, members), None)
+    if good is not None:
+        example, made_of = good, f"node {good.metadata.name}"
+    elif given is not None:
+        is_node = isinstance(group.template, str)
+        example, made_of = (given if is_node else _provided(given)), f"node {group.template}" if is_node else "template"
+    elif members:
+        example, made_of = members[0], f"node {members[0].metadata.name}"
+    else:
+        return None, "nothing"
+    node = as_new_node(example, {**_labels_in(example, zone), **group.labels})
+    if group.taints is not None:
+        node = structs.replace(node, spec=structs.replace(node.spec, taints=list(group.taints)))
+    return node, made_of
+
+
+def _is_good(node: Node) -> bool:
+    """Ready, as far as it says, not cordoned and not about to go."""
+    ready = [each.status for each in node.status.conditions if each.type == READY]
+    is_going = any(taint.key == _TO_BE_DELETED for taint in node.spec.taints)
+    return ready in ([], ["True"]) and not node.spec.unschedulable and not is_going
+
+
+def _provided(template: Node) -> Node:
+    """What the provider of the machines says of them has older copies of some labels, too."""
+    labels = template.metadata.labels
+    older = {old: labels[key] for key, old in _OLDER_KEYS.items() if key in labels}
+    meta = structs.replace(template.metadata, labels={**older, **labels})
+    return structs.replace(template, metadata=meta)
+
+
+def _labels_in(node: Node, zone: str | None) -> Mapping[str, str]:
+    """The labels that are others in ``zone``, those of storage drivers too: ``topology.ebs.csi.aws.com/zone``."""
+    if zone is None:
+        return {}
+    labels = node.metadata.labels
+    before = labels.get(ZONE)
+    others = (key for key, value in labels.items() if value == before and key.endswith("/zone"))
+    return dict.fromkeys((ZONE, *others), zone)

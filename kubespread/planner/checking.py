@@ -1,0 +1,103 @@
+"""What cannot be meant in a scenario, found before anything of it is played."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kubespread.errors import UsageError
+from kubespread.planner.play import Changes
+from kubespread.planner.world.applying import exists
+from kubespread.planner.world.editing import not_found
+from kubespread.planner.world.world import World
+from kubespread.scenario.types import Action, Apply, Named, Restore, Rollback, Rollout, Scenario, Step, Upgrade
+from kubespread.snapshot.edits.nodes import change_nodes
+from kubespread.snapshot.edits.target import nodes_meant
+from kubespread.snapshot.edits.types import (
+    AddNode,
+    AddTaint,
+    Cordon,
+    DeleteNode,
+    Drain,
+    Fail,
+    RemoveLabel,
+    RemoveTaint,
+    Scale,
+    SetLabel,
+    Target,
+    Uncordon,
+)
+
+_BRING_NODES = (AddNode, SetLabel, RemoveLabel, Upgrade)
+"""After one of these there may be nodes and labels that are not there yet."""
+_ABOUT_NODES = (
+    Cordon,
+    Uncordon,
+    Drain,
+    DeleteNode,
+    Fail,
+    AddTaint,
+    RemoveTaint,
+    SetLabel,
+    RemoveLabel,
+    Restore,
+    Upgrade,
+)
+
+
+def check(world: World, scenario: Scenario, changes: Changes, namespace: str) -> None:
+    """Nodes, workloads and manifests of the steps, as far as no step before could have brought them.
+
+    ``world`` stays as it is. Raises UsageError with a line for every step that names what is not there, and
+    ManifestError for the first manifest that the API server would refuse.
+    """
+    faults: list[str] = []
+    for position, step in enumerate(scenario.steps):
+        try:
+            _check(world, step, scenario.steps[:position], changes, namespace)
+        except UsageError as error:
+            faults.append(f"step {position + 1} ({step.text}): {error}")
+    try:
+        _check_workloads(world, scenario.stuck, scenario.steps, namespace)
+    except UsageError as error:
+        faults.append(f"spec.readiness: {error}")
+    if faults:
+        raise UsageError(*faults)
+
+
+def _check(world: World, step: Step, before: Sequence[Step], changes: Changes, namespace: str) -> None:
+    action = step.action
+    if not any(isinstance(each.action, _BRING_NODES) for each in before):
+        _check_nodes(world, action)
+    _check_workloads(world, [*step.stuck, *step.ready, *_named(action)], before, namespace)
+    if isinstance(action, Apply):
+        changes.applied(world, action, namespace)
+    elif isinstance(action, Rollout) and exists(world, action.workload.within(namespace)):
+        changes.rolled_out(world, action, namespace)
+
+
+def _check_nodes(world: World, action: Action | None) -> None:
+    nodes = world.living.nodes.objects
+    if isinstance(action, AddNode):
+        change_nodes(action, nodes)
+    elif (target := _target(action)) is not None:
+        nodes_meant(target, nodes)
+
+
+def _target(action: Action | None) -> Target | None:
+    return action.target if isinstance(action, _ABOUT_NODES) else None
+
+
+def _named(action: Action | None) -> Iterator[Named]:
+    if isinstance(action, Rollout | Rollback):
+        yield action.workload
+    elif isinstance(action, Scale):
+        yield Named(action.kind.kind, action.name, action.namespace)
+
+
+def _check_workloads(world: World, workloads: Sequence[Named], before: Sequence[Step], namespace: str) -> None:
+    if any(isinstance(each.action, Apply) for each in before):
+        return
+    for workload in workloads:
+        name = workload.within(namespace)
+        if not exists(world, name):
+            raise not_found(world, name)

@@ -1,0 +1,212 @@
+"""A scenario played: one step after another, each until nothing changes any more.
+
+Source of the order of events within a step: `World.settle`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from kubespread.errors import KubespreadError
+from kubespread.kube.api.meta import ApiObject
+from kubespread.kube.pod_status import is_active, is_ready
+from kubespread.kube.versions import KubeVersion
+from kubespread.planner.reports.autoscaling import AutoscalingReport
+from kubespread.planner.reports.happened import Happened
+from kubespread.planner.reports.play import PlayReport, StepReport
+from kubespread.planner.reports.rollout import RolloutReport
+from kubespread.planner.reports.upgrade import UpgradeReport
+from kubespread.planner.upgrade import POOL_FLAGS, upgrade
+from kubespread.planner.world import pods as states
+from kubespread.planner.world.applying import apply_workload, rolled_back
+from kubespread.planner.world.editing import apply as edit
+from kubespread.planner.world.failing import restore
+from kubespread.planner.world.owners import in_order
+from kubespread.planner.world.reporting import happened
+from kubespread.planner.world.wanted import Wanted
+from kubespread.planner.world.world import World
+from kubespread.scenario.types import Action, Apply, Restore, Rollback, Rollout, Scenario, Step, Upgrade
+from kubespread.snapshot.edits.target import nodes_meant
+from kubespread.snapshot.edits.types import Edit
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """What manifests say, read for a cluster as it is at that moment."""
+
+    objects: Sequence[ApiObject] = ()
+    """What is not a workload, and new or other than it was: budgets, Services, PriorityClasses, ..."""
+    workloads: Sequence[Wanted] = ()
+    """In the order of the manifests."""
+    notes: Sequence[str] = ()
+
+
+class Changes(Protocol):
+    """Who knows which workload comes of a manifest or of fields that are set."""
+
+    def applied(self, world: World, step: Apply, namespace: str) -> Applied:
+        """What is to be applied. Raises KubespreadError for what the API server would refuse."""
+
+    def rolled_out(self, world: World, step: Rollout, namespace: str) -> Wanted:
+        """A workload with its new template. Raises the same."""
+
+
+Autoscale = Callable[[World], AutoscalingReport]
+"""Adds nodes for pods that find none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Playing:
+    """What the steps of one scenario share."""
+
+    world: World
+    changes: Changes
+    namespace: str
+    """That of names without one."""
+    autoscale: Autoscale | None = None
+
+
+Told = RolloutReport | UpgradeReport
+Play = Callable[[Playing, Action], Sequence[Told]]
+
+
+def _edit(playing: Playing, step: Action) -> Sequence[Told]:
+    assert isinstance(step, Edit)
+    edit(playing.world, step, playing.namespace)
+    return ()
+
+
+def _restore(playing: Playing, step: Action) -> Sequence[Told]:
+    assert isinstance(step, Restore)
+    nodes = nodes_meant(step.target, playing.world.living.nodes.objects)
+    restore(playing.world, [node.metadata.name for node in nodes])
+    return ()
+
+
+def _rollout(playing: Playing, step: Action) -> Sequence[Told]:
+    assert isinstance(step, Rollout)
+    wanted = playing.changes.rolled_out(playing.world, step, playing.namespace)
+    return _reports([apply_workload(playing.world, wanted)])
+
+
+def _rollback(playing: Playing, step: Action) -> Sequence[Told]:
+    assert isinstance(step, Rollback)
+    return [rolled_back(playing.world, step.workload.within(playing.namespace))]
+
+
+def _apply(playing: Playing, step: Action) -> Sequence[Told]:
+    assert isinstance(step, Apply)
+    applied = playing.changes.applied(playing.world, step, playing.namespace)
+    playing.world.add_objects(applied.objects)
+    for note in applied.notes:
+        playing.world.happenings.note(note)
+    return _reports([apply_workload(playing.world, wanted) for wanted in applied.workloads])
+
+
+def _upgrade(playing: Playing, step: Action) -> Sequence[Told]:
+    assert isinstance(step, Upgrade)
+    nodes = nodes_meant(step.target, playing.world.living.nodes.objects)
+    flags = replace(POOL_FLAGS, force=step.force)
+    return [upgrade(playing.world, [node.metadata.name for node in nodes], step.surge, step.batch, flags)]
+
+
+def _reports(found: Sequence[RolloutReport | None]) -> Sequence[Told]:
+    return [report for report in found if report is not None]
+
+
+STEPS: Mapping[type, Play] = {
+    Apply: _apply,
+    Restore: _restore,
+    Rollback: _rollback,
+    Rollout: _rollout,
+    Upgrade: _upgrade,
+}
+"""Who plays which step; edits play themselves."""
+
+
+NOT_MODELLED = (
+    "timers and rate limits (evictions, back-offs, progress deadlines): every step runs until nothing changes",
+    "what autoscalers of pods and nodes, and the descheduler, do meanwhile",
+)
+
+
+def play(playing: Playing, scenario: Scenario, version: KubeVersion) -> PlayReport:
+    """Play the steps of ``scenario``; its world is then as it is after the last one.
+
+    What goes wrong on the way is said of its step, and the next one goes on: `checking.check` finds before what cannot
+    be meant.
+    """
+    world = playing.world
+    stuck = frozenset(each.within(playing.namespace) for each in scenario.stuck)
+    world.surroundings = replace(world.surroundings, stuck=stuck)
+    nodes = len(world.cluster)
+    start = _started(world)
+    steps = tuple(_played(playing, number, step) for number, step in enumerate(scenario.steps, 1))
+    last = steps[-1].happened if steps else start
+    return PlayReport(
+        kube_version=str(version),
+        scenario=scenario.name or None,
+        nodes=nodes,
+        preemption=world.surroundings.preempts,
+        start=start,
+        steps=steps,
+        pending=len(_pending(last) - _pending(start)),
+        blocked=tuple(step.number for step in steps if step.is_blocked),
+        notes=(),
+        gaps=tuple(world.assumed),
+        not_modelled=NOT_MODELLED,
+    )
+
+
+def _started(world: World) -> Happened:
+    before = world.cluster
+    world.settle()
+    report = happened(world, before)
+    world.next_step()
+    return report
+
+
+def _played(playing: Playing, number: int, step: Step) -> StepReport:
+    world = playing.world
+    before = world.cluster
+    failed: str | None = None
+    told: Sequence[Told] = ()
+    try:
+        _switch_readiness(playing, step)
+        if step.action is not None:
+            told = STEPS.get(type(step.action), _edit)(playing, step.action)
+    except KubespreadError as error:
+        failed = str(error)
+    world.settle()
+    scaled = playing.autoscale(world) if playing.autoscale is not None and world.waiting else None
+    report = StepReport(
+        number=number,
+        name=step.name or None,
+        text=step.text,
+        failed=failed,
+        happened=happened(world, before),
+        rollouts=tuple(each for each in told if isinstance(each, RolloutReport)),
+        upgrades=tuple(each for each in told if isinstance(each, UpgradeReport)),
+        autoscaling=scaled,
+    )
+    world.next_step()
+    return report
+
+
+def _switch_readiness(playing: Playing, step: Step) -> None:
+    """From now on. What waits to become ready of a workload that is stuck no more is ready at once."""
+    world, namespace = playing.world, playing.namespace
+    ready = {each.within(namespace) for each in step.ready}
+    stuck = (world.surroundings.stuck | {each.within(namespace) for each in step.stuck}) - ready
+    world.surroundings = replace(world.surroundings, stuck=stuck)
+    since = states.running_since(world.timestamp, ready=True)
+    owners = [owner for name in sorted(ready, key=in_order) for owner in world.owners_below(name)]
+    pods = [pod for owner in owners for pod in world.book.of(owner) if pod.spec.node_name]
+    unready = [pod for pod in pods if is_active(pod) and not is_ready(pod)]
+    world.change_pods((pod, states.on_node(pod, pod.spec.node_name, since)) for pod in unready)
+
+
+def _pending(report: Happened) -> set[str]:
+    return {pod for waiting in report.pending for pod in waiting.pods}

@@ -1,0 +1,143 @@
+"""The nodes of a pool replaced batch by batch, as managed node pools and ``kubectl drain`` do it: budgets are asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from kubespread.controllers.drain import DrainFlags
+from kubespread.kube.api.core import Node
+from kubespread.planner.reports.happened import BlockedPod
+from kubespread.planner.reports.upgrade import Blocked, UpgradeReport, UpgradeStep
+from kubespread.planner.world.daemons import follow
+from kubespread.planner.world.draining import DrainRefusedError, check_drain, drain
+from kubespread.planner.world.happenings import EVICTED
+from kubespread.planner.world.pod_book import PodKey, key_of
+from kubespread.planner.world.reporting import name_of, pending_pods, workload_of, workload_text
+from kubespread.planner.world.waiting import Waiting
+from kubespread.planner.world.world import World
+from kubespread.snapshot.edits.cordoning import cordoned, uncordoned
+from kubespread.snapshot.edits.new_nodes import new_nodes
+from kubespread.snapshot.edits.nodes import NodeChange
+from kubespread.snapshot.edits.types import AddNode
+
+POOL_FLAGS = DrainFlags(ignore_daemonsets=True, delete_emptydir_data=True)
+"""What managed node pools drain with: pods without a controller are refused, as kubectl refuses them."""
+NOT_MODELLED = (
+    "timeouts: whoever upgrades a pool may give up on a budget after an hour or so and delete the pods",
+    "autoscalers: no replicas and no nodes are added besides",
+)
+
+
+def upgrade(
+    world: World, nodes: Sequence[str], surge: int = 0, batch: int = 1, flags: DrainFlags = POOL_FLAGS
+) -> UpgradeReport:
+    """Replace nodes by copies with fresh names, ``batch`` at a time and in the order given.
+
+    Of each batch the nodes are cordoned, drained with kubectl's ``flags`` and deleted. Replacements join once the nodes
+    they replace are gone, but ``surge`` of them always before; then the pool has so many nodes more. Pods without a
+    node do not hold up the next batch, unless a budget does. It ends where an eviction is refused for good, and
+    ``world`` is left as it is then. The report has neither remedies nor the cluster it is about.
+    """
+    pool = _Pool(world, nodes, surge, flags)
+    steps: list[UpgradeStep] = []
+    blocked: Blocked | None = None
+    for start in range(0, len(nodes), batch):
+        names = nodes[start : start + batch]
+        step, blocked = pool.replace(names, start)
+        steps.append(step)
+        if blocked is not None:
+            break
+    return UpgradeReport(
+        nodes=tuple(nodes),
+        surge=surge,
+        batch=batch,
+        steps=tuple(steps),
+        replaced=sum(len(step.nodes) for step in steps) - (len(blocked.nodes) if blocked is not None else 0),
+        blocked=blocked,
+        pending=tuple(pending_pods(world, pool.newly_waiting())),
+        not_modelled=NOT_MODELLED,
+        notes=tuple(pool.notes),
+    )
+
+
+@dataclass(slots=True)
+class _Pool:
+    """The nodes to replace, and those that have taken their place."""
+
+    world: World
+    nodes: Sequence[str]
+    surge: int
+    flags: DrainFlags
+    notes: dict[str, None] = field(default_factory=dict)
+    _old: dict[str, Node] = field(init=False)
+    _made: int = field(init=False, default=0)
+    _waited: frozenset[PodKey] = field(init=False)
+
+    def __post_init__(self) -> None:
+        living = self.world.living.nodes
+        self._old = {name: living.objects[living.index[name]] for name in self.nodes}
+        self._waited = frozenset(key_of(each.pod) for each in self.world.waiting)
+
+    def newly_waiting(self) -> Iterator[Waiting]:
+        """The pods that wait now and did not before."""
+        return (each for each in self.world.waiting if key_of(each.pod) not in self._waited)
+
+    def replace(self, names: Sequence[str], start: int) -> tuple[UpgradeStep, Blocked | None]:
+        """One batch, that begins with the node at ``start`` of the pool."""
+        world, happenings = self.world, self.world.happenings
+        gone, placed, stuck = len(happenings.gone), len(happenings.placed), len(happenings.blocked)
+        added = self._join(start + self.surge)
+        cordons = {name: cordoned(self._old[name]) for name in names}
+        world.change_nodes(NodeChange(replaced=cordons))
+        blocked = self._drain(names, stuck)
+        evicted = sum(each.why == EVICTED for each in happenings.gone[gone:])
+        if blocked is None:
+            world.change_nodes(NodeChange(removed=tuple(names)))
+            world.settle()
+            added += self._join(start + len(names))
+        step = UpgradeStep(
+            nodes=tuple(names),
+            added=tuple(added),
+            evicted=evicted,
+            placed=len(happenings.placed) - placed,
+            pending=sum(1 for _ in self.newly_waiting()),
+        )
+        return step, blocked
+
+    def _drain(self, names: Sequence[str], before: int) -> Blocked | None:
+        world = self.world
+        try:
+            check_drain(world, names, self.flags)
+        except DrainRefusedError as refused:
+            return Blocked(nodes=tuple(names), refusal=str(refused), pods=(), workloads=())
+        if drain(world, names, self.flags):
+            return None
+        stuck = world.happenings.blocked[before:]
+        pods = (
+            BlockedPod(
+                pod=name_of(each.pod),
+                node=each.pod.spec.node_name,
+                budget=each.budget,
+                message=each.message,
+                cause=each.cause,
+            )
+            for each in stuck
+        )
+        workloads = dict.fromkeys(workload_text(workload_of(world, each.pod)) for each in stuck)
+        return Blocked(nodes=tuple(names), refusal=None, pods=tuple(pods), workloads=tuple(workloads))
+
+    def _join(self, upto: int) -> list[str]:
+        """Let the replacements of the first ``upto`` nodes join that have not yet, pods of DaemonSets first."""
+        added: list[str] = []
+        for name in self.nodes[self._made : upto]:
+            template = uncordoned(self._old[name])
+            made, notes = new_nodes(AddNode(name, manifest=template), self.world.living.nodes.objects)
+            self.notes.update(dict.fromkeys(notes))
+            change = NodeChange(added=made)
+            self.world.change_nodes(change)
+            follow(self.world, change, {})
+            added += (node.metadata.name for node in made)
+        self._made += len(added)
+        self.world.settle()
+        return added

@@ -1,0 +1,97 @@
+"""Workloads that are new to a cluster."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from kubespread.controllers.daemon_nodes import should_run
+from kubespread.controllers.deployment import TEMPLATE_HASH
+from kubespread.controllers.stateful_set_pass import REVISION_LABEL, Revisions
+from kubespread.kube.api.cluster_objects import FIELDS
+from kubespread.kube.api.meta import ApiObject
+from kubespread.kube.api.workloads import (
+    CronJob,
+    DaemonSet,
+    Deployment,
+    PodTemplate,
+    ReplicaSet,
+    ReplicationController,
+    StatefulSet,
+)
+from kubespread.kube.owners import WorkloadName
+from kubespread.planner.queue import pinned_to
+from kubespread.planner.world import pods as states
+from kubespread.planner.world.deployments import Rollout
+from kubespread.planner.world.naming import free_name
+from kubespread.planner.world.pod_book import key_of
+from kubespread.planner.world.stateful_sets import StatefulSetRollout
+from kubespread.planner.world.wanted import Wanted
+from kubespread.planner.world.world import World
+
+
+def create(world: World, wanted: Wanted) -> None:
+    """What is new is there, and its pods wait for nodes or will be made by its controller."""
+    name, obj = wanted.name, wanted.object
+    if name is None:
+        _create_pod(world, wanted)
+        return
+    if obj is not None and type(obj) in FIELDS:
+        world.add_objects([_with_replicas(obj, wanted)])
+    match obj:
+        case Deployment():
+            new_hash = wanted.pod.metadata.labels.get(TEMPLATE_HASH, "")
+            deployment = world.workloads.deployments[name]
+            world.rollouts[name] = Rollout(deployment, (), wanted.pod, new_hash)
+            world.dirty[name] = None
+        case StatefulSet():
+            revision = wanted.pod.metadata.labels.get(REVISION_LABEL, "")
+            template = {revision: states.as_template(wanted.pod)}
+            stateful_set = world.workloads.stateful_sets[name]
+            world.stateful_sets[name] = StatefulSetRollout(stateful_set, Revisions(revision, revision), template)
+            world.owner(name).replicas = _replicas(wanted)
+            world.dirty[name] = None
+        case ReplicaSet() | ReplicationController():
+            owner = world.owner(name)
+            owner.template, owner.replicas = states.as_template(wanted.pod), _replicas(wanted)
+            world.dirty[name] = None
+        case DaemonSet():
+            _create_daemons(world, name, wanted)
+        case CronJob() | PodTemplate():
+            world.happenings.note(f"{name.kind}/{name.name} makes no pods by itself: none is created")
+        case _:
+            _create_copies(world, name, wanted)
+
+
+def _create_pod(world: World, wanted: Wanted) -> None:
+    namespace, name = key_of(wanted.pod)
+    if (namespace, name) in world.book:
+        world.happenings.note(f"pod {namespace}/{name} is there already: nothing is changed")
+    else:
+        pod = states.copy_of(wanted.pod, name, world.timestamp)
+        world.create(pod, wanted.pod)
+
+
+def _create_daemons(world: World, name: WorkloadName, wanted: Wanted) -> None:
+    template, owner = states.as_template(wanted.pod), world.owner(name)
+    for node in world.living.nodes.objects:
+        if should_run(template, node):
+            pinned = pinned_to(template, node.metadata.name)
+            world.create(states.copy_of(pinned, free_name(world, owner), world.timestamp), pinned)
+
+
+def _create_copies(world: World, name: WorkloadName, wanted: Wanted) -> None:
+    """As many pods as a Job, or something whose controller is not known, runs at once."""
+    template, owner = states.as_template(wanted.pod), world.owner(name)
+    owner.replicas = wanted.count
+    for _ in range(wanted.count):
+        world.create(states.copy_of(template, free_name(world, owner), world.timestamp), template)
+
+
+def _replicas(wanted: Wanted) -> int:
+    return 1 if wanted.replicas is None else wanted.replicas
+
+
+def _with_replicas(obj: ApiObject, wanted: Wanted) -> ApiObject:
+    if not isinstance(obj, Deployment | StatefulSet | ReplicaSet | ReplicationController):
+        return obj
+    return replace(obj, spec=replace(obj.spec, replicas=_replicas(wanted)))

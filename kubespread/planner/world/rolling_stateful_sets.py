@@ -1,0 +1,89 @@
+"""A StatefulSet rolled out from one template to another: pod by pod, from the highest ordinal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from msgspec.structs import replace
+
+from kubespread.controllers.stateful_set_pass import REVISION_LABEL, Revisions
+from kubespread.kube.api.core import Pod
+from kubespread.kube.api.workloads import StatefulSet
+from kubespread.kube.owners import WorkloadName
+from kubespread.kube.pod_status import is_active
+from kubespread.planner.reports.rollout import RevisionPods, RolloutReport
+from kubespread.planner.world import pods as states
+from kubespread.planner.world import stateful_sets
+from kubespread.planner.world.stateful_sets import StatefulSetRollout
+from kubespread.planner.world.way import Way
+from kubespread.planner.world.world import World
+
+_ROLLING_UPDATE, _ON_DELETE = "RollingUpdate", "OnDelete"
+
+
+def roll_out(world: World, name: WorkloadName, stateful_set: StatefulSet, pod: Pod) -> RolloutReport:
+    """Give a StatefulSet another template, of which ``pod`` is an admitted pod, and let its controller work."""
+    known = stateful_sets.rollout_of(world, name)
+    revision = pod.metadata.labels.get(REVISION_LABEL, "")
+    known.stateful_set = replace(stateful_set, status=known.stateful_set.status)
+    known.revisions = Revisions(known.revisions.current, revision)
+    known.templates[revision] = states.as_template(pod)
+    world.add_objects([known.stateful_set])
+    way = Way(world, name, _Revising(world, name, revision))
+    way.go()
+    return way.report()
+
+
+@dataclass(frozen=True, slots=True)
+class _Revising:
+    """The StatefulSet's controller."""
+
+    world: World
+    name: WorkloadName
+    revision: str
+
+    @property
+    def _rollout(self) -> StatefulSetRollout:
+        return self.world.stateful_sets[self.name]
+
+    @property
+    def strategy(self) -> str:
+        strategy = self._rollout.stateful_set.spec.update_strategy
+        return strategy.type if strategy is not None and strategy.type else _ROLLING_UPDATE
+
+    @property
+    def replicas(self) -> int:
+        return self.world.owner(self.name).replicas
+
+    @property
+    def limits(self) -> tuple[int, int]:
+        """maxUnavailable is behind a feature gate that is off."""
+        return 0, 1
+
+    @property
+    def template(self) -> Pod:
+        return self._rollout.templates[self.revision]
+
+    @property
+    def pods(self) -> tuple[list[Pod], list[Pod]]:
+        old, new = list[Pod](), list[Pod]()
+        for pod in self.world.book.of(self.name):
+            (new if pod.metadata.labels.get(REVISION_LABEL, "") == self.revision else old).append(pod)
+        return old, new
+
+    @property
+    def wanted(self) -> RevisionPods:
+        old, new = (sum(map(is_active, pods)) for pods in self.pods)
+        return RevisionPods(old=old, new=new)
+
+    @property
+    def why_waiting(self) -> str:
+        if self.strategy == _ON_DELETE:
+            return "updateStrategy OnDelete: pods are replaced when somebody deletes them"
+        strategy = self._rollout.stateful_set.spec.update_strategy
+        rolling_update = strategy.rolling_update if strategy is not None else None
+        partition = (rolling_update.partition if rolling_update is not None else None) or 0
+        return f"partition {partition}: pods with a lower ordinal keep their revision"
+
+    def reconcile(self) -> bool:
+        return stateful_sets.reconcile(self.world, self.name)

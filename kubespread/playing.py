@@ -1,0 +1,188 @@
+"""What a scenario's manifests and settings come to in a world: workloads that are admitted, with their templates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import msgspec
+
+from kubespread.candidate.candidate import Candidate, Surroundings
+from kubespread.candidate.companions import with_manifest_objects
+from kubespread.candidate.manifest_file import Manifest
+from kubespread.candidate.manifests import from_manifest
+from kubespread.candidate.references import Reference
+from kubespread.candidate.running import runs_another_template, scheduled_alike
+from kubespread.candidate.setting import parse_settings
+from kubespread.candidate.sources import Choosing, Source, Sources, read_sources
+from kubespread.candidate.stored import revised
+from kubespread.controllers.revisions import without_hash
+from kubespread.deciding import Scheduler
+from kubespread.errors import SnapshotError, UsageError
+from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
+from kubespread.kube.api.cluster_objects import FIELDS
+from kubespread.kube.api.kinds import KEPT, POD_CREATORS
+from kubespread.kube.api.meta import ApiObject
+from kubespread.kube.api.workloads import Deployment
+from kubespread.kube.owners import WorkloadName
+from kubespread.planner.autoscaling.autoscale import autoscale
+from kubespread.planner.checking import check
+from kubespread.planner.play import Applied, Autoscale, Playing, play
+from kubespread.planner.reports.play import PlayReport
+from kubespread.planner.world.deployments import rollout_of_cluster
+from kubespread.planner.world.editing import not_found
+from kubespread.planner.world.objects import objects_now
+from kubespread.planner.world.wanted import Wanted
+from kubespread.planner.world.world import World
+from kubespread.scaling import groups_of
+from kubespread.scenario.types import Apply, Rollout, Scenario
+from kubespread.snapshot.snapshot import Snapshot
+from kubespread.worlds import as_snapshot, edited, world_of
+
+_WORKLOADS = tuple(row.cls for row in POD_CREATORS.values())
+
+
+def play_in(
+    snapshot: Snapshot, scenario: Scenario, scheduler: Scheduler, *, namespace: str | None = None
+) -> tuple[PlayReport, Snapshot]:
+    """Play ``scenario`` after the edits of ``snapshot``, and the cluster as it is then.
+
+    ``namespace`` is that of names without one where the scenario has none. Raises UsageError, ManifestError and
+    SnapshotError before anything is played.
+    """
+    origin = snapshot.origin
+    before, notes = edited(snapshot, scheduler, namespace)
+    default = scenario.namespace or namespace or origin.namespace or DEFAULT_NAMESPACE
+    world = world_of(before, scheduler, preempts=scenario.preemption)
+    changes = _Manifests(before, scheduler)
+    check(world, scenario, changes, default)
+    playing = Playing(world, changes, default, _autoscale(before, scenario))
+    report = play(playing, scenario, scheduler.release(origin.server_version))
+    report = msgspec.structs.replace(report, notes=(*notes, *report.notes))
+    return report.with_gaps((*origin.gaps, *scheduler.gaps(origin.server_version))), as_snapshot(world, before)
+
+
+def _autoscale(snapshot: Snapshot, scenario: Scenario) -> Autoscale | None:
+    kind = scenario.autoscaler
+    if kind is None:
+        return None
+    groups = groups_of(snapshot, kind, scenario.node_groups)
+    return lambda world: autoscale(world, groups, kind, searches=False)
+
+
+@dataclass(frozen=True, slots=True)
+class _Manifests:
+    """Who reads the manifests of a scenario's steps."""
+
+    snapshot: Snapshot
+    """Where the world came from."""
+    scheduler: Scheduler
+
+    def applied(self, world: World, step: Apply, namespace: str) -> Applied:
+        """The workloads of the manifests, and what they bring along beside them."""
+        now = self._now(world)
+        choosing = Choosing(step.name, None, recursive=True)
+        read = read_sources(step.given, now, choosing, namespace)
+        if read.errors:
+            raise read.errors[0]
+        brought, notes = with_manifest_objects(now, read.manifests, namespace)
+        surroundings = replace(self._surroundings(brought, namespace, step.settings), name=step.name)
+        wanted = [
+            _with_replicas(self._wanted(world, brought, source, surroundings), step.replicas)
+            for source in _sources(read, choosing, namespace)
+        ]
+        return Applied(tuple(_new_objects(now, brought)), wanted, (*read.notes, *notes))
+
+    def rolled_out(self, world: World, step: Rollout, namespace: str) -> Wanted:
+        """The workload with the template of its manifest, with fields set, or restarted."""
+        now, name = self._now(world), step.workload.within(namespace)
+        surroundings = self._surroundings(now, name.namespace, step.settings)
+        if step.manifest is None:
+            restarted_at = "" if step.settings else world.timestamp
+            return self._stored(world, now, name, surroundings, restarted_at)
+        choosing = Choosing(f"{name.namespace}/{name.kind}/{name.name}", one_only=True)
+        read = read_sources([step.manifest], now, choosing, name.namespace)
+        if read.errors:
+            raise read.errors[0]
+        source = read.chosen(choosing, name.namespace)[0]
+        return self._wanted(world, now, source, replace(surroundings, name=choosing.name))
+
+    def _now(self, world: World) -> Snapshot:
+        return replace(as_snapshot(world, self.snapshot), objects=objects_now(world))
+
+    def _surroundings(self, snapshot: Snapshot, namespace: str, settings: Sequence[str]) -> Surroundings:
+        return Surroundings(
+            snapshot.objects,
+            self.scheduler.release(snapshot.origin.server_version),
+            context_namespace=namespace,
+            admission=self.scheduler.admission_plugins(resource_quota=False),
+            settings=parse_settings(settings),
+        )
+
+    def _wanted(self, world: World, now: Snapshot, source: Source, surroundings: Surroundings) -> Wanted:
+        if isinstance(source, Reference):
+            name = WorkloadName(source.kind.kind, source.namespace or surroundings.context_namespace, source.name)
+            return self._stored(world, now, name, surroundings)
+        candidate = from_manifest(source, surroundings)
+        is_other = runs_another_template(candidate, now)
+        wanted = _of_candidate(candidate, is_other=is_other)
+        return _as_before(world, wanted, candidate) if is_other else wanted
+
+    def _stored(
+        self, world: World, now: Snapshot, name: WorkloadName, surroundings: Surroundings, restarted_at: str = ""
+    ) -> Wanted:
+        row = POD_CREATORS[name.kind]
+        if reason := now.origin.unread.get(name.kind):
+            raise SnapshotError(f'{row.resource} "{name.name}" cannot be looked up: {reason}')
+        if not row.field:
+            raise UsageError(f"a {name.kind} cannot be applied again by name: name its manifest")
+        for obj in getattr(now.objects, row.field):
+            if (obj.metadata.namespace, obj.metadata.name) == (name.namespace, name.name):
+                candidate = revised(obj, row, surroundings, restarted_at)
+                return _of_candidate(candidate, is_other=candidate.template is not None)
+        raise not_found(world, name)
+
+
+def _sources(read: Sources, choosing: Choosing, namespace: str) -> Iterator[Source]:
+    """Every workload, or the one that is named; manifests may hold none at all."""
+    bearing = [source for source in read.bearing if not isinstance(source, Manifest) or source.workloads]
+    yield from replace(read, bearing=bearing).chosen(choosing, namespace) if bearing else ()
+
+
+def _new_objects(before: Snapshot, after: Snapshot) -> Iterator[ApiObject]:
+    """What came beside pods, nodes and workloads, or is other than it was."""
+    for cls, field in FIELDS.items():
+        known = {id(obj) for obj in getattr(before.objects, field)}
+        if cls not in _WORKLOADS:
+            yield from (obj for obj in getattr(after.objects, field) if id(obj) not in known)
+
+
+def _of_candidate(candidate: Candidate, *, is_other: bool) -> Wanted:
+    creator = candidate.object
+    row = KEPT.get(type(creator)) if creator is not None else None
+    has_replicas = row is not None and row.has_replicas
+    return Wanted(
+        candidate.pod,
+        candidate.workload,
+        creator if row is not None else None,
+        creator.spec.replicas if has_replicas else None,  # type: ignore[union-attr]  # the row says that it has the field
+        is_other,
+        candidate.replicas,
+    )
+
+
+def _with_replicas(wanted: Wanted, replicas: int | None) -> Wanted:
+    return wanted if replicas is None else replace(wanted, replicas=replicas, count=replicas)
+
+
+def _as_before(world: World, wanted: Wanted, candidate: Candidate) -> Wanted:
+    """A Deployment that gets a template it had before gets exactly that one: its ReplicaSet is there already."""
+    obj, name = wanted.object, wanted.name
+    if not isinstance(obj, Deployment) or name is None or candidate.template is None:
+        return wanted
+    known = world.rollouts.get(name) or rollout_of_cluster(world, name)
+    templates = [without_hash(each.spec.template) for each in known.replica_sets]
+    same = next((each for each in templates if each is not None and scheduled_alike(each, candidate.template)), None)
+    if same is None:
+        return wanted
+    return replace(wanted, object=msgspec.structs.replace(obj, spec=msgspec.structs.replace(obj.spec, template=same)))

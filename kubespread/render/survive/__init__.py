@@ -1,0 +1,1 @@
+"""What losing domains does, in each format."""

@@ -1,0 +1,49 @@
+"""Losses and short workloads, as columns for pipes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubespread.planner.reports.survive import DomainLoss, SurviveReport
+from kubespread.render.aligned import EMPTY, NONE, aligned
+from kubespread.render.look import Look
+
+LOSS_HEADER = [
+    "KEY", "DOMAIN", "NODES", "LOST", "PLACED", "PREEMPTED", "PENDING", "PENDING-IF-DELETED", "NOT-REMADE", "SHORT",
+    "WHY",
+]  # fmt: skip
+_SHORT_HEADER = ["KEY", "DOMAIN", "WORKLOAD", "WANTED", "READY", "READY-IF-DELETED", "WHY"]
+
+
+def write(report: SurviveReport, look: Look) -> str:
+    """Two blocks: domains, and below the workloads that each leaves short. Why comes last, since it holds blanks."""
+    blocks = ((LOSS_HEADER, list(loss_rows(report))), (_SHORT_HEADER, list(_short_rows(report))))
+    texts = [
+        aligned([header, *([str(each) for each in row] for row in rows)] if look.headers else _texts(rows))
+        for header, rows in blocks
+        if rows
+    ]
+    return "\n".join(texts)
+
+
+def _texts(rows: list[list[object]]) -> list[list[str]]:
+    return [[str(each) for each in row] for row in rows]
+
+
+def loss_rows(report: SurviveReport) -> Iterator[list[object]]:
+    """A row a domain."""
+    for loss in report.losses:
+        yield [
+            *_place(loss), loss.nodes, loss.lost, loss.placed, loss.preempted, loss.pending,
+            loss.pending_after_removal, len(loss.not_made_again), len(loss.short), loss.message or NONE,
+        ]  # fmt: skip
+
+
+def _short_rows(report: SurviveReport) -> Iterator[list[object]]:
+    for loss in report.losses:
+        for each in loss.short:
+            yield [*_place(loss), each.workload, each.wanted, each.ready, each.ready_after_removal, each.why]
+
+
+def _place(loss: DomainLoss) -> list[object]:
+    return [loss.topology_key, loss.domain or EMPTY]

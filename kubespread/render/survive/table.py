@@ -1,0 +1,152 @@
+"""Losses for people: a row a domain, the worst first where there are many, and the workloads that stay short."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kubespread.escaping import escaped
+from kubespread.planner.reports.survive import DomainLoss, ShortWorkload, SurviveReport
+from kubespread.render.arithmetic import short_key
+from kubespread.render.flow import HANGING, INDENT, aim, flowed
+from kubespread.render.layout import (
+    BAD,
+    DIM,
+    GOOD,
+    HEAD,
+    Cell,
+    Column,
+    Line,
+    cell,
+    cut_middle,
+    tabulated,
+    wrapped,
+    written,
+)
+from kubespread.render.look import Look
+from kubespread.render.names import fitted
+from kubespread.render.provenance import source_line
+from kubespread.render.survive.conclusion import conclusion, counted, domain_name
+
+_GAP = 2
+_MAX_ROWS = 20
+_MAX_SHORT = 10
+_LEAST_NAME = 12
+_LEGEND = "IF DELETED: once the Node objects are gone too; NOT REMADE: no controller makes them again"
+
+
+def write(report: SurviveReport, look: Look) -> str:
+    """The whole answer, in lines that ``look.width`` bounds; ``look.in_full`` shows every domain and workload."""
+    return written(_lines(report, look), color=look.color)
+
+
+def _lines(report: SurviveReport, look: Look) -> Iterator[Line]:
+    if look.headers:
+        yield from flowed([_title(report), source_line(report.cluster, report.kube_version)], look, indent="")
+    for key, losses in report.by_key():
+        yield from _key(short_key(key), losses, look)
+    if look.headers:
+        yield from wrapped([Cell(INDENT), cell(_LEGEND, DIM)], look.width, HANGING)
+    yield from _short(report, look)
+    for said in conclusion(report):
+        yield from wrapped([cell(said, HEAD)], look.width, HANGING)
+
+
+def _title(report: SurviveReport) -> Line:
+    keys = " and ".join(dict.fromkeys(short_key(loss.topology_key) for loss in report.losses))
+    where = "all namespaces" if report.namespace is None else f"namespace {report.namespace}"
+    chosen = f" with {report.selector}" if report.selector else ""
+    whose = f"{counted(report.workloads, 'workload')}{chosen} of {where}"
+    return [cell(f"Losing each {keys} of {counted(report.nodes, 'node')}, {whose}", HEAD)]
+
+
+def _key(key: str, losses: Sequence[DomainLoss], look: Look) -> Iterator[Line]:
+    shown = list(losses)
+    if not look.in_full and len(losses) > _MAX_ROWS:
+        shown = sorted(losses, key=_badness)[:_MAX_ROWS]
+    yield from tabulated(_columns(key, shown, look), _GAP, headers=look.headers)
+    left = len(losses) - len(shown)
+    if left:
+        worst = max((loss.pending for loss in _others(losses, shown)), default=0)
+        said = f"at most {counted(worst, 'pod')} pending each" if worst else "no pod stays pending"
+        yield [Cell(INDENT), cell(f"{counted(left, f'more {key}')}: {said} (-v shows all)", DIM)]
+    for reason, domains in _reasons(shown).items():
+        yield from wrapped([Cell(f"{INDENT}{', '.join(domains)}: {reason}")], look.width, HANGING)
+
+
+def _others(losses: Sequence[DomainLoss], shown: Sequence[DomainLoss]) -> Iterator[DomainLoss]:
+    there = {loss.domain for loss in shown}
+    return (loss for loss in losses if loss.domain not in there)
+
+
+def _badness(loss: DomainLoss) -> tuple[int, int, int, int, str]:
+    return -loss.pending, -len(loss.not_made_again), -len(loss.short), -loss.lost, loss.domain
+
+
+def _columns(key: str, losses: Sequence[DomainLoss], look: Look) -> list[Column]:
+    figures = [
+        _numbers("NODES", [loss.nodes for loss in losses]),
+        _numbers("LOST", [loss.lost for loss in losses]),
+        _numbers("PLACED", [loss.placed for loss in losses]),
+        _numbers("PENDING", [loss.pending for loss in losses], judged=True),
+        _numbers("IF DELETED", [loss.pending_after_removal for loss in losses], judged=True),
+        _numbers("NOT REMADE", [len(loss.not_made_again) for loss in losses], judged=True),
+        _numbers("SHORT", [len(loss.short) for loss in losses], judged=True),
+    ]
+    if any(loss.preempted for loss in losses):
+        figures.insert(3, _numbers("PREEMPTED", [loss.preempted for loss in losses], judged=True))
+    room = aim(look) - len(INDENT) - sum(column.width + _GAP for column in figures)
+    names = fitted([domain_name(loss) for loss in losses], max(room, _LEAST_NAME))
+    return [Column(key.upper(), [Cell(name) for name in names]), *figures]
+
+
+def _numbers(header: str, numbers: Sequence[int], *, judged: bool = False) -> Column:
+    styles = ["" if not judged else BAD if number else GOOD for number in numbers]
+    return Column(header, [Cell(f"{number:,}", style) for number, style in zip(numbers, styles, strict=True)], True)
+
+
+def _reasons(losses: Sequence[DomainLoss]) -> dict[str, list[str]]:
+    """What is to be said of domains, those of which the same is said together."""
+    said: dict[str, list[str]] = {}
+    for loss in losses:
+        for text in (*([loss.message] if loss.message is not None else ()), *loss.notes):
+            said.setdefault(escaped(text), []).append(domain_name(loss))
+    return {text: [*names[:3], *([f"{len(names) - 3} more"] if len(names) > 3 else ())] for text, names in said.items()}
+
+
+def _short(report: SurviveReport, look: Look) -> Iterator[Line]:
+    """The workloads that stay short: one row each, with the domain that leaves it fewest."""
+    worst: dict[str, tuple[ShortWorkload, DomainLoss, int]] = {}
+    for loss in report.losses:
+        for each in loss.short:
+            known = worst.get(each.workload)
+            count = 1 if known is None else known[2] + 1
+            best = (each, loss) if known is None or each.ready < known[0].ready else known[:2]
+            worst[each.workload] = (*best, count)
+    rows = sorted(worst.values(), key=lambda row: (row[0].ready - row[0].wanted, row[0].workload))
+    shown = rows if look.in_full else rows[:_MAX_SHORT]
+    if not shown:
+        return
+    columns = [
+        Column("WANT", [Cell(str(each.wanted)) for each, _, _ in shown], True),
+        Column("READY", [Cell(str(each.ready), BAD) for each, _, _ in shown], True),
+        Column("IF DELETED", [Cell(str(each.ready_after_removal)) for each, _, _ in shown], True),
+        Column("FEWEST WITHOUT", [Cell(cut_middle(domain_name(loss), 24)) for _, loss, _ in shown]),
+        Column("DOMAINS", [Cell(str(count)) for _, _, count in shown], True),
+    ]
+    room = aim(look) - len(INDENT) - sum(column.width + _GAP for column in columns)
+    names = [Cell(cut_middle(escaped(each.workload), max(room, _LEAST_NAME))) for each, _, _ in shown]
+    yield from tabulated([Column("SHORT WORKLOAD", names), *columns], _GAP, headers=look.headers)
+    if len(rows) > len(shown):
+        yield [Cell(INDENT), cell(f"{counted(len(rows) - len(shown), 'more workload')} (-v shows all)", DIM)]
+    yield from _causes([row[0] for row in shown], report, look)
+
+
+def _causes(shown: Sequence[ShortWorkload], report: SurviveReport, look: Look) -> Iterator[Line]:
+    """Why they are short, where that was not said of a domain already."""
+    told = {loss.message for loss in report.losses}
+    causes: dict[str, list[str]] = {}
+    for each in shown:
+        if each.why not in told:
+            causes.setdefault(each.why, []).append(escaped(each.workload))
+    for why, names in causes.items():
+        yield from wrapped([Cell(f"{INDENT}{', '.join(names[:3])}: {escaped(why)}")], look.width, HANGING)

@@ -1,0 +1,1 @@
+"""How nodes are replaced, in each format."""

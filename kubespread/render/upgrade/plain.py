@@ -1,0 +1,36 @@
+"""The steps of an upgrade and what blocks it, as columns for pipes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubespread.planner.reports.upgrade import UpgradeReport
+from kubespread.render.aligned import NONE, aligned
+from kubespread.render.look import Look
+
+STEP_HEADER = ["STEP", "NODES", "JOINED", "EVICTED", "PLACED", "PENDING", "STATE"]
+_BLOCKED_HEADER = ["POD", "NODE", "BUDGET", "WHY"]
+
+
+def write(report: UpgradeReport, look: Look) -> str:
+    """Two blocks: the steps, and the pods that cannot be evicted."""
+    steps = [[str(each) for each in row] for row in step_rows(report)]
+    texts = [aligned([STEP_HEADER, *steps] if look.headers else steps)]
+    blocked = list(_blocked_rows(report))
+    if blocked:
+        texts.append(aligned([_BLOCKED_HEADER, *blocked] if look.headers else blocked))
+    return "\n".join(texts)
+
+
+def step_rows(report: UpgradeReport) -> Iterator[list[object]]:
+    """A row a batch."""
+    for number, step in enumerate(report.steps, start=1):
+        is_blocked = report.blocked is not None and number == len(report.steps)
+        names = [",".join(nodes) or NONE for nodes in (step.nodes, step.added)]
+        state = "blocked" if is_blocked else "done"
+        yield [number, *names, step.evicted, step.placed, step.pending, state]
+
+
+def _blocked_rows(report: UpgradeReport) -> Iterator[list[str]]:
+    for each in report.blocked.pods if report.blocked is not None else ():
+        yield [each.pod, each.node, each.budget or NONE, f"{each.message} {each.cause}".strip()]

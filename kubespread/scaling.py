@@ -1,0 +1,115 @@
+"""A simulation that left replicas pending goes on: an autoscaler adds nodes for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from msgspec import structs
+
+from kubespread.candidate.candidate import Candidate
+from kubespread.candidate.companions import with_companions
+from kubespread.candidate.replicas import replica_names
+from kubespread.deciding import Scheduler
+from kubespread.errors import UsageError
+from kubespread.kube.api.core import Pod
+from kubespread.kube.api.meta import ApiObject, OwnerReference
+from kubespread.kube.api.workloads import ReplicaSet
+from kubespread.kube.owners import WorkloadName
+from kubespread.node_groups.choosing import groups_of_cluster
+from kubespread.node_groups.reading import read_node_groups
+from kubespread.node_groups.types import Autoscaler, NodeGroup
+from kubespread.planner.autoscaling.autoscale import autoscale
+from kubespread.planner.reports.simulate import SimulateReport
+from kubespread.planner.simulate import Question
+from kubespread.planner.world import pods as states
+from kubespread.planner.world.world import World
+from kubespread.snapshot.snapshot import Snapshot
+from kubespread.worlds import world_of
+
+GroupsGiven = str | Sequence[NodeGroup] | None
+"""A file, or groups at hand; None for those that the cluster's own objects tell of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Simulated:
+    """One workload that was placed, as far as it could be."""
+
+    candidate: Candidate
+    question: Question
+    report: SimulateReport
+
+    @property
+    def lacking(self) -> int:
+        """How many replicas came into being and found no node; a DaemonSet's pods are for nodes that are there."""
+        if self.candidate.is_daemon:
+            return 0
+        if self.question.played is not None:
+            return self.question.played.rollout.pending
+        return max(0, (self.question.count or 0) - self.report.placed)
+
+
+def groups_of(snapshot: Snapshot, kind: Autoscaler, given: GroupsGiven) -> Sequence[NodeGroup]:
+    """The groups that may grow. Raises UsageError where nothing tells of any, and ManifestError for a file's faults."""
+    if given is None:
+        return groups_of_cluster(snapshot.objects, kind)
+    return read_node_groups(given) if isinstance(given, str) else given
+
+
+def world_with(snapshot: Snapshot, scheduler: Scheduler, simulated: Sequence[Simulated]) -> World:
+    """The cluster, in which nobody waits, with the replicas that were placed, and those that were not waiting."""
+    placed = [pod for each in simulated for pod in _placed(each)]
+    companions = [_owned(companion, each.candidate) for each in simulated for companion in each.candidate.companions]
+    objects = with_companions(snapshot.objects, companions)
+    world = world_of(replace(snapshot, pods=(*snapshot.pods, *placed), objects=objects), scheduler, preempts=False)
+    for each in simulated:
+        template = states.as_template(each.candidate.pod)
+        namespace = template.metadata.namespace
+        names = (name for name in replica_names(each.candidate.pod, ()) if (namespace, name) not in world.book)
+        for name in islice(names, each.lacking):
+            world.create(states.copy_of(template, name, world.timestamp), template)
+    # Controllers are to want the replicas that were asked for, whatever their objects say.
+    owners: set[WorkloadName | None] = {world.book.owner_of(each.candidate.pod) for each in simulated}
+    for owner in owners - {None}:
+        assert owner is not None
+        world.owner(owner).replicas = len(world.book.of(owner))
+    return world
+
+
+def with_autoscaling(
+    world: World, simulated: Sequence[Simulated], kind: Autoscaler, groups: Sequence[NodeGroup]
+) -> tuple[SimulateReport, ...]:
+    """The reports, those with pending replicas with what the autoscaler would do about them.
+
+    All workloads wait together, so each such report has the same account. Raises UsageError.
+    """
+    if any(each.report.replicas is None for each in simulated):
+        raise UsageError("an autoscaler is for a number of replicas: as many as fit leaves none pending")
+    if not world.waiting:
+        return tuple(each.report for each in simulated)
+    account = autoscale(world, groups, kind).with_notes(_notes(simulated))
+    return tuple(each.report.with_autoscaling(account) if each.lacking else each.report for each in simulated)
+
+
+def _owned(companion: ApiObject, candidate: Candidate) -> ApiObject:
+    """The ReplicaSet that a Deployment would make says whose it is."""
+    workload = candidate.workload
+    if workload is None or workload.kind != "Deployment" or not isinstance(companion, ReplicaSet):
+        return companion
+    reference = OwnerReference(api_version="apps/v1", kind=workload.kind, name=workload.name, controller=True)
+    return structs.replace(companion, metadata=structs.replace(companion.metadata, owner_references=[reference]))
+
+
+def _placed(each: Simulated) -> Iterator[Pod]:
+    """Those of a rollout are in the cluster already."""
+    for placement in each.report.placements if each.question.played is None else ():
+        pod = states.copy_of(each.candidate.pod, placement.pod, "")
+        yield states.on_node(pod, placement.node, states.running_since("", ready=True))
+
+
+def _notes(simulated: Sequence[Simulated]) -> Iterator[str]:
+    if any(each.candidate.one_by_one and each.lacking for each in simulated):
+        yield "a StatefulSet makes its pods one by one; to the autoscaler all wait at once here"
+    if any(each.question.played is not None and each.lacking for each in simulated):
+        yield "a rollout that waits for nodes is not taken up again once they are there"

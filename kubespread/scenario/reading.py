@@ -1,0 +1,118 @@
+"""From a scenario file to its steps: strictly, and with every fault in it named by line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from kubespread.errors import Fault, ManifestError
+from kubespread.kube.names import dns_label_faults
+from kubespread.manifest.lines import FieldLines
+from kubespread.manifest.mistaken import mistaken_text
+from kubespread.manifest.objects import describe
+from kubespread.manifest.parts import MalformedError
+from kubespread.manifest.reading import MAX_MANIFEST_BYTES, STDIN, display_name, read_text_bytes, text_bytes
+from kubespread.manifest.stream import read_documents
+from kubespread.node_groups.types import Autoscaler
+from kubespread.scenario.faults import Faults
+from kubespread.scenario.shapes import AT_ONCE, METADATA, READINESS, SCENARIO, SPEC
+from kubespread.scenario.steps import Reader
+from kubespread.scenario.types import API_VERSION, KIND, Named, Scenario
+
+ScenarioGiven = Scenario | Mapping[str, Any] | str | Path
+"""A scenario as a value or as plain data, its path (``-``: standard input), or its text."""
+
+_TEXT, _OBJECT = "<scenario>", "<object>"
+_NO_STEPS = "expected at least one step, found none"
+
+
+def read_scenario(given: ScenarioGiven) -> Scenario:
+    """The scenario that was given. What has a line break in it, or begins with a brace, is its text.
+
+    Paths in a file are relative to the file, in anything else to the working directory. Raises ManifestError with every
+    fault.
+    """
+    if isinstance(given, Scenario):
+        return given
+    if isinstance(given, Mapping):
+        return _scenario(given, Faults(_OBJECT))
+    text = str(given)
+    if "\n" in text or text.lstrip().startswith("{"):
+        return _of_text(_TEXT, text.encode("utf-8", "surrogateescape"), "")
+    file, directory = display_name(text), "" if text == STDIN else str(Path(text).parent)
+    try:
+        return _of_text(file, read_text_bytes(text, MAX_MANIFEST_BYTES), "" if directory == "." else directory)
+    except OSError as error:
+        raise ManifestError(file, [Fault(error.strerror or str(error))]) from error
+    except MalformedError as error:
+        raise ManifestError(file, [error.fault]) from error
+
+
+def _of_text(file: str, text: bytes, directory: str) -> Scenario:
+    try:
+        text = text_bytes(text, MAX_MANIFEST_BYTES)
+        found = read_documents(text)
+    except MalformedError as error:
+        raise ManifestError(file, [mistaken_text(text) or error.fault]) from error
+    if len(found) != 1 or not isinstance(found[0], Mapping):
+        what = describe(found[0]) if len(found) == 1 else f"{len(found)} documents" if found else "nothing"
+        raise ManifestError(file, [Fault(f"expected one {KIND}, found {what}")])
+    return _scenario(found[0], Faults(file, FieldLines(text)), directory)
+
+
+def _scenario(data: Mapping[str, Any], faults: Faults, directory: str = "") -> Scenario:
+    version, kind = data.get("apiVersion"), data.get("kind")
+    if (version, kind) != (API_VERSION, KIND):
+        wanted = f"expected apiVersion {API_VERSION} and kind {KIND}"
+        faults.add("" if kind is None else "kind", f"{wanted}, found {version or 'none'} and {kind or 'none'}")
+        raise faults.error()
+    fields = faults.checked(data, SCENARIO, "")
+    metadata = faults.checked(fields.get("metadata", {}), METADATA, "metadata")
+    spec = faults.checked(fields.get("spec", {}), SPEC, "spec")
+    reader = Reader(faults, directory)
+    steps = [reader.step(step, f"spec.steps[{place}]") for place, step in enumerate(spec.get("steps", ()))]
+    if "steps" in spec and not steps:
+        faults.add("spec.steps", _NO_STEPS)
+    scenario = Scenario(
+        steps=tuple(step for step in steps if step is not None),
+        name=metadata.get("name", ""),
+        namespace=_namespace(metadata, faults),
+        preemption=spec.get("preemption", True),
+        stuck=_stuck(spec.get("readiness"), reader),
+        autoscaler=_autoscaler(spec.get("autoscaler"), faults),
+        node_groups=_beside(directory, spec.get("nodeGroups")),
+    )
+    if scenario.node_groups is not None and scenario.autoscaler is None:
+        faults.add("spec.nodeGroups", "without an autoscaler no group grows: add spec.autoscaler")
+    if faults.found:
+        raise faults.error()
+    return scenario
+
+
+def _namespace(metadata: Mapping[str, Any], faults: Faults) -> str | None:
+    namespace: str | None = metadata.get("namespace")
+    if namespace is not None and (wrong := dns_label_faults(namespace)):
+        faults.add("metadata.namespace", f"{namespace!r}: {wrong[0]}")
+    return namespace
+
+
+def _autoscaler(given: str | None, faults: Faults) -> Autoscaler | None:
+    if given is None or given in list(Autoscaler):
+        return None if given is None else Autoscaler(given)
+    faults.add("spec.autoscaler", f"expected one of {', '.join(Autoscaler)}, found {given}")
+    return None
+
+
+def _beside(directory: str, file: str | None) -> str | None:
+    """Relative to the scenario's own file."""
+    return None if file is None else str(Path(directory) / file)
+
+
+def _stuck(readiness: Any, reader: Reader) -> tuple[Named, ...]:
+    path = "spec.readiness"
+    if readiness is None or readiness == AT_ONCE:
+        return ()
+    given = reader.faults.checked(readiness, {"stuck": replace(READINESS["stuck"], is_required=True)}, path)
+    return reader.workloads(given.get("stuck", ()), f"{path}.stuck")

@@ -1,0 +1,95 @@
+"""The JSON Schema of scenario files: ``python -m kubespread.scenario.schema FILE``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from kubespread.scenario.shapes import (
+    AT_ONCE,
+    BESIDE_STEP,
+    IN_LIST,
+    METADATA,
+    READINESS,
+    SCENARIO,
+    SPEC,
+    STEPS,
+    Field,
+    Fields,
+    Holds,
+    StepShape,
+)
+from kubespread.scenario.types import API_VERSION, KIND
+from kubespread.snapshot.edits.text import VERBS as EDIT_VERBS
+
+_TEXT = {"type": "string", "minLength": 1}
+_TYPES: Mapping[Holds, dict[str, Any]] = {
+    Holds.TEXT: _TEXT,
+    Holds.TEXTS: {"type": "array", "items": _TEXT},
+    Holds.NUMBER: {"type": "integer", "minimum": 0},
+    Holds.FLAG: {"type": "boolean"},
+    Holds.LABELS: {"type": "object", "additionalProperties": _TEXT},
+    Holds.STEPS: {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/Step"}},
+    Holds.OBJECT: {"type": "object"},
+    Holds.READINESS: {"type": ["object", "string"]},
+}
+
+
+def schema() -> dict[str, Any]:
+    """What no reader of JSON Schema can tell, whether a text names edits and nodes that there are, is left out."""
+    root = _object(SCENARIO)
+    root["properties"] |= {
+        "apiVersion": {"const": API_VERSION},
+        "kind": {"const": KIND},
+        "metadata": _object(METADATA),
+        "spec": _object(SPEC),
+    }
+    stuck = _object({"stuck": Field(Holds.TEXTS, READINESS["stuck"].help, is_required=True)})
+    root["properties"]["spec"]["properties"]["readiness"] = {"anyOf": [{"const": AT_ONCE}, stuck]}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": KIND,
+        **root,
+        "$defs": {"Step": _step()},
+    }
+
+
+def _step() -> dict[str, Any]:
+    keys: dict[str, Any] = {key: _shape(shape) for key, shape in STEPS.items()}
+    keys |= {verb: {**_TEXT, "description": f"The edit {verb} as text."} for verb in EDIT_VERBS if verb not in STEPS}
+    beside = _object(BESIDE_STEP)["properties"]
+    one_key = [{"required": [key]} for key in keys]
+    readiness_only = {
+        "anyOf": [{"required": [name]} for name in READINESS],
+        "not": {"anyOf": one_key},
+    }
+    step = {
+        "type": "object",
+        "properties": {**keys, **beside},
+        "additionalProperties": False,
+        "oneOf": [*one_key, readiness_only],
+    }
+    return {"anyOf": [{**_TEXT, "description": "A step on one line."}, step]}
+
+
+def _shape(shape: StepShape) -> dict[str, Any]:
+    forms = [{**_TEXT, "description": shape.short}, _object(shape.fields)]
+    if IN_LIST in shape.fields:
+        forms.append(_TYPES[Holds.TEXTS])
+    return {"description": shape.help, "anyOf": forms}
+
+
+def _object(fields: Fields) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": {name: {**_TYPES[field.holds], "description": field.help} for name, field in fields.items()},
+        "required": [name for name, field in fields.items() if field.is_required],
+        "additionalProperties": False,
+    }
+
+
+if __name__ == "__main__":
+    Path(sys.argv[1]).write_text(json.dumps(schema(), indent=2) + "\n")

@@ -1,0 +1,106 @@
+"""From one entry of a scenario's steps to the step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from kubespread.errors import KubespreadError, UsageError
+from kubespread.manifest.objects import describe
+from kubespread.scenario.faults import Faults
+from kubespread.scenario.shapes import BESIDE_STEP, IN_LIST, READINESS, STEPS
+from kubespread.scenario.text import named, parse_step
+from kubespread.scenario.types import Named, Step
+from kubespread.snapshot.edits.text import VERBS as EDIT_VERBS
+
+_VERB_OF = {"hard": "fail-hard"}
+_KEYS = (*STEPS, *(verb for verb in EDIT_VERBS if verb not in STEPS))
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Reads steps; what is wrong with them goes to ``faults``."""
+
+    faults: Faults
+    directory: str
+    """What paths are relative to."""
+
+    def step(self, data: Any, path: str) -> Step | None:
+        """The step at ``path``, None where it has faults."""
+        if isinstance(data, str) and data.strip():
+            return self._parsed(data, path)
+        if not isinstance(data, Mapping) or not data:
+            found = "an empty object" if data == {} else "an empty string" if data == "" else describe(data)
+            self.faults.add(path, f"expected a step, an object or a string, found {found}")
+            return None
+        keys = [key for key in data if key in _KEYS]
+        for key in data:
+            if key not in keys and key not in BESIDE_STEP:
+                self._unknown(path, str(key), keys)
+        beside = self.faults.checked({key: data[key] for key in data if key in BESIDE_STEP}, BESIDE_STEP, path)
+        if len(keys) > 1:
+            self.faults.add(path, f"expected one thing in a step, found {', '.join(keys)}: write a step for each")
+            return None
+        if not keys:
+            if not any(key in data for key in READINESS):
+                self.faults.add(path, f"expected one of {', '.join(STEPS)}")
+                return None
+            words = [word for name in READINESS for word in (name, *beside.get(name, ())) if name in beside]
+            step: Step | None = Step(" ".join(words))
+        else:
+            step = self._of_key(keys[0], data[keys[0]], f"{path}.{keys[0]}")
+        if step is None:
+            return None
+        return replace(
+            step,
+            name=beside.get("name", ""),
+            stuck=self.workloads(beside.get("stuck", ()), f"{path}.stuck"),
+            ready=self.workloads(beside.get("ready", ()), f"{path}.ready"),
+        )
+
+    def workloads(self, texts: Iterable[str], path: str) -> tuple[Named, ...]:
+        """The workloads of a list at ``path``."""
+        found = []
+        for place, text in enumerate(texts):
+            try:
+                found.append(named(text))
+            except UsageError as error:
+                self.faults.add_error(f"{path}[{place}]", error)
+        return tuple(found)
+
+    def _unknown(self, path: str, key: str, keys: list[str]) -> None:
+        """A field beside the step's key may belong below it."""
+        if len(keys) == 1 and keys[0] in STEPS and key in STEPS[keys[0]].fields:
+            said = f'strict decoding error: unknown field "{path}.{key}", did you mean "{path}.{keys[0]}.{key}"?'
+            self.faults.add(f"{path}.{key}", said)
+        else:
+            self.faults.unknown(f"{path}.{key}", key, dict.fromkeys((*_KEYS, *BESIDE_STEP)))
+
+    def _of_key(self, key: str, value: Any, path: str) -> Step | None:
+        shape = STEPS.get(key)
+        if isinstance(value, str) and value.strip():
+            return self._parsed(f"{shape.verb if shape is not None else key} {value}", path)
+        if shape is None:
+            self.faults.add(path, f"expected a string, found {describe(value)}")
+            return None
+        if isinstance(value, list) and IN_LIST in shape.fields:
+            value = {IN_LIST: value}
+        if not isinstance(value, Mapping):
+            listed = ", a list of files" if IN_LIST in shape.fields else ""
+            found = "an empty string" if value == "" else describe(value)
+            self.faults.add(path, f"expected {shape.short}{listed} or an object, found {found}")
+            return None
+        before = len(self.faults.found)
+        given = self.faults.checked(value, shape.fields, path)
+        if len(self.faults.found) > before:
+            return None
+        verb = next((other for name, other in _VERB_OF.items() if given.get(name)), shape.verb)
+        return self._parsed(f"{verb} {shape.text(given)}", path)
+
+    def _parsed(self, text: str, path: str) -> Step | None:
+        try:
+            return parse_step(text, self.directory)
+        except KubespreadError as error:
+            self.faults.add_error(path, error)
+            return None

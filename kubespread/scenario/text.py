@@ -1,0 +1,183 @@
+"""Steps as text: every edit of the command line, and beside them
+
+    rollout [NAMESPACE/]KIND/NAME [MANIFEST | FIELD=VALUE...]     without either it is restarted
+    rollback [NAMESPACE/]KIND/NAME
+    restore NODES
+    apply FILE... [--set FIELD=VALUE]... [--replicas N] [--name NAME]
+    upgrade NODES [--surge N] [--batch N] [--force]
+    stuck [NAMESPACE/]KIND/NAME...    ready [NAMESPACE/]KIND/NAME...
+
+Words are quoted as in a shell where they hold blanks. A word with an equals sign is a field, any other a manifest.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from kubespread.candidate.setting import parse_settings
+from kubespread.errors import UsageError
+from kubespread.kube.api.kinds import REFERABLE, kind_called
+from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
+from kubespread.scenario.types import Action, Apply, Named, Restore, Rollback, Rollout, Step, Upgrade
+from kubespread.snapshot.edits.target import parse_target
+from kubespread.snapshot.edits.text import VERBS as EDIT_VERBS
+from kubespread.snapshot.edits.text import parse
+
+_NAMED = re.compile(r"(?:(?P<namespace>[^/=\s]+)/)?(?P<kind>[^/=\s]+)/(?P<name>[^/=\s]+)")
+_NUMBER = re.compile(r"[0-9]{1,9}")
+ROLLED_OUT = ("Deployment", "StatefulSet", "DaemonSet")
+"""The kinds whose pods are replaced when their template changes."""
+
+
+def parse_step(text: str, directory: str = "") -> Step:
+    """The step that ``text`` stands for; paths in it are relative to ``directory``.
+
+    Raises UsageError, and ManifestError for the manifest of a new node that the API server would refuse.
+    """
+    verb, _, rest = text.strip().partition(" ")
+    if verb in EDIT_VERBS:
+        return Step(text.strip(), parse(text, directory))
+    if verb not in _READERS:
+        known = (*EDIT_VERBS, *_READERS)
+        meant = did_you_mean(near_miss(verb, known)) or f"; the steps are {', '.join(known)}"
+        raise UsageError(f"unknown step {verb!r}{meant}")
+    reads, usage = _READERS[verb]
+    try:
+        words = shlex.split(rest)
+    except ValueError as error:
+        raise UsageError(f"invalid step {text.strip()!r}: {error}") from error
+    if not words:
+        raise UsageError(f"invalid step {verb!r}: expected {verb} {usage}")
+    return replace(reads(words, directory), text=text.strip())
+
+
+def named(text: str) -> Named:
+    """``deploy/web`` or ``shop/deploy/web``. Raises UsageError."""
+    match = _NAMED.fullmatch(text)
+    if match is None:
+        raise UsageError(f"invalid workload {text!r}: expected [NAMESPACE/]KIND/NAME, such as deploy/web")
+    kind = kind_called(match["kind"])
+    if kind is None:
+        known = [alias for row in REFERABLE for alias in (row.short, row.kind.lower(), row.plural)]
+        meant = did_you_mean(near_miss(match["kind"], known))
+        listed = ", ".join(row.short for row in REFERABLE if row.kind != "Pod")
+        raise UsageError(f"unknown kind {match['kind']!r}{meant or f'; KIND is one of {listed}'}")
+    return Named(kind.kind, match["name"], match["namespace"])
+
+
+def _rolled_out(text: str, verb: str, kinds: Sequence[str]) -> Named:
+    workload = named(text)
+    if workload.kind not in kinds:
+        raise UsageError(f"{verb} {text}: of a {workload.kind} there is none, only of a {', '.join(kinds)}")
+    return workload
+
+
+def _rollout(words: list[str], directory: str) -> Step:
+    workload = _rolled_out(words[0], "rollout", ROLLED_OUT)
+    settings = tuple(word for word in words[1:] if "=" in word)
+    manifests = [word for word in words[1:] if "=" not in word]
+    parse_settings(settings)
+    if len(manifests) > 1:
+        raise UsageError(f"rollout {words[0]}: expected one manifest, found {', '.join(manifests)}")
+    return _step(Rollout(workload, str(Path(directory, manifests[0])) if manifests else None, settings))
+
+
+def _rollback(words: list[str], _directory: str) -> Step:
+    if len(words) > 1:
+        raise UsageError(f"rollback: expected one workload, found {' '.join(words)}")
+    workload = named(words[0])
+    if workload.kind in ("StatefulSet", "DaemonSet"):
+        raise UsageError(
+            f"rollback {words[0]}: the ControllerRevisions of a {workload.kind} are not read; name the manifest to go "
+            "back to in a rollout"
+        )
+    return _step(Rollback(_rolled_out(words[0], "rollback", ("Deployment",))))
+
+
+def _restore(words: list[str], _directory: str) -> Step:
+    return _step(Restore(parse_target(" ".join(words))))
+
+
+def _apply(words: list[str], directory: str) -> Step:
+    files, flags = _with_flags(words, ("--set", "--replicas", "--name"), (), "apply")
+    if not files:
+        raise UsageError("apply: expected the manifests to apply")
+    settings = tuple(value for flag, value in flags if flag == "--set")
+    parse_settings(settings)
+    given = dict(flags)
+    replicas = _number(given["--replicas"], "apply --replicas") if "--replicas" in given else None
+    paths = tuple(str(Path(directory, file)) for file in files)
+    return _step(Apply(paths, settings, replicas, given.get("--name")))
+
+
+def _upgrade(words: list[str], _directory: str) -> Step:
+    nodes, flags = _with_flags(words, ("--surge", "--batch"), ("--force",), "upgrade")
+    if not nodes:
+        raise UsageError("upgrade: expected the nodes to replace")
+    given = dict(flags)
+    surge, batch = _number(given.get("--surge", "0"), "--surge"), _number(given.get("--batch", "1"), "--batch")
+    if batch < 1:
+        raise UsageError("upgrade --batch must be at least 1")
+    return _step(Upgrade(parse_target(" ".join(nodes)), surge, batch, "--force" in given))
+
+
+def _stuck(words: list[str], _directory: str) -> Step:
+    return Step("", stuck=tuple(map(named, words)))
+
+
+def _ready(words: list[str], _directory: str) -> Step:
+    return Step("", ready=tuple(map(named, words)))
+
+
+def _step(action: Action) -> Step:
+    return Step("", action)
+
+
+def _with_flags(
+    words: Sequence[str], with_value: Sequence[str], without: Sequence[str], verb: str
+) -> tuple[list[str], list[tuple[str, str]]]:
+    """The words that are no flags, and the flags with their values."""
+    rest: list[str] = []
+    flags: list[tuple[str, str]] = []
+    waiting = list(words)
+    while waiting:
+        word = waiting.pop(0)
+        flag, equals, value = word.partition("=")
+        if not word.startswith("--"):
+            rest.append(word)
+        elif flag in with_value:
+            if not equals and not waiting:
+                raise UsageError(f"{verb} {flag}: expected a value")
+            flags.append((flag, value if equals else waiting.pop(0)))
+        elif word in without:
+            flags.append((word, ""))
+        else:
+            known = (*with_value, *without)
+            meant = did_you_mean(near_miss(flag, known)) or f"; its flags are {', '.join(known)}"
+            raise UsageError(f"unknown flag {flag!r} of {verb}{meant}")
+    return rest, flags
+
+
+def _number(text: str, what: str) -> int:
+    if not _NUMBER.fullmatch(text):
+        raise UsageError(f"{what}: expected a number from 0, found {text!r}")
+    return int(text)
+
+
+_WORKLOAD = "[NAMESPACE/]KIND/NAME"
+_READERS: Mapping[str, tuple[Callable[[list[str], str], Step], str]] = {
+    "rollout": (_rollout, f"{_WORKLOAD} [MANIFEST | FIELD=VALUE...]"),
+    "rollback": (_rollback, _WORKLOAD),
+    "restore": (_restore, "NODES"),
+    "apply": (_apply, "FILE... [--set FIELD=VALUE] [--replicas N] [--name NAME]"),
+    "upgrade": (_upgrade, "NODES [--surge N] [--batch N] [--force]"),
+    "stuck": (_stuck, f"{_WORKLOAD}..."),
+    "ready": (_ready, f"{_WORKLOAD}..."),
+}
+
+VERBS = (*EDIT_VERBS, *_READERS)
+"""What a step may begin with."""

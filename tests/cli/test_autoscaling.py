@@ -1,0 +1,87 @@
+"""``kubespread simulate --autoscaler``: its answers, exit codes and errors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.support import FIXTURES, SIMULATE_SCHEMA, Result, run
+
+WEB = FIXTURES / "manifests" / "twelve-over-zones.yaml"
+CLUSTER = FIXTURES / "clusters" / "zone-scaled-to-zero.yaml"
+GROUPS = FIXTURES / "node-groups" / "three-zones.yaml"
+
+
+def simulate(*arguments: str | Path) -> Result:
+    return run("simulate", WEB, "-S", CLUSTER, *arguments)
+
+
+@pytest.mark.parametrize("autoscaler", ["ca", "karpenter"])
+def test_a_zone_scaled_to_zero_with_and_without_node_groups(autoscaler: str) -> None:
+    """Without them nothing says that there is a third zone: it counts for nobody, and takes nobody."""
+    without = simulate("-o", "json")
+    assert (without.code, without.report_of(SIMULATE_SCHEMA)["autoscaling"]) == (1, None)
+    answer = simulate("--autoscaler", autoscaler, "--node-groups", GROUPS, "-o", "json")
+    account = answer.report_of(SIMULATE_SCHEMA)["autoscaling"]
+    assert (answer.code, account["pending"]) == (0, [])
+    assert [(each["group"], each["before"], each["added"]) for each in account["groups"]] == [
+        ("workers/a", 1, 0),
+        ("workers/b", 1, 0),
+        ("workers/c", 0, 1),
+    ]
+
+
+def test_pods_that_still_wait_are_a_no() -> None:
+    groups = FIXTURES / "node-groups" / "one-zone.yaml"
+    answer = simulate("--autoscaler", "ca", "--node-groups", groups, "-o", "json")
+    (pending,) = answer.report_of(SIMULATE_SCHEMA)["autoscaling"]["pending"]
+    assert (answer.code, pending["workload"], len(pending["pods"])) == (1, "default/Deployment/web", 3)
+    beside = simulate("--autoscaler", "ca", "--node-groups", groups, "-o", "name").err
+    assert "cluster-autoscaler adds 1 node for 4 pending pods, 3 still pending" in beside
+
+
+def test_nothing_pending_nothing_said() -> None:
+    answer = simulate("--autoscaler", "ca", "--node-groups", GROUPS, "--replicas", "8", "-o", "json")
+    assert (answer.code, answer.report_of(SIMULATE_SCHEMA)["autoscaling"]) == (0, None)
+
+
+def test_what_is_not_modeled_is_said() -> None:
+    answer = simulate("--autoscaler", "karpenter", "--node-groups", GROUPS)
+    assert "not modeled: karpenter: the choice of instance types" in answer.err
+
+
+ERRORS = {
+    "groups without an autoscaler": (
+        ["--node-groups", str(GROUPS)], "node groups are for an autoscaler: say which, ca or karpenter",
+    ),
+    "an autoscaler without groups": (
+        ["--autoscaler", "karpenter"],
+        "--autoscaler karpenter needs --node-groups FILE: the cluster's source has no NodePool that may grow",
+    ),
+    "as many as fit": (
+        ["--autoscaler", "ca", "--node-groups", str(GROUPS), "--until-full"],
+        "an autoscaler is for a number of replicas: as many as fit leaves none pending",
+    ),
+    "a file that is none": (["--autoscaler", "ca", "--node-groups", "gone.yaml"], "gone.yaml: No such file or directory"),
+    "another file": (
+        ["--autoscaler", "ca", "--node-groups", str(WEB)],
+        "expected one NodeGroups of apiVersion kubespread.dev/v1alpha1, found Deployment.apps",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("arguments", "message"), ERRORS.values(), ids=list(ERRORS))
+def test_errors(arguments: list[str], message: str) -> None:
+    answer = simulate(*arguments)
+    assert (answer.code, answer.out) == (2, "")
+    assert message in answer.err
+
+
+def test_a_template_that_is_no_node(tmp_path: Path) -> None:
+    file = tmp_path / "groups.yaml"
+    file.write_text(
+        "apiVersion: kubespread.dev/v1alpha1\nkind: NodeGroups\ngroups: [{name: w, template: workers-a-2}]\n"
+    )
+    answer = simulate("--autoscaler", "ca", "--node-groups", file)
+    assert (answer.code, 'nodes "workers-a-2" not found, did you mean "workers-a-1"?' in answer.err) == (2, True)

@@ -1,0 +1,71 @@
+"""``kubespread survive`` and ``kubespread upgrade``: exit codes, streams and schemas."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from tests.cli.support import CLUSTER, FIXTURES, ROOT, run
+
+LOST = str(FIXTURES / "clusters" / "zone-lost-min-domains.yaml")
+BLOCKED = str(FIXTURES / "clusters" / "upgrade-blocked.yaml")
+SURVIVE, UPGRADE = (
+    Draft202012Validator(json.loads((ROOT / "docs" / "schema" / f"{name}-report.json").read_text()))
+    for name in ("survive", "upgrade")
+)
+
+CODES: dict[str, tuple[list[str], int, str]] = {
+    "a report is an answer": (["survive", "-S", LOST, "-q"], 0, ""),
+    "pods that stay pending, where that is to fail": (
+        ["survive", "-S", LOST, "-q", "--fail-on", "pending"], 1,
+        "requirement not met: --fail-on pending: losing zone-a leaves 3 pods pending\n",
+    ),
+    "workloads that run short, where that is to fail": (
+        ["survive", "-S", LOST, "-q", "--fail-on", "short", "--fail-on", "lost"], 1,
+        "requirement not met: --fail-on short: losing zone-a leaves 2 workloads short\n",
+    ),
+    "pods that nobody makes again, where that is to fail": (
+        ["survive", "-S", CLUSTER, "-q", "--fail-on", "lost", "--key", "zone"], 1,
+        "requirement not met: --fail-on lost: losing zoneA takes 2 pods that nothing makes again\n",
+    ),
+    "nothing of what is to fail": (["survive", "-S", LOST, "-q", "--fail-on", "lost"], 0, ""),
+    "a namespace without workloads": (
+        ["survive", "-S", LOST, "-n", "shop"], 2, "error: no workloads in namespace shop\n",
+    ),
+    "an upgrade that is blocked": (["upgrade", "--nodes", "pool=blue", "-S", BLOCKED, "-q"], 1, ""),
+    "an upgrade that gets through": (
+        ["upgrade", "--nodes", "pool=blue", "-S", BLOCKED, "-q", "--scale", "deploy/web=4"], 0, "",
+    ),
+    "no nodes to upgrade": (
+        ["upgrade", "-S", BLOCKED], 2, "error: Missing option '--nodes'. (see 'kubespread upgrade --help')\n",
+    ),
+    "nodes that are not there": (
+        ["upgrade", "--nodes", "node-9", "-S", BLOCKED], 2,
+        'error: nodes "node-9" not found, did you mean "node-3"?\n',
+    ),
+    "a flag of the drain, which needs no --drain here": (
+        ["upgrade", "--nodes", "pool=blue", "-S", BLOCKED, "-q", "--force", "--no-ignore-daemonsets"], 1, "",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CODES)
+def test_exit_codes(case: str) -> None:
+    arguments, code, err = CODES[case]
+    result = run(*arguments, "-o", "json") if code < 2 else run(*arguments)
+    assert (result.code, result.err) == (code, err)
+
+
+def test_json_is_what_the_schema_says() -> None:
+    assert run("survive", "-A", "-S", LOST, "-o", "json").report_of(SURVIVE)["kind"] == "SurviveReport"
+    blocked = run("upgrade", "--nodes", "pool=blue", "-S", BLOCKED, "-o", "json").report_of(UPGRADE)
+    assert blocked["remedies"] == ["--scale default/deployment/web=4"]
+
+
+def test_in_a_pipe_notes_and_conclusion_stand_on_standard_error() -> None:
+    result = run("survive", "-S", LOST)
+    assert result.out.startswith("KEY ")
+    assert result.err.splitlines()[-1] == "losing zone-a, zone-b, zone-c leaves pods pending"
+    assert result.err.startswith("not modeled: how long it takes")

@@ -1,0 +1,356 @@
+"""Scenarios played: what each step comes to, and what is said of those that cannot be done."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kubespread
+from kubespread.errors import KubespreadError, ManifestError, UsageError
+from kubespread.planner.reports.play import PlayReport, StepReport
+from tests.builders import Data, hard, hosts, pod
+
+ROOT = Path(__file__).parents[2]
+FIXTURES = ROOT / "fixtures"
+ZONE = "topology.kubernetes.io/zone"
+WEB = FIXTURES / "clusters" / "web-in-three-zones.yaml"
+
+
+def scenario(*steps: Any, **spec: Any) -> Data:
+    return {"apiVersion": "kubespread.dev/v1alpha1", "kind": "Scenario", "spec": {"steps": list(steps), **spec}}
+
+
+def play(*steps: Any, **spec: Any) -> PlayReport:
+    """Steps in the cluster of six nodes in three zones with the six replicas of web."""
+    return kubespread.play(kubespread.load(WEB), scenario(*steps, **spec))
+
+
+def told(step: StepReport) -> str:
+    """placed/gone/blocked/pending, skews of touched workloads, and how rollouts ended."""
+    happened = step.happened
+    pending = sum(len(each.pods) for each in happened.pending)
+    figures = "/".join(map(str, (len(happened.placed), len(happened.gone), len(happened.blocked), pending)))
+    skews = [f"{change.before}->{change.after}" for each in happened.workloads for change in each.skew]
+    ends = [
+        f"{len(each.passes)} passes {'complete' if each.complete else 'wedged'} {[end.skew for end in each.final]}"
+        for each in step.rollouts
+    ]
+    return " ".join([figures, *skews, *ends])
+
+
+def workload(kind: str, name: str, replicas: int | None = None, **spec: Any) -> Data:
+    """A workload labeled app=NAME over the zones."""
+    constraints = [hard(ZONE, match={"app": name})]
+    template = {"metadata": {"labels": {"app": name}}, "spec": pod(constraints=constraints)["spec"]}
+    own = {"selector": {"matchLabels": {"app": name}}, "template": template, **spec}
+    if replicas is not None:
+        own["replicas"] = replicas
+    return {"apiVersion": "apps/v1", "kind": kind, "metadata": {"name": name, "namespace": "default"}, "spec": own}
+
+
+def write(path: Path, *objects: Data) -> str:
+    path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": list(objects)}))
+    return str(path)
+
+
+CASES: dict[str, tuple[list[Any], dict[str, Any], list[str]]] = {
+    "more replicas, a restart, a zone that is lost and comes back": (
+        ["scale deploy/web=9", "rollout deploy/web", "fail zone=a", "restore zone=a"],
+        {},
+        ["3/0/0/0 0->0", "9/9/0/0 0->0 5 passes complete [0]", "0/3/0/3 0->3", "3/0/0/0 3->0"],
+    ),
+    "a hard constraint that counts every revision leaves the new one uneven": (
+        [f"rollout deploy/web {FIXTURES}/scenarios/web-v2.yaml"],
+        {},
+        ["6/6/0/0 0->2 5 passes complete [2]"],
+    ),
+    "one that counts its own revision alone does not": (
+        [f"rollout deploy/web {FIXTURES}/scenarios/web-v2-match-label-keys.yaml"],
+        {},
+        ["6/6/0/0 0->0 5 passes complete [0]"],
+    ),
+    "pods that never get ready stop a rollout until they do": (
+        ["rollout deploy/web", "ready deploy/web"],
+        {"readiness": {"stuck": ["deploy/web"]}},
+        ["3/1/0/0 0->1 2 passes wedged [2]", "3/5/0/0 1->2"],
+    ),
+    "a rollback gives the old ReplicaSet its pods back": (
+        [f"rollout deploy/web {FIXTURES}/scenarios/web-v2.yaml", "rollback deploy/web"],
+        {},
+        ["6/6/0/0 0->2 5 passes complete [2]", "6/6/0/0 2->0 5 passes complete [0]"],
+    ),
+    "a drain and an uncordon": (
+        [{"drain": "node-a1"}, "uncordon node-a1"],
+        {},
+        ["1/1/0/0 0->0", "0/0/0/0"],
+    ),
+    "fewer replicas": ([{"scale": {"workload": "deploy/web", "replicas": 3}}], {}, ["0/3/0/0 0->0"]),
+    "pods that are deleted are made again": ([{"delete": {"pods": "app=web"}}], {}, ["6/6/0/0 0->0"]),
+    "a pool that is replaced": (["upgrade zone=a --surge 1"], {}, ["2/2/0/0 0->0"]),
+    "nodes that come, and nodes that go": (
+        [{"addNodes": {"template": "node-a1", "count": 2}}, {"removeNodes": "node-a1"}],
+        {},
+        ["0/0/0/0", "1/1/0/0 0->0"],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_what_every_step_comes_to(case: str) -> None:
+    steps, spec, expected = CASES[case]
+    assert [told(step) for step in play(*steps, **spec).steps] == expected
+
+
+def test_a_rollout_says_what_match_label_keys_would_have_given() -> None:
+    (rollout,) = play(f"rollout deploy/web {FIXTURES}/scenarios/web-v2.yaml").steps[0].rollouts
+    assert rollout.with_match_label_keys is not None
+    assert [(end.skew, end.max_skew) for end in rollout.with_match_label_keys] == [(0, 1)]
+    assert (rollout.fewest_ready, [worst.skew for worst in rollout.worst_skew]) == (5, [2])
+
+
+def test_a_rollback_is_compared_with_match_label_keys_too() -> None:
+    first = f"rollout deploy/web {FIXTURES}/scenarios/web-v2.yaml"
+    (rollout,) = play(first, "scale deploy/web=9", "cordon node-a1", "rollback deploy/web").steps[-1].rollouts
+    assert rollout.with_match_label_keys is not None
+    assert [end.skew for end in rollout.final] == [2]
+    assert [end.skew for end in rollout.with_match_label_keys] == [0]
+
+
+def test_a_template_that_is_scheduled_as_before_is_no_rollout(tmp_path: Path) -> None:
+    text = (
+        (FIXTURES / "scenarios" / "web-v2.yaml")
+        .read_text()
+        .replace("3.11", "3.10")
+        .replace("replicas: 6", "replicas: 7")
+    )
+    path = tmp_path / "web.yaml"
+    path.write_text(text)
+    (step,) = play({"apply": [str(path)]}).steps
+    assert told(step) == "1/0/0/0 0->1"
+    assert step.happened.notes == (
+        "Deployment/web: its pods are scheduled by the template that it runs with: no rollout",
+    )
+
+
+NEW: dict[str, tuple[Data, str]] = {
+    "a Deployment": (workload("Deployment", "new", 3), "3/0/0/0 0->0"),
+    "a StatefulSet": (workload("StatefulSet", "new", 3, serviceName="new"), "3/0/0/0 0->0"),
+    "a ReplicaSet": (workload("ReplicaSet", "new", 4), "4/0/0/0 0->1"),
+    "a DaemonSet": (workload("DaemonSet", "new"), "6/0/0/0"),
+    "a Deployment without a number of replicas": (workload("Deployment", "new"), "1/0/0/0 0->1"),
+    "a pod": (pod("alone", labels={"app": "alone"}), "1/0/0/0"),
+}
+
+
+@pytest.mark.parametrize("case", NEW)
+def test_what_is_new_is_created_and_placed(case: str, tmp_path: Path) -> None:
+    obj, expected = NEW[case]
+    (step,) = play({"apply": [write(tmp_path / "new.json", obj)]}).steps
+    assert told(step) == expected
+    assert step.rollouts == ()
+
+
+ROLLED: dict[str, tuple[Data, list[str], str]] = {
+    "a StatefulSet goes from the highest ordinal, a pod at a time": (
+        workload("StatefulSet", "new", 3, serviceName="new"),
+        ["rollout sts/new cpu=1"],
+        "3/3/0/0 0->0 6 passes complete [0]",
+    ),
+    "a StatefulSet with a partition stops there": (
+        workload("StatefulSet", "new", 3, serviceName="new", updateStrategy={"rollingUpdate": {"partition": 2}}),
+        ["rollout sts/new cpu=1"],
+        "1/1/0/0 0->0 2 passes wedged [1]",
+    ),
+    "a DaemonSet goes node by node": (
+        workload("DaemonSet", "new"),
+        ["rollout ds/new"],
+        "6/6/0/0 12 passes complete [0]",
+    ),
+    "a DaemonSet may miss half of its pods": (
+        workload("DaemonSet", "new", updateStrategy={"rollingUpdate": {"maxUnavailable": "50%"}}),
+        ["rollout ds/new"],
+        "6/6/0/0 4 passes complete [0]",
+    ),
+    "a DaemonSet with surge has the new pod before the old one goes": (
+        workload("DaemonSet", "new", updateStrategy={"rollingUpdate": {"maxSurge": 2, "maxUnavailable": 0}}),
+        ["rollout ds/new"],
+        "6/6/0/0 6 passes complete [0]",
+    ),
+    "a DaemonSet that is replaced by hand waits": (
+        workload("DaemonSet", "new", updateStrategy={"type": "OnDelete"}),
+        ["rollout ds/new"],
+        "0/0/0/0 0 passes wedged [0]",
+    ),
+    "a Deployment that is recreated": (
+        workload("Deployment", "new", 3, strategy={"type": "Recreate"}),
+        ["rollout deploy/new"],
+        "3/3/0/0 0->0 2 passes complete [0]",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", ROLLED)
+def test_how_what_was_applied_is_rolled_out(case: str, tmp_path: Path) -> None:
+    obj, steps, expected = ROLLED[case]
+    report = play({"apply": [write(tmp_path / "new.json", obj)]}, *steps)
+    assert told(report.steps[-1]) == expected
+
+
+def test_daemons_of_new_nodes_have_the_new_template(tmp_path: Path) -> None:
+    path = write(tmp_path / "new.json", workload("DaemonSet", "new"))
+    given = scenario({"apply": [path]}, "rollout ds/new cpu=1", {"addNodes": "node-a1"})
+    after = kubespread.after_steps(kubespread.load(WEB), given)
+    (added,) = (each for each in after.pods if each.spec.node_name == "node-a1-1")
+    assert added.spec.containers[0].resources.requests == {"cpu": "1"}
+
+
+REFUSED: dict[str, tuple[list[Any], str]] = {
+    "nodes that are not there": (
+        ["fail zone=d"],
+        "step 1 (fail zone=d): no node has topology.kubernetes.io/zone=d; there are a, b, c",
+    ),
+    "a workload that is not there": (
+        ["cordon node-a1", "scale deploy/wep=3"],
+        'step 2 (scale deploy/wep=3): Deployment "wep" not found in namespace default; there is web',
+    ),
+    "a workload that is stuck and not there": (
+        [{"stuck": ["deploy/api"]}],
+        'step 1 (stuck deploy/api): Deployment "api" not found in namespace default; there is web',
+    ),
+    "every fault": (
+        ["cordon x", "rollback deploy/y"],
+        'step 1 (cordon x): nodes "x" not found; there are node-a1, node-a2, node-b1, node-b2, node-c1, node-c2\n'
+        'step 2 (rollback deploy/y): Deployment "y" not found in namespace default; there is web',
+    ),
+    "a constraint that is not there": (
+        ["rollout deploy/web maxSkew[rack]=2"],
+        "step 1 (rollout deploy/web maxSkew[rack]=2): --set maxSkew[rack]=2: no topology spread constraint has the topologyKey 'rack'; there is topology.kubernetes.io/zone",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_names_nothing_is_refused_before_anything_is_played(case: str) -> None:
+    steps, expected = REFUSED[case]
+    with pytest.raises(UsageError) as raised:
+        play(*steps)
+    assert str(raised.value) == expected
+
+
+def test_a_manifest_that_the_api_server_refuses_is_refused_before_anything_is_played(tmp_path: Path) -> None:
+    bad = workload("Deployment", "new", 3)
+    bad["spec"]["template"]["spec"]["topologySpreadConstraints"][0]["maxSkew"] = 0
+    with pytest.raises(ManifestError, match="must be greater than zero"):
+        play("cordon node-a1", {"apply": [write(tmp_path / "new.json", bad)]})
+
+
+def test_what_goes_wrong_on_the_way_is_said_of_its_step_and_the_next_goes_on() -> None:
+    report = play({"removeNodes": "node-a1"}, "cordon node-a1", "rollback deploy/web", "scale deploy/web=7")
+    assert [step.failed for step in report.steps] == [
+        None,
+        'nodes "node-a1" not found, did you mean "node-c1"?',
+        'no rollout history found for deployment "web": it has no ReplicaSet of another template',
+        None,
+    ]
+    assert (report.blocked, report.pending) == ((2, 3), 0)
+
+
+def test_a_drain_that_kubectl_refuses_is_blocked() -> None:
+    cluster = kubespread.Snapshot.from_objects([*hosts("a", "b"), pod("bare", "n0")])
+    report = kubespread.play(cluster, scenario("drain n0", {"drain": {"nodes": "n0", "force": True}}))
+    assert report.blocked == (1,)
+    assert report.steps[0].failed is not None
+    assert report.steps[0].failed.startswith('unable to drain node "n0" due to error: cannot delete')
+    assert [gone.lost_for_good for gone in report.steps[1].happened.gone] == [True]
+
+
+def test_pods_that_wait_from_the_start_are_no_fault_of_the_scenario() -> None:
+    waiting = pod("big", requests={"cpu": "100"})
+    cluster = kubespread.Snapshot.from_objects([*hosts("a", "b"), waiting])
+    report = kubespread.play(cluster, scenario("cordon n0"))
+    assert [each.pods for each in report.start.pending] == [("default/big",)]
+    assert (report.pending, report.blocked) == (0, ())
+
+
+@pytest.mark.parametrize(("preemption", "gone"), [(True, ["preempted"]), (False, [])])
+def test_preemption_can_be_left_out(preemption: bool, gone: list[str], tmp_path: Path) -> None:
+    low = pod("low", "n0", requests={"cpu": "8"})
+    classes = {
+        "apiVersion": "scheduling.k8s.io/v1",
+        "kind": "PriorityClass",
+        "metadata": {"name": "high"},
+        "value": 1000,
+    }
+    cluster = kubespread.Snapshot.from_objects([*hosts("a"), low, classes])
+    high = pod("high", requests={"cpu": "8"}, priorityClassName="high")
+    step = {"apply": [write(tmp_path / "high.json", high)]}
+    report = kubespread.play(cluster, scenario(step, preemption=preemption))
+    assert [each.why for each in report.steps[0].happened.gone] == gone
+    assert report.pending == (0 if preemption else 1)
+
+
+def test_a_scenario_plays_the_same_every_time() -> None:
+    steps = ["scale deploy/web=9", "rollout deploy/web", "drain zone=a", "fail zone=b", "restore zone=b"]
+    first, second = (json.dumps(play(*steps).to_dict()) for _ in range(2))
+    assert first == second
+
+
+def test_the_cluster_after_a_step_answers_questions() -> None:
+    cluster = kubespread.load(WEB)
+    given = scenario("fail zone=a", "restore zone=a")
+    pending = [each.metadata.name for each in kubespread.after_steps(cluster, given, 1).pods if not each.spec.node_name]
+    assert len(pending) == 2
+    report = kubespread.explain(kubespread.after_steps(cluster, given, 1), f"pod/{pending[0]}")
+    assert not report.schedulable
+    assert all(each.spec.node_name for each in kubespread.after_steps(cluster, given).pods)
+    with pytest.raises(UsageError, match="step 3: the scenario has 2 steps"):
+        kubespread.after_steps(cluster, given, 3)
+
+
+def test_edits_come_before_the_first_step() -> None:
+    report = kubespread.play(kubespread.load(WEB).edited("delete-node zone=c"), scenario("scale deploy/web=4"))
+    assert (report.nodes, report.notes[0]) == (4, "delete-node zone=c: 2 pods lost, 2 placed")
+
+
+THEN: dict[str, tuple[list[str], list[str], list[str]]] = {
+    "its own number, another one, a restart, a zone": (
+        ["scale=3", "rollout", "fail=zone=a"],
+        ["apply deploy/new", "scale deploy/new=3", "rollout deploy/new", "fail zone=a"],
+        ["6/0/0/0 0->0", "0/3/0/0 0->0", "3/3/0/0 0->0 6 passes complete [0]", "0/3/0/3 0->1 0->2"],
+    ),
+    "blanks do as well, and other workloads have their names": (
+        ["scale deploy/web=3", "scale 4", "rollback"],
+        ["apply deploy/new", "scale deploy/web=3", "scale deploy/new=4", "rollback deploy/new"],
+        ["6/0/0/0 0->0", "0/3/0/0 0->0", "0/2/0/0 0->1", "0/0/0/0"],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", THEN)
+def test_what_happens_to_a_workload_once_it_is_placed(case: str) -> None:
+    steps, texts, expected = THEN[case]
+    report = kubespread.simulate_then(kubespread.load(WEB), [workload("Deployment", "new", 6)], steps)
+    assert [step.text for step in report.steps] == texts
+    assert [told(step) for step in report.steps] == expected
+
+
+WRONG_THEN = {
+    "scael=2": "invalid --then 'scael=2': unknown step 'scael', did you mean \"scale\"?",
+    "rollout=maxskew=2": "invalid --set 'maxskew=2': unknown field 'maxskew', did you mean \"maxSkew\"?",
+    "fail=zone=d": "step 2 (fail zone=d): no node has topology.kubernetes.io/zone=d; there are a, b, c",
+}
+
+
+@pytest.mark.parametrize("text", WRONG_THEN)
+def test_a_then_that_means_nothing(text: str) -> None:
+    with pytest.raises(KubespreadError) as raised:
+        kubespread.simulate_then(kubespread.load(WEB), [workload("Deployment", "new", 6)], [text])
+    assert str(raised.value) == WRONG_THEN[text]
+
+
+def test_a_workload_of_the_cluster_goes_on_from_what_it_has() -> None:
+    report = kubespread.simulate_then(kubespread.load(WEB), ["deploy/web"], ["rollout cpu=1"], replicas=8)
+    assert [told(step) for step in report.steps] == ["2/0/0/0 0->1", "8/8/0/0 1->1 5 passes complete [1]"]

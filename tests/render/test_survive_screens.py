@@ -1,0 +1,108 @@
+"""Losses and upgrades as they look on clusters from twelve nodes to a thousand: ``python -m tests.render.test_survive_screens``
+rewrites the screens that are kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import NamedTuple
+
+import pytest
+from rich.cells import cell_len
+
+import kubespread
+from kubespread import Snapshot, SurviveReport, UpgradeReport
+from kubespread.render.look import Look
+from kubespread.render.survive import as_csv as survive_csv
+from kubespread.render.survive import plain as survive_plain
+from kubespread.render.survive import table as survive_table
+from kubespread.render.upgrade import as_csv as upgrade_csv
+from kubespread.render.upgrade import plain as upgrade_plain
+from kubespread.render.upgrade import table as upgrade_table
+from tests.builders import Data, hard, node, soft
+from tests.planner.world.clusters import budget, deployment
+from tests.render.clusters import HOSTNAME, NAMES, ZONE, ZONES
+from tests.render.simulate_screens import SCREENS
+
+_REPLICAS = 9
+
+
+def cluster(nodes: int, cloud: str) -> Snapshot:
+    """Three zones; web may not be spread unevenly over them, api had rather not, and a budget keeps all of web."""
+    objects: list[Data] = []
+    names = [NAMES[cloud](number) for number in range(nodes)]
+    for number, name in enumerate(names):
+        made = node(name, cpu="4")
+        made["metadata"]["labels"] = {ZONE: ZONES[cloud][number % 3], HOSTNAME: name, "pool": f"pool-{number % 3}"}
+        objects.append(made)
+    on = tuple(names[:_REPLICAS])
+    web = {"topologySpreadConstraints": [hard(ZONE, match={"app": "web"})]}
+    api = {"topologySpreadConstraints": [soft(ZONE, match={"app": "api"})]}
+    objects += deployment("web", on, spec=web, cpu="500m")
+    objects += deployment("api", on, spec=api, cpu="1")
+    return Snapshot.from_objects([*objects, budget("web", minAvailable=_REPLICAS)])
+
+
+@cache
+def lost(nodes: int, cloud: str, keys: Sequence[str]) -> SurviveReport:
+    return kubespread.survive(cluster(nodes, cloud), keys)
+
+
+@cache
+def upgraded(nodes: int, cloud: str, edit: str) -> UpgradeReport:
+    snapshot = cluster(nodes, cloud)
+    return kubespread.upgrade(snapshot.edited(edit) if edit else snapshot, "pool=pool-0", remedies=nodes < 100)
+
+
+class Screen(NamedTuple):
+    name: str
+    width: int
+    text: str
+
+
+SCALED = f"scale deploy/web={_REPLICAS + 1}"
+
+
+def screens() -> list[Screen]:
+    found = []
+    for nodes, cloud in ((12, "aws"), (12, "gke"), (1000, "aws")):
+        for width in (80, 120):
+            look = Look(width=width)
+            both = survive_table.write(lost(nodes, cloud, ("zone", "hostname") if nodes < 100 else ("zone",)), look)
+            found.append(Screen(f"survive-{nodes}-{cloud}-{width}", width, both))
+            for name, edit in (("blocked", ""), ("done", SCALED)):
+                text = upgrade_table.write(upgraded(nodes, cloud, edit), look)
+                found.append(Screen(f"upgrade-{nodes}-{cloud}-{name}-{width}", width, text))
+    look = Look()
+    found += [
+        Screen("survive-plain", 0, survive_plain.write(lost(12, "gke", ("zone",)), look)),
+        Screen("survive-csv", 0, survive_csv.write(lost(12, "gke", ("zone",)), look)),
+        Screen("upgrade-plain", 0, upgrade_plain.write(upgraded(12, "gke", ""), look)),
+        Screen("upgrade-csv", 0, upgrade_csv.write(upgraded(12, "gke", SCALED), look)),
+    ]
+    return found
+
+
+def test_the_screens_are_those_that_were_looked_at() -> None:
+    for kept in screens():
+        assert kept.text == (SCREENS / f"{kept.name}.txt").read_text(), kept.name
+        assert not kept.width or max(map(cell_len, kept.text.splitlines())) <= kept.width, kept.name
+
+
+def test_every_screen_that_is_kept_is_looked_at() -> None:
+    there = {path.stem for kind in ("survive", "upgrade") for path in SCREENS.glob(f"{kind}-*.txt")}
+    assert there == {kept.name for kept in screens()}
+
+
+@pytest.mark.parametrize("in_full", [False, True])
+def test_many_domains_are_cut_to_the_worst_unless_all_are_wanted(in_full: bool) -> None:
+    report = lost(12, "aws", ("hostname",))
+    many = kubespread.survive(cluster(60, "aws"), ("hostname",)) if not in_full else report
+    text = survive_table.write(many, Look(width=120, in_full=in_full))
+    assert ("40 more hostnames: no pod stays pending" in text) is not in_full
+
+
+if __name__ == "__main__":
+    for screen in screens():
+        (SCREENS / f"{screen.name}.txt").write_text(screen.text)

@@ -1,0 +1,251 @@
+"""Scenario files: what they mean, and what is said of those that mean nothing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from kubespread.errors import ManifestError
+from kubespread.scenario.reading import read_scenario
+from kubespread.scenario.schema import schema
+from kubespread.scenario.types import Apply, Named, Restore, Rollback, Rollout, Scenario, Step, Upgrade
+from kubespread.snapshot.edits.text import parse
+from kubespread.snapshot.edits.types import Target
+from tests.builders import node
+
+ROOT = Path(__file__).parents[2]
+WEB, DB = Named("Deployment", "web"), Named("StatefulSet", "db", "shop")
+SHOWN = [path for path in sorted((ROOT / "fixtures" / "scenarios").glob("*.yaml")) if not path.stem.startswith("web")]
+SCHEMA = Draft202012Validator(schema())
+
+
+def scenario(*steps: Any, **spec: Any) -> dict[str, Any]:
+    return {
+        "apiVersion": "kubespread.dev/v1alpha1",
+        "kind": "Scenario",
+        "metadata": {"name": "test"},
+        "spec": {"steps": list(steps), **spec},
+    }
+
+
+def parse_labels(text: str) -> Target:
+    edit = parse(f"cordon {text}")
+    return edit.target  # type: ignore[union-attr]  # a Cordon
+
+
+STEPS: dict[str, tuple[Any, Step]] = {
+    "an edit as text": ("drain n1 --force", Step("drain n1 --force", parse("drain n1 --force"))),
+    "an edit as a key with text": ({"scale": "deploy/web=5"}, Step("scale deploy/web=5", parse("scale deploy/web=5"))),
+    "an edit under its own name": ({"fail-hard": "n1"}, Step("fail-hard n1", parse("fail-hard n1"))),
+    "scale with fields": (
+        {"scale": {"workload": "deploy/web", "replicas": 5}},
+        Step("scale deploy/web=5", parse("scale deploy/web=5")),
+    ),
+    "a drain with fields": (
+        {"drain": {"nodes": "zone=a", "ignoreDaemonsets": True, "force": False}},
+        Step("drain zone=a --ignore-daemonsets", parse("drain zone=a --ignore-daemonsets")),
+    ),
+    "a hard failure": ({"fail": {"nodes": "n1", "hard": True}}, Step("fail-hard n1", parse("fail-hard n1"))),
+    "a taint with fields": (
+        {"taint": {"nodes": "zone=a", "taint": "gpu=yes:NoSchedule"}},
+        Step("taint zone=a gpu=yes:NoSchedule", parse("taint zone=a gpu=yes:NoSchedule")),
+    ),
+    "new nodes with fields": (
+        {"addNodes": {"template": "n1", "count": 2, "labels": {"zone": "c", "pool": "x"}}},
+        Step("add-node n1:2@zone=c,pool=x", parse("add-node n1:2@zone=c,pool=x")),
+    ),
+    "nodes that are removed": ({"removeNodes": "n1"}, Step("delete-node n1", parse("delete-node n1"))),
+    "pods that are deleted": (
+        {"delete": {"pods": "app=web", "namespace": "shop"}},
+        Step("delete-pods shop/app=web", parse("delete-pods shop/app=web")),
+    ),
+    "a restart": ({"rollout": "deploy/web"}, Step("rollout deploy/web", Rollout(WEB))),
+    "a rollout to a manifest": (
+        {"rollout": {"workload": "shop/sts/db", "manifest": "db.yaml"}},
+        Step("rollout shop/sts/db db.yaml", Rollout(DB, "db.yaml")),
+    ),
+    "a rollout by settings, as text": (
+        "rollout deploy/web maxSkew[zone]=2 cpu=1",
+        Step("rollout deploy/web maxSkew[zone]=2 cpu=1", Rollout(WEB, None, ("maxSkew[zone]=2", "cpu=1"))),
+    ),
+    "a rollback": ({"rollback": "deploy/web"}, Step("rollback deploy/web", Rollback(WEB))),
+    "nodes that come back": ({"restore": "n1"}, Step("restore n1", Restore(Target("n1")))),
+    "manifests as a list": ({"apply": ["a.yaml", "b.yaml"]}, Step("apply a.yaml b.yaml", Apply(("a.yaml", "b.yaml")))),
+    "manifests with fields": (
+        {"apply": {"files": ["a b.yaml"], "set": ["cpu=1"], "replicas": 3, "name": "web"}},
+        Step("apply 'a b.yaml' --set cpu=1 --replicas 3 --name web", Apply(("a b.yaml",), ("cpu=1",), 3, "web")),
+    ),
+    "an upgrade": (
+        {"upgrade": {"nodes": "pool=a", "surge": 1, "batch": 2, "force": True}},
+        Step("upgrade pool=a --force --surge 1 --batch 2", Upgrade(parse_labels("pool=a"), 1, 2, force=True)),
+    ),
+    "readiness as a step": ({"stuck": ["deploy/web"]}, Step("stuck deploy/web", stuck=(WEB,))),
+    "readiness as text": ("ready deploy/web", Step("ready deploy/web", ready=(WEB,))),
+    "a name and readiness beside a step": (
+        {"rollout": "deploy/web", "name": "bad image", "stuck": ["deploy/web"]},
+        Step("rollout deploy/web", Rollout(WEB), "bad image", (WEB,)),
+    ),
+}
+
+
+FAULTS: dict[str, tuple[Any, list[str]]] = {
+    "a field that a step does not have": (
+        {"drain": {"nodes": "n1", "ignoreDaemonset": True}},
+        [
+            'spec.steps[0].drain.ignoreDaemonset: strict decoding error: unknown field "spec.steps[0].drain.ignoreDaemonset", did you mean "spec.steps[0].drain.ignoreDaemonsets"?'
+        ],
+    ),
+    "a field that belongs below its key": (
+        {"drain": "n1", "force": True},
+        [
+            'spec.steps[0].force: strict decoding error: unknown field "spec.steps[0].force", did you mean "spec.steps[0].drain.force"?'
+        ],
+    ),
+    "a step that there is not": (
+        {"rolout": "deploy/web"},
+        [
+            'spec.steps[0].rolout: strict decoding error: unknown field "spec.steps[0].rolout", did you mean "spec.steps[0].rollout"?',
+            "spec.steps[0]: expected one of scale, rollout, rollback, drain, cordon, uncordon, taint, label, fail, restore, addNodes, removeNodes, delete, apply, upgrade",
+        ],
+    ),
+    "text that begins with no verb": ("drian n1", ["spec.steps[0]: unknown step 'drian', did you mean \"drain\"?"]),
+    "two things at once": (
+        {"fail": "n1", "drain": "n2"},
+        ["spec.steps[0]: expected one thing in a step, found fail, drain: write a step for each"],
+    ),
+    "no step": ({}, ["spec.steps[0]: expected a step, an object or a string, found an empty object"]),
+    "a number for a step": (7, ["spec.steps[0]: expected a step, an object or a string, found a number"]),
+    "a field of another type": (
+        {"scale": {"workload": "deploy/web", "replicas": "5"}},
+        ["spec.steps[0].scale.replicas: expected a number from 0, found the string '5'"],
+    ),
+    "a field that is missing": (
+        {"scale": {"workload": "deploy/web"}},
+        ["spec.steps[0].scale.replicas: Required value: how many"],
+    ),
+    "a taint that kubectl refuses": (
+        {"taint": {"nodes": "zone=a", "taint": "a=b:NoSchedul"}},
+        ["spec.steps[0].taint: invalid taint effect: NoSchedul, unsupported taint effect"],
+    ),
+    "a kind that is not rolled out": (
+        {"rollout": "rs/web"},
+        ["spec.steps[0].rollout: rollout rs/web: of a ReplicaSet there is none, only of a Deployment, StatefulSet, DaemonSet"],
+    ),
+    "a rollback of a StatefulSet": (
+        {"rollback": "sts/db"},
+        ["spec.steps[0].rollback: rollback sts/db: the ControllerRevisions of a StatefulSet are not read; name the manifest to go back to in a rollout"],
+    ),
+    "a setting that there is not": (
+        {"rollout": {"workload": "deploy/web", "set": ["maxskew=1"]}},
+        ["spec.steps[0].rollout: invalid --set 'maxskew=1': unknown field 'maxskew', did you mean \"maxSkew\"?"],
+    ),
+    "a workload that is no KIND/NAME": (
+        {"stuck": ["web"]},
+        ["spec.steps[0].stuck[0]: invalid workload 'web': expected [NAMESPACE/]KIND/NAME, such as deploy/web"],
+    ),
+    "a batch of none": (
+        "upgrade n1 --batch 0",
+        ["spec.steps[0]: upgrade --batch must be at least 1"],
+    ),
+    "a flag that there is not": (
+        "upgrade n1 --serge 1",
+        ["spec.steps[0]: unknown flag '--serge' of upgrade, did you mean \"--surge\"?"],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", STEPS)
+def test_what_a_step_means(case: str) -> None:
+    given, expected = STEPS[case]
+    assert read_scenario(scenario(given)) == Scenario((expected,), "test")
+    SCHEMA.validate(scenario(given))
+
+
+@pytest.mark.parametrize("case", FAULTS)
+def test_what_is_said_of_a_step_that_means_nothing(case: str) -> None:
+    given, expected = FAULTS[case]
+    with pytest.raises(ManifestError) as raised:
+        read_scenario(scenario(given))
+    assert str(raised.value).split("\n") == [f"<object>: {line}" for line in expected]
+
+
+def test_what_holds_for_all_steps() -> None:
+    given = scenario("cordon n1", preemption=False, readiness={"stuck": ["deploy/web"]})
+    given["metadata"] = {"name": "x", "namespace": "shop"}
+    expected = Scenario((Step("cordon n1", parse("cordon n1")),), "x", "shop", preemption=False, stuck=(WEB,))
+    assert read_scenario(given) == expected
+    SCHEMA.validate(given)
+    assert read_scenario(expected) is expected
+    assert read_scenario(json.dumps(given)) == expected
+
+
+def test_every_fault_of_a_file_is_said_with_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "scenario.yaml"
+    path.write_text(
+        "apiVersion: kubespread.dev/v1alpha1\n"
+        "kind: Scenario\n"
+        "metadata: {name: x, namespace: No}\n"
+        "spec:\n"
+        "  preemption: maybe\n"
+        "  readiness: later\n"
+        "  steps:\n"
+        "  - cordon n1\n"
+        "  - drain: {nodes: n1, forces: true}\n"
+    )
+    with pytest.raises(ManifestError) as raised:
+        read_scenario(path)
+    said = str(raised.value).replace(str(path), "FILE").split("\n")
+    assert [line.partition(": ")[0] for line in said] == ["FILE:3", "FILE:5", "FILE:6", "FILE:9"]
+    assert said[1:3] == [
+        "FILE:5: spec.preemption: expected true or false, found the string 'maybe'",
+        "FILE:6: spec.readiness: expected atOnce or an object, found the string 'later'",
+    ]
+
+
+WRONG = {
+    "another kind": ('{"apiVersion": "v1", "kind": "Pod"}', "kind: expected apiVersion kubespread.dev/v1alpha1 and kind Scenario, found v1 and Pod"),
+    "no kind": ("{}", "expected apiVersion kubespread.dev/v1alpha1 and kind Scenario, found none and none"),
+    "a list": ("- cordon n1\n", "expected one Scenario, found a list"),
+    "two documents": ("{}\n---\n{}\n", "expected one Scenario, found 2 documents"),
+    "nothing": ("\n", "expected one Scenario, found nothing"),
+    "no steps": (json.dumps(scenario()), "spec.steps: expected at least one step, found none"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_what_is_no_scenario(case: str) -> None:
+    text, expected = WRONG[case]
+    with pytest.raises(ManifestError) as raised:
+        read_scenario(text)
+    assert str(raised.value).partition(": ")[2] == expected
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(ManifestError, match="No such file"):
+        read_scenario(tmp_path / "none.yaml")
+
+
+def test_paths_are_relative_to_the_file(tmp_path: Path) -> None:
+    (tmp_path / "node.json").write_text(json.dumps(node("big")))
+    path = tmp_path / "scenario.json"
+    steps = [{"rollout": "deploy/web web.yaml"}, {"apply": "a.yaml"}, {"addNodes": "node.json:2"}]
+    path.write_text(json.dumps(scenario(*steps)))
+    rollout, apply, add_node = (step.action for step in read_scenario(path).steps)
+    assert rollout == Rollout(WEB, str(tmp_path / "web.yaml"))
+    assert apply == Apply((str(tmp_path / "a.yaml"),))
+    assert add_node == parse("add-node node.json:2", str(tmp_path))
+
+
+def test_the_published_schema_is_the_readers_own() -> None:
+    published = json.loads((ROOT / "docs" / "schema" / "scenario.json").read_text())
+    Draft202012Validator.check_schema(published)
+    assert published == schema()
+
+
+@pytest.mark.parametrize("path", SHOWN, ids=lambda path: path.stem)
+def test_the_scenarios_that_are_shown_are_scenarios(path: Path) -> None:
+    assert read_scenario(path).steps
