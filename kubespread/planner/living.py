@@ -181,14 +181,12 @@ class Applicant:
         """The pod, or ``pod`` that is a copy of it, runs where `placing` just chose."""
         assert self._current is not None
         placing, shared = self._current
-        kind, binding = placing.kind.number, placing.binding(choice.node) if self._binds else None
-        if binding is None:
-            placing.place(choice.node)
-        else:
-            # Its claims are other than they were: whoever comes next is prepared anew.
-            self._living.change_storage(binding)
-        self._living.add(pod or self.pod, kind, choice, self._number, shared)
+        binding = placing.binding(choice.node) if self._binds else None
+        placing.place(choice.node)
+        self._living.add(pod or self.pod, placing.kind.number, choice, self._number, shared)
         self._seen += 1
+        if binding is not None:
+            self._living.change_storage(binding)
 
     @property
     def is_outdated(self) -> bool:

@@ -63,6 +63,12 @@ CASES: dict[str, tuple[list[Data], Data, list[str], str | None]] = {
         ["n1"],
         NO_VOLUME,
     ),
+    "volumes that reach every node leave the choice to the rest": (
+        [LOCAL, OTHER, *(volume(f"v{at}", "local") for at in range(4))],
+        workload("StatefulSet", 4, (template("local"),)),
+        ["n0", "n2", "n1", "n2"],
+        None,
+    ),
     "a volume that is too small for a claim is left": (
         [LOCAL, OTHER, volume("small", "local", size="1Gi"), volume("large", "local", only=on_host("n2"))],
         workload("StatefulSet", 2, (template("local"),)),
