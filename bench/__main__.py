@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+from bench.claiming import claiming
 from bench.evaluating import evaluating
 from bench.loading import loading
 from bench.placing import placing
@@ -18,6 +19,7 @@ ROWS = {
     "evaluation": evaluating,
     "placing": placing,
     "queue": queueing,
+    "claims": claiming,
     "preemption": preempting,
     "render": rendering,
     "survive": surviving,

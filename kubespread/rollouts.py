@@ -118,7 +118,7 @@ def _rolled_out(world: World, growth: Growth, candidate: Candidate, profile: Pro
 
 
 def _as_left(before: Cluster, world: World) -> Cluster:
-    """``before`` with the pods where they are now."""
+    """``before`` with the pods where they are now, and the claims that they bound."""
     position_of, running = before.nodes.index, before.running
     now = {key_of(pod): pod for pod in world.book if pod.spec.node_name in position_of}
     there = {key_of(pod) for pod in running.pods}
@@ -126,4 +126,4 @@ def _as_left(before: Cluster, world: World) -> Cluster:
         (pod, node) for pod, node in zip(running.pods, running.node.tolist(), strict=True) if key_of(pod) not in now
     ]
     come = [(pod, position_of[pod.spec.node_name]) for key, pod in now.items() if key not in there]
-    return before.after(Change(gone=gone, come=come))
+    return before.after(Change(gone=gone, come=come, storage=world.cluster.storage.since(before.storage)))

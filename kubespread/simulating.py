@@ -13,8 +13,11 @@ from kubespread.candidate.replicas import replica_names
 from kubespread.candidate.sources import Choosing, PodGiven
 from kubespread.deciding import Scheduler
 from kubespread.errors import KubespreadError, UsageError
+from kubespread.kube.api.core import Pod
+from kubespread.kube.api.workloads import StatefulSet
 from kubespread.kube.versions import SCORES_SINCE
 from kubespread.node_groups.types import Autoscaler
+from kubespread.planner.claims import Replicas, replicas_with_claims
 from kubespread.planner.reports.simulate import SimulateReport
 from kubespread.planner.simulate import Manner, Question, Ties, simulate
 from kubespread.planner.world.pod_book import key_of
@@ -152,6 +155,7 @@ def _question(
         played=change.played,
         creatable=growth.created.copies,
         refusal=growth.created.refusal,
+        claimants=_claimants(candidate, present, cluster),
         is_daemon=candidate.is_daemon,
         one_by_one=candidate.one_by_one,
         deleted=[(pod, cluster.nodes.index[pod.spec.node_name]) for pod in change.deleted],
@@ -159,6 +163,16 @@ def _question(
         workload=None if candidate.workload is None else f"{candidate.workload.kind}/{candidate.workload.name}",
         notes=(*candidate.notes, *growth.notes, *change.notes),
         admission=candidate.admission,
+    )
+
+
+def _claimants(candidate: Candidate, present: Sequence[Pod], cluster: Cluster) -> Replicas | None:
+    """The replicas where each has claims of its own; a pod that is in the cluster already has those it has."""
+    if candidate.is_stored or not cluster.has_claims:
+        return None
+    stateful_set = candidate.object if isinstance(candidate.object, StatefulSet) else None
+    return replicas_with_claims(
+        candidate.pod, lambda: replica_names(candidate.pod, present), cluster.objects, stateful_set
     )
 
 

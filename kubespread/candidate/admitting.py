@@ -10,6 +10,7 @@ from kubespread.candidate.candidate import Candidate, Surroundings
 from kubespread.candidate.manifest_file import Place, field_at
 from kubespread.candidate.rescheduling import scheduled_again
 from kubespread.controllers.by_kind import new_pod, replicas
+from kubespread.controllers.claims import ephemeral_claims
 from kubespread.controllers.pod_creator import NewPod, PodCreator
 from kubespread.controllers.statefulset import creates_one_by_one
 from kubespread.errors import Fault, ManifestError
@@ -18,7 +19,7 @@ from kubespread.kube.admission.defaulting import default_pod
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.kinds import Kind
 from kubespread.kube.api.meta import ApiObject
-from kubespread.kube.owners import WorkloadName
+from kubespread.kube.owners import WorkloadName, controller_of
 from kubespread.kube.validation.faults import FieldFault
 from kubespread.kube.validation.workloads import workload_faults
 
@@ -47,6 +48,7 @@ def candidate_from_creator(
     candidate = candidate_from_pod(place, new_pod(creator), surroundings, template_path)
     return replace(
         candidate,
+        companions=(*candidate.companions, *(ephemeral_claims(candidate.pod) if controller_of(candidate.pod) else ())),
         workload=WorkloadName(creator.kind, creator.namespace, creator.name),
         object=creator.object,
         replicas=replicas(creator),

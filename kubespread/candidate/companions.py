@@ -9,14 +9,15 @@ from typing import Any, TypeVar
 import msgspec
 
 from kubespread.candidate.manifest_file import Manifest
+from kubespread.controllers.claims import admitted_claims
 from kubespread.errors import SnapshotError
-from kubespread.kube.admission.defaulting import default_claim, default_storage_class
+from kubespread.kube.admission.defaulting import default_storage_class
 from kubespread.kube.admission.quota import with_usage
 from kubespread.kube.api.cluster_objects import FIELDS, ClusterObjects
 from kubespread.kube.api.decoding import DecodingError, normalized
 from kubespread.kube.api.kinds import NAMESPACED, POD_CREATORS, READ
 from kubespread.kube.api.meta import ApiObject
-from kubespread.kube.api.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
+from kubespread.kube.api.storage import PersistentVolume, PersistentVolumeClaim
 from kubespread.kube.owners import SELECTING_CONTROLLERS
 from kubespread.snapshot.snapshot import Snapshot, SnapshotBuilder, TypedReader
 
@@ -137,15 +138,10 @@ def _newest(added: Sequence[ApiObject], known: Sequence[ApiObject]) -> tuple[Api
 def _claims_to_come(
     objects: ClusterObjects, claims: Iterable[PersistentVolumeClaim]
 ) -> Iterator[PersistentVolumeClaim]:
-    """Claims a StatefulSet would make for its new pod; nothing to go by where its StorageClass was not listed."""
+    """Claims that would be made for a new pod and are not there yet."""
     known = set(map(_key, objects.persistent_volume_claims))
-    classes = {storage_class.metadata.name for storage_class in objects.storage_classes}
-    for claim in claims:
-        if _key(claim) in known:
-            continue
-        default_claim(claim)
-        default_storage_class(claim, objects.storage_classes)
-        if objects.knows(StorageClass) or claim.spec.storage_class_name in classes:
+    for claim in admitted_claims((claim for claim in claims if _key(claim) not in known), objects):
+        if _key(claim) not in known:
             known.add(_key(claim))
             yield claim
 

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 
 from kubespread.kube.api.core import Pod
-from kubespread.scheduler.cluster.change import Change, Moves
+from kubespread.scheduler.cluster.change import Change, Moves, StorageChange
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Codes
 from kubespread.scheduler.cluster.nodes import Nodes
@@ -60,16 +60,21 @@ class LivingCluster:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._coming: list[tuple[Pod, int]] = []
+        self._storage: StorageChange | None = None
+        """What became of claims and volumes since."""
+        self.storage_changes = 0
+        """How often claims and volumes were changed so far."""
         self._log = _Log()
         self._shared: dict[Hashable, SharedAnswers] = {}
+        self._answers = 0
         self._applicants = 0
 
     @property
     def cluster(self) -> Cluster:
         """As it is now."""
-        if self._coming:
-            self._cluster = self._cluster.after(Change(come=self._coming))
-            self._coming = []
+        if self._coming or self._storage is not None:
+            self._cluster = self._cluster.after(Change(come=self._coming, storage=self._storage))
+            self._coming, self._storage = [], None
         return self._cluster
 
     @property
@@ -105,6 +110,11 @@ class LivingCluster:
             for pod, node in pods:
                 self._log.add((number_of(pod), node, by, _NOBODY, _NOBODY))
 
+    def change_storage(self, change: StorageChange) -> None:
+        """Claims and volumes came, or are other than they were."""
+        self._storage = change if self._storage is None else self._storage.then(change)
+        self.storage_changes += 1
+
     def others_since(self, mark: int, applicant: int) -> Moves:
         """What happened since ``mark``, but for the placements of ``applicant``."""
         rows = self._log.since(mark)
@@ -116,8 +126,10 @@ class LivingCluster:
         signature = prepared.on_node_signature
         shared = self._shared.get(signature) if signature is not None else None
         if shared is None:
-            shared = SharedAnswers(len(self._shared), on_node_answers(prepared), self.length)
-            self._shared[signature if signature is not None else object()] = shared
+            shared = SharedAnswers(self._answers, on_node_answers(prepared), self.length)
+            self._answers += 1
+            if signature is not None:
+                self._shared[signature] = shared
         self.bring_up_to_date(shared)
         return shared
 
@@ -135,11 +147,13 @@ class LivingCluster:
 class Applicant:
     """A pod that looks for nodes in a living cluster, for itself and for its copies."""
 
-    def __init__(self, living: LivingCluster, pod: Pod, plugins: Framework) -> None:
-        self.pod, self.plugins = pod, plugins
+    def __init__(self, living: LivingCluster, pod: Pod, plugins: Framework, *, binds: bool = True) -> None:
+        """``binds``: claims that wait for the pod are bound once it has a node."""
+        self.pod, self.plugins, self._binds = pod, plugins, binds
         self._living = living
         self._number = living.next_number()
         self._seen = 0
+        self._storage_seen = 0
         self._current: tuple[Placing, SharedAnswers] | None = None
         self.tried_at = -1
         """How much had happened in the living cluster when the pod was tried last."""
@@ -148,7 +162,10 @@ class Applicant:
         """The pod on the cluster as it is now. Raises SchedulingError when a PreFilter fails."""
         living = self._living
         self.tried_at = living.length
+        if self._storage_seen != living.storage_changes and self.pod.spec.has_scheduled_volumes:
+            self._current = None
         if self._current is None:
+            self._storage_seen = living.storage_changes
             prepared = self.plugins.prepare(living.cluster, self.pod)
             shared = living.answers_for(prepared)
             placing = Placing(prepared, shared.answers)
@@ -167,9 +184,12 @@ class Applicant:
         """The pod, or ``pod`` that is a copy of it, runs where `placing` just chose."""
         assert self._current is not None
         placing, shared = self._current
+        binding = placing.binding(choice.node) if self._binds else None
         placing.place(choice.node)
         self._living.add(pod or self.pod, placing.kind.number, choice, self._number, shared)
         self._seen += 1
+        if binding is not None:
+            self._living.change_storage(binding)
 
     @property
     def is_outdated(self) -> bool:

@@ -19,9 +19,11 @@ from kubespread.kube.api.node_terms import NodeSelector, NodeSelectorRequirement
 from kubespread.kube.node_selector import NODE_NAME_FIELD
 from kubespread.kube.priority import priority_of
 from kubespread.kube.well_known import DO_NOT_SCHEDULE
+from kubespread.planner.claims import Replicas, to_create
 from kubespread.planner.explain import constraint_reports, domain_counts
 from kubespread.planner.living import Applicant, LivingCluster
 from kubespread.planner.reports.parts import ConstraintReport
+from kubespread.scheduler.cluster.change import StorageChange
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.evaluation import Evaluation
 from kubespread.scheduler.framework import Framework
@@ -46,6 +48,10 @@ class Entry:
     """
     running_on: frozenset[int] = frozenset()
     """Nodes where a DaemonSet has its pod already."""
+    replicas: Replicas | None = None
+    """Its pods where each has claims of its own; without it all are copies of ``pod``."""
+    binds: bool = True
+    """Whether the claims that a pod waits with are bound once it has a node."""
 
 
 @dataclass(slots=True)
@@ -126,11 +132,22 @@ class _Waiting:
         self.entry = entry
         self.outcome = Outcome(entry.count)
         self._living = living
-        self.applicant = Applicant(living, entry.pod, entry.plugins)
+        self.applicant = Applicant(living, entry.pod, entry.plugins, binds=entry.binds)
+        self._replicas = entry.replicas() if entry.replicas is not None else iter(())
+        self._come_forward()
         self.is_waiting = True
 
+    def _come_forward(self) -> None:
+        """The next pod looks for a node, where it is not a copy of the last one; its claims are there before it."""
+        replica = next(self._replicas, None)
+        if replica is not None:
+            claims = to_create(replica.claims, self._living.cluster.storage)
+            if claims:
+                self._living.change_storage(StorageChange(claims))
+            self.applicant = Applicant(self._living, replica.pod, self.entry.plugins, binds=self.entry.binds)
+
     def _start(self) -> Placing:
-        """The placing for the first copy, whose constraints are worth a report."""
+        """The placing for the next pod; the constraints before the first one are worth a report."""
         placing = self.applicant.placing()
         if self.outcome.before is None:
             self.outcome.before = domain_counts(placing.states)
@@ -168,6 +185,7 @@ class _Waiting:
     def _take(self, choice: Choice) -> None:
         self.applicant.take(choice)
         self.outcome.choices.append(choice)
+        self._come_forward()
 
 
 class _Copies(_Waiting):
@@ -252,7 +270,7 @@ class _Daemons(_Waiting):
         try:
             if self._counts_domains:
                 cluster = self._living.cluster
-                pinned = self.entry.plugins.evaluate(cluster, pinned_to(self.entry.pod, cluster.nodes.names[node]))
+                pinned = self.entry.plugins.evaluate(cluster, pinned_to(self.applicant.pod, cluster.nodes.names[node]))
                 if pinned.feasible[node]:
                     return Choice(node, int(pinned.total[node]), 1)
                 self._failed[node] = pinned.verdict(node)

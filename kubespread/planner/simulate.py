@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import random
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median_low
 from typing import Literal
 
-import numpy as np
-
 from kubespread.kube.api.core import Pod
 from kubespread.kube.well_known import HOSTNAME, ZONE
+from kubespread.planner import claims
 from kubespread.planner.bars import bars
+from kubespread.planner.claims import Replicas
 from kubespread.planner.explain import domain_counts, preemption_report
 from kubespread.planner.honesty import gaps, not_modelled
 from kubespread.planner.look_ahead import look_ahead
 from kubespread.planner.queue import Entry, Outcome, run
+from kubespread.planner.replica_nodes import nodes_of_replicas, worst_losses
 from kubespread.planner.reports.parts import ConstraintReport, PodReference, PreemptionReport
 from kubespread.planner.reports.rollout import RolloutReport
 from kubespread.planner.reports.simulate import (
@@ -25,8 +25,6 @@ from kubespread.planner.reports.simulate import (
     DomainChange,
     DomainRange,
     LookAhead,
-    Loss,
-    NodeReplicas,
     Placement,
     Range,
     Runs,
@@ -38,7 +36,6 @@ from kubespread.planner.taints_policy import closed_minimums, taints_policy_hint
 from kubespread.scheduler.building import framework
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.labels import ABSENT
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.placing import Tiebreaker, first_in_heap, smallest_name
 from kubespread.scheduler.profile.profile import Profile
@@ -76,6 +73,8 @@ class Question:
     """Whether the next one is only created once the last one runs, as a StatefulSet does unless it is Parallel."""
     played: Played | None = None
     """What came of it already, where its controller rolled it out: the cluster is as it was left."""
+    claimants: Replicas | None = None
+    """The replicas where each has claims of its own."""
     deleted: Sequence[tuple[Pod, int]] = ()
     """The replicas that its controller deletes, each with its node; the cluster is without them."""
     present: Sequence[int] = ()
@@ -121,7 +120,16 @@ def simulate(cluster: Cluster, questions: Sequence[Question], manner: Manner) ->
     """
     frameworks = _frameworks(questions)
     entries = [
-        Entry(question.pod, plugins, question.count, question.is_daemon, frozenset(question.present))
+        Entry(
+            question.pod,
+            plugins,
+            question.count,
+            question.is_daemon,
+            frozenset(question.present),
+            question.claimants,
+            # Nobody binds the claims of a pod by itself: it is asked about in the cluster as it stands.
+            binds=question.workload is not None,
+        )  # fmt: skip
         for question, plugins in zip(questions, frameworks, strict=True)
         if question.played is None
     ]
@@ -172,7 +180,9 @@ def _report(
 ) -> SimulateReport:
     pod, profile, shown = question.pod, question.profile, outcomes[0]
     before = _before(cluster, question, plugins) if question.deleted else shown.before or ()
-    worst_loss = _worst_loss(cluster, question, manner, shown)
+    placed = [choice.node for choice in shown.choices]
+    keys = (*(constraint.topology_key for constraint in shown.after), ZONE, HOSTNAME, *manner.keys)
+    worst_loss = worst_losses(cluster, [*placed, *question.present], keys)
     wanted = shown.wanted if question.is_daemon else question.replicas
     return SimulateReport(
         kube_version=str(profile.version),
@@ -182,7 +192,7 @@ def _report(
         replicas=None if wanted is None else wanted + len(question.present),
         present=len(question.present),
         created=None if wanted is None else len(question.present) + _created(question, shown, wanted),
-        placed=len(shown.choices),
+        placed=len(placed),
         placements=tuple(_placements(cluster, question, shown)),
         stopped=shown.stopped or _refusal(question, shown),
         conclusion=None if shown.unplaced is None else bars(shown.unplaced),
@@ -194,12 +204,12 @@ def _report(
         deleted=tuple(_deleted(cluster, question)),
         rollout=None if question.played is None else question.played.rollout,
         worst_loss=worst_loss,
-        nodes=tuple(_nodes(cluster, question, shown, list(worst_loss))),
+        nodes=tuple(nodes_of_replicas(cluster, placed, question.present, list(worst_loss))),
         runs=_runs(outcomes) if manner.runs > 1 else None,
         look_ahead=another_order,
         preemption=_preemption(question, shown) if manner.preemption else None,
         gaps=gaps(pod, plugins, cluster, preemption=manner.preemption, workload=question.workload or ""),
-        not_modelled=(*not_modelled(pod, plugins, cluster, profile), *_shared_claims(pod)),
+        not_modelled=(*not_modelled(pod, plugins, cluster, profile), *_claims_not_modelled(cluster, question)),
         admission=tuple(question.admission),
         notes=(*question.notes, *_hints(question, plugins, shown, full)),
     )
@@ -228,10 +238,10 @@ def _refusal(question: Question, outcome: Outcome) -> str | None:
     return question.refusal if question.replicas is None or question.replicas > question.creatable else None
 
 
-def _shared_claims(pod: Pod) -> Iterator[str]:
-    """A controller may give each replica claims of its own."""
-    if any(volume.persistent_volume_claim is not None or volume.ephemeral is not None for volume in pod.spec.volumes):
-        yield "claims of each replica: all are judged with those of the first, and none is bound by a placement"
+def _claims_not_modelled(cluster: Cluster, question: Question) -> Iterator[str]:
+    if question.workload is None:
+        return claims.of_pods_by_themselves(cluster, question.pod)
+    return claims.of_replicas(cluster, question.pod, has_own=question.claimants is not None)
 
 
 def _placements(cluster: Cluster, question: Question, outcome: Outcome) -> Iterator[Placement]:
@@ -255,42 +265,6 @@ def _skew_change(before: Sequence[int], after: ConstraintReport) -> SkewChange:
         before=skew_of(before, after),
         after=skew_of(matching, after),
     )
-
-
-def _worst_loss(cluster: Cluster, question: Question, manner: Manner, outcome: Outcome) -> dict[str, Loss]:
-    """Per topology key of interest: the domain that holds most replicas of the workload."""
-    nodes = [*(choice.node for choice in outcome.choices), *question.present]
-    replicas = np.bincount(np.array(nodes, dtype=np.int64), minlength=len(cluster))
-    losses = {}
-    for key in dict.fromkeys(
-        (*(constraint.topology_key for constraint in outcome.after), ZONE, HOSTNAME, *manner.keys)
-    ):
-        column = cluster.nodes.label(key)
-        there = column.codes != ABSENT
-        if not there.any():
-            continue
-        held = np.bincount(column.codes[there], weights=replicas[there], minlength=len(column.values)).astype(np.int64)
-        # Of equals the first value.
-        worst = int(column.sorted_codes[held[column.sorted_codes].argmax()])
-        losses[key] = Loss(
-            domain=column.values[worst],
-            remaining=int(replicas.sum() - held[worst]),
-            domains=int(np.count_nonzero(held)),
-            least=int(held.min()),
-        )
-    return losses
-
-
-def _nodes(cluster: Cluster, question: Question, outcome: Outcome, keys: Sequence[str]) -> Iterator[NodeReplicas]:
-    """Where the workload's replicas are, nodes by name, each with its values of ``keys``."""
-    placed = Counter(choice.node for choice in outcome.choices)
-    present = Counter(question.present)
-    names = cluster.nodes.names
-    columns = {key: cluster.nodes.label(key) for key in keys}
-    for node in sorted(placed.keys() | present.keys(), key=names.__getitem__):
-        codes = {key: int(column.codes[node]) for key, column in columns.items()}
-        domains = {key: columns[key].values[code] for key, code in codes.items() if code != ABSENT}
-        yield NodeReplicas(name=names[node], domains=domains, present=present[node], placed=placed[node])
 
 
 def _runs(outcomes: Sequence[Outcome]) -> Runs:
@@ -320,6 +294,9 @@ def _look_ahead(
         or question.count is None
         or len(outcome.choices) >= question.count
         or not outcome.stuck
+        # Each placement would bind claims.
+        or question.claimants is not None
+        or claims.unbound_claims(cluster, question.pod)
     ):
         return None
     return look_ahead(plugins, _beside(cluster, questions, outcomes, place), question.pod, question.count)

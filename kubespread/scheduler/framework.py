@@ -15,7 +15,7 @@ import numpy as np
 
 from kubespread.kube.api.core import Pod
 from kubespread.kube.priority import is_same_pod, priority_of
-from kubespread.scheduler.cluster.change import Change, Moves
+from kubespread.scheduler.cluster.change import Change, Moves, StorageChange
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.holdings import Holdings
 from kubespread.scheduler.cluster.kinds import PodKind
@@ -190,6 +190,13 @@ class Prepared:
         working = (each for each in self.framework.scores if each[0].name not in self.framework.missing.scores)
         return [(self.states[plugin.name], weight) for plugin, weight in working if plugin.name in self.states]
 
+    def binding(self, node: int) -> StorageChange | None:
+        """What becomes of claims and volumes once the pod is bound to ``node``, which it fits; None: nothing."""
+        if not self.pod.spec.has_scheduled_volumes:
+            return None
+        bindings = (state.binding(node) for state in self.states.values())
+        return next((binding for binding in bindings if binding is not None), None)
+
     @property
     def listing(self) -> dict[str, Mask]:
         """The node lists of the PreFilter plugins that have one, by plugin."""
@@ -202,8 +209,10 @@ class Prepared:
 
     def after(self, cluster: Cluster, change: Change, moves: Moves) -> Prepared:
         """The same for ``cluster``, which came of this one's by ``change``; this one is as it was."""
+        if change.touches_nodes or (change.storage is not None and self.pod.spec.has_scheduled_volumes):
+            return Prepared(self.framework, cluster, self.pod)
         states = {name: state.after(cluster, change, moves) for name, state in self.states.items()}
-        if change.touches_nodes or any(state is None for state in states.values()):
+        if any(state is None for state in states.values()):
             return Prepared(self.framework, cluster, self.pod)
         other = copy(self)
         other.cluster = cluster

@@ -17,7 +17,7 @@ from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.holdings import Holdings
 from kubespread.scheduler.cluster.kinds import PodKind
 from kubespread.scheduler.cluster.labels import Codes, Counts, Mask, Positions
-from kubespread.scheduler.plugin import MAX_NODE_SCORE, OnNode
+from kubespread.scheduler.plugin import MAX_NODE_SCORE, Code, OnNode
 
 _Answers = tuple[NDArray[np.int32], Counts]
 """Not 0 where some filter rejects a node, and the weighted scores."""
@@ -58,6 +58,8 @@ class OnNodeAnswers:
         self._filters, self._scores, self._kind = filters, scores, kind
         self.out_of_range = False
         """Whether some score was ever outside 0..100, which ends a cycle whose nodes it is about."""
+        self.may_fail = False
+        """Whether some filter met an error on a node, which ends a cycle that gets there."""
         self._cluster = cluster
         self._copies: Counts = np.zeros(len(cluster), dtype=np.int64)
         """Copies on each node that ``cluster`` does not hold yet."""
@@ -148,6 +150,7 @@ class OnNodeAnswers:
         for state in self._filters:
             if (verdicts := state.judge(held)) is not None:
                 rejects |= verdicts.which
+                self.may_fail |= any(status.code is Code.ERROR for status in verdicts.table)
         for state, weight in self._scores:
             if (raw := state.points(held)) is not None:
                 points += raw * weight

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kubespread.scheduler.cluster.change import Change, Moves
+from kubespread.scheduler.cluster.change import Change, Moves, StorageChange
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.kinds import PodKind
 from kubespread.scheduler.cluster.labels import Codes, Counts, Mask, Positions
@@ -215,7 +215,7 @@ class Placing:
 
     def _fail_while_filtering(self) -> None:
         """Raise the error that some filter plugin ends the cycle in. Few profiles and few pods have any that could."""
-        if self._may_fail and (error := self.evaluation().filter_error) is not None:
+        if (self._may_fail or self.answers.may_fail) and (error := self.evaluation().filter_error) is not None:
             raise SchedulingError(error)
 
     def _fail_while_reserving(self) -> None:
@@ -228,6 +228,13 @@ class Placing:
         self.answers.place(node)
         for state in self._counted:
             state.move_one(self.kind.number, node, 1)
+
+    def binding(self, node: int) -> StorageChange | None:
+        """What becomes of claims and volumes once the next copy is on ``node``; further copies are then prepared anew.
+
+        None where nothing does.
+        """
+        return self._prepared.binding(node)
 
     def follow(self, cluster: Cluster, moves: Moves) -> None:
         """Go on with ``cluster``, which holds the copies placed here; ``moves`` happened to its pods besides.

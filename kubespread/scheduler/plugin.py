@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from kubespread.kube.api.core import Pod
 from kubespread.scheduler.causes import Causes
-from kubespread.scheduler.cluster.change import Change, Moves
+from kubespread.scheduler.cluster.change import Change, Moves, StorageChange
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.holdings import Holdings
 from kubespread.scheduler.cluster.labels import Counts, Mask, Positions
@@ -125,8 +125,15 @@ class State(ABC):
         """Raw scores brought to 0..100; as they are where the plugin has no such step."""
         return raw
 
+    def binding(self, node: int) -> StorageChange | None:
+        """What becomes of claims and volumes once the pod is bound to ``node``, which it fits (Reserve and PreBind)."""
+        return None
+
     def after(self, cluster: Cluster, change: Change, moves: Moves) -> State | None:
-        """The state on ``cluster``, which came of its own by ``change``; None to prepare it anew."""
+        """The state on ``cluster``, which came of its own by ``change``; None to prepare it anew.
+
+        Never asked of a pod with volumes when claims or volumes change.
+        """
         return None
 
 

@@ -34,7 +34,8 @@ SOURCE = "anonymized"
 _KEPT_FIELDS = frozenset(
     {
         "creation_timestamp", "deletion_timestamp", "last_transition_time", "start_time", "finished_at", "managed_by",
-        "api_version", "kind", "key", "operator", "effect", "topology_key", "when_unsatisfiable",
+        "api_version", "kind", "key", "operator", "effect", "topology_key", "topology_keys",
+        "when_unsatisfiable",
         "match_label_keys", "mismatch_label_keys", "node_affinity_policy", "node_taints_policy", "scheduler_name",
         "restart_policy", "preemption_policy", "action", "protocol", "host_ip", "phase", "type", "reason",
         "access_modes", "volume_mode", "volume_binding_mode", "provisioner", "completion_mode", "driver", "attacher",
@@ -85,15 +86,16 @@ def _rename(text: str, names: Mapping[str, str]) -> str:
 
 
 def _composed(snapshot: Snapshot, names: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Names that controllers make of other names, and take apart again: a StatefulSet's pods, and claims made for a
-    pod.
+    """Names that controllers make of other names, and take apart again: a StatefulSet's pods, and claims made for
+    pods.
     """
-    claims = {
-        (found.metadata.namespace, found.metadata.name): [
-            claim.metadata.name for claim in found.spec.volume_claim_templates
-        ]
-        for found in snapshot.objects.stateful_sets
-    }
+    of_ordinals = _claims_of_ordinals(snapshot)
+    for found in snapshot.objects.stateful_sets:
+        meta = found.metadata
+        for template in (claim.metadata.name for claim in found.spec.volume_claim_templates):
+            mine = f"{names.get(template, template)}-{names.get(meta.name, meta.name)}"
+            for ordinal in of_ordinals.get((meta.namespace, f"{template}-{meta.name}"), ()):
+                yield f"{template}-{meta.name}-{ordinal}", f"{mine}-{ordinal}"
     for pod in snapshot.pods:
         meta = pod.metadata
         mine = names.get(meta.name, meta.name)
@@ -102,11 +104,26 @@ def _composed(snapshot: Snapshot, names: Mapping[str, str]) -> Iterator[tuple[st
             if (group_of(owner.api_version), owner.kind) == ("apps", "StatefulSet") and ordinal.isdecimal():
                 mine = f"{names.get(owner.name, owner.name)}-{ordinal}"
                 yield meta.name, mine
-                for claim in claims.get((meta.namespace, owner.name), ()):
-                    yield f"{claim}-{meta.name}", f"{names.get(claim, claim)}-{mine}"
         for volume in pod.spec.volumes:
             if volume.ephemeral is not None:
                 yield f"{meta.name}-{volume.name}", f"{mine}-{names.get(volume.name, volume.name)}"
+
+
+def _claims_of_ordinals(snapshot: Snapshot) -> Mapping[tuple[str, str], list[str]]:
+    """The ordinals that claims' names end in, by namespace and what stands before: some outlive their pods."""
+    found: dict[tuple[str, str], list[str]] = {}
+    used = (
+        (pod.metadata.namespace, volume.persistent_volume_claim.claim_name)
+        for pod in snapshot.pods
+        for volume in pod.spec.volumes
+        if volume.persistent_volume_claim is not None
+    )
+    stored = ((claim.metadata.namespace, claim.metadata.name) for claim in snapshot.objects.persistent_volume_claims)
+    for namespace, name in dict.fromkeys((*stored, *used)):
+        stem, _, ordinal = name.rpartition("-")
+        if ordinal.isdecimal():
+            found.setdefault((namespace, stem), []).append(ordinal)
+    return found
 
 
 def _renamed_snapshot(snapshot: Snapshot, rename: Rename) -> Snapshot:

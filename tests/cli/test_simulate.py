@@ -456,7 +456,6 @@ def test_a_pod_that_a_plugin_rejects_as_a_whole(tmp_path: Path) -> None:
         [
             "gap: no Pod objects: every node counts as empty",
             "gap: no Service objects: default constraints cannot be derived from Services",
-            "not modeled: claims of each replica: all are judged with those of the first, and none is bound by a placement",
             "0 of 1 placed",
             '0/2 nodes are available: persistentvolumeclaim "gone" not found.',
         ],

@@ -50,6 +50,14 @@ def repelling(**selector: Any) -> Data:
     return {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
 
 
+EPHEMERAL = {
+    "name": "v",
+    "ephemeral": {
+        "volumeClaimTemplate": {
+            "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+        }
+    },
+}
 DEV = {"matchLabels": {"env": "dev"}}
 VOLUME = named("PersistentVolume", "pv", "v1", spec={"csi": {"driver": "csi.example.com", "volumeHandle": "h"}})
 DELAYED = storage_class(volumeBindingMode="WaitForFirstConsumer")
@@ -81,6 +89,14 @@ GAPS: dict[str, tuple[Data, list[Data], list[str]]] = {
         CLAIMING,
         [RUNNING, claim(volumeName="pv"), VOLUME, CSI_NODE],
         ["no VolumeAttachment objects: only volumes of pods count towards the limits of nodes"],
+    ),
+    "claims that would be made for a replica, without classes": (
+        {
+            **pod(constraints=[hard()], volumes=[EPHEMERAL]),
+            "metadata": {**pod()["metadata"], "ownerReferences": owned_by("Job", "j", api_version="batch/v1")},
+        },
+        [RUNNING, claim(volumeName="pv"), VOLUME],
+        [NO_CLASSES],
     ),
     "an unbound claim without classes": (CLAIMING, [RUNNING, claim(storageClassName="fast"), VOLUME], [NO_CLASSES]),
     "a claim that is provisioned where the pod goes": (

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+import kubespread
 from kubespread.scheduler.plugin import Plugin
 from kubespread.scheduler.plugins.volumes.binding import VolumeBinding
 from kubespread.scheduler.plugins.volumes.limits import NodeVolumeLimits
@@ -283,6 +284,22 @@ CASES: dict[str, tuple[list[Data], Data, dict[str, str]]] = {
 def test_volumes(case: str) -> None:
     objects, candidate, expected = CASES[case]
     assert reasons(ask([*HOSTS, *objects], candidate)) == expected
+
+
+def test_volumes_cannot_be_counted_beside_a_pod_that_uses_anothers_claim() -> None:
+    """On a node with limits; elsewhere nothing is counted."""
+    stranger = pod("other", "n1", volumes=[{"name": "v", "ephemeral": {}}])
+    objects = [claim(volume="pv1"), volume(csi=CSI), claim("other-v"), stranger]
+    error = (
+        'running "NodeVolumeLimits" filter plugin: PVC default/other-v was not created for pod default/other '
+        "(pod is not owner)"
+    )
+    assert ask([*HOSTS, *objects, csi_node("n1", d_csi=5)], uses("c")).message == error
+    assert ask([*HOSTS, *objects, csi_node("n2", d_csi=5)], uses("c")).message is None
+    report = kubespread.simulate(
+        kubespread.Snapshot.from_objects([*HOSTS, *objects, csi_node("n1", d_csi=5)]), uses("c")
+    )
+    assert (report.placed, report.stopped) == (0, error)
 
 
 ZONED = [

@@ -101,6 +101,16 @@ def test_no_name_is_left(tmp_path: Path) -> None:
     assert (hidden.code, "acme" in hidden.out, "7700" in hidden.out, hidden.err) == (0, False, False, "")
 
 
+def test_a_claim_that_outlived_its_pod_is_still_found_by_the_next_one() -> None:
+    metadata = {"name": "acme-data-acme-shop-7", "namespace": "acme"}
+    left = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": metadata, "spec": {}}
+    hidden, _ = anonymize(kubespread.Snapshot.from_objects([*acme(), left]))
+    (stateful,) = hidden.objects.stateful_sets
+    template = stateful.spec.volume_claim_templates[0].metadata.name
+    names = [each.metadata.name for each in hidden.objects.persistent_volume_claims]
+    assert names == [f"{template}-{stateful.metadata.name}-{ordinal}" for ordinal in (0, 7)]
+
+
 def test_what_belongs_together_stays_together() -> None:
     hidden, names = anonymize(kubespread.Snapshot.from_objects(acme()))
     (running,), (stateful,), (claim,), (volume,) = (

@@ -76,6 +76,7 @@ class VolumeNodeResources(KubeObject):
 class CSINodeDriver(KubeObject):
     name: str = ""
     allocatable: VolumeNodeResources | None = None
+    topology_keys: list[str] = field(default_factory=list)
 
 
 class CSINodeSpec(KubeObject):

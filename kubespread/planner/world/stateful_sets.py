@@ -10,13 +10,12 @@ from msgspec.structs import replace
 from kubespread.controllers.stateful_set_pass import REVISION_LABEL, Create, Revisions
 from kubespread.controllers.stateful_set_pass import reconcile as controller_pass
 from kubespread.controllers.statefulset import claims_of, for_ordinal, ordinal_of
-from kubespread.kube.admission.defaulting import default_claim, default_storage_class
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.meta import ObjectMeta
-from kubespread.kube.api.storage import StorageClass
 from kubespread.kube.api.workloads import LabelSelectingWorkloadSpec, StatefulSet, StatefulSetOrdinals
 from kubespread.kube.owners import WorkloadName
 from kubespread.planner.world import pods as states
+from kubespread.planner.world.claims import create_claims
 from kubespread.planner.world.happenings import REPLACED, SCALED_DOWN
 
 if TYPE_CHECKING:
@@ -99,7 +98,7 @@ def _pod(world: World, rollout: StatefulSetRollout, name: WorkloadName, action: 
         made = world.surroundings.making(name, world.workloads.objects)
         world.add_missing(made.companions)
         template = rollout.templates[action.revision] = _of_revision(states.as_template(made.pod), action.revision)
-    _claim(world, rollout.stateful_set, action.ordinal)
+    create_claims(world, claims_of(rollout.stateful_set, action.ordinal))
     return for_ordinal(template, rollout.stateful_set, action.ordinal)
 
 
@@ -108,21 +107,6 @@ def _of_revision(pod: Pod, revision: str) -> Pod:
     others = {key: value for key, value in pod.metadata.labels.items() if key != REVISION_LABEL}
     labels = {**others, REVISION_LABEL: revision} if revision else others
     return replace(pod, metadata=replace(pod.metadata, labels=labels))
-
-
-def _claim(world: World, stateful_set: StatefulSet, ordinal: int) -> None:
-    """Create the claims of an ordinal that has none; nothing to go by where its StorageClass was not listed."""
-    objects = world.workloads.objects
-    known = {(claim.metadata.namespace, claim.metadata.name) for claim in objects.persistent_volume_claims}
-    classes = {each.metadata.name for each in objects.storage_classes}
-    created = []
-    for claim in claims_of(stateful_set, ordinal):
-        default_claim(claim)
-        default_storage_class(claim, objects.storage_classes)
-        is_known = objects.knows(StorageClass) or claim.spec.storage_class_name in classes
-        if is_known and (claim.metadata.namespace, claim.metadata.name) not in known:
-            created.append(claim)
-    world.add_objects(created)
 
 
 def _ordinals(stateful_set: StatefulSet) -> range:

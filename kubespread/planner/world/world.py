@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
+from kubespread.controllers.claims import ephemeral_claims
 from kubespread.controllers.outage import is_silent
 from kubespread.controllers.scales import ClusterScales, Scale
-from kubespread.kube.api.cluster_objects import FIELDS, ClusterObjects, PodDisruptionBudget
+from kubespread.kube.api.cluster_objects import ClusterObjects, PodDisruptionBudget
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.api.meta import ApiObject, OwnerReference
@@ -23,7 +24,9 @@ from kubespread.kube.timestamps import format_utc
 from kubespread.kube.well_known import ENDED_PHASES
 from kubespread.planner.living import LivingCluster
 from kubespread.planner.world import pods as states
+from kubespread.planner.world.added_objects import beside_claims, with_objects
 from kubespread.planner.world.budgets import Budgets, KnownScales
+from kubespread.planner.world.claims import create_claims
 from kubespread.planner.world.controlling import CONTROLLERS, makes_others, misses
 from kubespread.planner.world.deployments import Rollout
 from kubespread.planner.world.happenings import LOST, Gone, Happenings
@@ -195,18 +198,9 @@ class World:
 
     def add_objects(self, objects: Iterable[ApiObject]) -> None:
         """Objects besides pods and nodes came, or are other than they were."""
-        known = self.workloads.objects
-        fields: dict[str, tuple[ApiObject, ...]] = {}
-        for obj in objects:
-            field = FIELDS[type(obj)]
-            kept = (
-                each
-                for each in fields.get(field, getattr(known, field))
-                if (each.metadata.namespace, each.metadata.name) != (obj.metadata.namespace, obj.metadata.name)
-            )
-            fields[field] = (*kept, obj)
-        if fields:
-            changed: ClusterObjects = replace(known, **fields)  # type: ignore[arg-type]  # each field holds its own kind
+        added = list(objects)
+        if added:
+            changed = with_objects(self.cluster.storage.in_objects(self.workloads.objects), added)
             self.workloads, self._budgets = Workloads(changed), None
             before = self.cluster
             after = Cluster(before.nodes, changed, StorageIndex(changed), before.kinds, before.running)
@@ -215,14 +209,17 @@ class World:
 
     def add_missing(self, companions: Iterable[ApiObject]) -> None:
         """Objects came along with a pod that was made; those that are there already stay as they are by now."""
-        self.add_objects(list(self.workloads.missing(companions)))
+        self.add_objects(self.workloads.missing(beside_claims(companions)))
 
     def _use(self, cluster: Cluster) -> None:
         self.living = LivingCluster(cluster)
         self.queue.start_anew()
 
     def create(self, pod: Pod, template: Pod) -> None:
-        """A new pod waits for a node."""
+        """A new pod waits for a node, and for claims of its own where it has ephemeral volumes."""
+        if ephemeral := ephemeral_claims(pod):
+            create_claims(self, ephemeral)
+            template = pod
         self.book.add(pod)
         self._note_changed(pod)
         self.queue.add(pod, template)

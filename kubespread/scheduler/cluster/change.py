@@ -1,4 +1,4 @@
-"""What can happen to a cluster: pods come and go, nodes come, go or become other than they were."""
+"""What can happen to a cluster: pods come and go, nodes come, go or become other than they were, claims are bound."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from kubespread.kube.api.core import Node, Pod
+from kubespread.kube.api.storage import CSIStorageCapacity, PersistentVolume, PersistentVolumeClaim
 from kubespread.scheduler.cluster.labels import Codes, Mask
 
 
@@ -41,6 +42,22 @@ class Moves:
 
 
 @dataclass(frozen=True, slots=True)
+class StorageChange:
+    """Claims and volumes that are new or other than they were, and what drivers report then."""
+
+    claims: Sequence[PersistentVolumeClaim] = ()
+    volumes: Sequence[PersistentVolume] = ()
+    capacities: Mapping[int, CSIStorageCapacity] = field(default_factory=dict)
+    """By their place among the cluster's."""
+
+    def then(self, other: StorageChange) -> StorageChange:
+        """This one, and after it ``other``."""
+        return StorageChange(
+            (*self.claims, *other.claims), (*self.volumes, *other.volumes), {**self.capacities, **other.capacities}
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Change:
     """One change. Positions are those of the cluster it is applied to."""
 
@@ -53,6 +70,7 @@ class Change:
     added: Sequence[Node] = ()
     removed: frozenset[int] = frozenset()
     """Nodes that are gone, and their pods with them."""
+    storage: StorageChange | None = None
 
     @property
     def touches_nodes(self) -> bool:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
-from functools import cached_property
 
 import numpy as np
 
@@ -12,11 +10,15 @@ from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.api.storage import PersistentVolumeClaim
 from kubespread.kube.well_known import ENDED_PHASES
+from kubespread.scheduler.cluster.attachments import Attachments
 from kubespread.scheduler.cluster.change import Change, Moves
 from kubespread.scheduler.cluster.kinds import KindJudgment, KindTable
+from kubespread.scheduler.cluster.labels import Counts
 from kubespread.scheduler.cluster.nodes import Nodes
 from kubespread.scheduler.cluster.running import NO_PODS, RunningPods
-from kubespread.scheduler.cluster.storage_index import Attached, StorageIndex
+from kubespread.scheduler.cluster.storage_index import StorageIndex
+
+UNLIMITED = np.iinfo(np.int64).max
 
 
 class Cluster:
@@ -38,6 +40,7 @@ class Cluster:
         """What was worked out from nodes and objects alone, for every cluster that has the same."""
         self.nominated: tuple[Pod, ...] = ()
         """Pods without a node that have one nominated; those with a priority count on it in the first filter pass."""
+        self._attached: Attachments | None = None
 
     @classmethod
     def of(cls, nodes: Iterable[Node], pods: Iterable[Pod], objects: ClusterObjects | None = None) -> Cluster:
@@ -71,11 +74,16 @@ class Cluster:
             running = running.minus(change.gone)
         if change.come:
             running = running.plus(change.come)
-        other = Cluster(nodes, self.objects, self.storage, self.kinds, running)
+        other = Cluster(nodes, self.objects, self._storage_after(change), self.kinds, running)
         other.nominated = self.nominated
         if nodes is self.nodes:
             other.memo = self.memo
+        if self._attached is not None:
+            other._attached = self._attached.after(self.storage, other, change)
         return other
+
+    def _storage_after(self, change: Change) -> StorageIndex:
+        return self.storage if change.storage is None else self.storage.after(change.storage)
 
     def _with_other_nodes(self, change: Change) -> Cluster:
         kept = np.array([position for position in range(len(self)) if position not in change.removed], dtype=np.int32)
@@ -88,7 +96,7 @@ class Cluster:
         running = running.on_other_nodes(len(self), kept, len(change.added))
         coming = [(pod, nodes.index[self.nodes.names[node]]) for pod, node in change.come]
         running = running.plus(coming) if coming else running
-        other = Cluster(nodes, self.objects, self.storage, self.kinds, running)
+        other = Cluster(nodes, self.objects, self._storage_after(change), self.kinds, running)
         other.nominated = tuple(pod for pod in self.nominated if pod.status.nominated_node_name in nodes.index)
         return other
 
@@ -110,19 +118,57 @@ class Cluster:
         node = np.concatenate(nodes)
         return Moves(np.repeat(kinds, [len(each) for each in nodes]), node, np.ones(len(node), dtype=np.int32))
 
-    @cached_property
-    def attached(self) -> Mapping[int, Counter[Attached]]:
-        """Per node with attachable volumes, how many of its pods use each."""
-        return self.running.per_node(lambda kind: self.storage.attached(kind.pod))
+    @property
+    def attached(self) -> Attachments:
+        """The attachable volumes of its pods."""
+        if self._attached is None:
+            self._attached = Attachments.of(self)
+        return self._attached
+
+    @property
+    def attach_limits(self) -> Mapping[str, Counts]:
+        """Per CSI driver how many volumes each node can attach; UNLIMITED where it does not say."""
+        known = self.memo.get("attach limits")
+        if known is None:
+            known = self.memo["attach limits"] = self._attach_limits()
+        limits: Mapping[str, Counts] = known  # type: ignore[assignment]  # the memo holds all sorts
+        return limits
+
+    def _attach_limits(self) -> Mapping[str, Counts]:
+        limits: dict[str, Counts] = {}
+        for name, counts in self.storage.attach_limits.items():
+            node = self.nodes.index.get(name)
+            for driver, count in counts.items() if node is not None else ():
+                limits.setdefault(driver, np.full(len(self), UNLIMITED, dtype=np.int64))[node] = count
+        return limits
+
+    @property
+    def misused_claims(self) -> Mapping[int, str]:
+        """Per node with a pod whose ephemeral volume's claim was made for another pod, what is said of the first."""
+        found = {number: self.storage.not_owned(self.kinds[number].pod) for number in self.kinds.with_ephemeral}
+        there = [number for number, fault in found.items() if fault and number in self.running.nodes_of_kind]
+        faults: dict[int, str] = {}
+        for place in self.running.places_of(there).tolist() if there else ():
+            faults.setdefault(self.running.node.item(place), found[self.running.kind.item(place)] or "")
+        return faults
 
     @property
     def has_claims(self) -> bool:
-        """Without a single claim the snapshot did not list them, and nothing can be said about any."""
-        return self.objects.knows(PersistentVolumeClaim)
+        """Without a single claim the snapshot did not list them, and nothing can be said about any but new ones."""
+        were = self.objects.persistent_volume_claims
+        return self.objects.knows(PersistentVolumeClaim) or len(self.storage.claims) > len(were)
 
-    @cached_property
+    @property
     def volume_attachments(self) -> Mapping[int, Mapping[str, str]]:
         """Per node, what the attach controller has attached: unique volume -> driver."""
+        known = self.memo.get("volume attachments")
+        if known is None:
+            # No pod that is placed changes them: they name volumes that were there.
+            known = self.memo["volume attachments"] = self._volume_attachments()
+        attached: Mapping[int, Mapping[str, str]] = known  # type: ignore[assignment]  # the memo holds all sorts
+        return attached
+
+    def _volume_attachments(self) -> Mapping[int, Mapping[str, str]]:
         attached: dict[int, dict[str, str]] = {}
         for attachment in self.objects.volume_attachments:
             volume = self.storage.volumes.get(attachment.spec.source.persistent_volume_name)

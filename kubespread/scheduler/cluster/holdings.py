@@ -7,12 +7,13 @@ judging serves a whole evaluation, a further copy of a pod, a single node, and t
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Container, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from kubespread.scheduler.cluster.amounts import STAND_INS, Amounts
+from kubespread.scheduler.cluster.attachments import in_use
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.host_ports import HostPort
 from kubespread.scheduler.cluster.kinds import PodKind
@@ -73,7 +74,7 @@ class Holdings:
         """
         used = self.cluster.running.used_ports
         answers = np.full(len(self), judge(self._ports_on(frozenset())), dtype=np.bool_)
-        for place, node in self._nodes_in(used):
+        for place, node in self.places_of(used):
             answers[place] = judge(self._ports_on(used[node]))
         return answers
 
@@ -84,18 +85,13 @@ class Holdings:
 
     def attached(self, node: int) -> Mapping[str, str]:
         """The attachable volumes of one node's pods, unique volume -> driver; ``node`` is a position in the cluster."""
-        count = Counter(self.cluster.attached.get(node, ()))
+        users = Counter(self.cluster.attached.users.get(node, {}))
         for kind, by in self.more:
             for volume in self.cluster.storage.attached(kind.pod):
-                count[volume] += by
-        return dict(volume for volume, users in count.items() if users > 0)
+                users[volume] += by
+        return in_use(users)
 
-    def positions_of(self, names: Iterable[str]) -> Iterator[tuple[int, int]]:
-        """Those of these nodes that are among ``names``: their place here and their position in the cluster."""
-        index = self.cluster.nodes.index
-        return self._nodes_in(frozenset(index[name] for name in names if name in index))
-
-    def _nodes_in(self, there: Container[int]) -> Iterator[tuple[int, int]]:
+    def places_of(self, there: Container[int]) -> Iterator[tuple[int, int]]:
         """Each of these nodes that is ``there``: its place here and its position in the cluster."""
         if self.nodes is None:
             return ((node, node) for node in range(len(self.cluster)) if node in there)

@@ -25,7 +25,7 @@ from kubespread.scheduler.cluster.affinity_terms import PodTerms, existing_terms
 from kubespread.scheduler.cluster.amounts import requested
 from kubespread.scheduler.cluster.host_ports import HostPort, host_ports
 from kubespread.scheduler.cluster.labels import Codes, Mask, distinct
-from kubespread.scheduler.cluster.storage_index import claim_name
+from kubespread.scheduler.cluster.storage_index import ClaimKey, claim_name, claim_names
 
 T = TypeVar("T")
 _UNKNOWN = -1
@@ -80,8 +80,8 @@ class PodKind:
         return self.table.shared("ports", (id(spec.containers), id(spec.init_containers)), lambda: host_ports(self.pod))
 
     @cached_property
-    def claims(self) -> tuple[tuple[str, str], ...]:
-        """Namespace and name of each claim that a volume of the pod names, once a volume."""
+    def claims(self) -> tuple[ClaimKey, ...]:
+        """Each claim that a volume of the pod names, once a volume; not those made for the pod."""
         volumes = self.pod.spec.volumes
         return tuple(
             (self.namespace, v.persistent_volume_claim.claim_name)
@@ -115,6 +115,9 @@ class KindTable:
         self._told: dict[int, tuple[Pod, dict[Hashable, Any]]] = {}
         self.with_terms: list[int] = []
         """The kinds whose pods have affinity terms."""
+        self.with_ephemeral: list[int] = []
+        """The kinds whose pods have claims made for them."""
+        self._using: dict[ClaimKey, list[int]] = {}
         self.lowest_priority = 0
         """No pod of any kind has a lower one."""
 
@@ -151,6 +154,14 @@ class KindTable:
         if kind.has_terms:
             self.with_terms.append(kind.number)
         self.lowest_priority = min(self.lowest_priority, kind.priority)
+        for name in claim_names(kind.pod):
+            self._using.setdefault((kind.namespace, name), []).append(kind.number)
+        if any(volume.ephemeral is not None for volume in kind.pod.spec.volumes):
+            self.with_ephemeral.append(kind.number)
+
+    def using(self, claim: ClaimKey) -> Sequence[int]:
+        """The kinds whose pods use a claim."""
+        return self._using.get(claim, ())
 
     def selectable(self, namespace: str, selector: Selector) -> Sequence[int]:
         """The kinds of a namespace that ``selector`` may match, in order: no other kind can."""

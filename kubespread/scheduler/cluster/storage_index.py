@@ -5,19 +5,30 @@ Source of the rules: kube-scheduler 1.36's volume plugins and k8s.io/csi-transla
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, replace
 
 from kubespread.kube.api.annotations import BIND_COMPLETED, STORAGE_CLASS
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Pod
-from kubespread.kube.api.storage import CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass
+from kubespread.kube.api.storage import (
+    CSINode,
+    CSIStorageCapacity,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    StorageClass,
+)
 from kubespread.kube.api.volumes import InlineVolumes, Volume
 from kubespread.kube.well_known import BETA_ZONE, ZONE
+from kubespread.scheduler.cluster.change import StorageChange
 
 WAIT_FOR_FIRST_CONSUMER = "WaitForFirstConsumer"
 NO_PROVISIONER = "kubernetes.io/no-provisioner"
 ZONE_LABELS = (ZONE, BETA_ZONE)
+
+ClaimKey = tuple[str, str]
+"""A claim's namespace and name."""
 
 Attached = tuple[str, str]
 """A volume's unique name, and its CSI driver."""
@@ -125,34 +136,82 @@ def is_bound(claim: PersistentVolumeClaim) -> bool:
     return bool(claim.spec.volume_name) and BIND_COMPLETED in claim.metadata.annotations
 
 
+def key_of(claim: PersistentVolumeClaim) -> ClaimKey:
+    return claim.metadata.namespace, claim.metadata.name
+
+
 def is_owned(claim: PersistentVolumeClaim, pod: Pod) -> bool:
     """Whether the claim of an ephemeral volume was made for this very pod."""
     return any(owner.controller and owner.uid == pod.metadata.uid for owner in claim.metadata.owner_references)
 
 
+def not_owner(claim: PersistentVolumeClaim, pod: Pod) -> str:
+    owner = f"{pod.metadata.namespace}/{pod.metadata.name}"
+    return f"PVC {claim.metadata.namespace}/{claim.metadata.name} was not created for pod {owner} (pod is not owner)"
+
+
 class StorageIndex:
-    """The storage objects of one cluster by name."""
+    """The storage objects of one cluster by name. A value: a change makes another one."""
 
     def __init__(self, objects: ClusterObjects) -> None:
-        self.claims: Mapping[tuple[str, str], PersistentVolumeClaim] = {
-            (claim.metadata.namespace, claim.metadata.name): claim for claim in objects.persistent_volume_claims
+        self.claims: Mapping[ClaimKey, PersistentVolumeClaim] = {
+            key_of(claim): claim for claim in objects.persistent_volume_claims
         }
         self.volumes: Mapping[str, PersistentVolume] = {
             volume.metadata.name: volume for volume in objects.persistent_volumes
         }
+        self.capacities: tuple[CSIStorageCapacity, ...] = objects.csi_storage_capacities
+        self._for_claims = _by_claimant({}, self.volumes.values())
         self.classes: Mapping[str, StorageClass] = {
             storage_class.metadata.name: storage_class for storage_class in objects.storage_classes
         }
         self.csi_nodes: Mapping[str, CSINode] = {node.metadata.name: node for node in objects.csi_nodes}
         self.attach_limits: Mapping[str, Mapping[str, int]] = {
-            name: {
-                driver.name: driver.allocatable.count
-                for driver in node.spec.drivers
-                if driver.allocatable is not None and driver.allocatable.count is not None
-            }
-            for name, node in self.csi_nodes.items()
+            name: limits for name, node in self.csi_nodes.items() if (limits := _limits(node))
         }
-        """Per node with a CSINode how many volumes it takes, by driver; drivers without a limit are not there."""
+        """Per node with limits how many volumes it takes, by driver; drivers without a limit are not there."""
+
+    def after(self, change: StorageChange) -> StorageIndex:
+        """The index once ``change`` has happened; this one is as it was."""
+        other = copy(self)
+        if change.claims:
+            other.claims = {**self.claims, **{key_of(claim): claim for claim in change.claims}}
+        if change.volumes:
+            other.volumes = {**self.volumes, **{volume.metadata.name: volume for volume in change.volumes}}
+            was = [
+                self.volumes[volume.metadata.name] for volume in change.volumes if volume.metadata.name in self.volumes
+            ]
+            now = {volume.metadata.name: volume for volume in change.volumes}
+            other._for_claims = _by_claimant(self._for_claims, now.values(), was)
+        if change.capacities:
+            other.capacities = tuple(change.capacities.get(at, each) for at, each in enumerate(self.capacities))
+        return other
+
+    def since(self, before: StorageIndex) -> StorageChange:
+        """What makes this index of ``before``."""
+        return StorageChange(
+            [claim for key, claim in self.claims.items() if before.claims.get(key) is not claim],
+            [volume for name, volume in self.volumes.items() if before.volumes.get(name) is not volume],
+            {
+                at: now
+                for at, (was, now) in enumerate(zip(before.capacities, self.capacities, strict=True))
+                if was is not now
+            },
+        )
+
+    def in_objects(self, objects: ClusterObjects) -> ClusterObjects:
+        """``objects`` with the claims, volumes and capacities as they are here."""
+        return replace(
+            objects,
+            persistent_volume_claims=tuple(self.claims.values()),
+            persistent_volumes=tuple(self.volumes.values()),
+            csi_storage_capacities=self.capacities,
+        )
+
+    def volumes_for(self, claim: PersistentVolumeClaim) -> list[PersistentVolume]:
+        """The volumes that a claim could take as far as their class and their claimRef go, by name."""
+        reserved, free = (self._for_claims.get(claimant, {}) for claimant in (key_of(claim), storage_class_name(claim)))
+        return [volume for _, volume in sorted({**reserved, **free}.items())]
 
     def claim(self, pod: Pod, name: str) -> PersistentVolumeClaim | None:
         return self.claims.get((pod.metadata.namespace, name))
@@ -175,20 +234,66 @@ class StorageIndex:
             if claim is not None:
                 yield from self._of_claim(claim)
 
+    def not_owned(self, pod: Pod) -> str | None:
+        """Why the claim of one of the pod's ephemeral volumes is not its own, in kube-scheduler's words."""
+        for volume in pod.spec.volumes:
+            claim = self.claim(pod, claim_name(pod, volume) or "") if volume.ephemeral is not None else None
+            if claim is not None and not is_owned(claim, pod):
+                return not_owner(claim, pod)
+        return None
+
     def _of_claim(self, claim: PersistentVolumeClaim) -> Iterator[tuple[str, str]]:
         volume = self.volumes.get(claim.spec.volume_name) if claim.spec.volume_name else None
         if volume is None:
             storage_class = self.classes.get(storage_class_name(claim))
-            if storage_class is not None and storage_class.provisioner:
-                driver = _DRIVER_OF_PROVISIONER.get(storage_class.provisioner, storage_class.provisioner)
-                if not driver.startswith("kubernetes.io/"):
-                    yield from _unique(driver, f"{claim.metadata.namespace}/{claim.metadata.name}")
+            if storage_class is not None and (driver := driver_of(storage_class)):
+                yield from _unique(driver, f"{claim.metadata.namespace}/{claim.metadata.name}")
         elif volume.spec.csi is not None:
             yield from _unique(volume.spec.csi.driver, volume.spec.csi.volume_handle)
         else:
             plugin = in_tree_plugin(volume.spec)
             if plugin is not None:
                 yield from _unique(plugin.driver, plugin.handle(volume.spec, volume))
+
+
+def _limits(node: CSINode) -> dict[str, int]:
+    return {
+        driver.name: driver.allocatable.count
+        for driver in node.spec.drivers
+        if driver.allocatable is not None and driver.allocatable.count is not None
+    }
+
+
+def driver_of(storage_class: StorageClass) -> str:
+    """The CSI driver that makes the volumes of a class; empty for in-tree plugins that count as no driver's."""
+    driver = _DRIVER_OF_PROVISIONER.get(storage_class.provisioner, storage_class.provisioner)
+    return "" if driver.startswith("kubernetes.io/") else driver
+
+
+_Claimants = Mapping[ClaimKey | str, Mapping[str, PersistentVolume]]
+"""Volumes by name: those reserved for a claim under its key, those that are free under their class."""
+
+
+def _by_claimant(
+    before: _Claimants, come: Iterable[PersistentVolume], gone: Iterable[PersistentVolume] = ()
+) -> _Claimants:
+    """``before`` without the volumes ``gone`` and with those that ``come``; what neither is about is shared."""
+    merged: dict[ClaimKey | str, Mapping[str, PersistentVolume]] = dict(before)
+    own: dict[ClaimKey | str, dict[str, PersistentVolume]] = {}
+
+    def of(volume: PersistentVolume) -> dict[str, PersistentVolume]:
+        reference = volume.spec.claim_ref
+        claimant = storage_class_name(volume) if reference is None else (reference.namespace, reference.name)
+        if claimant not in own:
+            own[claimant] = dict(merged.get(claimant, {}))
+        return own[claimant]
+
+    for volume in gone:
+        of(volume).pop(volume.metadata.name, None)
+    for volume in come:
+        of(volume)[volume.metadata.name] = volume
+    merged.update(own)
+    return merged
 
 
 def _unique(driver: str, handle: str) -> Iterator[tuple[str, str]]:

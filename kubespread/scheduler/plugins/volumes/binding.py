@@ -16,7 +16,7 @@ from kubespread.kube.api.annotations import SELECTED_NODE
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.meta import Int64
 from kubespread.kube.api.storage import CSIStorageCapacity, PersistentVolumeClaim
-from kubespread.kube.quantity import ZERO, Quantity, parse
+from kubespread.kube.quantity import parse
 from kubespread.kube.validation.faults import FieldFault, invalid
 from kubespread.kube.versions import KubeVersion
 from kubespread.scheduler.causes import (
@@ -28,12 +28,14 @@ from kubespread.scheduler.causes import (
     VolumeElsewhere,
     by_place,
 )
+from kubespread.scheduler.cluster.change import StorageChange
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Counts, Mask, Positions
-from kubespread.scheduler.cluster.storage_index import claim_name, is_bound, is_owned, storage_class_name
+from kubespread.scheduler.cluster.storage_index import claim_name, is_bound, is_owned, not_owner, storage_class_name
 from kubespread.scheduler.node_matching import everywhere, nowhere
 from kubespread.scheduler.plugin import SKIP, Code, Fixed, Plugin, State, Status, Verdicts
 from kubespread.scheduler.plugins.noderesources.arguments import UtilizationShapePoint, shape_faults
+from kubespread.scheduler.plugins.volumes.bound import bound_on
 from kubespread.scheduler.plugins.volumes.capacity_scoring import StorageUse
 from kubespread.scheduler.plugins.volumes.gaps import binding_gaps, claim_gaps
 from kubespread.scheduler.plugins.volumes.matching import (
@@ -42,6 +44,7 @@ from kubespread.scheduler.plugins.volumes.matching import (
     capacities,
     capacity,
     provisionable,
+    requested_storage,
     unmet_on,
     untranslatable,
 )
@@ -118,8 +121,7 @@ def _problem(pod: Pod, name: str, claim: PersistentVolumeClaim | None, *, epheme
     if claim.metadata.deletion_timestamp is not None:
         return f'persistentvolumeclaim "{name}" is being deleted'
     if ephemeral and not is_owned(claim, pod):
-        owner = f"{pod.metadata.namespace}/{pod.metadata.name}"
-        return f"PVC {pod.metadata.namespace}/{name} was not created for pod {owner} (pod is not owner)"
+        return not_owner(claim, pod)
     return None
 
 
@@ -151,16 +153,17 @@ class VolumeBindingState(Fixed):
         raised = {reason: nowhere(self.cluster.nodes) for reason in _REASONS}
         for problem in self._problems:
             raised[problem.reason] |= problem.nodes
-        flags = np.stack(list(raised.values()), axis=1)
-        distinct, which = np.unique(flags, axis=0, return_inverse=True)
+        # Each set of reasons is a number: one bit a reason.
+        flags = np.zeros(len(self.cluster), dtype=np.int32)
+        for bit, reason in enumerate(_REASONS):
+            flags |= raised[reason].astype(np.int32) << bit
         table: list[Status] = []
-        entry = np.zeros(len(distinct), dtype=np.int32)
-        for position, row in enumerate(distinct):
-            reasons = tuple(reason for reason, raised in zip(_REASONS, row, strict=True) if raised)
-            if reasons:
+        entry = np.zeros(1 << len(_REASONS), dtype=np.int32)
+        for number in np.flatnonzero(np.bincount(flags)).tolist():
+            if reasons := tuple(reason for bit, reason in enumerate(_REASONS) if number >> bit & 1):
                 table.append(Status(Code.UNRESOLVABLE, reasons))
-                entry[position] = len(table)
-        return self._with_errors(Verdicts(entry[which.reshape(-1)], tuple(table)))
+                entry[number] = len(table)
+        return self._with_errors(Verdicts(entry[flags], tuple(table)))
 
     def _with_errors(self, verdicts: Verdicts) -> Verdicts:
         """An in-tree volume that cannot be translated is an error on the nodes that leave it to CSI."""
@@ -262,6 +265,13 @@ class VolumeBindingState(Fixed):
                 selections.append((claim, there))
         return selections
 
+    def binding(self, node: int) -> StorageChange | None:
+        """Each claim that waits takes its volume of ``node``, or one is made for it there."""
+        volumes, to_provision = self._waiting
+        taken = [(claim, volume) for claim, volume, nodes in volumes.bindings if nodes[node]]
+        made = [claim for claim, needed in to_provision if needed[node]]
+        return bound_on(self.cluster, node, taken, made) if taken or made else None
+
     def score(self) -> Counts | None:
         if not self.scores_capacity:
             return None
@@ -288,11 +298,6 @@ class VolumeBindingState(Fixed):
     def _offers(self, claim: PersistentVolumeClaim) -> list[tuple[CSIStorageCapacity, Mask]]:
         storage_class = self.cluster.storage.classes.get(storage_class_name(claim))
         return (capacities(self.cluster, storage_class, claim) or []) if storage_class is not None else []
-
-
-def requested_storage(claim: PersistentVolumeClaim) -> Quantity:
-    requested = claim.spec.resources.requests
-    return parse(requested["storage"]) if "storage" in requested else ZERO
 
 
 class VolumeBindingArgs(Args):

@@ -28,9 +28,11 @@ def claim_gaps(cluster: Cluster, pod: Pod) -> Iterator[str]:
     claims = [cluster.storage.claim(pod, name) for name in names]
     if any(claim is not None and claim.spec.volume_name for claim in claims):
         yield from objects.gap(PersistentVolume, _NO_VOLUMES)
-    is_replica = any(owner.controller and owner.kind == "StatefulSet" for owner in pod.metadata.owner_references)
-    # Without classes the claims that a StatefulSet would make are not made up.
-    if any(claim is not None and not claim.spec.volume_name for claim in claims) or (None in claims and is_replica):
+    has_ephemeral = any(volume.ephemeral is not None for volume in pod.spec.volumes)
+    controllers = [owner.kind for owner in pod.metadata.owner_references if owner.controller]
+    # Without classes the claims that would be made for a replica are not made up.
+    is_made = "StatefulSet" in controllers or (has_ephemeral and bool(controllers))
+    if any(claim is not None and not claim.spec.volume_name for claim in claims) or (None in claims and is_made):
         yield from objects.gap(StorageClass, "whether and where the pod's claims can be bound is not known")
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.storage import CSINode, VolumeAttachment
 from kubespread.scheduler.causes import Causes, VolumeLimit
+from kubespread.scheduler.cluster.attachments import per_driver
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.holdings import Holdings
 from kubespread.scheduler.cluster.labels import Positions
@@ -62,11 +63,37 @@ class NodeVolumeLimitsState(OnNode):
     def judge(self, held: Holdings) -> Verdicts:
         if self.unknown is not None:
             return Verdicts.rejecting(np.ones(len(held), dtype=np.bool_), self.unknown)
+        which = np.zeros(len(held), dtype=np.int32)
         limits = held.cluster.storage.attach_limits
-        exceeded = np.zeros(len(held), dtype=np.bool_)
-        for place, node in held.positions_of(limits):
-            exceeded[place] = any(self._exceeded(held, node, limits[held.cluster.nodes.names[node]]))
-        return Verdicts.rejecting(exceeded, EXCEEDED)
+        for place, node in self._suspects(held):
+            which[place] = any(self._exceeded(held, node, limits[held.cluster.nodes.names[node]]))
+        return self._with_errors(held, Verdicts(which, (EXCEEDED,)))
+
+    def _suspects(self, held: Holdings) -> Iterator[tuple[int, int]]:
+        """The nodes where the limits would not do if no volume were attached already: place and position."""
+        cluster, suspects = held.cluster, np.zeros(len(held), dtype=np.bool_)
+        brought = {volume for kind, _ in held.more for volume, _ in cluster.storage.attached(kind.pod)}
+        if brought >= self.added.keys() and all(by > 0 for _, by in held.more):
+            return iter(())
+        for driver, added in Counter(self.added.values()).items():
+            if driver in cluster.attach_limits:
+                limit = held.pick(cluster.attach_limits[driver])
+                count = cluster.attached.counts.get(driver)
+                most = added + len(brought) + (0 if count is None else held.pick(count))
+                suspects |= most > limit
+        places = np.flatnonzero(suspects)
+        nodes = places if held.nodes is None else held.nodes[places]
+        return zip(places.tolist(), nodes.tolist(), strict=True)
+
+    def _with_errors(self, held: Holdings, verdicts: Verdicts) -> Verdicts:
+        """The volumes of a pod on a node with limits cannot be counted when a claim made for it is another pod's."""
+        misused = held.cluster.misused_claims if self.added else {}
+        names = held.cluster.nodes.names
+        for place, node in held.places_of(misused):
+            if names[node] in held.cluster.storage.attach_limits:
+                error = f'running "{NodeVolumeLimits.name}" filter plugin: {misused[node]}'
+                verdicts = verdicts.with_status(place, Status(Code.ERROR, (error,)))
+        return verdicts
 
     def causes(self, cluster: Cluster, nodes: Positions) -> Sequence[Causes]:
         held, limits = Holdings(cluster, nodes), cluster.storage.attach_limits
@@ -81,11 +108,8 @@ class NodeVolumeLimitsState(OnNode):
         A volume that is attached already costs nothing; drivers without a limit are unlimited.
         """
         used = held.attached(node)
-        count = Counter(used.values())
-        # Attachments no counted pod explains count too, the candidate's own among them.
-        count.update(
-            driver for unique, driver in held.cluster.volume_attachments.get(node, {}).items() if unique not in used
-        )
+        # Of attachments that no pod explains the candidate's own may be one.
+        count = per_driver(used, held.cluster.volume_attachments.get(node, {}))
         new = Counter(driver for unique, driver in self.added.items() if unique not in used)
         for driver, added in new.items():
             if driver in limits and count[driver] + added > limits[driver]:

@@ -5,7 +5,7 @@ Source of the rules: kube-scheduler 1.36, volumebinding/binder.go, and k8s.io/co
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -155,15 +155,13 @@ class PersistentVolumes:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._taken: dict[str, Mask] = {}
-        by_name = sorted(cluster.storage.volumes.values(), key=lambda volume: volume.metadata.name)
-        self._volumes: Sequence[PersistentVolume] = by_name
         self.bindings: list[tuple[PersistentVolumeClaim, PersistentVolume, Mask]] = []
         """Which claim takes which volume on which nodes."""
 
     def take(self, claim: PersistentVolumeClaim) -> Mask:
         """Nodes where a volume is found for ``claim``: the one reserved for it, else the smallest that will do."""
         served = nowhere(self._cluster.nodes)
-        usable = [volume for volume in self._volumes if _fits(volume, claim)]
+        usable = [volume for volume in self._cluster.storage.volumes_for(claim) if _fits(volume, claim)]
         open_nodes = everywhere(self._cluster.nodes)
         for volume in usable:
             if _is_reserved_for(volume, claim):
@@ -184,11 +182,10 @@ class PersistentVolumes:
 
 
 def _fits(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
-    requested = claim.spec.resources.requests
     return (
         storage_class_name(volume) == storage_class_name(claim)
         and (volume.spec.claim_ref is None or _is_reserved_for(volume, claim))
-        and capacity(volume).nano >= (parse(requested["storage"]).nano if "storage" in requested else 0)
+        and capacity(volume).nano >= requested_storage(claim).nano
         and volume.spec.volume_mode == claim.spec.volume_mode
         and (volume.spec.volume_attributes_class_name or "") == (claim.spec.volume_attributes_class_name or "")
         and volume.metadata.deletion_timestamp is None
@@ -218,6 +215,11 @@ def _is_available(volume: PersistentVolume, claim: PersistentVolumeClaim) -> boo
 def capacity(volume: PersistentVolume) -> Quantity:
     amounts = volume.spec.capacity
     return parse(amounts["storage"]) if "storage" in amounts else ZERO
+
+
+def requested_storage(claim: PersistentVolumeClaim) -> Quantity:
+    requested = claim.spec.resources.requests
+    return parse(requested["storage"]) if "storage" in requested else ZERO
 
 
 def provisionable(cluster: Cluster, claim: PersistentVolumeClaim) -> tuple[Mask, Mask]:
@@ -251,21 +253,24 @@ def capacities(
     cluster: Cluster, storage_class: StorageClass, claim: PersistentVolumeClaim
 ) -> list[tuple[CSIStorageCapacity, Mask]] | None:
     """Where the class's driver reports room for the claim, and for which nodes; None: nothing is asked."""
-    requested = claim.spec.resources.requests
-    reports = any(
-        driver.metadata.name == storage_class.provisioner and driver.spec.storage_capacity
-        for driver in cluster.objects.csi_drivers
-    )
-    if "storage" not in requested or not reports:
+    if not counts_capacity(cluster, storage_class, claim):
         return None
-    size = parse(requested["storage"]).value
+    size = requested_storage(claim).value
     return [
         (offer, matches_requirements(cluster.nodes, from_label_selector(offer.node_topology).requirements))
-        for offer in cluster.objects.csi_storage_capacities
+        for offer in cluster.storage.capacities
         if offer.storage_class_name == storage_class.metadata.name
         and offer.node_topology is not None
         and _offers(offer.maximum_volume_size if offer.maximum_volume_size is not None else offer.capacity, size)
     ]
+
+
+def counts_capacity(cluster: Cluster, storage_class: StorageClass, claim: PersistentVolumeClaim) -> bool:
+    """Whether the class's driver reports how much room there is, and the claim says how much it needs."""
+    return "storage" in claim.spec.resources.requests and any(
+        driver.metadata.name == storage_class.provisioner and driver.spec.storage_capacity
+        for driver in cluster.objects.csi_drivers
+    )
 
 
 def _offers(amount: str | int | float | None, size: int) -> bool:

@@ -1,0 +1,102 @@
+"""Claims of replicas: which each has of its own, and what an answer that binds claims cannot know."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from msgspec.structs import replace
+
+from kubespread.controllers.claims import admitted_claims, ephemeral_claims, is_made_for_pod
+from kubespread.controllers.statefulset import claims_of, for_ordinal
+from kubespread.kube.api.cluster_objects import ClusterObjects
+from kubespread.kube.api.core import Pod
+from kubespread.kube.api.storage import PersistentVolumeClaim
+from kubespread.kube.api.workloads import StatefulSet
+from kubespread.kube.owners import controller_of
+from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.cluster.storage_index import (
+    NO_PROVISIONER,
+    StorageIndex,
+    claim_names,
+    driver_of,
+    key_of,
+    storage_class_name,
+)
+from kubespread.scheduler.plugins.volumes.matching import counts_capacity
+
+
+@dataclass(frozen=True, slots=True)
+class Replica:
+    """One of a workload's pods under its own name."""
+
+    pod: Pod
+    claims: Sequence[PersistentVolumeClaim] = ()
+    """Those that are made for it."""
+
+
+Replicas = Callable[[], Iterator[Replica]]
+"""A workload's further pods, one after another, from the first one each time it is asked."""
+
+
+def replicas_with_claims(
+    pod: Pod, names: Callable[[], Iterable[str]], objects: ClusterObjects, stateful_set: StatefulSet | None
+) -> Replicas | None:
+    """The replicas called ``names`` of a workload whose first pod is ``pod``, each with its own claims.
+
+    None where all replicas name the same claims, or none at all.
+    """
+    has_ephemeral = any(volume.ephemeral is not None for volume in pod.spec.volumes)
+    if stateful_set is not None and stateful_set.spec.volume_claim_templates:
+        return lambda: (_of_stateful_set(pod, name, objects, stateful_set) for name in names())
+    return (lambda: (_named(pod, name, objects) for name in names())) if has_ephemeral else None
+
+
+def _of_stateful_set(pod: Pod, name: str, objects: ClusterObjects, stateful_set: StatefulSet) -> Replica:
+    ordinal = int(name.removeprefix(f"{stateful_set.metadata.name}-"))
+    replica = for_ordinal(pod, stateful_set, ordinal)
+    claims = [*claims_of(stateful_set, ordinal), *ephemeral_claims(replica)]
+    return Replica(replica, admitted_claims(claims, objects))
+
+
+def _named(pod: Pod, name: str, objects: ClusterObjects) -> Replica:
+    replica = replace(pod, metadata=replace(pod.metadata, name=name))
+    # Nobody makes claims for a pod without a controller but the cluster itself, which is asked about as it stands.
+    return Replica(replica, admitted_claims(ephemeral_claims(replica), objects) if controller_of(pod) else ())
+
+
+def to_create(claims: Iterable[PersistentVolumeClaim], storage: StorageIndex) -> list[PersistentVolumeClaim]:
+    """Those of ``claims`` that come into being: one that is there stays, unless it was some former pod's own."""
+    known = ((claim, storage.claims.get(key_of(claim))) for claim in claims)
+    return [claim for claim, there in known if there is None or (is_made_for_pod(claim) and is_made_for_pod(there))]
+
+
+def unbound_claims(cluster: Cluster, pod: Pod) -> list[PersistentVolumeClaim]:
+    """The pod's claims that placing it binds."""
+    claims = (cluster.storage.claim(pod, name) for name in claim_names(pod))
+    return [
+        claim
+        for claim in claims
+        if claim is not None and not claim.spec.volume_name and cluster.storage.is_delayed(claim)
+    ]
+
+
+def of_pods_by_themselves(cluster: Cluster, pod: Pod) -> Iterator[str]:
+    """What is not known of the claims of a pod without a workload, were there several of it."""
+    if unbound_claims(cluster, pod):
+        yield "claims of a pod by itself: none is bound by a placement"
+
+
+def of_replicas(cluster: Cluster, pod: Pod, *, has_own: bool) -> Iterator[str]:
+    """What becomes of claims that a workload's replicas bind and only their drivers know.
+
+    ``has_own``: each replica has claims like the pod's, and not the same.
+    """
+    registered = {driver.name for node in cluster.storage.csi_nodes.values() for driver in node.spec.drivers}
+    for name, claim in {storage_class_name(claim): claim for claim in unbound_claims(cluster, pod)}.items():
+        storage_class = cluster.storage.classes[name]
+        is_provisioned = storage_class.provisioner not in ("", NO_PROVISIONER)
+        if is_provisioned and not has_own and driver_of(storage_class) not in registered:
+            yield f"where volumes of StorageClass {name} are reached: from every node, as no CSINode names the driver"
+        if counts_capacity(cluster, storage_class, claim):
+            yield f"free storage for StorageClass {name}: taken to shrink by what each claim requests"
