@@ -41,12 +41,12 @@ def with_gates(gates: str, objects: list[Data], candidate: Data, version: str = 
     ],
 )
 def test_a_gate_is_on_from_its_release_to_the_newest(gate: str, on_since: int) -> None:
-    assert [minor for minor in range(18, 37) if KubeVersion(minor).has(gate)] == list(range(on_since, 37))
+    assert [minor for minor in range(18, 38) if KubeVersion(minor).has(gate)] == list(range(on_since, 38))
 
 
 @pytest.mark.parametrize("gate", ["TaintTolerationComparisonOperators", "VolumeCapacityPriority", "NoSuchGate"])
 def test_a_gate_that_never_came_on_is_off(gate: str) -> None:
-    assert not any(KubeVersion(minor).has(gate) for minor in range(18, 37))
+    assert not any(KubeVersion(minor).has(gate) for minor in range(18, 38))
 
 
 def test_a_field_switched_off_is_dropped_and_said() -> None:
