@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypedDict
 
+import msgspec
+
 from kubespread.asked_cluster import cluster_reference
 from kubespread.candidate.candidate import Candidate
 from kubespread.candidate.growth import Desired, Growth, growths
@@ -12,7 +14,7 @@ from kubespread.candidate.replicas import replica_names
 from kubespread.candidate.sources import Choosing, PodGiven
 from kubespread.deciding import Scheduler
 from kubespread.errors import KubespreadError, UsageError
-from kubespread.kube.versions import SCORES_SINCE
+from kubespread.kube.versions import SCORES_SINCE, KubeVersion
 from kubespread.planner.reports.simulate import SimulateReport
 from kubespread.planner.simulate import Manner, Question, Ties, simulate
 from kubespread.planner.world.pod_book import key_of
@@ -107,9 +109,18 @@ def simulate_workloads(
     )  # fmt: skip
     reference = cluster_reference(snapshot)
     return tuple(
-        report.about(reference).with_gaps((*asked.gaps, *candidate.gaps))
+        _with_random_ties(report, asked.version).about(reference).with_gaps((*asked.gaps, *candidate.gaps))
         for report, candidate in zip(simulate(cluster, questions, manner), asked.candidates, strict=True)
     )
+
+
+def _with_random_ties(report: SimulateReport, version: KubeVersion) -> SimulateReport:
+    """Up to 1.34 any of the equal nodes may be taken, and a pod goes where nobody can foretell."""
+    has_ties = any(placement.ties > 1 for placement in report.placements)
+    if version.since(35) or report.seed is not None or not has_ties:
+        return report
+    said = f"kube-scheduler {version} takes any of the nodes with equal scores, at random (--seed does, too)"
+    return msgspec.structs.replace(report, not_modelled=(*report.not_modelled, said))
 
 
 def _question(

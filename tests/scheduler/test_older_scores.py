@@ -90,6 +90,19 @@ def test_scores_by_release(case: str) -> None:
     assert {report.not_modelled for report in found.values()} == {()}
 
 
+@pytest.mark.parametrize(
+    ("version", "asked", "said"),
+    [
+        ("1.35", {}, ()),
+        ("1.34", {}, ("kube-scheduler 1.34 takes any of the nodes with equal scores, at random (--seed does, too)",)),
+        ("1.34", {"seed": 1}, ()),
+    ],
+)
+def test_up_to_1_34_ties_are_random(version: str, asked: Data, said: tuple[str, ...]) -> None:
+    snapshot, scheduler = kubespread.Snapshot.from_objects(TWO), kubespread.Scheduler(kube_version=version)
+    assert kubespread.simulate(snapshot, pod(), 1, scheduler, **asked).not_modelled == said
+
+
 @pytest.mark.parametrize("version", ["1.37", "1.32", "1.27", "1.24"])
 def test_totals_of_placements_are_those_of_explain(version: str) -> None:
     snapshot, scheduler = kubespread.Snapshot.from_objects(LOPSIDED), kubespread.Scheduler(kube_version=version)
