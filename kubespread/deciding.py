@@ -5,7 +5,7 @@ a pod before.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -39,9 +39,9 @@ class Scheduler:
     """The release to behave like, 1.18 to 1.37; without it the cluster's own where it is known, else 1.37."""
     feature_gates: str | None = None
     """Gates set on that release, ``Name=true,Other=false``."""
-    proposed: Sequence[str] = ()
-    """What no release does yet, by the names of `kube/proposals.py`: ``empty-selector``, ``empty-budget-selector``,
-    ``fully-tainted-domains``. Reports name what they go by.
+    proposed: str | None = None
+    """What no release does yet, by name: ``empty-selector,empty-budget-selector,fully-tainted-domains``. Reports name
+    what they go by.
     """
     admission: bool = True
     """False: pods are taken as they come from the API server's defaulting, without its admission plugins."""
@@ -57,7 +57,7 @@ class Scheduler:
         version = (
             KubeVersion.of_server(server_version) if self.kube_version is None else KubeVersion.parse(self.kube_version)
         )
-        return version.with_gates(self.feature_gates or "").with_proposals(self.proposed)
+        return version.with_gates(self.feature_gates or "").with_proposals(self.proposed or "")
 
     def gaps(self, server_version: str) -> Iterator[str]:
         """A server whose release is not among those that are modeled."""

@@ -42,9 +42,9 @@ PROPOSALS: Mapping[str, Proposal] = {
 }
 
 
-def known(names: Iterable[str]) -> tuple[str, ...]:
-    """Each of ``names`` once, in the order given. Raises UsageError for one that is no proposal's."""
-    chosen = tuple(dict.fromkeys(names))
+def parse(text: str) -> tuple[str, ...]:
+    """``empty-selector,fully-tainted-domains`` as names, each once. Raises UsageError for one that is no proposal's."""
+    chosen = tuple(dict.fromkeys(name for part in text.split(",") if (name := part.strip())))
     for name in chosen:
         if name not in PROPOSALS:
             meant = get_close_matches(name, PROPOSALS, 1)

@@ -6,7 +6,6 @@ Source of the rules: release notes and feature gate tables of the releases; gate
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from kubespread.errors import UsageError
@@ -72,9 +71,9 @@ class KubeVersion:
         """The same release with feature gates set, ``Name=true,Other=false``. Raises UsageError."""
         return replace(self, gates=tuple(feature_gates.parse(text, self.release).items()))
 
-    def with_proposals(self, names: Iterable[str]) -> KubeVersion:
-        """The same release with proposed semantics on top. Raises UsageError for a name that is none."""
-        return replace(self, proposed=proposals.known(names))
+    def with_proposals(self, text: str) -> KubeVersion:
+        """The same release with proposed semantics on top, ``empty-selector,...``. Raises UsageError."""
+        return replace(self, proposed=proposals.parse(text))
 
     def proposes(self, proposal: proposals.Proposal) -> bool:
         """Whether a proposed change is asked for."""

@@ -15,7 +15,7 @@ Data = dict[str, Any]
 
 
 def ask(proposed: str, objects: list[Data], candidate: Data) -> kubespread.ExplainReport:
-    scheduler = kubespread.Scheduler(proposed=[proposed] if proposed else [])
+    scheduler = kubespread.Scheduler(proposed=proposed)
     return kubespread.explain(kubespread.Snapshot.from_objects(objects), candidate, scheduler, preemption=True)
 
 
@@ -95,7 +95,7 @@ def test_a_report_names_the_proposals_it_goes_by() -> None:
     )
     assert [ask(asked, THREE_ZONES, pod()).notes for asked in ("", "empty-selector")] == [(), (note,)]
     snapshot = kubespread.Snapshot.from_objects(THREE_ZONES)
-    scheduler = kubespread.Scheduler(proposed=("empty-selector",))
+    scheduler = kubespread.Scheduler(proposed="empty-selector")
     assert kubespread.simulate(snapshot, pod(), 1, scheduler).notes == (note,)
 
 

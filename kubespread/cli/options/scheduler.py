@@ -76,10 +76,6 @@ class SchedulerOptions:
             profile=self.scheduler_name,
             kube_version=self.kube_version,
             feature_gates=self.feature_gates,
-            proposed=_names(self.proposed or ""),
+            proposed=self.proposed,
             pod_node_selector=self.pod_node_selector,
         )
-
-
-def _names(given: str) -> tuple[str, ...]:
-    return tuple(name for part in given.split(",") if (name := part.strip()))
