@@ -36,9 +36,13 @@ class Scheduler:
     profile: str | None = None
     """The profile to use instead of the one a pod names in ``schedulerName``."""
     kube_version: str | None = None
-    """The release to behave like, 1.18 to 1.36; without it the cluster's own where it is known, else 1.36."""
+    """The release to behave like, 1.18 to 1.37; without it the cluster's own where it is known, else 1.37."""
     feature_gates: str | None = None
     """Gates set on that release, ``Name=true,Other=false``."""
+    proposed: str | None = None
+    """What no release does yet, by name: ``empty-selector,empty-budget-selector,fully-tainted-domains``. Reports name
+    what they go by.
+    """
     admission: bool = True
     """False: pods are taken as they come from the API server's defaulting, without its admission plugins."""
     default_toleration_seconds: bool = True
@@ -53,7 +57,7 @@ class Scheduler:
         version = (
             KubeVersion.of_server(server_version) if self.kube_version is None else KubeVersion.parse(self.kube_version)
         )
-        return version.with_gates(self.feature_gates or "")
+        return version.with_gates(self.feature_gates or "").with_proposals(self.proposed or "")
 
     def gaps(self, server_version: str) -> Iterator[str]:
         """A server whose release is not among those that are modeled."""

@@ -18,6 +18,7 @@ from kubespread.deciding import Scheduler
 from kubespread.errors import KubespreadError, ManifestError, UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.admission.gated_fields import as_counted
+from kubespread.kube.proposals import told
 from kubespread.kube.versions import KubeVersion
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.profile.profile import Profile
@@ -75,9 +76,8 @@ def resolve(
             made = from_manifest(source, surroundings)
         else:
             made = from_cluster(source, snapshot, surroundings)
-        return replace(
-            made, notes=(*edits, *read.notes, *notes, *made.notes, *autoscaling_notes(made.workload, snapshot.objects))
-        )
+        notes_of_all = (*told(version.proposed), *edits, *read.notes, *notes)
+        return replace(made, notes=(*notes_of_all, *made.notes, *autoscaling_notes(made.workload, snapshot.objects)))
 
     candidates = _taken(chosen, candidate, read.errors, on_refused)
     names = [taken.pod.spec.scheduler_name for taken in candidates]

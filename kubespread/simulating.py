@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypedDict
 
+import msgspec
+
 from kubespread.asked_cluster import cluster_reference
 from kubespread.candidate.candidate import Candidate
 from kubespread.candidate.growth import Desired, Growth, growths
@@ -15,7 +17,7 @@ from kubespread.deciding import Scheduler
 from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import StatefulSet
-from kubespread.kube.versions import SCORES_SINCE
+from kubespread.kube.versions import SCORES_SINCE, KubeVersion
 from kubespread.node_groups.types import Autoscaler
 from kubespread.planner.claims import Replicas, replicas_with_claims
 from kubespread.planner.reports.simulate import SimulateReport
@@ -124,7 +126,7 @@ def simulate_workloads(
         reports = with_autoscaling(world, simulated, kind, groups)
     reference = cluster_reference(snapshot)
     return tuple(
-        report.about(reference).with_gaps((*asked.gaps, *candidate.gaps))
+        _with_random_ties(report, asked.version).about(reference).with_gaps((*asked.gaps, *candidate.gaps))
         for report, candidate in zip(reports, asked.candidates, strict=True)
     )
 
@@ -140,6 +142,15 @@ def _autoscaler(options: SimulateKeywords) -> Autoscaler | None:
         return Autoscaler(given)
     except ValueError:
         raise UsageError(f"unknown autoscaler {given!r}: expected {' or '.join(Autoscaler)}") from None
+
+
+def _with_random_ties(report: SimulateReport, version: KubeVersion) -> SimulateReport:
+    """Up to 1.34 any of the equal nodes may be taken, and a pod goes where nobody can foretell."""
+    has_ties = any(placement.ties > 1 for placement in report.placements)
+    if version.since(35) or report.seed is not None or not has_ties:
+        return report
+    said = f"kube-scheduler {version} takes any of the nodes with equal scores, at random (--seed does, too)"
+    return msgspec.structs.replace(report, not_modelled=(*report.not_modelled, said))
 
 
 def _question(

@@ -43,7 +43,8 @@ def candidate_from_creator(
     place: Place, creator: PodCreator[ApiObject], template_path: str, surroundings: Surroundings
 ) -> Candidate:
     """The next pod that ``creator``'s controller creates. Raises ManifestError; the template is defaulted."""
-    default_pod(creator.template)
+    # What pods of it ask for as a whole is for when they are admitted.
+    default_pod(creator.template, pod_level=False)
     place.refuse(workload_faults(creator.object, creator.template, template_path, surroundings.version))
     candidate = candidate_from_pod(place, new_pod(creator), surroundings, template_path)
     return replace(

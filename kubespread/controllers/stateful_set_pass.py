@@ -1,6 +1,7 @@
 """One pass of the StatefulSet controller: which pods it creates and deletes, and the status it leaves.
 
-Source of the rules: updateStatefulSet of k8s.io/kubernetes/pkg/controller/statefulset, v1.36.
+Source of the rules: updateStatefulSet of k8s.io/kubernetes/pkg/controller/statefulset, v1.37; what it does otherwise
+before is in `UpdateRules`.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import RollingUpdate, StatefulSet, StatefulSetStatus, UpdateStrategy
 from kubespread.kube.int_or_string import scaled
 from kubespread.kube.pod_status import is_available, is_terminating, ready_condition
+from kubespread.kube.versions import KubeVersion
 from kubespread.kube.well_known import ENDED_PHASES
 
 REVISION_LABEL = "controller-revision-hash"
@@ -29,6 +31,31 @@ class Revisions:
 
     current: str
     update: str
+
+
+@dataclass(frozen=True, slots=True)
+class UpdateRules:
+    """How a release replaces the pods of an old revision."""
+
+    max_unavailable: bool = False
+    """The feature gate MaxUnavailableStatefulSet: without it the field of that name means nothing."""
+    clears_unavailable_first: bool = False
+    """Since 1.37, with that gate: of a Parallel StatefulSet outdated pods that are not available go at once, whatever
+    may be unavailable.
+    """
+    completes_on_delete: bool = False
+    """Since 1.37 status.currentRevision follows a finished update with the strategy OnDelete too."""
+
+    @classmethod
+    def of(cls, version: KubeVersion) -> UpdateRules:
+        return cls(
+            version.has("MaxUnavailableStatefulSet"),
+            clears_unavailable_first=version.since(37),
+            completes_on_delete=version.since(37),
+        )
+
+
+_ONE_BY_ONE = UpdateRules()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +86,12 @@ def reconcile(
     pods: Sequence[Pod],
     revisions: Revisions,
     now: datetime,
-    *,
-    max_unavailable: bool = False,
+    rules: UpdateRules = _ONE_BY_ONE,
 ) -> StatefulSetPass:
     """What the controller does about ``pods``, all that the StatefulSet owns, terminating and ended ones included.
 
-    ``max_unavailable`` is the feature gate MaxUnavailableStatefulSet, off in 1.36: without it the field of that name
-    means nothing. Raises IntOrStringError for a maxUnavailable that is no percentage, SnapshotError for a pod's time
-    that cannot be read.
+    ``rules`` are those of the release (`UpdateRules.of`), without them those of 1.36. Raises IntOrStringError for a
+    maxUnavailable that is no percentage, SnapshotError for a pod's time that cannot be read.
     """
     members = _Members.of(stateful_set, pods, revisions, now)
     strategy = _defaulted(stateful_set.spec.update_strategy)
@@ -78,12 +103,13 @@ def reconcile(
             condemned, waits = _scale_down(members)
             actions += condemned
         if not waits and strategy.type == _ROLLING_UPDATE:
-            outdated = _outdated(members, strategy.rolling_update or RollingUpdate(), revisions.update, max_unavailable)
+            outdated = _outdated(members, strategy.rolling_update or RollingUpdate(), revisions.update, rules)
             actions += outdated
             status.current_replicas -= len(outdated)
     replicas = len(members.replicas)
     counts = (status.updated_replicas, status.ready_replicas, status.replicas)
-    if strategy.type == _ROLLING_UPDATE and counts == (replicas, replicas, replicas):
+    completes = strategy.type == _ROLLING_UPDATE or rules.completes_on_delete
+    if completes and counts == (replicas, replicas, replicas):
         status.current_revision, status.current_replicas = revisions.update, status.updated_replicas
     # A Parallel pass may ask for the same pod twice: it has ended, and it is outdated.
     return StatefulSetPass(tuple(dict.fromkeys(actions)), status)
@@ -194,14 +220,19 @@ def _scale_down(members: _Members) -> tuple[list[Action], bool]:
     return actions, False
 
 
-def _outdated(members: _Members, rolling_update: RollingUpdate, revision: str, max_unavailable: bool) -> list[Delete]:
+def _outdated(members: _Members, rolling_update: RollingUpdate, revision: str, rules: UpdateRules) -> list[Delete]:
     """Delete what does not have the new ``revision``, from the highest ordinal down to the partition."""
     updated = members.replicas[rolling_update.partition or 0 :][::-1]
-    if max_unavailable:
+    if rules.max_unavailable:
         allowed = 1 if rolling_update.max_unavailable is None else rolling_update.max_unavailable
         limit = max(1, scaled(allowed, len(members.replicas), round_up=False))
         left = max(0, limit - sum(not member.is_available for member in members.replicas))
-        return [Delete(member.name) for member in updated if _is_outdated(member, revision)][:left]
+        outdated = [member for member in updated if _is_outdated(member, revision)]
+        first: list[_Member] = []
+        if rules.clears_unavailable_first and not members.monotonic:
+            first = [member for member in outdated if member.pod is not None and not member.is_available]
+            outdated = [member for member in outdated if member.is_available]
+        return [Delete(member.name) for member in (*first, *outdated[:left])]
     for member in updated:
         if _is_outdated(member, revision):
             return [Delete(member.name)]

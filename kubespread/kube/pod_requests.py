@@ -1,15 +1,16 @@
 """How much a pod asks for: containers, init containers, sidecars, pod-level resources and overhead, exactly.
 
-Source of the rules: k8s.io/component-helpers/resource (PodRequests) and the pod lifecycle's resize status.
+Source of the rules: k8s.io/component-helpers/resource (PodRequests) of Kubernetes 1.37 and the pod lifecycle's resize
+status. What older releases make of a resize: `kube/resized_pods.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from kubespread.kube.api.core import Container, ContainerStatus, Pod
+from kubespread.kube.api.core import Container, Pod
 from kubespread.kube.api.meta import ResourceList
-from kubespread.kube.quantity import ZERO, Quantity, parse
+from kubespread.kube.quantity import Quantity, parse
 
 Amounts = dict[str, Quantity]
 
@@ -36,8 +37,9 @@ def pod_requests(
 ) -> Amounts:
     """What the pod asks of its node, by resource name.
 
-    ``stand_ins`` replace a request that a container does not make; ``use_status`` counts a pod that runs with what it
-    was given by an in-place resize too.
+    ``stand_ins`` replace a request that a container does not make. With ``use_status`` a pod that runs counts with the
+    largest of what it asks for, what was admitted of an in-place resize and what its containers have, each summed up
+    over the pod.
     """
     total = _containers_total(pod, stand_ins or {}, use_status=use_status)
     spec = pod.spec
@@ -53,22 +55,51 @@ def container_total(pod: Pod, kind: str) -> Amounts:
 
 
 def _containers_total(pod: Pod, stand_ins: Mapping[str, Quantity], *, use_status: bool) -> Amounts:
-    statuses = _by_name(pod.status.container_statuses) if use_status else {}
-    init_statuses = _by_name(pod.status.init_container_statuses) if use_status else {}
-    infeasible = use_status and _resize_infeasible(pod)
+    def total(view: _View) -> Amounts:
+        def requests(container: Container) -> Amounts:
+            return {**stand_ins, **amounts(view(container))}
 
-    def effective(container: Container, status: ContainerStatus | None) -> Amounts:
-        requests = amounts(container.resources.requests)
-        if status is not None and status.resources is not None:
-            granted = [amounts(status.resources.requests), amounts(status.allocated_resources)]
-            requests = _max(granted if infeasible else [requests, *granted])
-        return {**stand_ins, **requests} if stand_ins else requests
+        return _aggregate(
+            pod, [requests(c) for c in pod.spec.containers], [requests(c) for c in pod.spec.init_containers]
+        )
 
-    return _aggregate(
-        pod,
-        [effective(container, statuses.get(container.name)) for container in pod.spec.containers],
-        [effective(c, init_statuses.get(c.name) if is_sidecar(c) else None) for c in pod.spec.init_containers],
-    )
+    if not (use_status and has_resize_status(pod)):
+        return total(_written)
+    views = [] if resize_infeasible(pod) else [total(_written)]
+    status = pod.status
+    if status.allocated_resources and status.resources is not None and status.resources.requests:
+        views += [amounts(status.allocated_resources), amounts(status.resources.requests)]
+    else:
+        views += [total(view) for view in _granted_views(pod)]
+    return _max(views)
+
+
+_View = Callable[[Container], ResourceList]
+"""What each container of a pod requests, looked at in one way."""
+
+
+def _written(container: Container) -> ResourceList:
+    return container.resources.requests
+
+
+def _granted_views(pod: Pod) -> tuple[_View, _View]:
+    """What the kubelet has admitted for each container, and what the container really has."""
+    statuses = {status.name: status for status in (*pod.status.init_container_statuses, *pod.status.container_statuses)}
+    infeasible = resize_infeasible(pod)
+
+    def allocated(container: Container) -> ResourceList:
+        status = statuses.get(container.name)
+        if status is not None and status.allocated_resources:
+            return status.allocated_resources
+        return {} if infeasible else container.resources.requests
+
+    def actuated(container: Container) -> ResourceList:
+        status = statuses.get(container.name)
+        if status is not None and status.resources is not None and status.resources.requests:
+            return status.resources.requests
+        return allocated(container)
+
+    return allocated, actuated
 
 
 def _aggregate(pod: Pod, containers: Sequence[Amounts], init_containers: Sequence[Amounts]) -> Amounts:
@@ -89,21 +120,33 @@ def _aggregate(pod: Pod, containers: Sequence[Amounts], init_containers: Sequenc
 def _pod_level_requests(pod: Pod, *, use_status: bool) -> Amounts:
     """Pod-level requests replace the containers' sum for their resource, even when they are lower."""
     assert pod.spec.resources is not None
-    requested = {name: q for name, q in amounts(pod.spec.resources.requests).items() if is_pod_level_resource(name)}
-    if not (use_status and pod.status.resources is not None):
-        return requested
-    granted = [amounts(pod.status.resources.requests), amounts(pod.status.allocated_resources)]
-    effective = _max(granted if _resize_infeasible(pod) else [requested, *granted])
-    return {name: effective.get(name, ZERO) for name in requested}
+    effective = amounts(pod.spec.resources.requests)
+    status = pod.status
+    if not any(map(is_pod_level_resource, effective)):
+        return {}
+    if use_status and (status.resources is not None or status.allocated_resources):
+        granted = [amounts(status.resources.requests if status.resources is not None else {})]
+        granted.append(amounts(status.allocated_resources))
+        effective = _max(granted if resize_infeasible(pod) else [effective, *granted])
+    return {name: quantity for name, quantity in effective.items() if is_pod_level_resource(name)}
 
 
-def _resize_infeasible(pod: Pod) -> bool:
+def has_resize_status(pod: Pod) -> bool:
+    """Whether the pod's status says anything of what was granted, or that nothing can be."""
+    status = pod.status
+    each = (*status.container_statuses, *status.init_container_statuses)
+    return (
+        any(container.resources is not None or container.allocated_resources for container in each)
+        or status.resources is not None
+        or bool(status.allocated_resources)
+        or resize_infeasible(pod)
+    )
+
+
+def resize_infeasible(pod: Pod) -> bool:
+    """Whether the node can never grant the resize that is asked for."""
     pending = next((condition for condition in pod.status.conditions if condition.type == RESIZE_PENDING), None)
     return pending is not None and pending.reason == "Infeasible"
-
-
-def _by_name(statuses: Iterable[ContainerStatus]) -> dict[str, ContainerStatus]:
-    return {status.name: status for status in statuses}
 
 
 def _sum(parts: Iterable[Amounts]) -> Amounts:

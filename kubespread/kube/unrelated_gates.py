@@ -1,9 +1,11 @@
 """Feature gates that the components have and that neither place a pod nor change what is read of one.
 
-Source of the list: the gate tables of the releases up to 1.36. Setting one of them is accepted and changes no answer.
+Source of the list: the gate tables of the releases up to 1.37. Setting one of them is accepted and changes no answer.
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 UNRELATED_GATES = frozenset(
     {
@@ -11,34 +13,36 @@ UNRELATED_GATES = frozenset(
         "AggregatedDiscoveryRemoveBetaType", "AllowDNSOnlyNodeCSR", "AllowInsecureKubeletCertificateSigningRequests",
         "AllowOverwriteTerminationGracePeriodSeconds", "AllowParsingUserUIDFromCertAuth",
         "AllowUnsafeMalformedObjectDeletion", "AnonymousAuthConfigurableEndpoints", "AppArmor", "AppArmorFields",
-        "AtomicFIFO", "AuthorizeNodeWithSelectors", "AuthorizePodWebsocketUpgradeCreatePermission",
-        "AuthorizeWithSelectors", "BtreeWatchCache", "CBORServingAndStorage", "CPUManager",
-        "CPUManagerPolicyAlphaOptions", "CPUManagerPolicyBetaOptions", "CPUManagerPolicyOptions",
-        "CRDObservedGenerationTracking", "CRDValidationRatcheting", "CSIMigrationPortworx",
-        "CSIServiceAccountTokenSecrets", "CSIVolumeHealth", "ChangeContainerStatusOnKubeletRestart", "ClientsAllowCBOR",
-        "ClientsPreferCBOR", "CloudControllerManagerWatchBasedRoutesReconciliation", "CloudControllerManagerWebhook",
-        "ClusterTrustBundle", "ClusterTrustBundleProjection", "ComponentFlagz", "ComponentSLIs", "ComponentStatusz",
-        "ConcurrentWatchObjectDecode", "ConsistentListFromCache", "ConstrainedImpersonation", "ContainerCheckpoint",
-        "ContainerStopSignals", "ContextualLogging", "CoordinatedLeaderElection", "CronJobsScheduledAnnotation",
-        "CrossNamespaceVolumeDataSource", "CustomCPUCFSQuotaPeriod", "CustomResourceFieldSelectors",
-        "DeclarativeValidation", "DeclarativeValidationTakeover", "DeploymentReplicaSetTerminatingReplicas",
-        "DetectCacheInconsistency", "DevicePluginCDIDevices", "DisableAllocatorDualWrite",
-        "DisableCPUQuotaWithExclusiveCPUs", "DisableNodeKubeProxyVersion", "ElasticIndexedJob", "EnvFiles",
-        "EventedPLEG", "ExecProbeTimeout", "ExternalServiceAccountTokenSigner", "GitRepoVolumeDriver",
-        "GracefulNodeShutdown", "GracefulNodeShutdownBasedOnPodPriority", "HPAConfigurableTolerance",
-        "HPAContainerMetrics", "HPAScaleToZero", "HonorPVReclaimPolicy", "HostnameOverride", "ImageMaximumGCAge",
-        "ImageVolumeWithDigest", "InOrderInformers", "InPlacePodVerticalScalingAllocatedStatus",
-        "InPlacePodVerticalScalingExclusiveCPUs", "InPlacePodVerticalScalingExclusiveMemory",
-        "InTreePluginPortworxUnregister", "InformerResourceVersion", "JobBackoffLimitPerIndex", "JobManagedBy",
-        "JobPodReplacementPolicy", "JobSuccessPolicy", "KMSv1", "KubeletCgroupDriverFromCRI",
-        "KubeletCrashLoopBackOffMax", "KubeletEnsureSecretPulledImages", "KubeletFineGrainedAuthz",
-        "KubeletInUserNamespace", "KubeletPSI", "KubeletPodResourcesDynamicResources", "KubeletPodResourcesGet",
-        "KubeletPodResourcesListUseActivePods", "KubeletRegistrationGetOnExistsOnly", "KubeletSeparateDiskGC",
-        "KubeletServiceAccountTokenForCredentialProviders", "KubeletTracing", "ListFromCacheSnapshot",
-        "LocalStorageCapacityIsolationFSQuotaMonitoring", "LogarithmicScaleDown", "LoggingAlphaOptions",
-        "LoggingBetaOptions", "MaxUnavailableStatefulSet", "MemoryManager", "MemoryQoS", "MultiCIDRServiceAllocator",
-        "MutablePodResourcesForSuspendedJobs", "MutableSchedulingDirectivesForSuspendedJobs", "MutatingAdmissionPolicy",
-        "NFTablesProxyMode", "NodeLogQuery", "NodeSwap", "OpenAPIEnums", "OrderedNamespaceDeletion",
+        "AtomicFIFO", "AtomicWriteVolumeUserFields", "AuthorizeNodeWithSelectors",
+        "AuthorizePodWebsocketUpgradeCreatePermission", "AuthorizeWithSelectors", "BtreeWatchCache",
+        "CBORServingAndStorage", "CPUManager", "CPUManagerPolicyAlphaOptions", "CPUManagerPolicyBetaOptions",
+        "CPUManagerPolicyOptions", "CRDObservedGenerationTracking", "CRDValidationRatcheting", "CSIMigrationPortworx",
+        "CSIServiceAccountTokenSecrets", "CSIVolumeHealth", "ChangeContainerStatusOnKubeletRestart",
+        "ClientsAllowCBOR", "ClientsPreferCBOR", "CloudControllerManagerWatchBasedRoutesReconciliation",
+        "CloudControllerManagerWebhook", "ClusterTrustBundle", "ClusterTrustBundleProjection", "ComponentFlagz",
+        "ComponentSLIs", "ComponentStatusz", "ConcurrentWatchObjectDecode", "ConsistentListFromCache",
+        "ConstrainedImpersonation", "ContainerCheckpoint", "ContainerStopSignals", "ContextualLogging",
+        "CoordinatedLeaderElection", "CronJobsScheduledAnnotation", "CrossNamespaceVolumeDataSource",
+        "CustomCPUCFSQuotaPeriod", "CustomResourceFieldSelectors", "DeclarativeValidation",
+        "DeclarativeValidationTakeover", "DeploymentReplicaSetTerminatingReplicas", "DetectCacheInconsistency",
+        "DevicePluginCDIDevices", "DisableAllocatorDualWrite", "DisableCPUQuotaWithExclusiveCPUs",
+        "DisableNodeKubeProxyVersion", "ElasticIndexedJob", "EmptyDirVolumeMode", "EnvFiles", "EventedPLEG",
+        "EvictionRequestAPI", "ExecProbeTimeout", "ExternalServiceAccountTokenSigner", "GRPCContainerProbeTLS",
+        "GitRepoVolumeDriver", "GracefulNodeShutdown", "GracefulNodeShutdownBasedOnPodPriority", "H2CContainerProbe",
+        "HPAConfigurableTolerance", "HPAContainerMetrics", "HPAGeneration", "HPAOptimizedSelectorStore",
+        "HPAScaleToZero", "HonorPVReclaimPolicy", "HostnameOverride", "ImageMaximumGCAge", "ImageVolumeWithDigest",
+        "InOrderInformers", "InPlacePodVerticalScalingAllocatedStatus", "InPlacePodVerticalScalingExclusiveCPUs",
+        "InPlacePodVerticalScalingExclusiveMemory", "InTreePluginPortworxUnregister", "InformerResourceVersion",
+        "JobBackoffLimitPerIndex", "JobManagedBy", "JobPodReplacementPolicy", "JobSuccessPolicy", "KMSv1",
+        "KubeletCgroupDriverFromCRI", "KubeletCrashLoopBackOffMax", "KubeletEnsureSecretPulledImages",
+        "KubeletFineGrainedAuthz", "KubeletInUserNamespace", "KubeletPSI", "KubeletPodResourcesDynamicResources",
+        "KubeletPodResourcesGet", "KubeletPodResourcesListUseActivePods", "KubeletRegistrationGetOnExistsOnly",
+        "KubeletSeparateDiskGC", "KubeletServiceAccountTokenForCredentialProviders", "KubeletTracing",
+        "ListFromCacheSnapshot", "LocalStorageCapacityIsolationFSQuotaMonitoring", "LogarithmicScaleDown",
+        "LoggingAlphaOptions", "LoggingBetaOptions", "MemoryManager", "MemoryQoS", "MultiCIDRServiceAllocator",
+        "MutablePodResourcesForSuspendedJobs", "MutableSchedulingDirectivesForSuspendedJobs",
+        "MutatingAdmissionPolicy", "NFTablesProxyMode", "NodeControllerLeaseCircuitBreaker", "NodeLifecycleConditions",
+        "NodeLogQuery", "NodeSwap", "OpenAPIEnums", "OrderedNamespaceDeletion", "PersistentVolumeClaimUnusedSinceTime",
         "PodAndContainerStatsFromCRI", "PodCertificateRequest", "PodDeletionCost", "PodLifecycleSleepAction",
         "PodLifecycleSleepActionAllowZero", "PodLogsQuerySplitStreams", "PodObservedGenerationTracking",
         "PodReadyToStartContainersCondition", "PortForwardWebsockets", "PreferSameTrafficDistribution",
@@ -50,9 +54,10 @@ UNRELATED_GATES = frozenset(
         "SELinuxMountReadWriteOncePod", "SeparateCacheWatchRPC", "SeparateTaintEvictionController",
         "ServiceAccountNodeAudienceRestriction", "ServiceAccountTokenJTI", "ServiceAccountTokenNodeBinding",
         "ServiceAccountTokenNodeBindingValidation", "ServiceAccountTokenPodNodeInfo", "ServiceTrafficDistribution",
-        "SizeBasedListCostEstimate", "StatefulSetSemanticRevisionComparison", "StorageNamespaceIndex",
-        "StorageVersionAPI", "StorageVersionHash", "StorageVersionMigrator", "StreamingCollectionEncodingToJSON",
-        "StreamingCollectionEncodingToProtobuf", "StrictIPCIDRValidation", "StructuredAuthenticationConfiguration",
+        "SizeBasedListCostEstimate", "StaleControllerConsistencyHPA", "StatefulSetRecreateStrategy",
+        "StatefulSetSemanticRevisionComparison", "StorageNamespaceIndex", "StorageVersionAPI", "StorageVersionHash",
+        "StorageVersionMigrator", "StreamingCollectionEncodingToJSON", "StreamingCollectionEncodingToProtobuf",
+        "StrictIPCIDRValidation", "StructuredAuthenticationConfiguration",
         "StructuredAuthenticationConfigurationEgressSelector", "StructuredAuthenticationConfigurationJWKSMetrics",
         "StructuredAuthorizationConfiguration", "SupplementalGroupsPolicy", "SystemdWatchdog",
         "TokenRequestServiceAccountUIDValidation", "TopologyAwareHints", "TopologyManagerPolicyAlphaOptions",
@@ -63,3 +68,9 @@ UNRELATED_GATES = frozenset(
         "WindowsHostNetwork",
     }
 )  # fmt: skip
+_GONE_IN_1_37 = (
+    "JobBackoffLimitPerIndex", "JobPodReplacementPolicy", "JobSuccessPolicy", "LogarithmicScaleDown",
+    "PodLifecycleSleepAction", "PodLifecycleSleepActionAllowZero", "RelaxedDNSSearchValidation",
+)  # fmt: skip
+GONE_SINCE: Mapping[str, tuple[int, int]] = dict.fromkeys(_GONE_IN_1_37, (37, 0))
+"""The release since which a gate is not known any more, its behavior fixed, where that is not long ago."""

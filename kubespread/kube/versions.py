@@ -1,4 +1,4 @@
-"""Which release of Kubernetes to behave like, 1.18 to 1.36, and which feature gates are set on it.
+"""Which release of Kubernetes to behave like, 1.18 to 1.37, which feature gates are set on it, and what is proposed.
 
 Source of the rules: release notes and feature gate tables of the releases; gates stand at their defaults unless set.
 """
@@ -9,12 +9,12 @@ import re
 from dataclasses import dataclass, replace
 
 from kubespread.errors import UsageError
-from kubespread.kube import feature_gates
+from kubespread.kube import feature_gates, proposals
 
 _VERSION = re.compile(r"v?1\.(?P<minor>\d{1,3})(?:\.(?P<patch>\d{1,4}))?(?:[-+].*)?", re.ASCII)
 _LATEST_PATCH = 10_000
-OLDEST, NEWEST = 18, 36
-SCORES_SINCE, EXACT_SCORES_SINCE = 24, 34
+OLDEST, NEWEST = 18, 37
+SCORES_SINCE = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +25,8 @@ class KubeVersion:
     patch: int | None = None
     gates: tuple[tuple[str, bool], ...] = ()
     """Feature gates set by name, and to what."""
+    proposed: tuple[str, ...] = ()
+    """The proposed semantics that are asked for, by their names (`kube/proposals.py`)."""
 
     @classmethod
     def parse(cls, text: str) -> KubeVersion:
@@ -56,26 +58,39 @@ class KubeVersion:
         match = _VERSION.fullmatch(text.strip())
         return int(match["minor"]) if match is not None else None
 
+    @property
+    def release(self) -> feature_gates.Release:
+        """Minor and patch, the latest one where it is not known."""
+        return self.minor, _LATEST_PATCH if self.patch is None else self.patch
+
     def since(self, minor: int, patch: int = 0) -> bool:
         """Whether this version is ``1.minor.patch`` or newer."""
-        return (self.minor, _LATEST_PATCH if self.patch is None else self.patch) >= (minor, patch)
+        return self.release >= (minor, patch)
 
     def with_gates(self, text: str) -> KubeVersion:
         """The same release with feature gates set, ``Name=true,Other=false``. Raises UsageError."""
-        return replace(self, gates=tuple(feature_gates.parse(text, self.minor).items()))
+        return replace(self, gates=tuple(feature_gates.parse(text, self.release).items()))
+
+    def with_proposals(self, text: str) -> KubeVersion:
+        """The same release with proposed semantics on top, ``empty-selector,...``. Raises UsageError."""
+        return replace(self, proposed=proposals.parse(text))
+
+    def proposes(self, proposal: proposals.Proposal) -> bool:
+        """Whether a proposed change is asked for."""
+        return proposal.name in self.proposed
 
     def has(self, gate: str) -> bool:
         """Whether a feature gate is on: as set, else as the release has it, also where the gate itself is gone."""
-        return dict(self.gates).get(gate, feature_gates.default(gate, self.minor))
+        return dict(self.gates).get(gate, feature_gates.default(gate, self.release))
 
     def lacks(self, gate: str) -> bool:
         """Whether the release has a feature gate, and off."""
-        return feature_gates.exists(gate, self.minor) and not self.has(gate)
+        return feature_gates.exists(gate, self.release) and not self.has(gate)
 
     @property
     def changed_gates(self) -> dict[str, bool]:
         """The gates that are set otherwise than the release would."""
-        return {name: value for name, value in self.gates if value != feature_gates.default(name, self.minor)}
+        return {name: value for name, value in self.gates if value != feature_gates.default(name, self.release)}
 
     def __str__(self) -> str:
         return f"1.{self.minor}" if self.patch is None else f"1.{self.minor}.{self.patch}"

@@ -104,14 +104,12 @@ def preemption_report(evaluation: Evaluation, profile: Profile) -> PreemptionRep
     """What preemption would do for a pod that fits nowhere."""
     version = profile.version
     args = profile.args_of(DEFAULT_PREEMPTION.name, DefaultPreemptionArgs)
-    found = preempt(evaluation, args, ends_twice=version.since(26) and not version.since(29))
-    candidate = found.candidate
+    found = preempt(evaluation, args)
+    candidate, tail = found.candidate, (found.tail or None) if version.since(24) else None
     if candidate is None:
-        return PreemptionReport(
-            node=None, victims=(), violations=0, tail=(found.tail or None) if version.since(24) else None
-        )
+        return PreemptionReport(node=None, victims=(), violations=0, tail=tail)
     victims = tuple(f"{victim.metadata.namespace}/{victim.metadata.name}" for victim in candidate.victims)
-    return PreemptionReport(node=candidate.node, victims=victims, violations=candidate.violations, tail=None)
+    return PreemptionReport(node=candidate.node, victims=victims, violations=candidate.violations, tail=tail)
 
 
 @dataclass(frozen=True)

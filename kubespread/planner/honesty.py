@@ -18,7 +18,7 @@ from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import ReplicaSet
 from kubespread.kube.feature_gates import MODELLED
 from kubespread.kube.gotext import compact_json
-from kubespread.kube.versions import EXACT_SCORES_SINCE, SCORES_SINCE
+from kubespread.kube.versions import SCORES_SINCE
 from kubespread.planner.other_admission import other_admission
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.framework import Framework
@@ -113,8 +113,6 @@ def _configured(profile: Profile) -> Iterator[str]:
         yield f"scheduler configuration: plugins.{point}"
     if not version.since(SCORES_SINCE):
         yield f"scores of kube-scheduler {version}: nodes that fit are listed by name"
-    elif not version.since(EXACT_SCORES_SINCE):
-        yield f"scores of kube-scheduler {version}: those of 1.{EXACT_SCORES_SINCE} stand in for them"
     if profile.has_extenders:
         yield "extenders: what they would filter or score"
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from kubespread.kube.proposals import EMPTY_BUDGET_SELECTOR
 from kubespread.kube.versions import KubeVersion
 from kubespread.scheduler.cycle_state import missing_state
-from kubespread.scheduler.framework import Framework, MessageRules
+from kubespread.scheduler.framework import Framework, MessageRules, PreemptionRules
 from kubespread.scheduler.plugin import Plugin
 from kubespread.scheduler.profile.default_plugins import default_plugins, known_plugins
 from kubespread.scheduler.profile.profile import Profile
@@ -29,6 +30,13 @@ def framework(profile: Profile) -> Framework:
             counts_rejection_per_node=not version.since(26),
             older_reasons=_older_reasons(version),
         ),
+        preemption=PreemptionRules(
+            ends_twice=version.since(26) and not version.since(29),
+            names_placement=version.since(37),
+            names_claims=not version.since(37),
+            honors_empty_selectors=version.proposes(EMPTY_BUDGET_SELECTOR),
+        ),
+        skipped_scores=_skipped_scores(version),
     )
 
 
@@ -49,4 +57,12 @@ def _older_reasons(version: KubeVersion) -> Mapping[str, tuple[str, ...]]:
         for plugin in known_plugins(version).values()
         for older in plugin.older_reasons
         if version.minor <= older.until
+    }
+
+
+def _skipped_scores(version: KubeVersion) -> Mapping[str, int]:
+    return {
+        plugin.name: plugin.skipped_score.score
+        for plugin in known_plugins(version).values()
+        if plugin.skipped_score is not None and version.minor <= plugin.skipped_score.until
     }

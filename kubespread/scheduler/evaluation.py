@@ -59,6 +59,7 @@ class Evaluation:
         self._disabled = disabled
         self._messages = prepared.framework.messages
         self._missing = prepared.framework.missing
+        self._skipped_scores = {**dict.fromkeys(self._missing.unskipped, 0), **prepared.framework.skipped_scores}
         self._listing = prepared.listing
         self.scores: dict[str, PluginScore] = {}
         """Per score plugin that did not skip, in profile order."""
@@ -110,8 +111,8 @@ class Evaluation:
                     self.scores.clear()
                     return
                 continue
-            if raw is None and name in self._missing.unskipped:
-                raw = np.zeros(len(self.cluster), dtype=np.int64)
+            if raw is None and name in self._skipped_scores:
+                raw = np.full(len(self.cluster), self._skipped_scores[name], dtype=np.int64)
             if raw is not None and name not in self._missing.scores:
                 self.scores[name] = PluginScore(raw, state.normalize(raw, state.extent(raw, self.feasible)), weight)
         if scored and self._missing.scores:

@@ -54,6 +54,20 @@ class MessageRules:
 
 
 @dataclass(frozen=True, slots=True)
+class PreemptionRules:
+    """How a release words what preemption comes to, and which budgets it honors."""
+
+    ends_twice: bool = False
+    """From 1.26 to 1.28 the text ends with two dots."""
+    names_placement: bool = True
+    """Since 1.37 the text also tells of a node that was found."""
+    names_claims: bool = False
+    """Up to 1.36 DynamicResources says that it had no claims to deallocate."""
+    honors_empty_selectors: bool = False
+    """Proposed: a budget with the selector ``{}`` protects all pods of its namespace."""
+
+
+@dataclass(frozen=True, slots=True)
 class Framework:
     """The plugins of one profile at the two extension points that decide: filters in order, scores with
     their weights.
@@ -68,6 +82,9 @@ class Framework:
     post_filters: Sequence[str] = ()
     """Names of the plugins that are asked once no node is left, in order."""
     messages: MessageRules = field(default_factory=MessageRules)
+    preemption: PreemptionRules = field(default_factory=PreemptionRules)
+    skipped_scores: Mapping[str, int] = field(default_factory=dict)
+    """Per score plugin that this release does not let skip a pod, what it then scores every node."""
     missing: MissingState = field(default_factory=MissingState)
     """What fails because the profile switches off the extension points that come before it."""
 
@@ -187,8 +204,18 @@ class Prepared:
     @property
     def score_states(self) -> list[tuple[State, int]]:
         """Of the score plugins with their weights, in profile order; those that would fail score nothing."""
-        working = (each for each in self.framework.scores if each[0].name not in self.framework.missing.scores)
-        return [(self.states[plugin.name], weight) for plugin, weight in working if plugin.name in self.states]
+        return [(self.states[plugin.name], weight) for plugin, weight in self._working]
+
+    @property
+    def skipped_scores(self) -> list[int]:
+        """Of the same plugins, what they score each node of a pod that they have nothing to say about."""
+        return [self.framework.skipped_scores.get(plugin.name, 0) * weight for plugin, weight in self._working]
+
+    @property
+    def _working(self) -> list[tuple[Plugin, int]]:
+        failing = self.framework.missing.scores
+        scores = self.framework.scores
+        return [each for each in scores if each[0].name not in failing and each[0].name in self.states]
 
     def binding(self, node: int) -> StorageChange | None:
         """What becomes of claims and volumes once the pod is bound to ``node``, which it fits; None: nothing."""

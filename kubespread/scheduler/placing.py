@@ -56,8 +56,8 @@ class Choice:
 class _Scored:
     """One score plugin's weighted points; they are worked out anew only when what they depend on has changed."""
 
-    def __init__(self, state: Fixed | Counted, weight: int) -> None:
-        self.state, self._weight = state, weight
+    def __init__(self, state: Fixed | Counted, weight: int, skipped: int) -> None:
+        self.state, self._weight, self._skipped = state, weight, skipped
         self._raw: Counts | None = None
         self._extent: Extent | None = None
         self._points: Counts | None = None
@@ -65,13 +65,13 @@ class _Scored:
         """Whether nothing changes the points any more: of one raw score everywhere the extent is always the same."""
 
     def points(self, cluster: Cluster, feasible: Mask) -> Counts | None:
-        """None when the plugin skips."""
+        """None when the plugin skips and that scores nothing."""
         if self._raw is None or isinstance(self.state, Counted):
             self._raw = self.state.raw_scores(cluster, feasible)
             self._extent = None
         if self._raw is None:
             self.is_settled = isinstance(self.state, Fixed)
-            return None
+            return np.full(len(cluster), self._skipped, dtype=np.int64) if self._skipped else None
         extent = self.state.extent(self._raw, feasible)
         if self._points is None or extent != self._extent:
             self.is_settled = isinstance(self.state, Fixed) and bool((self._raw == self._raw[0]).all())
@@ -115,7 +115,9 @@ class Placing:
         self._counted = [state for state in prepared.states.values() if isinstance(state, Counted)]
         self._counted_filters = [state for state in prepared.filter_states if isinstance(state, Counted)]
         self._scored = [
-            _Scored(state, weight) for state, weight in prepared.score_states if isinstance(state, Fixed | Counted)
+            _Scored(state, weight, skipped)
+            for (state, weight), skipped in zip(prepared.score_states, prepared.skipped_scores, strict=True)
+            if isinstance(state, Fixed | Counted)
         ]
         self._settled: Counts = np.zeros(len(self), dtype=np.int64)
 

@@ -45,7 +45,7 @@ class PreemptionCandidate:
 
 @dataclass(frozen=True, slots=True)
 class Preemption:
-    """The nominated candidate, or the text kube-scheduler appends to its message."""
+    """The nominated candidate, if there is one, and the text kube-scheduler appends to its message."""
 
     candidate: PreemptionCandidate | None
     tail: str = ""
@@ -56,16 +56,20 @@ def preempt(
     args: DefaultPreemptionArgs,
     *,
     budgets: Sequence[PodDisruptionBudget] | None = None,
-    ends_twice: bool = False,
 ) -> Preemption:
-    """What preemption would do for a pod that fits nowhere, ``budgets`` being those of the cluster unless given.
-
-    From 1.26 to 1.28 its text ``ends_twice``, with two dots.
-    """
+    """What preemption would do for a pod that fits nowhere, ``budgets`` being those of the cluster unless given."""
     if budgets is None:
         budgets = evaluation.cluster.objects.pod_disruption_budgets
-    answer = _ask_post_filters(evaluation, args, budgets)
-    return replace(answer, tail=f"{answer.tail}.") if ends_twice and answer.tail else answer
+    rules, answer = evaluation.prepared.framework.preemption, _ask_post_filters(evaluation, args, budgets)
+    if answer.candidate is not None:
+        return replace(answer, tail=_placement(answer.candidate)) if rules.names_placement else answer
+    return replace(answer, tail=f"{answer.tail}.") if rules.ends_twice and answer.tail else answer
+
+
+def _placement(candidate: PreemptionCandidate) -> str:
+    """Always in the plural, for one victim too."""
+    victims = f"preempting {len(candidate.victims)} victims"
+    return f"preemption: found a potential placement for pod on node {candidate.node}, {victims}"
 
 
 def _ask_post_filters(
@@ -78,7 +82,8 @@ def _ask_post_filters(
         if plugin == "DynamicResources":
             if not framework.reaches(plugin, evaluation.rejection):
                 return Preemption(None, NOT_REACHED)
-            texts.append(STILL_NOT if evaluation.pod.spec.resource_claims else NO_CLAIMS)
+            if framework.preemption.names_claims:
+                texts.append(STILL_NOT if evaluation.pod.spec.resource_claims else NO_CLAIMS)
         elif plugin == "DefaultPreemption":
             candidate, refusal = _default_preemption(evaluation, args, budgets)
             if candidate is not None:
@@ -131,7 +136,9 @@ class _Search:
         self, evaluation: Evaluation, args: DefaultPreemptionArgs, budgets: Sequence[PodDisruptionBudget]
     ) -> None:
         self._args = args
-        self._budgets = list(_selecting(budgets))
+        rules = evaluation.prepared.framework.preemption
+        self._honors_empty = rules.honors_empty_selectors
+        self._budgets = list(_selecting(budgets, honors_empty=self._honors_empty))
         self._evaluation = evaluation
         self._prepared = evaluation.prepared.fork()
         # A plugin that skipped this pod stays skipped, whatever a dry run puts on the node.
@@ -178,20 +185,32 @@ class _Search:
             if status.code is not Code.SUCCESS:
                 self._failures[node] = status.reasons
                 return None
-            important = sorted(lower, key=lambda index: _importance(self._cluster.running.pods[index]))
+            important = self._most_important_first(lower)
             violating = self._violating(important)
-            victims, violations = set[int](), 0
+            victims, violations = list[int](), 0
             for index in sorted(important, key=lambda index: index not in violating):
                 dry_run.move(kind[index], 1)
                 if self._verdict(dry_run, node).code is not Code.SUCCESS:
                     dry_run.move(kind[index], -1)
-                    victims.add(index)
+                    victims.append(index)
                     violations += index in violating
-        return PreemptionCandidate(
-            self._cluster.nodes.names[node],
-            tuple(self._cluster.running.pods[index] for index in important if index in victims),
-            violations,
-        )
+        if 0 < len(violating) < len(important):
+            victims = self._most_important_first(victims)
+        pods = self._cluster.running.pods
+        return PreemptionCandidate(self._cluster.nodes.names[node], tuple(pods[index] for index in victims), violations)
+
+    def _most_important_first(self, indexes: Sequence[int]) -> list[int]:
+        """Pods by priority, then by how long they run.
+
+        One that has not started counts as started now, which is later each time it is asked: so of several the last
+        comes first, as Go's sort of up to twelve leaves them.
+        """
+
+        def order(place: int) -> tuple[int, str, int]:
+            pod = self._cluster.running.pods[indexes[place]]
+            return -priority_of(pod), pod.status.start_time or _NEVER_STARTED, 0 if pod.status.start_time else -place
+
+        return [indexes[place] for place in sorted(range(len(indexes)), key=order)]
 
     def _verdict(self, dry_run: DryRun, node: int) -> Status:
         """The candidate's verdict with the pods nominated to the node there, then without them."""
@@ -215,7 +234,7 @@ class _Search:
             for position, (budget, matches) in enumerate(self._budgets):
                 same_namespace = budget.metadata.namespace == meta.namespace
                 if (
-                    not meta.labels
+                    (not meta.labels and not self._honors_empty)
                     or not same_namespace
                     or meta.name in budget.status.disrupted_pods
                     or not matches(meta.labels)
@@ -237,21 +256,18 @@ class _Search:
 
 
 def _selecting(
-    budgets: Sequence[PodDisruptionBudget],
+    budgets: Sequence[PodDisruptionBudget], *, honors_empty: bool
 ) -> Iterator[tuple[PodDisruptionBudget, Callable[[dict[str, str]], bool]]]:
-    """Budgets with their selectors; an absent, empty or malformed one selects nothing here."""
+    """Budgets with their selectors; an absent or malformed one selects nothing, and an empty one where it is not
+    honored.
+    """
     for budget in budgets:
         try:
             selector = from_label_selector(budget.spec.selector)
         except SelectorError:
             continue
-        if not selector.is_empty and not selector.nothing:
+        if not selector.nothing and (honors_empty or not selector.is_empty):
             yield budget, selector.matches
-
-
-def _importance(pod: Pod) -> tuple[int, str]:
-    """Sorts the most important pod first: the highest priority, then the longest running."""
-    return -priority_of(pod), pod.status.start_time or _NEVER_STARTED
 
 
 def _best(candidates: Sequence[PreemptionCandidate]) -> PreemptionCandidate:

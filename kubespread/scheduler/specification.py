@@ -20,6 +20,7 @@ RESERVE, PRE_BIND, BIND, PERMIT, PRE_ENQUEUE, QUEUE_SORT = (
     "reserve", "preBind", "bind", "permit", "preEnqueue", "queueSort",
 )  # fmt: skip
 PLACEMENT_GENERATE, PLACEMENT_SCORE = "placementGenerate", "placementScore"
+POD_GROUP_POST_FILTER = "podGroupPostFilter"
 JUDGES = frozenset({PRE_FILTER, FILTER})
 RANKS = frozenset({PRE_SCORE, SCORE})
 INTERFACES: Mapping[str, str] = {
@@ -37,6 +38,7 @@ INTERFACES: Mapping[str, str] = {
     QUEUE_SORT: "QueueSortPlugin",
     PLACEMENT_GENERATE: "PlacementGeneratePlugin",
     PLACEMENT_SCORE: "PlacementScorePlugin",
+    POD_GROUP_POST_FILTER: "PodGroupPostFilterPlugin",
 }
 """The extension points in the order kube-scheduler builds them, with the names it gives them in errors."""
 
@@ -92,6 +94,14 @@ class OlderReason:
 
 
 @dataclass(frozen=True, slots=True)
+class SkippedScore:
+    """What releases up to a minor score every node of a pod that later ones pass over when they score."""
+
+    until: int
+    score: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Unprepared:
     """kube-scheduler's errors where a profile switches off the extension point that leaves what a later one reads.
 
@@ -134,6 +144,8 @@ class Specification:
     """The first minor in which it scores, if it does."""
     older_reasons: tuple[OlderReason, ...] = ()
     """Of several for one reason the oldest comes last."""
+    skipped_score: SkippedScore | None = None
+    """None for a plugin that has always passed over the same pods."""
     unprepared: Unprepared = Unprepared()
 
     def points_in(self, version: KubeVersion) -> frozenset[str]:

@@ -65,7 +65,7 @@ def test_a_picture_for_people() -> None:
     result = simulate("--replicas", "4", "-o", "table")
     assert (result.code, result.err) == (0, "")
     assert result.out.splitlines() == [
-        "Pod/mypod in default: 4 of 4 replicas placed      kube-scheduler v1.36",
+        "Pod/mypod in default: 4 of 4 replicas placed      kube-scheduler v1.37",
         "  A zone ≤ 1  1 each → 3·2·2, skew 0 → 1      B node ≤ 1  1 each → 3·2·2, skew 0 → 1 (soft)      counting foo=bar",
         "  zone1  1 → 3  ▒██  node1 +2",
         "  zone2  1 → 2  ▒█   node2 +1",
@@ -309,7 +309,7 @@ def test_preemption_is_only_predicted(tmp_path: Path) -> None:
     assert (result.code, result.out.splitlines()) == (
         1,
         [
-            "Pod/web in default: 0 of 2 replicas placed, 2 pending      kube-scheduler v1.36",
+            "Pod/web in default: 0 of 2 replicas placed, 2 pending      kube-scheduler v1.37",
             "  preemption could free n0 by evicting default/victim",
             "  0/1 nodes are available: 1 Insufficient cpu.",
             "  2 pending: the only node lacks cpu",
@@ -477,14 +477,14 @@ def test_many_domains_that_are_all_alike_are_one_phrase(tmp_path: Path) -> None:
     path = written(tmp_path / "pod.json", pod(constraints=[hard(ZONE)]))
     shown = run("simulate", path, "-S", cluster, "--replicas", "60", "-o", "table").out.splitlines()
     assert shown[:3] == [
-        "Pod/web in default: 60 of 60 replicas placed      kube-scheduler v1.36",
+        "Pod/web in default: 60 of 60 replicas placed      kube-scheduler v1.37",
         "  A zone ≤ 1  0 each → 2 each, skew 0      counting foo=bar",
         "  30 domains of zone, each 0 → 2",
     ]
 
 
 OVERVIEW = """\
-2 workloads in default      kube-scheduler v1.36
+2 workloads in default      kube-scheduler v1.37
   WORKLOAD  WANT  RUN  PLACED  PENDING  SKEW  SURVIVE  WHY
   low          2    0       1        1              0  all 3 nodes have no room for another pod
   high         2    0       2        0              1

@@ -11,14 +11,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from kubespread.controllers.stateful_set_pass import Action, Create, Delete, Revisions, StatefulSetPass, reconcile
+from kubespread.controllers.stateful_set_pass import (
+    Action,
+    Create,
+    Delete,
+    Revisions,
+    StatefulSetPass,
+    UpdateRules,
+    reconcile,
+)
 from kubespread.controllers.statefulset import ordinal_of
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import StatefulSet, StatefulSetStatus
 from kubespread.kube.int_or_string import IntOrStringError
+from kubespread.kube.versions import KubeVersion
 from tests.builders import NOW, Data, ago, replica
 
 OLD, NEW = "st-old", "st-new"
+V1_36 = KubeVersion(36)
 UPDATE = Revisions(OLD, NEW)
 
 
@@ -39,9 +49,9 @@ def members(*ordinals: int, revision: str = NEW) -> list[Data]:
     return [member(ordinal, revision) for ordinal in ordinals]
 
 
-def one_pass(workload: Data, pods: Sequence[Data], revisions: Revisions = UPDATE, **gates: bool) -> StatefulSetPass:
+def one_pass(workload: Data, pods: Sequence[Data], version: KubeVersion = V1_36) -> StatefulSetPass:
     typed = [msgspec.convert(pod, Pod) for pod in pods]
-    return reconcile(msgspec.convert(workload, StatefulSet), typed, revisions, NOW, **gates)
+    return reconcile(msgspec.convert(workload, StatefulSet), typed, UPDATE, NOW, UpdateRules.of(version))
 
 
 class Case(NamedTuple):
@@ -168,28 +178,57 @@ def test_one_pass(name: str) -> None:
     assert list(one_pass(case.workload, case.pods).actions) == list(case.actions)
 
 
-WITH_GATE: dict[str, tuple[int | str | None, list[int], list[str]]] = {
-    "as many outdated pods go as may be unavailable": (3, [], ["st-3", "st-2", "st-1"]),
-    "a percentage is rounded down": ("60%", [], ["st-3", "st-2"]),
-    "it is never less than one": ("1%", [], ["st-3"]),
-    "without the field it is one": (None, [], ["st-3"]),
-    "what is unavailable already is counted": (2, [1], ["st-3"]),
-    "nothing goes where too many are unavailable": (2, [0, 1, 2], []),
+GATED = KubeVersion(36).with_gates("MaxUnavailableStatefulSet=true")
+# maxUnavailable, what is not ready, and what goes with the gate in 1.36 and in 1.37.
+WITH_GATE: dict[str, tuple[int | str | None, list[int], list[str], list[str]]] = {
+    "as many outdated pods go as may be unavailable": (3, [], ["st-3", "st-2", "st-1"], ["st-3", "st-2", "st-1"]),
+    "a percentage is rounded down": ("60%", [], ["st-3", "st-2"], ["st-3", "st-2"]),
+    "it is never less than one": ("1%", [], ["st-3"], ["st-3"]),
+    "without the field it is one": (None, [], ["st-3"], ["st-3"]),
+    "what is unavailable already is counted, and goes first since 1.37": (2, [1], ["st-3"], ["st-1", "st-3"]),
+    "where too many are unavailable, only they go since 1.37": (2, [0, 1, 2], [], ["st-2", "st-1", "st-0"]),
 }
 
 
 @pytest.mark.parametrize("name", WITH_GATE)
 def test_with_the_gate_max_unavailable(name: str) -> None:
-    value, unready, deleted = WITH_GATE[name]
+    value, unready, *expected = WITH_GATE[name]
     fields = {} if value is None else {"maxUnavailable": value}
     pods = [member(ordinal, OLD, ready=None if ordinal in unready else 1000) for ordinal in range(4)]
-    done = one_pass(stateful_set(4, **rolling(**fields), **PARALLEL), pods, max_unavailable=True)
-    assert list(done.actions) == [Delete(pod) for pod in deleted]
+    for version, deleted in zip((GATED, KubeVersion(37)), expected, strict=True):
+        done = one_pass(stateful_set(4, **rolling(**fields), **PARALLEL), pods, version)
+        assert list(done.actions) == [Delete(pod) for pod in deleted]
+
+
+@pytest.mark.parametrize("version", [GATED, KubeVersion(37)], ids=["1.36 with the gate", "1.37"])
+def test_with_the_gate_an_ordered_one_goes_on_once_every_pod_is_available(version: KubeVersion) -> None:
+    workload = stateful_set(3, **rolling(maxUnavailable=2))
+    waiting = [*members(0, 1, revision=OLD), member(2, OLD, ready=None)]
+    assert [one_pass(workload, pods, version).actions for pods in (waiting, members(0, 1, 2, revision=OLD))] == [
+        (),
+        (Delete("st-2"), Delete("st-1")),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("release", "is_on"),
+    [
+        ("1.34", False),
+        ("1.35.0", True),
+        ("1.35.3", True),
+        ("1.35.4", False),
+        ("1.35", False),
+        ("1.36", False),
+        ("1.37", True),
+    ],
+)
+def test_the_gate_follows_the_patch(release: str, is_on: bool) -> None:
+    assert UpdateRules.of(KubeVersion.parse(release)).max_unavailable == is_on
 
 
 def test_a_max_unavailable_that_is_no_percentage_is_refused() -> None:
     with pytest.raises(IntOrStringError, match="not a percentage"):
-        one_pass(stateful_set(1, **rolling(maxUnavailable="many")), members(0), max_unavailable=True)
+        one_pass(stateful_set(1, **rolling(maxUnavailable="many")), members(0), GATED)
 
 
 STATUSES: dict[str, tuple[Data, list[Data], StatefulSetStatus]] = {
@@ -210,7 +249,7 @@ STATUSES: dict[str, tuple[Data, list[Data], StatefulSetStatus]] = {
         members(0, 1, 2),
         StatefulSetStatus(replicas=3, ready_replicas=3, updated_replicas=3, current_revision=OLD, update_revision=NEW),
     ),
-    "OnDelete never says that it is complete": (
+    "OnDelete does not say that it is complete before 1.37": (
         stateful_set(1, **ON_DELETE),
         members(0),
         StatefulSetStatus(replicas=1, ready_replicas=1, updated_replicas=1, current_revision=OLD, update_revision=NEW),
@@ -232,6 +271,12 @@ STATUSES: dict[str, tuple[Data, list[Data], StatefulSetStatus]] = {
 def test_the_status_after_a_pass(name: str) -> None:
     workload, pods, status = STATUSES[name]
     assert one_pass(workload, pods).status == status
+
+
+def test_on_delete_says_that_it_is_complete_since_1_37() -> None:
+    (_, pods, before) = STATUSES["OnDelete does not say that it is complete before 1.37"]
+    status = one_pass(stateful_set(1, **ON_DELETE), pods, KubeVersion(37)).status
+    assert status == replace(before, current_revision=NEW, current_replicas=1)
 
 
 @given(

@@ -9,20 +9,23 @@ import argparse
 import sys
 from pathlib import Path
 
-from tests.golden.cases import recorded
+from tests.golden.cases import recorded, release_of
 from tests.golden.replay import differences
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.golden", description="Replay files of recorded answers.")
-    parser.add_argument("--kube-version", help="the release to behave like; without it the newest")
+    parser.add_argument(
+        "--kube-version",
+        help="the release to behave like; without it the one that the file's folder names, else 1.36.2",
+    )
     parser.add_argument("files", nargs="+", type=Path)
     asked = parser.parse_args()
     cases = found = 0
     for path in asked.files:
         for case in recorded(path):
             cases += 1
-            for difference in differences(path.name, case, asked.kube_version):
+            for difference in differences(path.name, case, asked.kube_version or release_of(path)):
                 found += 1
                 print(difference)
     print(f"{cases} cases, {found} differences")

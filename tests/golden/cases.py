@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 Data = dict[str, Any]
 
+_RELEASE = re.compile(r"v1\.\d+(\.\d+)?")
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "golden"
 
 
@@ -34,6 +36,12 @@ class Recorded(NamedTuple):
     @property
     def name(self) -> str:
         return str(self.case["name"])
+
+
+def release_of(path: Path) -> str:
+    """The release whose answers a file holds: its folder names it, else it is the one most were recorded with."""
+    folder = path.resolve().parent.name
+    return folder.removeprefix("v") if _RELEASE.fullmatch(folder) else "1.36.2"
 
 
 def recorded(path: Path) -> Iterator[Recorded]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.golden.cases import FIXTURES, recorded
+from tests.golden.cases import FIXTURES, recorded, release_of
 from tests.golden.replay import differences
 
 LATER = {
@@ -21,7 +21,6 @@ FILES = sorted(
 @pytest.mark.parametrize("file", FILES)
 def test_every_case_of_a_file_gets_the_real_answer(file: str) -> None:
     path = FIXTURES / file
-    version = "1.34.1" if path.parent.name == "v1.34.1" else "1.36.2"
     cases = [case for case in recorded(path) if case.name not in XFAIL]
     assert cases
-    assert [str(found) for case in cases for found in differences(path.name, case, version)] == []
+    assert [str(found) for case in cases for found in differences(path.name, case, release_of(path))] == []

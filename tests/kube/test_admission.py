@@ -111,25 +111,3 @@ def test_label_keys_are_merged_where_there_is_a_selector_and_a_label() -> None:
         ("foo", "In", ["bar"]),
         ("rev", "NotIn", ["2"]),
     ]
-
-
-def resized(reason: str | None, spec_cpu: str, status: Data) -> Pod:
-    data = containers({"requests": {"cpu": spec_cpu}})
-    conditions = [{"type": "PodResizePending", "status": "True", "reason": reason}] if reason else []
-    data["status"] = {"containerStatuses": [{"name": "c0", **status}], "conditions": conditions}
-    return defaulted(data)
-
-
-GRANTED = {"resources": {"requests": {"cpu": "1"}}, "allocatedResources": {"cpu": "1"}}
-RESIZES = {
-    "deferred counts what is wanted": (resized("Deferred", "3", GRANTED), "3"),
-    "infeasible counts what was granted": (resized("Infeasible", "3", GRANTED), "1"),
-    "more granted than wanted counts": (resized(None, "1", {"resources": {"requests": {"cpu": "3"}}}), "3"),
-    "allocated alone is ignored": (resized(None, "1", {"allocatedResources": {"cpu": "3"}}), "1"),
-}
-
-
-@pytest.mark.parametrize("case", RESIZES)
-def test_a_running_pods_resize(case: str) -> None:
-    made, cpu = RESIZES[case]
-    assert str(pod_requests(made, use_status=True)["cpu"]) == cpu

@@ -5,6 +5,8 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import Any
 
+import pytest
+
 import kubespread
 from kubespread.kube.admission.creation import Admitted, admit
 from kubespread.kube.admission.plugins import AdmissionPlugins
@@ -40,11 +42,14 @@ def test_the_pod_that_is_sent_stays_as_it_is() -> None:
     assert sent == before != stored
 
 
-def test_limits_are_filled_in_after_defaulting_which_is_not_repeated() -> None:
-    answer = admitted(pod(resources={"limits": {"cpu": "2"}}, requests={"cpu": "1"}), LIMITS)
+@pytest.mark.parametrize(("version", "as_a_whole"), [("1.36", {"cpu": "1"}), ("1.37", {"cpu": "1", "memory": "1Gi"})])
+def test_limits_are_filled_in_between_the_two_ways_to_default_what_the_pod_asks_for_as_a_whole(
+    version: str, as_a_whole: Data
+) -> None:
+    answer = admitted(pod(resources={"limits": {"cpu": "2"}}, requests={"cpu": "1"}), LIMITS, version=version)
     pod_level = answer.pod.spec.resources
     assert pod_level is not None
-    assert (requests(answer), pod_level.requests) == ({"cpu": "1", "memory": "1Gi"}, {"cpu": "1"})
+    assert (requests(answer), pod_level.requests) == ({"cpu": "1", "memory": "1Gi"}, as_a_whole)
     assert answer.changes == ["LimitRange lr: container main gets limits.memory 1Gi, requests.memory 1Gi"]
 
 

@@ -178,10 +178,10 @@ REFUSALS: dict[str, tuple[Data, str]] = {
         '[profiles[0].pluginConfig[1]: Duplicate value: "InterPodAffinity", '
         "profiles[0].pluginConfig[1].args.hardPodAffinityWeight: Invalid value: -1: not in valid range [0, 100]]",
     ),
-    "a shape before its gate": (
-        args("VolumeBinding", shape=[{"utilization": 0, "score": 1}]),
-        f'{ARGS}.shape: Invalid value: [{{"Utilization":0,"Score":1}}]: '
-        "unexpected field `shape`, remove it or turn on the feature gate StorageCapacityScoring",
+    "a shape that falls back, and leaves the range": (
+        args("VolumeBinding", shape=[{"utilization": 50, "score": 11}, {"utilization": 50, "score": 0}]),
+        f"[{ARGS}.shape[1].utilization: Invalid value: 50: values must be sorted in increasing order, "
+        f"{ARGS}.shape[0].score: Invalid value: 11: not in valid range [0, 10]]",
     ),
     "timeouts of devices": (
         args("DynamicResources", filterTimeout="-1s", bindingTimeout="10ms"),
@@ -287,6 +287,28 @@ def test_before_1_36_a_shape_has_a_shorter_path() -> None:
         ConfigurationError, match=r": scoringStrategy\.shape: Required value: at least one point must be specified$"
     ):
         load_profiles({**HEAD, **args("NodeResourcesFit", scoringStrategy=strategy)}, KubeVersion(34))
+
+
+SINCE_1_37: dict[str, tuple[Data, str]] = {
+    "what free storage is worth": (
+        args("VolumeBinding", shape=[{"utilization": 0, "score": 1}]),
+        f'{ARGS}.shape: Invalid value: [{{"Utilization":0,"Score":1}}]: '
+        "unexpected field `shape`, remove it or turn on the feature gate StorageCapacityScoring",
+    ),
+    "what is asked when a group fits nowhere": (
+        plugins(podGroupPostFilter={"disabled": [{"name": "*"}]}),
+        'strict decoding error: unknown field "profiles[0].plugins.podGroupPostFilter"; known since 1.37',
+    ),
+}
+
+
+@pytest.mark.parametrize("case", SINCE_1_37)
+def test_what_is_accepted_since_1_37_is_refused_before(case: str) -> None:
+    given, expected = SINCE_1_37[case]
+    assert load_profiles({**HEAD, **given})
+    with pytest.raises(ConfigurationError) as refused:
+        load_profiles({**HEAD, **given}, KubeVersion(36))
+    assert str(refused.value) == expected
 
 
 def told(text: str) -> list[str]:

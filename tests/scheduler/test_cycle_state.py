@@ -216,7 +216,9 @@ def test_a_plugin_that_is_switched_off_altogether_leaves_no_node_out() -> None:
 
 def test_post_filters_speak_in_their_own_order() -> None:
     plugins = {"postFilter": on("DefaultPreemption")}
-    report = ask([node("a", taints=[taint("k")])], pod(), json.dumps(config(plugins)), preemption=True)
+    scheduler = kubespread.Scheduler(config=json.dumps(config(plugins)), kube_version="1.36")
+    snapshot = kubespread.Snapshot.from_objects([node("a", taints=[taint("k")])])
+    report = kubespread.explain(snapshot, pod(), scheduler, preemption=True)
     assert report.preemption is not None
     assert report.preemption.tail == (
         "preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling., no new claims to deallocate"

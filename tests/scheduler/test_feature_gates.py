@@ -41,12 +41,12 @@ def with_gates(gates: str, objects: list[Data], candidate: Data, version: str = 
     ],
 )
 def test_a_gate_is_on_from_its_release_to_the_newest(gate: str, on_since: int) -> None:
-    assert [minor for minor in range(18, 37) if KubeVersion(minor).has(gate)] == list(range(on_since, 37))
+    assert [minor for minor in range(18, 38) if KubeVersion(minor).has(gate)] == list(range(on_since, 38))
 
 
 @pytest.mark.parametrize("gate", ["TaintTolerationComparisonOperators", "VolumeCapacityPriority", "NoSuchGate"])
 def test_a_gate_that_never_came_on_is_off(gate: str) -> None:
-    assert not any(KubeVersion(minor).has(gate) for minor in range(18, 37))
+    assert not any(KubeVersion(minor).has(gate) for minor in range(18, 38))
 
 
 def test_a_field_switched_off_is_dropped_and_said() -> None:
@@ -168,45 +168,36 @@ def test_without_its_gate_the_requests_of_a_running_pod_as_a_whole_do_not_count(
     assert reasons(with_gates(off, [node("n"), running], candidate)) == {}
 
 
-def storage(capacities: dict[str, str], *sizes: str) -> list[Data]:
-    """Nodes n1, n2, ... with so much free of class s, and waiting claims c0, c1, ... of it."""
-    names = {name: {"kubernetes.io/hostname": name} for name in capacities}
-    return [
-        *({**node(name), "metadata": {"name": name, "labels": labels}} for name, labels in names.items()),
-        {"apiVersion": "storage.k8s.io/v1", "kind": "CSIDriver", "metadata": {"name": "d"}, "spec": {"storageCapacity": True}},
-        {
-            "apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": "s"}, "provisioner": "d",
-            "volumeBindingMode": "WaitForFirstConsumer",
-        },
-        *(
-            {
-                "apiVersion": "storage.k8s.io/v1", "kind": "CSIStorageCapacity", "metadata": {"name": name, "namespace": "default"},
-                "storageClassName": "s", "nodeTopology": {"matchLabels": labels}, "capacity": capacities[name],
-            }
-            for name, labels in names.items()
-        ),
-        *(
-            {
-                "apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": f"c{at}", "namespace": "default"},
-                "spec": {"storageClassName": "s", "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": size}}},
-            }
-            for at, size in enumerate(sizes)
-        ),
-    ]  # fmt: skip
-
-
 @pytest.mark.parametrize(
-    ("capacities", "sizes", "scores"),
+    ("gates", "version", "message"),
     [
-        ({"n1": "100Gi", "n2": "70Gi", "n3": "20Gi"}, ["30Gi"], {"n1": 70, "n2": 58}),
-        ({"n1": "100Gi", "n2": "200Gi", "n3": "60Gi"}, ["50Gi", "60Gi"], {"n1": 0, "n2": 45, "n3": 0}),
-        ({"n1": "100Gi"}, [], {"n1": 0}),
+        ("LogarithmicScaleDown=true", "1.37", "unrecognized feature gate: LogarithmicScaleDown"),
+        ("SidecarContainers=true", "1.37", "unrecognized feature gate: SidecarContainers"),
+        (
+            "NodeDeclaredFeatures=false",
+            "1.37",
+            "cannot set feature gate NodeDeclaredFeatures to false, feature is locked to true",
+        ),
+        (
+            "PodLevelResources=false",
+            "1.37",
+            "[InPlacePodLevelResourcesVerticalScaling is enabled, but depends on features that are disabled: [PodLevelResources], "
+            "PodLevelResourcesFixDefaulting is enabled, but depends on features that are disabled: [PodLevelResources], "
+            "PodLevelResourcesFixKubeletQOSClass is enabled, but depends on features that are disabled: [PodLevelResources]]",
+        ),
+        (
+            "DRAConsumableCapacity=false",
+            "1.37",
+            "DRAFractionalCapacityRange is enabled, but depends on features that are disabled: [DRAConsumableCapacity]",
+        ),
+        ("StorageCapacityScoring=true", "1.32", "unrecognized feature gate: StorageCapacityScoring"),
     ],
-    ids=["the more free the better", "claims of one class add up", "a pod without claims"],
 )
-def test_free_storage_is_scored_with_its_gate(
-    capacities: dict[str, str], sizes: list[str], scores: dict[str, int]
-) -> None:
-    volumes = [{"name": f"v{at}", "persistentVolumeClaim": {"claimName": f"c{at}"}} for at in range(len(sizes))]
-    report = with_gates("StorageCapacityScoring=true", storage(capacities, *sizes), pod(volumes=volumes))
-    assert {found.name: found.scores["VolumeBinding"] for found in report.nodes if found.scores} == scores
+def test_gates_that_a_release_refuses(gates: str, version: str, message: str) -> None:
+    with pytest.raises(kubespread.UsageError) as refused:
+        with_gates(gates, TWO_ZONES, pod(), version)
+    assert str(refused.value) == message
+
+
+def test_gates_that_went_in_1_37_are_known_before() -> None:
+    assert with_gates("LogarithmicScaleDown=true,SidecarContainers=true", TWO_ZONES, pod()).not_modelled == ()

@@ -12,7 +12,7 @@ from tests.scheduler.asking import with_args
 
 Data = dict[str, Any]
 
-TAIL = "no new claims to deallocate, preemption: "
+TAIL = "preemption: "
 NOT_HELPFUL = "Preemption is not helpful for scheduling"
 NO_VICTIMS = "No preemption victims found for incoming pod"
 
@@ -105,7 +105,7 @@ FOUND: dict[str, tuple[Data, list[Data], tuple[str, list[str], int]]] = {
             node("n1", zone="a", cpu="4"), running("a", "n1", "1", labels={"app": "web"}), running("b", "n1", "1", labels={"app": "web"}),
             node("n2", zone="b", cpu="4"), running("c", "n2", "4", 100),
         ],
-        ("n1", ["default/a", "default/b"], 0),
+        ("n1", ["default/b", "default/a"], 0),
     ),
 }  # fmt: skip
 
@@ -113,7 +113,8 @@ FOUND: dict[str, tuple[Data, list[Data], tuple[str, list[str], int]]] = {
 @pytest.mark.parametrize("case", FOUND)
 def test_a_node_is_found(case: str) -> None:
     candidate, objects, (name, victims, violations) = FOUND[case]
-    assert ask(candidate, *objects) == {"node": name, "victims": victims, "violations": violations, "tail": None}
+    tail = f"preemption: found a potential placement for pod on node {name}, preempting {len(victims)} victims"
+    assert ask(candidate, *objects) == {"node": name, "victims": victims, "violations": violations, "tail": tail}
 
 
 TAILS: dict[str, tuple[Data, list[Data], str]] = {
@@ -194,32 +195,39 @@ BLOCKED = "0/1 nodes are available: 1 No preemption victims found for incoming p
 
 
 @pytest.mark.parametrize(
-    ("plugins", "tail"),
+    ("plugins", "tail", "tail_in_1_36"),
     [
-        ("{}", f"{TAIL}{BLOCKED}"),
-        ("{postFilter: {disabled: [{name: DynamicResources}]}}", f"preemption: {BLOCKED}"),
-        ("{postFilter: {disabled: [{name: DefaultPreemption}]}}", "no new claims to deallocate"),
-        ("{multiPoint: {disabled: [{name: DefaultPreemption}]}}", "no new claims to deallocate"),
-        ("{postFilter: {disabled: [{name: '*'}]}}", None),
-        ("{postFilter: {disabled: [{name: '*'}], enabled: [{name: DefaultPreemption}]}}", f"preemption: {BLOCKED}"),
+        ("{}", f"preemption: {BLOCKED}", f"no new claims to deallocate, preemption: {BLOCKED}"),
+        ("{postFilter: {disabled: [{name: DynamicResources}]}}", f"preemption: {BLOCKED}", f"preemption: {BLOCKED}"),
+        ("{postFilter: {disabled: [{name: DefaultPreemption}]}}", None, "no new claims to deallocate"),
+        ("{multiPoint: {disabled: [{name: DefaultPreemption}]}}", None, "no new claims to deallocate"),
+        ("{postFilter: {disabled: [{name: '*'}]}}", None, None),
+        (
+            "{postFilter: {disabled: [{name: '*'}], enabled: [{name: DefaultPreemption}]}}",
+            f"preemption: {BLOCKED}",
+            f"preemption: {BLOCKED}",
+        ),
     ],
 )
-def test_the_profile_says_who_is_asked(plugins: str, tail: str | None) -> None:
+def test_the_profile_says_who_is_asked(plugins: str, tail: str | None, tail_in_1_36: str | None) -> None:
     config = f"{{apiVersion: kubescheduler.config.k8s.io/v1, kind: KubeSchedulerConfiguration, profiles: [{{plugins: {plugins}}}]}}"
     snapshot = kubespread.Snapshot.from_objects(
         [node("n1", cpu="1"), pod("low", "n1", requests={"cpu": "500m"}, priority=7)]
     )
-    report = kubespread.explain(
-        snapshot, pod(requests={"cpu": "1"}, priority=7), kubespread.Scheduler(config=config), preemption=True
-    )
-    assert report.preemption is not None
-    assert (report.preemption.node, report.preemption.tail, report.not_modelled) == (None, tail, ())
+    for version, said in (("1.37", tail), ("1.36", tail_in_1_36)):
+        report = kubespread.explain(
+            snapshot, pod(requests={"cpu": "1"}, priority=7), kubespread.Scheduler(config, kube_version=version),
+            preemption=True,
+        )  # fmt: skip
+        assert report.preemption is not None
+        assert (report.preemption.node, report.preemption.tail, report.not_modelled) == (None, said, ())
 
 
-def test_a_pod_with_claims_hears_so() -> None:
+def test_a_pod_with_claims_hears_so_up_to_1_36() -> None:
     report = kubespread.explain(
         kubespread.Snapshot.from_objects([node("n1", cpu="1")]),
         pod(requests={"cpu": "2"}, priority=7, resourceClaims=[{"name": "gpu", "resourceClaimTemplateName": "t"}]),
+        kubespread.Scheduler(kube_version="1.36"),
         preemption=True,
     )
     assert report.preemption is not None

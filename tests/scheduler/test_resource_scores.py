@@ -160,7 +160,7 @@ IMAGES: dict[str, tuple[list[Data], Data, list[int]]] = {
     "a registry's port is no tag": ([images("a", ("reg:5000/x:latest", BIG))], uses("reg:5000/x"), [100]),
     "a second image that is missing halves it": ([images("a", ("x:1", BIG))], uses("x:1", "y:1"), [49]),
     "the same image twice": ([images("a", ("x:1", BIG))], uses("x:1", "x:1"), [100]),
-    "an image volume adds without a container": ([images("a", ("v:1", BIG))], uses("x:1", volume="v:1"), [100]),
+    "an image volume adds to both sides": ([images("a", ("v:1", BIG))], uses("x:1", volume="v:1"), [49]),
     "small images count nothing": ([images("a", ("x:1", 34_361_835))], uses("x:1"), [0]),
     "from there on they do": ([images("a", ("x:1", 34_361_836))], uses("x:1"), [1]),
 }

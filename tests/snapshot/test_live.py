@@ -281,7 +281,7 @@ UNREAD: dict[str, tuple[str, int, dict[str, str], tuple[str, ...]]] = {
         "/version",
         403,
         {"Version": "not allowed to read /version"},
-        ("not allowed to read /version: answers are those of 1.36",),
+        ("not allowed to read /version: answers are those of 1.37",),
     ),
 }
 
@@ -314,8 +314,8 @@ VERSIONS = {
     "a build of master": ({"major": "1", "minor": "36+", "gitVersion": "v0.0.0-master+$Format:%H$"}, "1.36", ()),
     "a newer one": (
         {"major": "1", "minor": "38", "gitVersion": "v1.38.0"},
-        "1.36",
-        ("the cluster runs v1.38.0, which is not modeled: answers are those of 1.36",),
+        "1.37",
+        ("the cluster runs v1.38.0, which is not modeled: answers are those of 1.37",),
     ),
 }
 
@@ -331,7 +331,7 @@ def test_answers_are_those_of_the_servers_release(case: str, server: FakeApi, tm
 def test_a_version_that_is_none_is_a_gap(version: str, server: FakeApi, tmp_path: Path) -> None:
     server.version = {"gitVersion": version}
     report = kubespread.explain(read(server, tmp_path), pod())
-    assert (report.kube_version, report.gaps) == ("1.36", ("/version names no release: answers are those of 1.36",))
+    assert (report.kube_version, report.gaps) == ("1.37", ("/version names no release: answers are those of 1.37",))
 
 
 def plugin(tmp_path: Path, program: str) -> Data:

@@ -39,7 +39,7 @@ class SchedulerOptions:
             "--kube-version",
             metavar="1.X[.Y]",
             show_default=False,
-            help="Kubernetes release to emulate, 1.18 to 1.36 (default: the cluster's own, or 1.36 where unknown).",
+            help="Kubernetes release to emulate, 1.18 to 1.37 (default: the cluster's own, or 1.37 where unknown).",
         ),
     ] = None
     feature_gates: Annotated[
@@ -49,6 +49,15 @@ class SchedulerOptions:
             metavar="NAME=true|false,...",
             show_default=False,
             help="Feature gates set on that release.",
+        ),
+    ] = None
+    proposed: Annotated[
+        str | None,
+        typer.Option(
+            "--proposed",
+            metavar="NAME,...",
+            show_default=False,
+            help="What no release does yet: empty-selector, empty-budget-selector, fully-tainted-domains.",
         ),
     ] = None
     pod_node_selector: Annotated[
@@ -67,5 +76,6 @@ class SchedulerOptions:
             profile=self.scheduler_name,
             kube_version=self.kube_version,
             feature_gates=self.feature_gates,
+            proposed=self.proposed,
             pod_node_selector=self.pod_node_selector,
         )

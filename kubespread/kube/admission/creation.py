@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from kubespread.kube.admission.defaulting import default_pod, merge_label_keys
 from kubespread.kube.admission.gated_fields import drop_fields
 from kubespread.kube.admission.plugins import AdmissionPlugins, ForbiddenError, mutate, validate
+from kubespread.kube.admission.pod_level_resources import complete_pod_level_resources
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Pod
 from kubespread.kube.validation.faults import FieldFault
@@ -42,10 +43,13 @@ def admit(pod: Pod, version: KubeVersion, objects: ClusterObjects, plugins: Admi
     passes_plugins = is_new and plugins.enabled
     changes: Sequence[str] = ()
     try:
-        default_pod(pod)
+        completes_late = version.has("PodLevelResourcesFixDefaulting")
+        default_pod(pod, pod_level=not completes_late)
         if passes_plugins:
             changes = mutate(pod, objects, plugins)
         dropped = drop_fields(pod, version)
+        if completes_late:
+            complete_pod_level_resources(pod)
         if is_new:
             merge_label_keys(pod)
         faults = pod_faults(pod, version)

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from kubespread.kube.admission.pod_level_resources import default_pod_level_resources
 from kubespread.kube.api.annotations import DEFAULT_CLASS
 from kubespread.kube.api.cluster_objects import ClusterObjects
-from kubespread.kube.api.core import Node, Pod, ResourceRequirements
+from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.api.kinds import KEPT
 from kubespread.kube.api.meta import LabelSelector, LabelSelectorRequirement
 from kubespread.kube.api.storage import PersistentVolumeClaim, StorageClass
-from kubespread.kube.pod_requests import HUGEPAGES_PREFIX, amounts, container_total, is_pod_level_resource
 
 DEFAULT_SCHEDULER = "default-scheduler"
 DEFAULT_NAMESPACE = "default"
@@ -56,8 +56,11 @@ def default_storage_class(claim: PersistentVolumeClaim, classes: Sequence[Storag
         claim.spec.storage_class_name = min(default)
 
 
-def default_pod(pod: Pod) -> None:
-    """API defaulting of a Pod, as far as scheduling reads the result. Applying it again changes nothing."""
+def default_pod(pod: Pod, *, pod_level: bool = True) -> None:
+    """API defaulting of a Pod, as far as scheduling reads the result. Applying it again changes nothing.
+
+    Without ``pod_level`` what the pod asks for as a whole is left for later.
+    """
     spec = pod.spec
     pod.metadata.namespace = pod.metadata.namespace or DEFAULT_NAMESPACE
     spec.scheduler_name = spec.scheduler_name or DEFAULT_SCHEDULER
@@ -71,24 +74,8 @@ def default_pod(pod: Pod) -> None:
                 port.protocol = port.protocol or "TCP"
                 if spec.host_network:
                     port.host_port = port.host_port or port.container_port
-    if spec.resources is not None:
-        _default_pod_level_resources(pod, spec.resources)
-
-
-def _default_pod_level_resources(pod: Pod, resources: ResourceRequirements) -> None:
-    if not (resources.limits or resources.requests):
-        return
-    for name, limit in container_total(pod, "limits").items():
-        if name.startswith(HUGEPAGES_PREFIX) and name not in resources.requests and name not in resources.limits:
-            resources.limits[name] = str(limit)
-    if not resources.limits:
-        return
-    for name, request in container_total(pod, "requests").items():
-        if name in ("cpu", "memory"):
-            resources.requests.setdefault(name, str(request))
-    for name, amount in amounts(resources.limits).items():
-        if is_pod_level_resource(name):
-            resources.requests.setdefault(name, str(amount))
+    if spec.resources is not None and pod_level:
+        default_pod_level_resources(pod, spec.resources)
 
 
 def merge_label_keys(pod: Pod) -> None:

@@ -12,6 +12,7 @@ from msgspec.structs import fields, replace
 
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.meta import KubeObject
+from kubespread.kube.resized_pods import counted_per_container
 from kubespread.kube.versions import KubeVersion
 
 _SPEC = {
@@ -50,9 +51,18 @@ def drop_fields(pod: Pod, version: KubeVersion) -> list[str]:
 
 
 def as_counted(pods: Sequence[Pod], version: KubeVersion) -> Sequence[Pod]:
-    """The pods as a scheduler of this version counts their requests: the same ones where no gate is off."""
+    """The pods as a scheduler of this version counts them: the same ones where it counts as the newest does."""
     off = [field for field, gate in _COUNTED if version.lacks(gate)]
-    return tuple(_without(pod, off) for pod in pods) if off else pods
+    if off:
+        pods = tuple(_without(pod, off) for pod in pods)
+    return pods if version.since(37) else tuple(_before_1_37(pod) for pod in pods)
+
+
+def _before_1_37(pod: Pod) -> Pod:
+    """A pod behind scheduling gates takes no place on the node nominated to it yet."""
+    if pod.spec.scheduling_gates and pod.status.nominated_node_name:
+        pod = replace(pod, status=replace(pod.status, nominated_node_name=""))
+    return counted_per_container(pod)
 
 
 def _without(pod: Pod, paths: Sequence[tuple[str, str]]) -> Pod:

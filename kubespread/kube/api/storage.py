@@ -89,6 +89,7 @@ class CSINode(ApiObject):
 
 class CSIDriverSpec(KubeObject):
     storage_capacity: bool = False
+    prevent_pod_scheduling_if_missing: bool = False
 
 
 class CSIDriver(ApiObject):

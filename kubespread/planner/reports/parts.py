@@ -89,7 +89,10 @@ class ConstraintReport(Report, frozen=True):
 
 
 class PreemptionReport(Report, frozen=True):
-    """One preemption kube-scheduler could choose. Without a node, ``tail`` ends its message, since 1.24."""
+    """One preemption kube-scheduler could choose.
+
+    ``tail`` is what its message ends with: without a node since 1.24, with one since 1.37.
+    """
 
     node: str | None
     victims: tuple[str, ...]

@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Container, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kubespread.scheduler.cluster.amounts import STAND_INS, Amounts
 from kubespread.scheduler.cluster.attachments import in_use
@@ -19,6 +21,8 @@ from kubespread.scheduler.cluster.host_ports import HostPort
 from kubespread.scheduler.cluster.kinds import PodKind
 from kubespread.scheduler.cluster.labels import Counts, Mask, Positions
 from kubespread.scheduler.integers import wrapped
+
+T = TypeVar("T", bound=np.generic)
 
 
 @dataclass(frozen=True)
@@ -38,7 +42,7 @@ class Holdings:
         """The same nodes, each with ``by`` more pods of one kind."""
         return replace(self, more=(*self.more, (kind, by))) if by else self
 
-    def pick(self, column: Counts) -> Counts:
+    def pick(self, column: NDArray[T]) -> NDArray[T]:
         """The part of a column of the whole cluster that is about these nodes."""
         return column if self.nodes is None else column[self.nodes]
 

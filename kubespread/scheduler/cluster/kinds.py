@@ -208,10 +208,10 @@ def _granted(status: PodStatus) -> bytes | None:
         for each in (*status.container_statuses, *status.init_container_statuses)
         if each.resources is not None or each.allocated_resources
     ]
-    if not (containers or status.resources or status.allocated_resources):
+    pending = [each.reason for each in status.conditions if each.type == RESIZE_PENDING]
+    if not (containers or pending or status.resources or status.allocated_resources):
         return None
     granted = [(each.name, each.resources, each.allocated_resources) for each in containers]
-    pending = [each.reason for each in status.conditions if each.type == RESIZE_PENDING]
     return msgspec.msgpack.encode((granted, pending, status.resources, status.allocated_resources))
 
 

@@ -221,18 +221,20 @@ class StorageIndex:
         storage_class = self.classes.get(storage_class_name(claim))
         return storage_class is not None and storage_class.volume_binding_mode == WAIT_FOR_FIRST_CONSUMER
 
-    def attached(self, pod: Pod) -> Iterator[Attached]:
-        """The attachable volumes of a pod, as a node with a CSINode counts them."""
+    def attached(self, pod: Pod, *, translates: bool = True) -> Iterator[Attached]:
+        """The attachable volumes of a pod, as a node with a CSINode counts them; one without does not translate
+        in-tree volumes.
+        """
         for volume in pod.spec.volumes:
             name = claim_name(pod, volume)
             if name is None:
                 plugin = in_tree_plugin(volume)
-                if plugin is not None:
+                if plugin is not None and translates:
                     yield from _unique(plugin.driver, plugin.handle(volume, None))
                 continue
             claim = self.claim(pod, name)
             if claim is not None:
-                yield from self._of_claim(claim)
+                yield from self._of_claim(claim, translates=translates)
 
     def not_owned(self, pod: Pod) -> str | None:
         """Why the claim of one of the pod's ephemeral volumes is not its own, in kube-scheduler's words."""
@@ -242,17 +244,17 @@ class StorageIndex:
                 return not_owner(claim, pod)
         return None
 
-    def _of_claim(self, claim: PersistentVolumeClaim) -> Iterator[tuple[str, str]]:
+    def _of_claim(self, claim: PersistentVolumeClaim, *, translates: bool) -> Iterator[tuple[str, str]]:
         volume = self.volumes.get(claim.spec.volume_name) if claim.spec.volume_name else None
         if volume is None:
             storage_class = self.classes.get(storage_class_name(claim))
-            if storage_class is not None and (driver := driver_of(storage_class)):
+            if storage_class is not None and (driver := driver_of(storage_class, translates=translates)):
                 yield from _unique(driver, f"{claim.metadata.namespace}/{claim.metadata.name}")
         elif volume.spec.csi is not None:
             yield from _unique(volume.spec.csi.driver, volume.spec.csi.volume_handle)
         else:
             plugin = in_tree_plugin(volume.spec)
-            if plugin is not None:
+            if plugin is not None and translates:
                 yield from _unique(plugin.driver, plugin.handle(volume.spec, volume))
 
 
@@ -264,9 +266,14 @@ def _limits(node: CSINode) -> dict[str, int]:
     }
 
 
-def driver_of(storage_class: StorageClass) -> str:
-    """The CSI driver that makes the volumes of a class; empty for in-tree plugins that count as no driver's."""
-    driver = _DRIVER_OF_PROVISIONER.get(storage_class.provisioner, storage_class.provisioner)
+def driver_of(storage_class: StorageClass, *, translates: bool = True) -> str:
+    """The CSI driver that makes the volumes of a class; empty for in-tree plugins that count as no driver's.
+
+    ``translates``: in-tree plugins count as the drivers that they have become.
+    """
+    driver = storage_class.provisioner
+    if translates:
+        driver = _DRIVER_OF_PROVISIONER.get(driver, driver)
     return "" if driver.startswith("kubernetes.io/") else driver
 
 

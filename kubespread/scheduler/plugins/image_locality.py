@@ -1,6 +1,6 @@
 """ImageLocality: nodes that already hold the pod's images score higher, the more so the more nodes hold them.
 
-Source of the rules: kube-scheduler 1.36, imagelocality/image_locality.go.
+Source of the rules: kube-scheduler 1.37, imagelocality/image_locality.go.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from kubespread.kube.api.core import Pod
+from kubespread.kube.api.core import Container, Pod
 from kubespread.kube.images import normalized_image
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Counts
@@ -21,45 +21,56 @@ from kubespread.scheduler.specification import SCORE, Specification
 
 _MIB = 1024 * 1024
 MIN_THRESHOLD = 23 * _MIB
-MAX_CONTAINER_THRESHOLD = 1000 * _MIB
+MAX_IMAGE_THRESHOLD = 1000 * _MIB
 
 
 @dataclass(frozen=True)
 class ImageLocality(Plugin):
     name: ClassVar[str] = "ImageLocality"
 
+    counts_init_containers: bool = True
+    """Since 1.30."""
     counts_image_volumes: bool = True
     """Since 1.36."""
+    expects_image_volumes: bool = True
+    """Since 1.37 an image volume also raises what the images have to sum up to for the highest score."""
 
     def signature(self, pod: Pod) -> Hashable:
-        return tuple(self._images(pod)), _containers(pod)
+        return tuple(self._images(pod)), self._expected(pod)
 
     def prepare(self, cluster: Cluster, pod: Pod) -> ImageLocalityState:
-        return ImageLocalityState(cluster.nodes, self._images(pod), _containers(pod))
+        return ImageLocalityState(cluster.nodes, self._images(pod), self._expected(pod))
+
+    def _containers(self, pod: Pod) -> list[Container]:
+        return [*(pod.spec.init_containers if self.counts_init_containers else ()), *pod.spec.containers]
 
     def _images(self, pod: Pod) -> list[str]:
-        images = [container.image for container in (*pod.spec.init_containers, *pod.spec.containers)]
+        images = [container.image for container in self._containers(pod)]
         if self.counts_image_volumes:
-            images += [volume.image.reference for volume in pod.spec.volumes if volume.image is not None]
+            images += _image_volumes(pod)
         return [normalized_image(image) for image in images]
 
+    def _expected(self, pod: Pod) -> int:
+        """How many images may sum up to their threshold."""
+        return len(self._containers(pod)) + (len(_image_volumes(pod)) if self.expects_image_volumes else 0)
 
-def _containers(pod: Pod) -> int:
-    return len(pod.spec.init_containers) + len(pod.spec.containers)
+
+def _image_volumes(pod: Pod) -> list[str]:
+    return [volume.image.reference for volume in pod.spec.volumes if volume.image is not None]
 
 
 @dataclass
 class ImageLocalityState(Fixed):
     nodes: Nodes
     images: list[str]
-    containers: int
+    expected: int
 
     def score(self) -> Counts:
         total = np.zeros(len(self.nodes), dtype=np.int64)
         for holders, size in self._held():
             spread = float(len(holders)) / float(len(self.nodes))
             total[holders] += int(float(size) * spread)
-        highest = self.containers * MAX_CONTAINER_THRESHOLD
+        highest = self.expected * MAX_IMAGE_THRESHOLD
         if highest <= MIN_THRESHOLD:
             return np.zeros(len(self.nodes), dtype=np.int64)
         return MAX_NODE_SCORE * (np.clip(total, MIN_THRESHOLD, highest) - MIN_THRESHOLD) // (highest - MIN_THRESHOLD)
@@ -74,6 +85,10 @@ class ImageLocalityState(Fixed):
 SPECIFICATION = Specification(
     name=ImageLocality.name,
     points=frozenset({SCORE}),
-    make=lambda setting: ImageLocality(counts_image_volumes=setting.version.since(36)),
+    make=lambda setting: ImageLocality(
+        counts_init_containers=setting.version.since(30),
+        counts_image_volumes=setting.version.since(36),
+        expects_image_volumes=setting.version.since(37),
+    ),
     weight=1,
 )

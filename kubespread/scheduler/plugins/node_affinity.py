@@ -49,6 +49,7 @@ from kubespread.scheduler.specification import (
     Args,
     OlderReason,
     Setting,
+    SkippedScore,
     Specification,
     read_as,
 )
@@ -249,4 +250,5 @@ SPECIFICATION = Specification(
         OlderReason(POD_MISMATCH.reasons[0], 20, ("node(s) didn't match Pod's node affinity",)),
         OlderReason(POD_MISMATCH.reasons[0], 19, ("node(s) didn't match node selector",)),
     ),
+    skipped_score=SkippedScore(until=29),
 )

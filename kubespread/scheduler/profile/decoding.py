@@ -7,7 +7,7 @@ apimachinery.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from kubespread.kube.api.decoding import DecodingError, decode, normalized, unknown_fields
@@ -15,15 +15,17 @@ from kubespread.kube.api.meta import KubeObject
 from kubespread.kube.api.unknown_fields import UnknownField
 from kubespread.kube.durations import nanoseconds
 from kubespread.kube.gotext import aggregate
+from kubespread.kube.versions import KubeVersion
 from kubespread.scheduler.plugins.registry import REGISTRY
 from kubespread.scheduler.profile.types import KubeSchedulerConfiguration, PluginConfig
-from kubespread.scheduler.specification import Args
+from kubespread.scheduler.specification import POD_GROUP_POST_FILTER, Args
 
 GROUP = "kubescheduler.config.k8s.io"
 KIND = "KubeSchedulerConfiguration"
 _SCHEME = "pkg/scheduler/apis/config/scheme/scheme.go:29"
 _STRICT, _UNKNOWN = "strict decoding error: ", "unknown field"
 _TYPE_META = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
+_POINTS_SINCE = {POD_GROUP_POST_FILTER: 37}
 
 T = TypeVar("T", bound=KubeObject)
 
@@ -61,12 +63,15 @@ class _Strict(NamedTuple):
     blame: Blame
 
 
-def decode_configuration(data: dict[str, Any]) -> tuple[KubeSchedulerConfiguration, list[list[Args | None]]]:
+def decode_configuration(
+    data: dict[str, Any], version: KubeVersion
+) -> tuple[KubeSchedulerConfiguration, list[list[Args | None]]]:
     """The file, and the arguments of every pluginConfig entry of each profile, None where they are not read.
 
     Raises ConfigurationError.
     """
     configuration, unknown = _decoded(data, KubeSchedulerConfiguration, "")
+    unknown += _points_not_yet_known(data, version)
     _check_durations(configuration)
     args: list[list[Args | None]] = []
     for position, profile in enumerate(configuration.profiles):
@@ -95,6 +100,14 @@ def _decoded(data: Any, cls: type[T], path: str) -> tuple[T, list[_Strict]]:
         for field in unknown_fields(data, cls)
     ]
     return decode(clean, cls), unknown
+
+
+def _points_not_yet_known(data: dict[str, Any], version: KubeVersion) -> Iterator[_Strict]:
+    for position, profile in enumerate(data.get("profiles") or ()):
+        for point, since in _POINTS_SINCE.items():
+            if point in ((profile or {}).get("plugins") or {}) and not version.since(since):
+                path = f"profiles[{position}].plugins.{point}"
+                yield _Strict(f'unknown field "{path}"', Blame(path, f"{_UNKNOWN}; known since 1.{since}"))
 
 
 def _joined(path: str, below: str) -> str:

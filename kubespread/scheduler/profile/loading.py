@@ -47,7 +47,7 @@ _PER_POINT = (V1BETA2, V1BETA1)
 
 def load_profiles(data: Any, version: KubeVersion = LATEST) -> tuple[Profile, ...]:
     """The profiles of a KubeSchedulerConfiguration as plain data. Raises ConfigurationError."""
-    configuration, args = decode_configuration(_checked(data, version))
+    configuration, args = decode_configuration(_checked(data, version), version)
     if not configuration.profiles:
         configuration.profiles, args = [KubeSchedulerProfile()], [[]]
     if len(configuration.profiles) == 1 and configuration.profiles[0].scheduler_name is None:

@@ -35,6 +35,8 @@ class Plugins(KubeObject):
     multi_point: PluginSet = field(default_factory=PluginSet)
     placement_generate: PluginSet = field(default_factory=PluginSet)
     placement_score: PluginSet = field(default_factory=PluginSet)
+    pod_group_post_filter: PluginSet = field(default_factory=PluginSet)
+    """Since 1.37."""
 
 
 class PluginConfig(KubeObject):

@@ -24,7 +24,7 @@ from kubespread.scheduler.profile.types import (
 from kubespread.scheduler.specification import INTERFACES, Args
 
 _LEASES = "leases"
-_PLACEMENT_POINTS = ("placementGenerate", "placementScore")
+_GROUP_POINTS = ("placementGenerate", "placementScore", "podGroupPostFilter")
 
 
 def configuration_faults(
@@ -83,7 +83,7 @@ def _profile_faults(
     refusal = f'was invalid in version "v1" (KubeSchedulerConfiguration is version "{api_version}")'
     for point, point_set in points_of(profile).items():
         for position, plugin in enumerate(
-            point_set.enabled if point in INTERFACES and point not in _PLACEMENT_POINTS else ()
+            point_set.enabled if point in INTERFACES and point not in _GROUP_POINTS else ()
         ):
             if plugin.name in removed:
                 yield invalid(f"{path}.plugins.{point}.enabled[{position}]", plugin.name, refusal)
@@ -118,6 +118,7 @@ def points_of(profile: KubeSchedulerProfile) -> dict[str, PluginSet]:
         "multiPoint": plugins.multi_point,
         "placementGenerate": plugins.placement_generate,
         "placementScore": plugins.placement_score,
+        "podGroupPostFilter": plugins.pod_group_post_filter,
     }
 
 

@@ -24,7 +24,15 @@ from kubespread.scheduler.plugin import MAX_NODE_SCORE, Code, Counted, Extent, P
 from kubespread.scheduler.plugins.interpodaffinity.arguments import InterPodAffinityArgs
 from kubespread.scheduler.plugins.interpodaffinity.counting import Domains
 from kubespread.scheduler.plugins.interpodaffinity.meeting import Meeting
-from kubespread.scheduler.specification import JUDGES, RANKS, OlderReason, Specification, Unprepared, read_as
+from kubespread.scheduler.specification import (
+    JUDGES,
+    RANKS,
+    OlderReason,
+    SkippedScore,
+    Specification,
+    Unprepared,
+    read_as,
+)
 
 AFFINITY = Status(Code.UNRESOLVABLE, ("node(s) didn't match pod affinity rules",))
 ANTI_AFFINITY = Status(Code.UNSCHEDULABLE, ("node(s) didn't match pod anti-affinity rules",))
@@ -283,6 +291,7 @@ SPECIFICATION = Specification(
         *(OlderReason(reason, 21, (f"{_EITHER} rules", reason)) for reason in _REASONS),
         *(OlderReason(reason, 20, (_EITHER, reason)) for reason in _REASONS),
     ),
+    skipped_score=SkippedScore(until=27),
     unprepared=Unprepared(
         filter='error reading "PreFilterInterPodAffinity" from cycleState: not found',
         score='failed to read "PreScoreInterPodAffinity" from cycleState: not found',

@@ -35,13 +35,15 @@ class NodeResourcesBalancedAllocation(Plugin):
     resources: tuple[WeightedResource, ...] = CPU_AND_MEMORY
     scores_improvement: bool = True
     """Since 1.36 the score is what the pod changes; before, it was the balance with the pod."""
+    skips_best_effort: bool = True
+    """Since 1.33 pods that ask for none of the resources are not scored; before, by the balance they find."""
 
     def signature(self, pod: Pod) -> Hashable:
         return tuple(sorted(scheduler_amounts(pod_requests(pod)).items()))
 
     def prepare(self, cluster: Cluster, pod: Pod) -> State:
         requested = scheduler_amounts(pod_requests(pod))
-        if not any(requested.get(resource.name, 0) for resource in self.resources):
+        if self.skips_best_effort and not any(requested.get(resource.name, 0) for resource in self.resources):
             return SKIP
         return NodeResourcesBalancedAllocationState(self, requested)
 
@@ -101,6 +103,7 @@ SPECIFICATION = Specification(
     make=lambda setting: NodeResourcesBalancedAllocation(
         read_as(NodeResourcesBalancedAllocationArgs, setting.given).weighted_resources,
         scores_improvement=setting.version.since(36),
+        skips_best_effort=setting.version.since(33),
     ),
     args=NodeResourcesBalancedAllocationArgs,
     weight=1,

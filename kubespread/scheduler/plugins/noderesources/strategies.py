@@ -138,7 +138,7 @@ def requested_to_capacity_ratio(kept: Sequence[Share], shape: Sequence[ShapePoin
     for share in kept:
         over = share.requested > share.allocatable
         utilization = np.where(over, 100, divide(share.requested * 100, share.allocatable))
-        score = _on_the_line(utilization, shape)
+        score = on_the_line(utilization, shape)
         counted = share.kept & (score > 0)
         total += np.where(counted, share.weight * score, 0)
         weights += np.where(counted, share.weight, 0)
@@ -146,8 +146,10 @@ def requested_to_capacity_ratio(kept: Sequence[Share], shape: Sequence[ShapePoin
     return np.where(weights == 0, 0, round_half_away(mean))
 
 
-def _on_the_line(utilization: Integers, shape: Sequence[ShapePoint]) -> Integers:
-    """The line through the points, its slopes truncated toward zero as Go does."""
+def on_the_line(utilization: Integers, shape: Sequence[ShapePoint]) -> Integers:
+    """The score of each utilization on the line through the points, both in percent: slopes are truncated toward zero
+    as Go does, and beyond the ends the line is level.
+    """
     points = [(point.utilization, point.score * 100 // MAX_SHAPE_SCORE) for point in shape]
     score = np.full(len(utilization), points[-1][1], dtype=np.int64)
     for (left, low), (right, high) in reversed(list(zip(points, points[1:], strict=False))):

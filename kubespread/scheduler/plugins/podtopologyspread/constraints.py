@@ -160,6 +160,11 @@ class NodeInclusion:
         included = self._affinity if constraint.honors_affinity else self._everywhere
         return included & self._taints if constraint.honors_taints else included
 
+    def left_out_for_taints(self, constraint: Constraint) -> Mask:
+        """Nodes that the constraint would count if it did not honor taints."""
+        included = self._affinity if constraint.honors_affinity else self._everywhere
+        return included & ~self.of(constraint)
+
 
 def has_all_keys(nodes: Nodes, constraints: Iterable[Constraint]) -> Mask:
     present = everywhere(nodes)

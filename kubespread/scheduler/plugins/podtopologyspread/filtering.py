@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from kubespread.kube.api.core import Pod
 from kubespread.scheduler.cluster.change import Moves
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.labels import Counts, Mask, Positions
+from kubespread.scheduler.cluster.labels import Counts, Mask, Positions, distinct
 from kubespread.scheduler.plugin import Code, Status, Verdicts
 from kubespread.scheduler.plugins.podtopologyspread.constraints import (
     Constraint,
@@ -39,7 +39,9 @@ class SpreadRules:
     """How a release counts and judges."""
 
     empty_selector_counts: bool = False
-    """Up to 1.26 the selector ``{}`` counts all pods of the namespace, later none."""
+    """Up to 1.26 the selector ``{}`` counts all pods of the namespace, later none; proposed: all again."""
+    counts_tainted_domains: bool = False
+    """Proposed: domains that only nodeTaintsPolicy leaves out count towards minDomains."""
     counts_ineligible_nodes: bool = False
     """From 1.19 to 1.23 pods on any node count towards a domain that an eligible node makes."""
     passes_without_domains: bool = False
@@ -56,8 +58,16 @@ class HardConstraint:
     """One DoNotSchedule constraint and the pods it counts."""
 
     def __init__(
-        self, cluster: Cluster, constraint: Constraint, eligible: Mask, namespace: str, rules: SpreadRules
+        self,
+        cluster: Cluster,
+        constraint: Constraint,
+        eligible: Mask,
+        namespace: str,
+        rules: SpreadRules,
+        *,
+        tainted: Mask | None = None,
     ) -> None:
+        """``tainted`` are nodes that only their taints make ineligible, where their domains count all the same."""
         column = cluster.nodes.label(constraint.topology_key)
         self.constraint = constraint
         self.eligible = eligible
@@ -69,6 +79,8 @@ class HardConstraint:
         self.counts: Counts = np.zeros(len(column.values), dtype=np.int64)
         """Matching pods per value of the key; 0 for values that are not a domain."""
         self._domains = int(np.count_nonzero(self.is_domain))
+        self._all_domains = self._domains if tainted is None else len(distinct(column.codes[eligible | tainted]))
+        """How many domains minDomains is compared with."""
         any_eligible = rules.counts_ineligible_nodes and self._domains > 0
         self.counts_on: Mask = self.is_domain[column.codes] & column.present if any_eligible else eligible
         """Nodes whose pods count."""
@@ -99,7 +111,7 @@ class HardConstraint:
     @property
     def global_minimum(self) -> int:
         """The least count among the domains; 0 as soon as there are fewer domains than minDomains."""
-        if self._domains < (1 if self.constraint.min_domains is None else self.constraint.min_domains):
+        if self._all_domains < (1 if self.constraint.min_domains is None else self.constraint.min_domains):
             return 0
         if self._domains == len(self.counts):
             return int(self.counts.min())
@@ -128,7 +140,14 @@ def hard_constraints(
     all_keys = has_all_keys(cluster.nodes, constraints)
     namespace = pod.metadata.namespace
     return [
-        HardConstraint(cluster, constraint, all_keys & inclusion.of(constraint), namespace, rules)
+        HardConstraint(
+            cluster,
+            constraint,
+            all_keys & inclusion.of(constraint),
+            namespace,
+            rules,
+            tainted=all_keys & inclusion.left_out_for_taints(constraint) if rules.counts_tainted_domains else None,
+        )
         for constraint in constraints
     ]
 

@@ -10,12 +10,22 @@ from typing import ClassVar, Self
 from kubespread.kube.api.cluster_objects import Service
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import controller_of, find_controller, selects_pods
+from kubespread.kube.proposals import EMPTY_SELECTOR, FULLY_TAINTED_DOMAINS
 from kubespread.kube.taint import COMPARISON_GATE
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, SCHEDULE_ANYWAY
 from kubespread.scheduler.cluster.change import Moves
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Counts, Mask, Positions
-from kubespread.scheduler.plugin import SKIP, Counted, Extent, Plugin, SchedulingError, State, Verdicts
+from kubespread.scheduler.plugin import (
+    MAX_NODE_SCORE,
+    SKIP,
+    Counted,
+    Extent,
+    Plugin,
+    SchedulingError,
+    State,
+    Verdicts,
+)
 from kubespread.scheduler.plugins.podtopologyspread.arguments import (
     SYSTEM_DEFAULTS,
     DefaultConstraints,
@@ -35,7 +45,16 @@ from kubespread.scheduler.plugins.podtopologyspread.filtering import (
     judge,
 )
 from kubespread.scheduler.plugins.podtopologyspread.scoring import SoftConstraint, SoftConstraints
-from kubespread.scheduler.specification import JUDGES, RANKS, OlderReason, Setting, Specification, Unprepared, read_as
+from kubespread.scheduler.specification import (
+    JUDGES,
+    RANKS,
+    OlderReason,
+    Setting,
+    SkippedScore,
+    Specification,
+    Unprepared,
+    read_as,
+)
 
 
 @dataclass(frozen=True)
@@ -135,7 +154,8 @@ class SpreadState(Counted):
 def _pod_topology_spread(setting: Setting) -> PodTopologySpread:
     version = setting.version
     rules = SpreadRules(
-        empty_selector_counts=not version.since(27),
+        empty_selector_counts=not version.since(27) or version.proposes(EMPTY_SELECTOR),
+        counts_tainted_domains=version.proposes(FULLY_TAINTED_DOMAINS),
         counts_ineligible_nodes=version.since(19) and not version.since(24),
         passes_without_domains=not version.since(20),
         missing_label_is_resolvable=not version.since(19),
@@ -152,6 +172,8 @@ SPECIFICATION = Specification(
     args=PodTopologySpreadArgs,
     weight=2,
     older_reasons=(OlderReason(LABEL_MISSING.reasons[0], 18, CONSTRAINTS_NOT_MATCHED.reasons),),
+    # A raw score of 0 everywhere was normalized like any other.
+    skipped_score=SkippedScore(until=27, score=MAX_NODE_SCORE),
     unprepared=Unprepared(
         filter='reading "PreFilterPodTopologySpread" from cycleState: not found',
         score='error reading "PreScorePodTopologySpread" from cycleState: not found',

@@ -1,6 +1,6 @@
 """VolumeBinding: bound volumes must reach the node, waiting claims must find a volume or a provisioner there.
 
-Source of the rules: kube-scheduler 1.36, volumebinding/{volume_binding,binder}.go.
+Source of the rules: kube-scheduler 1.37, volumebinding/{volume_binding,binder}.go.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from kubespread.kube.api.annotations import SELECTED_NODE
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.meta import Int64
-from kubespread.kube.api.storage import CSIStorageCapacity, PersistentVolumeClaim
+from kubespread.kube.api.storage import PersistentVolumeClaim
 from kubespread.kube.quantity import parse
 from kubespread.kube.validation.faults import FieldFault, invalid
 from kubespread.kube.versions import KubeVersion
@@ -35,14 +35,15 @@ from kubespread.scheduler.cluster.storage_index import claim_name, is_bound, is_
 from kubespread.scheduler.node_matching import everywhere, nowhere
 from kubespread.scheduler.plugin import SKIP, Code, Fixed, Plugin, State, Status, Verdicts
 from kubespread.scheduler.plugins.noderesources.arguments import UtilizationShapePoint, shape_faults
+from kubespread.scheduler.plugins.noderesources.strategies import ShapePoint
 from kubespread.scheduler.plugins.volumes.bound import bound_on
-from kubespread.scheduler.plugins.volumes.capacity_scoring import StorageUse
-from kubespread.scheduler.plugins.volumes.gaps import binding_gaps, claim_gaps
+from kubespread.scheduler.plugins.volumes.capacity_scoring import LESS_IS_BETTER, StorageUse
+from kubespread.scheduler.plugins.volumes.gaps import binding_gaps, claim_gaps, undetermined_scores
 from kubespread.scheduler.plugins.volumes.matching import (
     PersistentVolumes,
     admits_node,
-    capacities,
     capacity,
+    offers,
     provisionable,
     requested_storage,
     unmet_on,
@@ -55,8 +56,10 @@ from kubespread.scheduler.specification import (
     RESERVE,
     Args,
     OlderReason,
+    Setting,
     Specification,
     Unprepared,
+    read_as,
 )
 
 NODE_CONFLICT = "node(s) didn't match PersistentVolume's node affinity"
@@ -71,18 +74,23 @@ _REASONS = (NODE_CONFLICT, BIND_CONFLICT, NOT_ENOUGH_SPACE, VOLUME_MISSING)
 class VolumeBinding(Plugin):
     name: ClassVar[str] = "VolumeBinding"
 
-    scores_capacity: bool = False
-    """With the gate StorageCapacityScoring every pod is scored, one without claims too."""
+    shape: tuple[ShapePoint, ...] = ()
+    """What free storage is worth, with the gate StorageCapacityScoring: then every pod is scored, one without claims
+    too. Empty without it.
+    """
 
     def gaps(self, cluster: Cluster, pod: Pod) -> Iterator[str]:
         yield from claim_gaps(cluster, pod)
         yield from binding_gaps(cluster, pod)
 
+    def not_modelled(self, cluster: Cluster, pod: Pod) -> Iterator[str]:
+        return undetermined_scores(cluster, pod) if self.shape else iter(())
+
     def signature(self, pod: Pod) -> Hashable:
         return None if pod.spec.has_scheduled_volumes else ()
 
     def prepare(self, cluster: Cluster, pod: Pod) -> State | Status:
-        unasked = _NoClaims(len(cluster)) if self.scores_capacity else SKIP
+        unasked = _NoClaims(len(cluster)) if self.shape else SKIP
         if not cluster.has_claims:
             return unasked
         claims: list[PersistentVolumeClaim] = []
@@ -99,7 +107,7 @@ class VolumeBinding(Plugin):
         waiting = [claim for claim in claims if not is_bound(claim)]
         if any(claim.spec.volume_name or not cluster.storage.is_delayed(claim) for claim in waiting):
             return Status(Code.UNRESOLVABLE, (UNBOUND_IMMEDIATE,))
-        return VolumeBindingState(cluster, bound, waiting, self.scores_capacity)
+        return VolumeBindingState(cluster, bound, waiting, self.shape)
 
 
 def _claim_names(pod: Pod) -> Iterator[tuple[str, bool]]:
@@ -147,7 +155,7 @@ class VolumeBindingState(Fixed):
     cluster: Cluster
     bound: Sequence[PersistentVolumeClaim]
     waiting: Sequence[PersistentVolumeClaim]
-    scores_capacity: bool
+    shape: Sequence[ShapePoint]
 
     def filter(self) -> Verdicts:
         raised = {reason: nowhere(self.cluster.nodes) for reason in _REASONS}
@@ -273,7 +281,7 @@ class VolumeBindingState(Fixed):
         return bound_on(self.cluster, node, taken, made) if taken or made else None
 
     def score(self) -> Counts | None:
-        if not self.scores_capacity:
+        if not self.shape:
             return None
         volumes, to_provision = self._waiting
         bound, made = StorageUse(self.cluster), StorageUse(self.cluster)
@@ -282,22 +290,13 @@ class VolumeBindingState(Fixed):
                 volume.spec.storage_class_name or "", nodes, requested_storage(claim).value, capacity(volume).value
             )
         for claim, needed in to_provision:
-            for offer, nodes in self._offers(claim):
-                first = needed & nodes
-                made.provision(
-                    claim.spec.storage_class_name or "",
-                    first,
-                    requested_storage(claim).value,
-                    parse(offer.capacity).value,
-                )
+            for offer, nodes in offers(self.cluster, claim):
+                free = parse(offer.capacity).value if offer.capacity is not None else 0
+                made.provision(storage_class_name(claim), needed & nodes, requested_storage(claim).value, free)
                 needed = needed & ~nodes
         # What is to be provisioned does not count on a node that binds a volume too.
-        scores: Counts = np.where(bound.anything, bound.scores(), made.scores())
+        scores: Counts = np.where(bound.anything, bound.scores(self.shape), made.scores(self.shape))
         return scores
-
-    def _offers(self, claim: PersistentVolumeClaim) -> list[tuple[CSIStorageCapacity, Mask]]:
-        storage_class = self.cluster.storage.classes.get(storage_class_name(claim))
-        return (capacities(self.cluster, storage_class, claim) or []) if storage_class is not None else []
 
 
 class VolumeBindingArgs(Args):
@@ -319,10 +318,17 @@ class VolumeBindingArgs(Args):
             yield FieldFault(f"{path}.shape", f"Invalid value: [{points}]: {detail}")
 
 
+def _volume_binding(setting: Setting) -> VolumeBinding:
+    if not setting.version.has("StorageCapacityScoring"):
+        return VolumeBinding()
+    shape = read_as(VolumeBindingArgs, setting.given).shape
+    return VolumeBinding(tuple(ShapePoint(point.utilization, point.score) for point in shape or ()) or LESS_IS_BETTER)
+
+
 SPECIFICATION = Specification(
     name=VolumeBinding.name,
     points=JUDGES | RANKS | {RESERVE, PRE_BIND},
-    make=lambda setting: VolumeBinding(scores_capacity=setting.version.has("StorageCapacityScoring")),
+    make=_volume_binding,
     args=VolumeBindingArgs,
     older_reasons=(OlderReason(NODE_CONFLICT, 32, ("node(s) had volume node affinity conflict",)),),
     unprepared=Unprepared(filter="not found", reserve="not found"),

@@ -1,17 +1,24 @@
-"""The score of VolumeBinding, with the gate StorageCapacityScoring: the more of a volume or of free storage is left
-over, the better.
+"""The score of VolumeBinding, with the gate StorageCapacityScoring: unless its arguments shape it otherwise, the more
+of a volume or of free storage is left over, the better.
 
-Source of the rules: kube-scheduler 1.36, volumebinding/{volume_binding,scorer}.go, with the default shape.
+Source of the rules: kube-scheduler 1.37, volumebinding/{volume_binding,scorer}.go.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Counts, Mask
+from kubespread.scheduler.integers import divide, round_half_away, wrapped
 from kubespread.scheduler.node_matching import nowhere
-from kubespread.scheduler.plugin import MAX_NODE_SCORE
+from kubespread.scheduler.plugins.noderesources.strategies import MAX_SHAPE_SCORE, ShapePoint, on_the_line
+
+_FULL = 100
+LESS_IS_BETTER = (ShapePoint(0, MAX_SHAPE_SCORE), ShapePoint(_FULL, 0))
+"""The line that scores are on without a shape: the free part in percent."""
 
 
 class StorageUse:
@@ -26,19 +33,19 @@ class StorageUse:
     def bind(self, storage_class: str, nodes: Mask, requested: int, capacity: int) -> None:
         """On ``nodes`` a volume of so much capacity is taken; volumes of one class add up."""
         self._ask(storage_class, nodes, requested)
-        self._offered[storage_class][nodes] += capacity
+        self._offered[storage_class][nodes] += wrapped(capacity)
 
     def provision(self, storage_class: str, nodes: Mask, requested: int, capacity: int) -> None:
         """On ``nodes`` a volume is made where so much is free; what is free is the same for every claim of a class."""
         self._ask(storage_class, nodes, requested)
-        self._offered[storage_class][nodes] = capacity
+        self._offered[storage_class][nodes] = wrapped(capacity)
 
     def _ask(self, storage_class: str, nodes: Mask, requested: int) -> None:
         if storage_class not in self._used:
             self._requested[storage_class] = np.zeros(len(self._cluster), dtype=np.int64)
             self._offered[storage_class] = np.zeros(len(self._cluster), dtype=np.int64)
             self._used[storage_class] = nowhere(self._cluster.nodes)
-        self._requested[storage_class][nodes] += requested
+        self._requested[storage_class][nodes] += wrapped(requested)
         self._used[storage_class] |= nodes
 
     @property
@@ -49,15 +56,16 @@ class StorageUse:
             found |= nodes
         return found
 
-    def scores(self) -> Counts:
-        """The mean over the classes that a node uses, rounded half away from zero; 0 where it uses none."""
+    def scores(self, shape: Sequence[ShapePoint]) -> Counts:
+        """The mean over the classes that a node uses of where its use is on the line, rounded half away from zero; 0
+        where it uses none.
+        """
         total = np.zeros(len(self._cluster), dtype=np.int64)
         classes = np.zeros(len(self._cluster), dtype=np.int64)
         for storage_class, used in self._used.items():
             requested, offered = self._requested[storage_class], self._offered[storage_class]
-            fits = (offered != 0) & (requested <= offered)
-            share = requested * MAX_NODE_SCORE // np.where(fits, offered, 1)
-            total += np.where(used & fits, MAX_NODE_SCORE - share, 0)
+            over = (offered == 0) | (requested > offered)
+            utilization = np.where(over, _FULL, divide(requested * _FULL, offered))
+            total += np.where(used, on_the_line(utilization, shape), 0)
             classes += used
-        rounded: Counts = (2 * total + classes) // (2 * np.maximum(classes, 1))
-        return rounded
+        return round_half_away(total / np.maximum(classes, 1))

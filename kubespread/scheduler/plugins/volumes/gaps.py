@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+import numpy as np
+
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.storage import (
     CSIDriver,
@@ -14,6 +16,7 @@ from kubespread.kube.api.storage import (
 )
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.storage_index import NO_PROVISIONER, claim_names, storage_class_name
+from kubespread.scheduler.plugins.volumes.matching import offers
 
 _NO_VOLUMES = "the pod's claims are judged as if there were no volumes"
 
@@ -55,3 +58,30 @@ def _provisioning_gaps(cluster: Cluster, unbound: Iterable[PersistentVolumeClaim
     yield from objects.gap(CSIDriver, "storage capacity is not evaluated")
     if any(driver.spec.storage_capacity and driver.metadata.name in provisioners for driver in objects.csi_drivers):
         yield from objects.gap(CSIStorageCapacity, "every node counts as without storage capacity")
+
+
+def undetermined_scores(cluster: Cluster, pod: Pod) -> Iterator[str]:
+    """Free storage that kube-scheduler's score takes at random from several, or crashes over."""
+    claims = (cluster.storage.claim(pod, name) for name in claim_names(pod))
+    for claim in claims:
+        if claim is None or claim.spec.volume_name or not cluster.storage.is_delayed(claim):
+            continue
+        name, found = f"{claim.metadata.namespace}/{claim.metadata.name}", offers(cluster, claim)
+        if (
+            len({offer.capacity for offer, _ in found}) > 1
+            and (np.sum([nodes for _, nodes in found], axis=0) > 1).any()
+        ):
+            yield (
+                f"VolumeBinding: several CSIStorageCapacity objects of one node have room for claim {name}; "
+                "kube-scheduler scores by one of them at random, here by the first"
+            )
+        if found and claim.spec.storage_class_name is None:
+            yield (
+                f"VolumeBinding: kube-scheduler crashes while it scores claim {name}, whose class is only in an "
+                "annotation; it is scored as if the class were in spec.storageClassName"
+            )
+        if any(offer.capacity is None for offer, _ in found):
+            yield (
+                f"VolumeBinding: kube-scheduler crashes while it scores claim {name} where a CSIStorageCapacity has a "
+                "maximumVolumeSize and no capacity; here that is a capacity of 0"
+            )

@@ -1,6 +1,6 @@
-"""NodeVolumeLimits: how many volumes of each CSI driver a node can attach.
+"""NodeVolumeLimits: how many volumes of each CSI driver a node can attach, and whether it has the driver at all.
 
-Source of the rules: kube-scheduler 1.36, nodevolumelimits/csi.go.
+Source of the rules: kube-scheduler 1.37, nodevolumelimits/csi.go.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import ClassVar
 import numpy as np
 
 from kubespread.kube.api.core import Pod
-from kubespread.kube.api.storage import CSINode, VolumeAttachment
+from kubespread.kube.api.storage import CSIDriver, CSINode, VolumeAttachment
 from kubespread.scheduler.causes import Causes, VolumeLimit
 from kubespread.scheduler.cluster.attachments import per_driver
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.holdings import Holdings
-from kubespread.scheduler.cluster.labels import Positions
+from kubespread.scheduler.cluster.labels import Mask, Positions
 from kubespread.scheduler.cluster.storage_index import claim_names
 from kubespread.scheduler.plugin import SKIP, Code, OnNode, Plugin, State, Status, Verdicts
 from kubespread.scheduler.plugins.volumes.gaps import claim_gaps
@@ -27,8 +27,12 @@ from kubespread.scheduler.specification import JUDGES, Specification
 EXCEEDED = Status(Code.UNSCHEDULABLE, ("node(s) exceed max volume count",))
 
 
+@dataclass(frozen=True)
 class NodeVolumeLimits(Plugin):
     name: ClassVar[str] = "NodeVolumeLimits"
+
+    requires_drivers: bool = False
+    """With the gate VolumeLimitScaling drivers may ask to be installed on a node before pods go there."""
 
     def gaps(self, cluster: Cluster, pod: Pod) -> Iterator[str]:
         yield from claim_gaps(cluster, pod)
@@ -37,6 +41,20 @@ class NodeVolumeLimits(Plugin):
             if cluster.objects.knows(CSINode):
                 consequence = "only volumes of pods count towards the limits of nodes"
                 yield from cluster.objects.gap(VolumeAttachment, consequence)
+            # Few drivers ask for it: a gap only where the drivers were asked for and refused.
+            if self.requires_drivers and CSIDriver.__name__ in cluster.objects.unread:
+                yield from cluster.objects.gap(CSIDriver, "nodes are taken to need no driver installed")
+            if (lacking := self._lacking(cluster, pod)) and not cluster.objects.knows(CSINode):
+                drivers = ", ".join(driver for driver, _ in lacking)
+                yield from cluster.objects.gap(CSINode, f"every node counts as without the CSI driver {drivers}")
+
+    def not_modelled(self, cluster: Cluster, pod: Pod) -> Iterator[str]:
+        lacking = [nodes for _, nodes in self._lacking(cluster, pod)]
+        if lacking and (np.sum(lacking, axis=0) > 1).any():
+            yield (
+                "NodeVolumeLimits: of several CSI drivers that a node lacks kube-scheduler names one at random, here "
+                "the first by name"
+            )
 
     def signature(self, pod: Pod) -> Hashable:
         return None if pod.spec.has_scheduled_volumes else ()
@@ -45,7 +63,34 @@ class NodeVolumeLimits(Plugin):
         claims = claim_names(pod) if cluster.has_claims else []
         missing = next((name for name in claims if cluster.storage.claim(pod, name) is None), None)
         added = dict(cluster.storage.attached(pod))
-        return NodeVolumeLimitsState(added, _unknown_claim(pod, missing)) if added or missing else SKIP
+        if not (added or missing):
+            return SKIP
+        return NodeVolumeLimitsState(added, _unknown_claim(pod, missing), self._lacking(cluster, pod))
+
+    def _lacking(self, cluster: Cluster, pod: Pod) -> Sequence[tuple[str, Mask]]:
+        """The drivers of the pod's volumes that a node must have installed, each with the nodes that do not."""
+        asking = {driver.metadata.name for driver in cluster.objects.csi_drivers if _must_be_there(driver)}
+        if not (self.requires_drivers and asking):
+            return ()
+        csi_nodes = [cluster.storage.csi_nodes.get(name) for name in cluster.nodes.names]
+        attached, plain = (
+            {driver for _, driver in cluster.storage.attached(pod, translates=translates)}
+            for translates in (True, False)
+        )
+
+        def lacks(driver: str, csi_node: CSINode | None) -> bool:
+            if csi_node is None:
+                return driver in plain
+            return all(each.name != driver for each in csi_node.spec.drivers)
+
+        return [
+            (driver, np.array([lacks(driver, csi_node) for csi_node in csi_nodes], dtype=np.bool_))
+            for driver in sorted(attached & asking)
+        ]
+
+
+def _must_be_there(driver: CSIDriver) -> bool:
+    return driver.spec.prevent_pod_scheduling_if_missing
 
 
 def _unknown_claim(pod: Pod, name: str | None) -> Status | None:
@@ -59,6 +104,7 @@ def _unknown_claim(pod: Pod, name: str | None) -> Status | None:
 class NodeVolumeLimitsState(OnNode):
     added: Mapping[str, str]
     unknown: Status | None
+    lacking: Sequence[tuple[str, Mask]] = ()
 
     def judge(self, held: Holdings) -> Verdicts:
         if self.unknown is not None:
@@ -67,7 +113,12 @@ class NodeVolumeLimitsState(OnNode):
         limits = held.cluster.storage.attach_limits
         for place, node in self._suspects(held):
             which[place] = any(self._exceeded(held, node, limits[held.cluster.nodes.names[node]]))
-        return self._with_errors(held, Verdicts(which, (EXCEEDED,)))
+        table = [EXCEEDED]
+        # A driver that is not there is found out before anything is counted.
+        for driver, nodes in reversed(self.lacking):
+            table.append(Status(Code.UNSCHEDULABLE, (f"{driver} CSI driver is not installed on the node",)))
+            which[held.pick(nodes)] = len(table)
+        return self._with_errors(held, Verdicts(which, tuple(table)))
 
     def _suspects(self, held: Holdings) -> Iterator[tuple[int, int]]:
         """The nodes where the limits would not do if no volume were attached already: place and position."""
@@ -100,7 +151,13 @@ class NodeVolumeLimitsState(OnNode):
         if self.unknown is not None:
             return super().causes(cluster, nodes)
         names = cluster.nodes.names
-        return [tuple(self._exceeded(held, node, limits.get(names[node], {}))) for node in nodes.tolist()]
+        lacks = np.zeros(len(cluster), dtype=np.bool_)
+        for _, without in self.lacking:
+            lacks |= without
+        return [
+            () if lacks[node] else tuple(self._exceeded(held, node, limits.get(names[node], {})))
+            for node in nodes.tolist()
+        ]
 
     def _exceeded(self, held: Holdings, node: int, limits: Mapping[str, int]) -> Iterator[VolumeLimit]:
         """The drivers that would have to attach too many volumes.
@@ -116,4 +173,8 @@ class NodeVolumeLimitsState(OnNode):
                 yield VolumeLimit(driver, count[driver], added, limits[driver])
 
 
-SPECIFICATION = Specification(name=NodeVolumeLimits.name, points=JUDGES, make=lambda setting: NodeVolumeLimits())
+SPECIFICATION = Specification(
+    name=NodeVolumeLimits.name,
+    points=JUDGES,
+    make=lambda setting: NodeVolumeLimits(setting.version.has("VolumeLimitScaling")),
+)

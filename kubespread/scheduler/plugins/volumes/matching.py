@@ -110,7 +110,13 @@ def _used_keys(required: NodeSelector | None) -> set[str]:
 
 
 def _has_zone(volume: PersistentVolume, required: NodeSelector | None) -> bool:
-    return bool(_used_keys(required) & set(ZONE_LABELS)) or any(key in volume.metadata.labels for key in ZONE_LABELS)
+    return bool(_used_keys(required) & set(ZONE_LABELS)) or bool(_labeled_zones(volume))
+
+
+def _labeled_zones(volume: PersistentVolume) -> list[str]:
+    """The zones of a volume's zone label without the empty ones, of which there may be nothing but."""
+    label = next((volume.metadata.labels[key] for key in ZONE_LABELS if key in volume.metadata.labels), "")
+    return [zone for part in label.split("__") if (zone := part.strip())]
 
 
 def _translated(volume: PersistentVolume, required: NodeSelector | None, driver_key: str) -> NodeSelector:
@@ -119,9 +125,7 @@ def _translated(volume: PersistentVolume, required: NodeSelector | None, driver_
     zone_key = next((key for key in ZONE_LABELS if key in used), None)
     terms = list(required.node_selector_terms) if required is not None else []
     if zone_key is None:
-        labels = volume.metadata.labels
-        zones = next(labels[key] for key in ZONE_LABELS if key in labels).split("__")
-        added = NodeSelectorRequirement(key=driver_key, operator="In", values=zones)
+        added = NodeSelectorRequirement(key=driver_key, operator="In", values=_labeled_zones(volume))
         terms = terms or [NodeSelectorTerm()]
         return NodeSelector(node_selector_terms=[_with(term, [*term.match_expressions, added]) for term in terms])
     renamed = {zone_key: driver_key}
@@ -245,11 +249,17 @@ def _allowed_topologies(cluster: Cluster, storage_class: StorageClass) -> Mask:
 
 def _enough_capacity(cluster: Cluster, storage_class: StorageClass, claim: PersistentVolumeClaim) -> Mask:
     """Asked only of drivers that report their capacity, and of each claim by itself."""
-    offers = capacities(cluster, storage_class, claim)
-    return everywhere(cluster.nodes) if offers is None else _any(cluster, (nodes for _, nodes in offers))
+    found = _capacities(cluster, storage_class, claim)
+    return everywhere(cluster.nodes) if found is None else _any(cluster, (nodes for _, nodes in found))
 
 
-def capacities(
+def offers(cluster: Cluster, claim: PersistentVolumeClaim) -> list[tuple[CSIStorageCapacity, Mask]]:
+    """The capacity objects that have room for a claim to be provisioned, each with the nodes it is for."""
+    storage_class = cluster.storage.classes.get(storage_class_name(claim))
+    return (_capacities(cluster, storage_class, claim) or []) if storage_class is not None else []
+
+
+def _capacities(
     cluster: Cluster, storage_class: StorageClass, claim: PersistentVolumeClaim
 ) -> list[tuple[CSIStorageCapacity, Mask]] | None:
     """Where the class's driver reports room for the claim, and for which nodes; None: nothing is asked."""

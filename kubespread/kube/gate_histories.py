@@ -1,0 +1,135 @@
+"""The gate tables of the releases 1.18 to 1.37: when each feature gate came, changed and went, and what it needs.
+
+Source of the table: pkg/features/kube_features.go of the releases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+HISTORIES: Mapping[str, str] = {
+    # Spreading
+    "EvenPodsSpread": "16- 18+ 19+L 21x",
+    "DefaultPodTopologySpread": "19- 20+ 24+L 26x",
+    "MinDomainsInPodTopologySpread": "24- 27+ 30+L 32x",
+    "NodeInclusionPolicyInPodTopologySpread": "25- 26+ 33+L",
+    "MatchLabelKeysInPodTopologySpread": "25- 27+",
+    "MatchLabelKeysInPodTopologySpreadSelectorMerge": "34+",
+    "PodTopologyLabelsAdmission": "33- 35+",
+    # Other placement fields
+    "PodAffinityNamespaceSelector": "21- 22+ 24+L 26x",
+    "MatchLabelKeysInPodAffinity": "29- 31+ 33+L",
+    "PodSchedulingReadiness": "26- 27+ 30+L",
+    "TaintTolerationComparisonOperators": "35-",
+    "NonPreemptingPriority": "16- 19+ 24+L 26x",
+    "PreferNominatedNode": "21- 22+ 24+L 26x",
+    "NodeDeclaredFeatures": "35- 36+ 37+L",
+    "ContainerRestartRules": "34- 35+",
+    "RestartAllContainersOnContainerExits": "35- 36+",
+    "VolumeBindMountOptions": "37-",
+    "IdentifyPodOS": "23- 24+ 25+L 27x",
+    "RuntimeClass": "16+ 20+L 24x",
+    "PodOverhead": "16- 18+ 24+L 26x",
+    "UserNamespacesSupport": "28- 33+ 36+L",
+    "UserNamespacesHostNetworkSupport": "35-",
+    "GenericWorkload": "35-",
+    "GangScheduling": "35- 37x",
+    "TopologyAwareWorkloadScheduling": "36-",
+    "WorkloadAwarePreemption": "36- 37x",
+    "WorkloadWithJob": "36-",
+    "CompositePodGroup": "37-",
+    "PodGroupPreemptionPolicy": "37-",
+    # Resources
+    "SidecarContainers": "28- 29+ 33+L 37x",
+    "PodLevelResources": "32- 34+",
+    "PodLevelResourcesFixDefaulting": "37+",
+    "PodLevelResourcesFixKubeletQOSClass": "37+",
+    "InPlacePodVerticalScaling": "27- 33+ 35+L",
+    "InPlacePodLevelResourcesVerticalScaling": "35- 36+",
+    "InPlacePodVerticalScalingInitContainers": "36+ 37+L",
+    "InPlacePodVerticalScalingSchedulerPreemption": "37-",
+    "InPlacePodVerticalScalingMemoryBackedVolumes": "37-",
+    "LocalStorageCapacityIsolation": "16+ 25+L 27x",
+    "DynamicResourceAllocation": "26- 34+ 35+L",
+    "DRAExtendedResource": "34- 36+ 37+L",
+    "DRAPrioritizedList": "33- 34+ 37+L",
+    "DRAAdminAccess": "32- 34+ 36+L",
+    "DRAConsumableCapacity": "34- 36+",
+    "DRADeviceBindingConditions": "34- 36+",
+    "DRAPartitionableDevices": "33- 36+",
+    "DRADeviceTaints": "33- 36+",
+    "DRADeviceTaintRules": "35- 37+",
+    "DRASchedulerFilterTimeout": "34+",
+    "DRAResourceClaimDeviceStatus": "32- 33+ 37+L",
+    "DRANodeAllocatableResources": "36-",
+    "DRAListTypeAttributes": "36-",
+    "DRAWorkloadResourceClaims": "36-",
+    "DRAFractionalCapacityRange": "37+",
+    "DRADerivedAttributes": "37-",
+    "DRADeviceCompatibilityGroups": "37-",
+    "DRAOptionalNodeOperations": "37-",
+    "DRAPartitionableDevicesType": "37-",
+    "ImageVolume": "31- 35+ 36+L",
+    # Volumes
+    "CSIStorageCapacity": "19- 21+ 24+L 28x",
+    "GenericEphemeralVolume": "19- 21+ 23+L 25x",
+    "CSIMigration": "16- 17+ 25+L 27x",
+    "ReadWriteOncePod": "22- 27+ 29+L 31x",
+    "AttachVolumeLimit": "16+ 17+L 21x",
+    "BalanceAttachedNodeVolumes": "16- 22x",
+    "VolumeCapacityPriority": "21- 33x",
+    "StorageCapacityScoring": "33- 37+",
+    "VolumeLimitScaling": "35- 37+",
+    "MutablePVNodeAffinity": "35-",
+    "MutableCSINodeAllocatableCount": "33- 35+ 36+L",
+    "AnyVolumeDataSource": "18- 24+ 33+L 37x",
+    "VolumeAttributesClass": "29- 34+ 36+L",
+    "NodeOutOfServiceVolumeDetach": "24- 26+ 28+L 32x",
+    # The scheduler's own ways
+    "SchedulerQueueingHints": "28- 32+ 34+L 37x",
+    "SchedulerAsyncPreemption": "32- 33+",
+    "SchedulerPopFromBackoffQ": "33+",
+    "SchedulerAsyncAPICalls": "34-",
+    "NominatedNodeNameForExpectation": "34- 35+",
+    "ClearingNominatedNodeNameAfterBinding": "34- 35+",
+    "OpportunisticBatching": "35+",
+    "InterPodAffinityHostnameFastPath": "37-",
+    "SchedulerPreQueueingHints": "37-",
+    "ResourceLimitsPriorityFunction": "16- 19x",
+    # Controllers
+    "MaxUnavailableStatefulSet": "24- 35+ 35.4- 37+",
+}
+"""By gate, the releases in which it changes, as minor or minor.patch: on (+) or off (-) by default, no longer to be
+changed (L), removed with its behavior fixed (x).
+"""
+
+# What a gate needs to be on with it; checked at startup since the release below. Those of unrelated gates are left out.
+DEPENDENCIES_SINCE = (35, 0)
+DEPENDENCIES: Mapping[str, tuple[str, ...]] = {
+    "CompositePodGroup": ("GenericWorkload", "TopologyAwareWorkloadScheduling"),
+    "DRAAdminAccess": ("DynamicResourceAllocation",),
+    "DRAConsumableCapacity": ("DynamicResourceAllocation",),
+    "DRADeviceBindingConditions": ("DynamicResourceAllocation", "DRAResourceClaimDeviceStatus"),
+    "DRADeviceTaintRules": ("DRADeviceTaints",),
+    "DRADeviceTaints": ("DynamicResourceAllocation",),
+    "DRAExtendedResource": ("DynamicResourceAllocation",),
+    "DRAFractionalCapacityRange": ("DRAConsumableCapacity",),
+    "DRAPartitionableDevices": ("DynamicResourceAllocation",),
+    "DRAPrioritizedList": ("DynamicResourceAllocation",),
+    "DRASchedulerFilterTimeout": ("DynamicResourceAllocation",),
+    "DRAWorkloadResourceClaims": ("GenericWorkload",),
+    "GangScheduling": ("GenericWorkload",),
+    "InPlacePodLevelResourcesVerticalScaling": (
+        "InPlacePodVerticalScaling",
+        "PodLevelResources",
+        "NodeDeclaredFeatures",
+    ),
+    "MatchLabelKeysInPodTopologySpreadSelectorMerge": ("MatchLabelKeysInPodTopologySpread",),
+    "PodGroupPreemptionPolicy": ("GenericWorkload",),
+    "PodLevelResourcesFixDefaulting": ("PodLevelResources",),
+    "PodLevelResourcesFixKubeletQOSClass": ("PodLevelResources",),
+    "RestartAllContainersOnContainerExits": ("ContainerRestartRules", "NodeDeclaredFeatures"),
+    "TopologyAwareWorkloadScheduling": ("GenericWorkload",),
+    "UserNamespacesHostNetworkSupport": ("UserNamespacesSupport",),
+    "WorkloadWithJob": ("GenericWorkload",),
+}
