@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+from bench.devices import taking_devices
 from bench.evaluating import evaluating
 from bench.loading import loading
 from bench.placing import placing
@@ -16,6 +17,7 @@ ROWS = {
     "start": starting,
     "evaluation": evaluating,
     "placing": placing,
+    "devices": taking_devices,
     "queue": queueing,
     "preemption": preempting,
     "render": rendering,

@@ -8,7 +8,6 @@ from tests.golden.cases import FIXTURES, recorded
 from tests.golden.replay import differences
 
 LATER = {
-    "second/dra": "devices are not allocated yet",
     "second/simulate-volumes": "the replicas of one simulation share their claims",
 }
 XFAIL: dict[str, str] = {}

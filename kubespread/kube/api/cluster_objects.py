@@ -10,7 +10,7 @@ from typing import get_args, get_origin, get_type_hints
 from msgspec import field
 
 from kubespread.kube.api.core import Toleration
-from kubespread.kube.api.devices import DeviceClass, ResourceClaim
+from kubespread.kube.api.devices import DeviceClass, ResourceClaim, ResourceClaimTemplate, ResourceSlice
 from kubespread.kube.api.meta import (
     ApiObject,
     Int32,
@@ -197,6 +197,8 @@ class ClusterObjects:
     resource_quotas: tuple[ResourceQuota, ...] = ()
     device_classes: tuple[DeviceClass, ...] = ()
     resource_claims: tuple[ResourceClaim, ...] = ()
+    resource_claim_templates: tuple[ResourceClaimTemplate, ...] = ()
+    resource_slices: tuple[ResourceSlice, ...] = ()
     deployments: tuple[Deployment, ...] = ()
     daemon_sets: tuple[DaemonSet, ...] = ()
     jobs: tuple[Job, ...] = ()

@@ -13,6 +13,7 @@ from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.api.storage import PersistentVolumeClaim
 from kubespread.kube.well_known import ENDED_PHASES
 from kubespread.scheduler.cluster.change import Change, Moves
+from kubespread.scheduler.cluster.claim_users import ClaimUsers, Use
 from kubespread.scheduler.cluster.kinds import KindJudgment, KindTable
 from kubespread.scheduler.cluster.nodes import Nodes
 from kubespread.scheduler.cluster.running import NO_PODS, RunningPods
@@ -36,6 +37,7 @@ class Cluster:
         self.running = running
         self.memo: dict[Hashable, object] = {}
         """What was worked out from nodes and objects alone, for every cluster that has the same."""
+        self.claim_users = ClaimUsers(objects)
         self.nominated: tuple[Pod, ...] = ()
         """Pods without a node that have one nominated; those with a priority count on it in the first filter pass."""
 
@@ -73,6 +75,7 @@ class Cluster:
             running = running.plus(change.come)
         other = Cluster(nodes, self.objects, self.storage, self.kinds, running)
         other.nominated = self.nominated
+        other.claim_users = self._claim_users_after(change)
         if nodes is self.nodes:
             other.memo = self.memo
         return other
@@ -87,7 +90,18 @@ class Cluster:
         running = running.plus(coming) if coming else running
         other = Cluster(nodes, self.objects, self.storage, self.kinds, running)
         other.nominated = tuple(pod for pod in self.nominated if pod.status.nominated_node_name in nodes.index)
+        other.claim_users = self._claim_users_after(change)
         return other
+
+    def _claim_users_after(self, change: Change) -> ClaimUsers:
+        uses = [Use(pod, node, -1) for pod, node in change.gone]
+        if change.removed and self.claim_users.can_be_any:
+            placed = zip(self.running.pods, self.running.node.tolist(), strict=True)
+            leaving = {(id(pod), node) for pod, node in change.gone}
+            lost = ((pod, node) for pod, node in placed if node in change.removed and (id(pod), node) not in leaving)
+            uses += (Use(pod, node, -1) for pod, node in lost)
+        uses += (Use(pod, node, 1) for pod, node in change.come)
+        return self.claim_users.plus(uses, self.kinds, self.nodes, self.memo)
 
     def moves(self, change: Change) -> Moves:
         """What ``change`` does to this cluster's pods."""
