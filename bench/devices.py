@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from statistics import median
 from typing import Any
 
 from bench.measuring import against, seconds
@@ -34,7 +35,7 @@ def taking_devices() -> None:
         def fresh(known: Snapshot = snapshot) -> Cluster:
             return Cluster.of(known.nodes, known.pods, known.objects)
 
-        first = min(seconds(partial(plugins.evaluate, fresh(), pod)) for _ in range(RUNS)) * 1000
+        first = median(seconds(partial(plugins.evaluate, fresh(), pod)) for _ in range(RUNS)) * 1000
         cluster = fresh()
         plugins.evaluate(cluster, pod)
         again = seconds(partial(plugins.evaluate, cluster, pod), RUNS) * 1000

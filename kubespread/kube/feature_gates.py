@@ -129,7 +129,8 @@ MODELLED = frozenset({
     "MatchLabelKeysInPodAffinity", "PodSchedulingReadiness", "TaintTolerationComparisonOperators",
     "UserNamespacesHostNetworkSupport", "UserNamespacesSupport", "ContainerRestartRules",
     "RestartAllContainersOnContainerExits", "NodeDeclaredFeatures", "SidecarContainers", "PodLevelResources",
-    "DynamicResourceAllocation", "DRAExtendedResource", "StorageCapacityScoring", "InPlacePodVerticalScaling",
+    "DynamicResourceAllocation", "DRAExtendedResource", "DRADeviceTaints", "DRAPrioritizedList", "DRAAdminAccess",
+    "StorageCapacityScoring", "InPlacePodVerticalScaling",
     "InPlacePodVerticalScalingInitContainers", "InPlacePodLevelResourcesVerticalScaling",
 })  # fmt: skip
 

@@ -18,7 +18,8 @@ from kubespread.scheduler.building import framework
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.placing import Placing
-from kubespread.scheduler.plugins.dynamicresources.following import Rules, ledger_of
+from kubespread.scheduler.plugins.dynamicresources.following import ledger_of
+from kubespread.scheduler.plugins.dynamicresources.rules import Rules
 from kubespread.scheduler.profile.expansion import default_profile
 from tests.builders import (
     DRIVER,

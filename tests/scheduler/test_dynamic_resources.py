@@ -443,6 +443,28 @@ def test_before_1_36_devices_provide_no_resource() -> None:
     assert reasons(report) == {"n1": f"Insufficient {GPU_RESOURCE}"}
 
 
+GATES: dict[str, tuple[Data, str]] = {
+    "DRAPrioritizedList": (
+        first_available(alternative("a")),
+        "0/1 nodes are available: resource claim default/c, request r: has subrequests, but the DRAPrioritizedList feature is disabled.",
+    ),
+    "DRAAdminAccess": (
+        device_request(adminAccess=True),
+        'running "DynamicResources" filter plugin: claim default/c, request r: admin access is requested, but the feature is disabled',
+    ),
+}
+
+
+@pytest.mark.parametrize("gate", GATES)
+def test_what_a_gate_that_is_off_does_to_a_claim(gate: str) -> None:
+    request, message = GATES[gate]
+    snapshot = kubespread.Snapshot.from_objects(
+        [node("n1"), GPU, resource_slice("n1", 1, "n1"), resource_claim("c", request)]
+    )
+    scheduler = kubespread.Scheduler(kube_version="1.35", feature_gates=f"{gate}=false")
+    assert kubespread.explain(snapshot, using(claims=("c",)), scheduler).message == message
+
+
 def test_before_1_36_taints_of_devices_do_not_count() -> None:
     snapshot = kubespread.Snapshot.from_objects(
         [

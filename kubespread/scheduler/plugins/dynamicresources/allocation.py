@@ -23,6 +23,7 @@ from kubespread.scheduler.plugins.dynamicresources.requests import (
     ClaimToAllocate,
     Wanted,
 )
+from kubespread.scheduler.plugins.dynamicresources.rules import Rules
 
 _STEPS_IN_HOPE = 1_000
 """After how many it is worth finding out whether there are enough devices at all."""
@@ -72,20 +73,18 @@ class _Sized:
 
 
 def allocate(
-    pools: Pools, claims: Sequence[ClaimToAllocate], in_use: Set[DeviceID], *, taints_count: bool = True
+    pools: Pools, claims: Sequence[ClaimToAllocate], in_use: Set[DeviceID], rules: Rules
 ) -> list[list[Allocated]] | None:
     """Devices of ``pools`` for each of ``claims``, those ``in_use`` left out; None where there are not enough.
 
-    ``taints_count``: the gate DRADeviceTaints is on. Raises AllocationError, and SearchTooLongError.
+    Raises AllocationError, and SearchTooLongError.
     """
-    return _Search(pools, claims, in_use, taints_count=taints_count).solution()
+    return _Search(pools, claims, in_use, rules).solution()
 
 
 class _Search:
-    def __init__(
-        self, pools: Pools, claims: Sequence[ClaimToAllocate], in_use: Set[DeviceID], *, taints_count: bool
-    ) -> None:
-        self._pools, self._claims, self._in_use, self._taints_count = pools, claims, in_use, taints_count
+    def __init__(self, pools: Pools, claims: Sequence[ClaimToAllocate], in_use: Set[DeviceID], rules: Rules) -> None:
+        self._pools, self._claims, self._in_use, self._rules = pools, claims, in_use, rules
         self._devices = [
             device for pool in pools if not (pool.is_incomplete or pool.is_invalid) for device in pool.devices
         ]
@@ -104,9 +103,11 @@ class _Search:
         return sized
 
     def _size(self, wanted: Wanted) -> _Sized:
+        owner = f"claim {wanted.claim}, request {wanted.name}"
+        if wanted.names_admin_access and not self._rules.admin_access_counts:
+            raise AllocationError(f"{owner}: admin access is requested, but the feature is disabled")
         if wanted.mode == EXACT_COUNT:
             return _Sized(wanted, wanted.count)
-        owner = f"claim {wanted.claim}, request {wanted.name}"
         if wanted.mode != ALL:
             raise AllocationError(f"{owner}: unsupported count mode {wanted.mode}")
         found: list[OfferedDevice] = []
@@ -226,7 +227,7 @@ class _Search:
         return claim not in taking if wanted.admin_access else device not in self._in_use and not taking
 
     def _take(self, claim: int, wanted: Wanted, device: OfferedDevice) -> bool:
-        if self._taints_count and keeps_away(device.device.taints, wanted.tolerations):
+        if self._rules.taints_count and keeps_away(device.device.taints, wanted.tolerations):
             return False
         constraints = self._constraints[claim]
         for position, constraint in enumerate(constraints):

@@ -6,7 +6,6 @@ Source of the rules: kube-scheduler 1.36, dynamicresources/dynamicresources.go (
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from kubespread.kube.api.core import Pod
 from kubespread.scheduler.cluster.claim_users import ClaimUsers
@@ -16,21 +15,12 @@ from kubespread.scheduler.plugins.dynamicresources.facts import ClaimKey, Facts
 from kubespread.scheduler.plugins.dynamicresources.judging import Judge, allocation_result, exclusive_devices
 from kubespread.scheduler.plugins.dynamicresources.ledger import Ledger
 from kubespread.scheduler.plugins.dynamicresources.pod_claims import RefusedError, claims_of
+from kubespread.scheduler.plugins.dynamicresources.rules import Rules
 
 
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """The feature gates that allocation depends on."""
-
-    provides_resources: bool = True
-    """DRAExtendedResource."""
-    taints_count: bool = True
-    """DRADeviceTaints."""
-
-    def judge(self, pod: Pod, facts: Facts, ledger: Ledger) -> Judge:
-        """A pod's claims as they stand. Raises RefusedError."""
-        claims = claims_of(pod, facts, ledger, provides_resources=self.provides_resources)
-        return Judge(pod, facts, claims, self.taints_count)
+def judge_of(pod: Pod, facts: Facts, ledger: Ledger, rules: Rules) -> Judge:
+    """A pod's claims as they stand. Raises RefusedError."""
+    return Judge(pod, facts, claims_of(pod, facts, ledger, rules), rules)
 
 
 def facts_of(cluster: Cluster) -> Facts:
@@ -67,7 +57,7 @@ def _replay(users: ClaimUsers, ledger: Ledger, rules: Rules) -> None:
 def place(pod: Pod, node: int, facts: Facts, ledger: Ledger, rules: Rules) -> None:
     """Let a pod that comes to a node have what its claims need there, as far as that is to be had."""
     try:
-        judge = rules.judge(pod, facts, ledger)
+        judge = judge_of(pod, facts, ledger, rules)
     except RefusedError:
         return
     outcome = judge.judge(node, ledger)

@@ -29,6 +29,7 @@ from kubespread.scheduler.plugins.dynamicresources.facts import ClaimKey, Facts,
 from kubespread.scheduler.plugins.dynamicresources.ledger import Ledger
 from kubespread.scheduler.plugins.dynamicresources.pod_claims import PodClaims
 from kubespread.scheduler.plugins.dynamicresources.requests import AllocationError, ClaimToAllocate, claim_to_allocate
+from kubespread.scheduler.plugins.dynamicresources.rules import Rules
 
 NOT_AVAILABLE = Status(Code.UNRESOLVABLE, ("resourceclaim not available on the node",))
 NOT_ENOUGH = Status(Code.UNRESOLVABLE, ("cannot allocate all claims",))
@@ -60,8 +61,7 @@ class Judge:
     pod: Pod
     facts: Facts
     claims: PodClaims
-    taints_count: bool = True
-    """The gate DRADeviceTaints."""
+    rules: Rules
     _known: dict[tuple[int, tuple[str, ...]], Outcome] = field(default_factory=dict)
     """Of nodes that reach the same pools and need the same of them, as long as the ledger stays as it is."""
 
@@ -157,7 +157,7 @@ class Judge:
     def _search(self, pools: Pools, names: tuple[str, ...], ledger: Ledger) -> Outcome:
         claims = self.to_allocate(names)
         try:
-            allocated = allocate(pools, claims, ledger.in_use, taints_count=self.taints_count)
+            allocated = allocate(pools, claims, ledger.in_use, self.rules)
         except AllocationError as error:
             return Outcome(Status(Code.ERROR, (f"{_FAILED}{error}",)))
         except SearchTooLongError:

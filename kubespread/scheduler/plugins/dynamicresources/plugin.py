@@ -17,9 +17,10 @@ from kubespread.scheduler.cluster.labels import Counts
 from kubespread.scheduler.plugin import Fixed, Plugin, State, Status
 from kubespread.scheduler.plugins.dynamicresources.arguments import DynamicResourcesArgs
 from kubespread.scheduler.plugins.dynamicresources.extended import requested_by_name
-from kubespread.scheduler.plugins.dynamicresources.following import Rules, facts_of, ledger_of
+from kubespread.scheduler.plugins.dynamicresources.following import facts_of, ledger_of
 from kubespread.scheduler.plugins.dynamicresources.gaps import claim_gaps, not_evaluated
 from kubespread.scheduler.plugins.dynamicresources.pod_claims import PodClaims, RefusedError, claims_of
+from kubespread.scheduler.plugins.dynamicresources.rules import Rules
 from kubespread.scheduler.plugins.dynamicresources.state import DynamicResourcesState
 from kubespread.scheduler.specification import (
     JUDGES,
@@ -62,7 +63,7 @@ class DynamicResources(Plugin):
         """The pod's claims; None where they are refused."""
         ledger = ledger_of(cluster, self.rules)
         try:
-            return claims_of(pod, facts_of(cluster), ledger, provides_resources=self.rules.provides_resources)
+            return claims_of(pod, facts_of(cluster), ledger, self.rules)
         except RefusedError:
             return None
 
@@ -79,7 +80,13 @@ class NoClaims(Fixed):
 
 def _make(setting: Setting) -> DynamicResources:
     has = setting.version.has
-    return DynamicResources(Rules(provides_resources=has("DRAExtendedResource"), taints_count=has("DRADeviceTaints")))
+    rules = Rules(
+        provides_resources=has("DRAExtendedResource"),
+        taints_count=has("DRADeviceTaints"),
+        alternatives_count=has("DRAPrioritizedList"),
+        admin_access_counts=has("DRAAdminAccess"),
+    )
+    return DynamicResources(rules)
 
 
 SPECIFICATION = Specification(

@@ -20,6 +20,7 @@ from kubespread.scheduler.plugin import Code, Status
 from kubespread.scheduler.plugins.dynamicresources.extended import requested_by_name
 from kubespread.scheduler.plugins.dynamicresources.facts import ClaimKey, Facts
 from kubespread.scheduler.plugins.dynamicresources.ledger import Ledger
+from kubespread.scheduler.plugins.dynamicresources.rules import Rules
 
 
 class RefusedError(Exception):
@@ -61,13 +62,13 @@ class PodClaims:
         return bool(self.resources) or any(claim.allocation is None for claim in self.claims)
 
 
-def claims_of(pod: Pod, facts: Facts, ledger: Ledger, *, provides_resources: bool) -> PodClaims:
-    """The claims of a pod as they stand; ``provides_resources`` with DRAExtendedResource. Raises RefusedError."""
+def claims_of(pod: Pod, facts: Facts, ledger: Ledger, rules: Rules) -> PodClaims:
+    """The claims of a pod as they stand. Raises RefusedError."""
     claims = list(_named_claims(pod, facts, ledger))
     for each in claims:
         if each.allocation is None:
-            _check_classes(each, facts)
-    resources = requested_by_name(pod) if provides_resources and facts.by_resource else {}
+            _check_requests(each, facts, rules)
+    resources = requested_by_name(pod) if rules.provides_resources and facts.by_resource else {}
     if facts.by_resource.keys().isdisjoint(resources):
         return PodClaims(claims)
     made = facts.made_for_resources_of(pod)
@@ -123,13 +124,14 @@ def _template(pod: Pod, reference: PodResourceClaim, facts: Facts) -> ResourceCl
     return template
 
 
-def _check_classes(claim: PodClaim, facts: Facts) -> None:
-    """Nothing to go by where no class was listed."""
-    if not facts.objects.knows(DeviceClass):
-        return
+def _check_requests(claim: PodClaim, facts: Facts, rules: Rules) -> None:
+    """Where no class was listed, whether those of the requests exist is not known."""
     for request in claim.spec.devices.requests:
+        if request.first_available and not rules.alternatives_count:
+            disabled = "has subrequests, but the DRAPrioritizedList feature is disabled"
+            raise RefusedError(f"resource claim {claim.key}, request {request.name}: {disabled}")
         names = [(request.name, request.exactly.device_class_name)] if request.exactly is not None else []
         names += [(f"{request.name}/{each.name}", each.device_class_name) for each in request.first_available]
         for name, device_class in names:
-            if device_class not in facts.classes:
+            if device_class not in facts.classes and facts.objects.knows(DeviceClass):
                 raise RefusedError(f"request {name}: device class {device_class} does not exist")

@@ -45,6 +45,8 @@ class Wanted:
     """CEL expressions, each with what stands before its error."""
     tolerations: Sequence[DeviceToleration] = ()
     admin_access: bool = False
+    names_admin_access: bool = False
+    """Whether it says something of admin access, be it that it wants none."""
 
     @property
     def name(self) -> str:
@@ -126,4 +128,5 @@ def _wanted(
         ),
         tolerations=asked.tolerations,
         admin_access=bool(asked.admin_access) and not isinstance(asked, DeviceSubRequest),
+        names_admin_access=asked.admin_access is not None and not isinstance(asked, DeviceSubRequest),
     )

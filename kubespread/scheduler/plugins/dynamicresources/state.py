@@ -27,10 +27,11 @@ from kubespread.scheduler.plugin import (
     highest_raw,
 )
 from kubespread.scheduler.plugins.dynamicresources.facts import ClaimKey, Facts
-from kubespread.scheduler.plugins.dynamicresources.following import Rules, facts_of, ledger_of, place, remove
+from kubespread.scheduler.plugins.dynamicresources.following import facts_of, judge_of, ledger_of, place, remove
 from kubespread.scheduler.plugins.dynamicresources.judging import NOT_AVAILABLE, Judge, Outcome
 from kubespread.scheduler.plugins.dynamicresources.ledger import Ledger
 from kubespread.scheduler.plugins.dynamicresources.pod_claims import RefusedError
+from kubespread.scheduler.plugins.dynamicresources.rules import Rules
 from kubespread.scheduler.plugins.dynamicresources.shortage import shortages
 
 
@@ -42,7 +43,7 @@ class DynamicResourcesState(Counted):
         self._users: ClaimUsers | None = cluster.claim_users
         """What the ledger follows from; None once the state was moved on its own."""
         self._ledger: Ledger = ledger_of(cluster, rules)
-        self._judge: Judge = rules.judge(pod, self._facts, self._ledger)
+        self._judge: Judge = judge_of(pod, self._facts, self._ledger, rules)
         self._refused: Status | None = None
         """Why all nodes are rejected since the state was prepared."""
         size = len(cluster)
@@ -131,7 +132,7 @@ class DynamicResourcesState(Counted):
     def _look_again(self, before: Ledger) -> None:
         """What changed in the ledger changes what is said of the nodes that reach it."""
         try:
-            judge = self._rules.judge(self._pod, self._facts, self._ledger)
+            judge = judge_of(self._pod, self._facts, self._ledger, self._rules)
         except RefusedError as refused:
             self._refused = refused.status
             self._outdated[:] = True
