@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import kubespread
+from kubespread.scheduler.plugins.dynamicresources import allocation
 from tests.builders import (
     device,
     device_class,
@@ -344,6 +345,62 @@ def test_what_is_wrong_with_a_claim_or_class_ends_the_cycle(case: str) -> None:
     assert ask([*NODES, *objects], using(claims=("c",))).message == f'running "DynamicResources" filter plugin: {error}'
 
 
+def distinct(count: int) -> Data:
+    """A claim for so many devices of different NUMA nodes."""
+    return resource_claim("c", device_request(count=count), constraints=[{"distinctAttribute": "gpu.example.com/numa"}])
+
+
+SEARCHES: dict[str, tuple[list[Data], dict[str, str]]] = {
+    "more requests than devices, each of which would do for each": (
+        claims(resource_claim("c", *(device_request(f"r{at}") for at in range(12))), resource_slice("n1", 11, "n1")),
+        {"n1": NOT_ENOUGH},
+    ),
+    "as many requests as devices, in the only order that works": (
+        claims(
+            resource_claim(
+                "c", *(device_request(f"r{at}", "gpu", f'device.attributes["gpu.example.com"].mem >= {at}') for at in range(8))
+            ),
+            resource_slice("n1", [device(f"d{at}", mem=7 - at) for at in range(8)], "n1"),
+        ),
+        {},
+    ),
+    "an alternative with fewer devices where the claim would hold too many": (
+        claims(
+            resource_claim("c", first_available(alternative("a", 20), alternative("b", 5)), device_request("s", count=20)),
+            resource_slice("n1", 40, "n1"),
+        ),
+        {},
+    ),
+    "alternatives that are too large together, whichever is taken": (
+        claims(
+            resource_claim(
+                "c",
+                {**first_available(alternative("a", 19, "none"), alternative("b", 20)), "name": "r"},
+                {**first_available(alternative("a", 13), alternative("b", 14)), "name": "s"},
+            ),
+            device_class("none", "false"), resource_slice("n1", 40, "n1"),
+        ),
+        {"n1": NOT_ENOUGH},
+    ),
+    "many values, and enough of them": (
+        claims(distinct(8), resource_slice("n1", [device(f"d{at}", numa=at % 8) for at in range(48)], "n1")), {},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", SEARCHES)
+def test_searches_that_have_to_go_back_come_to_an_end(case: str) -> None:
+    objects, expected = SEARCHES[case]
+    assert reasons(ask([node("n1"), *objects], using(claims=("c",)))) == expected
+
+
+def test_a_search_among_too_many_combinations_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(allocation, "MAX_STEPS", 2_000)
+    offered = resource_slice("n1", [device(f"d{at}", numa=at % 8) for at in range(48)], "n1")
+    report = ask([node("n1"), *claims(distinct(9), offered)], using(claims=("c",)))
+    assert reasons(report) == {"n1": "timed out trying to allocate devices"}
+
+
 def test_alternatives_that_are_listed_earlier_score_higher() -> None:
     claim = resource_claim("c", first_available(alternative("a", 4), alternative("b", 2), alternative("c", 1)))
     slices = [resource_slice(f"n{count}", count, f"n{count}") for count in (1, 2, 4)]
@@ -502,6 +559,9 @@ def test_a_claim_out_of_reach_is_not_resolved_by_preemption() -> None:
 
 SHORT: dict[str, tuple[list[Data], list[str]]] = {
     "a claim elsewhere": ([allocated(resource_claim("c"), ON_N2)], ["devices of claim default/c are elsewhere"]),
+    "no devices at all": (
+        claims(resource_claim("c", device_request())), ["r of default/c needs 1, the node has no devices"],
+    ),
     "nothing that matches": (
         claims(resource_claim("c", device_request("r", "gpu", "false")), resource_slice("n1", 3, "n1")),
         ["r of default/c needs 1, none of 3 devices match"],

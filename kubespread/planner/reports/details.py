@@ -211,6 +211,8 @@ class DeviceDetail(TooFewDevices, frozen=True, tag_field="type", tag="devices"):
     @property
     def short(self) -> str:
         wanted = f"{self.request} of {self.claim} needs {self.requested}"
+        if not self.devices:
+            return f"{wanted}, the node has no devices"
         if not self.selected:
             return f"{wanted}, none of {self.devices} devices match"
         away = [f"{count} {what}" for count, what in ((self.in_use, "in use"), (self.tainted, "tainted")) if count]

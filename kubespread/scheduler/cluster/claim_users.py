@@ -47,15 +47,18 @@ class ClaimUsers:
         self.objects = objects
         self.before = before
         self.happening = happening
+        self._start: ClaimUsers = self if before is None else before._start
         self._remembered: OrderedDict[tuple[ClaimUsers, Hashable], object]
         """What was worked out for the last few that somebody asked about."""
         self._remembered = OrderedDict() if before is None else before._remembered
 
-    @cached_property
+    @property
     def provided(self) -> frozenset[str]:
         """Resources that stand for devices."""
-        if self.before is not None:
-            return self.before.provided
+        return self._start._provided
+
+    @cached_property
+    def _provided(self) -> frozenset[str]:
         return frozenset(extended_resources(self.objects.device_classes))
 
     @property

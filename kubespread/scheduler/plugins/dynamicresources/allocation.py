@@ -142,8 +142,6 @@ class _Search:
                     return [list(results) for results in self._results]
                 open_choices.append(self._choices(place))
             if not open_choices:
-                if too_many is not None:
-                    raise AllocationError("allocation max size exceeded")
                 return None
         raise SearchTooLongError
 
