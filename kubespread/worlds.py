@@ -26,6 +26,7 @@ from kubespread.planner.world.telling import told
 from kubespread.planner.world.waiting import Scheduled
 from kubespread.planner.world.world import Surroundings, World
 from kubespread.scheduler.building import framework
+from kubespread.scheduler.plugins.dynamicresources.writing_back import written_back
 from kubespread.snapshot.snapshot import Snapshot
 
 _LONG_AGO = datetime.datetime(2000, 1, 1, tzinfo=datetime.UTC)
@@ -79,13 +80,8 @@ def edited(snapshot: Snapshot, scheduler: Scheduler, namespace: str | None = Non
 
 def as_snapshot(world: World, snapshot: Snapshot) -> Snapshot:
     """The world as a snapshot of its own, which comes from where ``snapshot`` does."""
-    return replace(
-        snapshot,
-        nodes=tuple(world.living.nodes.objects),
-        pods=tuple(world.book),
-        objects=objects_now(world),
-        edits=(),
-    )
+    objects, pods = written_back(world.cluster, objects_now(world), tuple(world.book))
+    return replace(snapshot, nodes=tuple(world.living.nodes.objects), pods=pods, objects=objects, edits=())
 
 
 def _time(snapshot: Snapshot) -> datetime.datetime:

@@ -20,6 +20,7 @@ from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.placing import Placing
 from kubespread.scheduler.plugins.dynamicresources.following import ledger_of
 from kubespread.scheduler.plugins.dynamicresources.rules import Rules
+from kubespread.scheduler.plugins.dynamicresources.writing_back import written_back
 from kubespread.scheduler.profile.expansion import default_profile
 from tests.builders import (
     DRIVER,
@@ -33,6 +34,7 @@ from tests.builders import (
     resource_slice,
     using,
 )
+from tests.cli.support import FIXTURES
 
 Data = dict[str, Any]
 
@@ -235,8 +237,23 @@ def test_states_that_follow_pods_with_claims_equal_states_prepared_anew(
         assert (shown.message, [shown.verdict(at) for at in range(len(after))]) == expected[:2]
         here = [each for each in [*here, *change.come] if each not in gone]
         cluster = after
+    assert said(rebuilt(cluster, snapshot, here), one) == said(cluster, one)
     last = Change(gone=here)
     assert ledger_of(cluster.after(last), Rules()).in_use == ledger_of(start, Rules()).in_use
+
+
+def rebuilt(cluster: Cluster, snapshot: kubespread.Snapshot, here: list[tuple[Pod, int]]) -> Cluster:
+    """A cluster made of the objects that ``cluster`` has become."""
+    placed = [
+        msgspec.structs.replace(each, spec=msgspec.structs.replace(each.spec, node_name=cluster.nodes.names[at]))
+        for each, at in here
+    ]
+    objects, pods = written_back(cluster, snapshot.objects, placed)
+    again = Cluster.of(snapshot.nodes, pods, objects)
+    assert ledger_of(again, Rules()).in_use == ledger_of(cluster, Rules()).in_use
+    left = again.after(Change(gone=[(pod, at) for pod, (_, at) in zip(pods, here, strict=True)]))
+    assert ledger_of(left, Rules()).in_use == set()
+    return again
 
 
 @given(clusters(), CANDIDATES)
@@ -281,3 +298,12 @@ def test_pods_of_the_snapshot_give_back_what_they_hold_when_they_go() -> None:
     assert ledger_of(left, Rules()).in_use == set()
     lost = cluster.after(Change(removed=frozenset({0})))
     assert ledger_of(lost, Rules()).in_use == set()
+
+
+def test_an_edit_frees_devices_for_the_question_after_it() -> None:
+    snapshot = kubespread.load(FIXTURES / "clusters" / "devices.yaml")
+    manifest = FIXTURES / "manifests" / "devices-train.yaml"
+    placed = [
+        kubespread.simulate(each, manifest).placed for each in (snapshot, snapshot.edited("delete-pods app=nightly"))
+    ]
+    assert placed == [1, 2]

@@ -33,7 +33,6 @@ from kubespread.planner.world.stateful_sets import StatefulSetRollout
 from kubespread.planner.world.waiting import Queue, SchedulerOf, Waiting
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.storage_index import StorageIndex
 from kubespread.scheduler.placing import Choice
 from kubespread.snapshot.edits.nodes import NodeChange
 
@@ -191,10 +190,7 @@ class World:
         if fields:
             changed: ClusterObjects = replace(known, **fields)  # type: ignore[arg-type]  # each field holds its own kind
             self.workloads, self._budgets = Workloads(changed), None
-            before = self.cluster
-            after = Cluster(before.nodes, changed, StorageIndex(changed), before.kinds, before.running)
-            after.nominated = before.nominated
-            self._use(after)
+            self._use(self.cluster.with_objects(changed))
 
     def _use(self, cluster: Cluster) -> None:
         self.living = LivingCluster(cluster)

@@ -47,7 +47,7 @@ class ClaimUsers:
         self.objects = objects
         self.before = before
         self.happening = happening
-        self._start: ClaimUsers = self if before is None else before._start
+        self._start: ClaimUsers = self if before is None or before.objects is not objects else before._start
         self._remembered: OrderedDict[tuple[ClaimUsers, Hashable], object]
         """What was worked out for the last few that somebody asked about."""
         self._remembered = OrderedDict() if before is None else before._remembered
@@ -71,6 +71,10 @@ class ClaimUsers:
         told = tuple(use for use in uses if self._has_claims(use.pod, kinds))
         return ClaimUsers(self.objects, self, Happening(told, nodes, memo)) if told else self
 
+    def with_objects(self, objects: ClusterObjects) -> ClaimUsers:
+        """The same among other objects."""
+        return ClaimUsers(objects, self) if self.before is not None else ClaimUsers(objects)
+
     def _has_claims(self, pod: Pod, kinds: KindTable) -> bool:
         if pod.spec.resource_claims:
             return True
@@ -84,6 +88,10 @@ class ClaimUsers:
 
     def recall(self, rules: Hashable) -> object:
         return self._remembered.get((self, rules))
+
+    def last_rules(self) -> Hashable:
+        """Those that somebody asked about last; None where nobody has."""
+        return next((rules for _, rules in reversed(self._remembered)), None)
 
     def unknown(self, rules: Hashable) -> Iterator[ClaimUsers]:
         """This one and those before it, the last first, up to one that is remembered."""

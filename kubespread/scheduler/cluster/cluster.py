@@ -80,6 +80,13 @@ class Cluster:
             other.memo = self.memo
         return other
 
+    def with_objects(self, objects: ClusterObjects) -> Cluster:
+        """The same nodes and pods among other objects."""
+        other = Cluster(self.nodes, objects, StorageIndex(objects), self.kinds, self.running)
+        other.nominated = self.nominated
+        other.claim_users = self.claim_users.with_objects(objects)
+        return other
+
     def _with_other_nodes(self, change: Change) -> Cluster:
         kept = np.array([position for position in range(len(self)) if position not in change.removed], dtype=np.int32)
         objects = (change.replaced.get(position, self.nodes.objects[position]) for position in kept.tolist())

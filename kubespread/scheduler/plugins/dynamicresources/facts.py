@@ -79,19 +79,19 @@ class Facts:
         )
 
     @cached_property
-    def _made_for_resources(self) -> Mapping[str, ClaimKey]:
-        """The claims that stand for extended resources, by the UID of their pod."""
+    def _made_for_resources(self) -> Mapping[tuple[str, str, str], ClaimKey]:
+        """The claims that stand for extended resources, by namespace, name and UID of their pod."""
         return {
-            owner.uid: key
+            (key.namespace, owner.name, owner.uid): key
             for key, claim in self.claims.items()
             if claim.metadata.annotations.get(EXTENDED_RESOURCE_CLAIM) == "true"
             for owner in claim.metadata.owner_references
-            if owner.controller and owner.uid
+            if owner.controller
         }
 
     def made_for_resources_of(self, pod: Pod) -> ClaimKey | None:
         """The claim that an earlier scheduling cycle made for the extended resources of this very pod."""
-        return self._made_for_resources.get(pod.metadata.uid)
+        return self._made_for_resources.get((pod.metadata.namespace, pod.metadata.name, pod.metadata.uid))
 
 
 def devices_of(allocation: AllocationResult) -> Iterator[DeviceID]:

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubespread.kube.api.core import Pod
+from kubespread.kube.api.devices import ResourceClaimSpec
 from kubespread.scheduler.cluster.claim_users import ClaimUsers
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.plugins.dynamicresources.devices import DeviceID
 from kubespread.scheduler.plugins.dynamicresources.facts import ClaimKey, Facts
-from kubespread.scheduler.plugins.dynamicresources.judging import Judge, allocation_result, exclusive_devices
-from kubespread.scheduler.plugins.dynamicresources.ledger import Ledger
+from kubespread.scheduler.plugins.dynamicresources.judging import Judge, allocation_result
+from kubespread.scheduler.plugins.dynamicresources.ledger import Ledger, MadeClaim
 from kubespread.scheduler.plugins.dynamicresources.pod_claims import RefusedError, claims_of
 from kubespread.scheduler.plugins.dynamicresources.rules import Rules
 
@@ -62,16 +62,17 @@ def place(pod: Pod, node: int, facts: Facts, ledger: Ledger, rules: Rules) -> No
         return
     outcome = judge.judge(node, ledger)
     allocated = iter(outcome.allocated or ())
-    name, taken = facts.nodes.names[node], list[DeviceID]()
+    name, made = facts.nodes.names[node], list[MadeClaim]()
     for claim in judge.claims.claims:
         devices = next(allocated, None) if claim.allocation is None else None
+        allocation = None if devices is None else allocation_result(devices, name)
         if claim.claim is not None:
-            ledger.reserve(claim.key, claim.claim, None if devices is None else allocation_result(devices, name))
-        elif devices is not None:
-            taken += exclusive_devices(devices, name)
+            ledger.reserve(claim.key, claim.claim, allocation)
+        elif allocation is not None:
+            made.append(MadeClaim(claim.reference, claim.spec, allocation))
     for devices in allocated:
-        taken += exclusive_devices(devices, name)
-    ledger.take(pod, name, tuple(taken))
+        made.append(MadeClaim("", ResourceClaimSpec(), allocation_result(devices, name)))
+    ledger.take(pod, name, tuple(made))
 
 
 def remove(pod: Pod, node: int, facts: Facts, ledger: Ledger) -> None:

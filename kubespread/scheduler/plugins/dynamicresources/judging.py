@@ -6,7 +6,7 @@ dynamic-resource-allocation/structured (createNodeSelector).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -23,9 +23,9 @@ from kubespread.scheduler.cluster.labels import Mask
 from kubespread.scheduler.node_matching import everywhere, matches_node_selector
 from kubespread.scheduler.plugin import Code, Status
 from kubespread.scheduler.plugins.dynamicresources.allocation import Allocated, SearchTooLongError, allocate
-from kubespread.scheduler.plugins.dynamicresources.devices import DeviceID, Pools
+from kubespread.scheduler.plugins.dynamicresources.devices import Pools
 from kubespread.scheduler.plugins.dynamicresources.extended import IN_MEMORY_NAME, claim_for
-from kubespread.scheduler.plugins.dynamicresources.facts import ClaimKey, Facts, devices_of
+from kubespread.scheduler.plugins.dynamicresources.facts import ClaimKey, Facts
 from kubespread.scheduler.plugins.dynamicresources.ledger import Ledger
 from kubespread.scheduler.plugins.dynamicresources.pod_claims import PodClaims
 from kubespread.scheduler.plugins.dynamicresources.requests import AllocationError, ClaimToAllocate, claim_to_allocate
@@ -209,8 +209,3 @@ def _new(
 ) -> list[NodeSelectorRequirement]:
     there = [(each.key, each.operator, set(each.values)) for each in known]
     return [each for each in added if (each.key, each.operator, set(each.values)) not in there]
-
-
-def exclusive_devices(devices: Sequence[Allocated], node: str) -> Iterator[DeviceID]:
-    """The devices among them that nobody else may have."""
-    return devices_of(allocation_result(devices, node))

@@ -6,10 +6,12 @@ resourceclaim controller, which frees what no pod uses any more.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from kubespread.kube.api.core import Pod
-from kubespread.kube.api.devices import AllocationResult, ResourceClaim
+from kubespread.kube.api.devices import AllocationResult, ResourceClaim, ResourceClaimSpec
 from kubespread.scheduler.plugins.dynamicresources.devices import DeviceID
 from kubespread.scheduler.plugins.dynamicresources.facts import ClaimKey, Facts, devices_of
 
@@ -22,13 +24,35 @@ class ClaimStatus:
     consumers: int
 
 
+class MadeClaim(NamedTuple):
+    """A claim that was made for a pod when it was placed."""
+
+    reference: str
+    """The pod's own name for it; empty for the one that stands for extended resources."""
+    spec: ResourceClaimSpec
+    allocation: AllocationResult
+
+
+class Holder(NamedTuple):
+    """A pod on a node."""
+
+    namespace: str
+    name: str
+    uid: str
+    node: str
+
+    @classmethod
+    def of(cls, pod: Pod, node: str) -> Holder:
+        return cls(pod.metadata.namespace, pod.metadata.name, pod.metadata.uid, node)
+
+
 @dataclass
 class Ledger:
     """Devices and claims at one time. Copies are moved apart."""
 
     in_use: set[DeviceID] = field(default_factory=set)
     _changed: dict[ClaimKey, ClaimStatus] = field(default_factory=dict)
-    _made: dict[tuple[str, ...], tuple[tuple[DeviceID, ...], ...]] = field(default_factory=dict)
+    _made: dict[Holder, tuple[tuple[MadeClaim, ...], ...]] = field(default_factory=dict)
     """The devices of claims that were made for a pod since, by the pod and its node; copies of a pod have several."""
 
     @classmethod
@@ -67,22 +91,27 @@ class Ledger:
             status = replace(status, allocation=None)
         self._changed[key] = replace(status, consumers=consumers)
 
-    def take(self, pod: Pod, node: str, devices: tuple[DeviceID, ...]) -> None:
-        """Devices of claims that were made for a pod; a pod without such claims takes none."""
-        self.in_use.update(devices)
-        holder = _holder(pod, node)
-        self._made[holder] = (*self._made.get(holder, ()), devices)
+    def take(self, pod: Pod, node: str, claims: tuple[MadeClaim, ...]) -> None:
+        """Claims that were made for a pod; a pod without such claims has none."""
+        holder = Holder.of(pod, node)
+        for claim in claims:
+            self.in_use.update(devices_of(claim.allocation))
+        self._made[holder] = (*self._made.get(holder, ()), claims)
 
-    def give_back(self, pod: Pod, node: str) -> bool:
-        """Free what a pod took when it came to its node, the last of its copies first; False where it took nothing."""
-        taken = self._made.get(_holder(pod, node))
-        if not taken:
-            return False
-        self.in_use.difference_update(taken[-1])
-        self._made[_holder(pod, node)] = taken[:-1]
-        return True
+    def give_back(self, pod: Pod, node: str) -> None:
+        """Free what a pod took when it came to its node, the last of its copies first."""
+        holder = Holder.of(pod, node)
+        *others, last = self._made.get(holder) or ((),)
+        for claim in last:
+            self.in_use.difference_update(devices_of(claim.allocation))
+        self._made[holder] = tuple(others)
 
+    @property
+    def made(self) -> Mapping[Holder, Sequence[MadeClaim]]:
+        """The claims made for each pod that is still there."""
+        return {holder: copies[-1] for holder, copies in self._made.items() if copies and copies[-1]}
 
-def _holder(pod: Pod, node: str) -> tuple[str, ...]:
-    meta = pod.metadata
-    return meta.namespace, meta.name, meta.uid, node
+    @property
+    def changed(self) -> Mapping[ClaimKey, ClaimStatus]:
+        """What has become of the claims that pods came to use or left since the snapshot."""
+        return self._changed

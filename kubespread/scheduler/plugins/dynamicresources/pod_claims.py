@@ -40,6 +40,8 @@ class PodClaim:
     claim: ResourceClaim | None = None
     """None for one that is made for this pod when it is placed."""
     allocation: AllocationResult | None = None
+    reference: str = ""
+    """The pod's own name for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +90,7 @@ def _named_claims(pod: Pod, facts: Facts, ledger: Ledger) -> Iterator[PodClaim]:
             if facts.objects.knows(ResourceClaim):
                 raise RefusedError(f'could not find ResourceClaim "{key}"')
         elif (template := _template(pod, reference, facts)) is not None:
-            yield PodClaim(key, template.spec.spec)
+            yield PodClaim(key, template.spec.spec, reference=reference.name)
 
 
 def _key_of(pod: Pod, reference: PodResourceClaim) -> tuple[ClaimKey | None, bool]:
