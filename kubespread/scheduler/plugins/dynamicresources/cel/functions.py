@@ -153,7 +153,7 @@ def _int(value: Value) -> int:
         return int(value)
     if type(value) is int:
         return int(value)
-    if isinstance(value, str) and re.fullmatch(r"[+-]?\d+", value, re.ASCII):
+    if isinstance(value, str) and re.fullmatch(r"[+-]?\d{1,20}", value, re.ASCII):
         return within_int64(int(value))
     raise EvaluationError(NO_OVERLOAD if not isinstance(value, str | float) else "type conversion error")
 

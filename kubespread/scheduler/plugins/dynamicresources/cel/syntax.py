@@ -77,8 +77,9 @@ _TOKENS = re.compile(
       | (?P<name>[_a-zA-Z][_a-zA-Z0-9]*)
       | (?P<sign>&&|\|\||==|!=|<=|>=|[-+*/%!<>?:.,()\[\]{}])
     """,
-    re.VERBOSE | re.DOTALL,
+    re.VERBOSE | re.DOTALL | re.ASCII,
 )
+_MAX_DIGITS = 64
 _ESCAPES = {
     "a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v",
     "\\": "\\", "'": "'", '"': '"', "`": "`", "?": "?",
@@ -192,7 +193,7 @@ class _Parser:
             case "string":
                 return Literal(_unquoted(token.text))
             case "int":
-                return Literal(int(token.text, 0))
+                return Literal(_integer(token.text))
             case "float":
                 return Literal(float(token.text))
             case "name" if token.text in _WORDS:
@@ -218,6 +219,14 @@ class _Parser:
             if not self._take(","):
                 self.expect("}")
                 return
+
+
+def _integer(text: str) -> int:
+    digits, base = (text[2:], 16) if text.startswith("0x") else (text, 10)
+    value = int(digits, base) if len(digits) <= _MAX_DIGITS else 2**64
+    if value > 2**63:
+        raise UnsupportedExpressionError("a number beyond 64 bits")
+    return value
 
 
 def _unquoted(text: str) -> str:

@@ -44,11 +44,11 @@ class Semver:
     @property
     def _order(self) -> tuple[Any, ...]:
         # A release comes after all that led to it; numbers come before words.
-        parts = tuple((0, int(part), "") if part.isdecimal() else (1, 0, part) for part in self.prerelease)
+        parts = tuple((0, len(part), part) if part.isdecimal() else (1, 0, part) for part in self.prerelease)
         return self.release, not self.prerelease, parts
 
 
-_NUMBER = r"(0|[1-9]\d*)"
+_NUMBER = r"(0|[1-9]\d{0,19})"
 _SEMVER = re.compile(
     rf"{_NUMBER}\.{_NUMBER}\.{_NUMBER}(?:-([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?",
     re.ASCII,
