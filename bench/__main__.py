@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from bench.claiming import claiming
+from bench.devices import taking_devices
 from bench.evaluating import evaluating
 from bench.loading import loading
 from bench.placing import placing
@@ -18,6 +19,7 @@ ROWS = {
     "start": starting,
     "evaluation": evaluating,
     "placing": placing,
+    "devices": taking_devices,
     "queue": queueing,
     "claims": claiming,
     "preemption": preempting,

@@ -31,7 +31,6 @@ from kubespread.planner.play import Applied, Autoscale, Playing, play
 from kubespread.planner.reports.play import PlayReport
 from kubespread.planner.world.deployments import rollout_of_cluster
 from kubespread.planner.world.editing import not_found
-from kubespread.planner.world.objects import objects_now
 from kubespread.planner.world.wanted import Wanted
 from kubespread.planner.world.world import World
 from kubespread.scaling import groups_of
@@ -108,7 +107,7 @@ class _Manifests:
         return self._wanted(world, now, source, replace(surroundings, name=choosing.name))
 
     def _now(self, world: World) -> Snapshot:
-        return replace(as_snapshot(world, self.snapshot), objects=objects_now(world))
+        return as_snapshot(world, self.snapshot)
 
     def _surroundings(self, snapshot: Snapshot, namespace: str, settings: Sequence[str]) -> Surroundings:
         return Surroundings(

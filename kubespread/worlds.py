@@ -28,6 +28,7 @@ from kubespread.planner.world.telling import NO_TIME, told
 from kubespread.planner.world.waiting import Scheduled
 from kubespread.planner.world.world import Surroundings, World
 from kubespread.scheduler.building import framework
+from kubespread.scheduler.plugins.dynamicresources.writing_back import written_back
 from kubespread.snapshot.edits.types import Edit, Scale
 from kubespread.snapshot.snapshot import Snapshot
 
@@ -104,13 +105,8 @@ def _beyond(edit: Edit, world: World, namespace: str) -> Iterator[str]:
 
 def as_snapshot(world: World, snapshot: Snapshot) -> Snapshot:
     """The world as a snapshot of its own, which comes from where ``snapshot`` does."""
-    return replace(
-        snapshot,
-        nodes=tuple(world.living.nodes.objects),
-        pods=tuple(world.book),
-        objects=objects_now(world),
-        edits=(),
-    )
+    objects, pods = written_back(world.cluster, objects_now(world), tuple(world.book))
+    return replace(snapshot, nodes=tuple(world.living.nodes.objects), pods=pods, objects=objects, edits=())
 
 
 def _time(snapshot: Snapshot) -> datetime.datetime:

@@ -142,3 +142,70 @@ def replica(
     if restarts:
         made["status"]["containerStatuses"] = [{"name": "main", "restartCount": restarts}]
     return made
+
+
+DRIVER = "gpu.example.com"
+
+
+def dra_object(kind: str, name: str, namespace: str = "", **fields: Any) -> Data:
+    metadata = {"name": name, **({"namespace": namespace} if namespace else {})}
+    return {"apiVersion": "resource.k8s.io/v1", "kind": kind, "metadata": metadata, **fields}
+
+
+def device_class(name: str, *expressions: str, resource: str | None = None) -> Data:
+    """A class that selects by CEL expressions, and provides an extended resource."""
+    spec: Data = {"selectors": [{"cel": {"expression": expression}} for expression in expressions]}
+    if resource is not None:
+        spec["extendedResourceName"] = resource
+    return dra_object("DeviceClass", name, spec=spec)
+
+
+def device(name: str, *, taints: list[Data] | None = None, memory: str | None = None, **attributes: Any) -> Data:
+    """A device with attributes; strings that begin with ``v`` and a digit are versions."""
+    made: Data = {"name": name, "attributes": {key: _attribute(value) for key, value in attributes.items()}}
+    if taints:
+        made["taints"] = taints
+    if memory is not None:
+        made["capacity"] = {"memory": {"value": memory}}
+    return made
+
+
+def _attribute(value: Any) -> Data:
+    if isinstance(value, str) and value[:1] == "v" and value[1:2].isdigit():
+        return {"version": value[1:]}
+    return {{bool: "bool", int: "int", str: "string"}[type(value)]: value}
+
+
+def resource_slice(name: str, devices: list[Data] | int, on: str | Data | None = None, **spec: Any) -> Data:
+    """A slice with these devices, or with so many, on a node, on the nodes of a selector, or on all.
+
+    Its pool has its name, and no other slices.
+    """
+    listed = [device(f"dev-{number}") for number in range(devices)] if isinstance(devices, int) else devices
+    where: Data = {"allNodes": True}
+    if on is not None:
+        where = {"nodeName": on} if isinstance(on, str) else {"nodeSelector": on}
+    pool = {"name": name, "generation": 1, "resourceSliceCount": 1}
+    return dra_object("ResourceSlice", name, spec={"driver": DRIVER, "pool": pool, "devices": listed, **where, **spec})
+
+
+def device_request(name: str = "r", device_class: str = "gpu", *expressions: str, **exactly: Any) -> Data:
+    selectors = [{"cel": {"expression": expression}} for expression in expressions]
+    return {"name": name, "exactly": {"deviceClassName": device_class, "selectors": selectors, **exactly}}
+
+
+def resource_claim(name: str, *requests: Data, namespace: str = "default", **devices: Any) -> Data:
+    spec = {"devices": {"requests": list(requests), **devices}}
+    return dra_object("ResourceClaim", name, namespace, spec=spec)
+
+
+def resource_claim_template(name: str, *requests: Data, namespace: str = "default", **devices: Any) -> Data:
+    spec = {"spec": {"devices": {"requests": list(requests), **devices}}}
+    return dra_object("ResourceClaimTemplate", name, namespace, spec=spec)
+
+
+def using(name: str = "web", *, claims: tuple[str, ...] = (), templates: tuple[str, ...] = (), **spec: Any) -> Data:
+    """A pod with claims by their names and by those of the templates they are made from."""
+    named = [{"name": claim, "resourceClaimName": claim} for claim in claims]
+    made = [{"name": template, "resourceClaimTemplateName": template} for template in templates]
+    return pod(name, resourceClaims=[*named, *made], **spec)

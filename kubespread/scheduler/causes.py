@@ -1,8 +1,7 @@
 """Why a filter rejects a node, as data: the numbers and names behind kube-scheduler's reasons.
 
 A state gives them for the nodes it is asked about (`State.causes`), from the same numbers as its filter. The reasons of
-PodTopologySpread have their arithmetic elsewhere; those of DynamicResources and of pods that wait with a nominated node
-have no causes.
+PodTopologySpread have their arithmetic elsewhere; those of pods that wait with a nominated node have no causes.
 """
 
 from __future__ import annotations
@@ -177,6 +176,29 @@ class ClaimInUse(_Cause, frozen=True):
     node: str
 
 
+class ClaimElsewhere(_Cause, frozen=True):
+    """A resource claim whose devices are where the node cannot reach them."""
+
+    claim: str
+
+
+class TooFewDevices(_Cause, frozen=True):
+    """A request of a claim that finds too few devices on the node even if nothing else were requested."""
+
+    claim: str
+    request: str
+    """With the alternative, where it has any: ``request/alternative``."""
+    requested: int
+    usable: int
+    tainted: int
+    """Devices that are free and have a taint the request does not tolerate."""
+    in_use: int
+    selected: int
+    """Devices that class and request select: those that are usable, tainted or in use."""
+    devices: int
+    """All devices that the node reaches."""
+
+
 class MissingFeature(_Cause, frozen=True):
     """A feature the pod needs and the kubelet does not declare."""
 
@@ -201,6 +223,8 @@ Cause = (
     | VolumeLimit
     | DiskInUse
     | ClaimInUse
+    | ClaimElsewhere
+    | TooFewDevices
     | MissingFeature
 )
 Causes = tuple[Cause, ...]

@@ -217,7 +217,9 @@ class Placing:
 
     def _fail_while_filtering(self) -> None:
         """Raise the error that some filter plugin ends the cycle in. Few profiles and few pods have any that could."""
-        if (self._may_fail or self.answers.may_fail) and (error := self.evaluation().filter_error) is not None:
+        counted = any(state.may_fail for state in self._counted_filters)
+        may_fail = self._may_fail or self.answers.may_fail or counted
+        if may_fail and (error := self.evaluation().filter_error) is not None:
             raise SchedulingError(error)
 
     def _fail_while_reserving(self) -> None:
@@ -247,7 +249,7 @@ class Placing:
         self._prepared.cluster = cluster
         self._pending.clear()
         for state in self._counted:
-            state.move(moves)
+            state.follow(cluster, moves)
 
     def evaluation(self) -> Evaluation:
         """What every plugin says about the next copy."""

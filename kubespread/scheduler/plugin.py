@@ -206,6 +206,15 @@ class Counted(State):
         """Count a pod as kube-scheduler's AddPod and RemovePod do in a dry run, not always as if it were there."""
         self.move_one(kind, node, by)
 
+    def follow(self, cluster: Cluster, moves: Moves) -> None:
+        """Go on with ``cluster``, to whose pods ``moves`` happened besides what is counted already."""
+        self.move(moves)
+
+    @property
+    def may_fail(self) -> bool:
+        """Whether the filter ends the cycle in an error on some node."""
+        return False
+
     @abstractmethod
     def fork(self) -> Self:
         """The same counts, to be moved apart from these."""

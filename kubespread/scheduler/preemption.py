@@ -22,12 +22,12 @@ from kubespread.scheduler.evaluation import Evaluation
 from kubespread.scheduler.framework import DryRun
 from kubespread.scheduler.plugin import Code, Status
 from kubespread.scheduler.plugins.default_preemption import DefaultPreemptionArgs
+from kubespread.scheduler.plugins.dynamicresources.post_filter import post_filter_text
 
 NO_VICTIMS = "No preemption victims found for incoming pod"
 NOT_HELPFUL = "Preemption is not helpful for scheduling"
 NEVER = "not eligible due to preemptionPolicy=Never."
 WAITS = "not eligible due to a terminating pod on the nominated node."
-NO_CLAIMS, STILL_NOT = "no new claims to deallocate", "still not schedulable"
 # What DynamicResources' PostFilter says when its own PreFilter was never reached.
 NOT_REACHED = "not found"
 _NEVER_STARTED = "9999"
@@ -83,7 +83,7 @@ def _ask_post_filters(
             if not framework.reaches(plugin, evaluation.rejection):
                 return Preemption(None, NOT_REACHED)
             if framework.preemption.names_claims:
-                texts.append(STILL_NOT if evaluation.pod.spec.resource_claims else NO_CLAIMS)
+                texts.append(post_filter_text(evaluation))
         elif plugin == "DefaultPreemption":
             candidate, refusal = _default_preemption(evaluation, args, budgets)
             if candidate is not None:

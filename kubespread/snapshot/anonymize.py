@@ -19,12 +19,13 @@ import msgspec
 from kubespread.kube.api.annotations import CAPACITY_PREFIX, MIGRATED_PLUGINS, NODE_SELECTOR
 from kubespread.kube.api.cluster_objects import FIELDS
 from kubespread.kube.api.core import Container, ContainerImage, PodOS
-from kubespread.kube.api.devices import DeviceClass
+from kubespread.kube.api.devices import Device, DeviceClaim, DeviceClass, DeviceRequest, DeviceSubRequest
 from kubespread.kube.api.kinds import group_of
 from kubespread.kube.api.meta import KubeObject, ObjectMeta
 from kubespread.kube.api.storage import CSIDriver, CSINodeDriver
 from kubespread.kube.api.volumes import ImageVolumeSource
 from kubespread.kube.images import normalized_image
+from kubespread.snapshot.anonymize_devices import renamed_attributes, words_of_selectors
 from kubespread.snapshot.snapshot import Snapshot
 
 T = TypeVar("T")
@@ -46,10 +47,12 @@ _KEPT_FIELDS = frozenset(
         "requests", "limits", "capacity", "allocatable", "allocated_resources", "overhead", "pod_fixed", "max", "min",
         "default", "default_request", "max_limit_request_ratio", "hard", "used", "maximum_volume_size",
         "extended_resource_name", "device_class_name",
+        # Of claims on devices what constraints and results name: requests, attributes, modes.
+        "request", "constraints", "expression", "allocation_mode", "resource",
     }
 )  # fmt: skip
-# CSI drivers and device classes are products, and other names are made of theirs.
-_KEPT_NAMES = (PodOS, CSINodeDriver)
+# CSI drivers and device classes are products, and other names are made of theirs, as of those of requests.
+_KEPT_NAMES = (PodOS, CSINodeDriver, DeviceRequest, DeviceSubRequest)
 _KEPT_WORDS = frozenset(
     {
         "", "default", "kube-system", "kube-public", "kube-node-lease", "system-cluster-critical",
@@ -127,7 +130,7 @@ def _claims_of_ordinals(snapshot: Snapshot) -> Mapping[tuple[str, str], list[str
 
 
 def _renamed_snapshot(snapshot: Snapshot, rename: Rename) -> Snapshot:
-    walk = _Renaming(rename)
+    walk = _Renaming(rename, words_of_selectors(snapshot.objects))
     others: dict[str, Any] = {name: walk.all(getattr(snapshot.objects, name)) for name in FIELDS.values()}
     known = snapshot.origin
     origin = msgspec.structs.replace(
@@ -152,8 +155,9 @@ def _renamed_snapshot(snapshot: Snapshot, rename: Rename) -> Snapshot:
 class _Renaming:
     """Copies objects with their strings renamed; parts that are shared stay shared."""
 
-    def __init__(self, rename: Rename) -> None:
-        self._rename = rename
+    def __init__(self, rename: Rename, asked_about: frozenset[str]) -> None:
+        """``asked_about`` are words in selectors of devices."""
+        self._rename, self._asked_about = rename, asked_about
         self._done: dict[int, Any] = {}
 
     def all(self, found: Iterable[T]) -> tuple[T, ...]:
@@ -186,6 +190,12 @@ class _Renaming:
                 return msgspec.structs.replace(
                     renamed, annotations=self._annotations(value.annotations), resource_version=""
                 )
+            case Device():
+                attributes = renamed_attributes(value.attributes, self._asked_about, self._rename)
+                return msgspec.structs.replace(self._fields(value, but="attributes"), attributes=attributes)
+            case DeviceClaim():
+                # Elsewhere `requests` are amounts of resources, which stay.
+                return msgspec.structs.replace(self._fields(value), requests=self._value(value.requests))
             case CSIDriver() | DeviceClass():
                 meta = msgspec.structs.replace(self._value(value.metadata), name=value.metadata.name)
                 return msgspec.structs.replace(self._fields(value), metadata=meta)

@@ -7,14 +7,12 @@ import pytest
 from tests.golden.cases import FIXTURES, recorded, release_of
 from tests.golden.replay import differences
 
-LATER = {
-    "second/dra": "devices are not allocated yet",
-}
+LATER = {}
 XFAIL: dict[str, str] = {}
 FILES = sorted(
     name
     for path in FIXTURES.rglob("*.jsonl.gz")
-    if not (name := str(path.relative_to(FIXTURES))).startswith(("live/", *LATER))
+    if not (name := str(path.relative_to(FIXTURES))).startswith("live/")
 )
 
 

@@ -45,6 +45,8 @@ CASES: list[tuple[str, str, list[str], str | None]] = [
     ("three-zones", "min-domains-5", [], message(3, f"3 {SKEWED}")),
     ("rollout", "rollout", ["node3"], None),
     ("rollout", "rollout-match-label-keys", ["node1", "node2", "node3"], None),
+    ("devices", "devices-train", ["gpu-1"], None),
+    ("devices", "devices-serve", ["gpu-1", "gpu-2"], None),
 ]
 
 INFEASIBLE_REASONS = {

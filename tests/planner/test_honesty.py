@@ -29,13 +29,6 @@ def pod_group(name: str, api_version: str) -> Data:
 
 NOT_MODELLED: dict[str, tuple[Data, list[Data], list[str]]] = {
     "nothing special": (pod(), [], []),
-    "resource claims": (
-        pod(resourceClaims=[{"name": "gpu", "resourceClaimTemplateName": "gpu"}]),
-        [],
-        [
-            "DynamicResources: no devices are allocated to the pod's resource claims; take the nodes that fit as an upper bound"
-        ],
-    ),
     "scheduling gates": (
         pod(schedulingGates=[{"name": "a"}, {"name": "b"}]),
         [],
@@ -80,22 +73,6 @@ NOT_MODELLED: dict[str, tuple[Data, list[Data], list[str]]] = {
 def test_not_modelled(case: str) -> None:
     candidate, objects, expected = NOT_MODELLED[case]
     assert list(ask(candidate, *objects).not_modelled) == expected
-
-
-def test_a_resource_that_devices_may_provide_is_named_and_left_open() -> None:
-    device_class = {
-        "apiVersion": "resource.k8s.io/v1",
-        "kind": "DeviceClass",
-        "metadata": {"name": "gpu"},
-        "spec": {"extendedResourceName": "example.com/gpu"},
-    }
-    candidate = pod(containers=[{"name": "c", "image": "x", "resources": {"limits": {"example.com/gpu": "1"}}}])
-    assert ask(candidate).message == "0/1 nodes are available: 1 Insufficient example.com/gpu."
-    delegated = ask(candidate, device_class)
-    assert (delegated.schedulable, delegated.not_modelled) == (
-        True,
-        ("DynamicResources: example.com/gpu may come from devices; nodes that offer none themselves are taken to fit",),
-    )
 
 
 def test_plugins_that_are_enabled_and_not_modelled_are_named() -> None:

@@ -322,7 +322,7 @@ def test_amounts_for_people_never_flatter(quantity: str, down: str, up: str) -> 
     assert (rounded(quantity), rounded(quantity, up=True)) == (down, up)
 
 
-WITHOUT_DETAILS = {"PodTopologySpread", "DynamicResources"}
+WITHOUT_DETAILS = {"PodTopologySpread"}
 
 
 @given(profiles(), questions())

@@ -9,7 +9,24 @@ import pytest
 
 import kubespread
 from kubespread.snapshot.anonymize import anonymize
-from tests.builders import Data, hosts, owned_by, owner, pod, taint
+from kubespread.snapshot.save import save
+from tests.builders import (
+    DRIVER,
+    Data,
+    device,
+    device_class,
+    device_request,
+    hosts,
+    node,
+    owned_by,
+    owner,
+    pod,
+    resource_claim,
+    resource_claim_template,
+    resource_slice,
+    taint,
+    using,
+)
 from tests.cli.support import run
 
 LABELS = {"app": "acme-shop", "tier": "3"}
@@ -33,11 +50,11 @@ def affinity() -> Data:
 def acme() -> list[Data]:
     """A cluster in which everything that can have a name is called after its owner."""
     nodes = hosts("acme-east", "acme-west")
-    for position, node in enumerate(nodes):
-        node["metadata"] |= {"name": f"acme-{position}", "annotations": {"acme": "acme"}}
-        node["metadata"]["labels"]["kubernetes.io/hostname"] = f"acme-{position}"
-        node["spec"]["taints"] = [taint("dedicated", value="acme")]
-        node["status"]["images"] = [{"names": ["registry.acme.example/shop:v1"], "sizeBytes": 30_000_000}]
+    for position, each in enumerate(nodes):
+        each["metadata"] |= {"name": f"acme-{position}", "annotations": {"acme": "acme"}}
+        each["metadata"]["labels"]["kubernetes.io/hostname"] = f"acme-{position}"
+        each["spec"]["taints"] = [taint("dedicated", value="acme")]
+        each["status"]["images"] = [{"names": ["registry.acme.example/shop:v1"], "sizeBytes": 30_000_000}]
     running = pod(
         "acme-shop-0",
         "acme-0",
@@ -176,3 +193,47 @@ def test_a_map_that_cannot_be(case: str, tmp_path: Path) -> None:
     result = run("snapshot", "-S", written(tmp_path), "-o", "s.json", *arguments, cwd=tmp_path)
     assert result == (code, "", f"error: {message}\n")
     assert not (tmp_path / "s.json").exists()
+
+
+def test_devices_keep_what_selectors_ask_about_and_lose_everything_else(tmp_path: Path) -> None:
+    devices = [
+        device(
+            "acme-a", model="h100", serial="acme-1", taints=[{"key": "broken", "value": "acme", "effect": "NoSchedule"}]
+        ),
+        device("acme-b", model="a100", serial="acme-2"),
+    ]
+    asked = device_request("acme", "gpu", 'device.attributes["gpu.example.com"].model == "h100"')
+    tolerant = {**asked, "exactly": {**asked["exactly"], "tolerations": [{"key": "broken", "value": "acme"}]}}
+    same = [{"requests": ["acme"], "matchAttribute": "gpu.example.com/serial"}]
+    holding = resource_claim("acme-other", device_request("acme"))
+    results = [{"request": "acme", "driver": DRIVER, "pool": "acme-1", "device": "acme-a"}]
+    holding["status"] = {
+        "allocation": {"devices": {"results": results}},
+        "reservedFor": [{"resource": "pods", "name": "acme-pod", "uid": "acme-uid"}],
+    }
+    objects = [
+        *(node(f"acme-{at}") for at in (1, 2)),
+        device_class("gpu"),
+        holding,
+        resource_claim_template("acme-t", tolerant, constraints=same),
+        *(resource_slice(f"acme-{at}", devices, f"acme-{at}") for at in (1, 2)),
+        {**using("acme-pod", templates=("acme-t",)), "status": {"phase": "Pending"}},
+    ]
+    snapshot = kubespread.Snapshot.from_objects(objects)
+    hidden, key = anonymize(snapshot)
+    save(hidden, str(tmp_path / "hidden.json"))
+    shown = json.loads((tmp_path / "hidden.json").read_text())
+    kept = {"acme"}  # The request: constraints and results are about it by name.
+    assert {word for word in words(shown) if "acme" in word} == kept
+    pseudonyms = {text: pseudonym for pseudonym, text in key.items()}
+    before = kubespread.explain(snapshot, "pod/acme-pod")
+    after = kubespread.explain(hidden, f"pod/{pseudonyms['acme-pod']}")
+    assert [pseudonyms[name] for name in before.feasible] == list(after.feasible) == [pseudonyms["acme-2"]]
+
+
+def words(value: object) -> set[str]:
+    """Every string of a JSON value, keys aside."""
+    if isinstance(value, str):
+        return {value}
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return {word for part in parts for word in words(part)}

@@ -21,7 +21,10 @@ from tests.golden.cases import recorded
 
 Data = dict[str, Any]
 
-FAMILIES = sorted(path.name.removesuffix(".jsonl.gz") for path in (FIXTURES / "golden").glob("*.jsonl.gz"))
+FAMILIES = [
+    *sorted(path.name.removesuffix(".jsonl.gz") for path in (FIXTURES / "golden").glob("*.jsonl.gz")),
+    "second/dra",
+]
 CASES_PER_FAMILY = 40
 PSEUDONYM = re.compile(r"anon-\d+")
 

@@ -11,7 +11,7 @@ from msgspec import field
 
 from kubespread.kube.api.autoscaling import MachineDeployment, NodePool
 from kubespread.kube.api.core import Toleration
-from kubespread.kube.api.devices import DeviceClass, ResourceClaim
+from kubespread.kube.api.devices import DeviceClass, ResourceClaim, ResourceClaimTemplate, ResourceSlice
 from kubespread.kube.api.meta import (
     ApiObject,
     Int32,
@@ -198,6 +198,8 @@ class ClusterObjects:
     resource_quotas: tuple[ResourceQuota, ...] = ()
     device_classes: tuple[DeviceClass, ...] = ()
     resource_claims: tuple[ResourceClaim, ...] = ()
+    resource_claim_templates: tuple[ResourceClaimTemplate, ...] = ()
+    resource_slices: tuple[ResourceSlice, ...] = ()
     deployments: tuple[Deployment, ...] = ()
     daemon_sets: tuple[DaemonSet, ...] = ()
     jobs: tuple[Job, ...] = ()

@@ -203,6 +203,13 @@ class PodCondition(KubeObject):
     last_transition_time: str = ""
 
 
+class PodResourceClaimStatus(KubeObject):
+    """The claim made for one of the pod's claims; no name where none was needed."""
+
+    name: str = ""
+    resource_claim_name: str | None = None
+
+
 class PodStatus(KubeObject):
     phase: str = ""
     start_time: str = ""
@@ -212,6 +219,7 @@ class PodStatus(KubeObject):
     init_container_statuses: list[ContainerStatus] = field(default_factory=list)
     resources: ResourceRequirements | None = None
     allocated_resources: ResourceList = field(default_factory=dict)
+    resource_claim_statuses: list[PodResourceClaimStatus] = field(default_factory=list)
 
 
 class PodTemplateSpec(ApiObject):

@@ -1,4 +1,7 @@
-"""Objects of dynamic resource allocation, as far as scheduling without allocating devices reads them."""
+"""Objects of dynamic resource allocation: what claims ask for, what drivers offer, and what is allocated.
+
+The fields of resource.k8s.io/v1; v1beta2 has the same.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,25 @@ from collections.abc import Iterable
 
 from msgspec import field
 
-from kubespread.kube.api.meta import ApiObject, KubeObject
+from kubespread.kube.api.meta import ApiObject, Int64, KubeObject, ObjectMeta
 from kubespread.kube.api.node_terms import NodeSelector
+from kubespread.kube.quantity import QuantityText
+
+EXTENDED_RESOURCE_CLAIM = "resource.kubernetes.io/extended-resource-claim"
+"""The annotation of a claim that kube-scheduler made for a pod's extended resources."""
+DEVICE_CLASS_PREFIX = "deviceclass.resource.kubernetes.io/"
+
+
+class CELDeviceSelector(KubeObject):
+    expression: str = ""
+
+
+class DeviceSelector(KubeObject):
+    cel: CELDeviceSelector | None = None
 
 
 class DeviceClassSpec(KubeObject):
+    selectors: list[DeviceSelector] = field(default_factory=list)
     extended_resource_name: str = ""
 
 
@@ -18,13 +35,33 @@ class DeviceClass(ApiObject):
     spec: DeviceClassSpec = field(default_factory=DeviceClassSpec)
 
 
+class DeviceToleration(KubeObject):
+    key: str = ""
+    operator: str = ""
+    value: str = ""
+    effect: str = ""
+
+
+class CapacityRequirements(KubeObject):
+    requests: dict[str, QuantityText | None] = field(default_factory=dict)
+
+
 class ExactDeviceRequest(KubeObject):
+    """How many devices of which kind. ``count`` is 1 where it is not given, ``allocation_mode`` ExactCount."""
+
     device_class_name: str = ""
+    selectors: list[DeviceSelector] = field(default_factory=list)
+    allocation_mode: str = ""
+    count: Int64 = 0
+    admin_access: bool | None = None
+    tolerations: list[DeviceToleration] = field(default_factory=list)
+    capacity: CapacityRequirements | None = None
 
 
-class DeviceSubRequest(KubeObject):
+class DeviceSubRequest(ExactDeviceRequest):
+    """An alternative of a request; it knows no admin access."""
+
     name: str = ""
-    device_class_name: str = ""
 
 
 class DeviceRequest(KubeObject):
@@ -33,20 +70,49 @@ class DeviceRequest(KubeObject):
     first_available: list[DeviceSubRequest] = field(default_factory=list)
 
 
+class DeviceConstraint(KubeObject):
+    requests: list[str] = field(default_factory=list)
+    match_attribute: str | None = None
+    distinct_attribute: str | None = None
+
+
 class DeviceClaim(KubeObject):
     requests: list[DeviceRequest] = field(default_factory=list)
+    constraints: list[DeviceConstraint] = field(default_factory=list)
 
 
 class ResourceClaimSpec(KubeObject):
     devices: DeviceClaim = field(default_factory=DeviceClaim)
 
 
+class DeviceRequestAllocationResult(KubeObject):
+    request: str = ""
+    driver: str = ""
+    pool: str = ""
+    device: str = ""
+    admin_access: bool = False
+    share_id: str = field(default="", name="shareID")
+
+
+class DeviceAllocationResult(KubeObject):
+    results: list[DeviceRequestAllocationResult] = field(default_factory=list)
+
+
 class AllocationResult(KubeObject):
+    devices: DeviceAllocationResult = field(default_factory=DeviceAllocationResult)
     node_selector: NodeSelector | None = None
+
+
+class ResourceClaimConsumerReference(KubeObject):
+    api_group: str = ""
+    resource: str = ""
+    name: str = ""
+    uid: str = ""
 
 
 class ResourceClaimStatus(KubeObject):
     allocation: AllocationResult | None = None
+    reserved_for: list[ResourceClaimConsumerReference] = field(default_factory=list)
 
 
 class ResourceClaim(ApiObject):
@@ -54,11 +120,86 @@ class ResourceClaim(ApiObject):
     status: ResourceClaimStatus = field(default_factory=ResourceClaimStatus)
 
 
-def extended_resources(classes: Iterable[DeviceClass]) -> frozenset[str]:
-    """Names of resources that device classes provide, with the gate DRAExtendedResource."""
-    names = set[str]()
-    for device_class in classes:
-        names.add(f"deviceclass.resource.kubernetes.io/{device_class.metadata.name}")
+class ResourceClaimTemplateSpec(KubeObject):
+    metadata: ObjectMeta = field(default_factory=ObjectMeta)
+    spec: ResourceClaimSpec = field(default_factory=ResourceClaimSpec)
+
+
+class ResourceClaimTemplate(ApiObject):
+    spec: ResourceClaimTemplateSpec = field(default_factory=ResourceClaimTemplateSpec)
+
+
+class DeviceAttribute(KubeObject):
+    """One of them is set."""
+
+    int_value: Int64 | None = field(default=None, name="int")
+    bool_value: bool | None = field(default=None, name="bool")
+    string_value: str | None = field(default=None, name="string")
+    version_value: str | None = field(default=None, name="version")
+
+
+class DeviceCapacity(KubeObject):
+    value: QuantityText | None = None
+
+
+class DeviceTaint(KubeObject):
+    key: str = ""
+    value: str = ""
+    effect: str = ""
+
+
+class DeviceCounterConsumption(KubeObject):
+    counter_set: str = ""
+
+
+class CounterSet(KubeObject):
+    name: str = ""
+
+
+class Device(KubeObject):
+    name: str = ""
+    attributes: dict[str, DeviceAttribute] = field(default_factory=dict)
+    capacity: dict[str, DeviceCapacity] = field(default_factory=dict)
+    taints: list[DeviceTaint] = field(default_factory=list)
+    consumes_counters: list[DeviceCounterConsumption] = field(default_factory=list)
+    allow_multiple_allocations: bool = False
+    binds_to_node: bool = False
+    binding_conditions: list[str] = field(default_factory=list)
+    node_name: str = ""
+    node_selector: NodeSelector | None = None
+    all_nodes: bool = False
+
+
+class ResourcePool(KubeObject):
+    name: str = ""
+    generation: Int64 = 0
+    resource_slice_count: Int64 = 0
+
+
+class ResourceSliceSpec(KubeObject):
+    driver: str = ""
+    pool: ResourcePool = field(default_factory=ResourcePool)
+    node_name: str = ""
+    node_selector: NodeSelector | None = None
+    all_nodes: bool = False
+    per_device_node_selection: bool = False
+    devices: list[Device] = field(default_factory=list)
+    shared_counters: list[CounterSet] = field(default_factory=list)
+
+
+class ResourceSlice(ApiObject):
+    spec: ResourceSliceSpec = field(default_factory=ResourceSliceSpec)
+
+
+def extended_resources(classes: Iterable[DeviceClass]) -> dict[str, DeviceClass]:
+    """Resources that device classes provide, with the gate DRAExtendedResource, and the class of each.
+
+    Of several classes for one resource the youngest provides it, of those the first by name.
+    """
+    provided: dict[str, DeviceClass] = {}
+    by_name = sorted(classes, key=lambda each: each.metadata.name, reverse=True)
+    for device_class in sorted(by_name, key=lambda each: each.metadata.creation_timestamp):
+        provided[f"{DEVICE_CLASS_PREFIX}{device_class.metadata.name}"] = device_class
         if device_class.spec.extended_resource_name:
-            names.add(device_class.spec.extended_resource_name)
-    return frozenset(names)
+            provided[device_class.spec.extended_resource_name] = device_class
+    return provided

@@ -20,7 +20,7 @@ from kubespread.kube.api.cluster_objects import (
     Service,
 )
 from kubespread.kube.api.core import Node, Pod, PodTemplateSpec
-from kubespread.kube.api.devices import DeviceClass, ResourceClaim
+from kubespread.kube.api.devices import DeviceClass, ResourceClaim, ResourceClaimTemplate, ResourceSlice
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.storage import (
     CSIDriver,
@@ -120,6 +120,7 @@ def full_kind(api_version: str, kind: str) -> str:
 
 
 _STORAGE, _REGISTRATION = "storage.k8s.io/v1", "admissionregistration.k8s.io/v1"
+_RESOURCE, _RESOURCE_BETA = "resource.k8s.io/v1", ("resource.k8s.io/v1beta2",)
 
 KINDS = (
     Kind(Node, "v1", "nodes", is_namespaced=False),
@@ -151,8 +152,10 @@ KINDS = (
     Kind(RuntimeClass, "node.k8s.io/v1", "runtimeclasses", is_namespaced=False),
     Kind(LimitRange, "v1", "limitranges"),
     Kind(ResourceQuota, "v1", "resourcequotas"),
-    Kind(DeviceClass, "resource.k8s.io/v1", "deviceclasses", is_namespaced=False),
-    Kind(ResourceClaim, "resource.k8s.io/v1", "resourceclaims"),
+    Kind(DeviceClass, _RESOURCE, "deviceclasses", is_namespaced=False, other_versions=_RESOURCE_BETA),
+    Kind(ResourceClaim, _RESOURCE, "resourceclaims", other_versions=_RESOURCE_BETA),
+    Kind(ResourceClaimTemplate, _RESOURCE, "resourceclaimtemplates", other_versions=_RESOURCE_BETA),
+    Kind(ResourceSlice, _RESOURCE, "resourceslices", is_namespaced=False, other_versions=_RESOURCE_BETA),
     Kind(MutatingWebhookConfiguration, _REGISTRATION, "mutatingwebhookconfigurations", is_namespaced=False),
     Kind(ValidatingWebhookConfiguration, _REGISTRATION, "validatingwebhookconfigurations", is_namespaced=False),
     Kind(MutatingAdmissionPolicy, _REGISTRATION, "mutatingadmissionpolicies", is_namespaced=False),

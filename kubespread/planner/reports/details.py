@@ -13,6 +13,7 @@ from kubespread.kube.selector import Requirement, Selector
 from kubespread.kube.well_known import CORDON_TAINT_KEY, HOSTNAME
 from kubespread.planner.reports.parts import Report
 from kubespread.scheduler.causes import (
+    ClaimElsewhere,
     ClaimInUse,
     Cordoned,
     DiskInUse,
@@ -23,6 +24,7 @@ from kubespread.scheduler.causes import (
     NoVolumeForClaim,
     OtherNodeName,
     TakenPort,
+    TooFewDevices,
     TooManyPods,
     UnmetExpression,
     UntoleratedTaint,
@@ -193,6 +195,30 @@ class ClaimInUseDetail(ClaimInUse, frozen=True, tag_field="type", tag="claimInUs
         return f"claim {self.claim} used by {self.pod}"
 
 
+class ClaimElsewhereDetail(ClaimElsewhere, frozen=True, tag_field="type", tag="claimElsewhere"):
+    """A resource claim whose devices cannot be used from the node."""
+
+    @property
+    def short(self) -> str:
+        return f"devices of claim {self.claim} are elsewhere"
+
+
+class DeviceDetail(TooFewDevices, frozen=True, tag_field="type", tag="devices"):
+    """A request of a resource claim for which the node has too few devices: of all its ``devices`` classes and
+    selectors leave the ``selected`` ones, and of these some are ``in_use`` or ``tainted``.
+    """
+
+    @property
+    def short(self) -> str:
+        wanted = f"{self.request} of {self.claim} needs {self.requested}"
+        if not self.devices:
+            return f"{wanted}, the node has no devices"
+        if not self.selected:
+            return f"{wanted}, none of {self.devices} devices match"
+        away = [f"{count} {what}" for count, what in ((self.in_use, "in use"), (self.tainted, "tainted")) if count]
+        return f"{wanted}, {self.usable} of {self.selected} free" + (f" ({', '.join(away)})" if away else "")
+
+
 class FeatureDetail(MissingFeature, frozen=True, tag_field="type", tag="feature"):
     """A feature the pod needs and the node's kubelet does not declare."""
 
@@ -219,6 +245,8 @@ Detail = (
     | VolumeLimitDetail
     | DiskDetail
     | ClaimInUseDetail
+    | ClaimElsewhereDetail
+    | DeviceDetail
     | FeatureDetail
 )
 

@@ -47,7 +47,6 @@ from kubespread.planner.world.stateful_sets import StatefulSetRollout
 from kubespread.planner.world.waiting import Queue, SchedulerOf, Waiting
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.storage_index import StorageIndex
 from kubespread.scheduler.placing import Choice
 from kubespread.snapshot.edits.nodes import NodeChange
 
@@ -202,10 +201,7 @@ class World:
         if added:
             changed = with_objects(self.cluster.storage.in_objects(self.workloads.objects), added)
             self.workloads, self._budgets = Workloads(changed), None
-            before = self.cluster
-            after = Cluster(before.nodes, changed, StorageIndex(changed), before.kinds, before.running)
-            after.nominated = before.nominated
-            self._use(after)
+            self._use(self.cluster.with_objects(changed))
 
     def add_missing(self, companions: Iterable[ApiObject]) -> None:
         """Objects came along with a pod that was made; those that are there already stay as they are by now."""

@@ -12,6 +12,7 @@ from kubespread.kube.api.storage import PersistentVolumeClaim
 from kubespread.kube.well_known import ENDED_PHASES
 from kubespread.scheduler.cluster.attachments import Attachments
 from kubespread.scheduler.cluster.change import Change, Moves
+from kubespread.scheduler.cluster.claim_users import ClaimUsers, Use
 from kubespread.scheduler.cluster.kinds import KindJudgment, KindTable
 from kubespread.scheduler.cluster.labels import Counts
 from kubespread.scheduler.cluster.nodes import Nodes
@@ -38,6 +39,7 @@ class Cluster:
         self.running = running
         self.memo: dict[Hashable, object] = {}
         """What was worked out from nodes and objects alone, for every cluster that has the same."""
+        self.claim_users = ClaimUsers(objects)
         self.nominated: tuple[Pod, ...] = ()
         """Pods without a node that have one nominated; those with a priority count on it in the first filter pass."""
         self._attached: Attachments | None = None
@@ -76,6 +78,7 @@ class Cluster:
             running = running.plus(change.come)
         other = Cluster(nodes, self.objects, self._storage_after(change), self.kinds, running)
         other.nominated = self.nominated
+        other.claim_users = self._claim_users_after(change)
         if nodes is self.nodes:
             other.memo = self.memo
         if self._attached is not None:
@@ -84,6 +87,13 @@ class Cluster:
 
     def _storage_after(self, change: Change) -> StorageIndex:
         return self.storage if change.storage is None else self.storage.after(change.storage)
+
+    def with_objects(self, objects: ClusterObjects) -> Cluster:
+        """The same nodes and pods among other objects."""
+        other = Cluster(self.nodes, objects, StorageIndex(objects), self.kinds, self.running)
+        other.nominated = self.nominated
+        other.claim_users = self.claim_users.with_objects(objects)
+        return other
 
     def _with_other_nodes(self, change: Change) -> Cluster:
         kept = np.array([position for position in range(len(self)) if position not in change.removed], dtype=np.int32)
@@ -98,7 +108,18 @@ class Cluster:
         running = running.plus(coming) if coming else running
         other = Cluster(nodes, self.objects, self._storage_after(change), self.kinds, running)
         other.nominated = tuple(pod for pod in self.nominated if pod.status.nominated_node_name in nodes.index)
+        other.claim_users = self._claim_users_after(change)
         return other
+
+    def _claim_users_after(self, change: Change) -> ClaimUsers:
+        uses = [Use(pod, node, -1) for pod, node in change.gone]
+        if change.removed and self.claim_users.can_be_any:
+            placed = zip(self.running.pods, self.running.node.tolist(), strict=True)
+            leaving = {(id(pod), node) for pod, node in change.gone}
+            lost = ((pod, node) for pod, node in placed if node in change.removed and (id(pod), node) not in leaving)
+            uses += (Use(pod, node, -1) for pod, node in lost)
+        uses += (Use(pod, node, 1) for pod, node in change.come)
+        return self.claim_users.plus(uses, self.kinds, self.nodes, self.memo)
 
     def moves(self, change: Change) -> Moves:
         """What ``change`` does to this cluster's pods."""

@@ -197,8 +197,16 @@ def _identity(pod: Pod) -> Hashable:
     return (
         meta.namespace, id(meta.labels), meta.deletion_timestamp is None, named,
         id(spec.containers), id(spec.init_containers), id(spec.volumes),
-        id(spec.affinity), id(spec.resources), id(spec.overhead), spec.priority, _granted(pod.status),
+        id(spec.affinity), id(spec.resources), id(spec.overhead), spec.priority, _granted(pod.status), _claims(pod),
     )  # fmt: skip
+
+
+def _claims(pod: Pod) -> Hashable:
+    """The claims on devices; those made for one pod are of no other."""
+    if not pod.spec.resource_claims:
+        return None
+    made = tuple((each.name, each.resource_claim_name) for each in pod.status.resource_claim_statuses)
+    return id(pod.spec.resource_claims), made
 
 
 def _granted(status: PodStatus) -> bytes | None:

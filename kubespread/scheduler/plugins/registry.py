@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from kubespread.scheduler.plugins import (
     default_preemption,
-    dynamic_resources,
     image_locality,
     node_affinity,
     node_declared_features,
@@ -14,6 +13,7 @@ from kubespread.scheduler.plugins import (
     taint_toleration,
     unmodelled,
 )
+from kubespread.scheduler.plugins.dynamicresources import plugin as dynamic_resources
 from kubespread.scheduler.plugins.interpodaffinity import plugin as inter_pod_affinity
 from kubespread.scheduler.plugins.noderesources import balanced_allocation, fit
 from kubespread.scheduler.plugins.podtopologyspread import plugin as pod_topology_spread

@@ -54,7 +54,7 @@ class NodeResourcesFit(Plugin):
 
     def prepare(self, cluster: Cluster, pod: Pod) -> NodeResourcesFitState:
         # Nodes that have none of these themselves are left to DynamicResources.
-        delegated = extended_resources(cluster.objects.device_classes) if self.delegates else frozenset()
+        delegated = frozenset(extended_resources(cluster.objects.device_classes) if self.delegates else ())
         return NodeResourcesFitState(self, self._checked(pod), _scored(pod), delegated)
 
     def _checked(self, pod: Pod) -> dict[str, int]:

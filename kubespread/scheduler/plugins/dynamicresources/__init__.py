@@ -1,0 +1,1 @@
+"""DynamicResources: devices allocated to the resource claims of pods."""

@@ -1,0 +1,262 @@
+"""The search for devices: claim after claim, request after request, device after device, the first solution wins.
+
+It goes back where a choice leads nowhere, so a request may end up with devices that are not the first it could have.
+What to do next is kept in a list of open choices instead of in calls within calls, which claims of many devices would
+make too deep.
+
+Source of the rules: kube-scheduler 1.36, dynamic-resource-allocation/structured (Allocate, allocateOne).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence, Set
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from kubespread.scheduler.plugins.dynamicresources.constraints import Constraint, keeps_away
+from kubespread.scheduler.plugins.dynamicresources.devices import DeviceID, OfferedDevice, Pools
+from kubespread.scheduler.plugins.dynamicresources.requests import (
+    ALL,
+    EXACT_COUNT,
+    MAX_DEVICES,
+    AllocationError,
+    ClaimToAllocate,
+    Wanted,
+)
+from kubespread.scheduler.plugins.dynamicresources.rules import Rules
+
+_STEPS_IN_HOPE = 1_000
+"""After how many it is worth finding out whether there are enough devices at all."""
+_MAX_MATCHED = 128
+MAX_STEPS = 100_000
+"""When a search is given up. kube-scheduler gives up after ten seconds, whatever it has tried by then."""
+
+
+class SearchTooLongError(Exception):
+    """The devices could be combined in too many ways to try them all."""
+
+
+class _TooManyDevicesError(Exception):
+    """More devices than one claim can hold: other devices do not help, other alternatives may."""
+
+
+class Allocated(NamedTuple):
+    """One device for one request."""
+
+    wanted: Wanted
+    device: OfferedDevice
+
+
+class _Place(NamedTuple):
+    """Where a search stands."""
+
+    claim: int = 0
+    request: int = 0
+    alternative: int | None = None
+    """None where it is still open, of a request with alternatives."""
+    taken: int = 0
+    """How many devices the request has already."""
+    start: int = 0
+    """The first device that may come next: within a request devices come in order."""
+
+
+Choices = Generator[_Place, None, None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Sized:
+    """A request, how many devices it takes, and for one that takes all of them, which."""
+
+    wanted: Wanted
+    size: int
+    devices: tuple[OfferedDevice, ...] = ()
+
+
+def allocate(
+    pools: Pools, claims: Sequence[ClaimToAllocate], in_use: Set[DeviceID], rules: Rules
+) -> list[list[Allocated]] | None:
+    """Devices of ``pools`` for each of ``claims``, those ``in_use`` left out; None where there are not enough.
+
+    Raises AllocationError, and SearchTooLongError.
+    """
+    return _Search(pools, claims, in_use, rules).solution()
+
+
+class _Search:
+    def __init__(self, pools: Pools, claims: Sequence[ClaimToAllocate], in_use: Set[DeviceID], rules: Rules) -> None:
+        self._pools, self._claims, self._in_use, self._rules = pools, claims, in_use, rules
+        self._devices = [
+            device for pool in pools if not (pool.is_incomplete or pool.is_invalid) for device in pool.devices
+        ]
+        self._sized = [self._sizes(claim) for claim in claims]
+        self._constraints = [[Constraint(each) for each in claim.constraints] for claim in claims]
+        self._taking: dict[DeviceID, list[int]] = {}
+        """The claims that each device is being allocated to, by number."""
+        self._results: list[list[Allocated]] = [[] for _ in claims]
+
+    def _sizes(self, claim: ClaimToAllocate) -> list[list[_Sized]]:
+        sized = [[self._size(wanted) for wanted in alternatives] for alternatives in claim.requests]
+        least = sum(min(each.size for each in alternatives) for alternatives in sized)
+        if least > MAX_DEVICES:
+            text = f"number of requested devices {least} exceeds the claim limit of {MAX_DEVICES}"
+            raise AllocationError(f"claim {claim.name}: {text}")
+        return sized
+
+    def _size(self, wanted: Wanted) -> _Sized:
+        owner = f"claim {wanted.claim}, request {wanted.name}"
+        if wanted.names_admin_access and not self._rules.admin_access_counts:
+            raise AllocationError(f"{owner}: admin access is requested, but the feature is disabled")
+        if wanted.mode == EXACT_COUNT:
+            return _Sized(wanted, wanted.count)
+        if wanted.mode != ALL:
+            raise AllocationError(f"{owner}: unsupported count mode {wanted.mode}")
+        found: list[OfferedDevice] = []
+        for pool in self._pools:
+            if pool.is_incomplete or pool.is_invalid:
+                state = "being updated" if pool.is_incomplete else "invalid"
+                raise AllocationError(f"{owner}: asks for all devices, but resource pool {pool} is currently {state}")
+            found += (device for device in pool.devices if wanted.selects(device))
+        return _Sized(wanted, len(found), tuple(found))
+
+    def solution(self) -> list[list[Allocated]] | None:
+        """The first solution, None where there is none."""
+        if not self._claims:
+            return []
+        open_choices = [self._choices(_Place())]
+        too_many: _TooManyDevicesError | None = None
+        for step in range(MAX_STEPS):
+            if step == _STEPS_IN_HOPE and self._is_hopeless():
+                return None
+            try:
+                place = open_choices[-1].throw(too_many) if too_many else next(open_choices[-1])
+            except StopIteration:
+                open_choices.pop()
+                too_many = None
+            except _TooManyDevicesError as raised:
+                open_choices.pop()
+                too_many = raised
+            else:
+                too_many = None
+                if place.claim == len(self._claims):
+                    # What is still open is undone on the way out.
+                    return [list(results) for results in self._results]
+                open_choices.append(self._choices(place))
+            if not open_choices:
+                return None
+        raise SearchTooLongError
+
+    def _is_hopeless(self) -> bool:
+        """Whether there are too few devices even if constraints did not count: each device is matched to one that is
+        wanted as long as that leads to more of them (augmenting paths). Requests that leave a choice are left out.
+        """
+        only = (alternatives[0] for requests in self._sized for alternatives in requests if len(alternatives) == 1)
+        wanted = [sized.wanted for sized in only for _ in range(sized.size) if not sized.wanted.admin_access]
+        if len(wanted) > _MAX_MATCHED:
+            return False
+        try:
+            candidates = [
+                [device.id for device in self._devices if device.id not in self._in_use and each.selects(device)]
+                for each in wanted
+            ]
+        except AllocationError:
+            return False
+        taken: dict[DeviceID, int] = {}
+        return not all(_matched(number, candidates, taken, set()) for number in range(len(wanted)))
+
+    def _choices(self, place: _Place) -> Choices:
+        """What can come next at a place; what a choice does is undone when the next one is asked for."""
+        requests = self._sized[place.claim]
+        if place.request == len(requests):
+            yield from self._next_claim(place)
+            return
+        alternatives = requests[place.request]
+        if place.alternative is None and alternatives[0].wanted.alternative:
+            yield from self._alternatives(place, len(alternatives))
+            return
+        sized = alternatives[place.alternative or 0]
+        if sized.wanted.mode == ALL and not sized.devices:
+            return
+        if place.taken < sized.size:
+            yield from self._device(place, sized)
+        else:
+            yield _Place(place.claim, place.request + 1)
+
+    def _next_claim(self, place: _Place) -> Choices:
+        try:
+            yield _Place(place.claim + 1)
+        except _TooManyDevicesError:
+            return
+
+    def _alternatives(self, place: _Place, count: int) -> Choices:
+        all_too_many = True
+        for alternative in range(count):
+            try:
+                yield place._replace(alternative=alternative)
+            except _TooManyDevicesError:
+                continue
+            all_too_many = False
+        if all_too_many:
+            raise _TooManyDevicesError
+
+    def _device(self, place: _Place, sized: _Sized) -> Choices:
+        if len(self._results[place.claim]) + sized.size - place.taken > MAX_DEVICES:
+            raise _TooManyDevicesError
+        if sized.wanted.mode == ALL:
+            candidates: Sequence[OfferedDevice] = sized.devices[place.taken : place.taken + 1]
+            start = 0
+        else:
+            candidates, start = self._devices, place.start
+        for number in range(start, len(candidates)):
+            device = candidates[number]
+            if not self._is_free(place.claim, sized.wanted, device.id):
+                continue
+            if sized.wanted.mode != ALL and not sized.wanted.selects(device):
+                continue
+            if not self._take(place.claim, sized.wanted, device):
+                continue
+            try:
+                yield place._replace(taken=place.taken + 1, start=number + 1)
+            finally:
+                self._give_back(place.claim, sized.wanted, device)
+
+    def _is_free(self, claim: int, wanted: Wanted, device: DeviceID) -> bool:
+        """With admin access only a second time in the same claim is barred."""
+        taking = self._taking.get(device, ())
+        return claim not in taking if wanted.admin_access else device not in self._in_use and not taking
+
+    def _take(self, claim: int, wanted: Wanted, device: OfferedDevice) -> bool:
+        if self._rules.taints_count and keeps_away(device.device.taints, wanted.tolerations):
+            return False
+        constraints = self._constraints[claim]
+        for position, constraint in enumerate(constraints):
+            if constraint.add(wanted.request, wanted.alternative, device):
+                continue
+            if wanted.mode == ALL:
+                refused = f"cannot add device {device.id} because a claim constraint would not be satisfied"
+                raise AllocationError(f"claim {wanted.claim}, request {wanted.name}: {refused}")
+            for added in constraints[:position]:
+                added.remove(wanted.request, wanted.alternative)
+            return False
+        self._taking.setdefault(device.id, []).append(claim)
+        self._results[claim].append(Allocated(wanted, device))
+        return True
+
+    def _give_back(self, claim: int, wanted: Wanted, device: OfferedDevice) -> None:
+        for constraint in self._constraints[claim]:
+            constraint.remove(wanted.request, wanted.alternative)
+        self._taking[device.id].remove(claim)
+        self._results[claim].pop()
+
+
+def _matched(
+    number: int, candidates: Sequence[Sequence[DeviceID]], taken: dict[DeviceID, int], tried: set[DeviceID]
+) -> bool:
+    """Find a device for one more, if need be by finding others for those that have theirs."""
+    for device in candidates[number]:
+        if device in tried:
+            continue
+        tried.add(device)
+        if device not in taken or _matched(taken[device], candidates, taken, tried):
+            taken[device] = number
+            return True
+    return False

@@ -1,0 +1,1 @@
+"""The Common Expression Language, as far as selectors of devices use it."""

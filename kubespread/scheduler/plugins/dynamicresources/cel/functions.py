@@ -1,0 +1,288 @@
+"""The functions and operators of CEL that selectors may call, by name and by what they are called on.
+
+Source of the rules: the CEL language definition, cel-go's strings extension, and the libraries of
+k8s.io/apiserver/pkg/cel/library for quantities and versions.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable, Mapping
+from functools import wraps
+
+from kubespread.kube.quantity import NANO, Quantity, QuantityError, parse
+from kubespread.scheduler.plugins.dynamicresources.cel.values import (
+    NO_OVERLOAD,
+    EvaluationError,
+    Semver,
+    Value,
+    equals,
+    is_number,
+    normalized_semver,
+    ordered,
+    parse_semver,
+    within_int64,
+)
+
+Function = Callable[..., Value]
+
+
+def _arithmetic(on_numbers: Callable[[Value, Value], Value]) -> Function:
+    def calculate(left: Value, right: Value) -> Value:
+        if not is_number(left) or type(left) is not type(right):
+            raise EvaluationError(NO_OVERLOAD)
+        result = on_numbers(left, right)
+        return within_int64(result) if type(result) is int else result
+
+    return calculate
+
+
+def _add(left: Value, right: Value) -> Value:
+    if type(left) in (str, list) and type(left) is type(right):
+        return left + right
+    return _numbers_added(left, right)
+
+
+_numbers_added = _arithmetic(operator.add)
+
+
+def _divide(left: Value, right: Value) -> Value:
+    if type(left) is float:
+        if right == 0:
+            return left * float("inf") if left else float("nan")
+        return left / right
+    if right == 0:
+        raise EvaluationError("division by zero")
+    return abs(left) // abs(right) * (1 if (left < 0) == (right < 0) else -1)
+
+
+def _modulo(left: Value, right: Value) -> Value:
+    if type(left) is float:
+        raise EvaluationError(NO_OVERLOAD)
+    if right == 0:
+        raise EvaluationError("modulus by zero")
+    return abs(left) % abs(right) * (-1 if left < 0 else 1)
+
+
+def _negate(value: Value) -> Value:
+    if not is_number(value):
+        raise EvaluationError(NO_OVERLOAD)
+    return within_int64(-value) if type(value) is int else -value
+
+
+def _not(value: Value) -> bool:
+    if type(value) is not bool:
+        raise EvaluationError(NO_OVERLOAD)
+    return not value
+
+
+def _in(item: Value, holder: Value) -> bool:
+    if isinstance(holder, dict):
+        return type(item) in (str, int, bool) and item in holder
+    if isinstance(holder, list):
+        return any(equals(item, each) for each in holder)
+    raise EvaluationError(NO_OVERLOAD)
+
+
+OPERATORS: Mapping[str, Function] = {
+    "==": equals,
+    "!=": lambda left, right: not equals(left, right),
+    "<": ordered(operator.lt),
+    "<=": ordered(operator.le),
+    ">": ordered(operator.gt),
+    ">=": ordered(operator.ge),
+    "in": _in,
+    "+": _add,
+    "-": _arithmetic(operator.sub),
+    "*": _arithmetic(operator.mul),
+    "/": _arithmetic(_divide),
+    "%": _arithmetic(_modulo),
+    "-_": _negate,
+    "!_": _not,
+}
+
+
+def _quantity(text: Value) -> Quantity:
+    try:
+        return parse(_text(text))
+    except QuantityError as error:
+        raise EvaluationError(str(error)) from error
+
+
+def _is_quantity(text: Value) -> bool:
+    try:
+        parse(_text(text))
+    except QuantityError:
+        return False
+    return True
+
+
+def _semver(text: Value, normalize: Value = False) -> Semver:
+    version = parse_semver(normalized_semver(_text(text)) if normalize else _text(text))
+    if version is None:
+        raise EvaluationError("No Major.Minor.Patch elements found")
+    return version
+
+
+def _is_semver(text: Value, normalize: Value = False) -> bool:
+    return parse_semver(normalized_semver(_text(text)) if normalize else _text(text)) is not None
+
+
+def _text(value: Value) -> str:
+    if not isinstance(value, str):
+        raise EvaluationError(NO_OVERLOAD)
+    return value
+
+
+def _size(value: Value) -> int:
+    if not isinstance(value, str | list | dict):
+        raise EvaluationError(NO_OVERLOAD)
+    return len(value)
+
+
+def _matches(text: Value, pattern: Value) -> bool:
+    try:
+        return re.search(_text(pattern), _text(text)) is not None
+    except re.error as error:
+        raise EvaluationError(f"error parsing regexp: {error}") from error
+
+
+def _int(value: Value) -> int:
+    if type(value) is float and abs(value) < 2**63:
+        return int(value)
+    if type(value) is int:
+        return int(value)
+    if isinstance(value, str) and re.fullmatch(r"[+-]?\d{1,20}", value, re.ASCII):
+        return within_int64(int(value))
+    raise EvaluationError(NO_OVERLOAD if not isinstance(value, str | float) else "type conversion error")
+
+
+def _string(value: Value) -> str:
+    if type(value) is bool:
+        return "true" if value else "false"
+    if isinstance(value, str | int):
+        return str(value)
+    if isinstance(value, float):
+        return f"{value:g}"
+    raise EvaluationError(NO_OVERLOAD)
+
+
+def _double(value: Value) -> float:
+    try:
+        return float(value if is_number(value) else _text(value))
+    except ValueError as error:
+        raise EvaluationError("type conversion error") from error
+
+
+def _bool(value: Value) -> bool:
+    if type(value) is bool:
+        return value
+    if value in ("1", "t", "true", "TRUE", "True", "T", "0", "f", "false", "FALSE", "False", "F"):
+        return str(value)[0] in "1tT"
+    raise EvaluationError(NO_OVERLOAD if not isinstance(value, str) else "type conversion error")
+
+
+FUNCTIONS: Mapping[str, Function] = {
+    "size": _size,
+    "matches": _matches,
+    "quantity": _quantity,
+    "isQuantity": _is_quantity,
+    "semver": _semver,
+    "isSemver": _is_semver,
+    "int": _int,
+    "string": _string,
+    "double": _double,
+    "bool": _bool,
+    "dyn": lambda value: value,
+}
+
+
+def _compared(left: Value, right: Value) -> int:
+    """-1, 0 or 1, of two quantities or two versions."""
+    if isinstance(left, Quantity) and isinstance(right, Quantity):
+        return (left.nano > right.nano) - (left.nano < right.nano)
+    if isinstance(left, Semver) and isinstance(right, Semver):
+        return (left > right) - (left < right)
+    raise EvaluationError(NO_OVERLOAD)
+
+
+def _on(kind: type, function: Function) -> Function:
+    """``function`` where it is called on a value of this kind."""
+
+    @wraps(function)
+    def method(target: Value, *arguments: Value) -> Value:
+        if not isinstance(target, kind):
+            raise EvaluationError(NO_OVERLOAD)
+        return function(target, *arguments)
+
+    return method
+
+
+def _whole(quantity: Quantity) -> int:
+    if quantity.nano % NANO:
+        raise EvaluationError("cannot convert value to integer")
+    return within_int64(quantity.nano // NANO)
+
+
+def _float(quantity: Quantity) -> float:
+    try:
+        return quantity.nano / NANO
+    except OverflowError:
+        return float("inf") if quantity.nano > 0 else float("-inf")
+
+
+def _plus(sign: int) -> Function:
+    def add(quantity: Quantity, other: Value) -> Quantity:
+        if type(other) is int:
+            return Quantity(quantity.nano + sign * other * NANO)
+        if isinstance(other, Quantity):
+            return Quantity(quantity.nano + sign * other.nano)
+        raise EvaluationError(NO_OVERLOAD)
+
+    return add
+
+
+def _split(text: str, separator: Value, limit: Value = -1) -> list[str]:
+    if type(limit) is not int:
+        raise EvaluationError(NO_OVERLOAD)
+    if limit == 0:
+        return []
+    return text.split(_text(separator), -1 if limit < 0 else limit - 1) if separator else list(text)
+
+
+def _substring(text: str, start: Value, end: Value = None) -> str:
+    stop = len(text) if end is None else end
+    if type(start) is not int or type(stop) is not int:
+        raise EvaluationError(NO_OVERLOAD)
+    if not 0 <= start <= stop <= len(text):
+        raise EvaluationError(f"index out of range: {start if not 0 <= start <= len(text) else stop}")
+    return text[start:stop]
+
+
+METHODS: Mapping[str, Function] = {
+    "size": _size,
+    "matches": _matches,
+    "startsWith": _on(str, lambda text, start: text.startswith(_text(start))),
+    "endsWith": _on(str, lambda text, end: text.endswith(_text(end))),
+    "contains": _on(str, lambda text, part: _text(part) in text),
+    "lowerAscii": _on(str, lambda text: re.sub("[A-Z]+", lambda match: match[0].lower(), text)),
+    "upperAscii": _on(str, lambda text: re.sub("[a-z]+", lambda match: match[0].upper(), text)),
+    "trim": _on(str, str.strip),
+    "split": _on(str, _split),
+    "substring": _on(str, _substring),
+    "replace": _on(str, lambda text, old, new: text.replace(_text(old), _text(new))),
+    "indexOf": _on(str, lambda text, part: text.find(_text(part))),
+    "compareTo": _compared,
+    "isGreaterThan": lambda left, right: _compared(left, right) > 0,
+    "isLessThan": lambda left, right: _compared(left, right) < 0,
+    "isInteger": _on(Quantity, lambda quantity: quantity.nano % NANO == 0 and abs(quantity.nano // NANO) < 2**63),
+    "asInteger": _on(Quantity, _whole),
+    "asApproximateFloat": _on(Quantity, _float),
+    "sign": _on(Quantity, lambda quantity: (quantity.nano > 0) - (quantity.nano < 0)),
+    "add": _on(Quantity, _plus(1)),
+    "sub": _on(Quantity, _plus(-1)),
+    "major": _on(Semver, lambda version: version.release[0]),
+    "minor": _on(Semver, lambda version: version.release[1]),
+    "patch": _on(Semver, lambda version: version.release[2]),
+}

@@ -1,0 +1,229 @@
+"""The devices of a cluster: which stand in which pools, and which pools a node reaches.
+
+Source of the rules: kube-scheduler 1.36, dynamic-resource-allocation/structured (GatherPools).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+from kubespread.kube.api.devices import Device, DeviceAttribute, ResourceSlice
+from kubespread.kube.quantity import QuantityError, parse
+from kubespread.scheduler.cluster.labels import Mask
+from kubespread.scheduler.cluster.nodes import Nodes
+from kubespread.scheduler.node_matching import matches_node_selector, nowhere
+from kubespread.scheduler.plugins.dynamicresources.cel.compiling import compiled
+from kubespread.scheduler.plugins.dynamicresources.cel.values import EvaluationError, Value, parse_semver
+
+
+class DeviceID(NamedTuple):
+    driver: str
+    pool: str
+    device: str
+
+    def __str__(self) -> str:
+        return "/".join(self)
+
+
+PoolID = tuple[str, str]
+"""The driver and the pool's name."""
+
+
+class _ByDomain(dict[str, dict[str, Value]]):
+    """Attributes or capacities by domain and name; a domain without any reads as empty."""
+
+    def __missing__(self, domain: str) -> dict[str, Value]:
+        return {}
+
+
+@dataclass(eq=False)
+class OfferedDevice:
+    """One device of one slice, with what selectors said of it so far."""
+
+    id: DeviceID
+    device: Device
+    slice: ResourceSlice
+    _answers: dict[str, bool | EvaluationError] = field(default_factory=dict)
+
+    def is_selected_by(self, expression: str) -> bool:
+        """Whether a CEL expression selects it. Raises EvaluationError, and UnsupportedExpressionError."""
+        answer = self._answers.get(expression)
+        if answer is None:
+            try:
+                answer = compiled(expression)(self._facts)
+            except EvaluationError as error:
+                answer = error
+            self._answers[expression] = answer
+        if isinstance(answer, EvaluationError):
+            raise answer
+        return answer
+
+    def attribute(self, qualified_name: str) -> DeviceAttribute | None:
+        """An attribute by its full name; those of the driver's own domain may stand without it."""
+        attributes = self.device.attributes
+        if qualified_name in attributes:
+            return attributes[qualified_name]
+        domain, _, name = qualified_name.partition("/")
+        return attributes.get(name) if domain == self.id.driver else None
+
+    @cached_property
+    def _facts(self) -> Mapping[str, Value]:
+        """The fields of CEL's variable ``device``."""
+        return {
+            "driver": self.id.driver,
+            "allowMultipleAllocations": self.device.allow_multiple_allocations,
+            "attributes": self._by_domain(
+                (name, _attribute_value(name, each)) for name, each in self.device.attributes.items()
+            ),
+            "capacity": self._by_domain((name, parse(each.value)) for name, each in self.device.capacity.items()),
+        }
+
+    def _by_domain(self, named: Iterable[tuple[str, Value]]) -> _ByDomain:
+        domains = _ByDomain()
+        try:
+            for qualified_name, value in named:
+                domain, slash, name = qualified_name.partition("/")
+                domains.setdefault(domain if slash else self.id.driver, {})[name if slash else domain] = value
+        except QuantityError as error:
+            raise EvaluationError(str(error)) from error
+        return domains
+
+
+def _attribute_value(name: str, attribute: DeviceAttribute) -> Value:
+    for value in (attribute.int_value, attribute.bool_value, attribute.string_value):
+        if value is not None:
+            return value
+    if attribute.version_value is None:
+        raise EvaluationError(f"attribute {name}: unsupported attribute value")
+    version = parse_semver(attribute.version_value)
+    if version is None:
+        raise EvaluationError(f"attribute {name}: parse semantic version: No Major.Minor.Patch elements found")
+    return version
+
+
+@dataclass(eq=False, frozen=True)
+class Pool:
+    """What a node reaches of one pool."""
+
+    id: PoolID
+    devices: tuple[OfferedDevice, ...] = ()
+    """Slice by slice in the order of their names."""
+    is_incomplete: bool = False
+    """Whether its driver is still writing its slices."""
+    is_invalid: bool = False
+    """Whether two of its devices have one name."""
+
+    def __str__(self) -> str:
+        return "/".join(self.id)
+
+
+Pools = tuple[Pool, ...]
+
+
+class Inventory:
+    """All slices of a cluster, seen from each node."""
+
+    def __init__(self, slices: Sequence[ResourceSlice], nodes: Nodes) -> None:
+        self._nodes = nodes
+        self._slices = slices
+        self._by_pool: dict[PoolID, list[int]] = {}
+        self._on_node: dict[str, list[int]] = {}
+        self._shared: list[tuple[int, Mask]] = []
+        for number, each in enumerate(slices):
+            self._by_pool.setdefault(_pool_id(each), []).append(number)
+            if each.spec.node_name:
+                self._on_node.setdefault(each.spec.node_name, []).append(number)
+            elif (reached := self._reached(each)) is not None:
+                self._shared.append((number, reached))
+        self._devices: dict[int, tuple[OfferedDevice, ...]] = {}
+        self._pools: dict[tuple[int, ...], Pool | None] = {}
+        self._reachable: dict[tuple[int, ...], Pools] = {}
+
+    def _reached(self, offered: ResourceSlice) -> Mask | None:
+        """The nodes that a slice without a node of its own is for; None where it says nothing that is known."""
+        spec = offered.spec
+        if spec.all_nodes:
+            return ~nowhere(self._nodes)
+        if spec.node_selector is not None:
+            return matches_node_selector(self._nodes, spec.node_selector)
+        if not spec.per_device_node_selection:
+            return None
+        reached = nowhere(self._nodes)
+        for device in spec.devices:
+            if device.node_name in self._nodes.index:
+                reached[self._nodes.index[device.node_name]] = True
+            elif device.all_nodes:
+                reached[:] = True
+            elif device.node_selector is not None:
+                reached |= matches_node_selector(self._nodes, device.node_selector)
+        return reached
+
+    def pools(self, node: int) -> Pools:
+        """The pools that a node reaches, by driver and name; nodes that reach the same get the very same."""
+        numbers = self._on_node.get(self._nodes.names[node], [])
+        key = (*numbers, *(number for number, reached in self._shared if reached[node]))
+        if key not in self._reachable:
+            self._reachable[key] = tuple(self._gathered(key))
+        return self._reachable[key]
+
+    def nodes_of(self, pools: Iterable[PoolID]) -> Mask:
+        """The nodes that reach some of these pools."""
+        numbers = {number for pool in pools for number in self._by_pool.get(pool, ())}
+        reached = nowhere(self._nodes)
+        for number in numbers:
+            position = self._nodes.index.get(self._slices[number].spec.node_name)
+            if position is not None:
+                reached[position] = True
+        for number, mask in self._shared:
+            if number in numbers:
+                reached |= mask
+        return reached
+
+    def _gathered(self, numbers: Iterable[int]) -> Iterator[Pool]:
+        by_pool: dict[PoolID, list[int]] = {}
+        for number in numbers:
+            by_pool.setdefault(_pool_id(self._slices[number]), []).append(number)
+        for _, parts in sorted(by_pool.items()):
+            key = tuple(parts)
+            if key not in self._pools:
+                self._pools[key] = self._pool(parts)
+            pool = self._pools[key]
+            if pool is not None:
+                yield pool
+
+    def _pool(self, numbers: Sequence[int]) -> Pool | None:
+        """What a node reaches of a pool; None where all of it is outdated, though what replaces it is not for the
+        node.
+        """
+        specs = [self._slices[number].spec for number in numbers]
+        pool_id = specs[0].driver, specs[0].pool.name
+        generation = max(spec.pool.generation for spec in specs)
+        current = [number for number in numbers if self._slices[number].spec.pool.generation == generation]
+        wanted = self._slices[current[0]].spec.pool.resource_slice_count
+        if len(current) != wanted:
+            generations = [self._slices[number].spec.pool.generation for number in self._by_pool[pool_id]]
+            if max(generations) > generation:
+                return None
+            if generations.count(generation) != wanted:
+                return Pool(pool_id, is_incomplete=True)
+        current.sort(key=lambda number: self._slices[number].metadata.name)
+        devices = [device for number in current for device in self._offered(number)]
+        if len({device.id for device in devices}) < len(devices):
+            return Pool(pool_id, is_invalid=True)
+        return Pool(pool_id, tuple(devices))
+
+    def _offered(self, number: int) -> tuple[OfferedDevice, ...]:
+        if number not in self._devices:
+            part = self._slices[number]
+            driver, pool = _pool_id(part)
+            self._devices[number] = tuple(
+                OfferedDevice(DeviceID(driver, pool, device.name), device, part) for device in part.spec.devices
+            )
+        return self._devices[number]
+
+
+def _pool_id(offered: ResourceSlice) -> PoolID:
+    return offered.spec.driver, offered.spec.pool.name

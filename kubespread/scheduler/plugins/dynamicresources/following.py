@@ -1,0 +1,94 @@
+"""The ledger of a cluster: the snapshot's, and then what every pod with claims took and gave back, in order.
+
+Source of the rules: kube-scheduler 1.36, dynamicresources/dynamicresources.go (Reserve).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubespread.kube.api.core import Pod
+from kubespread.kube.api.devices import ResourceClaimSpec
+from kubespread.scheduler.cluster.claim_users import ClaimUsers
+from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.plugins.dynamicresources.facts import ClaimKey, Facts
+from kubespread.scheduler.plugins.dynamicresources.judging import Judge, allocation_result
+from kubespread.scheduler.plugins.dynamicresources.ledger import Ledger, MadeClaim
+from kubespread.scheduler.plugins.dynamicresources.pod_claims import RefusedError, claims_of
+from kubespread.scheduler.plugins.dynamicresources.rules import Rules
+
+
+def judge_of(pod: Pod, facts: Facts, ledger: Ledger, rules: Rules) -> Judge:
+    """A pod's claims as they stand. Raises RefusedError."""
+    return Judge(pod, facts, claims_of(pod, facts, ledger, rules), rules)
+
+
+def facts_of(cluster: Cluster) -> Facts:
+    return Facts.of(cluster.objects, cluster.nodes, cluster.memo)
+
+
+def ledger_of(cluster: Cluster, rules: Rules) -> Ledger:
+    """Who has which devices in ``cluster``; not to be moved, only its copies are."""
+    users = cluster.claim_users
+    unknown = list(users.unknown(rules))
+    known = users if not unknown else unknown[-1].before
+    remembered = known.recall(rules) if known is not None else None
+    ledger = remembered if isinstance(remembered, Ledger) else Ledger.of(facts_of(cluster))
+    if unknown:
+        ledger = ledger.copy()
+        for each in reversed(unknown):
+            _replay(each, ledger, rules)
+        users.remember(rules, ledger)
+    return ledger
+
+
+def _replay(users: ClaimUsers, ledger: Ledger, rules: Rules) -> None:
+    happening = users.happening
+    if happening is None:
+        return
+    facts = Facts.of(users.objects, happening.nodes, happening.memo)
+    for pod, node, by in happening.uses:
+        if by > 0:
+            place(pod, node, facts, ledger, rules)
+        else:
+            remove(pod, node, facts, ledger)
+
+
+def place(pod: Pod, node: int, facts: Facts, ledger: Ledger, rules: Rules) -> None:
+    """Let a pod that comes to a node have what its claims need there, as far as that is to be had."""
+    try:
+        judge = judge_of(pod, facts, ledger, rules)
+    except RefusedError:
+        return
+    outcome = judge.judge(node, ledger)
+    allocated = iter(outcome.allocated or ())
+    name, made = facts.nodes.names[node], list[MadeClaim]()
+    for claim in judge.claims.claims:
+        devices = next(allocated, None) if claim.allocation is None else None
+        allocation = None if devices is None else allocation_result(devices, name)
+        if claim.claim is not None:
+            ledger.reserve(claim.key, claim.claim, allocation)
+        elif allocation is not None:
+            made.append(MadeClaim(claim.reference, claim.spec, allocation))
+    for devices in allocated:
+        made.append(MadeClaim("", ResourceClaimSpec(), allocation_result(devices, name)))
+    ledger.take(pod, name, tuple(made))
+
+
+def remove(pod: Pod, node: int, facts: Facts, ledger: Ledger) -> None:
+    """Free what a pod that leaves its node held: claims made for it go with it, others once nobody uses them."""
+    ledger.give_back(pod, facts.nodes.names[node])
+    for key in _claims_in_use(pod, facts):
+        claim = facts.claims.get(key)
+        if claim is not None:
+            is_owned = any(owner.uid == pod.metadata.uid for owner in claim.metadata.owner_references if owner.uid)
+            ledger.release(key, claim, entirely=is_owned)
+
+
+def _claims_in_use(pod: Pod, facts: Facts) -> Iterator[ClaimKey]:
+    names = [reference.resource_claim_name for reference in pod.spec.resource_claims]
+    names += [status.resource_claim_name for status in pod.status.resource_claim_statuses]
+    yield from (ClaimKey(pod.metadata.namespace, name) for name in names if name)
+    made = facts.made_for_resources_of(pod)
+    if made is not None:
+        yield made

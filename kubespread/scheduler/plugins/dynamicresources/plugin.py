@@ -1,0 +1,101 @@
+"""DynamicResources: nodes where devices for all of the pod's claims are, and how well they suit.
+
+Source of the rules: kube-scheduler 1.36, dynamicresources/dynamicresources.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from kubespread.kube.api.core import Pod
+from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.cluster.labels import Counts
+from kubespread.scheduler.plugin import Fixed, Plugin, State, Status
+from kubespread.scheduler.plugins.dynamicresources.arguments import DynamicResourcesArgs
+from kubespread.scheduler.plugins.dynamicresources.extended import requested_by_name
+from kubespread.scheduler.plugins.dynamicresources.following import facts_of, ledger_of
+from kubespread.scheduler.plugins.dynamicresources.gaps import claim_gaps, not_evaluated
+from kubespread.scheduler.plugins.dynamicresources.pod_claims import PodClaims, RefusedError, claims_of
+from kubespread.scheduler.plugins.dynamicresources.rules import Rules
+from kubespread.scheduler.plugins.dynamicresources.state import DynamicResourcesState
+from kubespread.scheduler.specification import (
+    JUDGES,
+    POST_FILTER,
+    PRE_BIND,
+    PRE_ENQUEUE,
+    RESERVE,
+    SCORE,
+    Setting,
+    Specification,
+    Unprepared,
+)
+
+
+@dataclass(frozen=True)
+class DynamicResources(Plugin):
+    name: ClassVar[str] = "DynamicResources"
+
+    rules: Rules = Rules()
+
+    def gaps(self, cluster: Cluster, pod: Pod) -> Iterator[str]:
+        yield from claim_gaps(pod, facts_of(cluster), self._claims(cluster, pod))
+
+    def not_modelled(self, cluster: Cluster, pod: Pod) -> Iterator[str]:
+        claims = self._claims(cluster, pod)
+        if claims is not None:
+            yield from not_evaluated(facts_of(cluster), claims)
+
+    def signature(self, pod: Pod) -> Hashable:
+        return None if pod.spec.resource_claims or requested_by_name(pod) else ()
+
+    def prepare(self, cluster: Cluster, pod: Pod) -> State | Status:
+        try:
+            state = DynamicResourcesState(cluster, pod, self.rules)
+        except RefusedError as refused:
+            return refused.status
+        return NoClaims(len(cluster)) if state.has_no_claims else state
+
+    def _claims(self, cluster: Cluster, pod: Pod) -> PodClaims | None:
+        """The pod's claims; None where they are refused."""
+        ledger = ledger_of(cluster, self.rules)
+        try:
+            return claims_of(pod, facts_of(cluster), ledger, self.rules)
+        except RefusedError:
+            return None
+
+
+@dataclass
+class NoClaims(Fixed):
+    """A pod without claims is scored all the same."""
+
+    nodes: int
+
+    def score(self) -> Counts:
+        return np.zeros(self.nodes, dtype=np.int64)
+
+
+def _make(setting: Setting) -> DynamicResources:
+    has = setting.version.has
+    rules = Rules(
+        provides_resources=has("DRAExtendedResource"),
+        taints_count=has("DRADeviceTaints"),
+        alternatives_count=has("DRAPrioritizedList"),
+        admin_access_counts=has("DRAAdminAccess"),
+    )
+    return DynamicResources(rules)
+
+
+SPECIFICATION = Specification(
+    name=DynamicResources.name,
+    points=JUDGES | {PRE_ENQUEUE, POST_FILTER, SCORE, RESERVE, PRE_BIND},
+    make=_make,
+    args=DynamicResourcesArgs,
+    weight=2,
+    gate="DynamicResourceAllocation",
+    scores_since=35,
+    unprepared=Unprepared(filter="not found", score_without_pre_filter="not found", reserve="not found"),
+)

@@ -1,0 +1,162 @@
+"""Where the claims of one pod can be allocated, kept up as devices are taken and freed.
+
+Source of the rules: kube-scheduler 1.36, dynamicresources/dynamicresources.go (Filter, Score).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from kubespread.kube.api.core import Pod
+from kubespread.scheduler.causes import Causes
+from kubespread.scheduler.cluster.change import Change, Moves
+from kubespread.scheduler.cluster.claim_users import ClaimUsers
+from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.cluster.labels import Counts, Mask, Positions
+from kubespread.scheduler.node_matching import everywhere
+from kubespread.scheduler.plugin import (
+    Code,
+    Counted,
+    Extent,
+    State,
+    Status,
+    Verdicts,
+    default_normalize,
+    highest_raw,
+)
+from kubespread.scheduler.plugins.dynamicresources.facts import ClaimKey, Facts
+from kubespread.scheduler.plugins.dynamicresources.following import facts_of, judge_of, ledger_of, place, remove
+from kubespread.scheduler.plugins.dynamicresources.judging import NOT_AVAILABLE, Judge, Outcome
+from kubespread.scheduler.plugins.dynamicresources.ledger import Ledger
+from kubespread.scheduler.plugins.dynamicresources.pod_claims import RefusedError
+from kubespread.scheduler.plugins.dynamicresources.rules import Rules
+from kubespread.scheduler.plugins.dynamicresources.shortage import shortages
+
+
+class DynamicResourcesState(Counted):
+    def __init__(self, cluster: Cluster, pod: Pod, rules: Rules) -> None:
+        """Raises RefusedError where the claims keep the pod from every node."""
+        self._pod, self._rules, self._kinds = pod, rules, cluster.kinds
+        self._facts: Facts = facts_of(cluster)
+        self._users: ClaimUsers | None = cluster.claim_users
+        """What the ledger follows from; None once the state was moved on its own."""
+        self._ledger: Ledger = ledger_of(cluster, rules)
+        self._judge: Judge = judge_of(pod, self._facts, self._ledger, rules)
+        self._refused: Status | None = None
+        """Why all nodes are rejected since the state was prepared."""
+        size = len(cluster)
+        self._outdated: Mask = everywhere(cluster.nodes)
+        self._table: dict[Status, int] = {}
+        self._which = np.zeros(size, dtype=np.int32)
+        self._scores: Counts = np.zeros(size, dtype=np.int64)
+
+    @property
+    def has_no_claims(self) -> bool:
+        return self._judge.claims.is_empty
+
+    def _bring_up_to_date(self) -> None:
+        for node in np.flatnonzero(self._outdated).tolist():
+            outcome = Outcome(self._refused) if self._refused is not None else self._judge.judge(node, self._ledger)
+            status = outcome.status
+            self._which[node] = 0 if status is None else self._table.setdefault(status, len(self._table) + 1)
+            self._scores[node] = outcome.score
+        self._outdated[:] = False
+
+    def filter(self, nodes: Positions | None = None) -> Verdicts:
+        self._bring_up_to_date()
+        return Verdicts(self._which.copy(), tuple(self._table)).at(nodes)
+
+    @property
+    def may_fail(self) -> bool:
+        self._bring_up_to_date()
+        return any(
+            status.code is Code.ERROR and bool((self._which == which).any()) for status, which in self._table.items()
+        )
+
+    def score(self, feasible: Mask) -> Counts:
+        self._bring_up_to_date()
+        return self._scores.copy()
+
+    def extent(self, raw: Counts, feasible: Mask) -> Extent:
+        return highest_raw(raw, feasible)
+
+    def normalize(self, raw: Counts, extent: Extent) -> Counts:
+        return default_normalize(raw, extent)
+
+    @property
+    def frees_a_claim(self) -> bool:
+        """Whether PostFilter deallocates a claim that nobody else uses, so that the pod may get other devices."""
+        self._bring_up_to_date()
+        which = self._table.get(NOT_AVAILABLE)
+        elsewhere = set[ClaimKey]()
+        for node in np.flatnonzero(self._which == which).tolist() if which is not None else ():
+            elsewhere.update(self._judge.elsewhere(node))
+        return any(
+            claim.claim is not None
+            and claim.key in elsewhere
+            and self._ledger.is_only_for(self._pod, claim.key, claim.claim)
+            for claim in self._judge.claims.claims
+        )
+
+    def causes(self, cluster: Cluster, nodes: Positions) -> Sequence[Causes]:
+        if self._refused is not None:
+            return super().causes(cluster, nodes)
+        return [shortages(self._judge, node, self._ledger) for node in nodes.tolist()]
+
+    def move(self, moves: Moves) -> None:
+        before = self._ledger
+        self._ledger = before.copy()
+        for number, node, by in zip(moves.kind.tolist(), moves.node.tolist(), moves.by.tolist(), strict=True):
+            pod = self._kinds[number].pod
+            for _ in range(abs(by)):
+                if by > 0:
+                    place(pod, node, self._facts, self._ledger, self._rules)
+                else:
+                    remove(pod, node, self._facts, self._ledger)
+        self._users = None
+        self._look_again(before)
+
+    def pretend(self, kind: int, node: int, by: int) -> None:
+        """The plugin has neither AddPod nor RemovePod: in a dry run nothing is taken or freed."""
+
+    def follow(self, cluster: Cluster, moves: Moves) -> None:
+        """The cluster knows in which order pods came, and so who got what."""
+        if self._users is cluster.claim_users:
+            return
+        before, self._users = self._ledger, cluster.claim_users
+        self._ledger = ledger_of(cluster, self._rules)
+        self._look_again(before)
+
+    def _look_again(self, before: Ledger) -> None:
+        """What changed in the ledger changes what is said of the nodes that reach it."""
+        try:
+            judge = judge_of(self._pod, self._facts, self._ledger, self._rules)
+        except RefusedError as refused:
+            self._refused = refused.status
+            self._outdated[:] = True
+            return
+        if judge.claims != self._judge.claims or self._refused is not None:
+            self._judge, self._refused = judge, None
+            self._outdated[:] = True
+            return
+        changed = before.in_use ^ self._ledger.in_use
+        if changed:
+            self._judge = judge
+            self._outdated |= self._facts.inventory.nodes_of({(device.driver, device.pool) for device in changed})
+
+    def fork(self) -> DynamicResourcesState:
+        fork: DynamicResourcesState = object.__new__(type(self))
+        fork.__dict__.update(self.__dict__)
+        fork._outdated, fork._which, fork._scores = self._outdated.copy(), self._which.copy(), self._scores.copy()
+        fork._table = dict(self._table)
+        return fork
+
+    def after(self, cluster: Cluster, change: Change, moves: Moves) -> State | None:
+        if change.touches_nodes:
+            return None
+        fork = self.fork()
+        fork.follow(cluster, moves)
+        # What rejects the pod as a whole is for a new preparation to say.
+        return fork if fork._refused is None else None
