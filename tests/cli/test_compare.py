@@ -119,7 +119,7 @@ REFUSED: dict[str, tuple[list[str], int, str]] = {
     "a release that does not exist": (
         [SKEW_1, "--to-kube-version", "1.99"],
         2,
-        "error: kube-scheduler 1.99 is not modeled: versions 1.18 to 1.36 are\n",
+        "error: kube-scheduler 1.99 is not modeled: versions 1.18 to 1.37 are\n",
     ),
     "a profile that does not exist": (
         [SKEW_1, "--to-scheduler-name", "x"],

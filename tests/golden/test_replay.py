@@ -7,12 +7,9 @@ import pytest
 from tests.golden.cases import FIXTURES, recorded, release_of
 from tests.golden.replay import differences
 
-LATER = {}
 XFAIL: dict[str, str] = {}
 FILES = sorted(
-    name
-    for path in FIXTURES.rglob("*.jsonl.gz")
-    if not (name := str(path.relative_to(FIXTURES))).startswith("live/")
+    name for path in FIXTURES.rglob("*.jsonl.gz") if not (name := str(path.relative_to(FIXTURES))).startswith("live/")
 )
 
 

@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 import kubespread
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
-MANIFESTS = [yaml.safe_load(path.read_text()) for path in sorted(FIXTURES.glob("manifests/*.yaml"))]
+MANIFESTS = [
+    document for path in sorted(FIXTURES.glob("manifests/*.yaml")) for document in yaml.safe_load_all(path.read_text())
+]
 DEPLOYMENT = next(manifest for manifest in MANIFESTS if manifest["kind"] == "Deployment")
 STATEFUL = {
     **DEPLOYMENT,
@@ -29,7 +31,11 @@ CRON = {
 }
 OTHERS = [{**DEPLOYMENT, "kind": kind} for kind in ("ReplicaSet", "DaemonSet", "Job", "Rollout")]
 WORKLOADS = [*MANIFESTS, *OTHERS, STATEFUL, CRON]
-CLUSTERS = [yaml.safe_load(path.read_text())["items"] for path in sorted(FIXTURES.glob("clusters/*.yaml"))]
+CLUSTERS = [
+    document.get("items", [document])
+    for path in sorted(FIXTURES.glob("clusters/*.yaml"))
+    for document in yaml.safe_load_all(path.read_text())
+]
 WRONG: list[Any] = [
     None,
     0,

@@ -14,11 +14,15 @@ MISSING = f"{SKEWED} (missing required label)"
 
 
 def ask(
-    objects: list[Data], pod: Data, config: str | None = None, *, preemption: bool = False
+    objects: list[Data],
+    pod: Data,
+    config: str | None = None,
+    *,
+    preemption: bool = False,
+    kube_version: str | None = None,
 ) -> kubespread.ExplainReport:
-    return kubespread.explain(
-        kubespread.Snapshot.from_objects(objects), pod, kubespread.Scheduler(config=config), preemption=preemption
-    )
+    scheduler = kubespread.Scheduler(config=config, kube_version=kube_version)
+    return kubespread.explain(kubespread.Snapshot.from_objects(objects), pod, scheduler, preemption=preemption)
 
 
 def with_args(plugin: str, **args: Any) -> str:

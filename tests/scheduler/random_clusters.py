@@ -79,7 +79,11 @@ OBJECTS: list[Data] = [
     ),
     {
         **api_object("ResourceClaim", "device", {}, api_version="resource.k8s.io/v1", namespace="default"),
-        "status": {"allocation": {"nodeSelector": in_zone("zone", "a")}},
+        # Somebody else uses it too: without users it would be given back, and a cluster built anew could not know.
+        "status": {
+            "allocation": {"nodeSelector": in_zone("zone", "a")},
+            "reservedFor": [{"resource": "pods", "name": "elsewhere", "uid": "elsewhere"}],
+        },
     },
 ]
 
