@@ -66,10 +66,15 @@ class ClaimUsers:
         """Whether some pod could have a claim that was allocated before or since."""
         return bool(self.provided or self.objects.resource_claims or self.before)
 
-    def plus(self, uses: Iterable[Use], kinds: KindTable, nodes: Nodes, memo: dict[Hashable, object]) -> ClaimUsers:
-        """With what some pods did, those without any claim left out."""
-        told = tuple(use for use in uses if self._has_claims(use.pod, kinds))
-        return ClaimUsers(self.objects, self, Happening(told, nodes, memo)) if told else self
+    def plus(self, uses: Sequence[Use], nodes: Nodes, memo: dict[Hashable, object]) -> ClaimUsers:
+        """With what some pods with claims did."""
+        return ClaimUsers(self.objects, self, Happening(tuple(uses), nodes, memo)) if uses else self
+
+    def among(self, pods: Iterable[tuple[Pod, int]], by: int, kinds: KindTable) -> list[Use]:
+        """What those of ``pods`` did that have claims: few do, and many are asked about."""
+        if not self.provided:
+            return [Use(pod, node, by) for pod, node in pods if pod.spec.resource_claims]
+        return [Use(pod, node, by) for pod, node in pods if self._has_claims(pod, kinds)]
 
     def with_objects(self, objects: ClusterObjects) -> ClaimUsers:
         """The same among other objects."""
@@ -78,7 +83,7 @@ class ClaimUsers:
     def _has_claims(self, pod: Pod, kinds: KindTable) -> bool:
         if pod.spec.resource_claims:
             return True
-        return bool(self.provided) and not self.provided.isdisjoint(kinds[kinds.number_of(pod)].requests[0])
+        return not self.provided.isdisjoint(kinds[kinds.number_of(pod)].requests[0])
 
     def remember(self, rules: Hashable, known: object) -> None:
         """Keep what follows from all that happened by some ``rules``, for a while."""

@@ -12,7 +12,7 @@ from kubespread.kube.api.storage import PersistentVolumeClaim
 from kubespread.kube.well_known import ENDED_PHASES
 from kubespread.scheduler.cluster.attachments import Attachments
 from kubespread.scheduler.cluster.change import Change, Moves
-from kubespread.scheduler.cluster.claim_users import ClaimUsers, Use
+from kubespread.scheduler.cluster.claim_users import ClaimUsers
 from kubespread.scheduler.cluster.kinds import KindJudgment, KindTable
 from kubespread.scheduler.cluster.labels import Counts
 from kubespread.scheduler.cluster.nodes import Nodes
@@ -112,14 +112,15 @@ class Cluster:
         return other
 
     def _claim_users_after(self, change: Change) -> ClaimUsers:
-        uses = [Use(pod, node, -1) for pod, node in change.gone]
-        if change.removed and self.claim_users.can_be_any:
+        users, kinds = self.claim_users, self.kinds
+        uses = users.among(change.gone, -1, kinds)
+        if change.removed and users.can_be_any:
             placed = zip(self.running.pods, self.running.node.tolist(), strict=True)
             leaving = {(id(pod), node) for pod, node in change.gone}
             lost = ((pod, node) for pod, node in placed if node in change.removed and (id(pod), node) not in leaving)
-            uses += (Use(pod, node, -1) for pod, node in lost)
-        uses += (Use(pod, node, 1) for pod, node in change.come)
-        return self.claim_users.plus(uses, self.kinds, self.nodes, self.memo)
+            uses += users.among(lost, -1, kinds)
+        uses += users.among(change.come, 1, kinds)
+        return users.plus(uses, self.nodes, self.memo)
 
     def moves(self, change: Change) -> Moves:
         """What ``change`` does to this cluster's pods."""
