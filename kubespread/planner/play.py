@@ -5,7 +5,7 @@ Source of the order of events within a step: `World.settle`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -156,8 +156,16 @@ def play(playing: Playing, scenario: Scenario, version: KubeVersion) -> PlayRepo
         blocked=tuple(step.number for step in steps if step.is_blocked),
         notes=(),
         gaps=tuple(world.assumed),
-        not_modelled=NOT_MODELLED,
+        not_modelled=NOT_MODELLED if playing.autoscale is None else tuple(_not_modelled(steps)),
     )
+
+
+def _not_modelled(steps: Sequence[StepReport]) -> Iterator[str]:
+    """Where an autoscaler of nodes is played, what it leaves out."""
+    scaled = (step.autoscaling for step in steps if step.autoscaling is not None)
+    yield NOT_MODELLED[0]
+    yield from dict.fromkeys(text for report in scaled for text in report.not_modelled)
+    yield "what autoscalers of pods, and the descheduler, do meanwhile"
 
 
 def _started(world: World) -> Happened:

@@ -354,3 +354,42 @@ def test_a_then_that_means_nothing(text: str) -> None:
 def test_a_workload_of_the_cluster_goes_on_from_what_it_has() -> None:
     report = kubespread.simulate_then(kubespread.load(WEB), ["deploy/web"], ["rollout cpu=1"], replicas=8)
     assert [told(step) for step in report.steps] == ["2/0/0/0 0->1", "8/8/0/0 1->1 5 passes complete [1]"]
+
+
+def test_an_autoscaler_adds_nodes_for_pods_that_find_none(tmp_path: Path) -> None:
+    groups = {
+        "apiVersion": "kubespread.dev/v1alpha1",
+        "kind": "NodeGroups",
+        "groups": [{"name": "pool", "template": "n0", "zones": ["a", "b"], "max": 2}],
+    }
+    (tmp_path / "groups.json").write_text(json.dumps(groups))
+    cluster = kubespread.Snapshot.from_objects(
+        [
+            *hosts("a", "b"),
+            pod("one", requests={"cpu": "6"}),
+            pod("two", requests={"cpu": "6"}),
+            pod("three", requests={"cpu": "6"}),
+        ]
+    )
+    given = tmp_path / "scenario.json"
+    given.write_text(json.dumps(scenario("cordon n1", autoscaler="ca", nodeGroups="groups.json")))
+    report = kubespread.play(cluster, given)
+    scaled = report.steps[0].autoscaling
+    assert scaled is not None
+    assert [(group.group, len(group.nodes)) for loop in scaled.loops for group in loop.added] == [("pool/a", 1)]
+    assert (report.pending, scaled.loops[0].left) == (0, 0)
+    assert "what autoscalers of pods, and the descheduler, do meanwhile" in report.not_modelled
+
+
+@pytest.mark.parametrize(
+    ("spec", "fault"),
+    [
+        ({"autoscaler": "kca"}, "spec.autoscaler: expected one of ca, karpenter, found kca"),
+        ({"nodeGroups": "groups.yaml"}, "spec.nodeGroups: without an autoscaler no group grows: add spec.autoscaler"),
+    ],
+    ids=["an unknown autoscaler", "groups without an autoscaler"],
+)
+def test_what_is_wrong_with_an_autoscaler_is_said(spec: Data, fault: str) -> None:
+    with pytest.raises(ManifestError) as refused:
+        play("cordon n0", **spec)
+    assert fault in str(refused.value)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from kubespread.planner.reports.autoscaling import AutoscalingReport
 from kubespread.planner.reports.happened import PendingPods, TouchedWorkload
 from kubespread.planner.reports.play import PlayReport, StepReport
 from kubespread.planner.reports.simulate import SkewChange
@@ -69,3 +71,12 @@ def answer(report: PlayReport) -> str:
 
 def _name(workload: TouchedWorkload) -> str:
     return workload.workload.rpartition("/")[2]
+
+
+def autoscaling_sentence(report: AutoscalingReport) -> str:
+    """How many nodes came, of which groups."""
+    came = Counter[str]()
+    for group in (group for loop in report.loops for group in loop.added):
+        came[group.group] += len(group.nodes)
+    nodes = ", ".join(f"{name} +{count}" for name, count in sorted(came.items())) or "no node helps"
+    return f"{report.autoscaler}: {nodes} in {count_of(len(report.loops), 'loop')}"

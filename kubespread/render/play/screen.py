@@ -25,7 +25,7 @@ from kubespread.render.layout import (
 )
 from kubespread.render.look import Look
 from kubespread.render.phrases import cluster_phrase, count_of, workload_name
-from kubespread.render.play.rows import answer, lost, newly_pending, pending_count, worst_skew
+from kubespread.render.play.rows import answer, autoscaling_sentence, lost, newly_pending, pending_count, worst_skew
 from kubespread.render.rollouts import passes, rollout_sentence
 
 _GAP = 2
@@ -157,6 +157,8 @@ def _details(step: StepReport) -> Iterator[Line]:
         stuck = upgrade.blocked
         at = f", stuck at {', '.join(stuck.nodes)}: {stuck.refusal or 'budgets refuse'}" if stuck is not None else ""
         yield [cell(f"{said}{at}", BAD if at else GOOD)]
+    if step.autoscaling is not None:
+        yield [cell(autoscaling_sentence(step.autoscaling))]
     for rollout in step.rollouts:
         style = GOOD if rollout.complete else BAD
         yield [cell(f"{workload_name(rollout.workload)}: ", style), cell(rollout_sentence(rollout))]
