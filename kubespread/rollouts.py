@@ -5,23 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from msgspec.structs import replace
-
 from kubespread.candidate.candidate import Candidate
 from kubespread.candidate.growth import Growth
-from kubespread.controllers.deployment import TEMPLATE_HASH
+from kubespread.controllers.revisions import new_replica_set
 from kubespread.deciding import Scheduler
 from kubespread.kube.api.core import Pod
-from kubespread.kube.api.meta import ObjectMeta
-from kubespread.kube.api.workloads import Deployment
-from kubespread.kube.owners import WorkloadName
 from kubespread.planner.explain import constraint_reports, domain_counts
 from kubespread.planner.queue import Outcome
 from kubespread.planner.simulate import Played
+from kubespread.planner.world.applying import apply_workload
+from kubespread.planner.world.deployments import name_of
 from kubespread.planner.world.editing import scale
 from kubespread.planner.world.happenings import SCALED_DOWN
 from kubespread.planner.world.pod_book import key_of
-from kubespread.planner.world.rolling_out import NewTemplate, roll_out
+from kubespread.planner.world.wanted import Wanted
 from kubespread.planner.world.world import World
 from kubespread.resolving import Resolved
 from kubespread.scheduler.building import framework
@@ -71,22 +68,6 @@ def controlled_changes(asked: Resolved, grown: Sequence[Growth], scheduler: Sche
     return ControlledChanges(changes, _as_left(asked.cluster, world))
 
 
-def new_template(world: World, candidate: Candidate, replicas: int | None = None) -> NewTemplate:
-    """The candidate's Deployment over the one in the cluster, with a number of replicas of its own unless given."""
-    wanted = candidate.object
-    assert isinstance(wanted, Deployment)
-    meta = wanted.metadata
-    known = world.workloads.deployments.get(WorkloadName("Deployment", meta.namespace, meta.name))
-    metadata = known.metadata if known is not None else ObjectMeta(name=meta.name, namespace=meta.namespace)
-    spec = replace(wanted.spec, replicas=candidate.replicas if replicas is None else replicas)
-    status = known.status if known is not None else wanted.status
-    return NewTemplate(
-        Deployment(metadata=metadata, spec=spec, status=status),
-        candidate.pod,
-        candidate.pod.metadata.labels[TEMPLATE_HASH],
-    )
-
-
 def _scaled_down(world: World, growth: Growth, candidate: Candidate) -> ControlledChange:
     assert candidate.workload is not None
     scale(world, candidate.workload, len(growth.present) - growth.surplus)
@@ -98,10 +79,14 @@ def _scaled_down(world: World, growth: Growth, candidate: Candidate) -> Controll
 def _rolled_out(world: World, growth: Growth, candidate: Candidate, profile: Profile) -> ControlledChange:
     assert candidate.workload is not None
     before = world.cluster
-    report = roll_out(world, candidate.workload, new_template(world, candidate, growth.wanted))
-    digest = candidate.pod.metadata.labels[TEMPLATE_HASH]
+    wanted = Wanted(candidate.pod, candidate.workload, candidate.object, growth.wanted)
+    report = apply_workload(world, wanted)
+    assert report is not None
+    rollout = world.rollouts[candidate.workload]
+    replica_set = new_replica_set(rollout.deployment, rollout.replica_sets)
+    own = None if replica_set is None else name_of(replica_set)
     choices = zip(world.happenings.placed, world.happenings.choices, strict=True)
-    new = [(pod, choice) for pod, choice in choices if pod.metadata.labels.get(TEMPLATE_HASH) == digest]
+    new = [(pod, choice) for pod, choice in choices if world.book.owner_of(pod) == own]
     plugins = framework(profile)
     evaluation = plugins.evaluate(world.cluster, candidate.pod)
     outcome = Outcome(

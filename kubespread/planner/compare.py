@@ -32,7 +32,7 @@ class Answered:
     asked: Asked
     explained: ExplainReport
     simulated: SimulateReport | None
-    """None where placing replicas is not simulated; the other side's is of no use then."""
+    """None where placing replicas is not simulated; the other side's is not compared then."""
 
 
 def compare(before: Answered, after: Answered) -> CompareReport:

@@ -1,7 +1,7 @@
 """cluster-autoscaler, loop by loop: which group one node of helps, how many it adds, and who is placed then.
 
 Source of the rules: cluster-autoscaler 1.36.1 (core/scaleup/orchestrator). Among several groups that help it takes one
-by its expander; here that is least-waste, and among equals the name that comes first.
+by its expander; here that is least-waste, and of several that waste the same the name that comes first.
 """
 
 from __future__ import annotations

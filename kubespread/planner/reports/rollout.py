@@ -54,7 +54,7 @@ class RevisionSkew(Report, frozen=True):
 
 
 class RolloutReport(Report, frozen=True):
-    """A rollout from its first pass to where it ends or waits for ever."""
+    """A rollout from its first pass to where it ends or waits forever."""
 
     workload: str
     """NAMESPACE/Kind/name."""

@@ -35,7 +35,7 @@ class NewTemplate:
 
 
 def roll_out(world: World, name: WorkloadName, new: NewTemplate) -> RolloutReport:
-    """Give the Deployment ``name`` another template and let its controller work until it is done or waits for ever."""
+    """Give the Deployment ``name`` another template and let its controller work until it is done or waits forever."""
     counterfactual = _with_match_label_keys(new)
     other = world.fork() if counterfactual is not None else None
     report = _rolled_out(world, name, new)
