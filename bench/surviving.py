@@ -12,9 +12,9 @@ from pathlib import Path
 from bench.measuring import PROGRAM, against, seconds
 from bench.workloads import running
 from kubespread import Scheduler, Snapshot
+from kubespread.library.worlds import world_of
 from kubespread.planner.world.editing import apply
 from kubespread.snapshot.edits.text import parse
-from kubespread.worlds import world_of
 
 WORKLOADS = 1_000
 _ZONE = "topology.kubernetes.io/zone"

@@ -10,10 +10,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from kubespread.comparing import Side, compare
-    from kubespread.deciding import Scheduler
     from kubespread.errors import KubespreadError, ManifestError, SnapshotError, UsageError
-    from kubespread.library import after_edits, after_steps, connect, explain, load, play, simulate, simulate_then
+    from kubespread.library.comparing import Side, compare
+    from kubespread.library.deciding import Scheduler
+    from kubespread.library.explaining import explain
+    from kubespread.library.opening import after_edits, connect, load
+    from kubespread.library.playing import after_steps, play
+    from kubespread.library.simulating import simulate
+    from kubespread.library.surviving import survive, upgrade
+    from kubespread.library.thens import simulate_then
     from kubespread.planner.reports.compare import CompareReport
     from kubespread.planner.reports.explain import ExplainReport
     from kubespread.planner.reports.play import PlayReport
@@ -22,7 +27,6 @@ if TYPE_CHECKING:
     from kubespread.planner.reports.upgrade import UpgradeReport
     from kubespread.scenario.types import Scenario
     from kubespread.snapshot.snapshot import Snapshot
-    from kubespread.surviving import survive, upgrade
 
 __version__ = "0.1.0"
 
@@ -62,25 +66,25 @@ _HOMES = {
     "ManifestError": "kubespread.errors",
     "PlayReport": "kubespread.planner.reports.play",
     "Scenario": "kubespread.scenario.types",
-    "Scheduler": "kubespread.deciding",
-    "Side": "kubespread.comparing",
+    "Scheduler": "kubespread.library.deciding",
+    "Side": "kubespread.library.comparing",
     "SimulateReport": "kubespread.planner.reports.simulate",
     "Snapshot": "kubespread.snapshot.snapshot",
     "SnapshotError": "kubespread.errors",
     "SurviveReport": "kubespread.planner.reports.survive",
     "UpgradeReport": "kubespread.planner.reports.upgrade",
     "UsageError": "kubespread.errors",
-    "after_edits": "kubespread.library",
-    "after_steps": "kubespread.library",
-    "compare": "kubespread.comparing",
-    "connect": "kubespread.library",
-    "explain": "kubespread.library",
-    "load": "kubespread.library",
-    "play": "kubespread.library",
-    "simulate": "kubespread.library",
-    "survive": "kubespread.surviving",
-    "upgrade": "kubespread.surviving",
-    "simulate_then": "kubespread.library",
+    "after_edits": "kubespread.library.opening",
+    "after_steps": "kubespread.library.playing",
+    "compare": "kubespread.library.comparing",
+    "connect": "kubespread.library.opening",
+    "explain": "kubespread.library.explaining",
+    "load": "kubespread.library.opening",
+    "play": "kubespread.library.playing",
+    "simulate": "kubespread.library.simulating",
+    "survive": "kubespread.library.surviving",
+    "upgrade": "kubespread.library.surviving",
+    "simulate_then": "kubespread.library.thens",
 }
 
 

@@ -16,8 +16,8 @@ from typing import IO, Any, NamedTuple
 import pytest
 from jsonschema import Draft202012Validator
 
-from kubespread import deciding
 from kubespread.cli.main import main
+from kubespread.library import deciding
 from kubespread.snapshot.live import redaction
 
 ROOT = Path(__file__).parents[2]

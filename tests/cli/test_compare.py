@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 import kubespread
-from kubespread import library
 from kubespread.cli.options.cluster import ClusterOptions
 from kubespread.cli.options.edits import EditedClusterOptions
 from kubespread.cli.options.sides import AfterOptions
+from kubespread.library import opening
 from tests.cli.support import COMPARE_SCHEMA, FIXTURES, run, shell
 
 SKEW_1, SKEW_2 = (str(FIXTURES / "manifests" / f"{name}.yaml") for name in ("kep-zone", "kep-zone-skew-2"))
@@ -154,7 +154,7 @@ def test_what_is_mistyped_is_said_before_a_cluster_is_read(monkeypatch: pytest.M
     def load(*_: object) -> kubespread.Snapshot:
         raise AssertionError
 
-    monkeypatch.setattr(library, "load_files", load)
+    monkeypatch.setattr(opening, "load_files", load)
     for arguments in (["--cordon", ""], ["--set", "x"], ["--to-scheduler-config", "nope"], ["--replicas", "x"], []):
         assert run("compare", SKEW_1, "-S", KEP, *arguments).code == 2
 

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 import kubespread
-from kubespread import library
 from kubespread.cli.options.edits import EditedClusterOptions
 from tests.cli.support import CLUSTER, POD, run
 
@@ -51,18 +50,21 @@ class Asked:
         raise kubespread.UsageError("asked")
 
 
-@pytest.mark.parametrize("command", ["explain", "simulate"])
+HOMES = {"explain": "explaining", "simulate": "simulating"}
+
+
+@pytest.mark.parametrize("command", HOMES)
 @pytest.mark.parametrize("case", ORDERS)
 def test_edits_come_in_the_order_they_are_typed(case: str, command: str, monkeypatch: pytest.MonkeyPatch) -> None:
     typed, expected = ORDERS[case]
-    monkeypatch.setattr(library, command, asked := Asked())
+    monkeypatch.setattr(f"kubespread.library.{HOMES[command]}.{command}", asked := Asked())
     assert run(command, *typed[:2], POD, "-S", CLUSTER, *typed[2:]).err == "error: asked\n"
     assert asked.edits == expected
 
 
 def test_a_snapshot_is_edited_too(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     asked = Asked()
-    monkeypatch.setattr("kubespread.library.edited", asked)
+    monkeypatch.setattr("kubespread.library.opening.edited", asked)
     typed, expected = ORDERS["the same option again, others between"]
     assert run("snapshot", *typed, "-S", CLUSTER, "-o", tmp_path / "out.json").err == "error: asked\n"
     assert asked.edits == expected

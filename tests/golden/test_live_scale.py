@@ -11,11 +11,11 @@ import msgspec
 import pytest
 
 from kubespread import Snapshot
-from kubespread.deciding import Scheduler
 from kubespread.kube.owners import WorkloadName
+from kubespread.library.deciding import Scheduler
+from kubespread.library.worlds import world_of
 from kubespread.planner.world.editing import scale
 from kubespread.planner.world.objects import objects_now
-from kubespread.worlds import world_of
 from tests.builders import Data, node
 
 FILE = Path(__file__).parents[2] / "fixtures" / "golden" / "live" / "scale.jsonl.gz"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from kubespread.deciding import Scheduler
+    from kubespread.library.deciding import Scheduler
 
 
 @dataclass(frozen=True, slots=True)

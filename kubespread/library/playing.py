@@ -17,7 +17,6 @@ from kubespread.candidate.setting import parse_settings
 from kubespread.candidate.sources import Choosing, Source, Sources, read_sources
 from kubespread.candidate.stored import revised
 from kubespread.controllers.revisions import without_hash
-from kubespread.deciding import Scheduler
 from kubespread.errors import SnapshotError, UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.api.cluster_objects import FIELDS
@@ -25,20 +24,26 @@ from kubespread.kube.api.kinds import KEPT, POD_CREATORS
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.workloads import Deployment
 from kubespread.kube.owners import WorkloadName
+from kubespread.library.asked_cluster import cluster_reference
+from kubespread.library.deciding import Scheduler
+from kubespread.library.scaling import groups_of
+from kubespread.library.worlds import as_snapshot, edited, world_of
 from kubespread.planner.autoscaling.autoscale import autoscale
 from kubespread.planner.checking import check
-from kubespread.planner.play import Applied, Autoscale, Playing, play
+from kubespread.planner.play import Applied, Autoscale, Playing
+from kubespread.planner.play import play as play_steps
 from kubespread.planner.reports.play import PlayReport
 from kubespread.planner.world.deployments import rollout_of_cluster
 from kubespread.planner.world.editing import not_found
 from kubespread.planner.world.wanted import Wanted
 from kubespread.planner.world.world import World
-from kubespread.scaling import groups_of
+from kubespread.scenario.reading import ScenarioGiven, read_scenario
 from kubespread.scenario.types import Apply, Rollout, Scenario
 from kubespread.snapshot.snapshot import Snapshot
-from kubespread.worlds import as_snapshot, edited, world_of
 
 _WORKLOADS = tuple(row.cls for row in POD_CREATORS.values())
+
+_DEFAULT = Scheduler()
 
 
 def play_in(
@@ -56,7 +61,7 @@ def play_in(
     changes = _Manifests(before, scheduler)
     check(world, scenario, changes, default)
     playing = Playing(world, changes, default, _autoscale(before, scenario))
-    report = play(playing, scenario, scheduler.release(origin.server_version))
+    report = play_steps(playing, scenario, scheduler.release(origin.server_version))
     report = msgspec.structs.replace(report, notes=(*notes, *report.notes))
     return report.with_gaps((*origin.gaps, *scheduler.gaps(origin.server_version))), as_snapshot(world, before)
 
@@ -185,3 +190,35 @@ def _as_before(world: World, wanted: Wanted, candidate: Candidate) -> Wanted:
     if same is None:
         return wanted
     return replace(wanted, object=msgspec.structs.replace(obj, spec=msgspec.structs.replace(obj.spec, template=same)))
+
+
+def play(
+    snapshot: Snapshot, scenario: ScenarioGiven, scheduler: Scheduler = _DEFAULT, *, namespace: str | None = None
+) -> PlayReport:
+    """What becomes of the cluster when the steps of ``scenario`` happen one after another.
+
+    A scenario is a path, the text of a file, plain data or a `Scenario`. What names nothing of the cluster is found
+    before anything is played; what goes wrong on the way is said of its step. ``namespace`` is that of names without
+    one where the scenario has none. Raises ManifestError, SnapshotError and UsageError.
+    """
+    report, _ = play_in(snapshot, read_scenario(scenario), scheduler, namespace=namespace)
+    return report.about(cluster_reference(snapshot))
+
+
+def after_steps(
+    snapshot: Snapshot,
+    scenario: ScenarioGiven,
+    steps: int | None = None,
+    scheduler: Scheduler = _DEFAULT,
+    *,
+    namespace: str | None = None,
+) -> Snapshot:
+    """The cluster as it is after so many steps of ``scenario``, by default all of them, to ask other questions about.
+
+    Raises what `play` raises, and UsageError for a number of steps that the scenario does not have.
+    """
+    read = read_scenario(scenario)
+    if steps is not None and not 0 <= steps <= len(read.steps):
+        raise UsageError(f"step {steps}: the scenario has {len(read.steps)} steps")
+    _, after = play_in(snapshot, replace(read, steps=read.steps[:steps]), scheduler, namespace=namespace)
+    return after

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from kubespread.candidate.candidate import Candidate
 from kubespread.candidate.growth import Growth
 from kubespread.controllers.revisions import new_replica_set
-from kubespread.deciding import Scheduler
 from kubespread.kube.api.core import Pod
+from kubespread.library.deciding import Scheduler
+from kubespread.library.resolving import Resolved
+from kubespread.library.worlds import world_of
 from kubespread.planner.explain import constraint_reports, domain_counts
 from kubespread.planner.queue import Outcome
 from kubespread.planner.simulate import Played
@@ -20,12 +22,10 @@ from kubespread.planner.world.happenings import SCALED_DOWN
 from kubespread.planner.world.pod_book import key_of
 from kubespread.planner.world.wanted import Wanted
 from kubespread.planner.world.world import World
-from kubespread.resolving import Resolved
 from kubespread.scheduler.building import framework
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.profile.profile import Profile
-from kubespread.worlds import world_of
 
 
 @dataclass(frozen=True, slots=True)

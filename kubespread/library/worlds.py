@@ -12,7 +12,6 @@ from kubespread.candidate.autoscaling import autoscaling_notes
 from kubespread.candidate.candidate import Surroundings as CandidateSurroundings
 from kubespread.candidate.references import Reference
 from kubespread.candidate.stored import from_cluster
-from kubespread.deciding import Scheduler
 from kubespread.errors import UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.admission.gated_fields import as_counted
@@ -21,6 +20,7 @@ from kubespread.kube.api.core import Pod
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.timestamps import instant
+from kubespread.library.deciding import Scheduler
 from kubespread.planner.world.editing import apply
 from kubespread.planner.world.objects import objects_now
 from kubespread.planner.world.owners import Made

@@ -14,16 +14,16 @@ from kubespread.candidate.replicas import others
 from kubespread.candidate.setting import parse_settings
 from kubespread.candidate.sources import Choosing, PodGiven, Source, read_sources
 from kubespread.candidate.stored import from_cluster
-from kubespread.deciding import Scheduler
 from kubespread.errors import KubespreadError, ManifestError, UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.admission.gated_fields import as_counted
 from kubespread.kube.proposals import told
 from kubespread.kube.versions import KubeVersion
+from kubespread.library.deciding import Scheduler
+from kubespread.library.worlds import edited
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.profile.profile import Profile
 from kubespread.snapshot.snapshot import SERVER_VERSION, Snapshot
-from kubespread.worlds import edited
 
 Refused = Callable[[KubespreadError], None]
 

@@ -4,28 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TypedDict
+from typing import TypedDict, TypeVar, Unpack, overload
 
 import msgspec
 
-from kubespread.asked_cluster import cluster_reference
 from kubespread.candidate.candidate import Candidate
 from kubespread.candidate.growth import Desired, Growth, growths
 from kubespread.candidate.replicas import replica_names
 from kubespread.candidate.sources import Choosing, PodGiven
-from kubespread.deciding import Scheduler
 from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import StatefulSet
 from kubespread.kube.versions import SCORES_SINCE, KubeVersion
+from kubespread.library.asked_cluster import cluster_reference
+from kubespread.library.deciding import Scheduler
+from kubespread.library.resolving import resolve
+from kubespread.library.rollouts import ControlledChange, controlled_changes
+from kubespread.library.scaling import GroupsGiven, Simulated, groups_of, with_autoscaling, world_with
 from kubespread.node_groups.types import Autoscaler
 from kubespread.planner.claims import Replicas, replicas_with_claims
 from kubespread.planner.reports.simulate import SimulateReport
-from kubespread.planner.simulate import Manner, Question, Ties, simulate
+from kubespread.planner.simulate import Manner, Question, Ties
+from kubespread.planner.simulate import simulate as simulate_queue
 from kubespread.planner.world.pod_book import key_of
-from kubespread.resolving import resolve
-from kubespread.rollouts import ControlledChange, controlled_changes
-from kubespread.scaling import GroupsGiven, Simulated, groups_of, with_autoscaling, world_with
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.plugins.podtopologyspread.arguments import PodTopologySpreadArgs
@@ -33,6 +34,10 @@ from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpr
 from kubespread.scheduler.profile.profile import Profile
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key
+
+G = TypeVar("G", bound=PodGiven)
+
+_DEFAULT = Scheduler()
 
 
 class SimulateKeywords(TypedDict, total=False):
@@ -118,7 +123,7 @@ def simulate_workloads(
         options.get("ties", "scheduler"), options.get("seed"), runs, options.get("preemption", False), keys,
         options.get("on_progress"),
     )  # fmt: skip
-    reports = simulate(cluster, questions, manner)
+    reports = simulate_queue(cluster, questions, manner)
     if (kind := _autoscaler(options)) is not None:
         simulated = list(map(Simulated, asked.candidates, questions, reports))
         world = world_with(replace(asked.snapshot, pods=tuple(cluster.running.pods)), scheduler, simulated)
@@ -192,3 +197,40 @@ def _constraint_keys(candidate: Candidate, profile: Profile) -> list[str]:
     defaults = profile.args_of(PodTopologySpread.name, PodTopologySpreadArgs).default_constraints
     constraints = candidate.pod.spec.topology_spread_constraints or defaults
     return [constraint.topology_key for constraint in constraints]
+
+
+@overload
+def simulate(
+    snapshot: Snapshot, pods: PodGiven, replicas: int | None = ..., scheduler: Scheduler = ...,
+    **options: Unpack[SimulateKeywords],
+) -> SimulateReport: ...  # fmt: skip
+@overload
+def simulate(
+    snapshot: Snapshot, pods: list[G] | tuple[G, ...], replicas: int | None = ..., scheduler: Scheduler = ...,
+    **options: Unpack[SimulateKeywords],
+) -> tuple[SimulateReport, ...]: ...  # fmt: skip
+
+
+def simulate(
+    snapshot: Snapshot,
+    pods: PodGiven | list[G] | tuple[G, ...],
+    replicas: int | None = None,
+    scheduler: Scheduler = _DEFAULT,
+    **options: Unpack[SimulateKeywords],
+) -> SimulateReport | tuple[SimulateReport, ...]:
+    """Where kube-scheduler would put ``replicas`` copies of each workload, one after another, and what would stop it.
+
+    A list or tuple of ``pods`` gives a report for each of their workloads, several in a manifest among them; anything
+    else has to be one workload and gives its report. All stand in one queue, by priority, then in the order given, and
+    each pod finds those before it in the cluster. ``replicas`` is each workload's own number unless given. A workload
+    that runs in the cluster already is grown to that number from the replicas it has; a template that differs from the
+    running one takes those away first. The other keywords are `SimulateKeywords`.
+    Raises ManifestError, SnapshotError and UsageError.
+    """
+    is_one = not isinstance(pods, list | tuple)
+    several = [pods] if not isinstance(pods, list | tuple) else pods
+    reports = simulate_workloads(several, replicas, snapshot, scheduler, options)
+    if is_one and len(reports) > 1:
+        names = ", ".join(report.subject for report in reports)
+        raise UsageError(f"several workloads ({names}); choose one with name, or ask about a list")
+    return reports[0] if is_one else reports

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypedDict
+from typing import TypedDict, Unpack
 
 from kubespread.candidate.candidate import Surroundings
 from kubespread.candidate.manifests import from_manifest
 from kubespread.candidate.references import Reference
 from kubespread.candidate.setting import parse_settings
 from kubespread.candidate.sources import Choosing, PodGiven, Source, read_sources
-from kubespread.deciding import Scheduler
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.owners import WorkloadName
+from kubespread.library.asked_cluster import cluster_reference
+from kubespread.library.deciding import Scheduler
+from kubespread.library.playing import play_in
+from kubespread.library.worlds import edited
 from kubespread.manifest.reading import STDIN
+from kubespread.planner.reports.play import PlayReport
 from kubespread.scenario.short import parse_then
 from kubespread.scenario.types import Apply, Named, Scenario, Step
 from kubespread.snapshot.snapshot import Snapshot
-from kubespread.worlds import edited
+
+_DEFAULT = Scheduler()
 
 
 class ThenKeywords(TypedDict, total=False):
@@ -81,3 +86,20 @@ def _name(
     if made.workload is None:
         return WorkloadName("Pod", made.pod.metadata.namespace, made.pod.metadata.name)
     return made.workload
+
+
+def simulate_then(
+    snapshot: Snapshot,
+    pods: Sequence[PodGiven],
+    steps: Sequence[str],
+    scheduler: Scheduler = _DEFAULT,
+    **options: Unpack[ThenKeywords],
+) -> PlayReport:
+    """What becomes of a workload that is applied, when ``steps`` happen after it.
+
+    ``scale=2``, ``rollout`` and ``rollback`` are about that workload; every other step is written as an edit is, a
+    blank or an equals sign behind its verb: ``fail=zone=a``. Raises ManifestError, SnapshotError and UsageError.
+    """
+    scenario, namespace = workload_then(snapshot, pods, steps, scheduler, options)
+    report, _ = play_in(snapshot, scenario, scheduler, namespace=namespace)
+    return report.about(cluster_reference(snapshot))

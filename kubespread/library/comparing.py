@@ -12,10 +12,11 @@ from kubespread.candidate.kustomize import Kustomization
 from kubespread.candidate.manifest_file import Manifest
 from kubespread.candidate.references import ClusterWorkloads
 from kubespread.candidate.sources import PodGiven, read_once
-from kubespread.deciding import Scheduler
 from kubespread.escaping import escaped
 from kubespread.kube.versions import SCORES_SINCE
-from kubespread.library import explain, simulate
+from kubespread.library.deciding import Scheduler
+from kubespread.library.explaining import explain
+from kubespread.library.simulating import simulate
 from kubespread.manifest.reading import display_name
 from kubespread.planner.compare import Answered
 from kubespread.planner.compare import compare as compare_answers

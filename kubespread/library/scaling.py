@@ -11,12 +11,13 @@ from msgspec import structs
 from kubespread.candidate.candidate import Candidate
 from kubespread.candidate.companions import with_companions
 from kubespread.candidate.replicas import replica_names
-from kubespread.deciding import Scheduler
 from kubespread.errors import UsageError
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.meta import ApiObject, OwnerReference
 from kubespread.kube.api.workloads import ReplicaSet
 from kubespread.kube.owners import WorkloadName
+from kubespread.library.deciding import Scheduler
+from kubespread.library.worlds import world_of
 from kubespread.node_groups.choosing import groups_of_cluster
 from kubespread.node_groups.reading import read_node_groups
 from kubespread.node_groups.types import Autoscaler, NodeGroup
@@ -26,7 +27,6 @@ from kubespread.planner.simulate import Question
 from kubespread.planner.world import pods as states
 from kubespread.planner.world.world import World
 from kubespread.snapshot.snapshot import Snapshot
-from kubespread.worlds import world_of
 
 GroupsGiven = str | Sequence[NodeGroup] | None
 """A file, or groups at hand; None for those that the cluster's own objects tell of."""

@@ -7,26 +7,26 @@ from typing import TypedDict, Unpack
 
 from msgspec.structs import replace
 
-from kubespread.asked_cluster import cluster_reference
 from kubespread.controllers.drain import DrainFlags
-from kubespread.deciding import Scheduler
 from kubespread.errors import UsageError
 from kubespread.kube.api.cluster_objects import FIELDS
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.selector import Selector, SelectorError
 from kubespread.kube.selector_text import parse_selector
+from kubespread.library.asked_cluster import cluster_reference
+from kubespread.library.deciding import Scheduler
+from kubespread.library.resolving import source_gaps
+from kubespread.library.worlds import edited, world_of
 from kubespread.planner.remedies import Manner, remedies
 from kubespread.planner.reports.survive import SurviveReport
 from kubespread.planner.reports.upgrade import UpgradeReport
 from kubespread.planner.survive import NOT_MODELLED, Domain, Question, default_key, domains, losses
 from kubespread.planner.world.reporting import workload_of
 from kubespread.planner.world.world import World
-from kubespread.resolving import source_gaps
 from kubespread.snapshot.edits.target import nodes_meant, parse_target
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key
-from kubespread.worlds import edited, world_of
 
 _DEFAULT = Scheduler()
 

@@ -1,0 +1,47 @@
+"""A cluster to ask about: from files, or a running one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kubespread.library.deciding import Scheduler
+from kubespread.library.worlds import edited
+from kubespread.snapshot.files.loading import load as load_files
+from kubespread.snapshot.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from kubespread.snapshot.live.kubeconfig import Access
+    from kubespread.snapshot.live.loading import Progress
+
+_DEFAULT = Scheduler()
+
+
+def load(path: str | Path, *more: str | Path) -> Snapshot:
+    """A cluster from files, directories and archives, together one snapshot; ``-`` is standard input.
+
+    Raises SnapshotError, UsageError and ManifestError.
+    """
+    paths = tuple(str(each) for each in (path, *more))
+    return replace(load_files(paths), files=paths)
+
+
+def connect(access: Access | None = None, on_progress: Progress | None = None) -> Snapshot:
+    """A running cluster, read and never written to; without ``access`` that of the kubeconfig's current context.
+
+    Raises SnapshotError, ManifestError and UsageError.
+    """
+    # TLS and threads, which nobody with a file should wait for.
+    from kubespread.snapshot.live.kubeconfig import Access
+    from kubespread.snapshot.live.loading import load_cluster
+
+    return load_cluster(access or Access(), on_progress)
+
+
+def after_edits(snapshot: Snapshot, scheduler: Scheduler = _DEFAULT) -> tuple[Snapshot, tuple[str, ...]]:
+    """The cluster once its edits are made, for whoever wants to keep it, and what came of them.
+
+    Questions about an edited snapshot make its edits themselves. Raises UsageError.
+    """
+    return edited(snapshot, scheduler)
