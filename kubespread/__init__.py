@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kubespread.errors import KubespreadError, ManifestError, SnapshotError, UsageError
+    from kubespread.library.capacity import capacity
     from kubespread.library.comparing import Side, compare
     from kubespread.library.deciding import Scheduler
     from kubespread.library.explaining import explain
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from kubespread.library.simulating import simulate
     from kubespread.library.surviving import survive, upgrade
     from kubespread.library.thens import simulate_then
+    from kubespread.planner.reports.capacity import CapacityReport
     from kubespread.planner.reports.compare import CompareReport
     from kubespread.planner.reports.explain import ExplainReport
     from kubespread.planner.reports.play import PlayReport
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "CapacityReport",
     "CompareReport",
     "ExplainReport",
     "KubespreadError",
@@ -48,6 +51,7 @@ __all__ = [
     "__version__",
     "after_edits",
     "after_steps",
+    "capacity",
     "compare",
     "connect",
     "explain",
@@ -60,6 +64,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "CapacityReport": "kubespread.planner.reports.capacity",
     "CompareReport": "kubespread.planner.reports.compare",
     "ExplainReport": "kubespread.planner.reports.explain",
     "KubespreadError": "kubespread.errors",
@@ -76,6 +81,7 @@ _HOMES = {
     "UsageError": "kubespread.errors",
     "after_edits": "kubespread.library.opening",
     "after_steps": "kubespread.library.playing",
+    "capacity": "kubespread.library.capacity",
     "compare": "kubespread.library.comparing",
     "connect": "kubespread.library.opening",
     "explain": "kubespread.library.explaining",
