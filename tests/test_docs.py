@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import json
 import re
 
@@ -18,8 +19,8 @@ DOCUMENTS = [
     "README.md",
     *sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").rglob("*.md") if path.parent.name != "adr"),
 ]
-NO_COMMANDS = {"docs/performance.md", "docs/reference.md", "docs/cookbook/README.md"}
-"""They show numbers, help and a table of contents."""
+NO_COMMANDS = {"docs/library.md", "docs/performance.md", "docs/reference.md", "docs/cookbook/README.md"}
+"""They show Python, numbers, help and a table of contents."""
 COMMAND = re.compile(r"^\$ kubespread (?P<arguments>[^|<>&\n]+)$", re.MULTILINE)
 
 
@@ -71,3 +72,8 @@ def test_the_cluster_role_allows_what_is_read_and_nothing_else() -> None:
         set(workloads["apiGroups"]),
     )
     assert allowed <= read
+
+
+def test_the_examples_of_the_library_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    assert doctest.testfile(str(ROOT / "docs" / "library.md"), module_relative=False) == (0, 20)
