@@ -24,6 +24,7 @@ completions: .venv/installed
 
 reference: .venv/installed
 	$(BIN)/python -m kubespread.cli.reference docs/reference.md
+	$(BIN)/python -m kubespread.cli.manual docs/kubespread.1
 
 schema: .venv/installed
 	$(BIN)/python -m kubespread.planner.reports.schema docs/schema

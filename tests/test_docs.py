@@ -10,7 +10,7 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
-from kubespread.cli.reference import page
+from kubespread.cli import manual, reference
 from kubespread.planner.reports.schema import FILES, schema
 from kubespread.snapshot.live.resources import RESOURCES
 from tests.cli.support import ROOT, run
@@ -44,13 +44,14 @@ def test_the_commands_shown_run_and_print_what_is_shown(name: str) -> None:
             assert result.out.rstrip("\n") == block, arguments
 
 
-def test_the_reference_is_the_programs_own_help() -> None:
-    assert page() == (ROOT / "docs" / "reference.md").read_text()
+def test_the_reference_and_the_man_page_are_the_programs_own_help() -> None:
+    assert reference.page() == (ROOT / "docs" / "reference.md").read_text()
+    assert manual.page() == (ROOT / "docs" / "kubespread.1").read_text()
 
 
 @pytest.mark.parametrize("command", ["explain", "demo"])
 def test_the_reference_shows_what_a_terminal_does(command: str) -> None:
-    assert run(command, "--help", env={"COLUMNS": "100"}).out.strip() in page()
+    assert run(command, "--help", env={"COLUMNS": "100"}).out.strip() in reference.page()
 
 
 def test_the_makefile_has_the_targets_the_readme_names() -> None:
