@@ -29,6 +29,7 @@ def surviving() -> None:
         _print("losing one of three zones of 5,000 nodes", partial(_run, *losing), 20)
         snapshot = Snapshot.from_objects(running(1_000, WORKLOADS))
         _print("draining each of 1,000 nodes in turn, after loading", partial(_drain_each, snapshot), 30)
+        _print("removable, all of 1,000 nodes", partial(_run, "removable", "-S", small), 20)
         _print("survive, each of 1,000 hosts", partial(_run, "survive", "-A", "--key", "hostname", "-S", small), None)
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from kubespread.library.explaining import explain
     from kubespread.library.opening import after_edits, connect, load
     from kubespread.library.playing import after_steps, play
+    from kubespread.library.removable import removable
     from kubespread.library.simulating import simulate
     from kubespread.library.surviving import survive, upgrade
     from kubespread.library.thens import simulate_then
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from kubespread.planner.reports.compare import CompareReport
     from kubespread.planner.reports.explain import ExplainReport
     from kubespread.planner.reports.play import PlayReport
+    from kubespread.planner.reports.removable import RemovableReport
     from kubespread.planner.reports.simulate import SimulateReport
     from kubespread.planner.reports.survive import SurviveReport
     from kubespread.planner.reports.upgrade import UpgradeReport
@@ -39,6 +41,7 @@ __all__ = [
     "KubespreadError",
     "ManifestError",
     "PlayReport",
+    "RemovableReport",
     "Scenario",
     "Scheduler",
     "Side",
@@ -57,6 +60,7 @@ __all__ = [
     "explain",
     "load",
     "play",
+    "removable",
     "simulate",
     "survive",
     "upgrade",
@@ -70,6 +74,7 @@ _HOMES = {
     "KubespreadError": "kubespread.errors",
     "ManifestError": "kubespread.errors",
     "PlayReport": "kubespread.planner.reports.play",
+    "RemovableReport": "kubespread.planner.reports.removable",
     "Scenario": "kubespread.scenario.types",
     "Scheduler": "kubespread.library.deciding",
     "Side": "kubespread.library.comparing",
@@ -87,6 +92,7 @@ _HOMES = {
     "explain": "kubespread.library.explaining",
     "load": "kubespread.library.opening",
     "play": "kubespread.library.playing",
+    "removable": "kubespread.library.removable",
     "simulate": "kubespread.library.simulating",
     "survive": "kubespread.library.surviving",
     "upgrade": "kubespread.library.surviving",

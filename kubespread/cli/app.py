@@ -14,6 +14,7 @@ from kubespread.cli.exitcodes import EPILOG, ExitCode, epilog
 from kubespread.cli.explain import explain
 from kubespread.cli.options.ordered import OrderedCommand
 from kubespread.cli.play import play
+from kubespread.cli.removable import removable
 from kubespread.cli.simulate import simulate
 from kubespread.cli.snapshot import snapshot
 from kubespread.cli.stderr import say
@@ -59,5 +60,6 @@ app.command(cls=OrderedCommand, epilog=epilog("nothing differs", "something does
 app.command(cls=OrderedCommand, epilog=epilog("the answer is there", "a requirement fails"))(survive)
 app.command(cls=OrderedCommand, epilog=epilog("all are replaced", "it is blocked or pods stay pending"))(upgrade)
 app.command(cls=OrderedCommand, epilog=epilog("some pod fits, or none is asked about", "none fits"))(capacity)
+app.command(cls=OrderedCommand, epilog=epilog("some node can go", "none can"))(removable)
 app.command(cls=OrderedCommand, epilog=EPILOG)(snapshot)
 app.command()(demo)

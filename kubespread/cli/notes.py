@@ -13,13 +13,23 @@ if TYPE_CHECKING:
     from kubespread.planner.reports.compare import SideReport
     from kubespread.planner.reports.explain import ExplainReport
     from kubespread.planner.reports.play import PlayReport
+    from kubespread.planner.reports.removable import RemovableReport
     from kubespread.planner.reports.simulate import SimulateReport
     from kubespread.planner.reports.survive import SurviveReport
     from kubespread.planner.reports.upgrade import UpgradeReport
     from kubespread.render.formats import Format
     from kubespread.snapshot.snapshot import Snapshot
 
-    Noted = ExplainReport | SimulateReport | SideReport | SurviveReport | UpgradeReport | PlayReport | CapacityReport
+    Noted = (
+        ExplainReport
+        | SimulateReport
+        | SideReport
+        | SurviveReport
+        | UpgradeReport
+        | PlayReport
+        | CapacityReport
+        | RemovableReport
+    )
     """What has notes and gaps."""
 
 

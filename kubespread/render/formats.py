@@ -13,7 +13,7 @@ from typing import Any, Literal, get_args
 
 from kubespread.render.look import Look
 
-ReportKind = Literal["explain", "simulate", "compare", "survive", "upgrade", "play", "capacity"]
+ReportKind = Literal["explain", "simulate", "compare", "survive", "upgrade", "play", "capacity", "removable"]
 _KINDS: tuple[ReportKind, ...] = get_args(ReportKind)
 Write = Callable[[Any, Look], str]
 
@@ -56,6 +56,7 @@ FORMATS: Mapping[str, Format] = {
                 "upgrade": Writer("upgrade.table", "a table"),
                 "play": Writer("play.screen", "tables"),
                 "capacity": Writer("capacity.table", "tables"),
+                "removable": Writer("removable.table", "a table"),
             },
             is_for_people=True,
             has_conclusion=True,
@@ -71,6 +72,7 @@ FORMATS: Mapping[str, Format] = {
                 "upgrade": Writer("upgrade.plain", "plain columns"),
                 "play": Writer("play.plain", "columns"),
                 "capacity": Writer("capacity.plain", "plain columns"),
+                "removable": Writer("removable.plain", "plain columns"),
             },
             is_for_people=True,
         ),
@@ -93,6 +95,7 @@ FORMATS: Mapping[str, Format] = {
                 "upgrade": Writer("upgrade.as_csv"),
                 "play": Writer("play.as_csv"),
                 "capacity": Writer("capacity.as_csv", "has a row per node"),
+                "removable": Writer("removable.as_csv"),
             },
         ),
     )

@@ -27,6 +27,7 @@ ANSWERS: dict[ReportKind, object] = {
     "survive": kubespread.survive(CLUSTER, ["hostname"]),
     "upgrade": kubespread.upgrade(CLUSTER, "n1"),
     "capacity": kubespread.capacity(CLUSTER, "cpu=1"),
+    "removable": kubespread.removable(CLUSTER),
 }
 HELP: dict[ReportKind, str] = {
     "explain": "Format (default: a table on a terminal, plain columns in a pipe). "
@@ -38,6 +39,7 @@ HELP: dict[ReportKind, str] = {
     "survive": "Format (default: a table on a terminal, plain columns in a pipe).",
     "upgrade": "Format (default: a table on a terminal, plain columns in a pipe).",
     "capacity": "Format (default: tables on a terminal, plain columns in a pipe). 'csv' has a row per node.",
+    "removable": "Format (default: a table on a terminal, plain columns in a pipe).",
 }
 
 

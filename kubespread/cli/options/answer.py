@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     UpgradeOutputOption = str | None
     PlayOutputOption = str | None
     CapacityOutputOption = str | None
+    RemovableOutputOption = str | None
 else:
     CompareOutputOption = _output_option("compare")
     ExplainOutputOption = _output_option("explain")
@@ -47,6 +48,7 @@ else:
     UpgradeOutputOption = _output_option("upgrade")
     PlayOutputOption = _output_option("play")
     CapacityOutputOption = _output_option("capacity")
+    RemovableOutputOption = _output_option("removable")
 PreemptionOption = Annotated[
     bool, typer.Option("--preemption", help="When no node fits, predict what preemption would do.")
 ]
@@ -144,6 +146,16 @@ class CapacityAnswerOptions:
     """What is shown of a capacity, and how."""
 
     output: CapacityOutputOption = None
+    no_headers: NoHeadersOption = False
+    color: ColorOption = Color.AUTO
+    strict: StrictOption = False
+
+
+@dataclass(frozen=True, slots=True)
+class RemovableAnswerOptions:
+    """What is shown of removable nodes, and how."""
+
+    output: RemovableOutputOption = None
     no_headers: NoHeadersOption = False
     color: ColorOption = Color.AUTO
     strict: StrictOption = False

@@ -14,6 +14,7 @@ from kubespread.planner.reports.compare import CompareReport
 from kubespread.planner.reports.explain import ExplainReport
 from kubespread.planner.reports.parts import API_VERSION, Report
 from kubespread.planner.reports.play import PlayReport
+from kubespread.planner.reports.removable import RemovableReport
 from kubespread.planner.reports.simulate import SimulateReport
 from kubespread.planner.reports.survive import SurviveReport
 from kubespread.planner.reports.upgrade import UpgradeReport
@@ -23,6 +24,7 @@ FILES: dict[str, type[Report]] = {
     "compare-report.json": CompareReport,
     "explain-report.json": ExplainReport,
     "play-report.json": PlayReport,
+    "removable-report.json": RemovableReport,
     "simulate-report.json": SimulateReport,
     "survive-report.json": SurviveReport,
     "upgrade-report.json": UpgradeReport,
