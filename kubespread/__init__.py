@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kubespread.errors import KubespreadError, ManifestError, SnapshotError, UsageError
+    from kubespread.library.auditing import audit
     from kubespread.library.capacity import capacity
     from kubespread.library.comparing import Side, compare
     from kubespread.library.deciding import Scheduler
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from kubespread.library.simulating import simulate
     from kubespread.library.surviving import survive, upgrade
     from kubespread.library.thens import simulate_then
+    from kubespread.planner.reports.audit import AuditReport
     from kubespread.planner.reports.capacity import CapacityReport
     from kubespread.planner.reports.compare import CompareReport
     from kubespread.planner.reports.explain import ExplainReport
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "AuditReport",
     "CapacityReport",
     "CompareReport",
     "ExplainReport",
@@ -54,6 +57,7 @@ __all__ = [
     "__version__",
     "after_edits",
     "after_steps",
+    "audit",
     "capacity",
     "compare",
     "connect",
@@ -68,6 +72,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "AuditReport": "kubespread.planner.reports.audit",
     "CapacityReport": "kubespread.planner.reports.capacity",
     "CompareReport": "kubespread.planner.reports.compare",
     "ExplainReport": "kubespread.planner.reports.explain",
@@ -86,6 +91,7 @@ _HOMES = {
     "UsageError": "kubespread.errors",
     "after_edits": "kubespread.library.opening",
     "after_steps": "kubespread.library.playing",
+    "audit": "kubespread.library.auditing",
     "capacity": "kubespread.library.capacity",
     "compare": "kubespread.library.comparing",
     "connect": "kubespread.library.opening",

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from kubespread import __version__
+from kubespread.cli.audit import audit
 from kubespread.cli.capacity import capacity
 from kubespread.cli.compare import compare
 from kubespread.cli.demo import demo
@@ -59,6 +60,7 @@ app.command(cls=OrderedCommand, epilog=EPILOG)(play)
 app.command(cls=OrderedCommand, epilog=epilog("nothing differs", "something does"))(compare)
 app.command(cls=OrderedCommand, epilog=epilog("the answer is there", "a requirement fails"))(survive)
 app.command(cls=OrderedCommand, epilog=epilog("all are replaced", "it is blocked or pods stay pending"))(upgrade)
+app.command(cls=OrderedCommand, epilog=epilog("nothing is at the level of --fail-on", "something is"))(audit)
 app.command(cls=OrderedCommand, epilog=epilog("some pod fits, or none is asked about", "none fits"))(capacity)
 app.command(cls=OrderedCommand, epilog=epilog("some node can go", "none can"))(removable)
 app.command(cls=OrderedCommand, epilog=EPILOG)(snapshot)

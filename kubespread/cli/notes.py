@@ -9,6 +9,7 @@ from kubespread.cli.stderr import say
 from kubespread.cli.stdout import stdout_is_terminal
 
 if TYPE_CHECKING:
+    from kubespread.planner.reports.audit import AuditReport
     from kubespread.planner.reports.capacity import CapacityReport
     from kubespread.planner.reports.compare import SideReport
     from kubespread.planner.reports.explain import ExplainReport
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
         | PlayReport
         | CapacityReport
         | RemovableReport
+        | AuditReport
     )
     """What has notes and gaps."""
 

@@ -13,7 +13,7 @@ from typing import Any, Literal, get_args
 
 from kubespread.render.look import Look
 
-ReportKind = Literal["explain", "simulate", "compare", "survive", "upgrade", "play", "capacity", "removable"]
+ReportKind = Literal["explain", "simulate", "compare", "survive", "upgrade", "play", "capacity", "removable", "audit"]
 _KINDS: tuple[ReportKind, ...] = get_args(ReportKind)
 Write = Callable[[Any, Look], str]
 
@@ -57,6 +57,7 @@ FORMATS: Mapping[str, Format] = {
                 "play": Writer("play.screen", "tables"),
                 "capacity": Writer("capacity.table", "tables"),
                 "removable": Writer("removable.table", "a table"),
+                "audit": Writer("audit.table", "a table"),
             },
             is_for_people=True,
             has_conclusion=True,
@@ -73,6 +74,7 @@ FORMATS: Mapping[str, Format] = {
                 "play": Writer("play.plain", "columns"),
                 "capacity": Writer("capacity.plain", "plain columns"),
                 "removable": Writer("removable.plain", "plain columns"),
+                "audit": Writer("audit.plain", "plain columns"),
             },
             is_for_people=True,
         ),
@@ -96,8 +98,10 @@ FORMATS: Mapping[str, Format] = {
                 "play": Writer("play.as_csv"),
                 "capacity": Writer("capacity.as_csv", "has a row per node"),
                 "removable": Writer("removable.as_csv"),
+                "audit": Writer("audit.as_csv"),
             },
         ),
+        Format("prometheus", {"audit": Writer("audit.prometheus", "prints metrics for a textfile collector")}),
     )
 }
 _ON_TERMINAL, _IN_PIPE = "table", "plain"

@@ -28,6 +28,7 @@ ANSWERS: dict[ReportKind, object] = {
     "upgrade": kubespread.upgrade(CLUSTER, "n1"),
     "capacity": kubespread.capacity(CLUSTER, "cpu=1"),
     "removable": kubespread.removable(CLUSTER),
+    "audit": kubespread.audit(kubespread.Snapshot.from_objects([*hosts("a"), pod("n1", "n0")])),
 }
 HELP: dict[ReportKind, str] = {
     "explain": "Format (default: a table on a terminal, plain columns in a pipe). "
@@ -40,6 +41,8 @@ HELP: dict[ReportKind, str] = {
     "upgrade": "Format (default: a table on a terminal, plain columns in a pipe).",
     "capacity": "Format (default: tables on a terminal, plain columns in a pipe). 'csv' has a row per node.",
     "removable": "Format (default: a table on a terminal, plain columns in a pipe).",
+    "audit": "Format (default: a table on a terminal, plain columns in a pipe). "
+    "'prometheus' prints metrics for a textfile collector.",
 }
 
 

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     PlayOutputOption = str | None
     CapacityOutputOption = str | None
     RemovableOutputOption = str | None
+    AuditOutputOption = str | None
 else:
     CompareOutputOption = _output_option("compare")
     ExplainOutputOption = _output_option("explain")
@@ -49,6 +50,7 @@ else:
     PlayOutputOption = _output_option("play")
     CapacityOutputOption = _output_option("capacity")
     RemovableOutputOption = _output_option("removable")
+    AuditOutputOption = _output_option("audit")
 PreemptionOption = Annotated[
     bool, typer.Option("--preemption", help="When no node fits, predict what preemption would do.")
 ]
@@ -156,6 +158,19 @@ class RemovableAnswerOptions:
     """What is shown of removable nodes, and how."""
 
     output: RemovableOutputOption = None
+    no_headers: NoHeadersOption = False
+    color: ColorOption = Color.AUTO
+    strict: StrictOption = False
+
+
+@dataclass(frozen=True, slots=True)
+class AuditAnswerOptions:
+    """What is shown of an audit, and how."""
+
+    output: AuditOutputOption = None
+    why: Annotated[bool, typer.Option("--why", help="Show what was tried to find each cause, and what came of it.")] = (
+        False
+    )
     no_headers: NoHeadersOption = False
     color: ColorOption = Color.AUTO
     strict: StrictOption = False

@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from kubespread.planner.reports.audit import AuditReport
 from kubespread.planner.reports.capacity import CapacityReport
 from kubespread.planner.reports.compare import CompareReport
 from kubespread.planner.reports.explain import ExplainReport
@@ -20,6 +21,7 @@ from kubespread.planner.reports.survive import SurviveReport
 from kubespread.planner.reports.upgrade import UpgradeReport
 
 FILES: dict[str, type[Report]] = {
+    "audit-report.json": AuditReport,
     "capacity-report.json": CapacityReport,
     "compare-report.json": CompareReport,
     "explain-report.json": ExplainReport,
