@@ -10,7 +10,7 @@ from kubespread.errors import UsageError
 from kubespread.kube.owners import WorkloadName
 from kubespread.library.asked_cluster import cluster_reference
 from kubespread.library.deciding import Scheduler
-from kubespread.library.surviving import gaps_of
+from kubespread.library.resolving import source_gaps
 from kubespread.library.workloads_asked import WorkloadsAsked
 from kubespread.library.worlds import edited, world_of
 from kubespread.planner.audit.audit import NOT_MODELLED, audits
@@ -48,7 +48,7 @@ def audit(
     world = world_of(now, scheduler)
     named = _named([workloads] if isinstance(workloads, str) else workloads)
     is_asked = asked.those_in(world)
-    rows = list(audits(world, lambda name: is_asked(name) and (not named or (name.kind, name.name) in named)))
+    rows, lacking = audits(world, lambda name: is_asked(name) and (not named or (name.kind, name.name) in named))
     _check(named, rows, [*world.book.owners], world.workloads.above)
     if not rows:
         raise asked.none_found()
@@ -59,7 +59,7 @@ def audit(
         selector=options.get("selector", ""),
         nodes=len(now.nodes),
         workloads=tuple(sorted(rows, key=_worst_first)),
-        gaps=gaps_of(now, scheduler, world),
+        gaps=tuple(dict.fromkeys((*source_gaps(now, scheduler), *lacking))),
         not_modelled=NOT_MODELLED,
         notes=notes,
     )

@@ -204,3 +204,8 @@ def test_each_answer_is_what_removing_the_node_comes_to(
             assert (remove(world.fork(), [row.node], DrainFlags(ignore_daemonsets=True)) == ()) is row.alone, row.node
     assert len(set(report.together.nodes)) == len(report.together.nodes)
     assert not set(report.together.nodes) - {row.node for row in report.rows if row.alone}
+    left = list(report.together.nodes)
+    for size in report.together.groups:
+        group, left = left[:size], left[size:]
+        assert remove(world, group, DrainFlags(ignore_daemonsets=True)) == ()
+    assert not left

@@ -6,20 +6,19 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from msgspec import structs
 
 from kubespread.errors import KubespreadError
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.kinds import POD_CREATORS
-from kubespread.kube.api.meta import LabelSelector
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.well_known import HOSTNAME, ZONE
 from kubespread.planner.audit.afresh import Afresh
 from kubespread.planner.audit.causes import finding
 from kubespread.planner.audit.counting import Spread, spreads
 from kubespread.planner.audit.groups import Group, groups
+from kubespread.planner.audit.one_domain import in_one_domain
 from kubespread.planner.living import Applicant
-from kubespread.planner.reports.audit import LEVELS, AuditedWorkload, DomainPods, Finding, Trial
+from kubespread.planner.reports.audit import LEVELS, AuditedWorkload, DomainLost, DomainPods, Finding
 from kubespread.planner.world.editing import apply
 from kubespread.planner.world.pod_book import key_of
 from kubespread.planner.world.reporting import workload_text
@@ -41,17 +40,22 @@ class _Next:
     message: str = ""
 
 
-def audits(world: World, is_asked: Callable[[WorkloadName], bool]) -> Iterator[AuditedWorkload]:
-    """All that are asked about, in no order. ``world`` is settled, and stays as it is."""
+def audits(world: World, is_asked: Callable[[WorkloadName], bool]) -> tuple[list[AuditedWorkload], tuple[str, ...]]:
+    """All that are asked about, in no order, and what the cluster's source lacks to judge them; ``world`` stays as it
+    is.
+    """
+    known = dict(world.assumed)
     auditor = _Auditor(world)
-    for group in groups(world, is_asked):
-        yield auditor.audited(group)
+    rows = [auditor.audited(group) for group in groups(world, is_asked)]
+    # Whether pods are ready was taken for granted before, and nobody asks here.
+    return rows, (*auditor.gaps, *(each for each in world.assumed if each not in known))
 
 
 class _Auditor:
     def __init__(self, world: World) -> None:
         self._world = world
         self._zone = world.living.nodes.label(ZONE)
+        self.gaps: dict[str, None] = {}
 
     def audited(self, group: Group) -> AuditedWorkload:
         world = self._world
@@ -70,7 +74,8 @@ class _Auditor:
             found, following = self._asked(group, template, plugins)
             findings += self._exceeded(found, Afresh(world.cluster, plugins, template, placed, 0))
             findings += self._uncounted(found, placed)
-            findings += self._together(found, Afresh(world.cluster, plugins, template, placed, 0), zones)
+            findings += in_one_domain(found, Afresh(world.cluster, plugins, template, placed, 0))
+            self.gaps.update(dict.fromkeys(_default_gaps(world, template, plugins)))
         if following.fits is False:
             findings.append(Finding(level="risk", cause="noRoom", topology_key=None, detail=following.message))
         findings.sort(key=lambda each: -LEVELS.index(each.level))
@@ -82,7 +87,7 @@ class _Auditor:
             pending=sum(not pod.spec.node_name for pod in group.pods),
             constraints=tuple(each.report() for each in found),
             zones=zones,
-            left=len(placed) - max(each.pods for each in zones) if zones else None,
+            lost=tuple(self._lost(found, [position for _, position in placed])),
             next_fits=following.fits,
             findings=tuple(findings),
         )
@@ -92,6 +97,15 @@ class _Auditor:
         codes = column.codes[[position for _, position in placed]]
         counts = np.bincount(codes[codes >= 0], minlength=len(column.values))
         return tuple(DomainPods(column.values[code], int(counts[code])) for code in column.sorted_codes.tolist())
+
+    def _lost(self, found: Sequence[Spread], positions: Sequence[int]) -> Iterator[DomainLost]:
+        for key in dict.fromkeys((ZONE, HOSTNAME, *(each.counted.constraint.topology_key for each in found))):
+            column = self._world.living.nodes.label(key)
+            codes = column.codes[positions]
+            there = codes[codes >= 0]
+            if len(there):
+                most = int(np.bincount(there).argmax())
+                yield DomainLost(key, column.values[most], len(positions) - int(np.count_nonzero(there == most)))
 
     def _asked(self, group: Group, template: Pod, plugins: Framework) -> tuple[list[Spread], _Next]:
         """What its constraints count, and whether its next pod fits."""
@@ -137,31 +151,9 @@ class _Auditor:
                 said = f"{', '.join(shown[:3])}{f' and {len(shown) - 3} more' if len(shown) > 3 else ''}"
                 yield Finding(level="risk", cause="missingLabel", topology_key=constraint.topology_key, detail=said)
 
-    def _together(self, found: Sequence[Spread], afresh: Afresh, zones: Sequence[DomainPods]) -> Iterator[Finding]:
-        """Pods that one zone takes along, though there are others, where no constraint says so already."""
-        if len(zones) < 2 or len(afresh.pods) < 2 or max(each.pods for each in zones) < len(afresh.pods):
-            return
-        about_zones = [each for each in found if each.counted.constraint.topology_key not in (HOSTNAME,)]
-        if any(each.state in ("violated", "uneven") for each in about_zones):
-            return
-        zone = next(each.domain for each in zones if each.pods)
-        plugin = next((each for each in afresh.plugins.running if isinstance(each, PodTopologySpread)), None)
-        if any(each.counted.constraint.topology_key == ZONE for each in found):
-            yield Finding(level="risk", cause="loose", topology_key=ZONE, detail=zone)
-            return
-        if found or plugin is None or not plugin.defaults.constraints:
-            yield Finding(level="risk", cause="noConstraint", topology_key=ZONE, detail=zone)
-            return
-        trial = _with_defaults(afresh, plugin)
-        yield Finding(level="risk", cause="defaultNotApplied", topology_key=ZONE, detail=zone, trials=(trial,))
 
-
-def _with_defaults(afresh: Afresh, plugin: PodTopologySpread) -> Trial:
-    """The pods placed afresh as if a Service selected them, so that the default constraints applied."""
-    labels = LabelSelector(match_labels=dict(afresh.template.metadata.labels))
-    defaults = [structs.replace(each, label_selector=labels) for each in plugin.defaults.constraints]
-    zone_last = sorted(defaults, key=lambda each: each.topology_key == ZONE)
-    template = structs.replace(
-        afresh.template, spec=structs.replace(afresh.template.spec, topology_spread_constraints=zone_last)
-    )
-    return replace(afresh, at=len(zone_last) - 1).tried("with the default constraints", template=template)
+def _default_gaps(world: World, template: Pod, plugins: Framework) -> Iterator[str]:
+    """What is lacking to know the default constraints of pods without any of their own."""
+    for plugin in plugins.running:
+        if isinstance(plugin, PodTopologySpread):
+            yield from plugin.gaps(world.cluster, template)

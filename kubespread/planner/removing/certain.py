@@ -15,6 +15,7 @@ import numpy as np
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.pod_status import is_active
+from kubespread.kube.priority import priority_of
 from kubespread.planner.world.world import World
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
@@ -51,6 +52,9 @@ class Certain:
         self._room: dict[Hashable, int] = {}
         self._cordoned: tuple[int, Cluster] | None = None
         self._waiting = len(world.waiting)
+        lowest = world.cluster.kinds.lowest_priority
+        self._may_preempt = any(priority_of(each.pod) > lowest for each in world.waiting)
+        """Whether a pod that waits could push others away once something changes."""
         # Read before anything is asked of them: they are kept up from then on.
         self._allowed = {
             (budget.metadata.namespace, budget.metadata.name): budget.status.disruptions_allowed
@@ -64,9 +68,9 @@ class Certain:
         together, that no filter but topology spread judges beyond the node, and that count in no constraint but their
         own and there alone of the node's pods.
         """
-        owners = [self._world.book.owner_of(pod) for pod in pods]
-        if not self._budgets_let_go(pods):
+        if self._may_preempt or not self._budgets_let_go(pods):
             return False
+        owners = [self._world.book.owner_of(pod) for pod in pods]
         for pod, owner in zip(pods, owners, strict=True):
             if owner is None or (mover := self._mover(owner)) is None or pod.spec.has_scheduled_volumes:
                 return False

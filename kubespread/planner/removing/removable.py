@@ -50,6 +50,7 @@ class _Group:
 
     world: World
     nodes: list[str] = field(default_factory=list)
+    sizes: list[int] = field(default_factory=list)
     held: dict[str, tuple[Hold, ...]] = field(default_factory=dict)
     placed: list[Pod] = field(default_factory=list)
     preempted: int = 0
@@ -57,6 +58,7 @@ class _Group:
 
     def take(self, trial: World, names: Sequence[str]) -> None:
         self.nodes += names
+        self.sizes.append(len(names))
         self.placed += trial.happenings.placed
         self.preempted += sum(each.why == PREEMPTED for each in trial.happenings.gone)
         self.world = trial
@@ -92,6 +94,7 @@ def removals(
     ]
     together = Together(
         nodes=tuple(group.nodes),
+        groups=tuple(group.sizes),
         moved=len(group.placed),
         preempted=group.preempted,
         violated=violated(group.world, world.cluster, group.placed),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
-from kubespread.kube.well_known import DO_NOT_SCHEDULE
+from kubespread.kube.well_known import DO_NOT_SCHEDULE, ZONE
 from kubespread.planner.reports.parts import API_VERSION, ClusterReference, Report
 
 Level = Literal["ok", "risk", "uneven", "violated"]
@@ -28,6 +28,14 @@ Cause = Literal[
 class DomainPods(Report, frozen=True, kw_only=False, gc=False):
     domain: str
     pods: int
+
+
+class DomainLost(Report, frozen=True, kw_only=False, gc=False):
+    """What losing the domain of a key that has most of a workload's pods leaves of them."""
+
+    topology_key: str
+    domain: str
+    left: int
 
 
 class AuditedConstraint(Report, frozen=True):
@@ -79,8 +87,8 @@ class Finding(Report, frozen=True):
     ``volumes``: their volumes hold them where they are. ``missingLabel``: nodes lack the topology key.
     ``unavailableNodes``: nodes of a domain that counts take no pods. ``capacity``: there is too little room.
     ``outweighed``: a soft constraint gives way to other scores. ``defaultNotApplied``: no default constraint applies.
-    ``noConstraint``: none is about zones. ``loose``: one is, and its maxSkew lets all pods be in one zone. ``noRoom``:
-    the next pod fits nowhere. ``unknown``: no single change that was tried makes the pods even.
+    ``noConstraint``: none is about the zone, or the host, that all pods are in. ``loose``: one is, and its maxSkew
+    allows that. ``noRoom``: the next pod fits nowhere. ``unknown``: no single change that was tried makes pods even.
     """
     topology_key: str | None
     detail: str
@@ -102,12 +110,19 @@ class AuditedWorkload(Report, frozen=True):
     constraints: tuple[AuditedConstraint, ...]
     zones: tuple[DomainPods, ...]
     """Its pods by zone, by value, for all zones of the cluster."""
-    left: int | None
-    """How many of its pods are left without the zone that has most of them; null where there are no zones."""
+    lost: tuple[DomainLost, ...]
+    """For the zone, the host and the keys of its constraints, as far as it has pods in their domains: it survives the
+    loss of any one domain where some pod is left.
+    """
     next_fits: bool | None
     """Whether one more pod would find a node; null where nobody can say."""
     findings: tuple[Finding, ...]
     """The worst first."""
+
+    @property
+    def left(self) -> int | None:
+        """How many of its pods are left without the zone that has most of them; None where there are no zones."""
+        return next((each.left for each in self.lost if each.topology_key == ZONE), None)
 
     @property
     def is_bare(self) -> bool:

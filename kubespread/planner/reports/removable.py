@@ -47,6 +47,8 @@ class Together(Report, frozen=True):
 
     nodes: tuple[str, ...]
     """In the order in which they are drained."""
+    groups: tuple[int, ...]
+    """How many of them are cordoned at once, the first so many, the next so many, and so on."""
     moved: int
     """Pods that were placed elsewhere, some of them more than once."""
     preempted: int

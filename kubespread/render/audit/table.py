@@ -31,7 +31,9 @@ from kubespread.render.provenance import source_line
 _GAP = 2
 _MAX_ROWS = 20
 _MAX_NAMED = 3
-_LEAST_NAME, _LEAST_STATE = 14, 10
+_LEAST_NAME, _LEAST_STATE = 14, 8
+_WIDE = 100
+_LEGEND = "LEFT: pods left without the zone that has most of them; NEXT: one pod more"
 _STATES: dict[Level, str] = {"ok": "ok", "risk": "at risk", "uneven": "uneven", "violated": "violated"}
 
 
@@ -47,6 +49,8 @@ def _lines(report: AuditReport, look: Look) -> Iterator[Line]:
         yield from flowed([_title(report), source_line(report.cluster, report.kube_version)], look, indent="")
     shown = _shown(report, look)
     yield from tabulated(list(_columns(shown, look)), _GAP, headers=look.headers)
+    if look.headers and aim(look) >= _WIDE and any(row.left is not None for row in shown):
+        yield [Cell(INDENT), cell(_LEGEND, DIM)]
     left = report.workloads[len(shown) :]
     if left:
         fine = sum(row.level == "ok" for row in left)
@@ -77,6 +81,7 @@ def _columns(rows: Sequence[AuditedWorkload], look: Look) -> Iterator[Column]:
     figures = [
         Column("PODS", list(map(Cell, pods)), True),
         Column("ZONES", [Cell(counts_text(row.zones)) for row in rows]),
+        *([Column("LEFT", [_left(row) for row in rows], True)] if aim(look) >= _WIDE else []),
         Column("CONSTRAINT", [Cell("none", DIM) if each is None else cell(constraint_text(each)) for each in speaking]),
         Column(
             "SKEW",
@@ -98,6 +103,10 @@ def _columns(rows: Sequence[AuditedWorkload], look: Look) -> Iterator[Column]:
     yield name
     yield from figures
     yield Column("STATE", [Cell(cut_end(text, left), style) for text, style in states])
+
+
+def _left(row: AuditedWorkload) -> Cell:
+    return Cell("-") if row.left is None else Cell(str(row.left), "" if row.left or row.placed < 2 else BAD)
 
 
 def _style(row: AuditedWorkload) -> str:

@@ -90,13 +90,14 @@ def _explained(finding: Finding) -> str:
 
 def _at_risk(row: AuditedWorkload, finding: Finding) -> str:
     key = short_key(finding.topology_key or "")
-    all_in_one = f"all {row.placed} pods are in zone {finding.detail}"
+    place = f"on node {finding.detail}" if key == "hostname" else f"in {key} {finding.detail}"
+    all_in_one = f"all {row.placed} pods are {place}"
     match finding.cause:
         case "defaultNotApplied":
             would = "; ".join(f"{trial.what} they would be {counts_text(trial.counts)}" for trial in finding.trials)
             return f"{all_in_one}: no Service and no controller with a selector gives them default constraints; {would}"
         case "noConstraint":
-            return f"{all_in_one}, and no constraint is about zones"
+            return f"{all_in_one}, and no constraint is about {key}s"
         case "loose":
             constraint = next(each for each in row.constraints if each.topology_key == finding.topology_key)
             return f"{all_in_one}, which {constraint_text(constraint)} allows"

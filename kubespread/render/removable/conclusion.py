@@ -28,4 +28,5 @@ def conclusion(report: RemovableReport) -> Iterator[str]:
     named = ", ".join(map(escaped, together.nodes[:_MAX_NAMED]))
     more = f" and {len(together.nodes) - _MAX_NAMED:,} more" if len(together.nodes) > _MAX_NAMED else ""
     untried = f"; {together.untried:,} were not tried" if together.untried else ""
-    yield f"{said}, {len(together.nodes):,} together, in this order: {named}{more}{untried}"
+    groups = f", cordoned in groups of {', '.join(map(str, together.groups))}" if len(together.groups) > 1 else ""
+    yield f"{said}, {len(together.nodes):,} together, in this order{groups}: {named}{more}{untried}"
