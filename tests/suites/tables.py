@@ -7,6 +7,7 @@ already, since many of those pods would not pass the API server.
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections import defaultdict
 from typing import Any
@@ -18,7 +19,13 @@ from tests.builders import hard, pod, soft
 Data = dict[str, Any]
 
 FITS, NO, NEVER = "Success", "Unschedulable", "UnschedulableAndUnresolvable"
-_UNSCHEDULABLE_TAINT = {"key": "node.kubernetes.io/unschedulable", "value": "", "effect": "NoSchedule"}
+_HEAD = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
+_numbers = itertools.count()
+# The taint of unschedulable nodes, as the tables have it.
+_TAINTS = {
+    word: {"key": "node.kubernetes.io/unschedulable", "value": "", "effect": effect}
+    for word, effect in (("tainted", "NoSchedule"), ("avoided", "PreferNoSchedule"))
+}
 
 
 def labels(*words: str) -> dict[str, str]:
@@ -29,14 +36,14 @@ def labels(*words: str) -> dict[str, str]:
 def nodes(*lines: str) -> list[Data]:
     """``"node-a zone=zone1 node hostname"``: ``node`` and ``hostname`` are labels with the node's own name.
 
-    ``tainted`` is the taint of unschedulable nodes; ``failed`` keeps the pod off the node without any plugin that is
-    looked at having a say.
+    ``tainted`` is a NoSchedule taint and ``avoided`` one to PreferNoSchedule; ``failed`` keeps the pod off the node
+    without any plugin that is looked at having a say.
     """
     made: list[Data] = []
     for name, *words in map(str.split, lines):
         own = {"node": "node", "hostname": HOSTNAME}
-        given = [f"{own[word]}={name}" if word in own else word for word in words if word not in ("tainted", "failed")]
-        spec: Data = {"taints": [_UNSCHEDULABLE_TAINT] if "tainted" in words else []}
+        given = [f"{own[word]}={name}" if word in own else word for word in words if word not in (*_TAINTS, "failed")]
+        spec: Data = {"taints": [_TAINTS[word] for word in words if word in _TAINTS]}
         spec |= {"unschedulable": True} if "failed" in words else {}
         status = {"allocatable": {"cpu": "8", "memory": "16Gi", "pods": "110"}}
         metadata = {"name": name, "labels": labels(*given)}
@@ -46,14 +53,14 @@ def nodes(*lines: str) -> list[Data]:
 
 def pods(*lines: str, **spec: Any) -> list[Data]:
     """``"node-a foo bar=b x2 @ns1 terminating"``: two pods on node-a, by their labels, namespace and state."""
-    made = []
+    made: list[Data] = []
     for line in lines:
         on, *words = line.split()
         copies = next((int(word[1:]) for word in words if word[0] == "x" and word[1:].isdigit()), 1)
         namespace = next((word[1:] for word in words if word[0] == "@"), "default")
         own = [word for word in words if word != "terminating" and word[0] != "@" and word != f"x{copies}"]
         for _ in range(copies):
-            one = pod(f"on-{on}-{len(made)}", on, labels=labels(*own), namespace=namespace, **spec)
+            one = pod(f"p{next(_numbers)}", on, labels=labels(*own), namespace=namespace, **spec)
             if "terminating" in words:
                 one["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
             made.append(one)
@@ -100,8 +107,16 @@ def profile_of(plugin: str, args: Data | None = None, *, points: tuple[str, ...]
     plugins: Data = {point: {"enabled": those} for point, those in enabled.items()}
     plugins["multiPoint"]["disabled"] = [{"name": "*"}]
     profile = {"plugins": plugins, "pluginConfig": [{"name": plugin, "args": args}] if args is not None else []}
-    head = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
-    return json.dumps({**head, "profiles": [profile]})
+    return json.dumps({**_HEAD, "profiles": [profile]})
+
+
+def scored_by(plugin: str) -> str:
+    """The default profile with that plugin's score alone, weighing 1."""
+    points: Data = {
+        "preScore": {"disabled": [{"name": "*"}], "enabled": [{"name": plugin}]},
+        "score": {"disabled": [{"name": "*"}], "enabled": [{"name": plugin, "weight": 1}]},
+    }
+    return json.dumps({**_HEAD, "profiles": [{"plugins": points}]})
 
 
 def ask_alone(
