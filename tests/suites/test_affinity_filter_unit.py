@@ -4,8 +4,9 @@ Source: kubernetes/kubernetes, pkg/scheduler/framework/plugins/interpodaffinity/
 TestRequiredAffinitySingleNode (26 cases) and TestRequiredAffinityMultipleNodes (18), all taken. The namespace of pods
 that have none there is ``default`` here. Names that are sentences of their own are shortened, with dots at the start.
 
-Not applicable, 2 cases: TestPreFilterDisabled reads a state nobody wrote, which here cannot be asked for (a profile
-without PreFilter is in tests/scheduler/test_cycle_state.py); TestPreFilterStateClone copies an internal structure.
+TestPreFilterDisabled, where Filter reads a state that nobody wrote, is taken as well.
+
+Not applicable, 1 case: TestPreFilterStateClone copies an internal structure.
 """
 
 from __future__ import annotations
@@ -333,3 +334,9 @@ def test_required_affinity_on_a_single_node(case: str) -> None:
 def test_required_affinity_on_multiple_nodes(case: str) -> None:
     cluster, existing, candidate, expected = MULTIPLE_NODES[case]
     assert rejected([*cluster, *existing], candidate) == expected
+
+
+def test_pre_filter_disabled() -> None:
+    report = ask_alone("InterPodAffinity", ONE, asking(""), points=("filter",))
+    wanted = 'error reading "PreFilterInterPodAffinity" from cycleState: not found'
+    assert report.message == f'running "InterPodAffinity" filter plugin: {wanted}'
