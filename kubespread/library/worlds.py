@@ -59,7 +59,7 @@ def world_of(snapshot: Snapshot, scheduler: Scheduler, *, preempts: bool = True)
         return Made(made.pod, made.companions)
 
     pods = as_counted(snapshot.pods, version)
-    surroundings = Surroundings(scheduler_of, making, _time(snapshot), preempts)
+    surroundings = Surroundings(scheduler_of, making, _time(snapshot), version, preempts)
     return World(snapshot.nodes, pods, snapshot.objects, surroundings)
 
 
