@@ -31,6 +31,13 @@ def sampling_not_modelled(sampled: Sampling | None, manner: Manner, *, is_rollou
         yield "sampling: rollouts are played with all nodes that fit scored"
 
 
+def sampling_notes(sampled: Sampling | None, manner: Manner, listed: int) -> Iterator[str]:
+    """Where there is nothing to sample among the nodes that are ``listed``."""
+    if manner.sample and sampled is None and listed:
+        nodes = "the only node" if listed == 1 else f"all {listed} nodes"
+        yield f"sampling: kube-scheduler looks at {nodes}, so there is nothing to sample"
+
+
 def runs_report(ways: Sequence[Way], outcomes: Sequence[Outcome]) -> Runs:
     each = tuple(map(_run, ways, outcomes))
     constraints = list(zip(*(outcome.after for outcome in outcomes), strict=True))

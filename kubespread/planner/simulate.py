@@ -26,7 +26,7 @@ from kubespread.planner.reports.simulate import (
     SimulateReport,
     SkewChange,
 )
-from kubespread.planner.runs import runs_report, sampling, sampling_not_modelled
+from kubespread.planner.runs import runs_report, sampling, sampling_not_modelled, sampling_notes
 from kubespread.planner.skew import skew_of
 from kubespread.planner.taints_policy import closed_minimums, taints_policy_hints
 from kubespread.scheduler.building import framework
@@ -182,7 +182,11 @@ def _report(
             *sampling_not_modelled(sampled, manner, is_rollout=question.played is not None),
         ),
         admission=tuple(question.admission),
-        notes=(*question.notes, *_hints(question, plugins, shown, full)),
+        notes=(
+            *question.notes,
+            *sampling_notes(sampled, manner, shown.listed),
+            *_hints(question, plugins, shown, full),
+        ),
     )
 
 

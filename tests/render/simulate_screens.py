@@ -68,6 +68,7 @@ SCREENS_KEPT = [
     *(Screen(500, "aws", 1, width) for width in (80, 200)),
     Screen(500, "gke", 4, 120),
     *(Screen(500, "aws", 1, width, 300, sampled) for width in (80, 120) for sampled in (1, 4, 12)),
+    Screen(500, "aws", 4, 80, 15, 1),
     *(Screen(5000, "aws", 1, width, 3000) for width in (80, 120)),
     Screen(5000, "short", 18, 80),
 ]

@@ -164,6 +164,7 @@ def test_small_clusters_are_looked_at_as_a_whole() -> None:
     cluster = kubespread.Snapshot.from_objects(named(hosts(*["a"] * 99)))
     report = kubespread.simulate(cluster, pod("web"), 3, sample=True)
     assert report.sampling is None
+    assert report.notes == ("sampling: kube-scheduler looks at all 99 nodes, so there is nothing to sample",)
     assert report.placements == kubespread.simulate(cluster, pod("web"), 3).placements
 
 

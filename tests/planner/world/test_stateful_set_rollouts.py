@@ -57,3 +57,12 @@ def test_as_many_pods_go_at_a_time_as_the_release_allows(case: str) -> None:
 def test_pods_that_never_become_ready_stop_it_once_as_many_are_unavailable() -> None:
     rollout = rolled_out(Scheduler(kube_version="1.37"), stuck=True, maxUnavailable=2)
     assert (rollout.complete, rollout.fewest_ready, rollout.wedged_on) == (False, 2, "new pods never become ready")
+
+
+def test_a_limit_that_is_no_percentage_stops_the_step() -> None:
+    made, *pods = stateful_set("db", ("n0", "n1"))
+    made["spec"]["updateStrategy"] = {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": "many"}}
+    cluster = kubespread.Snapshot.from_objects([*hosts("a", "a"), made, *pods])
+    scenario = {"apiVersion": "kubespread.dev/v1alpha1", "kind": "Scenario", "spec": {"steps": ["rollout sts/db"]}}
+    (step,) = kubespread.play(cluster, scenario, Scheduler(kube_version="1.37")).steps
+    assert step.failed == "invalid value for IntOrString: invalid type: string is not a percentage"
