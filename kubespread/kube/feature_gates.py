@@ -32,7 +32,7 @@ MODELLED = frozenset({
     "DynamicResourceAllocation", "DRAExtendedResource", "DRADeviceTaints", "DRAPrioritizedList", "DRAAdminAccess",
     "StorageCapacityScoring", "InPlacePodVerticalScaling", "InPlacePodVerticalScalingInitContainers",
     "InPlacePodLevelResourcesVerticalScaling", "VolumeLimitScaling", "PodLevelResourcesFixDefaulting",
-    "MaxUnavailableStatefulSet",
+    "MaxUnavailableStatefulSet", "GenericWorkload", "GangScheduling", "TopologyAwareWorkloadScheduling",
 })  # fmt: skip
 
 

@@ -96,9 +96,15 @@ def on_node_answers(prepared: Prepared) -> OnNodeAnswers:
 class Placing:
     """Copies of one pod on the cluster it was prepared for."""
 
-    def __init__(self, prepared: Prepared, answers: OnNodeAnswers | None = None) -> None:
-        """``answers`` may be shared with other pods of the same signature, as long as somebody keeps them up."""
-        self._prepared = prepared
+    def __init__(
+        self, prepared: Prepared, answers: OnNodeAnswers | None = None, candidates: Mask | None = None
+    ) -> None:
+        """``answers`` may be shared with other pods of the same signature, as long as somebody keeps them up.
+
+        ``candidates`` are the nodes that may be chosen, None for all of them. The others count in what is counted over
+        many nodes all the same, as they do for a group's pods that are tried in one topology domain.
+        """
+        self._prepared, self._candidates = prepared, candidates
         self.kind = copied_kind(prepared)
         self.answers = on_node_answers(prepared) if answers is None else answers
         self._pending: list[int] = []
@@ -131,6 +137,8 @@ class Placing:
         """What no placement changes: which nodes are barred, and whether a filter might end the cycle in an error."""
         prepared = self._prepared
         barred = np.full(len(self), bool(prepared.framework.missing.filters), dtype=np.int32)
+        if self._candidates is not None:
+            barred |= ~self._candidates
         may_fail = bool(prepared.framework.missing.filters)
         for listed in prepared.listing.values():
             barred |= ~listed

@@ -9,6 +9,7 @@ from kubespread.escaping import escaped
 from kubespread.planner.reports.simulate import LookAhead, SimulateReport
 from kubespread.render.phrases import preemption
 from kubespread.render.rollouts import rollout_sentence
+from kubespread.render.simulate.gangs import gang_outcome, gang_sentences
 from kubespread.render.simulate.scaling import headline
 
 _MAX_NODES = 3
@@ -22,6 +23,8 @@ def conclusion(report: SimulateReport) -> Iterator[str]:
         return
     if report.rollout is not None:
         yield f"rolled out: {rollout_sentence(report.rollout)}"
+    if report.gang is not None:
+        yield gang_outcome(report, report.gang)
     already = f", {report.present} already running" if report.present else ""
     if report.replicas is None:
         yield f"{report.placed} fit{already}"
@@ -58,6 +61,9 @@ def alternatives(report: SimulateReport) -> Iterator[str]:
 
 def cause(report: SimulateReport) -> Iterator[str]:
     """kube-scheduler's message, and what bars the next replica where it is one thing."""
+    if report.gang is not None and not (report.gang.fits and report.gang.pod_group is not None):
+        yield from gang_sentences(report.gang)
+        return
     if report.stopped is not None:
         yield report.stopped
     if report.conclusion is not None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from kubespread.planner.reports.simulate import Range, SimulateReport
 from kubespread.render.aligned import EMPTY, NONE, aligned
 from kubespread.render.look import Look
+from kubespread.render.simulate.gangs import PLAIN_HEADER, plain_domains
 from kubespread.render.simulate.rows import MAX_REPLICAS, domain_rows
 from kubespread.render.simulate.scaling import account_of, plain_rows
 
@@ -17,7 +18,8 @@ _TOTALS_HEADER = ["REPLICAS", "RUNNING", "PLACED", "PENDING", "WHY"]
 
 
 def write(reports: Sequence[SimulateReport], look: Look) -> str:
-    """Up to three blocks, every line with its workload: domains, nodes of what is not spread over domains, totals.
+    """Up to four blocks, every line with its workload: domains, nodes of what is not spread over domains, what domains
+    say to a gang, totals.
 
     Why replicas are pending comes last, since it holds blanks.
     """
@@ -25,6 +27,7 @@ def write(reports: Sequence[SimulateReport], look: Look) -> str:
     blocks = {
         (*_DOMAIN_HEADER, *(_RANGE_HEADER if ranges else ())): _domains,
         tuple(_NODE_HEADER): _nodes,
+        PLAIN_HEADER: _domains_of_gang,
         tuple(_TOTALS_HEADER): _totals,
     }
     texts = []
@@ -60,6 +63,11 @@ def _nodes(report: SimulateReport) -> Iterator[list[str]]:
     if not any(report.distribution):
         for node, count in report.per_node.items():
             yield [node, str(count)]
+
+
+def _domains_of_gang(report: SimulateReport) -> Iterator[list[str]]:
+    if report.gang is not None:
+        yield from plain_domains(report.gang)
 
 
 def _totals(report: SimulateReport) -> Iterator[list[str]]:
