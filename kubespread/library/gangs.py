@@ -76,8 +76,6 @@ def _what_if_gang(asked: WhatIf, candidate: Candidate, growth: Growth, cluster: 
     """
     whose = candidate.pod.metadata.name if candidate.workload is None else str(candidate.workload.name)
     running = len(growth.present)
-    if candidate.is_daemon:
-        raise UsageError(f"{whose}: a DaemonSet's pods are each for one node, and no gang")
     if growth.is_rollout:
         raise UsageError(f"{whose} runs with another template: a rollout is no gang; --from-scratch places it anew")
     if growth.surplus:
@@ -104,8 +102,8 @@ def gang_notes(as_gangs: WhatIf | None, candidate: Candidate, version: KubeVersi
     if not has_gangs(version):
         if version.since(35):
             yield (
-                f"kube-scheduler v{version} places gangs only with the feature gate GenericWorkload: without it each pod "
-                "is bound as soon as it has a node"
+                f"kube-scheduler v{version} places gangs only with the feature gate GenericWorkload: without it each "
+                "pod is bound as soon as it has a node"
             )
         else:
             yield f"kube-scheduler v{version} places no gangs: each pod is bound as soon as it has a node"
@@ -118,25 +116,34 @@ def gang_notes(as_gangs: WhatIf | None, candidate: Candidate, version: KubeVersi
 
 def _pod_group_gangs(asked: Resolved, grown: Sequence[Growth], cluster: Cluster) -> list[Gang | None]:
     """Of each candidate the gang its pods belong to, the same object for those of one group."""
-    version, objects = asked.version, asked.snapshot.objects
-    names = [group_name(candidate.pod, version) if has_gangs(version) else None for candidate in asked.candidates]
-    if not any(names) or not objects.knows(kind_of_groups(version)):
-        return [None] * len(names)
+    names = _group_names(asked)
     gangs: dict[GroupName, Gang | None] = {}
     for name in dict.fromkeys(name for name in names if name is not None):
-        group = group_called(name, objects, version)
+        group = group_called(name, asked.snapshot.objects, asked.version)
         own = [pair for pair, its in zip(zip(asked.candidates, grown, strict=True), names, strict=True) if its == name]
-        gangs[name] = _gang(name, group, own, asked, cluster)
+        gangs[name] = None if _is_unknown(group, asked) else _gang(name, group, own, asked, cluster)
     return [None if name is None else gangs[name] for name in names]
 
 
 def pod_group_gaps(asked: Resolved) -> tuple[str, ...]:
     """What is not known of groups that pods belong to."""
     version, objects = asked.version, asked.snapshot.objects
-    names = [group_name(candidate.pod, version) for candidate in asked.candidates] if has_gangs(version) else []
-    if not any(names):
+    groups = [group_called(name, objects, version) for name in _group_names(asked) if name is not None]
+    if not any(_is_unknown(group, asked) for group in groups):
         return ()
     return tuple(objects.gap(kind_of_groups(version), "pods of a group are placed one at a time"))
+
+
+def _group_names(asked: Resolved) -> list[GroupName | None]:
+    """Of each candidate the group that its pods are placed as members of."""
+    if not has_gangs(asked.version):
+        return [None] * len(asked.candidates)
+    return [group_name(candidate.pod, asked.version) for candidate in asked.candidates]
+
+
+def _is_unknown(group: Group, asked: Resolved) -> bool:
+    """Whether the cluster may have the group that the snapshot has not."""
+    return bool(group.missing) and not asked.snapshot.objects.knows(kind_of_groups(asked.version))
 
 
 def _gang(

@@ -46,8 +46,9 @@ def look_ahead(plugins: Framework, cluster: Cluster, pod: Pod, replicas: int) ->
 class Search:
     """Looks for an order of ``replicas`` placements, never trying the same numbers of copies twice."""
 
-    def __init__(self, replicas: int, max_steps: int = MAX_STEPS) -> None:
-        self._replicas, self._max_steps = replicas, max_steps
+    def __init__(self, replicas: int, max_steps: int | None = None) -> None:
+        """At most ``max_steps`` placements are tried, MAX_STEPS unless given."""
+        self._replicas, self._max_steps = replicas, MAX_STEPS if max_steps is None else max_steps
         self.steps = 0
         self.exhausted = False
         """Whether every order was tried."""

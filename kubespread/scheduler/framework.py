@@ -143,9 +143,7 @@ class Prepared:
         self.rejection = self._statuses.get(plugin.name)
 
     def _add(self, plugins: Iterable[Plugin]) -> None:
-        """Prepare plugins that kube-scheduler does not ask beforehand; one that would fail then has
-        nothing to say.
-        """
+        """Prepare plugins that kube-scheduler does not ask beforehand; one that would fail then has nothing to say."""
         for plugin in plugins:
             if plugin.name in self.states or plugin.name in self._statuses:
                 continue
@@ -281,14 +279,15 @@ class Prepared:
                 )
         return judged
 
-    def evaluation(self) -> Evaluation:
-        """What follows from the states as they are now."""
+    def evaluation(self, *, is_scored: bool = True) -> Evaluation:
+        """What follows from the states as they are now; without scores where only verdicts are asked for."""
         enabled, disabled = self.verdicts(self.framework.filters), self.verdicts(self.framework.disabled)
         if self.nominated and self.rejection is None:
             for verdicts in (enabled, disabled):
                 self._count_nominated(verdicts)
         evaluation = Evaluation(self, enabled, disabled)
-        evaluation.run_scores({plugin.name: weight for plugin, weight in self.framework.scores})
+        if is_scored:
+            evaluation.run_scores({plugin.name: weight for plugin, weight in self.framework.scores})
         return evaluation
 
     def _count_nominated(self, verdicts: dict[str, Verdicts]) -> None:

@@ -151,7 +151,7 @@ class Placing:
     @property
     def order_matters(self) -> bool:
         """Whether some filter looks beyond the node, so that one placement can bar others for good."""
-        return bool(self._counted_filters)
+        return any(state.filter() is not None for state in self._counted_filters)
 
     @property
     def states(self) -> dict[str, State]:
@@ -261,10 +261,19 @@ class Placing:
 
     def evaluation(self) -> Evaluation:
         """What every plugin says about the next copy."""
+        return self._as_it_stands().evaluation()
+
+    def message(self) -> str | None:
+        """Why the next copy finds no node among the candidates; None when it finds one. Nothing is scored for it."""
+        judged = self._as_it_stands().evaluation(is_scored=False)
+        return judged.message if self._candidates is None else judged.message_among(self._candidates)
+
+    def _as_it_stands(self) -> Prepared:
+        """The states with a cluster that holds all copies."""
         prepared = copy(self._prepared)
         if self._pending:
             prepared.cluster = prepared.cluster.after(Change(come=[(prepared.pod, node) for node in self._pending]))
-        return prepared.evaluation()
+        return prepared
 
     def _total(self, feasible: Mask) -> Counts:
         framework = self._prepared.framework

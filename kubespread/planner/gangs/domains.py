@@ -19,6 +19,7 @@ from kubespread.planner.queue import Entry, run
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Counts, LabelColumn
+from kubespread.scheduler.framework import Prepared
 from kubespread.scheduler.placing import Placing, Tiebreaker
 from kubespread.scheduler.plugin import SchedulingError
 
@@ -42,15 +43,48 @@ class DomainTrial:
 def trials(cluster: Cluster, entries: Sequence[Entry], gang: Gang, break_tie: Tiebreaker) -> list[DomainTrial]:
     """One for each domain, in the order of their names."""
     column = cluster.nodes.label(gang.topology_key)
-    codes = [code for code in column.sorted_codes.tolist() if gang.domain is None or column.values[code] == gang.domain]
-    alone = _counted(cluster, entries[0], column, codes) if len(entries) == 1 else None
-    return list(_tried(cluster, entries, column, codes, break_tie)) if alone is None else alone
+    codes = [code for code in column.sorted_codes.tolist() if gang.domain in (None, column.values[code])]
+    if codes and len(entries) == 1 and _are_copies(entries[0]):
+        try:
+            return _of_copies(cluster, entries[0], column, codes, break_tie)
+        except SchedulingError:
+            pass  # Told for each domain below.
+    return list(_tried(cluster, entries, column, codes, break_tie))
+
+
+def _are_copies(entry: Entry) -> bool:
+    """Whether members differ in nothing, claims included."""
+    return entry.count is not None and entry.replicas is None and not entry.pod.spec.has_scheduled_volumes
+
+
+def _of_copies(
+    cluster: Cluster, entry: Entry, column: LabelColumn, codes: Sequence[int], break_tie: Tiebreaker
+) -> list[DomainTrial]:
+    """Prepared once for all domains. Raises SchedulingError."""
+    prepared = entry.plugins.prepare(cluster, entry.pod)
+    start = Placing(prepared)
+    if not start.order_matters and not prepared.nominated and prepared.rejection is None:
+        return _counted(cluster, entry, start, column, codes)
+    return [_placed(prepared, start, entry.count or 0, column, code, break_tie) for code in codes]
+
+
+def _placed(
+    prepared: Prepared, start: Placing, count: int, column: LabelColumn, code: int, break_tie: Tiebreaker
+) -> DomainTrial:
+    """By placing the members there, one after another."""
+    candidates = column.codes == code
+    placing, placed = Placing(prepared.fork(), start.answers.fork(), candidates), 0
+    while placed < count and (choice := placing.choose(break_tie)) is not None:
+        placing.place(choice.node)
+        placed += 1
+    stopped = placing.message() if placed < count else None
+    return DomainTrial(column.values[code], int(np.count_nonzero(candidates)), (placed,), stopped)
 
 
 def _tried(
     cluster: Cluster, entries: Sequence[Entry], column: LabelColumn, codes: Sequence[int], break_tie: Tiebreaker
 ) -> Iterator[DomainTrial]:
-    """By placing the members there, one after another."""
+    """By placing members that are not alike, or bind claims."""
     for code in codes:
         candidates = column.codes == code
         there = [replace(entry, candidates=candidates) for entry in entries]
@@ -63,33 +97,27 @@ def _tried(
         )
 
 
-def _counted(cluster: Cluster, entry: Entry, column: LabelColumn, codes: Sequence[int]) -> list[DomainTrial] | None:
-    """By counting what each node has room for, where it does not matter which node a member takes; None where it does.
+def _counted(
+    cluster: Cluster, entry: Entry, start: Placing, column: LabelColumn, codes: Sequence[int]
+) -> list[DomainTrial]:
+    """By counting what each node has room for, where it does not matter which node a member takes.
 
     All domains are counted at once, and asked at once why nothing more fits.
     """
-    count = entry.count
-    if count is None or entry.replicas is not None or entry.pod.spec.has_scheduled_volumes:
-        return None
-    try:
-        prepared = entry.plugins.prepare(cluster, entry.pod)
-        start = Placing(prepared)
-        if start.order_matters or prepared.nominated:
-            return None
-        room = start.room(count) if prepared.rejection is None else np.zeros(len(cluster), dtype=np.int64)
-        in_domain = sums_by_domain(column, room)
-        nodes = np.bincount(column.codes[column.present], minlength=len(column.values))
-        lacking = column.present & (in_domain[column.codes] < count)
-        come = [(entry.pod, node) for node in np.flatnonzero(lacking).tolist() for _ in range(int(room[node]))]
-        evaluation = entry.plugins.evaluate(cluster.after(Change(come=come)) if come else cluster, entry.pod)
-    except SchedulingError:
-        return None
+    count = entry.count or 0
+    room = start.room(count)
+    in_domain = sums_by_domain(column, room)
+    nodes = np.bincount(column.codes[column.present], minlength=len(column.values))
+    lacking = column.present & (in_domain[column.codes] < count)
+    come = [(entry.pod, node) for node in np.flatnonzero(lacking).tolist() for _ in range(int(room[node]))]
+    filled = entry.plugins.prepare(cluster.after(Change(come=come)) if come else cluster, entry.pod)
+    full = filled.evaluation(is_scored=False)
     return [
         DomainTrial(
             column.values[code],
             int(nodes[code]),
             (min(count, int(in_domain[code])),),
-            evaluation.message_among(column.codes == code) if in_domain[code] < count else None,
+            full.message_among(column.codes == code) if in_domain[code] < count else None,
         )
         for code in codes
     ]

@@ -31,7 +31,7 @@ def run_with_gangs(
     """
     choosing = Choosing(break_tie, None if seed is None else random.Random(seed))
     units = list(_units(asked))
-    waiting, placed = sorted(units, key=lambda unit: -unit.priority), 0
+    waiting, placed = sorted(units, key=lambda unit: (-unit.priority, unit.positions[0])), 0
     while waiting:
         newly_placed = []
         for unit in waiting:

@@ -28,10 +28,10 @@ from kubespread.scheduler.plugins.dynamicresources.state import DynamicResources
 def search(cluster: Cluster, members: Sequence[Entry], gang: Gang) -> GangSearch | None:
     """Another choice for the members that are needed, or what rules one out; None where placing ends in an error."""
     if len(members) > 1:
-        return _not_searched("members are not alike")
+        return _not_searched("its members are of several workloads")
     (entry,) = members
     if entry.replicas is not None or claims.unbound_claims(cluster, entry.pod):
-        return _not_searched("members bind claims")
+        return _not_searched("its members bind claims")
     try:
         prepared = entry.plugins.prepare(cluster, entry.pod)
         start = Placing(prepared)
