@@ -23,10 +23,10 @@ def conclusion(report: SimulateReport) -> Iterator[str]:
         return
     if report.rollout is not None:
         yield f"rolled out: {rollout_sentence(report.rollout)}"
+    already = f", {report.present} already running" if report.present else ""
     if report.gang is not None:
         yield gang_outcome(report, report.gang)
-    already = f", {report.present} already running" if report.present else ""
-    if report.replicas is None:
+    elif report.replicas is None:
         yield f"{report.placed} fit{already}"
     else:
         yield f"{report.placed} of {max(0, report.replicas - report.present)} placed{already}"

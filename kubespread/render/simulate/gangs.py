@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from kubespread.escaping import escaped
 from kubespread.planner.reports.gang import GangDomain, GangReport, GangSearch
@@ -41,32 +42,62 @@ def gang_outcome(report: SimulateReport, gang: GangReport) -> str:
     return f"gang of {gang.size} {'placed' if gang.fits else 'not placed'}{running}{'' if gang.fits else fitting}"
 
 
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """One domain, or several that say the same."""
+
+    domain: GangDomain
+    """The first of them."""
+    others: int = 0
+
+
 def domain_verdicts(gang: GangReport, look: Look) -> Iterator[Line]:
-    """A row a domain, the best first, and which one is taken; lines that ``look.width`` bounds."""
+    """A row a domain, the best first, and which one is taken; of many those that say the same in one row. Lines that
+    ``look.width`` bounds.
+    """
     if gang.topology_key is None or not gang.domains:
         return
-    is_long = len(gang.domains) > _MAX_DOMAINS and not look.in_full
-    shown = gang.domains[:_MAX_DOMAINS] if is_long else gang.domains
+    rows = list(map(_Row, gang.domains))
+    if len(rows) > _MAX_DOMAINS and not look.in_full:
+        rows = _folded(gang.domains)
+    shown, rest = rows[:_MAX_DOMAINS], rows[_MAX_DOMAINS:]
+    if look.in_full:
+        shown, rest = rows, []
     width = aim(look)
-    names = [cut_middle(escaped(domain.value) or EMPTY, width // _NAMES_PER_WIDTH) for domain in shown]
+    names = [_name(row, width // _NAMES_PER_WIDTH) for row in shown]
     columns = [
         Column(short_key(gang.topology_key).upper(), list(map(Cell, names))),
-        Column("NODES", [Cell(str(domain.nodes)) for domain in shown], is_number=True),
-        Column("FIT", [_members(gang, domain) for domain in shown]),
-        Column("SCORE", [Cell(_score(domain)) for domain in shown]),
+        Column("NODES", [Cell(str(row.domain.nodes)) for row in shown], is_number=True),
+        Column("FIT", [_members(gang, row.domain) for row in shown]),
+        Column("SCORE", [Cell(_score(row.domain)) for row in shown]),
     ]
-    why = Column("WHY NOT", [cell(_why(domain)) for domain in shown])
+    why = Column("WHY NOT", [cell(_why(row.domain)) for row in shown])
     has_room = len(INDENT) + sum(column.width + _GAP for column in (*columns, why)) <= width + _GAP
     if has_room and any(each.text for each in why.cells):
         columns.append(why)
     yield from tabulated(columns, _GAP, headers=look.headers)
-    if is_long:
-        rest = gang.domains[_MAX_DOMAINS:]
-        fitting = sum(domain.fits for domain in rest)
-        yield from flowed([[cell(f"and {count_of(len(rest), 'more domain')}, of which {fitting or 'none'} fit")]], look)
+    if rest:
+        count = sum(row.others + 1 for row in rest)
+        fitting = sum(row.others + 1 for row in rest if row.domain.fits)
+        yield from flowed([[cell(f"and {count_of(count, 'more domain')}, of which {fitting or 'none'} fit")]], look)
     if not has_room:
-        yield from _causes(shown, names, look)
+        yield from _causes([row.domain for row in shown], names, look)
     yield from flowed([[cell(said, DIM)] for said in _scoring(gang)], look)
+
+
+def _folded(domains: Sequence[GangDomain]) -> list[_Row]:
+    """Domains of as many nodes with the same verdict in one row, each where its first was; the best by itself."""
+    rows: dict[object, _Row] = {}
+    for domain in domains:
+        key = 0 if domain is domains[0] and domain.fits else (domain.nodes, domain.members, domain.total, _why(domain))
+        known = rows.get(key)
+        rows[key] = _Row(domain) if known is None else _Row(known.domain, known.others + 1)
+    return list(rows.values())
+
+
+def _name(row: _Row, width: int) -> str:
+    more = f" and {row.others} more" if row.others else ""
+    return f"{cut_middle(escaped(row.domain.value) or EMPTY, width - len(more))}{more}"
 
 
 def _members(gang: GangReport, domain: GangDomain) -> Cell:
