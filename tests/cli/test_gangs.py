@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
 from tests.cli.support import FIXTURES, SIMULATE_SCHEMA, Result, run
-from tests.gangs import deployment, pod_group
 
 TRAIN = str(FIXTURES / "manifests/train.yaml")
 RACKS = str(FIXTURES / "clusters/gpu-racks.yaml")
@@ -94,14 +92,20 @@ def test_names_of_a_gang_that_does_not_fit_are_none() -> None:
     assert simulate("--gang", "16", "-o", "name").out == ""
 
 
-def test_a_pod_group_of_the_manifest_is_placed_with_the_gates_on(tmp_path: Path) -> None:
-    path = tmp_path / "gang.json"
-    manifest = [pod_group(min_count=5, key=RACK), deployment(5, requests={"nvidia.com/gpu": "2"})]
-    path.write_text("\n".join(map(json.dumps, manifest)))
-    gates = "GenericWorkload=true,GangScheduling=true,TopologyAwareWorkloadScheduling=true"
-    version = ["--kube-version", "1.36"]
-    on = run("simulate", path, "-S", RACKS, *version, "--feature-gates", gates, "-o", "json")
-    off = run("simulate", path, "-S", RACKS, *version, "-o", "json")
-    chosen = json.loads(on.out)["gang"]
-    assert (on.code, chosen["podGroup"], chosen["chosen"]) == (0, "ring", ["rack-1"])
-    assert (off.code, json.loads(off.out)["gang"]) == (0, None)
+GATES = "GenericWorkload=true,TopologyAwareWorkloadScheduling=true"
+GROUP = str(FIXTURES / "manifests/train-group.yaml")
+
+
+@pytest.mark.parametrize(("gates", "chosen"), [([], None), (["--feature-gates", GATES], ["rack-3"])])
+def test_a_pod_group_of_the_manifest_is_placed_together_with_the_gates_on(
+    gates: list[str], chosen: list[str] | None
+) -> None:
+    result = run("simulate", GROUP, "-S", RACKS, *gates, "-o", "json")
+    gang = json.loads(result.out)["gang"]
+    assert (result.code, gang and gang["chosen"]) == (0, chosen)
+
+
+def test_a_pod_group_that_is_not_complete_is_a_no() -> None:
+    result = run("simulate", GROUP, "-S", RACKS, "--feature-gates", GATES, "--replicas", "2")
+    waits = "none is tried: waiting for minCount pods from a gang to appear in scheduling queue"
+    assert (result.code, result.err.splitlines()[-1]) == (1, waits)

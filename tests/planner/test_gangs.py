@@ -8,8 +8,10 @@ import pytest
 
 import kubespread
 from kubespread.errors import UsageError
-from tests.builders import Data, hard, node, owned_by, owner, pod
+from kubespread.planner.reports.gang import GangSearch
+from tests.builders import Data, hard, hosts, node, owned_by, owner, pod
 from tests.gangs import rack_node, taken
+from tests.storage import claim, on_host, storage_class, volume
 
 ONE_CPU = {"cpu": "1"}
 TWO_CPU = {"cpu": "2"}
@@ -150,7 +152,25 @@ CASES: dict[str, tuple[list[Data], Data, dict[str, Any], dict[str, Any]]] = {
                 "0/2 nodes are available: 2 node(s) didn't match pod topology spread constraints.",
                 None,
             ),
-            "search": {"impossible": True, "steps": 66},
+            "search": {"impossible": True, "room": 1, "blocking": ["zone maxSkew 1"]},
+            "on": [],
+        },
+    ),
+    "a gang that is too large to be spread, though the nodes have room for it": (
+        [*NODES, *(node(f"m{number}", zone="a", cpu="2") for number in range(2))],
+        pod(requests=ONE_CPU, constraints=[hard("zone")]),
+        {"gang": 14},
+        {
+            "members": 14,
+            "gangs": 1,
+            "fitted": 13,
+            "blocked": (
+                14,
+                "web-13",
+                "0/8 nodes are available: 3 node(s) didn't match pod topology spread constraints, 5 Insufficient cpu.",
+                "A lets it only into b and c; there all 4 nodes lack cpu",
+            ),
+            "search": {"impossible": True, "room": 13, "blocking": ["zone maxSkew 1"]},
             "on": [],
         },
     ),
@@ -383,6 +403,33 @@ NOTES = {
 def test_what_the_release_does_without_being_asked_is_said(version: str) -> None:
     report = ask(NODES, pod(), gang=2, scheduler=kubespread.Scheduler(kube_version=version))
     assert report.notes == (NOTES[version],)
+
+
+def test_members_that_bind_claims_are_all_or_none_and_other_choices_are_not_searched() -> None:
+    """Volumes for two of three; once there is a third, each member has its own."""
+    storage = [storage_class("local", "kubernetes.io/no-provisioner"), claim("other")]
+    volumes = [volume(f"v{at}", "local", only=on_host(f"n{at}")) for at in range(3)]
+    (grown,) = web(0, kind="StatefulSet")
+    claimed = {
+        "accessModes": ["ReadWriteOnce"],
+        "storageClassName": "local",
+        "resources": {"requests": {"storage": "5Gi"}},
+    }
+    grown["spec"] |= {
+        "podManagementPolicy": "Parallel",
+        "volumeClaimTemplates": [{"metadata": {"name": "data"}, "spec": claimed}],
+    }
+    hosted = hosts("a", "a", "b")
+    stuck = ask([*hosted, *storage, *volumes[:2]], grown, gang=3)
+    assert (stuck.placed, stuck.gang and stuck.gang.fitted, stuck.gang and stuck.gang.search) == (
+        0,
+        2,
+        GangSearch(nodes=None, domain=None, impossible=False, room=None, steps=0, reason="its members bind claims"),
+    )
+    placed = ask([*hosted, *storage, *volumes], grown, 3, gang=3)
+    assert sorted(placement.node for placement in placed.placements) == ["n0", "n1", "n2"]
+    one_by_one = ask([*hosted, *storage, *volumes], grown, 3, gang=1)
+    assert sorted(placement.node for placement in one_by_one.placements) == ["n0", "n1", "n2"]
 
 
 def test_a_quota_that_lets_too_few_be_created_leaves_no_gang() -> None:

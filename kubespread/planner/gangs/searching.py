@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from kubespread.planner import claims
-from kubespread.planner.gangs.domains import sums_by_domain
+from kubespread.planner.gangs.bounds import Bound, bound
 from kubespread.planner.gangs.gang import Gang
 from kubespread.planner.look_ahead import MAX_STEPS, Search, look_ahead
 from kubespread.planner.queue import Entry
@@ -38,7 +38,7 @@ def search(cluster: Cluster, members: Sequence[Entry], gang: Gang) -> GangSearch
         room = start.room(gang.needed) if prepared.rejection is None else np.zeros(len(cluster), dtype=np.int64)
         if gang.topology_key:
             return _by_domain(cluster, gang, prepared, start, room)
-        return _anywhere(cluster, entry, gang, start, int(room.sum()))
+        return _anywhere(cluster, entry, gang, start, bound(start, room))
     except SchedulingError:
         return None
 
@@ -47,9 +47,14 @@ def _not_searched(reason: str) -> GangSearch:
     return GangSearch(nodes=None, domain=None, impossible=False, room=None, steps=0, reason=reason)
 
 
-def _anywhere(cluster: Cluster, entry: Entry, gang: Gang, start: Placing, room: int) -> GangSearch | None:
-    if room < gang.needed:
-        return GangSearch(nodes=None, domain=None, impossible=True, room=room, steps=0)
+def _too_small(most: Bound) -> GangSearch:
+    blocking = (most.constraint,) if most.constraint else ()
+    return GangSearch(nodes=None, domain=None, impossible=True, room=most.members, steps=0, blocking=blocking)
+
+
+def _anywhere(cluster: Cluster, entry: Entry, gang: Gang, start: Placing, most: Bound) -> GangSearch | None:
+    if most.members < gang.needed:
+        return _too_small(most)
     found = look_ahead(entry.plugins, cluster, entry.pod, gang.needed)
     if found is None:
         return None
@@ -66,11 +71,17 @@ def _anywhere(cluster: Cluster, entry: Entry, gang: Gang, start: Placing, room: 
 def _by_domain(cluster: Cluster, gang: Gang, prepared: Prepared, start: Placing, room: Counts) -> GangSearch:
     """Domain after domain, the roomiest first, within one bound on the steps."""
     column, names = cluster.nodes.label(gang.topology_key), cluster.nodes.names
-    rooms = sums_by_domain(column, room)
-    of_interest = [code for code in column.sorted_codes.tolist() if gang.domain in (None, column.values[code])]
+    bounds = {
+        code: bound(start, np.where(column.codes == code, room, 0))
+        for code in column.sorted_codes.tolist()
+        if gang.domain in (None, column.values[code])
+    }
+    roomiest = max(bounds.values(), key=lambda each: each.members, default=Bound(0))
+    if roomiest.members < gang.needed:
+        return _too_small(roomiest)
     steps, is_open = 0, False
-    for code in sorted(of_interest, key=lambda code: -int(rooms[code])):
-        if rooms[code] < gang.needed:
+    for code, most in sorted(bounds.items(), key=lambda pair: -pair[1].members):
+        if most.members < gang.needed:
             break
         there = Placing(prepared.fork(), start.answers.fork(), column.codes == code)
         tried = Search(gang.needed, MAX_STEPS - steps)
@@ -80,14 +91,8 @@ def _by_domain(cluster: Cluster, gang: Gang, prepared: Prepared, start: Placing,
             nodes = tuple(names[node] for node in order)
             return GangSearch(nodes=nodes, domain=column.values[code], impossible=False, room=None, steps=steps)
         is_open |= not tried.exhausted
-    most = max((int(rooms[code]) for code in of_interest), default=0)
-    return GangSearch(
-        nodes=None,
-        domain=None,
-        impossible=not is_open and not (steps and _takes_devices(start)),
-        room=most if not steps else None,
-        steps=steps,
-    )
+    impossible = not is_open and not _takes_devices(start)
+    return GangSearch(nodes=None, domain=None, impossible=impossible, room=None, steps=steps)
 
 
 def _takes_devices(start: Placing) -> bool:

@@ -61,9 +61,10 @@ def alternatives(report: SimulateReport) -> Iterator[str]:
 
 def cause(report: SimulateReport) -> Iterator[str]:
     """kube-scheduler's message, and what bars the next replica where it is one thing."""
-    if report.gang is not None and not (report.gang.fits and report.gang.pod_group is not None):
+    if report.gang is not None:
         yield from gang_sentences(report.gang)
-        return
+        if report.gang.pod_group is None or not report.gang.fits:
+            return
     if report.stopped is not None:
         yield report.stopped
     if report.conclusion is not None:

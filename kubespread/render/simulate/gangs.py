@@ -145,7 +145,8 @@ def gang_sentences(gang: GangReport) -> Iterator[str]:
         if blocked.conclusion is not None:
             yield f"member {blocked.member}: {blocked.conclusion}"
     if gang.waiting is not None:
-        whose = f"the {gang.fitted} that find one" if gang.fitted else "none is tried"
+        found = "the one that finds a node" if gang.fitted == 1 else f"the {gang.fitted} that find a node"
+        whose = found if gang.fitted else "none is tried"
         yield f"{whose}: {gang.waiting}"
     if gang.search is not None:
         yield _searched(gang, gang.search)
@@ -153,26 +154,24 @@ def gang_sentences(gang: GangReport) -> Iterator[str]:
 
 def _searched(gang: GangReport, search: GangSearch) -> str:
     needed = gang.size - gang.scheduled if gang.pod_group is not None else gang.members
+    members = f"all {needed}" if needed == gang.members else f"{needed} of {gang.members}"
     if search.nodes is not None:
         copies = Counter(search.nodes)
         most = ", ".join(f"{node} {count}" for node, count in copies.most_common(_MAX_NODES))
         more = f" and {count_of(len(copies) - _MAX_NODES, 'more node')}" if len(copies) > _MAX_NODES else ""
         where = "" if search.domain is None else f"in {search.domain or EMPTY}, "
-        return f"another choice would place all {needed}, which kube-scheduler does not look for: {where}{most}{more}"
+        return f"another choice would place {members}, which kube-scheduler does not look for: {where}{most}{more}"
     if search.reason is not None:
-        return f"whether another choice of nodes would place all {needed} is not known: {search.reason}"
+        return f"whether another choice of nodes would place {members} is not known: {search.reason}"
     any_one = f" of one {_key(gang)}" if gang.topology_key is not None else ""
     if search.room is not None and search.impossible:
         holds = f"the roomiest {_key(gang)} holds" if gang.topology_key is not None else "they hold"
-        return f"no choice of nodes{any_one} places all {needed}: {holds} {search.room} at most"
+        why = f", for {search.blocking[0]}" if search.blocking else ""
+        return f"no choice of nodes{any_one} places {members}: {holds} {search.room} at most{why}"
     if search.impossible:
         without = f"; all would fit without {' or without '.join(search.blocking)}" if search.blocking else ""
-        return (
-            f"no choice of nodes{any_one} places all {needed}: every one was tried ({search.steps} placements){without}"
-        )
-    return (
-        f"no choice of nodes{any_one} that places all {needed} was found in {search.steps} placements; others are left"
-    )
+        return f"no choice of nodes{any_one} places {members}: every one was tried ({search.steps} placements){without}"
+    return f"no choice of nodes{any_one} that places {members} was found in {search.steps} placements; others are left"
 
 
 def _key(gang: GangReport) -> str:
