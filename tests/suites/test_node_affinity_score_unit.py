@@ -65,7 +65,8 @@ TABLE: dict[str, tuple[tuple[str, ...], Data | None, Data | None, dict[str, int]
 
 
 def preferring(affinity: Data | None) -> Data:
-    return pod(**({} if affinity is None else {"affinity": {"nodeAffinity": affinity}}))
+    spec: Data = {} if affinity is None else {"affinity": {"nodeAffinity": affinity}}
+    return pod(**spec)
 
 
 @pytest.mark.parametrize("case", TABLE)
