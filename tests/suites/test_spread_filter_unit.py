@@ -4,9 +4,10 @@ Source: kubernetes/kubernetes, pkg/scheduler/framework/plugins/podtopologyspread
 TestSingleConstraint (23 cases) and TestMultipleConstraints (13 cases), all taken. The tables ask the plugin without
 NodeAffinity and TaintToleration, and so does this suite. Two cases there share a name; they are told apart here.
 
-Not applicable, 7 cases: TestPreFilterDisabled reads a state nobody wrote, which here cannot be asked for (a profile
-without PreFilter is in tests/scheduler/test_cycle_state.py); TestPodTopoSignatures (3) is about batches of pods whose
-signatures kube-scheduler compares, which have no outcome; BenchmarkFilter (3) has none either.
+TestPreFilterDisabled, where Filter reads a state that nobody wrote, is taken as well.
+
+Not applicable, 6 cases: TestPodTopoSignatures (3) is about batches of pods whose signatures kube-scheduler compares, and
+BenchmarkFilter (3) measures; neither has an outcome.
 """
 
 from __future__ import annotations
@@ -276,3 +277,10 @@ def test_single_constraint(case: str) -> None:
 def test_multiple_constraints(case: str) -> None:
     cluster, existing, candidate, expected = MULTIPLE[case]
     assert verdicts(ask_alone("PodTopologySpread", [*cluster, *existing], candidate)) == expected
+
+
+def test_pre_filter_disabled() -> None:
+    report = ask_alone("PodTopologySpread", AB_XY, asking("foo", must("zone")), points=("filter",))
+    assert report.message is not None
+    assert report.message.startswith('running "PodTopologySpread" filter plugin: ')
+    assert report.message.endswith("not found")
