@@ -61,9 +61,15 @@ CASES = {
         [({"pool": 5}, 5, 5, None)],
         least={"pool": 5},
     ),
-    "with a constraint on hosts a pod that its new node is too full for may go to any other node": Case(
+    "with a constraint on hosts a pod that its new node is too full for may go to any other node, which counts as new": Case(
         [FULL[0], *running({"a1": 1}), *waiting(3, [hard(HOSTNAME, minDomains=2)])],
         [group("pool", "a")],
+        [({"pool": 2}, 3, 3, None)],
+        least={"pool": 1},
+    ),
+    "as far as the group has room": Case(
+        [FULL[0], *running({"a1": 1}), *waiting(3, [hard(HOSTNAME, minDomains=2)])],
+        [group("pool", "a", maximum=1)],
         [({"pool": 1}, 3, 3, None)],
         least={"pool": 1},
     ),
