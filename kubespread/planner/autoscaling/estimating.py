@@ -12,14 +12,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from kubespread.kube.api.core import Pod
-from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME
+from kubespread.kube.well_known import HOSTNAME
 from kubespread.planner.autoscaling.growing import GrowingCluster
 from kubespread.planner.autoscaling.pending import PodGroup, largest_first
 from kubespread.planner.autoscaling.templates import ZoneGroup
 from kubespread.scheduler.cluster.amounts import allocatable, requested
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.plugin import Status
-from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
+from kubespread.scheduler.plugins.podtopologyspread.filtering import CONSTRAINTS_NOT_MATCHED
 
 MAX_NODES = 1000
 """What one estimate adds at most: cluster-autoscaler's default."""
@@ -112,7 +112,7 @@ class _Packing:
             if fitting[last]:
                 return last
             said = self._growing.verdict(pods.pod, pods.plugins, last)
-            if said.plugin == PodTopologySpread.name and _spreads_over_hosts(pods.pod) and fitting.any():
+            if said.reasons == CONSTRAINTS_NOT_MATCHED.reasons and _spreads_over_hosts(pods.pod) and fitting.any():
                 return int(np.flatnonzero(fitting)[0])
             if last not in self._used:
                 self.why = self.why or _stopped(said)
@@ -138,7 +138,5 @@ def _stopped(said: Status) -> str:
 
 
 def _spreads_over_hosts(pod: Pod) -> bool:
-    return any(
-        each.topology_key == HOSTNAME and each.when_unsatisfiable == DO_NOT_SCHEDULE
-        for each in pod.spec.topology_spread_constraints
-    )
+    """Whether any constraint is on host names: isPodUsingHostNameTopologyKey does not ask whether it is a hard one."""
+    return any(each.topology_key == HOSTNAME for each in pod.spec.topology_spread_constraints)

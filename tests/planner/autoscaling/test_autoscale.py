@@ -79,6 +79,12 @@ CASES = {
         [({"pool": 1}, 2, 3, SKEWED)],
         least={"pool": 1},
     ),
+    "unless there is one on hosts beside it, if only a soft one": Case(
+        [FULL[0], *running({"a1": 1}), *waiting(3, [hard(ZONE, minDomains=2), soft(HOSTNAME)])],
+        [group("pool", "b")],
+        [({"pool": 2}, 3, 3, None)],
+        least={"pool": 1},
+    ),
     "a soft constraint never adds a node": Case(
         [FULL[0], SMALL[1], *waiting(4, [soft(ZONE)])], [group("pool", "a", "b")], []
     ),
