@@ -133,10 +133,10 @@ class _Round:
                 fullness = tuple(each.counts[domain or ""] for each, domain in domains)
                 tried.setdefault(group.group.name, []).append((fullness, group))
         for choices in tried.values():
-            _, group = min(choices, key=lambda choice: (choice[0], choice[1].name))
-            if self._has_room(group) and self._takes(group, asked, pod):
-                self.launched[group.name] += 1
-                return self._growing.add(group.trial(self.launched[group.name]))
+            for _, group in sorted(choices, key=lambda choice: (choice[0], choice[1].name)):
+                if self._has_room(group) and self._takes(group, asked, pod):
+                    self.launched[group.name] += 1
+                    return self._growing.add(group.trial(self.launched[group.name]))
         return None
 
     def _has_room(self, group: ZoneGroup) -> bool:

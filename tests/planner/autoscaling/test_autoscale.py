@@ -264,6 +264,9 @@ KARPENTER_CASES = {
     "the minimum is over the zones that the pod may go to": Pools(
         [*SMALL, *waiting(4, [hard(ZONE)], nodeSelector={ZONE: "a"})], [group("pool", "a", "b")], {"pool/a": 1}
     ),
+    "and a pool makes nodes in the second zone for pods that may not go to the first": Pools(
+        [*SMALL, *waiting(4, nodeSelector={ZONE: "b"})], [group("pool", "a", "b")], {"pool/b": 1}
+    ),
     "a taint that new nodes are only better without is tolerated in the end": Pools(
         [SMALL[0], *waiting(1)],
         [group("pool", template=machine("t", "a", taints=[taint("busy", "PreferNoSchedule")]))],
