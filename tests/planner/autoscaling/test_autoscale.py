@@ -11,6 +11,7 @@ from kubespread.planner.autoscaling.autoscale import autoscale
 from kubespread.planner.reports.autoscaling import AutoscalingReport
 from tests.builders import Data, hard, pod, soft, taint
 from tests.planner.autoscaling.clusters import HOSTNAME, ZONE, group, machine, running, waiting, world
+from tests.suites.node_terms import preferred
 
 CA, KARPENTER = Autoscaler.CLUSTER_AUTOSCALER, Autoscaler.KARPENTER
 SPREAD = "node(s) didn't match pod topology spread constraints"
@@ -266,6 +267,11 @@ KARPENTER_CASES = {
     ),
     "and a pool makes nodes in the second zone for pods that may not go to the first": Pools(
         [*SMALL, *waiting(4, nodeSelector={ZONE: "b"})], [group("pool", "a", "b")], {"pool/b": 1}
+    ),
+    "nodes that pods only prefer do not limit the zones they are spread over": Pools(
+        [*SMALL, *waiting(6, [hard(ZONE)], affinity={"nodeAffinity": preferred(w1=f"{ZONE} In a,b")})],
+        [group("pool", "a", "b", "c")],
+        {"pool/a": 1, "pool/b": 1, "pool/c": 1},
     ),
     "a taint that new nodes are only better without is tolerated in the end": Pools(
         [SMALL[0], *waiting(1)],
