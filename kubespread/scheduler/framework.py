@@ -35,6 +35,7 @@ from kubespread.scheduler.plugin import (
     Status,
     Verdicts,
 )
+from kubespread.scheduler.sampling import SearchRules
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +70,7 @@ class PreemptionRules:
 
 @dataclass(frozen=True, slots=True)
 class Framework:
-    """The plugins of one profile at the two extension points that decide: filters in order, scores with
-    their weights.
-    """
+    """The plugins of one profile at the two points that decide: filters in order, scores with their weights."""
 
     filters: Sequence[Plugin]
     scores: Sequence[tuple[Plugin, int]]
@@ -85,6 +84,7 @@ class Framework:
     preemption: PreemptionRules = field(default_factory=PreemptionRules)
     skipped_scores: Mapping[str, int] = field(default_factory=dict)
     """Per score plugin that this release does not let skip a pod, what it then scores every node."""
+    search: SearchRules = field(default_factory=SearchRules)
     missing: MissingState = field(default_factory=MissingState)
     """What fails because the profile switches off the extension points that come before it."""
 

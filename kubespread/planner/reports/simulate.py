@@ -15,6 +15,7 @@ from kubespread.planner.reports.parts import (
     Report,
 )
 from kubespread.planner.reports.rollout import RolloutReport
+from kubespread.planner.reports.runs import Runs, Sampling
 
 
 class Placement(Report, frozen=True, gc=False):
@@ -79,28 +80,6 @@ class NodeReplicas(Report, frozen=True):
     placed: int
 
 
-class Range(Report, frozen=True):
-    """What a figure came to over several runs."""
-
-    minimum: int
-    median: int
-    maximum: int
-
-
-class DomainRange(Report, frozen=True):
-    value: str
-    after: Range
-
-
-class Runs(Report, frozen=True):
-    """Outcomes of several runs that break ties at random."""
-
-    count: int
-    placed: Range
-    distribution: tuple[tuple[DomainRange, ...], ...]
-    """Per constraint, in the order of ``constraints``."""
-
-
 class LookAhead(Report, frozen=True):
     """Whether replicas that got stuck would all fit in another order."""
 
@@ -156,6 +135,8 @@ class SimulateReport(Report, frozen=True, kw_only=True):
     """Per topology key."""
     nodes: tuple[NodeReplicas, ...] = ()
     """Every node that holds replicas of the workload, in the order of names."""
+    sampling: Sampling | None = None
+    """Only where kube-scheduler would not look at every node."""
     runs: Runs | None = None
     look_ahead: LookAhead | None = None
     """Only when replicas stay pending though their order could matter."""
