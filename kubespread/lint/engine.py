@@ -107,8 +107,8 @@ def _asked(rule: AnyRule, case: Case) -> Iterable[Found]:
     return ()
 
 
-def _faults(refused: Refused, rules: Iterable[AnyRule]) -> Iterator[Finding]:
-    fault_rules = [rule for rule in rules if isinstance(rule, FaultRule)]
+def _faults(refused: Refused, rules: Sequence[AnyRule]) -> Iterator[Finding]:
+    fault_rules = [rule for rule in reversed(rules) if isinstance(rule, FaultRule)]
     for fault in refused.faults:
         for rule in fault_rules:
             remedy = rule.remedy(fault, refused)

@@ -65,7 +65,6 @@ class Trial:
         self.subject = subject
         self.plugins = plugins
         self._whole = cluster
-        self._placed: dict[object, Placed] = {}
 
     @cached_property
     def cluster(self) -> Cluster:
@@ -128,10 +127,6 @@ class Trial:
         """The same once ``fields`` of one of the pod's own constraints are set."""
         return self.placed_with(lambda pod: with_constraint(pod, position, **fields))
 
-    def placed_without(self, position: int) -> Placed:
-        """The same without one of the pod's own constraints."""
-        return self.placed_with(lambda pod: without_constraint(pod, position))
-
 
 def with_constraint(pod: Pod, position: int, **fields: object) -> Pod:
     """The pod with ``fields`` of one of its own constraints set."""
@@ -140,11 +135,10 @@ def with_constraint(pod: Pod, position: int, **fields: object) -> Pod:
     return _with_constraints(pod, constraints)
 
 
-def without_constraint(pod: Pod, position: int) -> Pod:
-    """The pod without one of its own constraints."""
-    constraints = list(pod.spec.topology_spread_constraints)
-    del constraints[position]
-    return _with_constraints(pod, constraints)
+def with_only(pod: Pod, positions: Sequence[int]) -> Pod:
+    """The pod with those of its own constraints and no others."""
+    constraints = pod.spec.topology_spread_constraints
+    return _with_constraints(pod, [constraints[position] for position in positions])
 
 
 def _with_constraints(pod: Pod, constraints: list[TopologySpreadConstraint]) -> Pod:

@@ -24,7 +24,7 @@ from kubespread.planner.reports.check import Remedy, Severity
 
 
 def remedy(fault: Fault, refused: Refused) -> Remedy | None:
-    if fault.is_undecodable or not refused.workload:
+    if not refused.workload:
         return None
     return Remedy(text=f"change {fault.field}" if fault.field else "change what is refused")
 
