@@ -1,4 +1,4 @@
-"""Which rules are asked, and which findings a workload's annotation silences: codes, or what codes begin with."""
+"""Which rules are asked, and which findings an annotation silences: by code, what codes begin with, or name."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def selected(select: Sequence[str], ignore: Sequence[str]) -> tuple[AnyRule, ...
 def rule_called(text: str) -> AnyRule:
     """The rule with this code or name. Raises UsageError."""
     for rule in RULES:
-        if text.upper() == rule.code or text == rule.name:
+        if text.upper() in (rule.code, rule.name.upper()):
             return rule
     raise UsageError(f"no rule {text!r}{_meant(text)}")
 
@@ -51,7 +51,10 @@ def _codes(given: Sequence[str]) -> tuple[str, ...]:
 
 
 def _split(given: Iterable[str]) -> Iterator[str]:
-    return (code.strip().upper() for each in given for code in each.split(",") if code.strip())
+    """What is listed, separated by commas; the name of a rule is as good as its code."""
+    codes = {rule.name.upper(): rule.code for rule in RULES}
+    listed = (word.strip().upper() for each in given for word in each.split(",") if word.strip())
+    return (codes.get(word, word) for word in listed)
 
 
 def _begins(code: str, beginnings: Iterable[str]) -> bool:
@@ -59,5 +62,5 @@ def _begins(code: str, beginnings: Iterable[str]) -> bool:
 
 
 def _meant(text: str) -> str:
-    near = near_miss(text, [*(rule.code for rule in RULES), *(rule.name for rule in RULES)])
+    near = near_miss(text, (name for rule in RULES for name in (rule.code, rule.name)))
     return did_you_mean(near) or "; --list-rules lists them"

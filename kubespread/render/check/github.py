@@ -5,6 +5,7 @@ Source of the escapes: actions/toolkit, command.ts (escapeData and escapePropert
 
 from __future__ import annotations
 
+from kubespread.escaping import escaped
 from kubespread.planner.reports.check import CheckReport, Finding, Severity
 from kubespread.render.check.message import full_message
 from kubespread.render.look import Look
@@ -28,8 +29,8 @@ def _command(finding: Finding) -> str:
     }
     listed = ",".join(f"{name}={_property(value)}" for name, value in properties.items() if value is not None)
     message = full_message(finding) if finding.workload is None else f"{finding.workload}: {full_message(finding)}"
-    return f"::{_COMMANDS[finding.severity]} {listed}::{message.translate(_DATA)}\n"
+    return f"::{_COMMANDS[finding.severity]} {listed}::{escaped(message.translate(_DATA))}\n"
 
 
 def _property(value: object) -> str:
-    return str(value).translate(_PROPERTY)
+    return escaped(str(value).translate(_PROPERTY))
