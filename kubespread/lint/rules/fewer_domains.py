@@ -38,10 +38,14 @@ def check(case: Case, trial: Trial) -> Iterator[Found]:
     if excluded is None:
         return
     for declared, hard in case.hard(trial):
-        key, there = declared.constraint.topology_key, domains(hard)
+        key = declared.constraint.topology_key
+        # Every affinity leaves nodes out.
+        if key == HOSTNAME or not declared.constraint.honors_affinity:
+            continue
+        there = domains(hard)
         left_out = [domain for domain in domains_of(hard, excluded) if domain not in there]
-        # Every affinity leaves nodes out; a single domain is a finding of its own.
-        if len(there) < 2 or not left_out or key == HOSTNAME or not declared.constraint.honors_affinity:
+        # A single domain is a finding of its own.
+        if len(there) < 2 or not left_out:
             continue
         landed = trial.placed.by_domain(key)
         yield Found(

@@ -35,10 +35,12 @@ from kubespread.planner.reports.check import Remedy, Severity
 def check(case: Case, trial: Trial) -> Iterator[Found]:
     for declared, hard in case.hard(trial):
         constraint = declared.constraint
-        landed = trial.placed.by_domain(constraint.topology_key)
-        if constraint.topology_key != HOSTNAME or max(landed.values(), default=0) <= constraint.max_skew:
+        if constraint.topology_key != HOSTNAME:
             continue
-        most = max(landed.values())
+        landed = trial.placed.by_domain(HOSTNAME)
+        most = max(landed.values(), default=0)
+        if most <= constraint.max_skew:
+            continue
         nodes = sum(count == most for count in landed.values())
         above = len(domains(hard)) + 1
         capped = trial.placed_where(declared.position, min_domains=above)
