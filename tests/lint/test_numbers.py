@@ -154,6 +154,6 @@ def next_ones(held: tuple[int, ...], zones: list[str]) -> Iterator[tuple[int, ..
 def test_a_closed_domain_holds_down_as_many_as_simulate_says() -> None:
     finding = finding_of("KS203")
     assert finding.message.endswith(simulated("KS203").partition(":")[0])
-    assert finding.message.startswith("zone c counts as a domain with 0 matching pods, though all 2 nodes are tainted")
+    assert finding.message.startswith("zone c counts as a domain with 0 matching pods, though both nodes are tainted")
     assert finding.remedy.outcome == simulated("KS203", *finding.remedy.settings)
     assert finding.severity == "error"

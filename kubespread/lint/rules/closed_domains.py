@@ -23,65 +23,108 @@ where the node carries `node.kubernetes.io/unschedulable`, which the controller 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
+from kubespread.kube.api.core import Pod
 from kubespread.lint.case import Case, Declared
 from kubespread.lint.finding import Found
 from kubespread.lint.phrases import counted, listed, outcome, short_key
 from kubespread.lint.reach import EXCLUDED, TAINTED, barred, domains, domains_of, reachable, words
 from kubespread.lint.rule import ClusterRule
-from kubespread.lint.trial import Placed, Trial
+from kubespread.lint.trial import Placed, Trial, with_constraint
 from kubespread.planner.reports.check import Remedy, Severity
-from kubespread.scheduler.cluster.labels import Mask
 from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint
 
 _POLICIES = {TAINTED: "nodeTaintsPolicy", EXCLUDED: "nodeAffinityPolicy"}
 _FIELDS = {"nodeTaintsPolicy": "node_taints_policy", "nodeAffinityPolicy": "node_affinity_policy"}
 
 
+@dataclass(frozen=True, slots=True)
+class _Closed:
+    """One constraint and the domains it counts that the pod cannot go to."""
+
+    declared: Declared
+    domains: Sequence[str]
+    nodes: int
+    """How many nodes these have."""
+    least: int
+    """The fewest matching pods in one of them."""
+    reasons: Sequence[str]
+    """The plugins that keep the pod from their nodes."""
+
+    @property
+    def policies(self) -> list[str]:
+        """Those that would leave these nodes out."""
+        return [_POLICIES[reason] for reason in self.reasons if reason in _POLICIES]
+
+    @property
+    def settings(self) -> tuple[str, ...]:
+        return tuple(self.declared.setting(policy, "Honor") for policy in self.policies)
+
+
 def check(case: Case, trial: Trial) -> Iterator[Found]:
-    for declared, hard in case.hard(trial):
-        is_open = set(domains_of(hard, hard.eligible & reachable(trial)))
-        closed = [domain for domain in domains(hard) if domain not in is_open]
-        # Where all are closed the pod has other worries.
-        if closed and is_open:
-            yield _found(declared, hard, closed, trial)
+    found = [closed for declared, hard in case.hard(trial) if (closed := _closed(declared, hard, trial)) is not None]
+    for closed in found:
+        yield _found(closed, found, trial)
 
 
-def _found(declared: Declared, hard: HardConstraint, closed: Sequence[str], trial: Trial) -> Found:
-    key, placed = declared.constraint.topology_key, trial.placed
+def _closed(declared: Declared, hard: HardConstraint, trial: Trial) -> _Closed | None:
+    is_open = set(domains_of(hard, hard.eligible & reachable(trial)))
+    closed = [domain for domain in domains(hard) if domain not in is_open]
+    # Where all are closed the pod has other worries.
+    if not closed or not is_open:
+        return None
     codes = [hard.column.index[value] for value in closed]
     nodes = hard.eligible & np.isin(hard.column.codes, codes)
-    reasons = _reasons(barred(trial), nodes)
+    reasons = [plugin for plugin, mask in barred(trial).items() if (mask & nodes).any()]
     least = min(int(hard.counts[code]) for code in codes)
-    are = "count as domains" if len(closed) > 1 else "counts as a domain"
-    size = int(np.count_nonzero(nodes))
-    policies = [_POLICIES[reason] for reason in reasons if reason in _POLICIES]
-    honoring = trial.placed_where(declared.position, **{_FIELDS[policy]: "Honor" for policy in policies})
+    return _Closed(declared, closed, int(np.count_nonzero(nodes)), least, reasons)
+
+
+def _found(closed: _Closed, others: Sequence[_Closed], trial: Trial) -> Found:
+    key, placed = closed.declared.constraint.topology_key, trial.placed
+    honored = [closed]
+    honoring = _placed_honoring(honored, trial)
+    if not honoring.is_complete and len(others) > 1:
+        # Several constraints may count the same nodes, and each of them holds the pod back.
+        honored, honoring = list(others), _placed_honoring(others, trial)
+    are = "count as domains" if len(closed.domains) > 1 else "counts as a domain"
     return Found(
-        field=declared.path,
-        message=f"{short_key(key)} {listed(closed)} {are} with {counted(least, 'matching pod')}, though "
-        f"{'its node is' if size == 1 else f'all {size} nodes are'} {words(reasons)}: {placed.text}",
-        remedy=_remedy(declared, placed, honoring, policies, listed(closed)),
+        field=closed.declared.path,
+        message=f"{short_key(key)} {listed(closed.domains)} {are} with {counted(closed.least, 'matching pod')}, though "
+        f"{_all_of(closed.nodes)} {words(closed.reasons)}: {placed.text}",
+        remedy=_remedy(closed, honored, placed, honoring),
         proven=True,
         severity=Severity.ERROR if placed.count < honoring.count else None,
     )
 
 
-def _reasons(barring: Mapping[str, Mask], nodes: Mask) -> list[str]:
-    """The plugins that keep the pod from some of ``nodes``."""
-    return [plugin for plugin, mask in barring.items() if (mask & nodes).any()]
+def _all_of(nodes: int) -> str:
+    return {1: "its node is", 2: "both nodes are"}.get(nodes, f"all {nodes} nodes are")
 
 
-def _remedy(declared: Declared, placed: Placed, honoring: Placed, policies: Sequence[str], closed: str) -> Remedy:
+def _placed_honoring(honored: Sequence[_Closed], trial: Trial) -> Placed:
+    def change(pod: Pod) -> Pod:
+        for each in honored:
+            policies = {_FIELDS[policy]: "Honor" for policy in each.policies}
+            pod = with_constraint(pod, each.declared.position, **policies)
+        return pod
+
+    return trial.placed_with(change)
+
+
+def _remedy(closed: _Closed, honored: Sequence[_Closed], placed: Placed, honoring: Placed) -> Remedy:
+    policies = list(dict.fromkeys(policy for each in honored for policy in each.policies))
     if not policies or (honoring.count <= placed.count and not placed.is_complete):
-        return Remedy(text=f"let the pod onto a node of {closed}: uncordon it, or tolerate its taints")
+        return Remedy(text=f"let the pod onto a node of {listed(closed.domains)}: uncordon it, or tolerate its taints")
+    honor = " and ".join(f"{policy}: Honor" for policy in policies)
     return Remedy(
-        text=f"{' and '.join(f'{policy}: Honor' for policy in policies)} on this constraint",
-        settings=tuple(declared.setting(policy, "Honor") for policy in policies),
-        outcome=outcome(honoring, declared.constraint.topology_key),
+        text=f"{honor} on {'this constraint' if len(honored) == 1 else 'all hard constraints that count these nodes'}",
+        settings=tuple(setting for each in honored for setting in each.settings),
+        outcome=outcome(honoring, closed.declared.constraint.topology_key),
     )
 
 
