@@ -41,7 +41,7 @@ def own_selector(case: Case) -> LabelSelector:
 def uncounted(case: Case, declared: Declared) -> str:
     """What follows where a constraint counts none of its own pods: where they land is left to everything else."""
     replicas = case.subject.replicas
-    none = "its replica does not count" if replicas == 1 else f"none of its {replicas} replicas counts"
+    none = "the pod itself does not count" if replicas == 1 else f"none of its {replicas} replicas counts"
     if case.trial is None:
         return f"{none}, and nothing spreads them" if replicas > 1 else none
     landed = by_domain(case.trial.placed.by_domain(declared.constraint.topology_key))

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
+import pytest
 import yaml
 
 import kubespread
 from kubespread import Finding, Snapshot
+from tests.builders import Data
+from tests.golden.cases import FIXTURES as GOLDEN
+from tests.golden.cases import recorded
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "lint"
 
@@ -157,3 +162,34 @@ def test_a_closed_domain_holds_down_as_many_as_simulate_says() -> None:
     assert finding.message.startswith("zone c counts as a domain with 0 matching pods, though both nodes are tainted")
     assert finding.remedy.outcome == simulated("KS203", *finding.remedy.settings)
     assert finding.severity == "error"
+
+
+@pytest.mark.parametrize("file", ["spread.jsonl.gz", "mixed.jsonl.gz"])
+def test_what_a_remedy_leads_to_is_what_simulate_says_of_it(file: str) -> None:
+    """On random clusters: every setting that a finding names, given to simulate."""
+    asked = 0
+    for case, _ in islice(recorded(GOLDEN / file), 40):
+        snapshot = Snapshot.from_objects([*case["nodes"], *case["pods"], *(case.get("objects") or [])])
+        workload = replicated(case["pod"], 7)
+        for finding in kubespread.check(snapshot, workload).findings:
+            if finding.remedy.settings:
+                report = kubespread.simulate(snapshot, workload, set=finding.remedy.settings)
+                assert (finding.remedy.outcome or "").startswith(f"{report.placed} of 7 replicas fit"), finding
+                asked += 1
+    assert asked
+
+
+def replicated(pod: Data, replicas: int) -> Data:
+    """A ReplicaSet of the pod's template."""
+    metadata = {key: pod["metadata"][key] for key in ("labels", "annotations") if key in pod["metadata"]}
+    labels = pod["metadata"].get("labels") or {}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "ReplicaSet",
+        "metadata": {"name": "asked", "namespace": pod["metadata"].get("namespace", "default")},
+        "spec": {
+            "replicas": replicas,
+            "selector": {"matchLabels": {"asked": "yes"}},
+            "template": {"metadata": {**metadata, "labels": {**labels, "asked": "yes"}}, "spec": pod["spec"]},
+        },
+    }

@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from kubespread.lint.case import Case, Declared
 from kubespread.lint.finding import Found
 from kubespread.lint.near_keys import near_key
-from kubespread.lint.phrases import counted, outcome
+from kubespread.lint.phrases import outcome
 from kubespread.lint.rule import ClusterRule
 from kubespread.lint.trial import Trial
 from kubespread.planner.reports.check import Remedy, Severity
@@ -39,7 +39,7 @@ def check(case: Case, trial: Trial) -> Iterator[Found]:
         happens = trial.placed.text if is_hard else "the constraint prefers no node"
         yield Found(
             field=f"{declared.path}.topologyKey",
-            message=f"none of {counted(len(nodes), 'node')} has the label {constraint.topology_key}: {happens}",
+            message=f"no node has the label {constraint.topology_key}: {happens}",
             remedy=_remedy(declared, trial),
             proven=True,
             severity=None if is_hard else Severity.WARNING,
