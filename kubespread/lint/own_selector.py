@@ -44,8 +44,9 @@ def uncounted(case: Case, declared: Declared) -> str:
     none = "the pod itself does not count" if replicas == 1 else f"none of its {replicas} replicas counts"
     if case.trial is None:
         return f"{none}, and nothing spreads them" if replicas > 1 else none
-    landed = by_domain(case.trial.placed.by_domain(declared.constraint.topology_key))
-    return f"{none}; left to themselves they land {landed}" if landed and replicas > 1 else none
+    placed = case.trial.placed
+    landed = by_domain(placed.by_domain(declared.constraint.topology_key))
+    return f"{none}; left to themselves they land {landed}" if landed and placed.count > 1 else none
 
 
 def own_selector_remedy(case: Case, declared: Declared) -> Remedy:

@@ -102,8 +102,15 @@ class Trial:
         """All replicas, as they are declared."""
         return self.placed_with(lambda pod: pod)
 
+    def placed_after(self, change: Change) -> Placed:
+        """The same on the cluster once ``change`` is made to it."""
+        return self._placed(lambda pod: pod, self.cluster.after(change))
+
     def placed_with(self, change: PodChange) -> Placed:
         """The same once ``change`` is made to each of them."""
+        return self._placed(change, self.cluster)
+
+    def _placed(self, change: PodChange, cluster: Cluster) -> Placed:
         subject = self.subject
         pod = change(subject.pod)
         claimants = subject.claimants
@@ -120,8 +127,8 @@ class Trial:
             replicas=None if claimants is None else replicas,
             binds=subject.object is not None,
         )
-        (outcome,), _ = run(self.cluster, [entry], first_in_heap)
-        return Placed(outcome.wanted or 0, [choice.node for choice in outcome.choices], outcome.stopped, self.cluster)
+        (outcome,), _ = run(cluster, [entry], first_in_heap)
+        return Placed(outcome.wanted or 0, [choice.node for choice in outcome.choices], outcome.stopped, cluster)
 
     def placed_where(self, position: int, **fields: object) -> Placed:
         """The same once ``fields`` of one of the pod's own constraints are set."""

@@ -12,7 +12,7 @@ import yaml
 
 import kubespread
 from kubespread import Finding, Snapshot
-from tests.builders import Data
+from tests.builders import Data, hosts
 from tests.golden.cases import FIXTURES as GOLDEN
 from tests.golden.cases import recorded
 
@@ -134,6 +134,32 @@ def test_a_deadlock_stops_where_simulate_does_and_each_constraint_alone_does_not
         manifest["spec"]["template"]["spec"]["topologySpreadConstraints"] = [constraint]
         assert kubespread.simulate(cluster_of("KS207"), manifest).placed == 10
     assert finding.remedy.outcome == simulated("KS207", *finding.remedy.settings).partition(":")[0]
+
+
+def test_a_cordon_without_a_taint_is_undone() -> None:
+    snapshot = kubespread.Snapshot.from_objects([*hosts("a", "b"), *cordoned(hosts("a", "b", "c")[2:])])
+    manifest = yaml.safe_load((FIXTURES / "KS203" / "bad.yaml").read_text())
+    (finding,) = kubespread.check(snapshot, manifest, select=["KS203"]).findings
+    assert finding.message == (
+        "zone c counts as a domain with 0 matching pods, though its node is cordoned: 2 of 6 replicas fit"
+    )
+    assert finding.remedy.edits == ("uncordon n2",)
+    after = kubespread.simulate(snapshot.edited(*finding.remedy.edits), manifest)
+    assert (after.placed, finding.remedy.outcome) == (6, "6 of 6 replicas fit: a 2 · b 2 · c 2")
+
+
+def cordoned(nodes: list[Data]) -> list[Data]:
+    return [{**node, "spec": {"unschedulable": True}} for node in nodes]
+
+
+def test_nodes_that_several_constraints_count_are_left_out_of_all_of_them() -> None:
+    snapshot = cluster_of("KS203")
+    manifest = yaml.safe_load((FIXTURES / "KS207" / "bad.yaml").read_text())
+    report = kubespread.check(snapshot, manifest, select=["KS203"])
+    settings = ("nodeTaintsPolicy[0]=Honor", "nodeTaintsPolicy[1]=Honor")
+    assert [finding.remedy.settings for finding in report.findings] == [settings, settings]
+    assert kubespread.simulate(snapshot, manifest, set=settings).placed == 10
+    assert all((finding.remedy.outcome or "").startswith("10 of 10 replicas fit") for finding in report.findings)
 
 
 def test_no_order_places_what_a_deadlock_says_none_does() -> None:

@@ -109,7 +109,10 @@ class RulesOptions:
     write_baseline: Annotated[
         Path | None,
         typer.Option(
-            "--write-baseline", metavar="FILE", show_default=False, help="Write all findings to FILE as known."
+            "--write-baseline",
+            metavar="FILE",
+            show_default=False,
+            help="Write the findings to FILE as known; exit with 0.",
         ),
     ] = None
     list_rules: Annotated[bool, typer.Option("--list-rules", help="List the rules and exit.")] = False

@@ -36,7 +36,9 @@ from kubespread.lint.reach import EXCLUDED, TAINTED, barred, domains, domains_of
 from kubespread.lint.rule import ClusterRule
 from kubespread.lint.trial import Placed, Trial, with_constraint
 from kubespread.planner.reports.check import Remedy, Severity
+from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint
+from kubespread.snapshot.edits.cordoning import uncordoned
 
 _POLICIES = {TAINTED: "nodeTaintsPolicy", EXCLUDED: "nodeAffinityPolicy"}
 _FIELDS = {"nodeTaintsPolicy": "node_taints_policy", "nodeAffinityPolicy": "node_affinity_policy"}
@@ -48,8 +50,8 @@ class _Closed:
 
     declared: Declared
     domains: Sequence[str]
-    nodes: int
-    """How many nodes these have."""
+    nodes: Sequence[int]
+    """The nodes of these, by position."""
     least: int
     """The fewest matching pods in one of them."""
     reasons: Sequence[str]
@@ -81,24 +83,20 @@ def _closed(declared: Declared, hard: HardConstraint, trial: Trial) -> _Closed |
     nodes = hard.eligible & np.isin(hard.column.codes, codes)
     reasons = [plugin for plugin, mask in barred(trial).items() if (mask & nodes).any()]
     least = min(int(hard.counts[code]) for code in codes)
-    return _Closed(declared, closed, int(np.count_nonzero(nodes)), least, reasons)
+    return _Closed(declared, closed, np.flatnonzero(nodes).tolist(), least, reasons)
 
 
 def _found(closed: _Closed, others: Sequence[_Closed], trial: Trial) -> Found:
     key, placed = closed.declared.constraint.topology_key, trial.placed
-    honored = [closed]
-    honoring = _placed_honoring(honored, trial)
-    if not honoring.is_complete and len(others) > 1:
-        # Several constraints may count the same nodes, and each of them holds the pod back.
-        honored, honoring = list(others), _placed_honoring(others, trial)
+    mended, remedy = _honoring(closed, others, trial) if closed.policies else _uncordoning(closed, trial)
     are = "count as domains" if len(closed.domains) > 1 else "counts as a domain"
     return Found(
         field=closed.declared.path,
         message=f"{short_key(key)} {listed(closed.domains)} {are} with {counted(closed.least, 'matching pod')}, though "
-        f"{_all_of(closed.nodes)} {words(closed.reasons)}: {placed.text}",
-        remedy=_remedy(closed, honored, placed, honoring),
+        f"{_all_of(len(closed.nodes))} {words(closed.reasons)}: {placed.text}",
+        remedy=remedy,
         proven=True,
-        severity=Severity.ERROR if placed.count < honoring.count else None,
+        severity=Severity.ERROR if placed.count < mended.count else None,
     )
 
 
@@ -116,15 +114,32 @@ def _placed_honoring(honored: Sequence[_Closed], trial: Trial) -> Placed:
     return trial.placed_with(change)
 
 
-def _remedy(closed: _Closed, honored: Sequence[_Closed], placed: Placed, honoring: Placed) -> Remedy:
-    policies = list(dict.fromkeys(policy for each in honored for policy in each.policies))
-    if not policies or (honoring.count <= placed.count and not placed.is_complete):
-        return Remedy(text=f"let the pod onto a node of {listed(closed.domains)}: uncordon it, or tolerate its taints")
+def _honoring(closed: _Closed, others: Sequence[_Closed], trial: Trial) -> tuple[Placed, Remedy]:
+    """The policies that leave the nodes out. Several constraints may count them, each of which holds the pod back."""
+    honored = [closed]
+    placed = _placed_honoring(honored, trial)
+    if not placed.is_complete and len(others) > 1:
+        honored = [each for each in others if each.policies]
+        placed = _placed_honoring(honored, trial)
+    policies = dict.fromkeys(policy for each in honored for policy in each.policies)
     honor = " and ".join(f"{policy}: Honor" for policy in policies)
-    return Remedy(
+    return placed, Remedy(
         text=f"{honor} on {'this constraint' if len(honored) == 1 else 'all hard constraints that count these nodes'}",
         settings=tuple(setting for each in honored for setting in each.settings),
-        outcome=outcome(honoring, closed.declared.constraint.topology_key),
+        outcome=outcome(placed, closed.declared.constraint.topology_key),
+    )
+
+
+def _uncordoning(closed: _Closed, trial: Trial) -> tuple[Placed, Remedy]:
+    """What remains for nodes that are cordoned and carry no taint."""
+    nodes = [trial.cluster.nodes.objects[node] for node in closed.nodes]
+    placed = trial.placed_after(
+        Change(replaced={position: uncordoned(node) for position, node in zip(closed.nodes, nodes, strict=True)})
+    )
+    return placed, Remedy(
+        text=f"uncordon {listed([node.metadata.name for node in nodes])}",
+        edits=tuple(f"uncordon {node.metadata.name}" for node in nodes),
+        outcome=outcome(placed, closed.declared.constraint.topology_key),
     )
 
 

@@ -35,7 +35,7 @@ from kubespread.planner.reports.check import Remedy, Severity
 def check(case: Case, trial: Trial) -> Iterator[Found]:
     for declared, hard in case.hard(trial):
         constraint = declared.constraint
-        if constraint.topology_key != HOSTNAME:
+        if constraint.topology_key != HOSTNAME or not constraint.self_match:
             continue
         landed = trial.placed.by_domain(HOSTNAME)
         most = max(landed.values(), default=0)
