@@ -58,6 +58,14 @@ class Placed:
         return f"{self.count} of {self.wanted} {'replica fits' if self.wanted == 1 else 'replicas fit'}"
 
 
+@dataclass(frozen=True, slots=True)
+class Mended:
+    """A change of the pod that would mend something, and what comes of it."""
+
+    change: PodChange
+    placed: Placed
+
+
 class Trial:
     """One subject on the cluster without the pods of it that run already: all its replicas are placed afresh."""
 
@@ -130,9 +138,13 @@ class Trial:
         (outcome,), _ = run(cluster, [entry], first_in_heap)
         return Placed(outcome.wanted or 0, [choice.node for choice in outcome.choices], outcome.stopped, cluster)
 
-    def placed_where(self, position: int, **fields: object) -> Placed:
-        """The same once ``fields`` of one of the pod's own constraints are set."""
-        return self.placed_with(lambda pod: with_constraint(pod, position, **fields))
+    def mended(self, change: PodChange) -> Mended:
+        """The change, tried."""
+        return Mended(change, self.placed_with(change))
+
+    def mended_where(self, position: int, **fields: object) -> Mended:
+        """``fields`` of one of the pod's own constraints set, and tried."""
+        return self.mended(lambda pod: with_constraint(pod, position, **fields))
 
 
 def with_constraint(pod: Pod, position: int, **fields: object) -> Pod:

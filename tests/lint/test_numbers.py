@@ -162,6 +162,17 @@ def test_nodes_that_several_constraints_count_are_left_out_of_all_of_them() -> N
     assert all((finding.remedy.outcome or "").startswith("10 of 10 replicas fit") for finding in report.findings)
 
 
+def test_a_closed_domain_takes_min_domains_with_it() -> None:
+    """All nodes of zone c are tainted, and minDomains asks for five domains."""
+    snapshot = cluster_of("KS203")
+    manifest = yaml.safe_load((FIXTURES / "KS204" / "bad.yaml").read_text())
+    closed, few = kubespread.check(snapshot, manifest).findings
+    # What leaves zone c out knows that two domains are left, and is enough; a lower minDomains is not.
+    assert closed.remedy.settings == ("nodeTaintsPolicy[0]=Honor", "minDomains[0]=2")
+    assert kubespread.simulate(snapshot, manifest, set=closed.remedy.settings).placed == 6
+    assert (closed.severity, few.severity) == ("error", "warning")
+
+
 def test_no_order_places_what_a_deadlock_says_none_does() -> None:
     """Every way to put ten replicas on five nodes, against what the two constraints ask of the last one to come."""
     assert finding_of("KS207").message.endswith("no order places all")

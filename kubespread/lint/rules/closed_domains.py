@@ -23,7 +23,7 @@ where the node carries `node.kubernetes.io/unschedulable`, which the controller 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,14 +34,18 @@ from kubespread.lint.finding import Found
 from kubespread.lint.phrases import counted, listed, outcome, short_key
 from kubespread.lint.reach import EXCLUDED, TAINTED, barred, domains, domains_of, reachable, words
 from kubespread.lint.rule import ClusterRule
-from kubespread.lint.trial import Placed, Trial, with_constraint
+from kubespread.lint.trial import Mended, Placed, PodChange, Trial, with_constraint
 from kubespread.planner.reports.check import Remedy, Severity
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint
 from kubespread.snapshot.edits.cordoning import uncordoned
 
 _POLICIES = {TAINTED: "nodeTaintsPolicy", EXCLUDED: "nodeAffinityPolicy"}
-_FIELDS = {"nodeTaintsPolicy": "node_taints_policy", "nodeAffinityPolicy": "node_affinity_policy"}
+_ATTRIBUTES = {
+    "nodeTaintsPolicy": "node_taints_policy",
+    "nodeAffinityPolicy": "node_affinity_policy",
+    "minDomains": "min_domains",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +61,20 @@ class _Closed:
     reasons: Sequence[str]
     """The plugins that keep the pod from their nodes."""
 
+    open: int
+    """How many domains it counts that the pod can go to."""
+
     @property
     def policies(self) -> list[str]:
         """Those that would leave these nodes out."""
         return [_POLICIES[reason] for reason in self.reasons if reason in _POLICIES]
 
-    @property
-    def settings(self) -> tuple[str, ...]:
-        return tuple(self.declared.setting(policy, "Honor") for policy in self.policies)
+    def fields(self, *, lowers: bool) -> dict[str, object]:
+        """The policies as fields, and a minDomains that what is left reaches."""
+        changed: dict[str, object] = dict.fromkeys(self.policies, "Honor")
+        if lowers and (self.declared.constraint.min_domains or 1) > self.open:
+            changed["minDomains"] = self.open
+        return changed
 
 
 def check(case: Case, trial: Trial) -> Iterator[Found]:
@@ -83,20 +93,22 @@ def _closed(declared: Declared, hard: HardConstraint, trial: Trial) -> _Closed |
     nodes = hard.eligible & np.isin(hard.column.codes, codes)
     reasons = [plugin for plugin, mask in barred(trial).items() if (mask & nodes).any()]
     least = min(int(hard.counts[code]) for code in codes)
-    return _Closed(declared, closed, np.flatnonzero(nodes).tolist(), least, reasons)
+    return _Closed(declared, closed, np.flatnonzero(nodes).tolist(), least, reasons, len(is_open))
 
 
 def _found(closed: _Closed, others: Sequence[_Closed], trial: Trial) -> Found:
     key, placed = closed.declared.constraint.topology_key, trial.placed
     mended, remedy = _honoring(closed, others, trial) if closed.policies else _uncordoning(closed, trial)
+    better = mended.placed if isinstance(mended, Mended) else mended
     are = "count as domains" if len(closed.domains) > 1 else "counts as a domain"
     return Found(
         field=closed.declared.path,
         message=f"{short_key(key)} {listed(closed.domains)} {are} with {counted(closed.least, 'matching pod')}, though "
         f"{_all_of(len(closed.nodes))} {words(closed.reasons)}: {placed.text}",
         remedy=remedy,
+        mended=mended if isinstance(mended, Mended) else None,
         proven=True,
-        severity=Severity.ERROR if placed.count < mended.count else None,
+        severity=Severity.ERROR if placed.count < better.count else None,
     )
 
 
@@ -104,30 +116,42 @@ def _all_of(nodes: int) -> str:
     return {1: "its node is", 2: "both nodes are"}.get(nodes, f"all {nodes} nodes are")
 
 
-def _placed_honoring(honored: Sequence[_Closed], trial: Trial) -> Placed:
+def _honoring(closed: _Closed, others: Sequence[_Closed], trial: Trial) -> tuple[Mended, Remedy]:
+    """The least that leaves the nodes out and gets all replicas placed, else what gets most of them placed.
+
+    Several constraints may count the nodes, each of which holds the pod back, and with fewer domains minDomains may ask
+    for too many.
+    """
+    honorable = [each for each in others if each.policies]
+    tried = []
+    for honored, lowers in (([closed], False), (honorable, False), (honorable, True)):
+        changed = {each.declared: each.fields(lowers=lowers) for each in honored}
+        mended = trial.mended(_changing(changed))
+        tried.append((mended, changed))
+        if mended.placed.is_complete:
+            break
+    mended, changed = max(tried, key=lambda each: each[0].placed.count)
+    return mended, Remedy(
+        text=_told(changed),
+        settings=tuple(each.setting(name, value) for each, fields in changed.items() for name, value in fields.items()),
+        outcome=outcome(mended.placed, closed.declared.constraint.topology_key),
+    )
+
+
+def _changing(changed: Mapping[Declared, Mapping[str, object]]) -> PodChange:
     def change(pod: Pod) -> Pod:
-        for each in honored:
-            policies = {_FIELDS[policy]: "Honor" for policy in each.policies}
-            pod = with_constraint(pod, each.declared.position, **policies)
+        for declared, fields in changed.items():
+            attributes = {_ATTRIBUTES[name]: value for name, value in fields.items()}
+            pod = with_constraint(pod, declared.position, **attributes)
         return pod
 
-    return trial.placed_with(change)
+    return change
 
 
-def _honoring(closed: _Closed, others: Sequence[_Closed], trial: Trial) -> tuple[Placed, Remedy]:
-    """The policies that leave the nodes out. Several constraints may count them, each of which holds the pod back."""
-    honored = [closed]
-    placed = _placed_honoring(honored, trial)
-    if not placed.is_complete and len(others) > 1:
-        honored = [each for each in others if each.policies]
-        placed = _placed_honoring(honored, trial)
-    policies = dict.fromkeys(policy for each in honored for policy in each.policies)
-    honor = " and ".join(f"{policy}: Honor" for policy in policies)
-    return placed, Remedy(
-        text=f"{honor} on {'this constraint' if len(honored) == 1 else 'all hard constraints that count these nodes'}",
-        settings=tuple(setting for each in honored for setting in each.settings),
-        outcome=outcome(placed, closed.declared.constraint.topology_key),
-    )
+def _told(changed: Mapping[Declared, Mapping[str, object]]) -> str:
+    fields = dict.fromkeys(f"{name}: {value}" for each in changed.values() for name, value in each.items())
+    where = "this constraint" if len(changed) == 1 else "the hard constraints that count these nodes"
+    return f"{' and '.join(fields)} on {where}"
 
 
 def _uncordoning(closed: _Closed, trial: Trial) -> tuple[Placed, Remedy]:

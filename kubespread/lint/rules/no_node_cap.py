@@ -43,7 +43,7 @@ def check(case: Case, trial: Trial) -> Iterator[Found]:
             continue
         nodes = sum(count == most for count in landed.values())
         above = len(domains(hard)) + 1
-        capped = trial.placed_where(declared.position, min_domains=above)
+        capped = trial.mended_where(declared.position, min_domains=above).placed
         yield Found(
             field=f"{declared.path}.maxSkew",
             message=f"maxSkew {constraint.max_skew} is no limit per node: of {trial.placed.count} replicas "

@@ -25,7 +25,7 @@ from collections.abc import Iterator, Sequence
 from kubespread.lint.case import Case, Declared
 from kubespread.lint.finding import Found
 from kubespread.lint.phrases import counted, listed, outcome
-from kubespread.lint.reach import domains
+from kubespread.lint.reach import domains, domains_of, reachable
 from kubespread.lint.rule import ClusterRule
 from kubespread.lint.trial import Trial
 from kubespread.planner.reports.check import Remedy, Severity
@@ -35,24 +35,27 @@ def check(case: Case, trial: Trial) -> Iterator[Found]:
     for declared, hard in case.hard(trial):
         there = domains(hard)
         if there and hard.lacks_domains:
-            yield _found(declared, there, trial)
+            # Those that no pod can go to are no help once taints are honored.
+            within_reach = len(domains_of(hard, hard.eligible & reachable(trial)))
+            yield _found(declared, there, within_reach or len(there), trial)
 
 
-def _found(declared: Declared, there: Sequence[str], trial: Trial) -> Found:
+def _found(declared: Declared, there: Sequence[str], least: int, trial: Trial) -> Found:
     constraint, placed = declared.constraint, trial.placed
-    enough = trial.placed_where(declared.position, min_domains=len(there))
+    enough = trial.mended_where(declared.position, min_domains=least)
     return Found(
         field=f"{declared.path}.minDomains",
         message=f"minDomains {constraint.min_domains}, and there {'is' if len(there) == 1 else 'are'} "
         f"{counted(len(there), 'eligible domain')} ({listed(there)}): the minimum counts as 0, so each takes at most "
         f"{constraint.max_skew}, and {placed.text}",
         remedy=Remedy(
-            text=f"minDomains: {len(there)}",
-            settings=(declared.setting("minDomains", len(there)),),
-            outcome=outcome(enough, constraint.topology_key),
+            text=f"minDomains: {least}",
+            settings=(declared.setting("minDomains", least),),
+            outcome=outcome(enough.placed, constraint.topology_key),
         ),
+        mended=enough,
         proven=True,
-        severity=Severity.ERROR if placed.count < enough.count else None,
+        severity=Severity.ERROR if placed.count < enough.placed.count else None,
     )
 
 
