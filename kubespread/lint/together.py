@@ -14,21 +14,22 @@ from kubespread.planner.reports.check import Remedy, Severity
 
 
 def with_remedies_together(found: Sequence[Found], trial: Trial | None) -> Sequence[Found]:
-    """The findings of one workload, told what their remedies do together.
+    """The findings of one workload. A remedy that leaves replicas without a node says what all of them do together.
 
-    Where no remedy alone gets all replicas placed and several together get more of them placed, those that it takes say
-    so and are errors: each of them keeps replicas from running.
+    Where no remedy alone gets more replicas placed, those that it takes to do so are errors: each of them keeps
+    replicas from running.
     """
     # Findings that several constraints share have one remedy.
     mended = {_told(each): each.mended for each in found if each.mended is not None}
-    if trial is None or len(mended) < 2 or any(each.placed.is_complete for each in mended.values()):
+    if trial is None or len(mended) < 2 or all(each.placed.is_complete for each in mended.values()):
         return found
     together = trial.placed_with(_all(mended.values()))
-    if together.count <= max(each.placed.count for each in mended.values()):
-        return found
-    needed = {told for told, each in mended.items() if _is_needed(each, mended.values(), together, trial)}
+    lacking = {told for told, each in mended.items() if each.placed.count < together.count}
+    needed = set[Remedy]()
+    if together.count > max(trial.placed.count, *(each.placed.count for each in mended.values())):
+        needed = {told for told in lacking if _is_needed(mended[told], mended.values(), together, trial)}
     said = f"with the other remedies {together.text}"
-    return [_with(each, said) if _told(each) in needed else each for each in found]
+    return [_with(each, said, _told(each) in needed) if _told(each) in lacking else each for each in found]
 
 
 def _told(found: Found) -> Remedy:
@@ -52,7 +53,6 @@ def _all(mended: Iterable[Mended]) -> PodChange:
     return change
 
 
-def _with(found: Found, said: str) -> Found:
-    outcome = f"{found.remedy.outcome}; {said}"
-    remedy = msgspec.structs.replace(found.remedy, outcome=outcome)
-    return replace(found, remedy=remedy, severity=Severity.ERROR)
+def _with(found: Found, said: str, is_needed: bool) -> Found:
+    remedy = msgspec.structs.replace(found.remedy, outcome=f"{found.remedy.outcome}; {said}")
+    return replace(found, remedy=remedy, severity=Severity.ERROR if is_needed else found.severity)

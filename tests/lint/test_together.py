@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import kubespread
-from tests.builders import hard
+from tests.builders import hard, soft
 from tests.lint.test_engine import web
 
-CLUSTER = kubespread.load(Path(__file__).parents[2] / "fixtures" / "lint" / "cluster.yaml")
+LINT = Path(__file__).parents[2] / "fixtures" / "lint"
+CLUSTER = kubespread.load(LINT / "cluster.yaml")
 ZONE, HOSTNAME = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
 
 
@@ -26,12 +27,27 @@ def test_a_remedy_that_is_enough_alone_says_nothing_of_the_others() -> None:
     manifest = web(hard(f"{ZONE}s"), hard(HOSTNAME, match={"app": "other"}), replicas=6)
     ghost, key = kubespread.check(CLUSTER, manifest).findings
     assert (key.code, key.remedy.outcome) == ("KS201", "6 of 6 replicas fit: a 2 · b 2 · c 2")
-    assert (ghost.code, "with the other remedies" in (ghost.remedy.outcome or "")) == ("KS101", False)
+    assert (ghost.code, (ghost.remedy.outcome or "").partition("; ")[2]) == (
+        "KS101", "with the other remedies 6 of 6 replicas fit",
+    )  # fmt: skip
 
 
-def test_a_remedy_that_the_others_do_not_need_stays_as_severe_as_it_is() -> None:
-    """A selector that misses its own pods keeps none of them away."""
-    manifest = web(hard(f"{ZONE}s"), hard(f"{HOSTNAME}s"), hard(ZONE, match={"app": "other"}), replicas=6)
+def test_a_remedy_says_what_holds_back_what_it_mends() -> None:
+    """The pods are spread once the selector is right, and zone c is closed to them."""
+    closed = kubespread.load(LINT / "KS203" / "cluster.yaml")
+    manifest = str(LINT / "KS101" / "bad.yaml")
+    warning, error = kubespread.check(closed, manifest).findings
+    assert (warning.code, warning.severity, warning.remedy.outcome) == (
+        "KS203", "warning", "6 of 6 replicas fit: a 2 · b 4 · c 0",
+    )  # fmt: skip
+    assert (error.code, error.remedy.outcome) == (
+        "KS101", "2 of 6 replicas fit: a 1 · b 1 · c 0; with the other remedies 6 of 6 replicas fit",
+    )  # fmt: skip
+
+
+def test_only_what_keeps_replicas_from_running_becomes_an_error() -> None:
+    manifest = web(hard(f"{ZONE}s"), hard(f"{HOSTNAME}s"), soft("rack"), replicas=6)
     findings = kubespread.check(CLUSTER, manifest).findings
-    told = {finding.code: (finding.remedy.outcome or "").partition("; ")[2] for finding in findings}
-    assert told == {"KS201": "with the other remedies 6 of 6 replicas fit", "KS101": ""}
+    assert [(finding.code, finding.severity) for finding in findings] == [
+        ("KS201", "error"), ("KS201", "error"), ("KS201", "warning"),
+    ]  # fmt: skip
