@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+from bench.checking import checking
 from bench.claiming import claiming
 from bench.devices import taking_devices
 from bench.evaluating import evaluating
@@ -25,6 +26,7 @@ ROWS = {
     "preemption": preempting,
     "render": rendering,
     "survive": surviving,
+    "check": checking,
     "loading": loading,
 }
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kubespread.errors import KubespreadError, ManifestError, SnapshotError, UsageError
+    from kubespread.library.checking import check, rule, rules, write_baseline
     from kubespread.library.comparing import Side, compare
     from kubespread.library.deciding import Scheduler
     from kubespread.library.explaining import explain
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from kubespread.library.simulating import simulate
     from kubespread.library.surviving import survive, upgrade
     from kubespread.library.thens import simulate_then
+    from kubespread.planner.reports.check import CheckReport, Finding, RuleReport
     from kubespread.planner.reports.compare import CompareReport
     from kubespread.planner.reports.explain import ExplainReport
     from kubespread.planner.reports.play import PlayReport
@@ -31,11 +33,14 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "CheckReport",
     "CompareReport",
     "ExplainReport",
+    "Finding",
     "KubespreadError",
     "ManifestError",
     "PlayReport",
+    "RuleReport",
     "Scenario",
     "Scheduler",
     "Side",
@@ -48,23 +53,30 @@ __all__ = [
     "__version__",
     "after_edits",
     "after_steps",
+    "check",
     "compare",
     "connect",
     "explain",
     "load",
     "play",
+    "rule",
+    "rules",
     "simulate",
     "survive",
     "upgrade",
     "simulate_then",
+    "write_baseline",
 ]
 
 _HOMES = {
+    "CheckReport": "kubespread.planner.reports.check",
     "CompareReport": "kubespread.planner.reports.compare",
     "ExplainReport": "kubespread.planner.reports.explain",
+    "Finding": "kubespread.planner.reports.check",
     "KubespreadError": "kubespread.errors",
     "ManifestError": "kubespread.errors",
     "PlayReport": "kubespread.planner.reports.play",
+    "RuleReport": "kubespread.planner.reports.check",
     "Scenario": "kubespread.scenario.types",
     "Scheduler": "kubespread.library.deciding",
     "Side": "kubespread.library.comparing",
@@ -76,15 +88,19 @@ _HOMES = {
     "UsageError": "kubespread.errors",
     "after_edits": "kubespread.library.opening",
     "after_steps": "kubespread.library.playing",
+    "check": "kubespread.library.checking",
     "compare": "kubespread.library.comparing",
     "connect": "kubespread.library.opening",
     "explain": "kubespread.library.explaining",
     "load": "kubespread.library.opening",
     "play": "kubespread.library.playing",
+    "rule": "kubespread.library.checking",
+    "rules": "kubespread.library.checking",
     "simulate": "kubespread.library.simulating",
     "survive": "kubespread.library.surviving",
     "upgrade": "kubespread.library.surviving",
     "simulate_then": "kubespread.library.thens",
+    "write_baseline": "kubespread.library.checking",
 }
 
 

@@ -13,7 +13,7 @@ from typing import Any, Literal, get_args
 
 from kubespread.render.look import Look
 
-ReportKind = Literal["explain", "simulate", "compare", "survive", "upgrade", "play"]
+ReportKind = Literal["explain", "simulate", "compare", "survive", "upgrade", "play", "check"]
 _KINDS: tuple[ReportKind, ...] = get_args(ReportKind)
 Write = Callable[[Any, Look], str]
 
@@ -55,6 +55,7 @@ FORMATS: Mapping[str, Format] = {
                 "survive": Writer("survive.table", "a table"),
                 "upgrade": Writer("upgrade.table", "a table"),
                 "play": Writer("play.screen", "tables"),
+                "check": Writer("check.table", "a list"),
             },
             is_for_people=True,
             has_conclusion=True,
@@ -69,6 +70,7 @@ FORMATS: Mapping[str, Format] = {
                 "survive": Writer("survive.plain", "plain columns"),
                 "upgrade": Writer("upgrade.plain", "plain columns"),
                 "play": Writer("play.plain", "columns"),
+                "check": Writer("check.plain", "plain columns"),
             },
             is_for_people=True,
         ),
@@ -90,8 +92,14 @@ FORMATS: Mapping[str, Format] = {
                 "survive": Writer("survive.as_csv"),
                 "upgrade": Writer("upgrade.as_csv"),
                 "play": Writer("play.as_csv"),
+                "check": Writer("check.as_csv"),
             },
         ),
+        Format("markdown", {"check": Writer("check.markdown")}, has_conclusion=True),
+        Format("sarif", {"check": Writer("check.sarif", "is SARIF 2.1.0 for code scanning")}),
+        Format("junit", {"check": Writer("check.junit", "is JUnit XML")}),
+        Format("github", {"check": Writer("check.github", "prints annotations of GitHub Actions")}),
+        Format("gitlab", {"check": Writer("check.gitlab", "is a Code Quality report")}),
     )
 }
 _ON_TERMINAL, _IN_PIPE = "table", "plain"

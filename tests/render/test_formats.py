@@ -26,6 +26,7 @@ ANSWERS: dict[ReportKind, object] = {
     "play": PLAYED,
     "survive": kubespread.survive(CLUSTER, ["hostname"]),
     "upgrade": kubespread.upgrade(CLUSTER, "n1"),
+    "check": kubespread.check(None, pod("n1", constraints=[hard(ZONE, match={"foo": "baz"})])),
 }
 HELP: dict[ReportKind, str] = {
     "explain": "Format (default: a table on a terminal, plain columns in a pipe). "
@@ -36,6 +37,8 @@ HELP: dict[ReportKind, str] = {
     "play": "Format (default: tables on a terminal, columns in a pipe).",
     "survive": "Format (default: a table on a terminal, plain columns in a pipe).",
     "upgrade": "Format (default: a table on a terminal, plain columns in a pipe).",
+    "check": "Format (default: a list on a terminal, plain columns in a pipe). 'sarif' is SARIF 2.1.0 for code scanning. "
+    "'junit' is JUnit XML. 'github' prints annotations of GitHub Actions. 'gitlab' is a Code Quality report.",
 }
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from kubespread.planner.reports.check import CheckReport
 from kubespread.planner.reports.compare import CompareReport
 from kubespread.planner.reports.explain import ExplainReport
 from kubespread.planner.reports.parts import API_VERSION, Report
@@ -18,6 +19,7 @@ from kubespread.planner.reports.survive import SurviveReport
 from kubespread.planner.reports.upgrade import UpgradeReport
 
 FILES: dict[str, type[Report]] = {
+    "check-report.json": CheckReport,
     "compare-report.json": CompareReport,
     "explain-report.json": ExplainReport,
     "play-report.json": PlayReport,
@@ -32,6 +34,8 @@ def schema(report: type[Report]) -> dict[str, Any]:
     _, definitions = msgspec.json.schema_components([report], ref_template="#/$defs/{name}")
     for definition in definitions.values():
         definition.pop("description", None)
+        if "enum" in definition:
+            continue
         definition["required"] = list(definition["properties"])
         for field in definition["properties"].values():
             field.pop("default", None)
