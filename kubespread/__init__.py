@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kubespread.errors import KubespreadError, ManifestError, SnapshotError, UsageError
+    from kubespread.library.advising import advise
     from kubespread.library.comparing import Side, compare
     from kubespread.library.deciding import Scheduler
     from kubespread.library.explaining import explain
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from kubespread.library.simulating import simulate
     from kubespread.library.surviving import survive, upgrade
     from kubespread.library.thens import simulate_then
+    from kubespread.planner.reports.advise import AdviseReport
     from kubespread.planner.reports.compare import CompareReport
     from kubespread.planner.reports.explain import ExplainReport
     from kubespread.planner.reports.play import PlayReport
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "AdviseReport",
     "CompareReport",
     "ExplainReport",
     "KubespreadError",
@@ -46,6 +49,7 @@ __all__ = [
     "UpgradeReport",
     "UsageError",
     "__version__",
+    "advise",
     "after_edits",
     "after_steps",
     "compare",
@@ -60,6 +64,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "AdviseReport": "kubespread.planner.reports.advise",
     "CompareReport": "kubespread.planner.reports.compare",
     "ExplainReport": "kubespread.planner.reports.explain",
     "KubespreadError": "kubespread.errors",
@@ -74,6 +79,7 @@ _HOMES = {
     "SurviveReport": "kubespread.planner.reports.survive",
     "UpgradeReport": "kubespread.planner.reports.upgrade",
     "UsageError": "kubespread.errors",
+    "advise": "kubespread.library.advising",
     "after_edits": "kubespread.library.opening",
     "after_steps": "kubespread.library.playing",
     "compare": "kubespread.library.comparing",

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from kubespread import __version__
+from kubespread.cli.advise import advise
 from kubespread.cli.compare import compare
 from kubespread.cli.demo import demo
 from kubespread.cli.exitcodes import EPILOG, ExitCode, epilog
@@ -57,5 +58,8 @@ app.command(cls=OrderedCommand, epilog=EPILOG)(play)
 app.command(cls=OrderedCommand, epilog=epilog("nothing differs", "something does"))(compare)
 app.command(cls=OrderedCommand, epilog=epilog("the answer is there", "a requirement fails"))(survive)
 app.command(cls=OrderedCommand, epilog=epilog("all are replaced", "it is blocked or pods stay pending"))(upgrade)
+app.command(cls=OrderedCommand, epilog=epilog("it fits, or a change is found that makes it fit", "no change is found"))(
+    advise
+)
 app.command(cls=OrderedCommand, epilog=EPILOG)(snapshot)
 app.command()(demo)

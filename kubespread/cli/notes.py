@@ -9,6 +9,7 @@ from kubespread.cli.stderr import say
 from kubespread.cli.stdout import stdout_is_terminal
 
 if TYPE_CHECKING:
+    from kubespread.planner.reports.advise import AdviseReport
     from kubespread.planner.reports.compare import SideReport
     from kubespread.planner.reports.explain import ExplainReport
     from kubespread.planner.reports.play import PlayReport
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from kubespread.render.formats import Format
     from kubespread.snapshot.snapshot import Snapshot
 
-    Noted = ExplainReport | SimulateReport | SideReport | SurviveReport | UpgradeReport | PlayReport
+    Noted = ExplainReport | SimulateReport | SideReport | SurviveReport | UpgradeReport | PlayReport | AdviseReport
     """What has notes and gaps."""
 
 

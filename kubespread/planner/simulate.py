@@ -119,6 +119,30 @@ def simulate(cluster: Cluster, questions: Sequence[Question], manner: Manner) ->
     order given.
     """
     frameworks = _frameworks(questions)
+    played = [_placed(cluster, questions, frameworks, manner, seed) for seed in manner.seeds]
+    shown, full = played[0]
+    return tuple(
+        _report(
+            cluster,
+            question,
+            plugins,
+            manner,
+            [outcomes[place] for outcomes, _ in played],
+            full,
+            _look_ahead(cluster, questions, shown, place, plugins),
+        )
+        for place, (question, plugins) in enumerate(zip(questions, frameworks, strict=True))
+    )
+
+
+def outcomes(cluster: Cluster, questions: Sequence[Question], manner: Manner) -> list[Outcome]:
+    """What becomes of each of ``questions`` in the same queue, without a report."""
+    return _placed(cluster, questions, _frameworks(questions), manner, manner.seed)[0]
+
+
+def _placed(
+    cluster: Cluster, questions: Sequence[Question], frameworks: Sequence[Framework], manner: Manner, seed: int | None
+) -> tuple[list[Outcome], Cluster]:
     entries = [
         Entry(
             question.pod,
@@ -133,21 +157,8 @@ def simulate(cluster: Cluster, questions: Sequence[Question], manner: Manner) ->
         for question, plugins in zip(questions, frameworks, strict=True)
         if question.played is None
     ]
-    runs = [run(cluster, entries, _tiebreaker(manner, seed), on_progress=manner.on_progress) for seed in manner.seeds]
-    played = [(_with_played(questions, outcomes), full) for outcomes, full in runs]
-    shown, full = played[0]
-    return tuple(
-        _report(
-            cluster,
-            question,
-            plugins,
-            manner,
-            [outcomes[place] for outcomes, _ in played],
-            full,
-            _look_ahead(cluster, questions, shown, place, plugins),
-        )
-        for place, (question, plugins) in enumerate(zip(questions, frameworks, strict=True))
-    )
+    found, full = run(cluster, entries, _tiebreaker(manner, seed), on_progress=manner.on_progress)
+    return _with_played(questions, found), full
 
 
 def _with_played(questions: Sequence[Question], outcomes: Sequence[Outcome]) -> list[Outcome]:

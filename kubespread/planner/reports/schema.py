@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from kubespread.planner.reports.advise import AdviseReport
 from kubespread.planner.reports.compare import CompareReport
 from kubespread.planner.reports.explain import ExplainReport
 from kubespread.planner.reports.parts import API_VERSION, Report
@@ -18,6 +19,7 @@ from kubespread.planner.reports.survive import SurviveReport
 from kubespread.planner.reports.upgrade import UpgradeReport
 
 FILES: dict[str, type[Report]] = {
+    "advise-report.json": AdviseReport,
     "compare-report.json": CompareReport,
     "explain-report.json": ExplainReport,
     "play-report.json": PlayReport,

@@ -1,0 +1,42 @@
+"""Taints that the pod does not tolerate: taken off one node, or tolerated.
+
+Taints that say in what state a node is come back as long as it is in that state, so they are left alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubespread.kube.api.core import Node, Taint
+from kubespread.kube.taint import COMPARISON_GATE, DO_NOT_SCHEDULE_EFFECTS, untolerated
+from kubespread.planner.advise.change import Change, Ladder
+from kubespread.planner.advise.stuck import Stuck
+from kubespread.snapshot.edits.new_nodes import is_state_taint
+from kubespread.snapshot.edits.types import RemoveTaint, Target
+
+UNTAINT, TOLERATE = "untaint", "tolerate"
+
+
+def untaints(stuck: Stuck) -> Iterator[Ladder]:
+    """One taint of one node each, nodes that little else rejects first."""
+    for node in stuck.nearest_first():
+        for key, effect in dict.fromkeys((taint.key, taint.effect) for taint in _unwelcome(stuck, node)):
+            edit = RemoveTaint(Target(node.metadata.name), key, effect)
+            change = Change(UNTAINT, str(edit), 25, edits=(edit,))
+            yield Ladder.of(change, f"taking {edit.described} off {node.metadata.name}")
+
+
+def tolerations(stuck: Stuck) -> Iterator[Ladder]:
+    """One toleration each, of those taints that some node has."""
+    taints = dict.fromkeys(
+        (taint.key, taint.value, taint.effect) for node in stuck.nearest_first() for taint in _unwelcome(stuck, node)
+    )
+    for key, value, effect in taints:
+        text = f"{key}={value}:{effect}" if value else f"{key}:{effect}"
+        yield Ladder.of(Change(TOLERATE, f"tolerate {text}", 25, (f"tolerations={text}",)), f"tolerating {text}")
+
+
+def _unwelcome(stuck: Stuck, node: Node) -> list[Taint]:
+    compares = stuck.version.has(COMPARISON_GATE)
+    found = untolerated(node.spec.taints, stuck.pod.spec.tolerations, DO_NOT_SCHEDULE_EFFECTS, compares=compares)
+    return [taint for taint in found if not is_state_taint(taint)]
