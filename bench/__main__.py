@@ -8,6 +8,7 @@ from bench.claiming import claiming
 from bench.devices import taking_devices
 from bench.evaluating import evaluating
 from bench.loading import loading
+from bench.pending import pending
 from bench.placing import placing
 from bench.preempting import preempting
 from bench.queueing import queueing
@@ -25,6 +26,7 @@ ROWS = {
     "preemption": preempting,
     "render": rendering,
     "survive": surviving,
+    "pending": pending,
     "loading": loading,
 }
 

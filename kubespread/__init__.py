@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from kubespread.library.deciding import Scheduler
     from kubespread.library.explaining import explain
     from kubespread.library.opening import after_edits, connect, load
+    from kubespread.library.pending_pods import pending
     from kubespread.library.playing import after_steps, play
     from kubespread.library.simulating import simulate
     from kubespread.library.surviving import survive, upgrade
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from kubespread.planner.reports.advise import AdviseReport
     from kubespread.planner.reports.compare import CompareReport
     from kubespread.planner.reports.explain import ExplainReport
+    from kubespread.planner.reports.pending import PendingReport
     from kubespread.planner.reports.play import PlayReport
     from kubespread.planner.reports.simulate import SimulateReport
     from kubespread.planner.reports.survive import SurviveReport
@@ -38,6 +40,7 @@ __all__ = [
     "ExplainReport",
     "KubespreadError",
     "ManifestError",
+    "PendingReport",
     "PlayReport",
     "Scenario",
     "Scheduler",
@@ -56,6 +59,7 @@ __all__ = [
     "connect",
     "explain",
     "load",
+    "pending",
     "play",
     "simulate",
     "survive",
@@ -69,6 +73,7 @@ _HOMES = {
     "ExplainReport": "kubespread.planner.reports.explain",
     "KubespreadError": "kubespread.errors",
     "ManifestError": "kubespread.errors",
+    "PendingReport": "kubespread.planner.reports.pending",
     "PlayReport": "kubespread.planner.reports.play",
     "Scenario": "kubespread.scenario.types",
     "Scheduler": "kubespread.library.deciding",
@@ -86,6 +91,7 @@ _HOMES = {
     "connect": "kubespread.library.opening",
     "explain": "kubespread.library.explaining",
     "load": "kubespread.library.opening",
+    "pending": "kubespread.library.pending_pods",
     "play": "kubespread.library.playing",
     "simulate": "kubespread.library.simulating",
     "survive": "kubespread.library.surviving",

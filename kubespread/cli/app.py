@@ -13,6 +13,7 @@ from kubespread.cli.demo import demo
 from kubespread.cli.exitcodes import EPILOG, ExitCode, epilog
 from kubespread.cli.explain import explain
 from kubespread.cli.options.ordered import OrderedCommand
+from kubespread.cli.pending import pending
 from kubespread.cli.play import play
 from kubespread.cli.simulate import simulate
 from kubespread.cli.snapshot import snapshot
@@ -61,5 +62,6 @@ app.command(cls=OrderedCommand, epilog=epilog("all are replaced", "it is blocked
 app.command(cls=OrderedCommand, epilog=epilog("it fits, or a change is found that makes it fit", "no change is found"))(
     advise
 )
+app.command(cls=OrderedCommand, epilog=epilog("nothing is pending", "something is"))(pending)
 app.command(cls=OrderedCommand, epilog=EPILOG)(snapshot)
 app.command()(demo)

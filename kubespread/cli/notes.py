@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from kubespread.planner.reports.advise import AdviseReport
     from kubespread.planner.reports.compare import SideReport
     from kubespread.planner.reports.explain import ExplainReport
+    from kubespread.planner.reports.pending import PendingReport
     from kubespread.planner.reports.play import PlayReport
     from kubespread.planner.reports.simulate import SimulateReport
     from kubespread.planner.reports.survive import SurviveReport
@@ -19,7 +20,16 @@ if TYPE_CHECKING:
     from kubespread.render.formats import Format
     from kubespread.snapshot.snapshot import Snapshot
 
-    Noted = ExplainReport | SimulateReport | SideReport | SurviveReport | UpgradeReport | PlayReport | AdviseReport
+    Noted = (
+        ExplainReport
+        | SimulateReport
+        | SideReport
+        | SurviveReport
+        | UpgradeReport
+        | PlayReport
+        | AdviseReport
+        | PendingReport
+    )
     """What has notes and gaps."""
 
 

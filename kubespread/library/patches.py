@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,9 +14,10 @@ import msgspec
 from kubespread.candidate.manifest_file import Manifest, choose
 from kubespread.candidate.patching import Operation, operations, text_diff
 from kubespread.candidate.references import Reference
+from kubespread.errors import UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.api.core import Pod
-from kubespread.kube.api.kinds import UNKNOWN, Kind, pod_creator
+from kubespread.kube.api.kinds import POD_CREATORS, UNKNOWN, Kind, pod_creator
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.owners import controller_of
 from kubespread.library.resolving import Resolved
@@ -50,6 +52,24 @@ def with_patches(advised: Advised, asked: Resolved, settings: Sequence[str], nam
     patched = _patched(asked, name)
     enough = (_with_patch(each, advised.changes[each.change], patched, settings) for each in report.advice.enough)
     return msgspec.structs.replace(report, advice=msgspec.structs.replace(report.advice, enough=tuple(enough)))
+
+
+def commands_for(change: Change, workloads: Sequence[str], snapshot: Snapshot) -> tuple[str, ...]:
+    """What kubectl does the change with: NAMESPACE/Kind/name are what fields are set in; pods by themselves are left
+    out.
+    """
+    commands = []
+    for workload in workloads if change.settings else ():
+        namespace, kind, name = workload.split("/")
+        row = POD_CREATORS.get(kind)
+        found = None if row is None or not row.is_kept or row.cls is Pod else _named(row, namespace, name, snapshot)
+        if row is not None and found is not None:
+            patched = Patched(msgspec.to_builtins(found), row, _reference(row, found))
+            # Some of a group may have no such field.
+            with suppress(UsageError):
+                changed = operations(patched.data, patched.row, change.settings)
+                commands.append(_patch_command(patched.reference, changed))
+    return (*commands, *filter(None, map(_command, change.edits)))
 
 
 def _with_patch(suggestion: Suggestion, change: Change, patched: Patched | None, settings: Sequence[str]) -> Suggestion:
@@ -123,16 +143,22 @@ def _patched(asked: Resolved, name: str | None) -> Patched | None:
         row, obj = above
     if row.cls is Pod:
         return None
-    reference = f"{row.resource} {obj.metadata.name} -n {obj.metadata.namespace}"
-    return Patched(msgspec.to_builtins(obj), row, reference)
+    return Patched(msgspec.to_builtins(obj), row, _reference(row, obj))
+
+
+def _reference(row: Kind, obj: ApiObject) -> str:
+    return f"{row.resource} {obj.metadata.name} -n {obj.metadata.namespace}"
 
 
 def _object(source: Reference, asked: Resolved) -> tuple[Kind, ApiObject] | None:
     namespace = source.namespace or asked.candidates[0].pod.metadata.namespace
-    for obj in asked.snapshot.of_kind(source.kind):
-        if (obj.metadata.namespace, obj.metadata.name) == (namespace, source.name):
-            return source.kind, obj
-    return None
+    found = _named(source.kind, namespace, source.name, asked.snapshot)
+    return None if found is None else (source.kind, found)
+
+
+def _named(row: Kind, namespace: str, name: str, snapshot: Snapshot) -> ApiObject | None:
+    alike = (obj for obj in snapshot.of_kind(row) if obj.metadata.name == name)
+    return next((obj for obj in alike if obj.metadata.namespace == namespace), None)
 
 
 def _controller(obj: ApiObject, snapshot: Snapshot) -> tuple[Kind, ApiObject] | None:
@@ -140,6 +166,5 @@ def _controller(obj: ApiObject, snapshot: Snapshot) -> tuple[Kind, ApiObject] | 
     row = pod_creator(owner.api_version, owner.kind) if owner is not None else None
     if owner is None or row is None or not row.is_kept:
         return None
-    named = (each for each in snapshot.of_kind(row) if each.metadata.name == owner.name)
-    found = next((each for each in named if each.metadata.namespace == obj.metadata.namespace), None)
+    found = _named(row, obj.metadata.namespace, owner.name, snapshot)
     return None if found is None else (row, found)

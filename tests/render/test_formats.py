@@ -27,6 +27,7 @@ ANSWERS: dict[ReportKind, object] = {
     "survive": kubespread.survive(CLUSTER, ["hostname"]),
     "upgrade": kubespread.upgrade(CLUSTER, "n1"),
     "advise": kubespread.advise(CLUSTER.edited("cordon n1"), WEB),
+    "pending": kubespread.pending(kubespread.Snapshot.from_objects([*hosts("a"), pod("n1", nodeSelector={"x": "y"})])),
 }
 HELP: dict[ReportKind, str] = {
     "explain": "Format (default: a table on a terminal, plain columns in a pipe). "
@@ -38,6 +39,7 @@ HELP: dict[ReportKind, str] = {
     "survive": "Format (default: a table on a terminal, plain columns in a pipe).",
     "upgrade": "Format (default: a table on a terminal, plain columns in a pipe).",
     "advise": "Format (default: a table on a terminal, plain columns in a pipe).",
+    "pending": "Format (default: a table on a terminal, plain columns in a pipe). 'name' prints namespace/pod lines.",
 }
 
 

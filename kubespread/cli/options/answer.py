@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     UpgradeOutputOption = str | None
     PlayOutputOption = str | None
     AdviseOutputOption = str | None
+    PendingOutputOption = str | None
 else:
     CompareOutputOption = _output_option("compare")
     ExplainOutputOption = _output_option("explain")
@@ -47,6 +48,7 @@ else:
     UpgradeOutputOption = _output_option("upgrade")
     PlayOutputOption = _output_option("play")
     AdviseOutputOption = _output_option("advise")
+    PendingOutputOption = _output_option("pending")
 PreemptionOption = Annotated[
     bool, typer.Option("--preemption", help="When no node fits, predict what preemption would do.")
 ]
@@ -144,6 +146,16 @@ class AdviseAnswerOptions:
     """What is shown of the changes that suffice, and how."""
 
     output: AdviseOutputOption = None
+    no_headers: NoHeadersOption = False
+    color: ColorOption = Color.AUTO
+    strict: StrictOption = False
+
+
+@dataclass(frozen=True, slots=True)
+class PendingAnswerOptions:
+    """What is shown of pods that are stuck, and how."""
+
+    output: PendingOutputOption = None
     no_headers: NoHeadersOption = False
     color: ColorOption = Color.AUTO
     strict: StrictOption = False

@@ -42,7 +42,8 @@ def _suggestions(found: Sequence[Found], stuck: Stuck) -> Iterator[Suggestion]:
         # Each of the others is a suggestion of its own.
         leading.setdefault(family if family in _INTERCHANGEABLE else each.change.said, []).append(each)
     for first, *others in leading.values():
-        yield _suggestion(first, others, stuck)
+        alike = [other for other in others if other.change.cost == first.change.cost]
+        yield _suggestion(first, alike, stuck)
 
 
 def _rank(found: Found) -> tuple[int, int, int]:

@@ -21,6 +21,19 @@ FAMILIES: Sequence[Family] = (
     *OF_CONSTRAINTS, uncordons, untaints, tolerations, smaller_requests, evictions, new_nodes,
 )  # fmt: skip
 
+BY_LEAST_COST: Sequence[tuple[int, Family]] = (
+    (10, max_skews),
+    (15, policies),
+    (20, min_domains),
+    (20, uncordons),
+    (25, untaints),
+    (25, tolerations),
+    (30, smaller_requests),
+    (40, new_nodes),
+    (50, relaxed),
+)
+"""What is tried for groups of pods, beside what the least change of each costs: who looks for one change can stop."""
+
 _FEWEST, _CELLS = 64, 20_000
 
 

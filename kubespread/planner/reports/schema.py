@@ -13,6 +13,7 @@ from kubespread.planner.reports.advise import AdviseReport
 from kubespread.planner.reports.compare import CompareReport
 from kubespread.planner.reports.explain import ExplainReport
 from kubespread.planner.reports.parts import API_VERSION, Report
+from kubespread.planner.reports.pending import PendingReport
 from kubespread.planner.reports.play import PlayReport
 from kubespread.planner.reports.simulate import SimulateReport
 from kubespread.planner.reports.survive import SurviveReport
@@ -22,6 +23,7 @@ FILES: dict[str, type[Report]] = {
     "advise-report.json": AdviseReport,
     "compare-report.json": CompareReport,
     "explain-report.json": ExplainReport,
+    "pending-report.json": PendingReport,
     "play-report.json": PlayReport,
     "simulate-report.json": SimulateReport,
     "survive-report.json": SurviveReport,

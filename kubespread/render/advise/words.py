@@ -79,7 +79,7 @@ def summary(suggestion: Suggestion) -> str:
     """The change in a few words, without the names of nodes and pods that its option has anyway."""
     of = f" of {len(suggestion.alternatives) + 1}" if suggestion.alternatives else ""
     words = _SUMMARIES.get(suggestion.family)
-    if words is not None:
+    if words is not None and len(suggestion.options) == 1:
         return f"{words.verb} 1{of} {words.noun}{'s' if of else ''}"
     match = _MORE_NODES.fullmatch(suggestion.change)
     if match is None:
