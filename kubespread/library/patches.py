@@ -77,10 +77,11 @@ def _with_patch(suggestion: Suggestion, change: Change, patched: Patched | None,
     notes = suggestion.notes
     changed: list[Operation] = []
     diff = None
-    if change.settings and patched is None:
-        notes = (*notes, _IMMUTABLE)
-    elif change.settings and patched is not None:
+    if change.settings and patched is not None:
         changed = operations(patched.data, patched.row, (*settings, *change.settings))
+        if patched.reference and not _can_be_set(patched.row, changed):
+            changed, notes = [], (*notes, _IMMUTABLE)
+    if changed and patched is not None:
         if patched.manifest is not None and patched.item is not None and patched.manifest.text is not None:
             diff = text_diff(patched.manifest.file, patched.manifest.text, patched.item, changed)
         if patched.reference:
@@ -92,6 +93,11 @@ def _with_patch(suggestion: Suggestion, change: Change, patched: Patched | None,
         diff=diff,
         notes=notes,
     )
+
+
+def _can_be_set(row: Kind, changed: Sequence[Operation]) -> bool:
+    """Of what is set here the API server lets nothing be changed in a pod but tolerations be added."""
+    return row.cls is not Pod or all(operation.path[1] == "tolerations" for operation in changed)
 
 
 def _reported(operation: Operation) -> PatchOperation:
@@ -130,7 +136,7 @@ def _command(edit: Edit) -> str:
 
 
 def _patched(asked: Resolved, name: str | None) -> Patched | None:
-    """None for a pod of the cluster by itself, in which nothing can be set."""
+    """None where the source is not in the cluster any more."""
     source, snapshot = asked.source, asked.snapshot
     if isinstance(source, Manifest):
         item = source.chosen or choose(source, name, snapshot.origin.namespace or DEFAULT_NAMESPACE)
@@ -141,8 +147,6 @@ def _patched(asked: Resolved, name: str | None) -> Patched | None:
     row, obj = found
     while (above := _controller(obj, snapshot)) is not None:
         row, obj = above
-    if row.cls is Pod:
-        return None
     return Patched(msgspec.to_builtins(obj), row, _reference(row, obj))
 
 

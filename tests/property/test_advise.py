@@ -97,7 +97,7 @@ def of_node(node: Data) -> Iterator[list[str]]:
 
 @pytest.mark.parametrize(
     ("file", "count"),
-    [("spread.jsonl.gz", 3), ("mixed.jsonl.gz", 12), ("resources.jsonl.gz", 8), ("interpod.jsonl.gz", 3)],
+    [("spread.jsonl.gz", 3), ("mixed.jsonl.gz", 8), ("resources.jsonl.gz", 8), ("interpod.jsonl.gz", 3)],
 )
 def test_what_is_suggested_helps_and_what_is_not_does_not(file: str, count: int) -> None:
     for case, _ in cases(file, count, start=4, nodes=6):

@@ -162,7 +162,7 @@ def test_no_line_is_wider_than_the_terminal(width: int) -> None:
 def test_only_a_hard_constraint_can_be_violated(constraint: Callable[..., Data], is_red: bool) -> None:
     """Seven pods run in one zone of two; a soft constraint put up with that."""
     spec = {"topologySpreadConstraints": [constraint(ZONE, match={"app": "web"})]}
-    nodes = [node("n0", **{ZONE: "a"}), node("n1", **{ZONE: "b"})]
+    nodes = [_node("n0", "a"), _node("n1", "b")]
     cluster = kubespread.Snapshot.from_objects([*nodes, *deployment("web", ("n0",) * 7, spec=spec)])
     report = kubespread.play(cluster, {**_HEAD, "spec": {"steps": ["scale deploy/web=8"]}})
     change = report.steps[0].happened.workloads[0].skew[0]

@@ -34,7 +34,7 @@ BY_LEAST_COST: Sequence[tuple[int, Family]] = (
 )
 """What is tried for groups of pods, beside what the least change of each costs: who looks for one change can stop."""
 
-_FEWEST, _CELLS = 64, 20_000
+_FEWEST, _CELLS = 24, 20_000
 
 
 def most_tried(nodes: int) -> int:
