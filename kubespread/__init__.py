@@ -11,18 +11,22 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kubespread.errors import KubespreadError, ManifestError, SnapshotError, UsageError
+    from kubespread.library.advising import advise
     from kubespread.library.checking import check, rule, rules, write_baseline
     from kubespread.library.comparing import Side, compare
     from kubespread.library.deciding import Scheduler
     from kubespread.library.explaining import explain
     from kubespread.library.opening import after_edits, connect, load
+    from kubespread.library.pending_pods import pending
     from kubespread.library.playing import after_steps, play
     from kubespread.library.simulating import simulate
     from kubespread.library.surviving import survive, upgrade
     from kubespread.library.thens import simulate_then
+    from kubespread.planner.reports.advise import AdviseReport
     from kubespread.planner.reports.check import CheckReport, Finding, RuleReport
     from kubespread.planner.reports.compare import CompareReport
     from kubespread.planner.reports.explain import ExplainReport
+    from kubespread.planner.reports.pending import PendingReport
     from kubespread.planner.reports.play import PlayReport
     from kubespread.planner.reports.simulate import SimulateReport
     from kubespread.planner.reports.survive import SurviveReport
@@ -33,12 +37,14 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "AdviseReport",
     "CheckReport",
     "CompareReport",
     "ExplainReport",
     "Finding",
     "KubespreadError",
     "ManifestError",
+    "PendingReport",
     "PlayReport",
     "RuleReport",
     "Scenario",
@@ -51,6 +57,7 @@ __all__ = [
     "UpgradeReport",
     "UsageError",
     "__version__",
+    "advise",
     "after_edits",
     "after_steps",
     "check",
@@ -58,23 +65,26 @@ __all__ = [
     "connect",
     "explain",
     "load",
+    "pending",
     "play",
     "rule",
     "rules",
     "simulate",
+    "simulate_then",
     "survive",
     "upgrade",
-    "simulate_then",
     "write_baseline",
 ]
 
 _HOMES = {
+    "AdviseReport": "kubespread.planner.reports.advise",
     "CheckReport": "kubespread.planner.reports.check",
     "CompareReport": "kubespread.planner.reports.compare",
     "ExplainReport": "kubespread.planner.reports.explain",
     "Finding": "kubespread.planner.reports.check",
     "KubespreadError": "kubespread.errors",
     "ManifestError": "kubespread.errors",
+    "PendingReport": "kubespread.planner.reports.pending",
     "PlayReport": "kubespread.planner.reports.play",
     "RuleReport": "kubespread.planner.reports.check",
     "Scenario": "kubespread.scenario.types",
@@ -86,6 +96,7 @@ _HOMES = {
     "SurviveReport": "kubespread.planner.reports.survive",
     "UpgradeReport": "kubespread.planner.reports.upgrade",
     "UsageError": "kubespread.errors",
+    "advise": "kubespread.library.advising",
     "after_edits": "kubespread.library.opening",
     "after_steps": "kubespread.library.playing",
     "check": "kubespread.library.checking",
@@ -93,13 +104,14 @@ _HOMES = {
     "connect": "kubespread.library.opening",
     "explain": "kubespread.library.explaining",
     "load": "kubespread.library.opening",
+    "pending": "kubespread.library.pending_pods",
     "play": "kubespread.library.playing",
     "rule": "kubespread.library.checking",
     "rules": "kubespread.library.checking",
     "simulate": "kubespread.library.simulating",
+    "simulate_then": "kubespread.library.thens",
     "survive": "kubespread.library.surviving",
     "upgrade": "kubespread.library.surviving",
-    "simulate_then": "kubespread.library.thens",
     "write_baseline": "kubespread.library.checking",
 }
 

@@ -13,7 +13,17 @@ from typing import Any, Literal, get_args
 
 from kubespread.render.look import Look
 
-ReportKind = Literal["explain", "simulate", "compare", "survive", "upgrade", "play", "check"]
+ReportKind = Literal[
+    "explain",
+    "simulate",
+    "compare",
+    "survive",
+    "upgrade",
+    "play",
+    "check",
+    "advise",
+    "pending",
+]
 _KINDS: tuple[ReportKind, ...] = get_args(ReportKind)
 Write = Callable[[Any, Look], str]
 
@@ -56,6 +66,8 @@ FORMATS: Mapping[str, Format] = {
                 "upgrade": Writer("upgrade.table", "a table"),
                 "play": Writer("play.screen", "tables"),
                 "check": Writer("check.table", "a list"),
+                "advise": Writer("advise.table", "a table"),
+                "pending": Writer("pending.table", "a table"),
             },
             is_for_people=True,
             has_conclusion=True,
@@ -71,6 +83,8 @@ FORMATS: Mapping[str, Format] = {
                 "upgrade": Writer("upgrade.plain", "plain columns"),
                 "play": Writer("play.plain", "columns"),
                 "check": Writer("check.plain", "plain columns"),
+                "advise": Writer("advise.plain", "plain columns"),
+                "pending": Writer("pending.plain", "plain columns"),
             },
             is_for_people=True,
         ),
@@ -81,6 +95,7 @@ FORMATS: Mapping[str, Format] = {
             {
                 "explain": Writer("explain.names", "prints the nodes that fit, best first"),
                 "simulate": Writer("simulate.names", "prints namespace/pod<TAB>node lines"),
+                "pending": Writer("pending.names", "prints namespace/pod lines"),
             },
         ),
         Format(
@@ -93,6 +108,8 @@ FORMATS: Mapping[str, Format] = {
                 "upgrade": Writer("upgrade.as_csv"),
                 "play": Writer("play.as_csv"),
                 "check": Writer("check.as_csv"),
+                "advise": Writer("advise.as_csv"),
+                "pending": Writer("pending.as_csv"),
             },
         ),
         Format("markdown", {"check": Writer("check.markdown")}, has_conclusion=True),

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     SurviveOutputOption = str | None
     UpgradeOutputOption = str | None
     PlayOutputOption = str | None
+    AdviseOutputOption = str | None
+    PendingOutputOption = str | None
 else:
     CheckOutputOption = _output_option("check")
     CompareOutputOption = _output_option("compare")
@@ -47,6 +49,8 @@ else:
     SurviveOutputOption = _output_option("survive")
     UpgradeOutputOption = _output_option("upgrade")
     PlayOutputOption = _output_option("play")
+    AdviseOutputOption = _output_option("advise")
+    PendingOutputOption = _output_option("pending")
 PreemptionOption = Annotated[
     bool, typer.Option("--preemption", help="When no node fits, predict what preemption would do.")
 ]
@@ -144,6 +148,26 @@ class CheckAnswerOptions:
     """What is shown of findings, and how."""
 
     output: CheckOutputOption = None
+    no_headers: NoHeadersOption = False
+    color: ColorOption = Color.AUTO
+    strict: StrictOption = False
+
+
+@dataclass(frozen=True, slots=True)
+class AdviseAnswerOptions:
+    """What is shown of the changes that suffice, and how."""
+
+    output: AdviseOutputOption = None
+    no_headers: NoHeadersOption = False
+    color: ColorOption = Color.AUTO
+    strict: StrictOption = False
+
+
+@dataclass(frozen=True, slots=True)
+class PendingAnswerOptions:
+    """What is shown of pods that are stuck, and how."""
+
+    output: PendingOutputOption = None
     no_headers: NoHeadersOption = False
     color: ColorOption = Color.AUTO
     strict: StrictOption = False
