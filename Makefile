@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint bench completions reference schema clean
+.PHONY: demo test lint bench completions counts reference schema codes clean
 .DEFAULT_GOAL := test
 
 demo: .venv/installed
@@ -22,6 +22,9 @@ bench: .venv/installed
 completions: .venv/installed
 	$(BIN)/python -m kubespread.cli.completions completions
 
+counts: .venv/dev
+	$(BIN)/python -m tests.golden --counts
+
 reference: .venv/installed
 	$(BIN)/python -m kubespread.cli.reference docs/reference.md
 	$(BIN)/python -m kubespread.cli.manual docs/kubespread.1
@@ -30,6 +33,9 @@ schema: .venv/installed
 	$(BIN)/python -m kubespread.planner.reports.schema docs/schema
 	$(BIN)/python -m kubespread.scenario.schema docs/schema/scenario.json
 	$(BIN)/python -m kubespread.node_groups.schema docs/schema
+
+codes: .venv/installed
+	$(BIN)/python -m kubespread.cli.codes docs/codes.md
 
 clean:
 	rm -rf .venv

@@ -9,10 +9,13 @@ from kubespread.cli.stderr import say
 from kubespread.cli.stdout import stdout_is_terminal
 
 if TYPE_CHECKING:
+    from kubespread.planner.reports.advise import AdviseReport
     from kubespread.planner.reports.audit import AuditReport
     from kubespread.planner.reports.capacity import CapacityReport
+    from kubespread.planner.reports.check import CheckReport
     from kubespread.planner.reports.compare import SideReport
     from kubespread.planner.reports.explain import ExplainReport
+    from kubespread.planner.reports.pending import PendingReport
     from kubespread.planner.reports.play import PlayReport
     from kubespread.planner.reports.removable import RemovableReport
     from kubespread.planner.reports.simulate import SimulateReport
@@ -22,15 +25,18 @@ if TYPE_CHECKING:
     from kubespread.snapshot.snapshot import Snapshot
 
     Noted = (
-        ExplainReport
-        | SimulateReport
+        AdviseReport
+        | AuditReport
+        | CapacityReport
+        | CheckReport
+        | ExplainReport
+        | PendingReport
+        | PlayReport
+        | RemovableReport
         | SideReport
+        | SimulateReport
         | SurviveReport
         | UpgradeReport
-        | PlayReport
-        | CapacityReport
-        | RemovableReport
-        | AuditReport
     )
     """What has notes and gaps."""
 

@@ -17,7 +17,6 @@ from kubespread.candidate.stored import from_cluster
 from kubespread.errors import KubespreadError, ManifestError, UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.admission.gated_fields import as_counted
-from kubespread.kube.proposals import told
 from kubespread.kube.versions import KubeVersion
 from kubespread.library.deciding import Scheduler
 from kubespread.library.worlds import edited
@@ -39,6 +38,10 @@ class Resolved:
     cluster: Cluster
     gaps: tuple[str, ...]
     """What the source lacks whatever is asked."""
+    revised: Callable[[Sequence[str]], Candidate]
+    """The first of the candidates with further fields set, as ``--set`` has them. Raises ManifestError, UsageError."""
+    source: Source
+    """What that one was read from."""
 
 
 def resolve(
@@ -60,7 +63,7 @@ def resolve(
     """
     origin = snapshot.origin
     version = scheduler.release(origin.server_version)
-    snapshot, edits = edited(snapshot, scheduler, choosing.namespace)
+    snapshot, said = edited(snapshot, scheduler, choosing.namespace)
     own_namespace = origin.namespace or DEFAULT_NAMESPACE
     default_namespace = choosing.namespace or own_namespace
     read = read_sources(pods, snapshot, choosing, default_namespace)
@@ -71,12 +74,12 @@ def resolve(
         scheduler.admission_plugins(resource_quota=counts_quotas), parse_settings(settings),
     )  # fmt: skip
 
-    def candidate(source: Source) -> Candidate:
+    def candidate(source: Source, surroundings: Surroundings = surroundings) -> Candidate:
         if isinstance(source, Manifest):
             made = from_manifest(source, surroundings)
         else:
             made = from_cluster(source, snapshot, surroundings)
-        notes_of_all = (*told(version.proposed), *edits, *read.notes, *notes)
+        notes_of_all = (*said, *read.notes, *notes)
         return replace(made, notes=(*notes_of_all, *made.notes, *autoscaling_notes(made.workload, snapshot.objects)))
 
     candidates = _taken(chosen, candidate, read.errors, on_refused)
@@ -93,6 +96,10 @@ def resolve(
         [profile_of[name] for name in names],
         Cluster.of(snapshot.nodes, pods_left, with_companions(snapshot.objects, companions)),
         (*source_gaps(snapshot, scheduler), *read.gaps),
+        lambda further: candidate(
+            chosen[0], replace(surroundings, settings=(*surroundings.settings, *parse_settings(further)))
+        ),
+        chosen[0],
     )
 
 

@@ -13,7 +13,20 @@ from typing import Any, Literal, get_args
 
 from kubespread.render.look import Look
 
-ReportKind = Literal["explain", "simulate", "compare", "survive", "upgrade", "play", "capacity", "removable", "audit"]
+ReportKind = Literal[
+    "explain",
+    "simulate",
+    "compare",
+    "survive",
+    "upgrade",
+    "play",
+    "check",
+    "advise",
+    "pending",
+    "audit",
+    "capacity",
+    "removable",
+]
 _KINDS: tuple[ReportKind, ...] = get_args(ReportKind)
 Write = Callable[[Any, Look], str]
 
@@ -55,9 +68,12 @@ FORMATS: Mapping[str, Format] = {
                 "survive": Writer("survive.table", "a table"),
                 "upgrade": Writer("upgrade.table", "a table"),
                 "play": Writer("play.screen", "tables"),
+                "check": Writer("check.table", "a list"),
+                "advise": Writer("advise.table", "a table"),
+                "pending": Writer("pending.table", "a table"),
+                "audit": Writer("audit.table", "a table"),
                 "capacity": Writer("capacity.table", "tables"),
                 "removable": Writer("removable.table", "a table"),
-                "audit": Writer("audit.table", "a table"),
             },
             is_for_people=True,
             has_conclusion=True,
@@ -72,9 +88,12 @@ FORMATS: Mapping[str, Format] = {
                 "survive": Writer("survive.plain", "plain columns"),
                 "upgrade": Writer("upgrade.plain", "plain columns"),
                 "play": Writer("play.plain", "columns"),
+                "check": Writer("check.plain", "plain columns"),
+                "advise": Writer("advise.plain", "plain columns"),
+                "pending": Writer("pending.plain", "plain columns"),
+                "audit": Writer("audit.plain", "plain columns"),
                 "capacity": Writer("capacity.plain", "plain columns"),
                 "removable": Writer("removable.plain", "plain columns"),
-                "audit": Writer("audit.plain", "plain columns"),
             },
             is_for_people=True,
         ),
@@ -85,6 +104,7 @@ FORMATS: Mapping[str, Format] = {
             {
                 "explain": Writer("explain.names", "prints the nodes that fit, best first"),
                 "simulate": Writer("simulate.names", "prints namespace/pod<TAB>node lines"),
+                "pending": Writer("pending.names", "prints namespace/pod lines"),
             },
         ),
         Format(
@@ -96,12 +116,20 @@ FORMATS: Mapping[str, Format] = {
                 "survive": Writer("survive.as_csv"),
                 "upgrade": Writer("upgrade.as_csv"),
                 "play": Writer("play.as_csv"),
+                "check": Writer("check.as_csv"),
+                "advise": Writer("advise.as_csv"),
+                "pending": Writer("pending.as_csv"),
+                "audit": Writer("audit.as_csv"),
                 "capacity": Writer("capacity.as_csv", "has a row per node"),
                 "removable": Writer("removable.as_csv"),
-                "audit": Writer("audit.as_csv"),
             },
         ),
         Format("prometheus", {"audit": Writer("audit.prometheus", "prints metrics for a textfile collector")}),
+        Format("markdown", {"check": Writer("check.markdown")}, has_conclusion=True),
+        Format("sarif", {"check": Writer("check.sarif", "is SARIF 2.1.0 for code scanning")}),
+        Format("junit", {"check": Writer("check.junit", "is JUnit XML")}),
+        Format("github", {"check": Writer("check.github", "prints annotations of GitHub Actions")}),
+        Format("gitlab", {"check": Writer("check.gitlab", "is a Code Quality report")}),
     )
 }
 _ON_TERMINAL, _IN_PIPE = "table", "plain"

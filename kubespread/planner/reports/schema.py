@@ -9,11 +9,14 @@ from typing import Any
 
 import msgspec
 
+from kubespread.planner.reports.advise import AdviseReport
 from kubespread.planner.reports.audit import AuditReport
 from kubespread.planner.reports.capacity import CapacityReport
+from kubespread.planner.reports.check import CheckReport
 from kubespread.planner.reports.compare import CompareReport
 from kubespread.planner.reports.explain import ExplainReport
 from kubespread.planner.reports.parts import API_VERSION, Report
+from kubespread.planner.reports.pending import PendingReport
 from kubespread.planner.reports.play import PlayReport
 from kubespread.planner.reports.removable import RemovableReport
 from kubespread.planner.reports.simulate import SimulateReport
@@ -21,12 +24,15 @@ from kubespread.planner.reports.survive import SurviveReport
 from kubespread.planner.reports.upgrade import UpgradeReport
 
 FILES: dict[str, type[Report]] = {
-    "audit-report.json": AuditReport,
-    "capacity-report.json": CapacityReport,
+    "check-report.json": CheckReport,
+    "advise-report.json": AdviseReport,
     "compare-report.json": CompareReport,
     "explain-report.json": ExplainReport,
-    "play-report.json": PlayReport,
+    "pending-report.json": PendingReport,
+    "audit-report.json": AuditReport,
+    "capacity-report.json": CapacityReport,
     "removable-report.json": RemovableReport,
+    "play-report.json": PlayReport,
     "simulate-report.json": SimulateReport,
     "survive-report.json": SurviveReport,
     "upgrade-report.json": UpgradeReport,
@@ -38,6 +44,8 @@ def schema(report: type[Report]) -> dict[str, Any]:
     _, definitions = msgspec.json.schema_components([report], ref_template="#/$defs/{name}")
     for definition in definitions.values():
         definition.pop("description", None)
+        if "enum" in definition:
+            continue
         definition["required"] = list(definition["properties"])
         for field in definition["properties"].values():
             field.pop("default", None)
