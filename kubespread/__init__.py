@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from kubespread.errors import KubespreadError, ManifestError, SnapshotError, UsageError
     from kubespread.library.advising import advise
+    from kubespread.library.auditing import audit
+    from kubespread.library.capacity import capacity
     from kubespread.library.checking import check, rule, rules, write_baseline
     from kubespread.library.comparing import Side, compare
     from kubespread.library.deciding import Scheduler
@@ -19,15 +21,19 @@ if TYPE_CHECKING:
     from kubespread.library.opening import after_edits, connect, load
     from kubespread.library.pending_pods import pending
     from kubespread.library.playing import after_steps, play
+    from kubespread.library.removable import removable
     from kubespread.library.simulating import simulate
     from kubespread.library.surviving import survive, upgrade
     from kubespread.library.thens import simulate_then
     from kubespread.planner.reports.advise import AdviseReport
+    from kubespread.planner.reports.audit import AuditReport
+    from kubespread.planner.reports.capacity import CapacityReport
     from kubespread.planner.reports.check import CheckReport, Finding, RuleReport
     from kubespread.planner.reports.compare import CompareReport
     from kubespread.planner.reports.explain import ExplainReport
     from kubespread.planner.reports.pending import PendingReport
     from kubespread.planner.reports.play import PlayReport
+    from kubespread.planner.reports.removable import RemovableReport
     from kubespread.planner.reports.simulate import SimulateReport
     from kubespread.planner.reports.survive import SurviveReport
     from kubespread.planner.reports.upgrade import UpgradeReport
@@ -38,6 +44,8 @@ __version__ = "0.1.0"
 
 __all__ = [
     "AdviseReport",
+    "AuditReport",
+    "CapacityReport",
     "CheckReport",
     "CompareReport",
     "ExplainReport",
@@ -46,6 +54,7 @@ __all__ = [
     "ManifestError",
     "PendingReport",
     "PlayReport",
+    "RemovableReport",
     "RuleReport",
     "Scenario",
     "Scheduler",
@@ -60,6 +69,8 @@ __all__ = [
     "advise",
     "after_edits",
     "after_steps",
+    "audit",
+    "capacity",
     "check",
     "compare",
     "connect",
@@ -67,6 +78,7 @@ __all__ = [
     "load",
     "pending",
     "play",
+    "removable",
     "rule",
     "rules",
     "simulate",
@@ -78,6 +90,8 @@ __all__ = [
 
 _HOMES = {
     "AdviseReport": "kubespread.planner.reports.advise",
+    "AuditReport": "kubespread.planner.reports.audit",
+    "CapacityReport": "kubespread.planner.reports.capacity",
     "CheckReport": "kubespread.planner.reports.check",
     "CompareReport": "kubespread.planner.reports.compare",
     "ExplainReport": "kubespread.planner.reports.explain",
@@ -86,6 +100,7 @@ _HOMES = {
     "ManifestError": "kubespread.errors",
     "PendingReport": "kubespread.planner.reports.pending",
     "PlayReport": "kubespread.planner.reports.play",
+    "RemovableReport": "kubespread.planner.reports.removable",
     "RuleReport": "kubespread.planner.reports.check",
     "Scenario": "kubespread.scenario.types",
     "Scheduler": "kubespread.library.deciding",
@@ -99,6 +114,8 @@ _HOMES = {
     "advise": "kubespread.library.advising",
     "after_edits": "kubespread.library.opening",
     "after_steps": "kubespread.library.playing",
+    "audit": "kubespread.library.auditing",
+    "capacity": "kubespread.library.capacity",
     "check": "kubespread.library.checking",
     "compare": "kubespread.library.comparing",
     "connect": "kubespread.library.opening",
@@ -106,6 +123,7 @@ _HOMES = {
     "load": "kubespread.library.opening",
     "pending": "kubespread.library.pending_pods",
     "play": "kubespread.library.playing",
+    "removable": "kubespread.library.removable",
     "rule": "kubespread.library.checking",
     "rules": "kubespread.library.checking",
     "simulate": "kubespread.library.simulating",

@@ -8,6 +8,8 @@ import typer
 
 from kubespread import __version__
 from kubespread.cli.advise import advise
+from kubespread.cli.audit import audit
+from kubespread.cli.capacity import capacity
 from kubespread.cli.check import check
 from kubespread.cli.compare import compare
 from kubespread.cli.demo import demo
@@ -16,6 +18,7 @@ from kubespread.cli.explain import explain
 from kubespread.cli.options.ordered import OrderedCommand
 from kubespread.cli.pending import pending
 from kubespread.cli.play import play
+from kubespread.cli.removable import removable
 from kubespread.cli.simulate import simulate
 from kubespread.cli.snapshot import snapshot
 from kubespread.cli.stderr import say
@@ -65,5 +68,8 @@ app.command(cls=OrderedCommand, epilog=epilog("it fits, or a change is found tha
     advise
 )
 app.command(cls=OrderedCommand, epilog=epilog("nothing is pending", "something is"))(pending)
+app.command(cls=OrderedCommand, epilog=epilog("nothing is at the level of --fail-on", "something is"))(audit)
+app.command(cls=OrderedCommand, epilog=epilog("some pod fits, or none is asked about", "none fits"))(capacity)
+app.command(cls=OrderedCommand, epilog=epilog("some node can go", "none can"))(removable)
 app.command(cls=OrderedCommand, epilog=EPILOG)(snapshot)
 app.command()(demo)

@@ -214,10 +214,10 @@ def domain_counts(states: Mapping[str, State]) -> list[list[int]]:
     """The matching pods of every domain, in the order of `constraint_reports` and of their domains."""
     state = states.get(PodTopologySpread.name)
     counted = counted_constraints(state) if isinstance(state, SpreadState) else []
-    return [_in_domains(each, each.matching())[each.column.sorted_codes].tolist() for each in counted]
+    return [in_domains(each, each.matching())[each.column.sorted_codes].tolist() for each in counted]
 
 
-def _in_domains(counted: HardConstraint | SoftConstraint, matching: Counts) -> Counts:
+def in_domains(counted: HardConstraint | SoftConstraint, matching: Counts) -> Counts:
     """The matching pods of every value of the key, by its code. Nodes sharing a hostname label are added up."""
     codes, present = counted.column.codes, counted.column.present
     in_domain = np.zeros(len(counted.column.values), dtype=np.int64)
@@ -234,7 +234,7 @@ def _domains(counted: HardConstraint | SoftConstraint, matching: Counts) -> tupl
     size, order = len(column.values), column.sorted_codes
     nodes = np.bincount(column.codes[column.present], minlength=size)
     eligible = np.bincount(column.codes[column.present & counted.eligible], minlength=size)
-    figures = (_in_domains(counted, matching), nodes, eligible)
+    figures = (in_domains(counted, matching), nodes, eligible)
     return tuple(map(Domain, column.sorted_values, *(figure[order].tolist() for figure in figures)))
 
 

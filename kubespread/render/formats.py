@@ -23,6 +23,9 @@ ReportKind = Literal[
     "check",
     "advise",
     "pending",
+    "capacity",
+    "removable",
+    "audit",
 ]
 _KINDS: tuple[ReportKind, ...] = get_args(ReportKind)
 Write = Callable[[Any, Look], str]
@@ -68,6 +71,9 @@ FORMATS: Mapping[str, Format] = {
                 "check": Writer("check.table", "a list"),
                 "advise": Writer("advise.table", "a table"),
                 "pending": Writer("pending.table", "a table"),
+                "capacity": Writer("capacity.table", "tables"),
+                "removable": Writer("removable.table", "a table"),
+                "audit": Writer("audit.table", "a table"),
             },
             is_for_people=True,
             has_conclusion=True,
@@ -85,6 +91,9 @@ FORMATS: Mapping[str, Format] = {
                 "check": Writer("check.plain", "plain columns"),
                 "advise": Writer("advise.plain", "plain columns"),
                 "pending": Writer("pending.plain", "plain columns"),
+                "capacity": Writer("capacity.plain", "plain columns"),
+                "removable": Writer("removable.plain", "plain columns"),
+                "audit": Writer("audit.plain", "plain columns"),
             },
             is_for_people=True,
         ),
@@ -110,6 +119,9 @@ FORMATS: Mapping[str, Format] = {
                 "check": Writer("check.as_csv"),
                 "advise": Writer("advise.as_csv"),
                 "pending": Writer("pending.as_csv"),
+                "capacity": Writer("capacity.as_csv", "has a row per node"),
+                "removable": Writer("removable.as_csv"),
+                "audit": Writer("audit.as_csv"),
             },
         ),
         Format("markdown", {"check": Writer("check.markdown")}, has_conclusion=True),
@@ -117,6 +129,7 @@ FORMATS: Mapping[str, Format] = {
         Format("junit", {"check": Writer("check.junit", "is JUnit XML")}),
         Format("github", {"check": Writer("check.github", "prints annotations of GitHub Actions")}),
         Format("gitlab", {"check": Writer("check.gitlab", "is a Code Quality report")}),
+        Format("prometheus", {"audit": Writer("audit.prometheus", "prints metrics for a textfile collector")}),
     )
 }
 _ON_TERMINAL, _IN_PIPE = "table", "plain"

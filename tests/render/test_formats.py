@@ -29,6 +29,9 @@ ANSWERS: dict[ReportKind, object] = {
     "check": kubespread.check(None, pod("n1", constraints=[hard(ZONE, match={"foo": "baz"})])),
     "advise": kubespread.advise(CLUSTER.edited("cordon n1"), WEB),
     "pending": kubespread.pending(kubespread.Snapshot.from_objects([*hosts("a"), pod("n1", nodeSelector={"x": "y"})])),
+    "capacity": kubespread.capacity(CLUSTER, "cpu=1"),
+    "removable": kubespread.removable(CLUSTER),
+    "audit": kubespread.audit(kubespread.Snapshot.from_objects([*hosts("a"), pod("n1", "n0")])),
 }
 HELP: dict[ReportKind, str] = {
     "explain": "Format (default: a table on a terminal, plain columns in a pipe). "
@@ -43,6 +46,10 @@ HELP: dict[ReportKind, str] = {
     "'junit' is JUnit XML. 'github' prints annotations of GitHub Actions. 'gitlab' is a Code Quality report.",
     "advise": "Format (default: a table on a terminal, plain columns in a pipe).",
     "pending": "Format (default: a table on a terminal, plain columns in a pipe). 'name' prints namespace/pod lines.",
+    "capacity": "Format (default: tables on a terminal, plain columns in a pipe). 'csv' has a row per node.",
+    "removable": "Format (default: a table on a terminal, plain columns in a pipe).",
+    "audit": "Format (default: a table on a terminal, plain columns in a pipe). "
+    "'prometheus' prints metrics for a textfile collector.",
 }
 
 

@@ -41,6 +41,9 @@ if TYPE_CHECKING:
     PlayOutputOption = str | None
     AdviseOutputOption = str | None
     PendingOutputOption = str | None
+    CapacityOutputOption = str | None
+    RemovableOutputOption = str | None
+    AuditOutputOption = str | None
 else:
     CheckOutputOption = _output_option("check")
     CompareOutputOption = _output_option("compare")
@@ -51,6 +54,9 @@ else:
     PlayOutputOption = _output_option("play")
     AdviseOutputOption = _output_option("advise")
     PendingOutputOption = _output_option("pending")
+    CapacityOutputOption = _output_option("capacity")
+    RemovableOutputOption = _output_option("removable")
+    AuditOutputOption = _output_option("audit")
 PreemptionOption = Annotated[
     bool, typer.Option("--preemption", help="When no node fits, predict what preemption would do.")
 ]
@@ -154,6 +160,16 @@ class CheckAnswerOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class CapacityAnswerOptions:
+    """What is shown of a capacity, and how."""
+
+    output: CapacityOutputOption = None
+    no_headers: NoHeadersOption = False
+    color: ColorOption = Color.AUTO
+    strict: StrictOption = False
+
+
+@dataclass(frozen=True, slots=True)
 class AdviseAnswerOptions:
     """What is shown of the changes that suffice, and how."""
 
@@ -164,10 +180,33 @@ class AdviseAnswerOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class RemovableAnswerOptions:
+    """What is shown of removable nodes, and how."""
+
+    output: RemovableOutputOption = None
+    no_headers: NoHeadersOption = False
+    color: ColorOption = Color.AUTO
+    strict: StrictOption = False
+
+
+@dataclass(frozen=True, slots=True)
 class PendingAnswerOptions:
     """What is shown of pods that are stuck, and how."""
 
     output: PendingOutputOption = None
+    no_headers: NoHeadersOption = False
+    color: ColorOption = Color.AUTO
+    strict: StrictOption = False
+
+
+@dataclass(frozen=True, slots=True)
+class AuditAnswerOptions:
+    """What is shown of an audit, and how."""
+
+    output: AuditOutputOption = None
+    why: Annotated[bool, typer.Option("--why", help="Show what was tried to find each cause, and what came of it.")] = (
+        False
+    )
     no_headers: NoHeadersOption = False
     color: ColorOption = Color.AUTO
     strict: StrictOption = False

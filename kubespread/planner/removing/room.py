@@ -1,0 +1,58 @@
+"""What the pods of nodes ask for together, against what the other nodes have left: no more than that can ever go."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from kubespread.controllers.drain import DrainFlags
+from kubespread.planner.capacity.room import PODS, free
+from kubespread.planner.details import canonical
+from kubespread.planner.reports.details import rounded
+from kubespread.planner.world.draining import drain_plan
+from kubespread.planner.world.world import World
+from kubespread.scheduler.cluster.labels import Counts
+
+
+class Asks:
+    """Nodes in the order in which they are to go."""
+
+    def __init__(self, world: World, names: Sequence[str], flags: DrainFlags) -> None:
+        self._cluster = world.cluster
+        self._positions = np.array([self._cluster.nodes.index[name] for name in names], dtype=np.intp)
+        kinds = self._cluster.kinds
+        each = []
+        for name in names:
+            asked: Counter[str] = Counter()
+            for pod in drain_plan(world, name, flags).evict:
+                asked.update({PODS: 1, **kinds[kinds.number_of(pod)].requests[0]})
+            each.append(asked)
+        resources = dict.fromkeys(resource for asked in each for resource, amount in asked.items() if amount > 0)
+        self._asked: Mapping[str, Counts] = {
+            resource: np.cumsum([asked[resource] for asked in each], dtype=np.int64) for resource in resources
+        }
+        """By resource, what the pods of the first node ask for, of the first two, and so on."""
+
+    def _left(self, resource: str) -> Counts:
+        """What all but the first node have free, all but the first two, and so on."""
+        there = free(self._cluster, resource)
+        left: Counts = there.sum() - np.cumsum(there[self._positions])
+        return left
+
+    def first(self, share: float) -> int:
+        """How many of the nodes, from the first on, ask for no more than a share of what the others have left."""
+        fits = np.ones(len(self._positions), dtype=np.bool_)
+        for resource, asked in self._asked.items():
+            fits &= asked <= share * self._left(resource)
+        return len(fits) if fits.all() else int(fits.argmin())
+
+    def short(self) -> str:
+        """What all of the nodes together ask for too much of; empty where of nothing."""
+        for resource, asked in self._asked.items():
+            needed, left = asked.item(-1), self._left(resource).item(-1)
+            if needed > left:
+                said = rounded(canonical(resource, needed), up=True), rounded(canonical(resource, left))
+                return f"{resource}: its pods ask for {said[0]}, the nodes that stay have {said[1]} left"
+        return ""
