@@ -10,7 +10,7 @@ from kubespread.library.asked_cluster import cluster_reference
 from kubespread.library.deciding import Scheduler
 from kubespread.library.surviving import gaps_of
 from kubespread.library.worlds import edited, world_of
-from kubespread.planner.removing.removable import NOT_MODELLED, removals
+from kubespread.planner.removing.removable import NOT_MODELLED, removals, unknown_controllers
 from kubespread.planner.reports.removable import RemovableReport
 from kubespread.snapshot.edits.target import nodes_meant, parse_target
 from kubespread.snapshot.snapshot import Snapshot
@@ -65,5 +65,9 @@ def removable(
         together=together,
         gaps=gaps_of(now, scheduler, world),
         not_modelled=NOT_MODELLED,
-        notes=(*notes, *((f"{placed} pods that waited were placed before any node goes",) if placed else ())),
+        notes=(
+            *notes,
+            *unknown_controllers(world, names, flags),
+            *((f"{placed} pods that waited were placed before any node goes",) if placed else ()),
+        ),
     )

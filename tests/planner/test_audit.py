@@ -70,6 +70,17 @@ CAUSES: dict[str, tuple[list[Data], list[str]]] = {
         [*THREE, *deployment("web", ("n0", "n0", "n0"), spec=spread(soft))],
         [f"web uneven: drift ({ZONE}); as it is 1/1/1"],
     ),
+    "pods of others that the constraint counts too": (
+        [
+            *THREE, *deployment("web", ("n0", "n1"), spec=spread()),
+            *(pod(f"canary-{number}", "n2", labels={"app": "web"}, constraints=[]) for number in range(4)),
+        ],
+        [
+            f"web violated: otherPods ({ZONE}); as it is 1/1/4, without the other pods that it counts 1/1/0; "
+            "Pod/canary-0, Pod/canary-1, Pod/canary-2 and 1 more",
+            f"canary-0 risk: defaultNotApplied ({ZONE}); with the default constraints 2/2/2; c",
+        ],
+    ),
     "volumes hold them": (
         [*THREE, *pinned()],
         [f"db violated: volumes ({ZONE}); as it is 1/0/0, without volumes 1/1/1; data-db-0, data-db-1, data-db-2"],

@@ -17,7 +17,7 @@ from kubespread.planner.removing.playing import remove
 from kubespread.planner.removing.unevenness import violated
 from kubespread.planner.world.draining import drain_plan
 from kubespread.planner.world.world import World
-from tests.builders import Data, hard, hosts, pod
+from tests.builders import Data, hard, hosts, owned_by, pod
 from tests.planner.world.clusters import budget, daemon_set, deployment
 
 ZONE = "topology.kubernetes.io/zone"
@@ -121,6 +121,28 @@ def test_flags_of_the_drain_let_pods_go() -> None:
     scratch = {"volumes": [{"name": "scratch", "emptyDir": {}}]}
     objects = [*hosts("a", "a"), *deployment("cache", ("n0",), spec=scratch), pod("bare", "n0")]
     assert lines(asked(objects, "n0", delete_emptydir_data=True, force=True)) == ["n0 yes 1"]
+
+
+def test_controllers_that_are_not_modeled_are_named() -> None:
+    objects = [*hosts("a", "a"), pod("job-1", "n0")]
+    objects[2]["metadata"]["ownerReferences"] = owned_by("Workflow", "job", api_version="example.com/v1")
+    report = asked(objects)
+    assert lines(report)[:2] == ["n1 yes 1", "n0 yes: lastOfDomain: the cluster"]
+    assert report.notes == (
+        "Workflow/job is not a controller that is modeled: whether it makes other pods is not known",
+    )
+
+
+def test_pods_that_nobody_makes_again_hold_a_node_whose_pods_would_push_them_away() -> None:
+    big = {"priority": 5}
+    objects = [
+        *hosts("a", "a"),
+        *deployment("big", ("n0",), cpu="6", spec=big),
+        pod("small", "n1", requests={"cpu": "4"}),
+    ]
+    assert lines(asked(objects, "n0")) == [
+        "n0 no: preempts: default/small: pods without a controller are preempted",
+    ]
 
 
 def test_only_the_nodes_asked_about_have_rows() -> None:

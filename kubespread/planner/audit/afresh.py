@@ -47,12 +47,13 @@ class Afresh:
         plugins: Framework | None = None,
         nodes: Mapping[int, Node] | None = None,
         template: Pod | None = None,
+        others: Sequence[tuple[Pod, int]] = (),
     ) -> Trial:
-        """Place them with other plugins, on other nodes, or made of another template.
+        """Place them with other plugins, on other nodes, made of another template, or without ``others``.
 
         Pods that have volumes of their own keep them unless there is a template.
         """
-        cluster = self.cluster.after(Change(gone=self.pods))
+        cluster = self.cluster.after(Change(gone=[*self.pods, *others]))
         if nodes:
             cluster = cluster.after(Change(replaced=nodes))
         pod = template or self.template
@@ -70,6 +71,20 @@ class Afresh:
             skew=0 if found is None else found.skew,
             holds=found is not None and found.is_even and placed == len(self.pods),
         )
+
+    def others(self, spread: Spread) -> list[tuple[Pod, int]]:
+        """The pods that the constraint counts besides, each with its node."""
+        constraint, kinds, running = spread.counted.constraint, self.cluster.kinds, self.cluster.running
+        if not constraint.counts_pods:
+            return []
+        counted = [
+            number
+            for number in kinds.selectable(self.template.metadata.namespace, constraint.selector)
+            if number in running.nodes_of_kind and constraint.selector.matches(kinds[number].labels)
+        ]
+        own = {id(pod) for pod, _ in self.pods}
+        places = running.places_of(counted).tolist()
+        return [(running.pods[at], running.node.item(at)) for at in places if id(running.pods[at]) not in own]
 
     def _replicas(self) -> Iterator[Replica]:
         for pod, _ in self.pods:

@@ -8,7 +8,8 @@ from dataclasses import replace as with_fields
 import numpy as np
 from msgspec.structs import replace
 
-from kubespread.kube.api.core import Node
+from kubespread.kube.api.core import Node, Pod
+from kubespread.kube.owners import controller_of
 from kubespread.planner.audit.afresh import Afresh, asking_for_nothing, without_volumes
 from kubespread.planner.audit.counting import Spread
 from kubespread.planner.reports.audit import Cause, Finding, Level, Trial
@@ -41,6 +42,9 @@ def finding(spread: Spread, afresh: Afresh) -> Finding:
 def _candidates(spread: Spread, afresh: Afresh) -> Iterator[Told]:
     """What may be the cause, in the order in which it is tried: what asks for least comes first."""
     yield "drift", "", lambda: afresh.tried("")
+    if others := afresh.others(spread):
+        names = _named(list(dict.fromkeys(_of(pod) for pod, _ in others)))
+        yield "otherPods", names, lambda: afresh.tried("without the other pods that it counts", others=others)
     if any(pod.spec.has_scheduled_volumes for pod, _ in afresh.pods):
         template = without_volumes(afresh.template)
         yield "volumes", _claims(afresh), lambda: afresh.tried("without volumes", template=template)
@@ -93,6 +97,12 @@ def _opened(node: Node) -> Node:
 def _labeled(node: Node, key: str, value: str) -> Node:
     metadata = replace(node.metadata, labels={**node.metadata.labels, key: value})
     return replace(node, metadata=metadata)
+
+
+def _of(pod: Pod) -> str:
+    """What controls the pod, else its name."""
+    owner = controller_of(pod)
+    return f"{owner.kind}/{owner.name}" if owner is not None else f"Pod/{pod.metadata.name}"
 
 
 def _least(spread: Spread) -> str:

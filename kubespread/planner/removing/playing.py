@@ -12,6 +12,7 @@ from kubespread.controllers.drain import (
 from kubespread.kube.api.core import Pod
 from kubespread.planner.reports.removable import HeldBy, Hold
 from kubespread.planner.world.draining import drain, drain_plan
+from kubespread.planner.world.happenings import PREEMPTED
 from kubespread.planner.world.pod_book import PodKey, key_of
 from kubespread.planner.world.reporting import name_of, workload_of, workload_text
 from kubespread.planner.world.waiting import Waiting
@@ -45,7 +46,7 @@ def remove(world: World, nodes: Sequence[str], flags: DrainFlags) -> tuple[Hold,
             return tuple(_no_node(world, pending))
     world.change_nodes(NodeChange(removed=tuple(nodes)))
     world.settle()
-    return tuple(_no_node(world, _pending(world, waited)))
+    return (*_no_node(world, _pending(world, waited)), *_pushed_away(world))
 
 
 def _pending(world: World, waited: set[PodKey]) -> list[Waiting]:
@@ -61,6 +62,13 @@ def _no_node(world: World, pending: Sequence[Waiting]) -> Iterator[Hold]:
         said.setdefault(world.message(each), {})[name] = None
     for message, names in said.items():
         yield Hold(cause="noNode", detail=message, pods=tuple(names))
+
+
+def _pushed_away(world: World) -> Iterator[Hold]:
+    """Pods of lower priority that made room, and have no controller."""
+    gone = [each.pod for each in world.happenings.lost_for_good() if each.why == PREEMPTED]
+    if gone:
+        yield Hold(cause="preempts", detail="pods without a controller are preempted", pods=tuple(map(name_of, gone)))
 
 
 def _blocked(world: World) -> Iterator[Hold]:

@@ -14,8 +14,10 @@ from kubespread.planner.removing.playing import refusals, remove
 from kubespread.planner.removing.room import Asks
 from kubespread.planner.removing.unevenness import violated
 from kubespread.planner.reports.removable import Hold, NodeRemoval, Together
+from kubespread.planner.world.controlling import makes_others, not_modelled
 from kubespread.planner.world.draining import drain_plan
 from kubespread.planner.world.happenings import PREEMPTED
+from kubespread.planner.world.owners import in_order
 from kubespread.planner.world.world import World
 
 NOT_MODELLED = (
@@ -103,6 +105,13 @@ def removals(
     return tuple(
         sorted(rows, key=lambda row: (row.place or len(rows) + 1, not row.alone, row.pods, row.node))
     ), together
+
+
+def unknown_controllers(world: World, names: Sequence[str], flags: DrainFlags) -> tuple[str, ...]:
+    """What to say of pods that a drain evicts and of which nobody knows what becomes."""
+    pods = (pod for name in names for pod in drain_plan(world, name, flags).evict)
+    owners = {owner for pod in pods if (owner := world.book.owner_of(pod)) is not None}
+    return tuple(not_modelled(owner) for owner in sorted(owners, key=in_order) if not makes_others(owner.kind))
 
 
 def _alone(world: World, name: str, flags: DrainFlags, certain: Certain, keys: Sequence[str]) -> _Alone:

@@ -4,16 +4,28 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import numpy as np
 
 from kubespread.controllers.drain import DrainFlags
+from kubespread.kube.api.core import Pod
+from kubespread.kube.pod_status import is_active
 from kubespread.planner.capacity.room import PODS, free
 from kubespread.planner.details import canonical
 from kubespread.planner.reports.details import rounded
+from kubespread.planner.world.controlling import makes_others
 from kubespread.planner.world.draining import drain_plan
 from kubespread.planner.world.world import World
+from kubespread.scheduler.cluster.amounts import BASIC_RESOURCES
 from kubespread.scheduler.cluster.labels import Counts
+from kubespread.scheduler.integers import wrapped
+
+
+def _is_made_again(world: World, pod: Pod) -> bool:
+    """Whether the pod's controller makes another one, which needs room."""
+    owner = world.book.owner_of(pod)
+    return is_active(pod) and owner is not None and makes_others(owner.kind)
 
 
 class Asks:
@@ -26,12 +38,13 @@ class Asks:
         each = []
         for name in names:
             asked: Counter[str] = Counter()
-            for pod in drain_plan(world, name, flags).evict:
+            for pod in filter(partial(_is_made_again, world), drain_plan(world, name, flags).evict):
                 asked.update({PODS: 1, **kinds[kinds.number_of(pod)].requests[0]})
             each.append(asked)
-        resources = dict.fromkeys(resource for asked in each for resource, amount in asked.items() if amount > 0)
+        # Of others there may be more than nodes say, and profiles may ignore them.
+        resources = [name for name in (*BASIC_RESOURCES, PODS) if any(asked[name] > 0 for asked in each)]
         self._asked: Mapping[str, Counts] = {
-            resource: np.cumsum([asked[resource] for asked in each], dtype=np.int64) for resource in resources
+            resource: np.cumsum([wrapped(asked[resource]) for asked in each], dtype=np.int64) for resource in resources
         }
         """By resource, what the pods of the first node ask for, of the first two, and so on."""
 

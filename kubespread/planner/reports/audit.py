@@ -12,6 +12,7 @@ LEVELS: tuple[Level, ...] = get_args(Level)
 """From the least to the worst."""
 Cause = Literal[
     "drift",
+    "otherPods",
     "volumes",
     "missingLabel",
     "unavailableNodes",
@@ -84,11 +85,12 @@ class Finding(Report, frozen=True):
     level: Level
     cause: Cause
     """``drift``: placed afresh the pods would be even, so a scale-down, a rollout or lost nodes left them as they are.
-    ``volumes``: their volumes hold them where they are. ``missingLabel``: nodes lack the topology key.
-    ``unavailableNodes``: nodes of a domain that counts take no pods. ``capacity``: there is too little room.
-    ``outweighed``: a soft constraint gives way to other scores. ``defaultNotApplied``: no default constraint applies.
-    ``noConstraint``: none is about the zone, or the host, that all pods are in. ``loose``: one is, and its maxSkew
-    allows that. ``noRoom``: the next pod fits nowhere. ``unknown``: no single change that was tried makes pods even.
+    ``otherPods``: the constraint counts pods of others too. ``volumes``: their volumes hold them where they are.
+    ``missingLabel``: nodes lack the topology key. ``unavailableNodes``: nodes of a domain that counts take no pods.
+    ``capacity``: there is too little room. ``outweighed``: a soft constraint gives way to other scores.
+    ``defaultNotApplied``: no default constraint applies. ``noConstraint``: none is about the zone, or the host, that
+    all pods are in. ``loose``: one is, and its maxSkew allows that. ``noRoom``: the next pod fits nowhere.
+    ``unknown``: no single change that was tried makes the pods even.
     """
     topology_key: str | None
     detail: str

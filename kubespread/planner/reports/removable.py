@@ -7,7 +7,15 @@ from typing import Literal
 from kubespread.planner.reports.parts import API_VERSION, ClusterReference, Report
 
 HeldBy = Literal[
-    "controlPlane", "lastOfDomain", "localStorage", "noController", "daemonSet", "budget", "noNode", "noRoom"
+    "controlPlane",
+    "lastOfDomain",
+    "localStorage",
+    "noController",
+    "daemonSet",
+    "budget",
+    "noNode",
+    "noRoom",
+    "preempts",
 ]
 
 
@@ -17,6 +25,7 @@ class Hold(Report, frozen=True):
     cause: HeldBy
     """``localStorage``, ``noController`` and ``daemonSet``: kubectl drain refuses. ``budget``: the API server refuses
     an eviction. ``noNode``: a pod finds no other node. ``noRoom``: its pods ask for more than is free elsewhere.
+    ``preempts``: its pods push others away that nobody makes again.
     """
     detail: str
     """kubectl's, the API server's or kube-scheduler's own message, or what is meant by the cause."""

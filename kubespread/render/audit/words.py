@@ -74,6 +74,8 @@ def _explained(finding: Finding) -> str:
     match finding.cause:
         case "drift":
             return f"{would}, so a scale-down, a rollout or lost nodes left it"
+        case "otherPods":
+            return f"{would}, so pods of others make it uneven, which it counts too: {finding.detail}"
         case "volumes":
             return f"{would}, so its volumes hold it: {finding.detail}"
         case "unavailableNodes":

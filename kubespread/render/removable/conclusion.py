@@ -23,7 +23,7 @@ def conclusion(report: RemovableReport) -> Iterator[str]:
         return
     said = f"{alone:,} of {count_of(len(report.rows), 'node')} can go alone"
     if alone == 1:
-        yield f"{said}: {escaped(together.nodes[0])}"
+        yield f"{said}: {escaped(next(row.node for row in report.rows if row.alone))}"
         return
     named = ", ".join(map(escaped, together.nodes[:_MAX_NAMED]))
     more = f" and {len(together.nodes) - _MAX_NAMED:,} more" if len(together.nodes) > _MAX_NAMED else ""

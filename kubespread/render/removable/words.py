@@ -13,6 +13,7 @@ _WORDS = {
     "budget": "budget",
     "noNode": "no other node",
     "noRoom": "no room",
+    "preempts": "preemption",
 }
 
 
