@@ -5,7 +5,18 @@ from __future__ import annotations
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 
-from tests.golden import budgets, daemon_sets, deployments, drains, jobs, live, scaling, scheduling, stateful_sets
+from tests.golden import (
+    budgets,
+    daemon_sets,
+    deployments,
+    deschedulers,
+    drains,
+    jobs,
+    live,
+    scaling,
+    scheduling,
+    stateful_sets,
+)
 from tests.golden.cases import Difference, Recorded
 
 Answer = Callable[[Recorded, str | None], Iterator[Difference]]
@@ -18,6 +29,7 @@ FAMILIES: Mapping[str, Answer] = {
     "rollout": deployments.rollout_differences,
     "scaledown": scaling.differences,
     "daemonset": daemon_sets.differences,
+    "descheduler": deschedulers.differences,
     "job": jobs.differences,
     "statefulset": stateful_sets.differences,
 }
