@@ -261,6 +261,7 @@ def _skew_change(before: Sequence[int], after: ConstraintReport) -> SkewChange:
     matching = [domain.matching for domain in after.domains]
     return SkewChange(
         topology_key=after.topology_key,
+        when_unsatisfiable=after.when_unsatisfiable,
         max_skew=after.max_skew,
         before=skew_of(before, after),
         after=skew_of(matching, after),

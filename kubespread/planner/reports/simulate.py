@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from kubespread.kube.well_known import HOSTNAME, ZONE
+from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME, ZONE
 from kubespread.planner.reports.autoscaling import AutoscalingReport
 from kubespread.planner.reports.parts import (
     API_VERSION,
@@ -46,9 +46,15 @@ class SkewChange(Report, frozen=True):
     """Most minus least matching pods of the domains that count; the least is 0 while they are fewer than minDomains."""
 
     topology_key: str
+    when_unsatisfiable: str
     max_skew: int
     before: int
     after: int
+
+    @property
+    def is_violated(self) -> bool:
+        """Whether pods are further apart now than a hard constraint lets new ones be; a soft one asks for nothing."""
+        return self.when_unsatisfiable == DO_NOT_SCHEDULE and self.after > self.max_skew
 
 
 class Loss(Report, frozen=True):

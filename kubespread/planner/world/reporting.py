@@ -110,7 +110,13 @@ def _workload(world: World, before: Cluster, workload: WorkloadName, pod: Pod) -
         ready=sum(map(is_ready, own)),
         pending=sum(not each.spec.node_name for each in own),
         skew=tuple(
-            SkewChange(topology_key=now.topology_key, max_skew=now.max_skew, before=skew_now(then), after=skew_now(now))
+            SkewChange(
+                topology_key=now.topology_key,
+                when_unsatisfiable=now.when_unsatisfiable,
+                max_skew=now.max_skew,
+                before=skew_now(then),
+                after=skew_now(now),
+            )
             for then, now in zip(was, after, strict=True)
         ),
     )
