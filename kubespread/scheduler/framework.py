@@ -143,9 +143,7 @@ class Prepared:
         self.rejection = self._statuses.get(plugin.name)
 
     def _add(self, plugins: Iterable[Plugin]) -> None:
-        """Prepare plugins that kube-scheduler does not ask beforehand; one that would fail then has
-        nothing to say.
-        """
+        """Prepare plugins that kube-scheduler does not ask beforehand; one that would fail then has nothing to say."""
         for plugin in plugins:
             if plugin.name in self.states or plugin.name in self._statuses:
                 continue
@@ -153,6 +151,8 @@ class Prepared:
                 self._prepare(plugin)
             except SchedulingError:
                 self.states[plugin.name] = SKIP
+            if plugin.name in self._statuses and (state := plugin.past_rejection(self.pod)) is not None:
+                self.states[plugin.name] = state
 
     def _prepare(self, plugin: Plugin) -> None:
         prepared = self._shared(plugin)
