@@ -16,12 +16,14 @@ if TYPE_CHECKING:
     from kubespread.library.explaining import explain
     from kubespread.library.opening import after_edits, connect, load
     from kubespread.library.playing import after_steps, play
+    from kubespread.library.rebalancing import rebalance
     from kubespread.library.simulating import simulate
     from kubespread.library.surviving import survive, upgrade
     from kubespread.library.thens import simulate_then
     from kubespread.planner.reports.compare import CompareReport
     from kubespread.planner.reports.explain import ExplainReport
     from kubespread.planner.reports.play import PlayReport
+    from kubespread.planner.reports.rebalance import RebalanceReport
     from kubespread.planner.reports.simulate import SimulateReport
     from kubespread.planner.reports.survive import SurviveReport
     from kubespread.planner.reports.upgrade import UpgradeReport
@@ -36,6 +38,7 @@ __all__ = [
     "KubespreadError",
     "ManifestError",
     "PlayReport",
+    "RebalanceReport",
     "Scenario",
     "Scheduler",
     "Side",
@@ -53,6 +56,7 @@ __all__ = [
     "explain",
     "load",
     "play",
+    "rebalance",
     "simulate",
     "survive",
     "upgrade",
@@ -65,6 +69,7 @@ _HOMES = {
     "KubespreadError": "kubespread.errors",
     "ManifestError": "kubespread.errors",
     "PlayReport": "kubespread.planner.reports.play",
+    "RebalanceReport": "kubespread.planner.reports.rebalance",
     "Scenario": "kubespread.scenario.types",
     "Scheduler": "kubespread.library.deciding",
     "Side": "kubespread.library.comparing",
@@ -81,6 +86,7 @@ _HOMES = {
     "explain": "kubespread.library.explaining",
     "load": "kubespread.library.opening",
     "play": "kubespread.library.playing",
+    "rebalance": "kubespread.library.rebalancing",
     "simulate": "kubespread.library.simulating",
     "survive": "kubespread.library.surviving",
     "upgrade": "kubespread.library.surviving",

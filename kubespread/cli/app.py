@@ -13,6 +13,7 @@ from kubespread.cli.exitcodes import EPILOG, ExitCode, epilog
 from kubespread.cli.explain import explain
 from kubespread.cli.options.ordered import OrderedCommand
 from kubespread.cli.play import play
+from kubespread.cli.rebalance import rebalance
 from kubespread.cli.simulate import simulate
 from kubespread.cli.snapshot import snapshot
 from kubespread.cli.stderr import say
@@ -57,5 +58,6 @@ app.command(cls=OrderedCommand, epilog=EPILOG)(play)
 app.command(cls=OrderedCommand, epilog=epilog("nothing differs", "something does"))(compare)
 app.command(cls=OrderedCommand, epilog=epilog("the answer is there", "a requirement fails"))(survive)
 app.command(cls=OrderedCommand, epilog=epilog("all are replaced", "it is blocked or pods stay pending"))(upgrade)
+app.command(cls=OrderedCommand, epilog=epilog("all constraints hold or can", "no plan found"))(rebalance)
 app.command(cls=OrderedCommand, epilog=EPILOG)(snapshot)
 app.command()(demo)

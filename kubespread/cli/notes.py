@@ -12,13 +12,14 @@ if TYPE_CHECKING:
     from kubespread.planner.reports.compare import SideReport
     from kubespread.planner.reports.explain import ExplainReport
     from kubespread.planner.reports.play import PlayReport
+    from kubespread.planner.reports.rebalance import RebalanceReport
     from kubespread.planner.reports.simulate import SimulateReport
     from kubespread.planner.reports.survive import SurviveReport
     from kubespread.planner.reports.upgrade import UpgradeReport
     from kubespread.render.formats import Format
     from kubespread.snapshot.snapshot import Snapshot
 
-    Noted = ExplainReport | SimulateReport | SideReport | SurviveReport | UpgradeReport | PlayReport
+    Noted = ExplainReport | SimulateReport | SideReport | SurviveReport | UpgradeReport | PlayReport | RebalanceReport
     """What has notes and gaps."""
 
 

@@ -13,7 +13,7 @@ from typing import Any, Literal, get_args
 
 from kubespread.render.look import Look
 
-ReportKind = Literal["explain", "simulate", "compare", "survive", "upgrade", "play"]
+ReportKind = Literal["explain", "simulate", "compare", "survive", "upgrade", "play", "rebalance"]
 _KINDS: tuple[ReportKind, ...] = get_args(ReportKind)
 Write = Callable[[Any, Look], str]
 
@@ -55,6 +55,7 @@ FORMATS: Mapping[str, Format] = {
                 "survive": Writer("survive.table", "a table"),
                 "upgrade": Writer("upgrade.table", "a table"),
                 "play": Writer("play.screen", "tables"),
+                "rebalance": Writer("rebalance.screen", "tables and commands"),
             },
             is_for_people=True,
             has_conclusion=True,
@@ -69,6 +70,7 @@ FORMATS: Mapping[str, Format] = {
                 "survive": Writer("survive.plain", "plain columns"),
                 "upgrade": Writer("upgrade.plain", "plain columns"),
                 "play": Writer("play.plain", "columns"),
+                "rebalance": Writer("rebalance.plain", "columns"),
             },
             is_for_people=True,
         ),
@@ -79,6 +81,7 @@ FORMATS: Mapping[str, Format] = {
             {
                 "explain": Writer("explain.names", "prints the nodes that fit, best first"),
                 "simulate": Writer("simulate.names", "prints namespace/pod<TAB>node lines"),
+                "rebalance": Writer("rebalance.names", "prints the pods to evict, one namespace/pod a line"),
             },
         ),
         Format(
@@ -90,6 +93,7 @@ FORMATS: Mapping[str, Format] = {
                 "survive": Writer("survive.as_csv"),
                 "upgrade": Writer("upgrade.as_csv"),
                 "play": Writer("play.as_csv"),
+                "rebalance": Writer("rebalance.as_csv", "has a row per eviction"),
             },
         ),
     )

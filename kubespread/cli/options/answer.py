@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     SurviveOutputOption = str | None
     UpgradeOutputOption = str | None
     PlayOutputOption = str | None
+    RebalanceOutputOption = str | None
 else:
     CompareOutputOption = _output_option("compare")
     ExplainOutputOption = _output_option("explain")
@@ -45,6 +46,7 @@ else:
     SurviveOutputOption = _output_option("survive")
     UpgradeOutputOption = _output_option("upgrade")
     PlayOutputOption = _output_option("play")
+    RebalanceOutputOption = _output_option("rebalance")
 PreemptionOption = Annotated[
     bool, typer.Option("--preemption", help="When no node fits, predict what preemption would do.")
 ]
@@ -132,6 +134,16 @@ class PlayAnswerOptions:
     """What is shown of a scenario, and how."""
 
     output: PlayOutputOption = None
+    no_headers: NoHeadersOption = False
+    color: ColorOption = Color.AUTO
+    strict: StrictOption = False
+
+
+@dataclass(frozen=True, slots=True)
+class RebalanceAnswerOptions:
+    """What is shown of a plan, and how."""
+
+    output: RebalanceOutputOption = None
     no_headers: NoHeadersOption = False
     color: ColorOption = Color.AUTO
     strict: StrictOption = False

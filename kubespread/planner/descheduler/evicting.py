@@ -29,6 +29,8 @@ class Cycle:
     evicted: list[Pod] = field(default_factory=list)
     held: list[tuple[Pod, str]] = field(default_factory=list)
     """Pods that were chosen and stay, and why."""
+    _of_node: Counter[str] = field(default_factory=Counter)
+    _of_namespace: Counter[str] = field(default_factory=Counter)
 
     def evict(self, view: View, chosen: Chosen, args: EvictorArgs, request: Callable[[Pod], bool]) -> None:
         """Evict what one profile chose, by namespace and name; ``request`` asks the API server.
@@ -40,6 +42,8 @@ class Cycle:
             why = allowed.reason(pod) or self._limit(pod)
             if why is None and request(pod):
                 self.evicted.append(pod)
+                self._of_node[pod.spec.node_name] += 1
+                self._of_namespace[pod.metadata.namespace] += 1
                 continue
             self.held.append((pod, why or REFUSED))
 
@@ -47,11 +51,9 @@ class Cycle:
         limits, meta = self.limits, pod.metadata
         if limits.total is not None and len(self.evicted) >= limits.total:
             return TOTAL_LIMIT
-        per_node = Counter(each.spec.node_name for each in self.evicted)
-        if limits.per_node is not None and per_node[pod.spec.node_name] >= limits.per_node:
+        if limits.per_node is not None and self._of_node[pod.spec.node_name] >= limits.per_node:
             return NODE_LIMIT
-        per_namespace = Counter(each.metadata.namespace for each in self.evicted)
-        if limits.per_namespace is not None and per_namespace[meta.namespace] >= limits.per_namespace:
+        if limits.per_namespace is not None and self._of_namespace[meta.namespace] >= limits.per_namespace:
             return NAMESPACE_LIMIT
         return None
 

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import chain, groupby
 
 import numpy as np
 
 from kubespread.kube.api.core import Pod
 from kubespread.kube.pod_status import is_terminating
+from kubespread.kube.selector import Selector
 from kubespread.kube.well_known import ENDED_PHASES
 from kubespread.planner.descheduler.balancing import Balanced, balance
 from kubespread.planner.descheduler.constraints import SpreadTuple, eligible, spread_tuples
@@ -47,8 +48,11 @@ def choose(view: View, policy: Policy, profile: Profile) -> Chosen:
     chosen: dict[tuple[str, str], Pod] = {}
     for _, group in groupby(candidates(view, profile, included), key=lambda each: each[0].metadata.namespace):
         placed = list(group)
+        counted = _Counted([each for each in placed if not is_terminating(each[0])])
         for spread, pod in spread_tuples((each for each, _ in placed), profile.plugin.constraints):
-            found = _balanced(view, spread, placed, eligible(view.nodes, spread, pod) & included, profile)
+            found = _balanced(
+                view, spread, counted.by(spread.selector), eligible(view.nodes, spread, pod) & included, profile
+            )
             balanced.append((spread, found))
             chosen.update({(each.metadata.namespace, each.metadata.name): each for each in found.taken})
     return Chosen([chosen[key] for key in sorted(chosen)], balanced)
@@ -97,6 +101,23 @@ def _balanced(
     return balance(domains, spread.max_skew, fits, asks=profile.plugin.node_fit)
 
 
+class _Counted:
+    """The candidates of a namespace that may count. Pods of one template share their labels, and are judged once."""
+
+    def __init__(self, placed: Sequence[_Placed]) -> None:
+        self._placed = placed
+        self._alike: dict[int, list[int]] = {}
+        for place, (pod, _) in enumerate(placed):
+            self._alike.setdefault(id(pod.metadata.labels), []).append(place)
+
+    def by(self, selector: Selector) -> Sequence[_Placed]:
+        """Those that ``selector`` matches, in listing order."""
+        matching = [
+            places for places in self._alike.values() if selector.matches(self._placed[places[0]][0].metadata.labels)
+        ]
+        return [self._placed[place] for place in sorted(chain.from_iterable(matching))]
+
+
 def _domains(
     view: View, spread: SpreadTuple, placed: Sequence[_Placed], eligible_nodes: Mask
 ) -> Mapping[str, Sequence[Pod]]:
@@ -108,6 +129,6 @@ def _domains(
     }
     for pod, node in placed:
         code = codes.item(node)
-        if code != ABSENT and not is_terminating(pod) and spread.selector.matches(pod.metadata.labels):
+        if code != ABSENT:
             domains.setdefault(column.values[code], []).append(pod)
     return domains

@@ -65,7 +65,7 @@ def _stays(pod: Pod, owner: WorkloadName | None) -> str | None:
     if is_terminating(pod):
         return "terminating"
     if owner is None:
-        return "without a controller: nothing would make them again"
+        return "without a controller"
     if owner.kind not in REPLACING:
         return f"of a {owner.kind}"
     return "mirror pod" if MIRROR_POD in pod.metadata.annotations else None

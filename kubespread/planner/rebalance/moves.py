@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from kubespread.kube.api.core import Pod
 from kubespread.planner.rebalance.bounds import Need
@@ -26,7 +27,7 @@ class Move:
     """The budget that allows this only once the pods that were evicted before are replaced, None where none does."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Aim:
     """What is to be reached: the same for every attempt."""
 
@@ -34,6 +35,18 @@ class Aim:
     goals_of: GoalsOf
     groups: Sequence[Sequence[int]]
     """Goals that one eviction may serve at once, by position."""
+
+    @cached_property
+    def group_of(self) -> Mapping[int, int]:
+        """The place of each goal's group."""
+        return {position: place for place, group in enumerate(self.groups) for position in group}
+
+    def by_group(self, positions: Iterable[int]) -> Iterator[tuple[Sequence[int], Sequence[int]]]:
+        """Each group that some goals belong to, and those goals."""
+        found: dict[int, list[int]] = {}
+        for position in positions:
+            found.setdefault(self.group_of[position], []).append(position)
+        return ((self.groups[place], own) for place, own in found.items())
 
 
 class Attempt:
@@ -43,12 +56,16 @@ class Attempt:
         """Nothing was evicted yet. The world is changed by what follows."""
         self.world, self.aim = world, aim
         self.moves: tuple[Move, ...] = ()
+        self.gone: set[PodKey] = set()
+        """What was evicted; a pod of a StatefulSet is there again under the same name."""
         self.counts: list[Counts] = [goal.counted.counts for goal in aim.goals]
         self._arriving = self._waiting_for()
         self.needs: list[Need] = [
             goal.need(counts, arriving)
             for goal, counts, arriving in zip(aim.goals, self.counts, self._arriving, strict=True)
         ]
+        of_groups = [self.need_of(group) for group in aim.groups]
+        self._total = sum(moves for moves, _ in of_groups), sum(mass for _, mass in of_groups)
         self._charged: dict[str, int] = {}
         """Evictions by the budgets that were charged since their pods were last waited for."""
 
@@ -56,15 +73,15 @@ class Attempt:
         """The same so far, to go on from in another way."""
         other = object.__new__(Attempt)
         other.world, other.aim, other.moves = self.world.fork(), self.aim, self.moves
+        other.gone = set(self.gone)
         other.counts, other.needs = list(self.counts), list(self.needs)
-        other._arriving, other._charged = self._arriving, dict(self._charged)
+        other._arriving, other._charged, other._total = self._arriving, dict(self._charged), self._total
         return other
 
     @property
     def total(self) -> tuple[int, int]:
-        """How many evictions it takes at least, and how many pods have to leave and to come, group by group."""
-        needs = [self.need_of(group) for group in self.aim.groups]
-        return sum(moves for moves, _ in needs), sum(mass for _, mass in needs)
+        """How many evictions it takes at least, and how many pods have to leave and to come, over all groups."""
+        return self._total
 
     @property
     def violated(self) -> int:
@@ -94,6 +111,7 @@ class Attempt:
         if landed is None:
             return "is not replaced"
         self.moves = (*self.moves, Move(pod, landed, budget))
+        self.gone.add(key)
         self.count(happened)
         return None
 
@@ -123,8 +141,18 @@ class Attempt:
         arriving = self._waiting_for()
         touched |= {at for at, count in enumerate(arriving) if count != self._arriving[at]}
         self._arriving = arriving
-        for position in touched:
-            self.needs[position] = self.aim.goals[position].need(self.counts[position], arriving[position])
+        self._need_again(touched)
+
+    def _need_again(self, touched: Iterable[int]) -> None:
+        moves, mass = self._total
+        for group, positions in self.aim.by_group(touched):
+            before = self.need_of(group)
+            for position in positions:
+                goal = self.aim.goals[position]
+                self.needs[position] = goal.need(self.counts[position], self._arriving[position])
+            after = self.need_of(group)
+            moves, mass = moves + after[0] - before[0], mass + after[1] - before[1]
+        self._total = moves, mass
 
     def _waiting_for(self) -> list[int]:
         """How many pods wait that would count for each goal."""

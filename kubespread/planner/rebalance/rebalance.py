@@ -15,7 +15,7 @@ from kubespread.planner.rebalance.candidates import candidates
 from kubespread.planner.rebalance.descheduling import played
 from kubespread.planner.rebalance.goals import goals, matching, together
 from kubespread.planner.rebalance.moves import Aim, Attempt, Move
-from kubespread.planner.rebalance.scaling_down import scale_downs
+from kubespread.planner.rebalance.scaling_down import MAX_PLAYED, in_need, scale_downs
 from kubespread.planner.rebalance.searching import Found, search
 from kubespread.planner.reports.rebalance import (
     DomainChange,
@@ -61,7 +61,7 @@ def rebalance(world: World, question: Question) -> RebalanceReport:
     groups = together(len(found_goals), goals_of, (each.pod for each in pods))
     start = Attempt(world.fork(), Aim(found_goals, goals_of, groups))
     found = search(start, pods)
-    after = found.attempt
+    after, shrinking = found.attempt, in_need(start, question.workloads)
     return RebalanceReport(
         kube_version="",
         asked=(),
@@ -79,11 +79,18 @@ def rebalance(world: World, question: Question) -> RebalanceReport:
         waits=sum(move.budget is not None for move in after.moves),
         obstacles=tuple(_obstacles(start, found)),
         staying=_staying(staying),
-        scale_downs=tuple(scale_downs(start, question.workloads)),
+        scale_downs=tuple(scale_downs(start, shrinking[:MAX_PLAYED])),
         descheduler=played(start, question.policy, question.policy_name) if question.policy is not None else None,
         gaps=tuple(world.assumed),
         not_modelled=NOT_MODELLED,
+        notes=tuple(_notes(len(shrinking) - MAX_PLAYED)),
     )
+
+
+def _notes(unplayed: int) -> Iterator[str]:
+    if unplayed > 0:
+        others = "workload" if unplayed == 1 else "workloads"
+        yield f"scale-downs are worked out for {MAX_PLAYED} workloads and not for {unplayed} more {others}"
 
 
 def _constraints(start: Attempt, after: Attempt) -> Iterator[RebalancedConstraint]:

@@ -17,23 +17,20 @@ from kubespread.planner.world.editing import scale
 from kubespread.planner.world.pod_book import key_of
 from kubespread.planner.world.reporting import name_of, workload_text
 
+MAX_PLAYED = 20
+"""For how many workloads scale-downs are played at most."""
 _SCALED = ("Deployment", "ReplicaSet", "ReplicationController")
 """Other controllers do not read the annotation."""
 
 
 def scale_downs(start: Attempt, workloads: Sequence[WorkloadName]) -> Iterator[ScaleDown]:
-    """For each workload with violated constraints the smallest scale-down that makes them hold, played to prove it."""
+    """For some workloads the smallest scale-down that makes their constraints hold, played to prove it."""
     for workload in workloads:
-        owners = start.world.owners_below(workload)
-        # Of two revisions the rollout decides which one loses pods.
-        if workload.kind not in _SCALED or len(owners) != 1:
-            continue
-        pods = [pod for pod in start.world.book.of(owners[0]) if is_active(pod) and pod.spec.node_name]
+        (owner,) = start.world.owners_below(workload)
+        pods = _placed(start, owner)
         own = sorted({position for pod in pods for position in start.aim.goals_of(pod)})
-        if not any(start.needs[position].moves for position in own):
-            continue
         surplus = _surplus(start, own, pods)
-        replicas = start.world.owner(owners[0]).replicas
+        replicas = start.world.owner(owner).replicas
         if surplus and len(surplus) < replicas and _holds(start, workload, own, surplus, replicas):
             yield ScaleDown(
                 workload=workload_text(workload),
@@ -42,6 +39,21 @@ def scale_downs(start: Attempt, workloads: Sequence[WorkloadName]) -> Iterator[S
                 pods=tuple(MarkedPod(pod=name_of(pod), deletion_cost=cost) for pod, cost in _marked(surplus)),
                 commands=tuple(commands.set_deletion_cost(key_of(pod), cost) for pod, cost in _marked(surplus)),
             )
+
+
+def in_need(start: Attempt, workloads: Sequence[WorkloadName]) -> list[WorkloadName]:
+    """Those with violated constraints that a scale-down with deletion costs can be asked about."""
+    return [
+        workload
+        for workload in workloads
+        # Of two revisions the rollout decides which one loses pods.
+        if workload.kind in _SCALED and len(owners := start.world.owners_below(workload)) == 1
+        if any(start.needs[position].moves for pod in _placed(start, owners[0]) for position in start.aim.goals_of(pod))
+    ]
+
+
+def _placed(start: Attempt, owner: WorkloadName) -> list[Pod]:
+    return [pod for pod in start.world.book.of(owner) if is_active(pod) and pod.spec.node_name]
 
 
 def _surplus(start: Attempt, positions: Sequence[int], pods: Sequence[Pod]) -> list[Pod]:

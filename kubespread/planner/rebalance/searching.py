@@ -12,8 +12,10 @@ from kubespread.planner.world.pod_book import PodKey
 
 MAX_TRIALS = 1_000
 """Evictions that are tried at most to prove that no plan is shorter."""
+_MAX_HOPELESS_TRIALS = 300
+"""The same where going step by step has led nowhere."""
 _TRIED_PODS = 60_000
-"""The same, times the nodes and pods of the cluster: each trial begins with a copy of it."""
+"""As many at most, times the nodes and pods of the cluster: each trial begins with a copy of it."""
 _MAX_SETBACKS = 40
 """Evictions that lead nowhere, one after another, before a group of goals is given up."""
 
@@ -42,7 +44,7 @@ def search(start: Attempt, pods: Sequence[Candidates]) -> Found:
     is_solved = found.total[0] == 0
     if is_solved and len(found.moves) <= bound:
         return Found(found, bound, True)
-    exact = _Exhaustive(start, pods, _trials(start))
+    exact = _Exhaustive(start, pods, _trials(start, MAX_TRIALS if is_solved else _MAX_HOPELESS_TRIALS))
     limit = len(found.moves) - 1 if is_solved else sum(len(each.keys) for each in pods)
     shorter = exact.found(bound, limit)
     if shorter is not None:
@@ -50,18 +52,21 @@ def search(start: Attempt, pods: Sequence[Candidates]) -> Found:
     return Found(found, min(exact.at_least, limit + 1), exact.is_exhausted, {} if is_solved else stepwise.obstacles)
 
 
-def _trials(start: Attempt) -> int:
+def _trials(start: Attempt, limit: int) -> int:
     size = len(start.world.living.nodes) + sum(1 for _ in start.world.book)
-    return min(MAX_TRIALS, _TRIED_PODS // max(1, size))
+    return min(limit, _TRIED_PODS // max(1, size))
 
 
 class _Stepwise:
     """Group by group: evict what arithmetic says helps most, and take back what does not."""
 
     def __init__(self, start: Attempt, pods: Sequence[Candidates]) -> None:
-        self._start, self._pods = start, pods
+        self._start = start
+        self._of_group = _by_group(start, pods)
         self._keys: tuple[PodKey, ...] = ()
         """The evictions so far."""
+        self._kept: tuple[tuple[PodKey, ...], Attempt] = (), start
+        """The first of them, and the world after them, to go back to."""
         self._attempt = start.fork()
         self.obstacles: dict[int, Counter[str]] = {}
 
@@ -76,7 +81,7 @@ class _Stepwise:
         """Whether the group was not reached and is now. Evictions that do not lead there are all taken back."""
         if self._attempt.need_of(group)[0] == 0:
             return False
-        before, own = self._keys, _of_group(self._attempt, group, self._pods)
+        before, own = self._keys, self._of_group.get(place, [])
         obstacles: Counter[str] = Counter()
         while self._attempt.need_of(group)[0]:
             obstacles.clear()
@@ -117,10 +122,15 @@ class _Stepwise:
         return why
 
     def _take_back(self, keys: tuple[PodKey, ...]) -> None:
-        """Begin anew, and repeat those evictions: what was evicted alike lands alike."""
-        self._attempt, self._keys = self._start.fork(), keys
-        for key in keys:
+        """Go back to a world before, and repeat what followed: what was evicted alike lands alike."""
+        kept, attempt = self._kept
+        if keys[: len(kept)] != kept:
+            kept, attempt = (), self._start
+        self._attempt, self._keys = attempt.fork(), keys
+        for key in keys[len(kept) :]:
             self._attempt.evict(key)
+        if keys != kept:
+            self._kept = keys, self._attempt.fork()
 
 
 class _Exhaustive:
@@ -178,10 +188,13 @@ class _Exhaustive:
         return None
 
 
-def _of_group(attempt: Attempt, group: Sequence[int], pods: Sequence[Candidates]) -> list[Candidates]:
-    """Those that count for one of its goals."""
-    positions = frozenset(group)
-    return [each for each in pods if not positions.isdisjoint(attempt.aim.goals_of(each.pod))]
+def _by_group(attempt: Attempt, pods: Sequence[Candidates]) -> dict[int, list[Candidates]]:
+    """Those that count for a goal, by the place of its group."""
+    found: dict[int, list[Candidates]] = {}
+    for each in pods:
+        for position in attempt.aim.goals_of(each.pod)[:1]:
+            found.setdefault(attempt.aim.group_of[position], []).append(each)
+    return found
 
 
 def _best_first(attempt: Attempt, group: Sequence[int], pods: Sequence[Candidates]) -> list[Candidates]:
@@ -208,8 +221,7 @@ def _best_first(attempt: Attempt, group: Sequence[int], pods: Sequence[Candidate
 
 def _next(attempt: Attempt, each: Candidates) -> PodKey | None:
     """The next pod that is still where it was."""
-    gone = {(move.evicted.metadata.namespace, move.evicted.metadata.name) for move in attempt.moves}
-    return next((key for key in each.keys if key not in gone and key in attempt.world.book), None)
+    return next((key for key in each.keys if key not in attempt.gone and key in attempt.world.book), None)
 
 
 def _state(attempt: Attempt) -> tuple[object, ...]:

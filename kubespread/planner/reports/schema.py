@@ -13,6 +13,7 @@ from kubespread.planner.reports.compare import CompareReport
 from kubespread.planner.reports.explain import ExplainReport
 from kubespread.planner.reports.parts import API_VERSION, Report
 from kubespread.planner.reports.play import PlayReport
+from kubespread.planner.reports.rebalance import RebalanceReport
 from kubespread.planner.reports.simulate import SimulateReport
 from kubespread.planner.reports.survive import SurviveReport
 from kubespread.planner.reports.upgrade import UpgradeReport
@@ -21,6 +22,7 @@ FILES: dict[str, type[Report]] = {
     "compare-report.json": CompareReport,
     "explain-report.json": ExplainReport,
     "play-report.json": PlayReport,
+    "rebalance-report.json": RebalanceReport,
     "simulate-report.json": SimulateReport,
     "survive-report.json": SurviveReport,
     "upgrade-report.json": UpgradeReport,
