@@ -32,7 +32,10 @@ def check_then(
     given = {
         "--until-full": placing.as_many_as_fit,
         "--from-scratch": placing.from_scratch,
+        "--gang": placing.gang is not None,
+        "--same": placing.same is not None,
         "--seed": placing.seed is not None,
+        "--sample": placing.sample,
         "--runs": placing.runs != 1,
         "--ties": placing.ties.value != "scheduler",
         "requirements (--require-placed, --max-skew, --survive, ...)": requirements != RequirementOptions(),

@@ -18,13 +18,15 @@ from kubespread.kube.api.workloads import StatefulSet
 from kubespread.kube.versions import SCORES_SINCE, KubeVersion
 from kubespread.library.asked_cluster import cluster_reference
 from kubespread.library.deciding import Scheduler
+from kubespread.library.gangs import gang_notes, gangs_of, pod_group_gaps, what_if
 from kubespread.library.resolving import resolve
 from kubespread.library.rollouts import ControlledChange, controlled_changes
 from kubespread.library.scaling import GroupsGiven, Simulated, groups_of, with_autoscaling, world_with
 from kubespread.node_groups.types import Autoscaler
 from kubespread.planner.claims import Replicas, replicas_with_claims
+from kubespread.planner.manner import Manner, Ties
 from kubespread.planner.reports.simulate import SimulateReport
-from kubespread.planner.simulate import Manner, Question, Ties
+from kubespread.planner.simulate import Question
 from kubespread.planner.simulate import simulate as simulate_queue
 from kubespread.planner.world.pod_book import key_of
 from kubespread.scheduler.cluster.change import Change
@@ -51,8 +53,12 @@ class SimulateKeywords(TypedDict, total=False):
     """How equal scores are broken: by kube-scheduler's own order, which is the default, or by ``"name"``."""
     seed: int | None
     """Break them at random instead."""
+    sample: bool
+    """Score no more nodes than kube-scheduler does in a large cluster (percentageOfNodesToScore), each search going on
+    where the last one ended, instead of all that fit.
+    """
     runs: int
-    """Repeat with the seeds that follow."""
+    """Repeat with the seeds that follow; with ``sample`` and no seed from nodes evenly apart on."""
     keys: Sequence[str]
     """Topology keys to report about besides those of the constraints, zone and hostname."""
     preemption: bool
@@ -76,6 +82,12 @@ class SimulateKeywords(TypedDict, total=False):
     node_groups: GroupsGiven
     """Which groups of nodes may grow: a NodeGroups file, or the groups; default: those the cluster's objects tell of.
     """
+    gang: int | None
+    """Place so many replicas at once or none of them; with ``replicas``, a multiple of it, one gang after another.
+    ``replicas`` is this number unless given.
+    """
+    same: str | None
+    """A topology key of which all members of a gang are to share a value: ``"zone"``."""
     on_refused: Callable[[KubespreadError], None] | None
     """Told of workloads the API server would not take while the others are placed; without it the first one raises."""
 
@@ -88,6 +100,7 @@ def simulate_workloads(
         raise UsageError(f"replicas must be at least 0, not {replicas}")
     if runs < 1:
         raise UsageError(f"runs must be at least 1, not {runs}")
+    as_gangs = what_if(options.get("gang"), options.get("same"), replicas, refused=_refused_with_gangs(options))
     choosing = Choosing(
         options.get("name"),
         options.get("namespace"),
@@ -103,10 +116,13 @@ def simulate_workloads(
         said = f"where replicas land depends on scores, which are modeled since 1.{SCORES_SINCE}"
         raise UsageError(f"kube-scheduler {asked.version}: {said}")
     keys = [full_topology_key(key, asked.snapshot.nodes) for key in options.get("keys", ())]
+    if as_gangs is not None and as_gangs.topology_key:
+        as_gangs = replace(as_gangs, topology_key=full_topology_key(as_gangs.topology_key, asked.snapshot.nodes))
+        check_topology_keys([as_gangs.topology_key], asked.snapshot.nodes, ())
     pairs = list(zip(asked.candidates, asked.profiles, strict=True))
     check_topology_keys(keys, asked.snapshot.nodes, (key for pair in pairs for key in _constraint_keys(*pair)))
     desired = Desired(
-        replicas,
+        as_gangs.size if as_gangs is not None and replicas is None else replicas,
         options.get("until_full", False),
         options.get("from_scratch", False),
         counts_quotas=scheduler.admission,
@@ -115,13 +131,16 @@ def simulate_workloads(
     controlled = controlled_changes(asked, grown, scheduler)
     leaving = [(pod, asked.cluster.nodes.index[pod.spec.node_name]) for growth in grown for pod in growth.taken_away]
     cluster = controlled.cluster.after(Change(gone=leaving))
+    gangs = gangs_of(as_gangs, asked, grown, cluster)
+    if any(gangs) and options.get("sample", False):
+        raise UsageError("sampling does not go with pods of a PodGroup")
     questions = [
-        _question(*pair, growth, change, cluster)
-        for pair, growth, change in zip(pairs, grown, controlled.changes, strict=True)
+        _question(*pair, growth, change, cluster).as_gang(gang, gang_notes(as_gangs, pair[0], asked.version))
+        for pair, growth, change, gang in zip(pairs, grown, controlled.changes, gangs, strict=True)
     ]
     manner = Manner(
         options.get("ties", "scheduler"), options.get("seed"), runs, options.get("preemption", False), keys,
-        options.get("on_progress"),
+        options.get("on_progress"), options.get("sample", False),
     )  # fmt: skip
     reports = simulate_queue(cluster, questions, manner)
     if (kind := _autoscaler(options)) is not None:
@@ -131,9 +150,21 @@ def simulate_workloads(
         reports = with_autoscaling(world, simulated, kind, groups)
     reference = cluster_reference(snapshot)
     return tuple(
-        _with_random_ties(report, asked.version).about(reference).with_gaps((*asked.gaps, *candidate.gaps))
+        _with_random_ties(report, asked.version)
+        .about(reference)
+        .with_gaps((*asked.gaps, *candidate.gaps, *pod_group_gaps(asked)))
         for report, candidate in zip(reports, asked.candidates, strict=True)
     )
+
+
+def _refused_with_gangs(options: SimulateKeywords) -> list[str]:
+    """What was asked for that is not modeled of gangs."""
+    asked_for = {
+        "preemption": options.get("preemption"),
+        "an autoscaler": options.get("autoscaler"),
+        "sampling": options.get("sample"),
+    }
+    return [name for name, value in asked_for.items() if value]
 
 
 def _autoscaler(options: SimulateKeywords) -> Autoscaler | None:

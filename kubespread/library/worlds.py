@@ -19,6 +19,8 @@ from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.owners import WorkloadName
+from kubespread.kube.pod_groups import group_name, has_gangs
+from kubespread.kube.proposals import told as told_of_proposals
 from kubespread.kube.timestamps import instant
 from kubespread.library.deciding import Scheduler
 from kubespread.planner.world.editing import apply
@@ -59,17 +61,23 @@ def world_of(snapshot: Snapshot, scheduler: Scheduler, *, preempts: bool = True)
         return Made(made.pod, made.companions)
 
     pods = as_counted(snapshot.pods, version)
-    surroundings = Surroundings(scheduler_of, making, _time(snapshot), preempts)
-    return World(snapshot.nodes, pods, snapshot.objects, surroundings)
+    surroundings = Surroundings(scheduler_of, making, _time(snapshot), version, preempts)
+    world = World(snapshot.nodes, pods, snapshot.objects, surroundings)
+    if has_gangs(version) and any(group_name(pod, version) is not None for pod in pods):
+        world.assume(["pods of a group are placed one at a time, not all or none of the group"])
+    return world
 
 
 def edited(snapshot: Snapshot, scheduler: Scheduler, namespace: str | None = None) -> tuple[Snapshot, tuple[str, ...]]:
-    """The cluster after the edits of ``snapshot``, and what to say of them. Raises UsageError."""
+    """The cluster after the edits of ``snapshot``, and what to say whatever is asked of it: which proposed semantics it
+    goes by, and what the edits came to. Raises UsageError.
+    """
+    proposals = tuple(told_of_proposals(scheduler.release(snapshot.origin.server_version).proposed))
     if not snapshot.edits:
-        return snapshot, ()
+        return snapshot, proposals
     world = world_of(snapshot, scheduler)
     default = namespace or snapshot.origin.namespace or DEFAULT_NAMESPACE
-    notes: list[str] = []
+    notes: list[str] = [*proposals]
     has_happened = False
     for edit in snapshot.edits:
         waited = set(world.queue.waiting)

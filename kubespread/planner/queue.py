@@ -22,13 +22,16 @@ from kubespread.kube.well_known import DO_NOT_SCHEDULE
 from kubespread.planner.claims import Replicas, to_create
 from kubespread.planner.explain import constraint_reports, domain_counts
 from kubespread.planner.living import Applicant, LivingCluster
+from kubespread.planner.reports.gang import GangReport
 from kubespread.planner.reports.parts import ConstraintReport
 from kubespread.scheduler.cluster.change import StorageChange
 from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.cluster.labels import Mask
 from kubespread.scheduler.evaluation import Evaluation
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.placing import Choice, Placing, Tiebreaker
 from kubespread.scheduler.plugin import SchedulingError, Status
+from kubespread.scheduler.sampling import Search
 
 MAX_REPLICAS = 1_000_000
 _NOW_AND_THEN = 200
@@ -52,6 +55,8 @@ class Entry:
     """Its pods where each has claims of its own; without it all are copies of ``pod``."""
     binds: bool = True
     """Whether the claims that a pod waits with are bound once it has a node."""
+    candidates: Mask | None = None
+    """The nodes that may be chosen, None for all of them."""
 
 
 @dataclass(slots=True)
@@ -62,6 +67,8 @@ class Outcome:
     choices: list[Choice] = field(default_factory=list)
     before: Sequence[Sequence[int]] | None = None
     """The matching pods of every domain of each constraint before the first copy was placed."""
+    listed: int = 0
+    """How many nodes PreFilter plugins leave to look at."""
     after: Sequence[ConstraintReport] = ()
     """The constraints once the queue is done."""
     unplaced: Evaluation | None = None
@@ -70,6 +77,8 @@ class Outcome:
     """Why the next copy found no node, None when all are placed."""
     stuck: bool = False
     """Whether it found none, as opposed to an error."""
+    gang: GangReport | None = None
+    """What became of it as a gang, where it is one."""
 
 
 def run(
@@ -77,14 +86,17 @@ def run(
     entries: Sequence[Entry],
     break_tie: Tiebreaker,
     *,
+    search: Search | None = None,
     in_turn: bool = False,
+    again: bool = True,
     on_progress: Callable[[int], None] | None = None,
 ) -> tuple[list[Outcome], Cluster]:
     """Place every entry's copies on ``cluster``; what became of each, in the order given, and the
-    cluster that results.
+    cluster that results. ``search`` scores no more nodes than kube-scheduler does; without it all that fit are.
+    ``again``: pods that fit nowhere are tried again once others are placed.
     """
     living = LivingCluster(cluster)
-    waiting = [(_Daemons if entry.per_node else _Copies)(entry, living) for entry in entries]
+    waiting = [(_Daemons if entry.per_node else _Copies)(entry, living, search) for entry in entries]
     placed, stuck = 0, dict[_Waiting, None]()
     for each in _in_order(waiting, in_turn=in_turn):
         if not each.place(break_tie):
@@ -93,7 +105,8 @@ def run(
         placed += 1
         if on_progress is not None and placed % _NOW_AND_THEN == 0:
             on_progress(placed)
-    _try_again(stuck, break_tie)
+    if again:
+        _try_again(stuck, break_tie)
     for each in waiting:
         each.conclude()
     return [each.outcome for each in waiting], living.cluster
@@ -128,11 +141,11 @@ def _try_again(stuck: Iterable[_Waiting], break_tie: Tiebreaker) -> None:
 class _Waiting:
     """One entry while it is placed."""
 
-    def __init__(self, entry: Entry, living: LivingCluster) -> None:
+    def __init__(self, entry: Entry, living: LivingCluster, search: Search | None) -> None:
         self.entry = entry
         self.outcome = Outcome(entry.count)
-        self._living = living
-        self.applicant = Applicant(living, entry.pod, entry.plugins, binds=entry.binds)
+        self._living, self._search = living, search
+        self.applicant = self._applicant(entry.pod)
         self._replicas = entry.replicas() if entry.replicas is not None else iter(())
         self._come_forward()
         self.is_waiting = True
@@ -144,13 +157,18 @@ class _Waiting:
             claims = to_create(replica.claims, self._living.cluster.storage)
             if claims:
                 self._living.change_storage(StorageChange(claims))
-            self.applicant = Applicant(self._living, replica.pod, self.entry.plugins, binds=self.entry.binds)
+            self.applicant = self._applicant(replica.pod)
+
+    def _applicant(self, pod: Pod) -> Applicant:
+        entry = self.entry
+        return Applicant(self._living, pod, entry.plugins, binds=entry.binds, candidates=entry.candidates)
 
     def _start(self) -> Placing:
         """The placing for the next pod; the constraints before the first one are worth a report."""
         placing = self.applicant.placing()
         if self.outcome.before is None:
             self.outcome.before = domain_counts(placing.states)
+            self.outcome.listed = 0 if self.entry.per_node else placing.listed
         return placing
 
     def place(self, break_tie: Tiebreaker) -> bool:
@@ -189,15 +207,15 @@ class _Waiting:
 
 
 class _Copies(_Waiting):
-    def __init__(self, entry: Entry, living: LivingCluster) -> None:
-        super().__init__(entry, living)
+    def __init__(self, entry: Entry, living: LivingCluster, search: Search | None) -> None:
+        super().__init__(entry, living, search)
         self._most = MAX_REPLICAS if entry.count is None else entry.count
         self.is_waiting = self._most > 0
 
     def place(self, break_tie: Tiebreaker) -> bool:
         try:
             placing = self._start()
-            choice = placing.choose(break_tie)
+            choice = placing.choose(break_tie, self._search)
         except SchedulingError as error:
             self.outcome.stopped, self.is_waiting = str(error), False
             return False
@@ -216,15 +234,16 @@ class _Copies(_Waiting):
 
     def _conclude(self, placing: Placing) -> None:
         if self.outcome.stuck:
-            self.outcome.unplaced = placing.evaluation()
-            self.outcome.stopped = self.outcome.unplaced.message
+            unplaced, among = placing.evaluation(), self.entry.candidates
+            self.outcome.unplaced = unplaced
+            self.outcome.stopped = unplaced.message if among is None else unplaced.message_among(among)
 
 
 class _Daemons(_Waiting):
     """A DaemonSet's pods, each for one node only."""
 
-    def __init__(self, entry: Entry, living: LivingCluster) -> None:
-        super().__init__(entry, living)
+    def __init__(self, entry: Entry, living: LivingCluster, search: Search | None) -> None:
+        super().__init__(entry, living, search)
         self._failed: dict[int, Status] = {}
         self._counts_domains = any(
             constraint.when_unsatisfiable == DO_NOT_SCHEDULE
@@ -255,6 +274,9 @@ class _Daemons(_Waiting):
         node = self._next
         assert node is not None
         placing = self.applicant.placing()
+        if self._search is not None:
+            # Its pin leaves one node to look at, which moves the search for everyone.
+            self._search.move_on(1, len(placing))
         choice = self._choice(placing, node)
         self._next = next(self._targets, None)
         self.is_waiting = self._next is not None

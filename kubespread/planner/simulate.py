@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import random
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from statistics import median_low
-from typing import Literal
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+
+import msgspec
 
 from kubespread.kube.api.core import Pod
 from kubespread.kube.well_known import HOSTNAME, ZONE
@@ -14,35 +14,32 @@ from kubespread.planner import claims
 from kubespread.planner.bars import bars
 from kubespread.planner.claims import Replicas
 from kubespread.planner.explain import domain_counts, preemption_report
+from kubespread.planner.gangs.gang import Asked, Gang
+from kubespread.planner.gangs.queueing import run_with_gangs
 from kubespread.planner.honesty import gaps, not_modelled
 from kubespread.planner.look_ahead import look_ahead
+from kubespread.planner.manner import Manner, Way
 from kubespread.planner.queue import Entry, Outcome, run
 from kubespread.planner.replica_nodes import nodes_of_replicas, worst_losses
+from kubespread.planner.reports.gang import GangReport
 from kubespread.planner.reports.parts import ConstraintReport, PodReference, PreemptionReport
 from kubespread.planner.reports.rollout import RolloutReport
 from kubespread.planner.reports.simulate import (
     DeletedReplica,
     DomainChange,
-    DomainRange,
     LookAhead,
     Placement,
-    Range,
-    Runs,
     SimulateReport,
     SkewChange,
 )
+from kubespread.planner.runs import runs_report, sampling, sampling_not_modelled, sampling_notes
 from kubespread.planner.skew import skew_of
 from kubespread.planner.taints_policy import closed_minimums, taints_policy_hints
 from kubespread.scheduler.building import framework
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.framework import Framework
-from kubespread.scheduler.placing import Tiebreaker, first_in_heap, smallest_name
 from kubespread.scheduler.profile.profile import Profile
-
-Ties = Literal["scheduler", "name"]
-"""How ties are broken: by kube-scheduler's own order, or by node name."""
-_TIEBREAKERS: dict[Ties, Tiebreaker] = {"scheduler": first_in_heap, "name": smallest_name}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +72,8 @@ class Question:
     """What came of it already, where its controller rolled it out: the cluster is as it was left."""
     claimants: Replicas | None = None
     """The replicas where each has claims of its own."""
+    gang: Gang | None = None
+    """What its pods are members of, to be placed together or not at all."""
     deleted: Sequence[tuple[Pod, int]] = ()
     """The replicas that its controller deletes, each with its node; the cluster is without them."""
     present: Sequence[int] = ()
@@ -84,34 +83,15 @@ class Question:
     notes: Sequence[str] = ()
     admission: Sequence[str] = ()
 
+    def as_gang(self, gang: Gang | None, notes: Iterable[str]) -> Question:
+        """The same workload with its pods as members of ``gang``."""
+        return replace(self, gang=gang, notes=(*self.notes, *notes))
+
     @property
     def count(self) -> int | None:
         """How many come into being."""
         counts = [count for count in (self.replicas, self.creatable) if count is not None]
         return min(counts, default=None)
-
-
-@dataclass(frozen=True, slots=True)
-class Manner:
-    """How it is played, for all workloads alike."""
-
-    ties: Ties = "scheduler"
-    seed: int | None = None
-    """Break ties at random with this seed, whatever ``ties`` says."""
-    runs: int = 1
-    """Repeat with the seeds that follow."""
-    preemption: bool = False
-    keys: Sequence[str] = ()
-    """Topology keys to report about, besides those of the constraints, zone and hostname."""
-    on_progress: Callable[[int], None] | None = None
-    """Told now and then how many replicas are placed."""
-
-    @property
-    def seeds(self) -> list[int | None]:
-        if self.runs == 1:
-            return [self.seed]
-        first = self.seed or 0
-        return list(range(first, first + self.runs))
 
 
 def simulate(cluster: Cluster, questions: Sequence[Question], manner: Manner) -> tuple[SimulateReport, ...]:
@@ -133,7 +113,8 @@ def simulate(cluster: Cluster, questions: Sequence[Question], manner: Manner) ->
         for question, plugins in zip(questions, frameworks, strict=True)
         if question.played is None
     ]
-    runs = [run(cluster, entries, _tiebreaker(manner, seed), on_progress=manner.on_progress) for seed in manner.seeds]
+    gangs = [question.gang for question in questions if question.played is None]
+    runs = [_run(cluster, entries, gangs, way, manner) for way in manner.ways(len(cluster))]
     played = [(_with_played(questions, outcomes), full) for outcomes, full in runs]
     shown, full = played[0]
     return tuple(
@@ -150,6 +131,15 @@ def simulate(cluster: Cluster, questions: Sequence[Question], manner: Manner) ->
     )
 
 
+def _run(
+    cluster: Cluster, entries: Sequence[Entry], gangs: Sequence[Gang | None], way: Way, manner: Manner
+) -> tuple[list[Outcome], Cluster]:
+    break_tie, on_progress = way.tiebreaker(), manner.on_progress
+    if not any(gangs):
+        return run(cluster, entries, break_tie, search=way.search(), on_progress=on_progress)
+    return run_with_gangs(cluster, list(map(Asked, entries, gangs)), break_tie, seed=way.seed, on_progress=on_progress)
+
+
 def _with_played(questions: Sequence[Question], outcomes: Sequence[Outcome]) -> list[Outcome]:
     """What came of all of them, those that were played before at their places."""
     rest = iter(outcomes)
@@ -160,13 +150,6 @@ def _frameworks(questions: Sequence[Question]) -> list[Framework]:
     """One for each profile: pods of one framework share what its plugins prepare."""
     made = {id(question.profile): framework(question.profile) for question in questions}
     return [made[id(question.profile)] for question in questions]
-
-
-def _tiebreaker(manner: Manner, seed: int | None) -> Tiebreaker:
-    if seed is None:
-        return _TIEBREAKERS[manner.ties]
-    chance = random.Random(seed)
-    return lambda cluster, feasible, equals: int(equals[chance.randrange(len(equals))])
 
 
 def _report(
@@ -181,9 +164,12 @@ def _report(
     pod, profile, shown = question.pod, question.profile, outcomes[0]
     before = _before(cluster, question, plugins) if question.deleted else shown.before or ()
     placed = [choice.node for choice in shown.choices]
-    keys = (*(constraint.topology_key for constraint in shown.after), ZONE, HOSTNAME, *manner.keys)
+    shared = [question.gang.topology_key] if question.gang is not None and question.gang.topology_key else []
+    keys = (*shared, *(constraint.topology_key for constraint in shown.after), ZONE, HOSTNAME, *manner.keys)
     worst_loss = worst_losses(cluster, [*placed, *question.present], keys)
     wanted = shown.wanted if question.is_daemon else question.replicas
+    ways = manner.ways(len(cluster))
+    sampled = sampling(shown, plugins.search, ways[0])
     return SimulateReport(
         kube_version=str(profile.version),
         scheduler_name=profile.scheduler_name,
@@ -196,7 +182,7 @@ def _report(
         placements=tuple(_placements(cluster, question, shown)),
         stopped=shown.stopped or _refusal(question, shown),
         conclusion=None if shown.unplaced is None else bars(shown.unplaced),
-        seed=manner.seeds[0],
+        seed=ways[0].seed,
         ties=manner.ties,
         constraints=tuple(shown.after),
         distribution=tuple(_changes(was, now) for was, now in zip(before, shown.after, strict=True)),
@@ -205,13 +191,24 @@ def _report(
         rollout=None if question.played is None else question.played.rollout,
         worst_loss=worst_loss,
         nodes=tuple(nodes_of_replicas(cluster, placed, question.present, list(worst_loss))),
-        runs=_runs(outcomes) if manner.runs > 1 else None,
+        sampling=sampled,
+        runs=runs_report(ways, outcomes) if manner.runs > 1 else None,
         look_ahead=another_order,
+        gang=shown.gang and _gang_of(question, shown.gang),
         preemption=_preemption(question, shown) if manner.preemption else None,
         gaps=gaps(pod, plugins, cluster, preemption=manner.preemption, workload=question.workload or ""),
-        not_modelled=(*not_modelled(pod, plugins, cluster, profile), *_claims_not_modelled(cluster, question)),
+        not_modelled=(
+            *not_modelled(pod, plugins, cluster, profile, is_grouped=question.gang is not None),
+            *(question.gang.not_modelled if question.gang is not None else ()),
+            *_claims_not_modelled(cluster, question),
+            *sampling_not_modelled(sampled, manner, is_rollout=question.played is not None),
+        ),
         admission=tuple(question.admission),
-        notes=(*question.notes, *_hints(question, plugins, shown, full)),
+        notes=(
+            *question.notes,
+            *sampling_notes(sampled, manner, shown.listed),
+            *_hints(question, plugins, shown, full),
+        ),
     )
 
 
@@ -251,6 +248,14 @@ def _placements(cluster: Cluster, question: Question, outcome: Outcome) -> Itera
         )
 
 
+def _gang_of(question: Question, gang: GangReport) -> GangReport:
+    """With the name of the member that is stuck; those that are placed have taken theirs."""
+    if gang.blocked is None:
+        return gang
+    name = next(islice(question.names, gang.blocked.member - 1, None))
+    return msgspec.structs.replace(gang, blocked=msgspec.structs.replace(gang.blocked, pod=name))
+
+
 def _changes(before: Sequence[int], after: ConstraintReport) -> tuple[DomainChange, ...]:
     values = [domain.value for domain in after.domains]
     matching = [domain.matching for domain in after.domains]
@@ -268,23 +273,6 @@ def _skew_change(before: Sequence[int], after: ConstraintReport) -> SkewChange:
     )
 
 
-def _runs(outcomes: Sequence[Outcome]) -> Runs:
-    distribution = tuple(
-        tuple(
-            DomainRange(value=domains[0].value, after=_range([domain.matching for domain in domains]))
-            for domains in zip(*(constraint.domains for constraint in constraints), strict=True)
-        )
-        for constraints in zip(*(outcome.after for outcome in outcomes), strict=True)
-    )
-    return Runs(
-        count=len(outcomes), placed=_range([len(outcome.choices) for outcome in outcomes]), distribution=distribution
-    )
-
-
-def _range(figures: Sequence[int]) -> Range:
-    return Range(minimum=min(figures), median=median_low(figures), maximum=max(figures))
-
-
 def _look_ahead(
     cluster: Cluster, questions: Sequence[Question], outcomes: Sequence[Outcome], place: int, plugins: Framework
 ) -> LookAhead | None:
@@ -292,6 +280,7 @@ def _look_ahead(
     if (
         question.played is not None
         or question.is_daemon
+        or question.gang is not None
         or question.count is None
         or len(outcome.choices) >= question.count
         or not outcome.stuck
@@ -317,7 +306,7 @@ def _beside(cluster: Cluster, questions: Sequence[Question], outcomes: Sequence[
 def _preemption(question: Question, outcome: Outcome) -> PreemptionReport | None:
     """What preemption would do for the first replica that found no node, in a cluster that holds those before it."""
     stuck = outcome.unplaced
-    if stuck is None or not len(stuck.cluster) or stuck.feasible.any():
+    if question.gang is not None or stuck is None or not len(stuck.cluster) or stuck.feasible.any():
         return None
     return preemption_report(stuck, question.profile)
 

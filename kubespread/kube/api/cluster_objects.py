@@ -11,7 +11,13 @@ from msgspec import field
 
 from kubespread.kube.api.autoscaling import MachineDeployment, NodePool
 from kubespread.kube.api.core import Toleration
-from kubespread.kube.api.devices import DeviceClass, ResourceClaim, ResourceClaimTemplate, ResourceSlice
+from kubespread.kube.api.devices import (
+    DeviceClass,
+    DeviceTaintRule,
+    ResourceClaim,
+    ResourceClaimTemplate,
+    ResourceSlice,
+)
 from kubespread.kube.api.meta import (
     ApiObject,
     Int32,
@@ -22,6 +28,8 @@ from kubespread.kube.api.meta import (
     ResourceList,
     StringMap,
 )
+from kubespread.kube.api.pod_groups import PodGroup
+from kubespread.kube.api.pod_groups import Workload as SchedulingWorkload
 from kubespread.kube.api.storage import (
     CSIDriver,
     CSINode,
@@ -171,10 +179,6 @@ class HorizontalPodAutoscaler(ApiObject):
     spec: HorizontalPodAutoscalerSpec = field(default_factory=HorizontalPodAutoscalerSpec)
 
 
-class PodGroup(ApiObject):
-    """Pods that are scheduled together or not at all. Only that there is one is read."""
-
-
 @dataclass(frozen=True, slots=True)
 class ClusterObjects:
     """The objects of one cluster by kind, in the order they were listed."""
@@ -197,6 +201,7 @@ class ClusterObjects:
     limit_ranges: tuple[LimitRange, ...] = ()
     resource_quotas: tuple[ResourceQuota, ...] = ()
     device_classes: tuple[DeviceClass, ...] = ()
+    device_taint_rules: tuple[DeviceTaintRule, ...] = ()
     resource_claims: tuple[ResourceClaim, ...] = ()
     resource_claim_templates: tuple[ResourceClaimTemplate, ...] = ()
     resource_slices: tuple[ResourceSlice, ...] = ()
@@ -210,6 +215,7 @@ class ClusterObjects:
     validating_admission_policies: tuple[ValidatingAdmissionPolicy, ...] = ()
     horizontal_pod_autoscalers: tuple[HorizontalPodAutoscaler, ...] = ()
     pod_groups: tuple[PodGroup, ...] = ()
+    workloads: tuple[SchedulingWorkload, ...] = ()
     node_pools: tuple[NodePool, ...] = ()
     machine_deployments: tuple[MachineDeployment, ...] = ()
     listed: frozenset[str] = frozenset()

@@ -135,6 +135,12 @@ class PodSchedulingGroup(KubeObject):
     pod_group_name: str | None = None
 
 
+class WorkloadReference(KubeObject):
+    name: str = ""
+    pod_group: str = ""
+    pod_group_replica_key: str = ""
+
+
 class PodSpec(KubeObject):
     containers: list[Container] = field(default_factory=list)
     init_containers: list[Container] = field(default_factory=list)
@@ -161,6 +167,7 @@ class PodSpec(KubeObject):
     os: PodOS | None = None
     resource_claims: list[PodResourceClaim] = field(default_factory=list)
     scheduling_group: PodSchedulingGroup | None = None
+    workload_ref: WorkloadReference | None = None
 
     @property
     def has_scheduled_volumes(self) -> bool:

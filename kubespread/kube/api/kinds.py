@@ -13,15 +13,22 @@ from kubespread.kube.api.cluster_objects import (
     LimitRange,
     Namespace,
     PodDisruptionBudget,
-    PodGroup,
     PriorityClass,
     ResourceQuota,
     RuntimeClass,
     Service,
 )
 from kubespread.kube.api.core import Node, Pod, PodTemplateSpec
-from kubespread.kube.api.devices import DeviceClass, ResourceClaim, ResourceClaimTemplate, ResourceSlice
+from kubespread.kube.api.devices import (
+    DeviceClass,
+    DeviceTaintRule,
+    ResourceClaim,
+    ResourceClaimTemplate,
+    ResourceSlice,
+)
 from kubespread.kube.api.meta import ApiObject
+from kubespread.kube.api.pod_groups import PodGroup
+from kubespread.kube.api.pod_groups import Workload as SchedulingWorkload
 from kubespread.kube.api.storage import (
     CSIDriver,
     CSINode,
@@ -153,6 +160,7 @@ KINDS = (
     Kind(LimitRange, "v1", "limitranges"),
     Kind(ResourceQuota, "v1", "resourcequotas"),
     Kind(DeviceClass, _RESOURCE, "deviceclasses", is_namespaced=False, other_versions=_RESOURCE_BETA),
+    Kind(DeviceTaintRule, _RESOURCE, "devicetaintrules", is_namespaced=False, other_versions=_RESOURCE_BETA),
     Kind(ResourceClaim, _RESOURCE, "resourceclaims", other_versions=_RESOURCE_BETA),
     Kind(ResourceClaimTemplate, _RESOURCE, "resourceclaimtemplates", other_versions=_RESOURCE_BETA),
     Kind(ResourceSlice, _RESOURCE, "resourceslices", is_namespaced=False, other_versions=_RESOURCE_BETA),
@@ -172,6 +180,7 @@ KINDS = (
             "scheduling.sigs.k8s.io/v1alpha1", "scheduling.volcano.sh/v1beta1",
         ),
     ),
+    Kind(SchedulingWorkload, "scheduling.k8s.io/v1alpha1", "workloads", is_listed=False),
     # Of clusters that have such an autoscaler only, and nobody else needs them: read where a file holds them.
     Kind(NodePool, "karpenter.sh/v1", "nodepools", is_namespaced=False, is_listed=False),
     Kind(

@@ -6,6 +6,7 @@ import msgspec
 
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME, ZONE
 from kubespread.planner.reports.autoscaling import AutoscalingReport
+from kubespread.planner.reports.gang import GangReport
 from kubespread.planner.reports.parts import (
     API_VERSION,
     ClusterReference,
@@ -15,6 +16,7 @@ from kubespread.planner.reports.parts import (
     Report,
 )
 from kubespread.planner.reports.rollout import RolloutReport
+from kubespread.planner.reports.runs import Runs, Sampling
 
 
 class Placement(Report, frozen=True, gc=False):
@@ -79,28 +81,6 @@ class NodeReplicas(Report, frozen=True):
     placed: int
 
 
-class Range(Report, frozen=True):
-    """What a figure came to over several runs."""
-
-    minimum: int
-    median: int
-    maximum: int
-
-
-class DomainRange(Report, frozen=True):
-    value: str
-    after: Range
-
-
-class Runs(Report, frozen=True):
-    """Outcomes of several runs that break ties at random."""
-
-    count: int
-    placed: Range
-    distribution: tuple[tuple[DomainRange, ...], ...]
-    """Per constraint, in the order of ``constraints``."""
-
-
 class LookAhead(Report, frozen=True):
     """Whether replicas that got stuck would all fit in another order."""
 
@@ -156,10 +136,14 @@ class SimulateReport(Report, frozen=True, kw_only=True):
     """Per topology key."""
     nodes: tuple[NodeReplicas, ...] = ()
     """Every node that holds replicas of the workload, in the order of names."""
+    sampling: Sampling | None = None
+    """Only where kube-scheduler would not look at every node."""
     runs: Runs | None = None
     look_ahead: LookAhead | None = None
     """Only when replicas stay pending though their order could matter."""
     preemption: PreemptionReport | None = None
+    gang: GangReport | None = None
+    """Only of replicas that are scheduled together or not at all."""
     autoscaling: AutoscalingReport | None = None
     """What an autoscaler adds for the replicas that found no node, of all workloads placed together; only when asked
     for.
@@ -190,10 +174,11 @@ class SimulateReport(Report, frozen=True, kw_only=True):
 
     @property
     def grouping(self) -> str | None:
-        """The topology key that says best where replicas are: the first constraint's that is wider than a node, else
-        the zone's. None where no node has such a label.
+        """The topology key that says best where replicas are: the one that a gang shares, the first constraint's that
+        is wider than a node, else the zone's. None where no node has such a label.
         """
-        keys = (*(constraint.topology_key for constraint in self.constraints), ZONE)
+        shared = self.gang.topology_key if self.gang is not None else None
+        keys = (*([shared] if shared else []), *(constraint.topology_key for constraint in self.constraints), ZONE)
         return next((key for key in keys if key in self.worst_loss and not self.is_about_nodes(key)), None)
 
     @property

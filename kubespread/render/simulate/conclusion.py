@@ -9,6 +9,8 @@ from kubespread.escaping import escaped
 from kubespread.planner.reports.simulate import LookAhead, SimulateReport
 from kubespread.render.phrases import preemption
 from kubespread.render.rollouts import rollout_sentence
+from kubespread.render.simulate.gangs import gang_outcome, gang_sentences
+from kubespread.render.simulate.runs import runs_sentence
 from kubespread.render.simulate.scaling import headline
 
 _MAX_NODES = 3
@@ -23,7 +25,9 @@ def conclusion(report: SimulateReport) -> Iterator[str]:
     if report.rollout is not None:
         yield f"rolled out: {rollout_sentence(report.rollout)}"
     already = f", {report.present} already running" if report.present else ""
-    if report.replicas is None:
+    if report.gang is not None:
+        yield gang_outcome(report, report.gang)
+    elif report.replicas is None:
         yield f"{report.placed} fit{already}"
     else:
         yield f"{report.placed} of {max(0, report.replicas - report.present)} placed{already}"
@@ -45,11 +49,7 @@ def deleted(report: SimulateReport) -> Iterator[str]:
 def alternatives(report: SimulateReport) -> Iterator[str]:
     """Other runs, another order, preemption, as far as they were asked for."""
     if report.runs is not None:
-        placed = report.runs.placed
-        yield (
-            f"{report.runs.count} runs, ties broken at random: {placed.minimum} to {placed.maximum} placed, "
-            f"median {placed.median}"
-        )
+        yield runs_sentence(report, report.runs)
     if report.look_ahead is not None:
         yield _look_ahead(report.look_ahead)
     if said := preemption(report.preemption):
@@ -58,6 +58,10 @@ def alternatives(report: SimulateReport) -> Iterator[str]:
 
 def cause(report: SimulateReport) -> Iterator[str]:
     """kube-scheduler's message, and what bars the next replica where it is one thing."""
+    if report.gang is not None:
+        yield from gang_sentences(report.gang)
+        if report.gang.pod_group is None or not report.gang.fits:
+            return
     if report.stopped is not None:
         yield report.stopped
     if report.conclusion is not None:

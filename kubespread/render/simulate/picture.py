@@ -27,9 +27,11 @@ from kubespread.render.look import Look
 from kubespread.render.rollouts import passes, rollout_sentence
 from kubespread.render.simulate.conclusion import alternatives, cause, deleted
 from kubespread.render.simulate.constraints import constraint_phrases
+from kubespread.render.simulate.gangs import domain_verdicts, gang_outcome
 from kubespread.render.simulate.node_names import CUT, most_first, node_column, shared
 from kubespread.render.simulate.provenance import provenance
 from kubespread.render.simulate.rows import DomainRow, nodes_by_domain, rows_of_key
+from kubespread.render.simulate.runs import run_rows, sampling_sentence
 
 _MAX_DOMAINS, _MAX_NODES = 12, 20
 _THERE, _ADDED, _GONE = "▒", "█", "░"
@@ -53,10 +55,15 @@ def picture(report: SimulateReport, look: Look) -> Iterator[Line]:
         were = "placements was a tie" if ties == 1 else "placements were ties"
         said = f"{ties} of {report.placed} {were}, taken in {_TIE_ORDER[report.ties]}"
         yield from flowed([[cell(said, DIM)]], look)
+    if (sampled := sampling_sentence(report)) is not None:
+        yield from flowed([[cell(sampled, DIM)]], look)
+    yield from run_rows(report, look)
     yield from flowed([[cell(said)] for said in deleted(report)], look)
     if report.rollout is not None:
         yield from flowed([[cell(rollout_sentence(report.rollout))]], look)
         yield from passes("Rollout", report.rollout, look)
+    if report.gang is not None:
+        yield from domain_verdicts(report.gang, look)
     for sentence in (*alternatives(report), *cause(report)):
         yield from flowed([[cell(sentence)]], look)
 
@@ -68,11 +75,13 @@ def _headline(report: SimulateReport) -> Line:
     elif report.deleted:
         before = report.running + len(report.deleted)
         outcome = f"{before} → {report.running} replica{'' if report.running == 1 else 's'}"
+    elif report.gang is not None:
+        outcome = gang_outcome(report, report.gang)
     elif report.replicas is None:
         outcome = f"{grown} fit"
     else:
         outcome = f"{grown} of {report.replicas} replica{'' if report.replicas == 1 else 's'} placed"
-    pending = f", {report.pending} pending" if report.pending else ""
+    pending = f", {report.pending} pending" if report.pending and report.gang is None else ""
     is_bad = report.pending or (report.replicas is None and not report.running)
     return [
         cell(report.subject, HEAD),
