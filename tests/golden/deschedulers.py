@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import kubespread
+from kubespread.errors import UsageError
 from kubespread.planner.descheduler.decoding import PolicyError, decode_policy
 from kubespread.planner.descheduler.evicting import Cycle
 from kubespread.planner.descheduler.plugin import choose
@@ -25,17 +26,17 @@ _NO_DOMAIN = "<none>"
 
 def differences(recorded: Recorded, _kube_version: str | None = None) -> Iterator[Difference]:
     case, expect = recorded
-    refused = "error" in expect
+    error = expect.get("error")
     try:
         policy = decode_policy(case["policy"])
-    except PolicyError as error:
-        if not refused:
-            yield Difference(recorded.name, "error", None, str(error))
+        answer = _answer(case, policy)
+    except (PolicyError, UsageError) as refused:
+        if not error:
+            yield Difference(recorded.name, "error", None, str(refused))
         return
-    if refused:
-        yield Difference(recorded.name, "error", expect["error"], None)
+    if error:
+        yield Difference(recorded.name, "error", error, None)
         return
-    answer = _answer(case, policy)
     yield from _total(recorded, answer.evicted)
     yield from _per_domain(recorded, answer)
     yield from _victims(recorded, policy, answer.evicted)
@@ -49,7 +50,7 @@ class _Answer(NamedTuple):
 
 
 def _answer(case: Data, policy: Policy) -> _Answer:
-    snapshot = kubespread.Snapshot.from_objects([*case["nodes"], *case["pods"], *case["namespaces"]])
+    snapshot = kubespread.Snapshot.from_objects([*case["nodes"], *case["pods"], *case.get("namespaces", ())])
     view = View(Nodes(snapshot.nodes), snapshot.pods, snapshot.objects, NOW)
     cycle, keys = Cycle(policy.limits), set[str]()
     for profile in policy.profiles:

@@ -33,12 +33,12 @@ def answer(report: RebalanceReport) -> str:
     evictions = count_of(len(report.steps), "eviction")
     if report.holds:
         return f"{evictions}, {_fewest(report)}{waits}: then {whole}"
-    of_all = "" if number == 1 else f" of {number:,}"
-    left = f"{report.violated_after}{of_all} {'stays' if report.violated_after == 1 else 'stay'} violated"
+    stays = "stays" if report.violated_after == 1 else "stay"
+    left = f"{'the constraint' if number == 1 else f'{report.violated_after} of {number:,}'} {stays} violated"
     proven = ", whatever is evicted in whatever order" if report.is_fewest else ""
     if report.steps:
         return f"no plan found for all constraints: {evictions}{waits}, then {left}{proven}"
-    return f"no plan found: {count_of(number, 'constraint')}, {left}{proven}"
+    return f"no plan found: {left}{proven}"
 
 
 def _fewest(report: RebalanceReport) -> str:

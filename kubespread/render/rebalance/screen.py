@@ -18,6 +18,7 @@ from kubespread.render.layout import (
     cell,
     cut_middle,
     tabulated,
+    width_of,
     wrapped,
     written,
 )
@@ -91,12 +92,21 @@ def _columns(steps: Sequence[EvictionStep], look: Look) -> list[Column]:
         ("FROM", [step.node for step in steps]),
         ("LANDS ON", [step.lands_on for step in steps]),
     )
-    return [number, *(_named(header, texts, room) for header, texts in names), *others]
+    widths = _shared([max(map(width_of, (header, *texts))) for header, texts in names], room)
+    named = [
+        Column(header, [cell(name) for name in fitted(texts, max(width, _LEAST_NAME))])
+        for (header, texts), width in zip(names, widths, strict=True)
+    ]
+    return [number, *named, *others]
 
 
-def _named(header: str, names: Sequence[str], room: int) -> Column:
-    """Three columns of names share the room that is left."""
-    return Column(header, [cell(name) for name in fitted(names, max(room // 3, _LEAST_NAME))])
+def _shared(widths: Sequence[int], room: int) -> list[int]:
+    """The room for columns that would be so wide: what the narrow ones leave is for the others."""
+    shares, left = [0] * len(widths), room
+    for done, place in enumerate(sorted(range(len(widths)), key=widths.__getitem__)):
+        shares[place] = min(widths[place], left // (len(widths) - done))
+        left -= shares[place]
+    return shares
 
 
 def _pod_name(step: EvictionStep) -> str:
