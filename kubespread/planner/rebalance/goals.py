@@ -11,8 +11,13 @@ from kubespread.kube.pod_status import is_active
 from kubespread.planner.rebalance.bounds import Need, need
 from kubespread.planner.world.world import World
 from kubespread.scheduler.cluster.labels import Counts
-from kubespread.scheduler.plugins.podtopologyspread.constraints import Constraint, NodeInclusion, pod_constraints
-from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint, hard_constraints
+from kubespread.scheduler.plugins.podtopologyspread.constraints import (
+    Constraint,
+    NodeInclusion,
+    PodConstraints,
+    pod_constraints,
+)
+from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint, SpreadRules, hard_constraints
 from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 
 
@@ -66,12 +71,21 @@ class Goal:
         return self.skew(counts) <= self.constraint.max_skew
 
 
-def goals(world: World, workloads: Iterable[WorkloadName], *, soft: bool) -> Sequence[Goal]:
-    """The hard constraints of the running pods of ``workloads``, own and default ones; with ``soft`` soft ones too."""
+def goals(world: World, workloads: Iterable[WorkloadName], *, soft: bool, unread: dict[str, None]) -> Sequence[Goal]:
+    """The hard constraints of the running pods of ``workloads``, own and default ones; with ``soft`` soft ones too.
+
+    Those whose selectors cannot be parsed are left out, and named in ``unread`` with what kube-scheduler says of them.
+    """
     found: dict[tuple[object, ...], Goal] = {}
     for workload in workloads:
         for pod in _representatives(world, workload):
-            for counted in _constraints(world, pod, soft=soft):
+            declared = _declared(world, pod)
+            if declared is None:
+                continue
+            unread.update(
+                (f"{workload.kind}/{workload.name}: {fault}", None) for fault in declared[1].problems.values()
+            )
+            for counted in _constraints(world, pod, *declared, soft=soft):
                 goal = found.setdefault(_identity(counted, pod), Goal(pod.metadata.namespace, counted))
                 if workload not in goal.workloads:
                     goal.workloads.append(workload)
@@ -91,16 +105,25 @@ def _representatives(world: World, workload: WorkloadName) -> Iterator[Pod]:
                 yield pod
 
 
-def _constraints(world: World, pod: Pod, *, soft: bool) -> Iterator[HardConstraint]:
+def _declared(world: World, pod: Pod) -> tuple[SpreadRules, PodConstraints] | None:
+    """The constraints in force and how they are counted, None where the pod's scheduler is asked for no spreading."""
     scheduled = world.surroundings.scheduler_of(pod)
     plugins = scheduled[1].running if scheduled is not None else []
     plugin = next((each for each in plugins if isinstance(each, PodTopologySpread)), None)
     if plugin is None:
-        return
-    cluster, rules = world.cluster, plugin.rules
-    declared = pod_constraints(pod, plugin.defaults, cluster.objects, empty_selector_counts=rules.empty_selector_counts)
-    hard = [each for each in declared.constraints if each.is_hard]
-    others = [each for each in declared.constraints if soft and not each.is_hard]
+        return None
+    rules, objects = plugin.rules, world.cluster.objects
+    found = pod_constraints(pod, plugin.defaults, objects, empty_selector_counts=rules.empty_selector_counts)
+    return rules, found
+
+
+def _constraints(
+    world: World, pod: Pod, rules: SpreadRules, declared: PodConstraints, *, soft: bool
+) -> Iterator[HardConstraint]:
+    cluster = world.cluster
+    readable = [each for each in declared.constraints if each.when_unsatisfiable not in declared.problems]
+    hard = [each for each in readable if each.is_hard]
+    others = [each for each in readable if soft and not each.is_hard]
     if not (hard or others):
         return
     inclusion = NodeInclusion(cluster.nodes, pod, compares=rules.compares_tolerations)

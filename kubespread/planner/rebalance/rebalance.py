@@ -11,7 +11,7 @@ import numpy as np
 from kubespread.kube.owners import WorkloadName
 from kubespread.planner.descheduler.policy import Policy
 from kubespread.planner.rebalance import commands
-from kubespread.planner.rebalance.candidates import candidates
+from kubespread.planner.rebalance.candidates import Candidates, candidates
 from kubespread.planner.rebalance.descheduling import played
 from kubespread.planner.rebalance.goals import goals, matching, together
 from kubespread.planner.rebalance.moves import Aim, Attempt, Move
@@ -55,7 +55,8 @@ def rebalance(world: World, question: Question) -> RebalanceReport:
     ``world`` is settled, and stays as it is. Who asks, and where the cluster comes from, is not in the report yet.
     Raises UsageError for a policy that names a priority class which is not there.
     """
-    found_goals = goals(world, question.workloads, soft=question.soft)
+    unread: dict[str, None] = {}
+    found_goals = goals(world, question.workloads, soft=question.soft, unread=unread)
     goals_of = matching(found_goals)
     pods, staying = candidates(world, question.workloads, goals_of)
     groups = together(len(found_goals), goals_of, (each.pod for each in pods))
@@ -83,11 +84,20 @@ def rebalance(world: World, question: Question) -> RebalanceReport:
         descheduler=played(start, question.policy, question.policy_name) if question.policy is not None else None,
         gaps=tuple(world.assumed),
         not_modelled=NOT_MODELLED,
-        notes=tuple(_notes(len(shrinking) - MAX_PLAYED)),
+        notes=(*unread, *_notes(start, pods, len(shrinking) - MAX_PLAYED)),
     )
 
 
-def _notes(unplayed: int) -> Iterator[str]:
+def _notes(start: Attempt, pods: Sequence[Candidates], unplayed: int) -> Iterator[str]:
+    goals_of, found = start.aim.goals_of, start.aim.goals
+    uncounted = sum(
+        len(each.keys)
+        for each in pods
+        if any(found[position].domain_of(each.node) is None for position in goals_of(each.pod))
+    )
+    if uncounted:
+        who = "1 pod runs" if uncounted == 1 else f"{uncounted} pods run"
+        yield f"{who} on nodes that a constraint does not count: without its label, or left out by its policies"
     if unplayed > 0:
         others = "workload" if unplayed == 1 else "workloads"
         yield f"scale-downs are worked out for {MAX_PLAYED} workloads and not for {unplayed} more {others}"

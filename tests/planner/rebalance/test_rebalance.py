@@ -157,6 +157,19 @@ def test_a_group_that_is_given_up_leaves_the_others_their_plan() -> None:
     assert [each.workloads for each in report.obstacles] == [("default/Deployment/api",)]
 
 
+MALFORMED = {**hard(ZONE), "labelSelector": {"matchExpressions": [{"key": "a", "operator": "Is"}]}}
+
+
+def test_what_a_constraint_cannot_count_is_noted() -> None:
+    unlabeled = planned([*hosts("a", "b", None), *deployment("web", ("n2", "n2", "n0"), spec=spread())])
+    assert unlabeled.notes == (
+        "2 pods run on nodes that a constraint does not count: without its label, or left out by its policies",
+    )
+    malformed = planned([*TWO, *deployment("web", ("n0",) * 3, spec=spread(MALFORMED))])
+    assert malformed.notes[0] == 'Deployment/web: "Is" is not a valid label selector operator'
+    assert malformed.constraints_in_force == 0
+
+
 FULL_NEIGHBOR = [
     *hosts("a", "b"),
     *deployment("web", ("n0",) * 3, cpu="1", spec=spread()),
