@@ -7,11 +7,14 @@ from typing import Annotated
 import typer
 
 from kubespread import __version__
+from kubespread.cli.advise import advise
+from kubespread.cli.check import check
 from kubespread.cli.compare import compare
 from kubespread.cli.demo import demo
 from kubespread.cli.exitcodes import EPILOG, ExitCode, epilog
 from kubespread.cli.explain import explain
 from kubespread.cli.options.ordered import OrderedCommand
+from kubespread.cli.pending import pending
 from kubespread.cli.play import play
 from kubespread.cli.rebalance import rebalance
 from kubespread.cli.simulate import simulate
@@ -59,5 +62,10 @@ app.command(cls=OrderedCommand, epilog=epilog("nothing differs", "something does
 app.command(cls=OrderedCommand, epilog=epilog("the answer is there", "a requirement fails"))(survive)
 app.command(cls=OrderedCommand, epilog=epilog("all are replaced", "it is blocked or pods stay pending"))(upgrade)
 app.command(cls=OrderedCommand, epilog=epilog("all constraints hold or can", "no plan found"))(rebalance)
+app.command(cls=OrderedCommand, epilog=epilog("no finding", "some finding at or above --fail-on"))(check)
+app.command(cls=OrderedCommand, epilog=epilog("it fits, or a change is found that makes it fit", "no change is found"))(
+    advise
+)
+app.command(cls=OrderedCommand, epilog=epilog("nothing is pending", "something is"))(pending)
 app.command(cls=OrderedCommand, epilog=EPILOG)(snapshot)
 app.command()(demo)

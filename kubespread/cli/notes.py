@@ -9,8 +9,11 @@ from kubespread.cli.stderr import say
 from kubespread.cli.stdout import stdout_is_terminal
 
 if TYPE_CHECKING:
+    from kubespread.planner.reports.advise import AdviseReport
+    from kubespread.planner.reports.check import CheckReport
     from kubespread.planner.reports.compare import SideReport
     from kubespread.planner.reports.explain import ExplainReport
+    from kubespread.planner.reports.pending import PendingReport
     from kubespread.planner.reports.play import PlayReport
     from kubespread.planner.reports.rebalance import RebalanceReport
     from kubespread.planner.reports.simulate import SimulateReport
@@ -19,7 +22,18 @@ if TYPE_CHECKING:
     from kubespread.render.formats import Format
     from kubespread.snapshot.snapshot import Snapshot
 
-    Noted = ExplainReport | SimulateReport | SideReport | SurviveReport | UpgradeReport | PlayReport | RebalanceReport
+    Noted = (
+        AdviseReport
+        | CheckReport
+        | ExplainReport
+        | PendingReport
+        | PlayReport
+        | RebalanceReport
+        | SideReport
+        | SimulateReport
+        | SurviveReport
+        | UpgradeReport
+    )
     """What has notes and gaps."""
 
 

@@ -10,6 +10,8 @@ import numpy as np
 
 from kubespread.kube.api.core import Pod
 from kubespread.kube.versions import SCORES_SINCE, KubeVersion
+from kubespread.planner.advise.of_constraints import advice_on_constraints
+from kubespread.planner.advise.revising import Revise
 from kubespread.planner.bars import bars
 from kubespread.planner.counted_pods import with_pods
 from kubespread.planner.details import DetailsOfNodes, details_of
@@ -49,10 +51,12 @@ def explain(
     *,
     preemption: bool = False,
     pods: bool = False,
+    revise: Revise | None = None,
 ) -> ExplainReport:
     """What kube-scheduler with ``profile`` would say about ``pod``, admitted already, on every node of ``cluster``.
 
-    ``pods`` names the pods that each domain counts.
+    ``pods`` names the pods that each domain counts. ``revise`` makes the pod again with other constraints, to find
+    those that let it in.
     """
     plugins = framework(profile)
     report = ExplainReport(
@@ -86,6 +90,7 @@ def explain(
             for node in range(len(cluster))
         ),
         notes=(*notes, *hints),
+        advice=None if revise is None else advice_on_constraints(evaluation, profile.version, revise),
         preemption=preemption_report(evaluation, profile)
         if preemption and len(cluster) and evaluation.error is None and not evaluation.feasible.any()
         else None,

@@ -13,7 +13,18 @@ from typing import Any, Literal, get_args
 
 from kubespread.render.look import Look
 
-ReportKind = Literal["explain", "simulate", "compare", "survive", "upgrade", "play", "rebalance"]
+ReportKind = Literal[
+    "explain",
+    "simulate",
+    "compare",
+    "survive",
+    "upgrade",
+    "play",
+    "check",
+    "advise",
+    "pending",
+    "rebalance",
+]
 _KINDS: tuple[ReportKind, ...] = get_args(ReportKind)
 Write = Callable[[Any, Look], str]
 
@@ -55,6 +66,9 @@ FORMATS: Mapping[str, Format] = {
                 "survive": Writer("survive.table", "a table"),
                 "upgrade": Writer("upgrade.table", "a table"),
                 "play": Writer("play.screen", "tables"),
+                "check": Writer("check.table", "a list"),
+                "advise": Writer("advise.table", "a table"),
+                "pending": Writer("pending.table", "a table"),
                 "rebalance": Writer("rebalance.screen", "tables and commands"),
             },
             is_for_people=True,
@@ -70,6 +84,9 @@ FORMATS: Mapping[str, Format] = {
                 "survive": Writer("survive.plain", "plain columns"),
                 "upgrade": Writer("upgrade.plain", "plain columns"),
                 "play": Writer("play.plain", "columns"),
+                "check": Writer("check.plain", "plain columns"),
+                "advise": Writer("advise.plain", "plain columns"),
+                "pending": Writer("pending.plain", "plain columns"),
                 "rebalance": Writer("rebalance.plain", "columns"),
             },
             is_for_people=True,
@@ -81,6 +98,7 @@ FORMATS: Mapping[str, Format] = {
             {
                 "explain": Writer("explain.names", "prints the nodes that fit, best first"),
                 "simulate": Writer("simulate.names", "prints namespace/pod<TAB>node lines"),
+                "pending": Writer("pending.names", "prints namespace/pod lines"),
                 "rebalance": Writer("rebalance.names", "prints the pods to evict, one namespace/pod a line"),
             },
         ),
@@ -93,9 +111,17 @@ FORMATS: Mapping[str, Format] = {
                 "survive": Writer("survive.as_csv"),
                 "upgrade": Writer("upgrade.as_csv"),
                 "play": Writer("play.as_csv"),
+                "check": Writer("check.as_csv"),
+                "advise": Writer("advise.as_csv"),
+                "pending": Writer("pending.as_csv"),
                 "rebalance": Writer("rebalance.as_csv", "has a row per eviction"),
             },
         ),
+        Format("markdown", {"check": Writer("check.markdown")}, has_conclusion=True),
+        Format("sarif", {"check": Writer("check.sarif", "is SARIF 2.1.0 for code scanning")}),
+        Format("junit", {"check": Writer("check.junit", "is JUnit XML")}),
+        Format("github", {"check": Writer("check.github", "prints annotations of GitHub Actions")}),
+        Format("gitlab", {"check": Writer("check.gitlab", "is a Code Quality report")}),
     )
 }
 _ON_TERMINAL, _IN_PIPE = "table", "plain"

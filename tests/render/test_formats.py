@@ -27,6 +27,9 @@ ANSWERS: dict[ReportKind, object] = {
     "play": PLAYED,
     "survive": kubespread.survive(CLUSTER, ["hostname"]),
     "upgrade": kubespread.upgrade(CLUSTER, "n1"),
+    "check": kubespread.check(None, pod("n1", constraints=[hard(ZONE, match={"foo": "baz"})])),
+    "advise": kubespread.advise(CLUSTER.edited("cordon n1"), WEB),
+    "pending": kubespread.pending(kubespread.Snapshot.from_objects([*hosts("a"), pod("n1", nodeSelector={"x": "y"})])),
     "rebalance": kubespread.rebalance(
         kubespread.Snapshot.from_objects(
             [
@@ -45,6 +48,10 @@ HELP: dict[ReportKind, str] = {
     "play": "Format (default: tables on a terminal, columns in a pipe).",
     "survive": "Format (default: a table on a terminal, plain columns in a pipe).",
     "upgrade": "Format (default: a table on a terminal, plain columns in a pipe).",
+    "check": "Format (default: a list on a terminal, plain columns in a pipe). 'sarif' is SARIF 2.1.0 for code scanning. "
+    "'junit' is JUnit XML. 'github' prints annotations of GitHub Actions. 'gitlab' is a Code Quality report.",
+    "advise": "Format (default: a table on a terminal, plain columns in a pipe).",
+    "pending": "Format (default: a table on a terminal, plain columns in a pipe). 'name' prints namespace/pod lines.",
     "rebalance": "Format (default: tables and commands on a terminal, columns in a pipe). "
     "'name' prints the pods to evict, one namespace/pod a line. 'csv' has a row per eviction.",
 }

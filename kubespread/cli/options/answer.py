@@ -32,6 +32,7 @@ def _output_option(kind: ReportKind) -> Any:
 
 
 if TYPE_CHECKING:
+    CheckOutputOption = str | None
     CompareOutputOption = str | None
     ExplainOutputOption = str | None
     SimulateOutputOption = str | None
@@ -39,7 +40,10 @@ if TYPE_CHECKING:
     UpgradeOutputOption = str | None
     PlayOutputOption = str | None
     RebalanceOutputOption = str | None
+    AdviseOutputOption = str | None
+    PendingOutputOption = str | None
 else:
+    CheckOutputOption = _output_option("check")
     CompareOutputOption = _output_option("compare")
     ExplainOutputOption = _output_option("explain")
     SimulateOutputOption = _output_option("simulate")
@@ -47,6 +51,8 @@ else:
     UpgradeOutputOption = _output_option("upgrade")
     PlayOutputOption = _output_option("play")
     RebalanceOutputOption = _output_option("rebalance")
+    AdviseOutputOption = _output_option("advise")
+    PendingOutputOption = _output_option("pending")
 PreemptionOption = Annotated[
     bool, typer.Option("--preemption", help="When no node fits, predict what preemption would do.")
 ]
@@ -134,6 +140,36 @@ class PlayAnswerOptions:
     """What is shown of a scenario, and how."""
 
     output: PlayOutputOption = None
+    no_headers: NoHeadersOption = False
+    color: ColorOption = Color.AUTO
+    strict: StrictOption = False
+
+
+@dataclass(frozen=True, slots=True)
+class CheckAnswerOptions:
+    """What is shown of findings, and how."""
+
+    output: CheckOutputOption = None
+    no_headers: NoHeadersOption = False
+    color: ColorOption = Color.AUTO
+    strict: StrictOption = False
+
+
+@dataclass(frozen=True, slots=True)
+class AdviseAnswerOptions:
+    """What is shown of the changes that suffice, and how."""
+
+    output: AdviseOutputOption = None
+    no_headers: NoHeadersOption = False
+    color: ColorOption = Color.AUTO
+    strict: StrictOption = False
+
+
+@dataclass(frozen=True, slots=True)
+class PendingAnswerOptions:
+    """What is shown of pods that are stuck, and how."""
+
+    output: PendingOutputOption = None
     no_headers: NoHeadersOption = False
     color: ColorOption = Color.AUTO
     strict: StrictOption = False

@@ -21,6 +21,8 @@ CONFIG_SOURCE = "kubernetes.io/config.source"
 DESCHEDULER_EVICT = "descheduler.alpha.kubernetes.io/evict"
 DESCHEDULER_PREFER_NO_EVICTION = "descheduler.alpha.kubernetes.io/prefer-no-eviction"
 JOB_COMPLETION_INDEX = "batch.kubernetes.io/job-completion-index"
+CHECK_IGNORE = "kubespread.dev/ignore"
+"""Codes of findings that ``kubespread check`` is not to report of a workload."""
 
 GROUP_MIN_SIZE = "cluster.x-k8s.io/cluster-api-autoscaler-node-group-min-size"
 GROUP_MAX_SIZE = "cluster.x-k8s.io/cluster-api-autoscaler-node-group-max-size"
@@ -65,6 +67,7 @@ READ_ANNOTATIONS = frozenset(
         REVISION,
         DESIRED_REPLICAS,
         MAX_REPLICAS,
+        CHECK_IGNORE,
         *READ_OF_PODS,
         *READ_OF_MACHINES,
     }

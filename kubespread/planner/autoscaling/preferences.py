@@ -40,8 +40,7 @@ class Stage:
     pod: Pod
     """With all that it still prefers required."""
     strict: Pod
-    """The same without the nodes it prefers: they do not limit the domains it is spread over (NewStrictPodRequirements).
-    """
+    """The same without the nodes it prefers, which limit no domains it is spread over (NewStrictPodRequirements)."""
 
 
 def stages(pod: Pod) -> Iterator[Stage]:

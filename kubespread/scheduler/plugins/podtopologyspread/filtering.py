@@ -110,7 +110,7 @@ class HardConstraint:
 
     @property
     def lacks_domains(self) -> bool:
-        """Whether there are fewer domains than minDomains asks for."""
+        """Whether there are fewer domains than minDomains."""
         return self._all_domains < (1 if self.constraint.min_domains is None else self.constraint.min_domains)
 
     @property
