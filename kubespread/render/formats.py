@@ -26,6 +26,7 @@ ReportKind = Literal[
     "capacity",
     "removable",
     "audit",
+    "rebalance",
 ]
 _KINDS: tuple[ReportKind, ...] = get_args(ReportKind)
 Write = Callable[[Any, Look], str]
@@ -74,6 +75,7 @@ FORMATS: Mapping[str, Format] = {
                 "capacity": Writer("capacity.table", "tables"),
                 "removable": Writer("removable.table", "a table"),
                 "audit": Writer("audit.table", "a table"),
+                "rebalance": Writer("rebalance.screen", "tables and commands"),
             },
             is_for_people=True,
             has_conclusion=True,
@@ -94,6 +96,7 @@ FORMATS: Mapping[str, Format] = {
                 "capacity": Writer("capacity.plain", "plain columns"),
                 "removable": Writer("removable.plain", "plain columns"),
                 "audit": Writer("audit.plain", "plain columns"),
+                "rebalance": Writer("rebalance.plain", "columns"),
             },
             is_for_people=True,
         ),
@@ -105,6 +108,7 @@ FORMATS: Mapping[str, Format] = {
                 "explain": Writer("explain.names", "prints the nodes that fit, best first"),
                 "simulate": Writer("simulate.names", "prints namespace/pod<TAB>node lines"),
                 "pending": Writer("pending.names", "prints namespace/pod lines"),
+                "rebalance": Writer("rebalance.names", "prints the pods to evict, one namespace/pod a line"),
             },
         ),
         Format(
@@ -122,6 +126,7 @@ FORMATS: Mapping[str, Format] = {
                 "capacity": Writer("capacity.as_csv", "has a row per node"),
                 "removable": Writer("removable.as_csv"),
                 "audit": Writer("audit.as_csv"),
+                "rebalance": Writer("rebalance.as_csv", "has a row per eviction"),
             },
         ),
         Format("markdown", {"check": Writer("check.markdown")}, has_conclusion=True),

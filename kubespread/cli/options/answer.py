@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     SurviveOutputOption = str | None
     UpgradeOutputOption = str | None
     PlayOutputOption = str | None
+    RebalanceOutputOption = str | None
     AdviseOutputOption = str | None
     PendingOutputOption = str | None
     CapacityOutputOption = str | None
@@ -52,6 +53,7 @@ else:
     SurviveOutputOption = _output_option("survive")
     UpgradeOutputOption = _output_option("upgrade")
     PlayOutputOption = _output_option("play")
+    RebalanceOutputOption = _output_option("rebalance")
     AdviseOutputOption = _output_option("advise")
     PendingOutputOption = _output_option("pending")
     CapacityOutputOption = _output_option("capacity")
@@ -207,6 +209,16 @@ class AuditAnswerOptions:
     why: Annotated[bool, typer.Option("--why", help="Show what was tried to find each cause, and what came of it.")] = (
         False
     )
+    no_headers: NoHeadersOption = False
+    color: ColorOption = Color.AUTO
+    strict: StrictOption = False
+
+
+@dataclass(frozen=True, slots=True)
+class RebalanceAnswerOptions:
+    """What is shown of a plan, and how."""
+
+    output: RebalanceOutputOption = None
     no_headers: NoHeadersOption = False
     color: ColorOption = Color.AUTO
     strict: StrictOption = False

@@ -18,6 +18,7 @@ from kubespread.planner.reports.explain import ExplainReport
 from kubespread.planner.reports.parts import API_VERSION, Report
 from kubespread.planner.reports.pending import PendingReport
 from kubespread.planner.reports.play import PlayReport
+from kubespread.planner.reports.rebalance import RebalanceReport
 from kubespread.planner.reports.removable import RemovableReport
 from kubespread.planner.reports.simulate import SimulateReport
 from kubespread.planner.reports.survive import SurviveReport
@@ -33,6 +34,7 @@ FILES: dict[str, type[Report]] = {
     "pending-report.json": PendingReport,
     "play-report.json": PlayReport,
     "removable-report.json": RemovableReport,
+    "rebalance-report.json": RebalanceReport,
     "simulate-report.json": SimulateReport,
     "survive-report.json": SurviveReport,
     "upgrade-report.json": UpgradeReport,
