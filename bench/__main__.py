@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+from bench.checking import checking
 from bench.claiming import claiming
 from bench.devices import taking_devices
 from bench.evaluating import evaluating
@@ -27,6 +28,7 @@ ROWS = {
     "render": rendering,
     "survive": surviving,
     "pending": pending,
+    "check": checking,
     "loading": loading,
 }
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from kubespread.errors import KubespreadError, ManifestError, SnapshotError, UsageError
     from kubespread.library.advising import advise
+    from kubespread.library.checking import check, rule, rules, write_baseline
     from kubespread.library.comparing import Side, compare
     from kubespread.library.deciding import Scheduler
     from kubespread.library.explaining import explain
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from kubespread.library.surviving import survive, upgrade
     from kubespread.library.thens import simulate_then
     from kubespread.planner.reports.advise import AdviseReport
+    from kubespread.planner.reports.check import CheckReport, Finding, RuleReport
     from kubespread.planner.reports.compare import CompareReport
     from kubespread.planner.reports.explain import ExplainReport
     from kubespread.planner.reports.pending import PendingReport
@@ -36,12 +38,15 @@ __version__ = "0.1.0"
 
 __all__ = [
     "AdviseReport",
+    "CheckReport",
     "CompareReport",
     "ExplainReport",
+    "Finding",
     "KubespreadError",
     "ManifestError",
     "PendingReport",
     "PlayReport",
+    "RuleReport",
     "Scenario",
     "Scheduler",
     "Side",
@@ -55,26 +60,33 @@ __all__ = [
     "advise",
     "after_edits",
     "after_steps",
+    "check",
     "compare",
     "connect",
     "explain",
     "load",
     "pending",
     "play",
+    "rule",
+    "rules",
     "simulate",
     "survive",
     "upgrade",
     "simulate_then",
+    "write_baseline",
 ]
 
 _HOMES = {
     "AdviseReport": "kubespread.planner.reports.advise",
+    "CheckReport": "kubespread.planner.reports.check",
     "CompareReport": "kubespread.planner.reports.compare",
     "ExplainReport": "kubespread.planner.reports.explain",
+    "Finding": "kubespread.planner.reports.check",
     "KubespreadError": "kubespread.errors",
     "ManifestError": "kubespread.errors",
     "PendingReport": "kubespread.planner.reports.pending",
     "PlayReport": "kubespread.planner.reports.play",
+    "RuleReport": "kubespread.planner.reports.check",
     "Scenario": "kubespread.scenario.types",
     "Scheduler": "kubespread.library.deciding",
     "Side": "kubespread.library.comparing",
@@ -87,16 +99,20 @@ _HOMES = {
     "advise": "kubespread.library.advising",
     "after_edits": "kubespread.library.opening",
     "after_steps": "kubespread.library.playing",
+    "check": "kubespread.library.checking",
     "compare": "kubespread.library.comparing",
     "connect": "kubespread.library.opening",
     "explain": "kubespread.library.explaining",
     "load": "kubespread.library.opening",
     "pending": "kubespread.library.pending_pods",
     "play": "kubespread.library.playing",
+    "rule": "kubespread.library.checking",
+    "rules": "kubespread.library.checking",
     "simulate": "kubespread.library.simulating",
     "survive": "kubespread.library.surviving",
     "upgrade": "kubespread.library.surviving",
     "simulate_then": "kubespread.library.thens",
+    "write_baseline": "kubespread.library.checking",
 }
 
 

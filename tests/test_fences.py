@@ -26,6 +26,7 @@ ROOMS: dict[str, set[str]] = {
         "node_groups.types",
         "scenario.types",
     },
+    "lint": {"planner", "scheduler", "kube", "snapshot.edits"},
     "scenario": {"manifest", "kube", "snapshot.edits", "candidate.setting", "node_groups.types"},
     "render": {"planner.reports", "manifest.writer"},
     "controllers": {"kube"},
@@ -34,6 +35,7 @@ ROOMS: dict[str, set[str]] = {
         "candidate",
         "controllers",
         "kube",
+        "lint",
         "manifest",
         "node_groups",
         "planner",
@@ -64,7 +66,7 @@ FENCES: dict[str, set[str]] = {
     "rich": {"render"},
     "yaml": {"manifest"},
     "kubernetes": {"snapshot"},
-    "numpy": {"scheduler", "planner"},
+    "numpy": {"scheduler", "planner", "lint"},
 }
 FILES = sorted(PACKAGE.rglob("*.py"))
 

@@ -8,6 +8,7 @@ import typer
 
 from kubespread import __version__
 from kubespread.cli.advise import advise
+from kubespread.cli.check import check
 from kubespread.cli.compare import compare
 from kubespread.cli.demo import demo
 from kubespread.cli.exitcodes import EPILOG, ExitCode, epilog
@@ -63,5 +64,6 @@ app.command(cls=OrderedCommand, epilog=epilog("it fits, or a change is found tha
     advise
 )
 app.command(cls=OrderedCommand, epilog=epilog("nothing is pending", "something is"))(pending)
+app.command(cls=OrderedCommand, epilog=epilog("no finding", "some finding at or above --fail-on"))(check)
 app.command(cls=OrderedCommand, epilog=EPILOG)(snapshot)
 app.command()(demo)

@@ -10,6 +10,7 @@ from kubespread.cli.stdout import stdout_is_terminal
 
 if TYPE_CHECKING:
     from kubespread.planner.reports.advise import AdviseReport
+    from kubespread.planner.reports.check import CheckReport
     from kubespread.planner.reports.compare import SideReport
     from kubespread.planner.reports.explain import ExplainReport
     from kubespread.planner.reports.pending import PendingReport
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
         | PlayReport
         | AdviseReport
         | PendingReport
+        | CheckReport
     )
     """What has notes and gaps."""
 

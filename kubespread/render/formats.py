@@ -13,7 +13,7 @@ from typing import Any, Literal, get_args
 
 from kubespread.render.look import Look
 
-ReportKind = Literal["explain", "simulate", "compare", "survive", "upgrade", "play", "advise", "pending"]
+ReportKind = Literal["explain", "simulate", "compare", "survive", "upgrade", "play", "advise", "pending", "check"]
 _KINDS: tuple[ReportKind, ...] = get_args(ReportKind)
 Write = Callable[[Any, Look], str]
 
@@ -57,6 +57,7 @@ FORMATS: Mapping[str, Format] = {
                 "play": Writer("play.screen", "tables"),
                 "advise": Writer("advise.table", "a table"),
                 "pending": Writer("pending.table", "a table"),
+                "check": Writer("check.table", "a list"),
             },
             is_for_people=True,
             has_conclusion=True,
@@ -73,6 +74,7 @@ FORMATS: Mapping[str, Format] = {
                 "play": Writer("play.plain", "columns"),
                 "advise": Writer("advise.plain", "plain columns"),
                 "pending": Writer("pending.plain", "plain columns"),
+                "check": Writer("check.plain", "plain columns"),
             },
             is_for_people=True,
         ),
@@ -97,8 +99,14 @@ FORMATS: Mapping[str, Format] = {
                 "play": Writer("play.as_csv"),
                 "advise": Writer("advise.as_csv"),
                 "pending": Writer("pending.as_csv"),
+                "check": Writer("check.as_csv"),
             },
         ),
+        Format("markdown", {"check": Writer("check.markdown")}, has_conclusion=True),
+        Format("sarif", {"check": Writer("check.sarif", "is SARIF 2.1.0 for code scanning")}),
+        Format("junit", {"check": Writer("check.junit", "is JUnit XML")}),
+        Format("github", {"check": Writer("check.github", "prints annotations of GitHub Actions")}),
+        Format("gitlab", {"check": Writer("check.gitlab", "is a Code Quality report")}),
     )
 }
 _ON_TERMINAL, _IN_PIPE = "table", "plain"

@@ -28,6 +28,7 @@ ANSWERS: dict[ReportKind, object] = {
     "upgrade": kubespread.upgrade(CLUSTER, "n1"),
     "advise": kubespread.advise(CLUSTER.edited("cordon n1"), WEB),
     "pending": kubespread.pending(kubespread.Snapshot.from_objects([*hosts("a"), pod("n1", nodeSelector={"x": "y"})])),
+    "check": kubespread.check(None, pod("n1", constraints=[hard(ZONE, match={"foo": "baz"})])),
 }
 HELP: dict[ReportKind, str] = {
     "explain": "Format (default: a table on a terminal, plain columns in a pipe). "
@@ -40,6 +41,8 @@ HELP: dict[ReportKind, str] = {
     "upgrade": "Format (default: a table on a terminal, plain columns in a pipe).",
     "advise": "Format (default: a table on a terminal, plain columns in a pipe).",
     "pending": "Format (default: a table on a terminal, plain columns in a pipe). 'name' prints namespace/pod lines.",
+    "check": "Format (default: a list on a terminal, plain columns in a pipe). 'sarif' is SARIF 2.1.0 for code scanning. "
+    "'junit' is JUnit XML. 'github' prints annotations of GitHub Actions. 'gitlab' is a Code Quality report.",
 }
 
 

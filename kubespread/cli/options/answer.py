@@ -32,6 +32,7 @@ def _output_option(kind: ReportKind) -> Any:
 
 
 if TYPE_CHECKING:
+    CheckOutputOption = str | None
     CompareOutputOption = str | None
     ExplainOutputOption = str | None
     SimulateOutputOption = str | None
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     AdviseOutputOption = str | None
     PendingOutputOption = str | None
 else:
+    CheckOutputOption = _output_option("check")
     CompareOutputOption = _output_option("compare")
     ExplainOutputOption = _output_option("explain")
     SimulateOutputOption = _output_option("simulate")
@@ -156,6 +158,16 @@ class PendingAnswerOptions:
     """What is shown of pods that are stuck, and how."""
 
     output: PendingOutputOption = None
+    no_headers: NoHeadersOption = False
+    color: ColorOption = Color.AUTO
+    strict: StrictOption = False
+
+
+@dataclass(frozen=True, slots=True)
+class CheckAnswerOptions:
+    """What is shown of findings, and how."""
+
+    output: CheckOutputOption = None
     no_headers: NoHeadersOption = False
     color: ColorOption = Color.AUTO
     strict: StrictOption = False

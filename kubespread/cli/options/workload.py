@@ -28,8 +28,8 @@ PodsArgument = Annotated[
 
 
 @dataclass(frozen=True, slots=True)
-class WorkloadOptions:
-    """Which workload is asked about, and what is changed in it."""
+class ManifestOptions:
+    """Which manifests are read, and how."""
 
     filename: Annotated[
         list[str] | None,
@@ -71,6 +71,12 @@ class WorkloadOptions:
             help="Namespace to use when the manifest sets none.",
         ),
     ] = None
+
+
+@dataclass(frozen=True, slots=True)
+class WorkloadOptions(ManifestOptions):
+    """Which workload is asked about, and what is changed in it."""
+
     name: Annotated[
         str | None,
         typer.Option(

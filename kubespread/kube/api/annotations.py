@@ -14,6 +14,8 @@ MAX_REPLICAS = "deployment.kubernetes.io/max-replicas"
 POD_DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
 MIRROR_POD = "kubernetes.io/config.mirror"
 JOB_COMPLETION_INDEX = "batch.kubernetes.io/job-completion-index"
+CHECK_IGNORE = "kubespread.dev/ignore"
+"""Codes of findings that ``kubespread check`` is not to report of a workload."""
 
 GROUP_MIN_SIZE = "cluster.x-k8s.io/cluster-api-autoscaler-node-group-min-size"
 GROUP_MAX_SIZE = "cluster.x-k8s.io/cluster-api-autoscaler-node-group-max-size"
@@ -51,6 +53,7 @@ READ_ANNOTATIONS = frozenset(
         REVISION,
         DESIRED_REPLICAS,
         MAX_REPLICAS,
+        CHECK_IGNORE,
         *READ_OF_PODS,
         *READ_OF_MACHINES,
     }

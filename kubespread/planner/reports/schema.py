@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from kubespread.planner.reports.advise import AdviseReport
+from kubespread.planner.reports.check import CheckReport
 from kubespread.planner.reports.compare import CompareReport
 from kubespread.planner.reports.explain import ExplainReport
 from kubespread.planner.reports.parts import API_VERSION, Report
@@ -21,6 +22,7 @@ from kubespread.planner.reports.upgrade import UpgradeReport
 
 FILES: dict[str, type[Report]] = {
     "advise-report.json": AdviseReport,
+    "check-report.json": CheckReport,
     "compare-report.json": CompareReport,
     "explain-report.json": ExplainReport,
     "pending-report.json": PendingReport,
@@ -36,6 +38,8 @@ def schema(report: type[Report]) -> dict[str, Any]:
     _, definitions = msgspec.json.schema_components([report], ref_template="#/$defs/{name}")
     for definition in definitions.values():
         definition.pop("description", None)
+        if "enum" in definition:
+            continue
         definition["required"] = list(definition["properties"])
         for field in definition["properties"].values():
             field.pop("default", None)
