@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from kubespread.library.opening import after_edits, connect, load
     from kubespread.library.pending_pods import pending
     from kubespread.library.playing import after_steps, play
+    from kubespread.library.rebalancing import rebalance
     from kubespread.library.removable import removable
     from kubespread.library.simulating import simulate
     from kubespread.library.surviving import survive, upgrade
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from kubespread.planner.reports.explain import ExplainReport
     from kubespread.planner.reports.pending import PendingReport
     from kubespread.planner.reports.play import PlayReport
+    from kubespread.planner.reports.rebalance import RebalanceReport
     from kubespread.planner.reports.removable import RemovableReport
     from kubespread.planner.reports.simulate import SimulateReport
     from kubespread.planner.reports.survive import SurviveReport
@@ -54,6 +56,7 @@ __all__ = [
     "ManifestError",
     "PendingReport",
     "PlayReport",
+    "RebalanceReport",
     "RemovableReport",
     "RuleReport",
     "Scenario",
@@ -78,6 +81,7 @@ __all__ = [
     "load",
     "pending",
     "play",
+    "rebalance",
     "removable",
     "rule",
     "rules",
@@ -100,6 +104,7 @@ _HOMES = {
     "ManifestError": "kubespread.errors",
     "PendingReport": "kubespread.planner.reports.pending",
     "PlayReport": "kubespread.planner.reports.play",
+    "RebalanceReport": "kubespread.planner.reports.rebalance",
     "RemovableReport": "kubespread.planner.reports.removable",
     "RuleReport": "kubespread.planner.reports.check",
     "Scenario": "kubespread.scenario.types",
@@ -123,6 +128,7 @@ _HOMES = {
     "load": "kubespread.library.opening",
     "pending": "kubespread.library.pending_pods",
     "play": "kubespread.library.playing",
+    "rebalance": "kubespread.library.rebalancing",
     "removable": "kubespread.library.removable",
     "rule": "kubespread.library.checking",
     "rules": "kubespread.library.checking",

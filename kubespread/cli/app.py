@@ -18,6 +18,7 @@ from kubespread.cli.explain import explain
 from kubespread.cli.options.ordered import OrderedCommand
 from kubespread.cli.pending import pending
 from kubespread.cli.play import play
+from kubespread.cli.rebalance import rebalance
 from kubespread.cli.removable import removable
 from kubespread.cli.simulate import simulate
 from kubespread.cli.snapshot import snapshot
@@ -63,6 +64,7 @@ app.command(cls=OrderedCommand, epilog=EPILOG)(play)
 app.command(cls=OrderedCommand, epilog=epilog("nothing differs", "something does"))(compare)
 app.command(cls=OrderedCommand, epilog=epilog("the answer is there", "a requirement fails"))(survive)
 app.command(cls=OrderedCommand, epilog=epilog("all are replaced", "it is blocked or pods stay pending"))(upgrade)
+app.command(cls=OrderedCommand, epilog=epilog("all constraints hold or can", "no plan found"))(rebalance)
 app.command(cls=OrderedCommand, epilog=epilog("no finding", "some finding at or above --fail-on"))(check)
 app.command(cls=OrderedCommand, epilog=epilog("it fits, or a change is found that makes it fit", "no change is found"))(
     advise

@@ -9,6 +9,7 @@ from tests.golden import (
     budgets,
     daemon_sets,
     deployments,
+    deschedulers,
     drains,
     jobs,
     live,
@@ -30,6 +31,7 @@ FAMILIES: Mapping[str, Answer] = {
     "scaledown": scaling.differences,
     "scale.": live_scaling.differences,
     "daemonset": daemon_sets.differences,
+    "descheduler": deschedulers.differences,
     "job": jobs.differences,
     "statefulset": stateful_sets.differences,
 }

@@ -83,7 +83,7 @@ class Certain:
     def _budgets_let_go(self, pods: Sequence[Pod]) -> bool:
         left = dict(self._allowed)
         for pod in pods:
-            protecting = self._world.budgets.protecting(pod)
+            protecting = self._world.budgets.protecting(pod, self._world.time)
             if len(protecting) > 1:
                 return False
             for budget in protecting:

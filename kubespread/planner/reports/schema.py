@@ -18,6 +18,7 @@ from kubespread.planner.reports.explain import ExplainReport
 from kubespread.planner.reports.parts import API_VERSION, Report
 from kubespread.planner.reports.pending import PendingReport
 from kubespread.planner.reports.play import PlayReport
+from kubespread.planner.reports.rebalance import RebalanceReport
 from kubespread.planner.reports.removable import RemovableReport
 from kubespread.planner.reports.simulate import SimulateReport
 from kubespread.planner.reports.survive import SurviveReport
@@ -26,13 +27,14 @@ from kubespread.planner.reports.upgrade import UpgradeReport
 FILES: dict[str, type[Report]] = {
     "check-report.json": CheckReport,
     "advise-report.json": AdviseReport,
+    "audit-report.json": AuditReport,
+    "capacity-report.json": CapacityReport,
     "compare-report.json": CompareReport,
     "explain-report.json": ExplainReport,
     "pending-report.json": PendingReport,
-    "audit-report.json": AuditReport,
-    "capacity-report.json": CapacityReport,
-    "removable-report.json": RemovableReport,
     "play-report.json": PlayReport,
+    "removable-report.json": RemovableReport,
+    "rebalance-report.json": RebalanceReport,
     "simulate-report.json": SimulateReport,
     "survive-report.json": SurviveReport,
     "upgrade-report.json": UpgradeReport,

@@ -55,7 +55,7 @@ def evict(world: World, pods: Sequence[Pod]) -> bool:
     """Evict pods one after another; whether all went. What is refused is `Happenings.blocked`."""
     left = _evict(world, pods)
     for pod, answer in left:
-        budgets = world.budgets.protecting(pod)
+        budgets = world.budgets.protecting(pod, world.time)
         name = ", ".join(budget.metadata.name for budget in budgets)
         world.happenings.blocked.append(Blocked(pod, answer.message or "", answer.cause or "", name))
     return not left
