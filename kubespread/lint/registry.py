@@ -19,6 +19,7 @@ from kubespread.lint.rules import (
     no_selector,
     refused,
     retyped_scalar,
+    rollout_counts_old,
     single_domain,
     soft_min_domains,
     too_few_domains,
@@ -44,4 +45,5 @@ RULES: tuple[AnyRule, ...] = (
     single_domain.RULE,
     fewer_domains.RULE,
     deadlock.RULE,
+    rollout_counts_old.RULE,
 )

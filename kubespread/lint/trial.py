@@ -10,10 +10,13 @@ from functools import cached_property
 import msgspec
 
 from kubespread.kube.api.core import Pod, PodSpec, TopologySpreadConstraint
+from kubespread.kube.api.workloads import Deployment
 from kubespread.lint.subject import Subject
 from kubespread.planner.claims import Replica
 from kubespread.planner.explain import counted_constraints
 from kubespread.planner.queue import Entry, run
+from kubespread.planner.rehearsal import rehearse
+from kubespread.planner.reports.rollout import RolloutReport
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.evaluation import Evaluation
@@ -23,6 +26,9 @@ from kubespread.scheduler.plugin import SchedulingError
 from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint
 from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread, SpreadState
 from kubespread.scheduler.plugins.podtopologyspread.scoring import SoftConstraint
+
+_MAX_REHEARSED = 100_000
+"""Replicas times nodes of the largest rollout that is rehearsed, which takes less than 0.1 s."""
 
 PodChange = Callable[[Pod], Pod]
 
@@ -68,9 +74,13 @@ class Trial:
 
     @cached_property
     def cluster(self) -> Cluster:
-        index = self._whole.nodes.index
+        return self.without_running(self._whole)
+
+    def without_running(self, cluster: Cluster) -> Cluster:
+        """``cluster`` without those pods."""
+        index = cluster.nodes.index
         gone = [(pod, index[pod.spec.node_name]) for pod in self.subject.running if pod.spec.node_name in index]
-        return self._whole.after(Change(gone=gone)) if gone else self._whole
+        return cluster.after(Change(gone=gone)) if gone else cluster
 
     @cached_property
     def prepared(self) -> Prepared | None:
@@ -102,26 +112,47 @@ class Trial:
         """All replicas, as they are declared."""
         return self.placed_with(lambda pod: pod)
 
-    def placed_with(self, change: PodChange) -> Placed:
-        """The same once ``change`` is made to each of them."""
+    def placed_with(self, change: PodChange, replicas: int | None = None) -> Placed:
+        """The same once ``change`` is made to each of them, or another number of them is asked for."""
+        (outcome,), _ = run(self.cluster, [self._entry(change, replicas)], first_in_heap)
+        return Placed(outcome.wanted or 0, [choice.node for choice in outcome.choices], outcome.stopped, self.cluster)
+
+    def placed_after(self, others: Sequence[Trial]) -> Placed:
+        """The same once the replicas of other workloads are placed, none of whose pods runs by then."""
+        cluster = self.cluster
+        for other in others:
+            cluster = other.without_running(cluster)
+        entries = [*(other._entry(lambda pod: pod) for other in others), self._entry(lambda pod: pod)]
+        outcomes, _ = run(cluster, entries, first_in_heap)
+        own = outcomes[-1]
+        return Placed(own.wanted or 0, [choice.node for choice in own.choices], own.stopped, cluster)
+
+    def _entry(self, change: PodChange, replicas: int | None = None) -> Entry:
         subject = self.subject
-        pod = change(subject.pod)
         claimants = subject.claimants
 
-        def replicas() -> Iterator[Replica]:
+        def claiming() -> Iterator[Replica]:
             assert claimants is not None
             return (replace(each, pod=change(each.pod)) for each in claimants())
 
-        entry = Entry(
-            pod,
+        count = subject.replicas if replicas is None else replicas
+        return Entry(
+            change(subject.pod),
             self.plugins,
-            None if subject.is_daemon else subject.replicas,
+            None if subject.is_daemon else count,
             per_node=subject.is_daemon,
-            replicas=None if claimants is None else replicas,
+            replicas=None if claimants is None else claiming,
             binds=subject.object is not None,
         )
-        (outcome,), _ = run(self.cluster, [entry], first_in_heap)
-        return Placed(outcome.wanted or 0, [choice.node for choice in outcome.choices], outcome.stopped, self.cluster)
+
+    @cached_property
+    def rollout(self) -> RolloutReport | None:
+        """A restart of the Deployment; None for everything else, and where it would take too long to rehearse."""
+        deployment = self.subject.object
+        replicas = self.subject.replicas
+        if not isinstance(deployment, Deployment) or not 0 < replicas * len(self.cluster) <= _MAX_REHEARSED:
+            return None
+        return rehearse(self.cluster, deployment, self.subject.pod, (self.subject.profile, self.plugins))
 
     def placed_where(self, position: int, **fields: object) -> Placed:
         """The same once ``fields`` of one of the pod's own constraints are set."""

@@ -1,0 +1,31 @@
+"""The numbers of findings about rollouts, worked out another way: by ``play``, which rolls out in the same cluster."""
+
+from __future__ import annotations
+
+import kubespread
+from kubespread.planner.reports.rollout import RevisionSkew, RolloutReport
+from tests.lint.test_numbers import FIXTURES, cluster_of, finding_of
+
+
+def rolled_out(code: str, manifest: str = "bad") -> RolloutReport:
+    """The workload of a fixture, called web, applied to its cluster and restarted."""
+    steps = [{"apply": str(FIXTURES / code / f"{manifest}.yaml")}, {"rollout": "deploy/web"}]
+    scenario = {"apiVersion": "kubespread.dev/v1alpha1", "kind": "Scenario", "spec": {"steps": steps}}
+    (report,) = kubespread.play(cluster_of(code), scenario).steps[-1].rollouts
+    return report
+
+
+def stands(skews: RevisionSkew) -> str:
+    return " · ".join(f"{domain.value} {domain.new}" for domain in skews.domains)
+
+
+def test_new_pods_end_where_play_leaves_them() -> None:
+    finding, played = finding_of("KS401"), rolled_out("KS401")
+    (final,), (counting,) = played.final, played.with_match_label_keys or ()
+    assert finding.message == (
+        f"zone counts the old pods in a rollout: after a restart 6 replicas stand {stands(final)}, "
+        f"skew {final.skew} > {final.max_skew}"
+    )
+    assert (final.skew, final.max_skew) == (2, 1)
+    assert finding.remedy.outcome == f"after a restart 6 replicas stand {stands(counting)}"
+    assert stands(rolled_out("KS401", "good").final[0]) == stands(counting) == "a 2 · b 2 · c 2"
