@@ -22,6 +22,7 @@ from kubespread.lint.rules import (
     rollout_counts_old,
     single_domain,
     soft_min_domains,
+    stuck_rollout,
     too_few_domains,
     unknown_key,
     unreadable,
@@ -46,4 +47,5 @@ RULES: tuple[AnyRule, ...] = (
     fewer_domains.RULE,
     deadlock.RULE,
     rollout_counts_old.RULE,
+    stuck_rollout.RULE,
 )

@@ -148,10 +148,13 @@ class Trial:
     @cached_property
     def rollout(self) -> RolloutReport | None:
         """A restart of the Deployment; None for everything else, and where it would take too long to rehearse."""
-        deployment = self.subject.object
-        replicas = self.subject.replicas
+        deployment, replicas = self.subject.object, self.subject.replicas
         if not isinstance(deployment, Deployment) or not 0 < replicas * len(self.cluster) <= _MAX_REHEARSED:
             return None
+        return self.rollout_of(deployment)
+
+    def rollout_of(self, deployment: Deployment) -> RolloutReport:
+        """The same of the Deployment with another strategy."""
         return rehearse(self.cluster, deployment, self.subject.pod, (self.subject.profile, self.plugins))
 
     def placed_where(self, position: int, **fields: object) -> Placed:

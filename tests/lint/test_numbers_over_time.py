@@ -29,3 +29,14 @@ def test_new_pods_end_where_play_leaves_them() -> None:
     assert (final.skew, final.max_skew) == (2, 1)
     assert finding.remedy.outcome == f"after a restart 6 replicas stand {stands(counting)}"
     assert stands(rolled_out("KS401", "good").final[0]) == stands(counting) == "a 2 · b 2 · c 2"
+
+
+def test_a_rollout_without_an_end_stops_where_play_stops() -> None:
+    finding, played = finding_of("KS406"), rolled_out("KS406")
+    assert (played.complete, played.passes[-1].running.new) == (False, 0)
+    assert finding.message == (
+        f"no rollout ends: with maxSurge 1 and maxUnavailable 0 a restart stops at 0 of 6 new pods: {played.wedged_on}"
+    )
+    mended = rolled_out("KS406", "good")
+    assert mended.complete
+    assert finding.remedy.outcome == f"the restart ends, no fewer than {mended.fewest_ready} pods ready on the way"
