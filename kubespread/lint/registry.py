@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from kubespread.lint.rule import AnyRule
 from kubespread.lint.rules import (
+    absent_match_label_key,
     closed_domains,
     deadlock,
     empty_selector,
@@ -15,8 +16,10 @@ from kubespread.lint.rules import (
     ghost_pods,
     key_on_no_node,
     key_on_some_nodes,
+    merged_twice,
     no_node_cap,
     no_selector,
+    pinned_revision,
     refused,
     retyped_scalar,
     rollout_counts_old,
@@ -24,6 +27,7 @@ from kubespread.lint.rules import (
     soft_min_domains,
     stuck_rollout,
     too_few_domains,
+    unique_match_label_key,
     unknown_key,
     unreadable,
 )
@@ -39,6 +43,7 @@ RULES: tuple[AnyRule, ...] = (
     soft_min_domains.RULE,
     unknown_key.RULE,
     no_node_cap.RULE,
+    merged_twice.RULE,
     key_on_no_node.RULE,
     key_on_some_nodes.RULE,
     closed_domains.RULE,
@@ -47,5 +52,8 @@ RULES: tuple[AnyRule, ...] = (
     fewer_domains.RULE,
     deadlock.RULE,
     rollout_counts_old.RULE,
+    absent_match_label_key.RULE,
+    unique_match_label_key.RULE,
+    pinned_revision.RULE,
     stuck_rollout.RULE,
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import kubespread
 from kubespread.planner.reports.rollout import RevisionSkew, RolloutReport
+from tests.builders import hosts, pod
 from tests.lint.test_numbers import FIXTURES, cluster_of, finding_of
 
 
@@ -40,3 +41,33 @@ def test_a_rollout_without_an_end_stops_where_play_stops() -> None:
     mended = rolled_out("KS406", "good")
     assert mended.complete
     assert finding.remedy.outcome == f"the restart ends, no fewer than {mended.fewest_ready} pods ready on the way"
+
+
+def test_a_key_that_pods_lack_counts_as_if_it_were_not_there() -> None:
+    finding = finding_of("KS403")
+    assert finding.message.endswith("the key is dropped, and the constraint counts every pod with app=web")
+    explained = kubespread.explain(cluster_of("KS403"), str(FIXTURES / "KS403" / "bad.yaml"))
+    assert [constraint.selector for constraint in explained.constraints] == ["app=web"]
+    assert finding.remedy.text == "matchLabelKeys: [controller-revision-hash]"
+
+
+def test_a_replica_of_its_own_number_finds_nothing_counted_wherever_others_are() -> None:
+    finding = finding_of("KS404")
+    labels = [{"app": "web", "apps.kubernetes.io/pod-index": str(index)} for index in (1, 2, 3)]
+    others = [pod(f"other-{index}", "n0", labels=each) for index, each in enumerate(labels)]
+    cluster = kubespread.Snapshot.from_objects([*hosts("a", "b", "c"), *others])
+    explained = kubespread.explain(cluster, str(FIXTURES / "KS404" / "bad.yaml"))
+    (numbers,) = {
+        (each.matching, each.self_match, each.global_minimum, each.skew)
+        for node in explained.nodes
+        for each in node.constraints
+    }
+    assert "0 + 1 − 0 = 1 on every node" in finding.message
+    assert numbers == (0, 1, 0, 1)
+
+
+def test_a_pinned_hash_counts_no_replica() -> None:
+    finding = finding_of("KS405")
+    report = kubespread.explain(cluster_of("KS405"), str(FIXTURES / "KS405" / "bad.yaml"))
+    assert finding.message.endswith("count nowhere")
+    assert [constraint.self_match for constraint in report.constraints] == [0]
