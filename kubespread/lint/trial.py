@@ -17,6 +17,7 @@ from kubespread.planner.explain import counted_constraints
 from kubespread.planner.queue import Entry, run
 from kubespread.planner.rehearsal import rehearse
 from kubespread.planner.reports.rollout import RolloutReport
+from kubespread.scheduler.building import framework
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.evaluation import Evaluation
@@ -31,6 +32,10 @@ _MAX_REHEARSED = 100_000
 """Replicas times nodes of the largest rollout that is rehearsed, which takes less than 0.1 s."""
 
 PodChange = Callable[[Pod], Pod]
+
+
+def _unchanged(pod: Pod) -> Pod:
+    return pod
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,22 +115,32 @@ class Trial:
     @cached_property
     def placed(self) -> Placed:
         """All replicas, as they are declared."""
-        return self.placed_with(lambda pod: pod)
+        return self.placed_with(_unchanged)
 
     def placed_with(self, change: PodChange, replicas: int | None = None) -> Placed:
         """The same once ``change`` is made to each of them, or another number of them is asked for."""
         (outcome,), _ = run(self.cluster, [self._entry(change, replicas)], first_in_heap)
         return Placed(outcome.wanted or 0, [choice.node for choice in outcome.choices], outcome.stopped, self.cluster)
 
-    def placed_after(self, others: Sequence[Trial]) -> Placed:
-        """The same once the replicas of other workloads are placed, none of whose pods runs by then."""
+    def of(self, subject: Subject) -> Trial:
+        """Another subject on the same cluster."""
+        is_alike = subject.profile is self.subject.profile
+        return Trial(subject, self._whole, self.plugins if is_alike else framework(subject.profile))
+
+    def placed_after(self, others: Sequence[Trial], change: PodChange = _unchanged) -> Sequence[Placed]:
+        """The replicas of ``others``, one workload after another, and then its own; none of them runs by then.
+
+        ``change`` is made to its own.
+        """
         cluster = self.cluster
         for other in others:
             cluster = other.without_running(cluster)
-        entries = [*(other._entry(lambda pod: pod) for other in others), self._entry(lambda pod: pod)]
+        entries = [*(other._entry(_unchanged) for other in others), self._entry(change)]
         outcomes, _ = run(cluster, entries, first_in_heap)
-        own = outcomes[-1]
-        return Placed(own.wanted or 0, [choice.node for choice in own.choices], own.stopped, cluster)
+        return [
+            Placed(each.wanted or 0, [choice.node for choice in each.choices], each.stopped, cluster)
+            for each in outcomes
+        ]
 
     def _entry(self, change: PodChange, replicas: int | None = None) -> Entry:
         subject = self.subject
