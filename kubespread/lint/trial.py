@@ -190,6 +190,11 @@ def with_only(pod: Pod, positions: Sequence[int]) -> Pod:
     return _with_constraints(pod, [constraints[position] for position in positions])
 
 
+def with_more(pod: Pod, constraints: Sequence[TopologySpreadConstraint]) -> Pod:
+    """The pod with further constraints behind its own."""
+    return _with_constraints(pod, [*pod.spec.topology_spread_constraints, *constraints])
+
+
 def _with_constraints(pod: Pod, constraints: list[TopologySpreadConstraint]) -> Pod:
     spec: PodSpec = msgspec.structs.replace(pod.spec, topology_spread_constraints=constraints)
     return msgspec.structs.replace(pod, spec=spec)
