@@ -14,7 +14,7 @@ from kubespread.kube.api.workloads import Deployment
 from kubespread.lint.subject import Subject
 from kubespread.planner.claims import Replica
 from kubespread.planner.explain import counted_constraints
-from kubespread.planner.queue import Entry, run
+from kubespread.planner.queue import Entry, place
 from kubespread.planner.rehearsal import rehearse
 from kubespread.planner.reports.rollout import RolloutReport
 from kubespread.scheduler.building import framework
@@ -119,7 +119,7 @@ class Trial:
 
     def placed_with(self, change: PodChange, replicas: int | None = None) -> Placed:
         """The same once ``change`` is made to each of them, or another number of them is asked for."""
-        (outcome,), _ = run(self.cluster, [self._entry(change, replicas)], first_in_heap)
+        (outcome,) = place(self.cluster, [self._entry(change, replicas)], first_in_heap)
         return Placed(outcome.wanted or 0, [choice.node for choice in outcome.choices], outcome.stopped, self.cluster)
 
     def of(self, subject: Subject) -> Trial:
@@ -136,7 +136,7 @@ class Trial:
         for other in others:
             cluster = other.without_running(cluster)
         entries = [*(other._entry(_unchanged) for other in others), self._entry(change)]
-        outcomes, _ = run(cluster, entries, first_in_heap)
+        outcomes = place(cluster, entries, first_in_heap)
         return [
             Placed(each.wanted or 0, [choice.node for choice in each.choices], each.stopped, cluster)
             for each in outcomes

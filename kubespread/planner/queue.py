@@ -84,6 +84,29 @@ def run(
     cluster that results.
     """
     living = LivingCluster(cluster)
+    waiting = _placed(living, entries, break_tie, in_turn=in_turn, on_progress=on_progress)
+    for each in waiting:
+        each.conclude()
+    return [each.outcome for each in waiting], living.cluster
+
+
+def place(cluster: Cluster, entries: Sequence[Entry], break_tie: Tiebreaker) -> list[Outcome]:
+    """The same for who asks only where the copies go: nothing is said of constraints once all have a node."""
+    waiting = _placed(LivingCluster(cluster), entries, break_tie)
+    for each in waiting:
+        if each.outcome.stuck or each.lacks_some:
+            each.conclude()
+    return [each.outcome for each in waiting]
+
+
+def _placed(
+    living: LivingCluster,
+    entries: Sequence[Entry],
+    break_tie: Tiebreaker,
+    *,
+    in_turn: bool = False,
+    on_progress: Callable[[int], None] | None = None,
+) -> list[_Waiting]:
     waiting = [(_Daemons if entry.per_node else _Copies)(entry, living) for entry in entries]
     placed, stuck = 0, dict[_Waiting, None]()
     for each in _in_order(waiting, in_turn=in_turn):
@@ -94,9 +117,7 @@ def run(
         if on_progress is not None and placed % _NOW_AND_THEN == 0:
             on_progress(placed)
     _try_again(stuck, break_tie)
-    for each in waiting:
-        each.conclude()
-    return [each.outcome for each in waiting], living.cluster
+    return waiting
 
 
 def _in_order(waiting: Sequence[_Waiting], *, in_turn: bool) -> Iterator[_Waiting]:
