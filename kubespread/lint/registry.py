@@ -9,6 +9,8 @@ from __future__ import annotations
 from kubespread.lint.rule import AnyRule
 from kubespread.lint.rules import (
     absent_match_label_key,
+    anti_affinity,
+    autoscaled_beyond,
     closed_domains,
     deadlock,
     dropped_defaults,
@@ -24,17 +26,21 @@ from kubespread.lint.rules import (
     no_selector,
     outweighed,
     pinned_revision,
+    quota_refuses,
     refused,
     retyped_scalar,
     rollout_counts_old,
+    scaled_to_zero,
     shared_selector,
     single_domain,
     soft_min_domains,
+    stalled_drain,
     stuck_rollout,
     too_few_domains,
     unique_match_label_key,
     unknown_key,
     unreadable,
+    volume_pins,
 )
 
 # A fault is of the last rule that knows it, which is the most specific one.
@@ -56,6 +62,12 @@ RULES: tuple[AnyRule, ...] = (
     single_domain.RULE,
     fewer_domains.RULE,
     deadlock.RULE,
+    scaled_to_zero.RULE,
+    volume_pins.RULE,
+    stalled_drain.RULE,
+    anti_affinity.RULE,
+    autoscaled_beyond.RULE,
+    quota_refuses.RULE,
     rollout_counts_old.RULE,
     shared_selector.RULE,
     absent_match_label_key.RULE,

@@ -106,7 +106,7 @@ def _placed(
     *,
     in_turn: bool = False,
     on_progress: Callable[[int], None] | None = None,
-) -> list[_Waiting]:
+) -> Sequence[_Waiting]:
     waiting = [(_Daemons if entry.per_node else _Copies)(entry, living) for entry in entries]
     placed, stuck = 0, dict[_Waiting, None]()
     for each in _in_order(waiting, in_turn=in_turn):

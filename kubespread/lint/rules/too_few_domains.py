@@ -25,6 +25,7 @@ from collections.abc import Iterator, Sequence
 from kubespread.lint.case import Case, Declared
 from kubespread.lint.finding import Found
 from kubespread.lint.phrases import counted, listed, outcome
+from kubespread.lint.possible_domains import without_nodes
 from kubespread.lint.reach import domains
 from kubespread.lint.rule import ClusterRule
 from kubespread.lint.trial import Trial
@@ -35,10 +36,14 @@ def check(case: Case, trial: Trial) -> Iterator[Found]:
     for declared, hard in case.hard(trial):
         there = domains(hard)
         if there and hard.lacks_domains:
-            yield _found(declared, there, trial)
+            key, known = declared.constraint.topology_key, frozenset(hard.column.values)
+            possible = len(without_nodes(key, case.subject.pod, known, case.objects))
+            # Where autoscalers can make them replicas wait on purpose: that is what adds their nodes.
+            is_meant = len(there) + possible >= (declared.constraint.min_domains or 1)
+            yield _found(declared, there, trial, is_meant=is_meant)
 
 
-def _found(declared: Declared, there: Sequence[str], trial: Trial) -> Found:
+def _found(declared: Declared, there: Sequence[str], trial: Trial, *, is_meant: bool) -> Found:
     constraint, placed = declared.constraint, trial.placed
     enough = trial.placed_where(declared.position, min_domains=len(there))
     return Found(
@@ -52,7 +57,7 @@ def _found(declared: Declared, there: Sequence[str], trial: Trial) -> Found:
             outcome=outcome(enough, constraint.topology_key),
         ),
         proven=True,
-        severity=Severity.ERROR if placed.count < enough.count else None,
+        severity=Severity.INFO if is_meant else Severity.ERROR if placed.count < enough.count else None,
     )
 
 
