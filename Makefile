@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint bench completions schema codes clean
+.PHONY: demo test lint bench completions counts reference schema codes clean
 .DEFAULT_GOAL := test
 
 demo: .venv/installed
@@ -21,6 +21,13 @@ bench: .venv/installed
 
 completions: .venv/installed
 	$(BIN)/python -m kubespread.cli.completions completions
+
+counts: .venv/dev
+	$(BIN)/python -m tests.golden --counts
+
+reference: .venv/installed
+	$(BIN)/python -m kubespread.cli.reference docs/reference.md
+	$(BIN)/python -m kubespread.cli.manual docs/kubespread.1
 
 schema: .venv/installed
 	$(BIN)/python -m kubespread.planner.reports.schema docs/schema

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import doctest
 import json
 import re
-from pathlib import Path
 
 import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
+from kubespread.cli import manual, reference
 from kubespread.planner.reports.schema import FILES, schema
 from kubespread.snapshot.live.resources import RESOURCES
 from tests.cli.support import ROOT, run
 
-DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCUMENTS = [
+    "README.md",
+    *sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").rglob("*.md") if path.parent.name != "adr"),
+]
+NO_COMMANDS = {
+    f"docs/{name}.md" for name in ("library", "performance", "reference", "exactness", "codes", "cookbook/README")
+}
+"""They show Python, numbers, help, counts, findings and a table of contents."""
 COMMAND = re.compile(r"^\$ kubespread (?P<arguments>[^|<>&\n]+)$", re.MULTILINE)
 
 
@@ -25,27 +33,34 @@ def test_the_published_schema_is_the_reports_own(name: str) -> None:
     assert published == schema(FILES[name])
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
-def test_the_commands_shown_run_and_print_what_is_shown(path: Path) -> None:
-    shown = [(match["arguments"].split(), match.end()) for match in COMMAND.finditer(path.read_text())]
-    assert shown or path.name in ("codes.md", "performance.md")
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_the_commands_shown_run_and_print_what_is_shown(name: str) -> None:
+    text = (ROOT / name).read_text()
+    shown = [(match["arguments"].split(), match.end()) for match in COMMAND.finditer(text)]
+    assert shown or name in NO_COMMANDS
     for arguments, end in shown:
-        block = path.read_text()[end + 1 :].split("```")[0].split("\n$ ")[0].rstrip("\n")
+        block = text[end + 1 :].split("```")[0].split("\n$ ")[0].rstrip("\n")
         result = run(*arguments, cwd=ROOT)
         assert result.code in (0, 1), arguments
         if block:
             assert result.out.rstrip("\n") == block, arguments
 
 
-@pytest.mark.parametrize("command", ["explain", "simulate", "compare", "survive", "play", "upgrade", "snapshot"])
-def test_the_help_in_the_guide_is_the_programs_own(command: str) -> None:
-    text = (ROOT / "docs" / "guide.md").read_text()
-    assert run(command, "--help", env={"COLUMNS": "100"}).out.strip() in text
+def test_the_reference_and_the_man_page_are_the_programs_own_help() -> None:
+    assert reference.page() == (ROOT / "docs" / "reference.md").read_text()
+    assert manual.page() == (ROOT / "docs" / "kubespread.1").read_text()
+
+
+@pytest.mark.parametrize("command", ["explain", "demo"])
+def test_the_reference_shows_what_a_terminal_does(command: str) -> None:
+    assert run(command, "--help", env={"COLUMNS": "100"}).out.strip() in reference.page()
 
 
 def test_the_makefile_has_the_targets_the_readme_names() -> None:
     makefile = (ROOT / "Makefile").read_text()
-    assert {"demo", "test", "lint", "bench", "completions"} <= set(re.findall(r"^(\w+):", makefile, re.MULTILINE))
+    assert {"demo", "test", "lint", "bench", "completions", "reference"} <= set(
+        re.findall(r"^(\w+):", makefile, re.MULTILINE)
+    )
 
 
 def test_the_cluster_role_allows_what_is_read_and_nothing_else() -> None:
@@ -60,3 +75,8 @@ def test_the_cluster_role_allows_what_is_read_and_nothing_else() -> None:
         set(workloads["apiGroups"]),
     )
     assert allowed <= read
+
+
+def test_the_examples_of_the_library_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    assert doctest.testfile(str(ROOT / "docs" / "library.md"), module_relative=False) == (0, 20)

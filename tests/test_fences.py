@@ -18,7 +18,7 @@ ROOMS: dict[str, set[str]] = {
     "scheduler": {"kube"},
     "node_groups": {"manifest", "kube", "snapshot.edits"},
     "planner": {"controllers", "scheduler", "kube", "snapshot.edits", "node_groups.types", "scenario.types"},
-    "lint": {"planner", "scheduler", "kube"},
+    "lint": {"planner", "scheduler", "kube", "snapshot.edits"},
     "scenario": {"manifest", "kube", "snapshot.edits", "candidate.setting", "node_groups.types"},
     "render": {"planner.reports", "manifest.writer"},
     "controllers": {"kube"},

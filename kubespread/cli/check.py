@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -37,7 +38,7 @@ def check(
 
     Manifests are read and checked by themselves. With a cluster (-S, --context or --live) they are also tried on it:
     all replicas are placed, and so is what the remedy would make of them. The annotation kubespread.dev/ignore: KS101
-    on a workload silences a rule.
+    on a workload silences a rule. In GitHub Actions annotations are the default format.
 
     \b
     Examples:
@@ -58,7 +59,8 @@ def check(
             else rules_text.listed(kubespread.rules(), headers=not answer.no_headers)
         )
         return ExitCode.YES
-    chosen = chosen_format(answer.output, is_terminal=stdout_is_terminal())
+    in_actions = "github" if os.environ.get("GITHUB_ACTIONS") == "true" else None
+    chosen = chosen_format(answer.output or in_actions, is_terminal=stdout_is_terminal())
     given = _given(manifest or [], checked, source, scheduling)
     opened = open_cluster(source, quiet=speaking.quiet) if source.is_named or not given else _none(source)
     namespace = checked.namespace

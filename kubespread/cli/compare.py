@@ -13,8 +13,7 @@ from kubespread.cli.notes import note_beside_each, note_source
 from kubespread.cli.options.answer import CompareAnswerOptions, SpeakingOptions
 from kubespread.cli.options.edits import EditedClusterOptions
 from kubespread.cli.options.grouped import grouped
-from kubespread.cli.options.scheduler import SchedulerOptions
-from kubespread.cli.options.sides import AfterOptions, ComparePlacingOptions, unedited
+from kubespread.cli.options.sides import AfterOptions, ComparePlacingOptions, CompareSchedulerOptions, unedited
 from kubespread.cli.options.workload import WorkloadOptions
 from kubespread.cli.pod import pods_asked_about
 from kubespread.cli.stderr import say
@@ -23,8 +22,8 @@ from kubespread.errors import UsageError
 from kubespread.render.formats import chosen_format
 
 _NOTHING_DIFFERS = (
-    "nothing to compare: give a second POD, an edit such as --cordon NODE, --set FIELD=VALUE, or a --to- option such "
-    "as --to-snapshot PATH"
+    "nothing to compare: give a second POD, a second --kube-version, an edit such as --cordon NODE, --set FIELD=VALUE, "
+    "or a --to- option such as --to-snapshot PATH"
 )
 
 
@@ -43,7 +42,7 @@ def compare(
     after: AfterOptions,
     placing: ComparePlacingOptions,
     workload: WorkloadOptions,
-    scheduling: SchedulerOptions,
+    scheduling: CompareSchedulerOptions,
     answer: CompareAnswerOptions,
     source: EditedClusterOptions,
     speaking: SpeakingOptions,
@@ -59,7 +58,7 @@ def compare(
       kubespread compare deploy/web --replicas 30 --drain zone=eu-west-1a --ignore-daemonsets
       kubespread compare web.yaml --set maxSkew[zone]=2 -S cluster.json.gz
       kubespread compare web.yaml -S monday.json.gz --to-snapshot tuesday.json.gz
-      kubespread compare web.yaml --kube-version 1.30 --to-kube-version 1.36
+      kubespread compare web.yaml --kube-version 1.36 --kube-version 1.37
       kubespread compare <(helm template shop ./v1) <(helm template shop ./v2) --name web
     """
     import kubespread
@@ -72,10 +71,10 @@ def compare(
     settings = workload.settings or []
     if len(pods) > 2:
         raise UsageError(f"{len(pods)} PODs given: expected one, or two to compare")
-    if len(pods) == 1 and not (after.is_given or edits or settings):
+    if len(pods) == 1 and not (after.is_given or scheduling.has_two_releases or edits or settings):
         raise UsageError(_NOTHING_DIFFERS)
-    changed = after.scheduling(scheduling)
-    for options in (scheduling, changed):
+    unchanged, changed = scheduling.before(), after.scheduling(scheduling)
+    for options in (unchanged, changed):
         check_inputs(
             pods,
             options.scheduler_config,
@@ -87,7 +86,7 @@ def compare(
     opened = open_cluster(unedited(source), quiet=speaking.quiet)
     other = opened if elsewhere is None else open_cluster(elsewhere, quiet=speaking.quiet)
     report = kubespread.compare(
-        kubespread.Side(opened, pods[0], scheduling.scheduler()),
+        kubespread.Side(opened, pods[0], unchanged.scheduler()),
         kubespread.Side(other.edited(*edits), pods[-1], changed.scheduler(), settings),
         replicas=desired,
         from_scratch=placing.from_scratch,

@@ -96,6 +96,7 @@ def simulate(
             from_scratch=placing.from_scratch,
             ties=placing.ties.value,
             seed=placing.seed,
+            sample=placing.sample,
             runs=placing.runs,
             keys=required.keys,
             preemption=answer.preemption,

@@ -33,6 +33,7 @@ def check_then(
         "--until-full": placing.as_many_as_fit,
         "--from-scratch": placing.from_scratch,
         "--seed": placing.seed is not None,
+        "--sample": placing.sample,
         "--runs": placing.runs != 1,
         "--ties": placing.ties.value != "scheduler",
         "requirements (--require-placed, --max-skew, --survive, ...)": requirements != RequirementOptions(),

@@ -220,12 +220,23 @@ def _scale_down(members: _Members) -> tuple[list[Action], bool]:
     return actions, False
 
 
+def max_unavailable(stateful_set: StatefulSet, rules: UpdateRules = _ONE_BY_ONE) -> int:
+    """How many pods a rolling update may make unavailable at once. Raises IntOrStringError for no percentage."""
+    replicas = 1 if stateful_set.spec.replicas is None else stateful_set.spec.replicas
+    return _limit(_defaulted(stateful_set.spec.update_strategy).rolling_update or RollingUpdate(), replicas, rules)
+
+
+def _limit(rolling_update: RollingUpdate, replicas: int, rules: UpdateRules) -> int:
+    if not rules.max_unavailable or rolling_update.max_unavailable is None:
+        return 1
+    return max(1, scaled(rolling_update.max_unavailable, replicas, round_up=False))
+
+
 def _outdated(members: _Members, rolling_update: RollingUpdate, revision: str, rules: UpdateRules) -> list[Delete]:
     """Delete what does not have the new ``revision``, from the highest ordinal down to the partition."""
     updated = members.replicas[rolling_update.partition or 0 :][::-1]
     if rules.max_unavailable:
-        allowed = 1 if rolling_update.max_unavailable is None else rolling_update.max_unavailable
-        limit = max(1, scaled(allowed, len(members.replicas), round_up=False))
+        limit = _limit(rolling_update, len(members.replicas), rules)
         left = max(0, limit - sum(not member.is_available for member in members.replicas))
         outdated = [member for member in updated if _is_outdated(member, revision)]
         first: list[_Member] = []

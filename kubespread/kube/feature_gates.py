@@ -29,10 +29,10 @@ MODELLED = frozenset({
     "MatchLabelKeysInPodAffinity", "PodSchedulingReadiness", "TaintTolerationComparisonOperators",
     "UserNamespacesHostNetworkSupport", "UserNamespacesSupport", "ContainerRestartRules",
     "RestartAllContainersOnContainerExits", "NodeDeclaredFeatures", "SidecarContainers", "PodLevelResources",
-    "DynamicResourceAllocation", "DRAExtendedResource", "DRADeviceTaints", "DRAPrioritizedList", "DRAAdminAccess",
-    "StorageCapacityScoring", "InPlacePodVerticalScaling", "InPlacePodVerticalScalingInitContainers",
-    "InPlacePodLevelResourcesVerticalScaling", "VolumeLimitScaling", "PodLevelResourcesFixDefaulting",
-    "MaxUnavailableStatefulSet",
+    "DynamicResourceAllocation", "DRAExtendedResource", "DRADeviceTaints", "DRADeviceTaintRules",
+    "DRAPrioritizedList", "DRAAdminAccess", "StorageCapacityScoring", "InPlacePodVerticalScaling",
+    "InPlacePodVerticalScalingInitContainers", "InPlacePodLevelResourcesVerticalScaling", "VolumeLimitScaling",
+    "PodLevelResourcesFixDefaulting", "MaxUnavailableStatefulSet",
 })  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import re
 
+from kubespread.errors import UsageError
 from kubespread.kube.api.meta import IntOrString
 from kubespread.kube.gotext import quote
 from kubespread.kube.selector import parse_int64
@@ -16,7 +17,7 @@ _INTEGER = re.compile(r"[+-]?[0-9]+", re.ASCII)
 _INVALID = "invalid value for IntOrString"
 
 
-class IntOrStringError(ValueError):
+class IntOrStringError(UsageError):
     """Text that is no percentage; the message is Kubernetes'."""
 
 

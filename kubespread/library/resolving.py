@@ -17,7 +17,6 @@ from kubespread.candidate.stored import from_cluster
 from kubespread.errors import KubespreadError, ManifestError, UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.admission.gated_fields import as_counted
-from kubespread.kube.proposals import told
 from kubespread.kube.versions import KubeVersion
 from kubespread.library.deciding import Scheduler
 from kubespread.library.worlds import edited
@@ -60,7 +59,7 @@ def resolve(
     """
     origin = snapshot.origin
     version = scheduler.release(origin.server_version)
-    snapshot, edits = edited(snapshot, scheduler, choosing.namespace)
+    snapshot, said = edited(snapshot, scheduler, choosing.namespace)
     own_namespace = origin.namespace or DEFAULT_NAMESPACE
     default_namespace = choosing.namespace or own_namespace
     read = read_sources(pods, snapshot, choosing, default_namespace)
@@ -76,7 +75,7 @@ def resolve(
             made = from_manifest(source, surroundings)
         else:
             made = from_cluster(source, snapshot, surroundings)
-        notes_of_all = (*told(version.proposed), *edits, *read.notes, *notes)
+        notes_of_all = (*said, *read.notes, *notes)
         return replace(made, notes=(*notes_of_all, *made.notes, *autoscaling_notes(made.workload, snapshot.objects)))
 
     candidates = _taken(chosen, candidate, read.errors, on_refused)

@@ -23,8 +23,9 @@ from kubespread.library.rollouts import ControlledChange, controlled_changes
 from kubespread.library.scaling import GroupsGiven, Simulated, groups_of, with_autoscaling, world_with
 from kubespread.node_groups.types import Autoscaler
 from kubespread.planner.claims import Replicas, replicas_with_claims
+from kubespread.planner.manner import Manner, Ties
 from kubespread.planner.reports.simulate import SimulateReport
-from kubespread.planner.simulate import Manner, Question, Ties
+from kubespread.planner.simulate import Question
 from kubespread.planner.simulate import simulate as simulate_queue
 from kubespread.planner.world.pod_book import key_of
 from kubespread.scheduler.cluster.change import Change
@@ -51,8 +52,12 @@ class SimulateKeywords(TypedDict, total=False):
     """How equal scores are broken: by kube-scheduler's own order, which is the default, or by ``"name"``."""
     seed: int | None
     """Break them at random instead."""
+    sample: bool
+    """Score no more nodes than kube-scheduler does in a large cluster (percentageOfNodesToScore), each search going on
+    where the last one ended, instead of all that fit.
+    """
     runs: int
-    """Repeat with the seeds that follow."""
+    """Repeat with the seeds that follow; with ``sample`` and no seed from nodes evenly apart on."""
     keys: Sequence[str]
     """Topology keys to report about besides those of the constraints, zone and hostname."""
     preemption: bool
@@ -121,7 +126,7 @@ def simulate_workloads(
     ]
     manner = Manner(
         options.get("ties", "scheduler"), options.get("seed"), runs, options.get("preemption", False), keys,
-        options.get("on_progress"),
+        options.get("on_progress"), options.get("sample", False),
     )  # fmt: skip
     reports = simulate_queue(cluster, questions, manner)
     if (kind := _autoscaler(options)) is not None:

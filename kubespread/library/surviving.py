@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypedDict, Unpack
 
 from msgspec.structs import replace
 
 from kubespread.controllers.drain import DrainFlags
 from kubespread.errors import UsageError
-from kubespread.kube.api.cluster_objects import FIELDS
-from kubespread.kube.api.kinds import POD_CREATORS
-from kubespread.kube.owners import WorkloadName
-from kubespread.kube.selector import Selector, SelectorError
-from kubespread.kube.selector_text import parse_selector
 from kubespread.library.asked_cluster import cluster_reference
 from kubespread.library.deciding import Scheduler
 from kubespread.library.resolving import source_gaps
+from kubespread.library.workloads_asked import WorkloadsAsked
 from kubespread.library.worlds import edited, world_of
 from kubespread.planner.remedies import Manner, remedies
 from kubespread.planner.reports.survive import SurviveReport
 from kubespread.planner.reports.upgrade import UpgradeReport
 from kubespread.planner.survive import NOT_MODELLED, Domain, Question, default_key, domains, losses
-from kubespread.planner.world.reporting import workload_of
 from kubespread.planner.world.world import World
 from kubespread.snapshot.edits.target import nodes_meant, parse_target
 from kubespread.snapshot.snapshot import Snapshot
@@ -54,21 +49,20 @@ def survive(
     domains are zones, or hosts where no node is in a zone. All workloads live on; the keywords, `SurviveKeywords`, say
     which are reported. Raises UsageError, SnapshotError and ManifestError.
     """
-    selector = _selector(options.get("selector", ""))
-    namespace = options.get("namespace")
+    asked = WorkloadsAsked.of(options.get("namespace"), options.get("selector", ""))
     version = scheduler.release(snapshot.origin.server_version)
-    now, notes = edited(snapshot, scheduler, namespace)
+    now, notes = edited(snapshot, scheduler, asked.namespace)
     world = world_of(now, scheduler)
     world.settle()
     lost = list(_domains(world, now, keys))
-    question = Question(world, _asking(world, namespace, selector))
+    question = Question(world, asked.those_in(world))
     if question.is_empty:
-        raise UsageError(_nobody(namespace, options.get("selector", "")))
+        raise asked.none_found()
     return SurviveReport(
         kube_version=str(version),
         cluster=cluster_reference(snapshot),
-        namespace=namespace,
-        selector=options.get("selector", ""),
+        namespace=asked.namespace,
+        selector=asked.text,
         workloads=len(question.workloads),
         nodes=len(world.living.nodes.objects),
         pending_before=question.pending,
@@ -137,13 +131,6 @@ def _gaps(snapshot: Snapshot, scheduler: Scheduler, world: World) -> tuple[str, 
     return tuple(dict.fromkeys((*source_gaps(snapshot, scheduler), *world.assumed)))
 
 
-def _selector(text: str) -> Selector:
-    try:
-        return parse_selector(text)
-    except SelectorError as error:
-        raise UsageError(f"invalid labels {text!r}: {error}") from error
-
-
 def _domains(world: World, snapshot: Snapshot, keys: Sequence[str]) -> Iterator[Domain]:
     full = [full_topology_key(key, snapshot.nodes) for key in keys] or [default_key(world)]
     check_topology_keys(full, snapshot.nodes, ())
@@ -156,35 +143,6 @@ def _counted(lost: Sequence[Domain], on_progress: Callable[[int], None] | None) 
         if on_progress is not None:
             on_progress(number)
         yield domain
-
-
-def _asking(world: World, namespace: str | None, selector: Selector) -> Callable[[WorkloadName], bool]:
-    """Which workloads are asked about. One that is known only by its pods has the labels of the first of them."""
-    labels = {} if selector.is_empty else _labels(world)
-
-    def is_asked(name: WorkloadName) -> bool:
-        return (namespace is None or name.namespace == namespace) and (
-            selector.is_empty or selector.matches(labels.get(name, {}))
-        )
-
-    return is_asked
-
-
-def _labels(world: World) -> Mapping[WorkloadName, Mapping[str, str]]:
-    """The labels of all workloads, pods by themselves among them."""
-    found: dict[WorkloadName, Mapping[str, str]] = {}
-    for pod in world.book:
-        found.setdefault(workload_of(world, pod), pod.metadata.labels)
-    for row in POD_CREATORS.values():
-        for obj in getattr(world.workloads.objects, FIELDS[row.cls]) if row.cls in FIELDS else ():
-            found[WorkloadName(row.kind, obj.metadata.namespace, obj.metadata.name)] = obj.metadata.labels
-    return found
-
-
-def _nobody(namespace: str | None, selector: str) -> str:
-    """Why no workload is asked about."""
-    where = "the cluster" if namespace is None else f"namespace {namespace}"
-    return f"no workloads{f' with the labels {selector}' if selector else ''} in {where}"
 
 
 def _notes(world: World, lost: Sequence[Domain]) -> Iterator[str]:

@@ -19,6 +19,7 @@ from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.owners import WorkloadName
+from kubespread.kube.proposals import told as told_of_proposals
 from kubespread.kube.timestamps import instant
 from kubespread.library.deciding import Scheduler
 from kubespread.planner.world.editing import apply
@@ -59,17 +60,20 @@ def world_of(snapshot: Snapshot, scheduler: Scheduler, *, preempts: bool = True)
         return Made(made.pod, made.companions)
 
     pods = as_counted(snapshot.pods, version)
-    surroundings = Surroundings(scheduler_of, making, _time(snapshot), preempts)
+    surroundings = Surroundings(scheduler_of, making, _time(snapshot), version, preempts)
     return World(snapshot.nodes, pods, snapshot.objects, surroundings)
 
 
 def edited(snapshot: Snapshot, scheduler: Scheduler, namespace: str | None = None) -> tuple[Snapshot, tuple[str, ...]]:
-    """The cluster after the edits of ``snapshot``, and what to say of them. Raises UsageError."""
+    """The cluster after the edits of ``snapshot``, and what to say whatever is asked of it: which proposed semantics it
+    goes by, and what the edits came to. Raises UsageError.
+    """
+    proposals = tuple(told_of_proposals(scheduler.release(snapshot.origin.server_version).proposed))
     if not snapshot.edits:
-        return snapshot, ()
+        return snapshot, proposals
     world = world_of(snapshot, scheduler)
     default = namespace or snapshot.origin.namespace or DEFAULT_NAMESPACE
-    notes: list[str] = []
+    notes: list[str] = [*proposals]
     has_happened = False
     for edit in snapshot.edits:
         waited = set(world.queue.waiting)

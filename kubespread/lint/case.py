@@ -18,7 +18,7 @@ from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstra
 from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Declared:
     """One of the pod's own constraints."""
 

@@ -15,6 +15,7 @@ from kubespread.lint.finding import Found
 from kubespread.lint.rule import AnyRule, ClusterRule, FaultRule, Rule
 from kubespread.lint.selection import is_silenced
 from kubespread.lint.subject import Refused, Subject
+from kubespread.lint.together import with_remedies_together
 from kubespread.lint.trial import Trial
 from kubespread.planner.reports.check import Finding
 from kubespread.scheduler.building import framework
@@ -82,22 +83,23 @@ def _keep(checked: Checked, found: list[Finding], findings: Iterable[Finding], s
 
 def _findings(case: Case, rules: Iterable[AnyRule]) -> Iterator[Finding]:
     subject = case.subject
-    for rule in rules:
-        for found in _asked(rule, case):
-            line, column = subject.place(found.field)
-            yield Finding(
-                code=rule.code,
-                rule=rule.name,
-                severity=found.severity or rule.severity,
-                workload=subject.text,
-                file=subject.file,
-                line=line,
-                column=column,
-                field=found.field,
-                message=found.message,
-                proven=found.proven,
-                remedy=found.remedy,
-            )
+    asked = [(rule, found) for rule in rules for found in _asked(rule, case)]
+    together = with_remedies_together([found for _, found in asked], case.trial)
+    for (rule, _), found in zip(asked, together, strict=True):
+        line, column = subject.place(found.field)
+        yield Finding(
+            code=rule.code,
+            rule=rule.name,
+            severity=found.severity or rule.severity,
+            workload=subject.text,
+            file=subject.file,
+            line=line,
+            column=column,
+            field=found.field,
+            message=found.message,
+            proven=found.proven,
+            remedy=found.remedy,
+        )
 
 
 def _asked(rule: AnyRule, case: Case) -> Iterable[Found]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from kubespread.lint.trial import Mended
 from kubespread.planner.reports.check import Remedy, Severity
 
 
@@ -16,5 +17,7 @@ class Found:
     remedy: Remedy
     proven: bool = False
     """Whether the numbers come from running the engine on the cluster."""
+    mended: Mended | None = None
+    """The remedy as a change of the pod, where it is one that was tried."""
     severity: Severity | None = None
     """Where it is not that of the rule."""

@@ -1,4 +1,4 @@
-"""The selector that a constraint of a workload was probably to have: that of the workload itself."""
+"""Constraints that count none of their own pods, and the selector they were probably to have: the workload's."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from kubespread.kube.api.meta import LabelSelector
 from kubespread.kube.api.workloads import LabelSelectingWorkload
 from kubespread.kube.selector import SelectorError, from_label_selector
 from kubespread.lint.case import Case, Declared
+from kubespread.lint.finding import Found
 from kubespread.lint.phrases import by_domain, outcome, selector_text
 from kubespread.planner.reports.check import Remedy
 
@@ -38,23 +39,31 @@ def own_selector(case: Case) -> LabelSelector:
     return LabelSelector(match_labels=labels)
 
 
-def uncounted(case: Case, declared: Declared) -> str:
+def _uncounted(case: Case, declared: Declared) -> str:
     """What follows where a constraint counts none of its own pods: where they land is left to everything else."""
     replicas = case.subject.replicas
-    none = "its replica does not count" if replicas == 1 else f"none of its {replicas} replicas counts"
+    none = "the pod itself does not count" if replicas == 1 else f"none of its {replicas} replicas counts"
     if case.trial is None:
         return f"{none}, and nothing spreads them" if replicas > 1 else none
-    landed = by_domain(case.trial.placed.by_domain(declared.constraint.topology_key))
-    return f"{none}; left to themselves they land {landed}" if landed and replicas > 1 else none
+    placed = case.trial.placed
+    landed = by_domain(placed.by_domain(declared.constraint.topology_key))
+    return f"{none}; left to themselves they land {landed}" if landed and placed.count > 1 else none
 
 
-def own_selector_remedy(case: Case, declared: Declared) -> Remedy:
-    """Select what the workload selects, and what comes of that."""
-    selector = own_selector(case)
-    if not selector.match_labels:
-        return Remedy(text="give the pods labels of their own, and select them")
-    placed = None if case.trial is None else case.trial.placed_where(declared.position, label_selector=selector)
-    return Remedy(
-        text=f"select the pods' own labels: {selector_text(selector)}",
-        outcome=None if placed is None else outcome(placed, declared.constraint.topology_key),
+def counting_nothing(case: Case, declared: Declared, field: str, why: str) -> Found:
+    """A constraint that counts none of its own pods for this reason: what follows, and what selecting them leads to."""
+    selector, trial = own_selector(case), case.trial
+    remedy, mended = Remedy(text="give the pods labels of their own, and select them"), None
+    if selector.match_labels:
+        mended = None if trial is None else trial.mended_where(declared.position, label_selector=selector)
+        remedy = Remedy(
+            text=f"select the pods' own labels: {selector_text(selector)}",
+            outcome=None if mended is None else outcome(mended.placed, declared.constraint.topology_key),
+        )
+    return Found(
+        field=field,
+        message=f"{why}: {_uncounted(case, declared)}",
+        remedy=remedy,
+        mended=mended,
+        proven=trial is not None,
     )

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from kubespread.kube.api.meta import LabelSelector
 from kubespread.lint.trial import Placed
 
 _FEW = 4
+_EMPTY = '""'
+# Everything else is quoted: numbers, what is empty, and the words that YAML takes for booleans.
+_PLAIN = re.compile(r"[A-Za-z][-A-Za-z0-9_.]*")
+_BOOLEANS = frozenset({"y", "yes", "n", "no", "true", "false", "on", "off", "null"})
 
 
 def short_key(topology_key: str) -> str:
@@ -20,8 +25,14 @@ def counted(number: int, what: str) -> str:
     return f"{number} {what}{'' if number == 1 else 's'}"
 
 
+def landing(replicas: int) -> str:
+    """``1 replica lands``, ``2 replicas land``."""
+    return f"{counted(replicas, 'replica')} land{'s' if replicas == 1 else ''}"
+
+
 def listed(names: Sequence[str]) -> str:
     """The names, the first few of very many."""
+    names = [name or _EMPTY for name in names]
     more = len(names) - _FEW
     return ", ".join(names) if more <= 1 else f"{', '.join(names[:_FEW])} and {more} more"
 
@@ -29,7 +40,7 @@ def listed(names: Sequence[str]) -> str:
 def by_domain(counts: Mapping[str, int]) -> str:
     """``a 2 · b 2 · c 0``; of many domains the extremes."""
     if len(counts) <= _FEW + 2:
-        return " · ".join(f"{domain} {count}" for domain, count in counts.items())
+        return " · ".join(f"{domain or _EMPTY} {count}" for domain, count in counts.items())
     most, least = max(counts.values()), min(counts.values())
     at_most = [domain for domain, count in counts.items() if count == most]
     at_least = [domain for domain, count in counts.items() if count == least]
@@ -50,5 +61,9 @@ def outcome(placed: Placed, topology_key: str) -> str:
 
 def selector_text(selector: LabelSelector) -> str:
     """The field as YAML in one line: ``labelSelector: {matchLabels: {app: web}}``."""
-    labels = ", ".join(f"{key}: {value}" for key, value in selector.match_labels.items())
+    labels = ", ".join(f"{key}: {_yaml(value)}" for key, value in selector.match_labels.items())
     return f"labelSelector: {{matchLabels: {{{labels}}}}}"
+
+
+def _yaml(value: str) -> str:
+    return value if _PLAIN.fullmatch(value) and value.lower() not in _BOOLEANS else f'"{value}"'

@@ -14,7 +14,7 @@ from kubespread.kube.api.workloads import Deployment
 from kubespread.lint.subject import Subject
 from kubespread.planner.claims import Replica
 from kubespread.planner.explain import counted_constraints
-from kubespread.planner.queue import Entry, place
+from kubespread.planner.queue import Entry, Outcome, place
 from kubespread.planner.rehearsal import rehearse
 from kubespread.planner.reports.rollout import RolloutReport
 from kubespread.scheduler.building import framework
@@ -69,6 +69,14 @@ class Placed:
         return f"{self.count} of {self.wanted} {'replica fits' if self.wanted == 1 else 'replicas fit'}"
 
 
+@dataclass(frozen=True, slots=True)
+class Mended:
+    """A change of the pod that would mend something, and what comes of it."""
+
+    change: PodChange
+    placed: Placed
+
+
 class Trial:
     """One subject on the cluster without the pods of it that run already: all its replicas are placed afresh."""
 
@@ -117,17 +125,15 @@ class Trial:
         """All replicas, as they are declared."""
         return self.placed_with(_unchanged)
 
+    def placed_after(self, change: Change) -> Placed:
+        """The same on the cluster once ``change`` is made to it."""
+        return self._placed(_unchanged, self.cluster.after(change))
+
     def placed_with(self, change: PodChange, replicas: int | None = None) -> Placed:
         """The same once ``change`` is made to each of them, or another number of them is asked for."""
-        (outcome,) = place(self.cluster, [self._entry(change, replicas)], first_in_heap)
-        return Placed(outcome.wanted or 0, [choice.node for choice in outcome.choices], outcome.stopped, self.cluster)
+        return self._placed(change, self.cluster, replicas)
 
-    def of(self, subject: Subject) -> Trial:
-        """Another subject on the same cluster."""
-        is_alike = subject.profile is self.subject.profile
-        return Trial(subject, self._whole, self.plugins if is_alike else framework(subject.profile))
-
-    def placed_after(self, others: Sequence[Trial], change: PodChange = _unchanged) -> Sequence[Placed]:
+    def placed_behind(self, others: Sequence[Trial], change: PodChange = _unchanged) -> Sequence[Placed]:
         """The replicas of ``others``, one workload after another, and then its own; none of them runs by then.
 
         ``change`` is made to its own.
@@ -137,10 +143,16 @@ class Trial:
             cluster = other.without_running(cluster)
         entries = [*(other._entry(_unchanged) for other in others), self._entry(change)]
         outcomes = place(cluster, entries, first_in_heap)
-        return [
-            Placed(each.wanted or 0, [choice.node for choice in each.choices], each.stopped, cluster)
-            for each in outcomes
-        ]
+        return [_of(each, cluster) for each in outcomes]
+
+    def of(self, subject: Subject) -> Trial:
+        """Another subject on the same cluster."""
+        is_alike = subject.profile is self.subject.profile
+        return Trial(subject, self._whole, self.plugins if is_alike else framework(subject.profile))
+
+    def _placed(self, change: PodChange, cluster: Cluster, replicas: int | None = None) -> Placed:
+        (outcome,) = place(cluster, [self._entry(change, replicas)], first_in_heap)
+        return _of(outcome, cluster)
 
     def _entry(self, change: PodChange, replicas: int | None = None) -> Entry:
         subject = self.subject
@@ -172,9 +184,17 @@ class Trial:
         """The same of the Deployment with another strategy."""
         return rehearse(self.cluster, deployment, self.subject.pod, (self.subject.profile, self.plugins))
 
-    def placed_where(self, position: int, **fields: object) -> Placed:
-        """The same once ``fields`` of one of the pod's own constraints are set."""
-        return self.placed_with(lambda pod: with_constraint(pod, position, **fields))
+    def mended(self, change: PodChange) -> Mended:
+        """The change, tried."""
+        return Mended(change, self.placed_with(change))
+
+    def mended_where(self, position: int, **fields: object) -> Mended:
+        """``fields`` of one of the pod's own constraints set, and tried."""
+        return self.mended(lambda pod: with_constraint(pod, position, **fields))
+
+
+def _of(outcome: Outcome, cluster: Cluster) -> Placed:
+    return Placed(outcome.wanted or 0, [choice.node for choice in outcome.choices], outcome.stopped, cluster)
 
 
 def with_constraint(pod: Pod, position: int, **fields: object) -> Pod:

@@ -29,6 +29,7 @@ from kubespread.scheduler.evaluation import Evaluation
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.placing import Choice, Placing, Tiebreaker
 from kubespread.scheduler.plugin import SchedulingError, Status
+from kubespread.scheduler.sampling import Search
 
 MAX_REPLICAS = 1_000_000
 _NOW_AND_THEN = 200
@@ -62,6 +63,8 @@ class Outcome:
     choices: list[Choice] = field(default_factory=list)
     before: Sequence[Sequence[int]] | None = None
     """The matching pods of every domain of each constraint before the first copy was placed."""
+    listed: int = 0
+    """How many nodes PreFilter plugins leave to look at."""
     after: Sequence[ConstraintReport] = ()
     """The constraints once the queue is done."""
     unplaced: Evaluation | None = None
@@ -77,14 +80,16 @@ def run(
     entries: Sequence[Entry],
     break_tie: Tiebreaker,
     *,
+    search: Search | None = None,
     in_turn: bool = False,
     on_progress: Callable[[int], None] | None = None,
 ) -> tuple[list[Outcome], Cluster]:
     """Place every entry's copies on ``cluster``; what became of each, in the order given, and the
-    cluster that results.
+    cluster that results. ``search`` scores no more nodes than kube-scheduler does; without it all that fit are.
     """
     living = LivingCluster(cluster)
-    waiting = _placed(living, entries, break_tie, in_turn=in_turn, on_progress=on_progress)
+    waiting = _waiting(living, entries, search)
+    _place_all(waiting, break_tie, in_turn=in_turn, on_progress=on_progress)
     for each in waiting:
         each.conclude()
     return [each.outcome for each in waiting], living.cluster
@@ -92,22 +97,25 @@ def run(
 
 def place(cluster: Cluster, entries: Sequence[Entry], break_tie: Tiebreaker) -> list[Outcome]:
     """The same for who asks only where the copies go: nothing is said of constraints once all have a node."""
-    waiting = _placed(LivingCluster(cluster), entries, break_tie)
+    waiting = _waiting(LivingCluster(cluster), entries)
+    _place_all(waiting, break_tie)
     for each in waiting:
         if each.outcome.stuck or each.lacks_some:
             each.conclude()
     return [each.outcome for each in waiting]
 
 
-def _placed(
-    living: LivingCluster,
-    entries: Sequence[Entry],
+def _waiting(living: LivingCluster, entries: Iterable[Entry], search: Search | None = None) -> Sequence[_Waiting]:
+    return [(_Daemons if entry.per_node else _Copies)(entry, living, search) for entry in entries]
+
+
+def _place_all(
+    waiting: Sequence[_Waiting],
     break_tie: Tiebreaker,
     *,
     in_turn: bool = False,
     on_progress: Callable[[int], None] | None = None,
-) -> Sequence[_Waiting]:
-    waiting = [(_Daemons if entry.per_node else _Copies)(entry, living) for entry in entries]
+) -> None:
     placed, stuck = 0, dict[_Waiting, None]()
     for each in _in_order(waiting, in_turn=in_turn):
         if not each.place(break_tie):
@@ -117,7 +125,6 @@ def _placed(
         if on_progress is not None and placed % _NOW_AND_THEN == 0:
             on_progress(placed)
     _try_again(stuck, break_tie)
-    return waiting
 
 
 def _in_order(waiting: Sequence[_Waiting], *, in_turn: bool) -> Iterator[_Waiting]:
@@ -149,10 +156,10 @@ def _try_again(stuck: Iterable[_Waiting], break_tie: Tiebreaker) -> None:
 class _Waiting:
     """One entry while it is placed."""
 
-    def __init__(self, entry: Entry, living: LivingCluster) -> None:
+    def __init__(self, entry: Entry, living: LivingCluster, search: Search | None) -> None:
         self.entry = entry
         self.outcome = Outcome(entry.count)
-        self._living = living
+        self._living, self._search = living, search
         self.applicant = Applicant(living, entry.pod, entry.plugins, binds=entry.binds)
         self._replicas = entry.replicas() if entry.replicas is not None else iter(())
         self._come_forward()
@@ -172,6 +179,7 @@ class _Waiting:
         placing = self.applicant.placing()
         if self.outcome.before is None:
             self.outcome.before = domain_counts(placing.states)
+            self.outcome.listed = 0 if self.entry.per_node else placing.listed
         return placing
 
     def place(self, break_tie: Tiebreaker) -> bool:
@@ -210,15 +218,15 @@ class _Waiting:
 
 
 class _Copies(_Waiting):
-    def __init__(self, entry: Entry, living: LivingCluster) -> None:
-        super().__init__(entry, living)
+    def __init__(self, entry: Entry, living: LivingCluster, search: Search | None) -> None:
+        super().__init__(entry, living, search)
         self._most = MAX_REPLICAS if entry.count is None else entry.count
         self.is_waiting = self._most > 0
 
     def place(self, break_tie: Tiebreaker) -> bool:
         try:
             placing = self._start()
-            choice = placing.choose(break_tie)
+            choice = placing.choose(break_tie, self._search)
         except SchedulingError as error:
             self.outcome.stopped, self.is_waiting = str(error), False
             return False
@@ -244,8 +252,8 @@ class _Copies(_Waiting):
 class _Daemons(_Waiting):
     """A DaemonSet's pods, each for one node only."""
 
-    def __init__(self, entry: Entry, living: LivingCluster) -> None:
-        super().__init__(entry, living)
+    def __init__(self, entry: Entry, living: LivingCluster, search: Search | None) -> None:
+        super().__init__(entry, living, search)
         self._failed: dict[int, Status] = {}
         self._counts_domains = any(
             constraint.when_unsatisfiable == DO_NOT_SCHEDULE
@@ -276,6 +284,9 @@ class _Daemons(_Waiting):
         node = self._next
         assert node is not None
         placing = self.applicant.placing()
+        if self._search is not None:
+            # Its pin leaves one node to look at, which moves the search for everyone.
+            self._search.move_on(1, len(placing))
         choice = self._choice(placing, node)
         self._next = next(self._targets, None)
         self.is_waiting = self._next is not None

@@ -36,7 +36,12 @@ def rehearse(cluster: Cluster, deployment: Deployment, pod: Pod, scheduled: Sche
     """
     # Only its own ReplicaSets are read, and it makes them itself.
     objects = dataclasses.replace(cluster.objects, **_WORKLOADS)
-    world = World((), (), objects, Surroundings(lambda _: scheduled, _making_none, _BEGINNING, preempts=False))
+    world = World(
+        (),
+        (),
+        objects,
+        Surroundings(lambda _: scheduled, _making_none, _BEGINNING, scheduled[0].version, preempts=False),
+    )
     world.living = LivingCluster(cluster.with_objects(objects))
     apply_workload(world, _revision(deployment, pod, _OLD))
     world.next_step()

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from statistics import median_low
-from typing import Literal
 
 from kubespread.kube.api.core import Pod
 from kubespread.kube.well_known import HOSTNAME, ZONE
@@ -16,6 +13,7 @@ from kubespread.planner.claims import Replicas
 from kubespread.planner.explain import domain_counts, preemption_report
 from kubespread.planner.honesty import gaps, not_modelled
 from kubespread.planner.look_ahead import look_ahead
+from kubespread.planner.manner import Manner
 from kubespread.planner.queue import Entry, Outcome, run
 from kubespread.planner.replica_nodes import nodes_of_replicas, worst_losses
 from kubespread.planner.reports.parts import ConstraintReport, PodReference, PreemptionReport
@@ -23,26 +21,19 @@ from kubespread.planner.reports.rollout import RolloutReport
 from kubespread.planner.reports.simulate import (
     DeletedReplica,
     DomainChange,
-    DomainRange,
     LookAhead,
     Placement,
-    Range,
-    Runs,
     SimulateReport,
     SkewChange,
 )
+from kubespread.planner.runs import runs_report, sampling, sampling_not_modelled, sampling_notes
 from kubespread.planner.skew import skew_of
 from kubespread.planner.taints_policy import closed_minimums, taints_policy_hints
 from kubespread.scheduler.building import framework
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.framework import Framework
-from kubespread.scheduler.placing import Tiebreaker, first_in_heap, smallest_name
 from kubespread.scheduler.profile.profile import Profile
-
-Ties = Literal["scheduler", "name"]
-"""How ties are broken: by kube-scheduler's own order, or by node name."""
-_TIEBREAKERS: dict[Ties, Tiebreaker] = {"scheduler": first_in_heap, "name": smallest_name}
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,29 +82,6 @@ class Question:
         return min(counts, default=None)
 
 
-@dataclass(frozen=True, slots=True)
-class Manner:
-    """How it is played, for all workloads alike."""
-
-    ties: Ties = "scheduler"
-    seed: int | None = None
-    """Break ties at random with this seed, whatever ``ties`` says."""
-    runs: int = 1
-    """Repeat with the seeds that follow."""
-    preemption: bool = False
-    keys: Sequence[str] = ()
-    """Topology keys to report about, besides those of the constraints, zone and hostname."""
-    on_progress: Callable[[int], None] | None = None
-    """Told now and then how many replicas are placed."""
-
-    @property
-    def seeds(self) -> list[int | None]:
-        if self.runs == 1:
-            return [self.seed]
-        first = self.seed or 0
-        return list(range(first, first + self.runs))
-
-
 def simulate(cluster: Cluster, questions: Sequence[Question], manner: Manner) -> tuple[SimulateReport, ...]:
     """Place the pods of all ``questions`` on ``cluster`` in one queue, as kube-scheduler would; a report each, in the
     order given.
@@ -133,7 +101,10 @@ def simulate(cluster: Cluster, questions: Sequence[Question], manner: Manner) ->
         for question, plugins in zip(questions, frameworks, strict=True)
         if question.played is None
     ]
-    runs = [run(cluster, entries, _tiebreaker(manner, seed), on_progress=manner.on_progress) for seed in manner.seeds]
+    runs = [
+        run(cluster, entries, way.tiebreaker(), search=way.search(), on_progress=manner.on_progress)
+        for way in manner.ways(len(cluster))
+    ]
     played = [(_with_played(questions, outcomes), full) for outcomes, full in runs]
     shown, full = played[0]
     return tuple(
@@ -162,13 +133,6 @@ def _frameworks(questions: Sequence[Question]) -> list[Framework]:
     return [made[id(question.profile)] for question in questions]
 
 
-def _tiebreaker(manner: Manner, seed: int | None) -> Tiebreaker:
-    if seed is None:
-        return _TIEBREAKERS[manner.ties]
-    chance = random.Random(seed)
-    return lambda cluster, feasible, equals: int(equals[chance.randrange(len(equals))])
-
-
 def _report(
     cluster: Cluster,
     question: Question,
@@ -184,6 +148,8 @@ def _report(
     keys = (*(constraint.topology_key for constraint in shown.after), ZONE, HOSTNAME, *manner.keys)
     worst_loss = worst_losses(cluster, [*placed, *question.present], keys)
     wanted = shown.wanted if question.is_daemon else question.replicas
+    ways = manner.ways(len(cluster))
+    sampled = sampling(shown, plugins.search, ways[0])
     return SimulateReport(
         kube_version=str(profile.version),
         scheduler_name=profile.scheduler_name,
@@ -196,7 +162,7 @@ def _report(
         placements=tuple(_placements(cluster, question, shown)),
         stopped=shown.stopped or _refusal(question, shown),
         conclusion=None if shown.unplaced is None else bars(shown.unplaced),
-        seed=manner.seeds[0],
+        seed=ways[0].seed,
         ties=manner.ties,
         constraints=tuple(shown.after),
         distribution=tuple(_changes(was, now) for was, now in zip(before, shown.after, strict=True)),
@@ -205,13 +171,22 @@ def _report(
         rollout=None if question.played is None else question.played.rollout,
         worst_loss=worst_loss,
         nodes=tuple(nodes_of_replicas(cluster, placed, question.present, list(worst_loss))),
-        runs=_runs(outcomes) if manner.runs > 1 else None,
+        sampling=sampled,
+        runs=runs_report(ways, outcomes) if manner.runs > 1 else None,
         look_ahead=another_order,
         preemption=_preemption(question, shown) if manner.preemption else None,
         gaps=gaps(pod, plugins, cluster, preemption=manner.preemption, workload=question.workload or ""),
-        not_modelled=(*not_modelled(pod, plugins, cluster, profile), *_claims_not_modelled(cluster, question)),
+        not_modelled=(
+            *not_modelled(pod, plugins, cluster, profile),
+            *_claims_not_modelled(cluster, question),
+            *sampling_not_modelled(sampled, manner, is_rollout=question.played is not None),
+        ),
         admission=tuple(question.admission),
-        notes=(*question.notes, *_hints(question, plugins, shown, full)),
+        notes=(
+            *question.notes,
+            *sampling_notes(sampled, manner, shown.listed),
+            *_hints(question, plugins, shown, full),
+        ),
     )
 
 
@@ -261,27 +236,11 @@ def _skew_change(before: Sequence[int], after: ConstraintReport) -> SkewChange:
     matching = [domain.matching for domain in after.domains]
     return SkewChange(
         topology_key=after.topology_key,
+        when_unsatisfiable=after.when_unsatisfiable,
         max_skew=after.max_skew,
         before=skew_of(before, after),
         after=skew_of(matching, after),
     )
-
-
-def _runs(outcomes: Sequence[Outcome]) -> Runs:
-    distribution = tuple(
-        tuple(
-            DomainRange(value=domains[0].value, after=_range([domain.matching for domain in domains]))
-            for domains in zip(*(constraint.domains for constraint in constraints), strict=True)
-        )
-        for constraints in zip(*(outcome.after for outcome in outcomes), strict=True)
-    )
-    return Runs(
-        count=len(outcomes), placed=_range([len(outcome.choices) for outcome in outcomes]), distribution=distribution
-    )
-
-
-def _range(figures: Sequence[int]) -> Range:
-    return Range(minimum=min(figures), median=median_low(figures), maximum=max(figures))
 
 
 def _look_ahead(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from kubespread.planner.reports.parts import ConstraintReport
 from kubespread.planner.reports.rollout import KeyRevisions, RevisionSkew, RolloutPass, RolloutReport
 from kubespread.render.arithmetic import short_key
 from kubespread.render.flow import HANGING, INDENT, aim
@@ -47,7 +48,7 @@ def _columns(rollout: RolloutReport, shown: Sequence[RolloutPass], look: Look) -
     skews = [
         Column(
             _skew_header(rollout, place),
-            [_skew(each.constraints[place], rollout.constraints[place].max_skew) for each in shown],
+            [_skew(each.constraints[place], rollout.constraints[place]) for each in shown],
             is_number=True,
         )
         for place in range(min((len(each.constraints) for each in shown), default=0))
@@ -94,9 +95,9 @@ def _skew_header(rollout: RolloutReport, place: int) -> str:
     return f"SKEW {short_key(rollout.constraints[place].topology_key).upper()}"
 
 
-def _skew(key: KeyRevisions, max_skew: int) -> Cell:
-    exceeds = f" > {max_skew}" if key.skew > max_skew else ""
-    return Cell(f"{key.skew}{exceeds}", BAD if exceeds else "")
+def _skew(key: KeyRevisions, constraint: ConstraintReport) -> Cell:
+    exceeds = f" > {constraint.max_skew}" if key.skew > constraint.max_skew else ""
+    return Cell(f"{key.skew}{exceeds}", BAD if exceeds and constraint.is_hard else "")
 
 
 def rollout_sentence(rollout: RolloutReport) -> str:

@@ -158,6 +158,14 @@ STEPS: Mapping[str, StepShape] = {
         },
         lambda given: f"{given['namespace']}/{given['pods']}" if "namespace" in given else str(given["pods"]),
     ),
+    "evict": StepShape(
+        "A pod is evicted, as far as its disruption budget allows.", "[NAMESPACE/]POD", "evict",
+        {
+            "pod": Field(Holds.TEXT, "its name", is_required=True),
+            "namespace": Field(Holds.TEXT, "its namespace"),
+        },
+        lambda given: f"{given['namespace']}/{given['pod']}" if "namespace" in given else str(given["pod"]),
+    ),
     "apply": StepShape(
         "Manifests are applied: what is new is created, what runs is changed.", "FILE...", "apply",
         {

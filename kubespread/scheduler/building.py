@@ -11,6 +11,7 @@ from kubespread.scheduler.framework import Framework, MessageRules, PreemptionRu
 from kubespread.scheduler.plugin import Plugin
 from kubespread.scheduler.profile.default_plugins import default_plugins, known_plugins
 from kubespread.scheduler.profile.profile import Profile
+from kubespread.scheduler.sampling import SearchRules
 from kubespread.scheduler.specification import FILTER, Setting
 
 
@@ -24,6 +25,9 @@ def framework(profile: Profile) -> Framework:
         pre_filters=[plugins[name] for name in profile.pre_filters if name in plugins],
         disabled=[plugins[name] for name in in_default if name not in profile.filters],
         post_filters=profile.post_filters,
+        search=SearchRules(
+            profile.percentage_of_nodes_to_score, takes_first=not profile.scores and not profile.has_extenders
+        ),
         missing=missing_state(profile),
         messages=MessageRules(
             counts_excluded_nodes=version.since(32),

@@ -35,6 +35,7 @@ from kubespread.scheduler.plugin import (
     Status,
     Verdicts,
 )
+from kubespread.scheduler.sampling import SearchRules
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +70,7 @@ class PreemptionRules:
 
 @dataclass(frozen=True, slots=True)
 class Framework:
-    """The plugins of one profile at the two extension points that decide: filters in order, scores with
-    their weights.
-    """
+    """The plugins of one profile at the two points that decide: filters in order, scores with their weights."""
 
     filters: Sequence[Plugin]
     scores: Sequence[tuple[Plugin, int]]
@@ -85,6 +84,7 @@ class Framework:
     preemption: PreemptionRules = field(default_factory=PreemptionRules)
     skipped_scores: Mapping[str, int] = field(default_factory=dict)
     """Per score plugin that this release does not let skip a pod, what it then scores every node."""
+    search: SearchRules = field(default_factory=SearchRules)
     missing: MissingState = field(default_factory=MissingState)
     """What fails because the profile switches off the extension points that come before it."""
 
@@ -143,9 +143,7 @@ class Prepared:
         self.rejection = self._statuses.get(plugin.name)
 
     def _add(self, plugins: Iterable[Plugin]) -> None:
-        """Prepare plugins that kube-scheduler does not ask beforehand; one that would fail then has
-        nothing to say.
-        """
+        """Prepare plugins that kube-scheduler does not ask beforehand; one that would fail then has nothing to say."""
         for plugin in plugins:
             if plugin.name in self.states or plugin.name in self._statuses:
                 continue
@@ -153,6 +151,8 @@ class Prepared:
                 self._prepare(plugin)
             except SchedulingError:
                 self.states[plugin.name] = SKIP
+            if plugin.name in self._statuses and (state := plugin.past_rejection(self.pod)) is not None:
+                self.states[plugin.name] = state
 
     def _prepare(self, plugin: Plugin) -> None:
         prepared = self._shared(plugin)

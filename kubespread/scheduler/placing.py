@@ -22,25 +22,28 @@ from kubespread.scheduler.evaluation import Evaluation
 from kubespread.scheduler.framework import DryRun, Prepared
 from kubespread.scheduler.on_node import OnNodeAnswers
 from kubespread.scheduler.plugin import Code, Counted, Extent, Fixed, OnNode, SchedulingError, State
+from kubespread.scheduler.sampling import Found, Search
 
-Tiebreaker = Callable[[Cluster, Mask, Positions], int]
-"""Picks one of the positions of equally scored nodes; it is also told which nodes fit at all."""
+Tiebreaker = Callable[[Cluster, Found, Positions], int]
+"""Picks one of the positions of equally scored nodes; it is also told which nodes were found to fit at all."""
 
 
 _BELOW_ALL = np.iinfo(np.int64).min
 
 
-def smallest_name(cluster: Cluster, _feasible: Mask, equals: Positions) -> int:
+def smallest_name(cluster: Cluster, _found: Found, equals: Positions) -> int:
     """The one whose name comes first."""
     return int(equals[cluster.nodes.name_rank[equals].argmin()])
 
 
-def first_in_heap(cluster: Cluster, feasible: Mask, equals: Positions) -> int:
-    """The one kube-scheduler takes: the first met in its heap of the feasible nodes, which it lists zone by zone in
-    turn.
+def first_in_heap(cluster: Cluster, found: Found, equals: Positions) -> int:
+    """The one kube-scheduler takes: the first met in its heap of the nodes it found, which it lists zone by zone in
+    turn from where it began to look.
     """
-    fitting = feasible[cluster.nodes.visiting].cumsum(dtype=np.int32)
+    fitting = found.feasible[cluster.nodes.visiting].cumsum(dtype=np.int32)
     place = fitting[cluster.nodes.visiting_rank[equals]] - 1
+    if found.first:
+        place = (place - fitting[found.first - 1]) % fitting[-1]
     return int(equals[heap_preorder(int(fitting[-1]))[place].argmin()])
 
 
@@ -104,6 +107,7 @@ class Placing:
         self._pending: list[int] = []
         """The nodes of the copies that the prepared cluster does not hold yet."""
         self._sort_states()
+        self._listed = self._listed_nodes()
         self._barred, self._may_fail = self._fixed_rejections()
 
     def __len__(self) -> int:
@@ -127,18 +131,28 @@ class Placing:
         if points is not None:
             self._settled = self._settled + points
 
+    def _listed_nodes(self) -> Mask | None:
+        """The nodes that PreFilter plugins leave to look at; None for all."""
+        lists = list(self._prepared.listing.values())
+        return np.logical_and.reduce(lists) if lists else None
+
     def _fixed_rejections(self) -> tuple[Codes, bool]:
         """What no placement changes: which nodes are barred, and whether a filter might end the cycle in an error."""
         prepared = self._prepared
         barred = np.full(len(self), bool(prepared.framework.missing.filters), dtype=np.int32)
         may_fail = bool(prepared.framework.missing.filters)
-        for listed in prepared.listing.values():
-            barred |= ~listed
+        if self._listed is not None:
+            barred |= ~self._listed
         for state in prepared.filter_states:
             if isinstance(state, Fixed) and (verdicts := state.verdicts(prepared.cluster)) is not None:
                 barred |= verdicts.which
                 may_fail |= any(status.code is Code.ERROR for status in verdicts.table)
         return barred, may_fail
+
+    @property
+    def listed(self) -> int:
+        """How many nodes PreFilter plugins leave to look at."""
+        return len(self) if self._listed is None else int(np.count_nonzero(self._listed))
 
     @property
     def order_matters(self) -> bool:
@@ -185,25 +199,30 @@ class Placing:
                     feasible[node] = status.code is Code.SUCCESS
         return feasible
 
-    def choose(self, break_tie: Tiebreaker = smallest_name) -> Choice | None:
+    def choose(self, break_tie: Tiebreaker = smallest_name, search: Search | None = None) -> Choice | None:
         """Where kube-scheduler would put the next copy; None when no node fits, and `evaluation` tells why.
 
-        Raises SchedulingError when scoring fails.
+        ``search`` scores no more nodes than it finds; without it all that fit are. Raises SchedulingError when scoring
+        fails.
         """
         self._fail_while_filtering()
         feasible = self.feasible()
-        if not feasible.any():
-            return None
-        total = self._total(feasible)
         cluster = self._prepared.cluster
         nominee = cluster.nodes.index.get(self._prepared.pod.status.nominated_node_name)
         if nominee is not None and feasible[nominee]:
-            return Choice(nominee, int(total[nominee]), 1)
+            # It is asked about first and alone: nobody looks for others.
+            return Choice(nominee, int(self._total(feasible)[nominee]), 1)
+        found = Found(feasible)
+        if search is not None and self._prepared.rejection is None:
+            found = search.found(cluster.nodes, feasible, self._listed, self._prepared.framework.search)
+        if not found.feasible.any():
+            return None
+        total = self._total(found.feasible)
         self._fail_while_reserving()
-        among = np.where(feasible, total, _BELOW_ALL)
+        among = np.where(found.feasible, total, _BELOW_ALL)
         best = int(among.max())
         equals = np.flatnonzero(among == best)
-        node = int(equals[0]) if len(equals) == 1 else break_tie(cluster, feasible, equals)
+        node = int(equals[0]) if len(equals) == 1 else break_tie(cluster, found, equals)
         return Choice(node, best, len(equals))
 
     def choose_on(self, node: int) -> Choice | None:

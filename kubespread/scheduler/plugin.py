@@ -249,6 +249,10 @@ class Plugin(ABC):
     def prepare(self, cluster: Cluster, pod: Pod) -> State | Status:
         """PreFilter and PreScore. A Status rejects the pod for every node. Raises SchedulingError."""
 
+    def past_rejection(self, pod: Pod) -> State | None:
+        """What scores a pod that `prepare` rejects, in a profile that does not ask PreFilter; None: nothing does."""
+        return None
+
     def signature(self, pod: Pod) -> Hashable:
         """All that the plugin reads of ``pod``: pods of one signature share what it prepares. None: pods share nothing.
 

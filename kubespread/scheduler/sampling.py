@@ -1,9 +1,17 @@
-"""percentageOfNodesToScore: large clusters are not scored in full by kube-scheduler, though they are here.
+"""percentageOfNodesToScore: in a large cluster kube-scheduler looks for nodes only until it has found enough of them.
 
-Source of the rules: kube-scheduler 1.36, schedule_one.go (numFeasibleNodesToFind).
+Source of the rules: kube-scheduler 1.36, schedule_one.go (numFeasibleNodesToFind, findNodesThatFitPod,
+findNodesThatPassFilters).
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kubespread.scheduler.cluster.labels import Mask
+from kubespread.scheduler.cluster.nodes import Nodes
 
 MIN_FEASIBLE_NODES = 100
 _MIN_PERCENTAGE, _MAX_ADAPTIVE_PERCENTAGE, _NODES_PER_PERCENT = 5, 50, 125
@@ -17,3 +25,71 @@ def nodes_to_find(nodes: int, percentage: int = 0) -> int | None:
         percentage = max(_MIN_PERCENTAGE, _MAX_ADAPTIVE_PERCENTAGE - nodes // _NODES_PER_PERCENT)
     enough = max(nodes * percentage // 100, MIN_FEASIBLE_NODES)
     return enough if enough < nodes else None
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRules:
+    """When a profile has found enough nodes."""
+
+    percentage: int = 0
+    """percentageOfNodesToScore; 0 goes by the size of the cluster."""
+    takes_first: bool = False
+    """A profile that scores nothing, without extenders, takes the first node that fits."""
+
+    def enough(self, nodes: int) -> int | None:
+        """How many feasible ones of ``nodes`` end the search; None when all are looked at."""
+        return 1 if self.takes_first else nodes_to_find(nodes, self.percentage)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The nodes that fit, as far as they were looked for."""
+
+    feasible: Mask
+    first: int = 0
+    """Where in kube-scheduler's list of nodes the search began."""
+
+
+class Search:
+    """kube-scheduler's search for nodes that fit: one cycle begins where the last one ended, whatever their profiles.
+
+    Its workers are taken to go through the list one node after another. Like kube-scheduler's, the search only ends at
+    a node more than it needs, and that one is the first of the next cycle: rejected nodes before it were looked at.
+    """
+
+    def __init__(self, start: int = 0) -> None:
+        """``start`` is nextStartNodeIndex, 0 in a kube-scheduler that was just started."""
+        self._start = start
+
+    def move_on(self, looked_at: int, nodes: int) -> None:
+        """A cycle looked at so many of ``nodes``."""
+        self._start = (self._start + looked_at) % nodes
+
+    def found(self, nodes: Nodes, feasible: Mask, listed: Mask | None, rules: SearchRules) -> Found:
+        """Which of the ``feasible`` nodes a cycle finds among those that PreFilter plugins have ``listed``, None for
+        all.
+        """
+        order = nodes.visiting if listed is None else nodes.visiting[listed[nodes.visiting]]
+        if not len(order):
+            return Found(feasible)
+        start, length = self._start % len(order), len(order)
+        enough = rules.enough(length)
+        fitting = feasible[order].cumsum()
+        before = int(fitting[start - 1]) if start else 0
+        total = int(fitting[-1])
+        first = int(nodes.visiting_rank[order[start]])
+        if enough is None or total <= enough:
+            self.move_on(length, len(nodes))
+            return Found(feasible, first)
+        # The places in the list of the last node that is found, and of the one after it that ends the search.
+        last, beyond = (
+            int(fitting.searchsorted((before + count - 1) % total + 1)) for count in (enough, enough + 1)
+        )  # fmt: skip
+        self.move_on((beyond - start) % length, len(nodes))
+        seen = np.zeros_like(feasible)
+        if last >= start:
+            seen[order[start : last + 1]] = True
+        else:
+            seen[order[start:]] = True
+            seen[order[: last + 1]] = True
+        return Found(feasible & seen, first)

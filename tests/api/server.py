@@ -160,7 +160,7 @@ KINDS_BY_PLURAL = {
     for kind in (
         "Node", "Pod", "Service", "ReplicationController", "ReplicaSet", "StatefulSet", "Namespace", "PersistentVolumeClaim",
         "PersistentVolume", "StorageClass", "CSINode", "CSIDriver", "CSIStorageCapacity", "VolumeAttachment", "PodDisruptionBudget",
-        "PriorityClass", "RuntimeClass", "LimitRange", "ResourceQuota", "DeviceClass", "ResourceClaim", "ResourceClaimTemplate", "ResourceSlice", "Deployment", "DaemonSet", "Job",
+        "PriorityClass", "RuntimeClass", "LimitRange", "ResourceQuota", "DeviceClass", "DeviceTaintRule", "ResourceClaim", "ResourceClaimTemplate", "ResourceSlice", "Deployment", "DaemonSet", "Job",
         "CronJob", "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration", "MutatingAdmissionPolicy",
         "ValidatingAdmissionPolicy", "HorizontalPodAutoscaler",
     )

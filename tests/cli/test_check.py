@@ -81,6 +81,12 @@ def test_a_baseline_is_written_and_read(tmp_path: Path) -> None:
     assert (result.code, json.loads(result.out)["inBaseline"]) == (0, 1)
 
 
+def test_in_github_actions_annotations_are_the_default() -> None:
+    result = run("check", GHOST, "-q", env={"GITHUB_ACTIONS": "true"})
+    assert result.out.startswith(f"::error file={GHOST},line=16,col=9,title=KS101 ghost-pods::default/Deployment/web: ")
+    assert run("check", GHOST, "-q", "-o", "plain", env={"GITHUB_ACTIONS": "true"}).out.startswith("PLACE")
+
+
 def test_rules_are_listed_and_explained() -> None:
     listed = run("check", "--list-rules")
     assert listed.out.splitlines()[0].split() == ["CODE", "NAME", "SEVERITY", "NEEDS", "WHAT", "IT", "FINDS"]

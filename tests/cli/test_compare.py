@@ -12,7 +12,7 @@ from kubespread.cli.options.cluster import ClusterOptions
 from kubespread.cli.options.edits import EditedClusterOptions
 from kubespread.cli.options.sides import AfterOptions
 from kubespread.library import opening
-from tests.cli.support import COMPARE_SCHEMA, FIXTURES, run, shell
+from tests.cli.support import COMPARE_SCHEMA, FIXTURES, ROOT, run, shell
 
 SKEW_1, SKEW_2 = (str(FIXTURES / "manifests" / f"{name}.yaml") for name in ("kep-zone", "kep-zone-skew-2"))
 KEP = str(FIXTURES / "clusters" / "kep-3-2-1.yaml")
@@ -51,6 +51,11 @@ DIFFERENCES: dict[str, tuple[list[str], int, str]] = {
     ),
     "another release": (
         [SKEW_1, "--kube-version", "1.34", "--to-kube-version", "1.35"],
+        0,
+        "same: 1 of 7 nodes fits, 1 of 1 replicas placed",
+    ),
+    "the release twice": (
+        [SKEW_1, "--kube-version", "1.34", "--kube-version", "1.35"],
         0,
         "same: 1 of 7 nodes fits, 1 of 1 replicas placed",
     ),
@@ -100,8 +105,8 @@ def test_the_sides_say_what_was_asked() -> None:
 
 
 NOTHING = (
-    "error: nothing to compare: give a second POD, an edit such as --cordon NODE, --set FIELD=VALUE, or a --to- option "
-    "such as --to-snapshot PATH\n"
+    "error: nothing to compare: give a second POD, a second --kube-version, an edit such as --cordon NODE, "
+    "--set FIELD=VALUE, or a --to- option such as --to-snapshot PATH\n"
 )
 REFUSED: dict[str, tuple[list[str], int, str]] = {
     "nothing that differs": ([SKEW_1], 2, NOTHING),
@@ -120,6 +125,22 @@ REFUSED: dict[str, tuple[list[str], int, str]] = {
         [SKEW_1, "--to-kube-version", "1.99"],
         2,
         "error: kube-scheduler 1.99 is not modeled: versions 1.18 to 1.37 are\n",
+    ),
+    "a second release that does not exist": (
+        [SKEW_1, "--kube-version", "1.36", "--kube-version", "1.99"],
+        2,
+        "error: kube-scheduler 1.99 is not modeled: versions 1.18 to 1.37 are\n",
+    ),
+    "a release alone": ([SKEW_1, "--kube-version", "1.36"], 2, NOTHING),
+    "three releases": (
+        [SKEW_1, "--kube-version", "1.35", "--kube-version", "1.36", "--kube-version", "1.37"],
+        2,
+        "error: --kube-version given 3 times: expected once, or twice (BEFORE, AFTER)\n",
+    ),
+    "two releases after": (
+        [SKEW_1, "--kube-version", "1.35", "--kube-version", "1.36", "--to-kube-version", "1.37"],
+        2,
+        "error: --kube-version twice and --to-kube-version both name the release after: leave one out\n",
     ),
     "a profile that does not exist": (
         [SKEW_1, "--to-scheduler-name", "x"],
@@ -187,6 +208,27 @@ def test_more_detail_is_each_node_by_itself() -> None:
     )
     assert "node2a, node2b, node2c" in brief
     assert [line.split()[2] for line in full.splitlines() if "fits now" in line] == ["node2a", "node2b", "node2c"]
+
+
+def test_what_1_37_changes_where_storage_is_free_a_driver_is_missing_and_an_image_is_mounted() -> None:
+    result = run(
+        "compare", "fixtures/manifests/model-server.yaml", "-S", "fixtures/clusters/free-storage.yaml",
+        "--kube-version", "1.36", "--kube-version", "1.37", "-o", "json", cwd=ROOT,
+    )  # fmt: skip
+    report = result.report_of(COMPARE_SCHEMA)
+    assert [report[side]["kubeVersion"] for side in ("before", "after")] == ["1.36", "1.37"]
+    assert [report[side]["first"] for side in ("before", "after")] == [["n2"], ["n1"]]
+    of_1_36, of_1_37 = (
+        {each["name"]: {**each[side]["scores"], "fits": each[side]["feasible"]} for each in report["nodes"]}
+        for side in ("before", "after")
+    )
+    assert all("VolumeBinding" not in scores for scores in of_1_36.values())
+    assert [of_1_36[node]["ImageLocality"] for node in ("n1", "n2")] == [0, 21]
+    assert [of_1_37[node]["ImageLocality"] for node in ("n1", "n2")] == [0, 10]
+    assert [of_1_37[node]["VolumeBinding"] for node in ("n1", "n2")] == [90, 25]
+    assert (of_1_36["n3"]["fits"], of_1_37["n3"]["fits"]) == (True, False)
+    (after,) = (each["after"]["verdict"]["reasons"] for each in report["nodes"] if each["name"] == "n3")
+    assert after == ["local.csi.example.com CSI driver is not installed on the node"]
 
 
 def test_another_context_is_reached_the_same_way_without_edits_and_overrides() -> None:

@@ -10,6 +10,7 @@ import pytest
 
 import kubespread
 from kubespread import UsageError
+from kubespread.manifest.lines import FieldLines
 from tests.builders import Data, hard, hosts, pod
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "lint"
@@ -168,3 +169,59 @@ def test_an_unknown_scheduler_is_a_gap_and_no_finding() -> None:
     report = kubespread.check(CLUSTER, manifest)
     assert report.findings == ()
     assert report.gaps[-1].startswith("shop/Deployment/web is not checked: profile not found")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("spec: {replicas: 3}\n", {"spec": (1, 1), "spec.replicas": (1, 8), "spec.template": (1, 1)}),
+        ("a:\n  - b: 1\n  -  c: 2\n", {"a[0].b": (2, 5), "a[1].c": (3, 6), "a[2]": (1, 1)}),
+        ('{\n\t"a":\t{"b": 1}\n}\n', {"a": (2, 2), "a.b": (2, 8)}),
+        ('a: "é", \n', {}),
+    ],
+)
+def test_a_field_stands_in_a_line_and_a_column(text: str, expected: dict[str, tuple[int, int]]) -> None:
+    lines = FieldLines(text.encode())
+    assert {path: lines.position(0, path) for path in expected} == expected
+
+
+def test_findings_of_other_templates_name_the_fields_as_they_are_written(tmp_path: Path) -> None:
+    spec = web(GHOST)["spec"]
+    job = {"spec": {"template": {**spec["template"], "spec": {**spec["template"]["spec"], "restartPolicy": "Never"}}}}
+    cron = {
+        "apiVersion": "batch/v1",
+        "kind": "CronJob",
+        "metadata": {"name": "nightly"},
+        "spec": {"schedule": "@daily", "jobTemplate": job},
+    }
+    custom = {
+        "apiVersion": "example.com/v1",
+        "kind": "Shop",
+        "metadata": {"name": "shop"},
+        "spec": {"pods": spec["template"]},
+    }
+    nightly, shop = (
+        kubespread.check(None, write(tmp_path / f"{name}.json", manifest), template_path="spec.pods").findings[0]
+        for name, manifest in (("cron", cron), ("custom", custom))
+    )
+    assert nightly.field == "spec.jobTemplate.spec.template.spec.topologySpreadConstraints[0].labelSelector"
+    assert shop.field == "spec.pods.spec.topologySpreadConstraints[0].labelSelector"
+    for finding in (nightly, shop):
+        assert finding.file is not None
+        assert finding.line is not None
+        assert '"labelSelector"' in Path(finding.file).read_text().splitlines()[finding.line - 1]
+
+
+@pytest.mark.parametrize(
+    ("requests", "said"),
+    [
+        ({"memory": "1GB"}, 'did you mean "1G" or "1Gi"?'),
+        ({"cpu": True}, "quantities must match the regular expression"),
+    ],
+)
+def test_amounts_that_are_none_are_scalars_to_rewrite(requests: Data, said: str) -> None:
+    manifest = web(hard(ZONE))
+    manifest["spec"]["template"]["spec"]["containers"][0]["resources"] = {"requests": requests}
+    (finding,) = kubespread.check(None, manifest).findings
+    assert finding.code == "KS003"
+    assert said in finding.message

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
+import pytest
 import yaml
 
 import kubespread
 from kubespread import Finding, Snapshot
+from tests.builders import Data, hosts
+from tests.golden.cases import FIXTURES as GOLDEN
+from tests.golden.cases import recorded
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "lint"
 
@@ -131,6 +136,43 @@ def test_a_deadlock_stops_where_simulate_does_and_each_constraint_alone_does_not
     assert finding.remedy.outcome == simulated("KS207", *finding.remedy.settings).partition(":")[0]
 
 
+def test_a_cordon_without_a_taint_is_undone() -> None:
+    snapshot = kubespread.Snapshot.from_objects([*hosts("a", "b"), *cordoned(hosts("a", "b", "c")[2:])])
+    manifest = yaml.safe_load((FIXTURES / "KS203" / "bad.yaml").read_text())
+    (finding,) = kubespread.check(snapshot, manifest, select=["KS203"]).findings
+    assert finding.message == (
+        "zone c counts as a domain with 0 matching pods, though its node is cordoned: 2 of 6 replicas fit"
+    )
+    assert finding.remedy.edits == ("uncordon n2",)
+    after = kubespread.simulate(snapshot.edited(*finding.remedy.edits), manifest)
+    assert (after.placed, finding.remedy.outcome) == (6, "6 of 6 replicas fit: a 2 · b 2 · c 2")
+
+
+def cordoned(nodes: list[Data]) -> list[Data]:
+    return [{**node, "spec": {"unschedulable": True}} for node in nodes]
+
+
+def test_nodes_that_several_constraints_count_are_left_out_of_all_of_them() -> None:
+    snapshot = cluster_of("KS203")
+    manifest = yaml.safe_load((FIXTURES / "KS207" / "bad.yaml").read_text())
+    report = kubespread.check(snapshot, manifest, select=["KS203"])
+    settings = ("nodeTaintsPolicy[0]=Honor", "nodeTaintsPolicy[1]=Honor")
+    assert [finding.remedy.settings for finding in report.findings] == [settings, settings]
+    assert kubespread.simulate(snapshot, manifest, set=settings).placed == 10
+    assert all((finding.remedy.outcome or "").startswith("10 of 10 replicas fit") for finding in report.findings)
+
+
+def test_a_closed_domain_takes_min_domains_with_it() -> None:
+    """All nodes of zone c are tainted, and minDomains asks for five domains."""
+    snapshot = cluster_of("KS203")
+    manifest = yaml.safe_load((FIXTURES / "KS204" / "bad.yaml").read_text())
+    closed, few = kubespread.check(snapshot, manifest).findings
+    # What leaves zone c out knows that two domains are left, and is enough; a lower minDomains is not.
+    assert closed.remedy.settings == ("nodeTaintsPolicy[0]=Honor", "minDomains[0]=2")
+    assert kubespread.simulate(snapshot, manifest, set=closed.remedy.settings).placed == 6
+    assert (closed.severity, few.severity) == ("error", "warning")
+
+
 def test_no_order_places_what_a_deadlock_says_none_does() -> None:
     """Every way to put ten replicas on five nodes, against what the two constraints ask of the last one to come."""
     assert finding_of("KS207").message.endswith("no order places all")
@@ -154,6 +196,37 @@ def next_ones(held: tuple[int, ...], zones: list[str]) -> Iterator[tuple[int, ..
 def test_a_closed_domain_holds_down_as_many_as_simulate_says() -> None:
     finding = finding_of("KS203")
     assert finding.message.endswith(simulated("KS203").partition(":")[0])
-    assert finding.message.startswith("zone c counts as a domain with 0 matching pods, though all 2 nodes are tainted")
+    assert finding.message.startswith("zone c counts as a domain with 0 matching pods, though both nodes are tainted")
     assert finding.remedy.outcome == simulated("KS203", *finding.remedy.settings)
     assert finding.severity == "error"
+
+
+@pytest.mark.parametrize("file", ["spread.jsonl.gz", "mixed.jsonl.gz"])
+def test_what_a_remedy_leads_to_is_what_simulate_says_of_it(file: str) -> None:
+    """On random clusters: every setting that a finding names, given to simulate."""
+    asked = 0
+    for case, _ in islice(recorded(GOLDEN / file), 40):
+        snapshot = Snapshot.from_objects([*case["nodes"], *case["pods"], *(case.get("objects") or [])])
+        workload = replicated(case["pod"], 7)
+        for finding in kubespread.check(snapshot, workload).findings:
+            if finding.remedy.settings:
+                report = kubespread.simulate(snapshot, workload, set=finding.remedy.settings)
+                assert (finding.remedy.outcome or "").startswith(f"{report.placed} of 7 replicas fit"), finding
+                asked += 1
+    assert asked
+
+
+def replicated(pod: Data, replicas: int) -> Data:
+    """A ReplicaSet of the pod's template."""
+    metadata = {key: pod["metadata"][key] for key in ("labels", "annotations") if key in pod["metadata"]}
+    labels = pod["metadata"].get("labels") or {}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "ReplicaSet",
+        "metadata": {"name": "asked", "namespace": pod["metadata"].get("namespace", "default")},
+        "spec": {
+            "replicas": replicas,
+            "selector": {"matchLabels": {"asked": "yes"}},
+            "template": {"metadata": {**metadata, "labels": {**labels, "asked": "yes"}}, "spec": pod["spec"]},
+        },
+    }

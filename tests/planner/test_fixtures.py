@@ -124,7 +124,7 @@ def test_every_fixture_says_what_it_shows(path: Path) -> None:
 
 def test_every_fixture_is_used_by_a_case_or_shown_in_a_document() -> None:
     here = Path(__file__)
-    texts = [*sorted(here.parents[1].rglob("test_*.py")), *sorted((FIXTURES.parent / "docs").glob("*.md"))]
+    texts = [*sorted(here.parents[1].rglob("test_*.py")), *sorted((FIXTURES.parent / "docs").rglob("*.md"))]
     text = "".join(path.read_text() for path in texts)
     unused = [
         path.stem

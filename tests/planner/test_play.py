@@ -135,10 +135,15 @@ def test_a_template_that_is_scheduled_as_before_is_no_rollout(tmp_path: Path) ->
     )
 
 
+UNCONSTRAINED = {"metadata": {"labels": {"app": "new"}}, "spec": pod()["spec"]}
 NEW: dict[str, tuple[Data, str]] = {
     "a Deployment": (workload("Deployment", "new", 3), "3/0/0/0 0->0"),
     "a StatefulSet": (workload("StatefulSet", "new", 3, serviceName="new"), "3/0/0/0 0->0"),
     "a ReplicaSet": (workload("ReplicaSet", "new", 4), "4/0/0/0 0->1"),
+    "a StatefulSet that is spread by default": (
+        workload("StatefulSet", "new", 3, template=UNCONSTRAINED),
+        "3/0/0/0 0->1 0->0",
+    ),
     "a DaemonSet": (workload("DaemonSet", "new"), "6/0/0/0"),
     "a Deployment without a number of replicas": (workload("Deployment", "new"), "1/0/0/0 0->1"),
     "a pod": (pod("alone", labels={"app": "alone"}), "1/0/0/0"),

@@ -37,15 +37,19 @@ class Screen(NamedTuple):
     width: int
     replicas: int | None = 15
     """Of each workload; None for as many as fit."""
+    sampled: int = 0
+    """How many runs that sample nodes; 0 for one that scores all that fit."""
 
     @property
     def path(self) -> Path:
         asked = "full" if self.replicas is None else self.replicas
-        return SCREENS / f"simulate-{self.nodes}-{self.cloud}-{self.workloads}-{asked}-{self.width}.txt"
+        sampled = f"-sampled-{self.sampled}" if self.sampled else ""
+        return SCREENS / f"simulate-{self.nodes}-{self.cloud}-{self.workloads}-{asked}-{self.width}{sampled}.txt"
 
     @property
     def text(self) -> str:
-        return screen.write(answered(self.nodes, self.cloud, self.workloads, self.replicas), Look(width=self.width))
+        reports = answered(self.nodes, self.cloud, self.workloads, self.replicas, self.sampled)
+        return screen.write(reports, Look(width=self.width))
 
 
 SCREENS_KEPT = [
@@ -63,6 +67,8 @@ SCREENS_KEPT = [
     Screen(50, "aws", 18, 100),
     *(Screen(500, "aws", 1, width) for width in (80, 200)),
     Screen(500, "gke", 4, 120),
+    *(Screen(500, "aws", 1, width, 300, sampled) for width in (80, 120) for sampled in (1, 4, 12)),
+    Screen(500, "aws", 4, 80, 15, 1),
     *(Screen(5000, "aws", 1, width, 3000) for width in (80, 120)),
     Screen(5000, "short", 18, 80),
 ]
@@ -110,13 +116,17 @@ def running(name: str, cloud: Cloud, count: int) -> list[Data]:
 
 
 @cache
-def answered(nodes: int, cloud: Cloud, workloads: int, replicas: int | None) -> tuple[SimulateReport, ...]:
+def answered(
+    nodes: int, cloud: Cloud, workloads: int, replicas: int | None, sampled: int = 0
+) -> tuple[SimulateReport, ...]:
     """The first workload runs three replicas; together several ask for more than small clusters have."""
     names = ["checkout", *(f"service-{number}" for number in range(1, workloads))]
     count = 1 if replicas is None else replicas
     manifests = [deployment(name, count, cpu="1500m" if name == "checkout" else "600m") for name in names]
     cluster = kubespread.Snapshot.from_objects([*hosts(cloud, nodes), *running(names[0], cloud, 3)])
-    reports = kubespread.simulate(cluster, manifests, until_full=replicas is None)
+    reports = kubespread.simulate(
+        cluster, manifests, until_full=replicas is None, sample=sampled > 0, runs=max(sampled, 1)
+    )
     asked = ClusterReference(snapshot="prod.json.gz", time="2026-11-21T19:00:00Z", age_seconds=7200)
     return tuple(
         msgspec.structs.replace(report, cluster=asked, conclusion=report.conclusion and "what bars the next one")

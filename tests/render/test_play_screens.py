@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,8 @@ import kubespread
 from kubespread.planner.reports.play import PlayReport
 from kubespread.render.look import Look
 from kubespread.render.play import as_csv, plain, screen
-from tests.builders import Data, hard, node, owned_by, replica
+from tests.builders import Data, hard, node, owned_by, replica, soft
+from tests.planner.world.clusters import deployment
 
 SCREENS = Path(__file__).parent / "screens"
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -154,3 +156,15 @@ def test_a_row_a_step_for_a_spreadsheet() -> None:
 def test_no_line_is_wider_than_the_terminal(width: int) -> None:
     lines = screen.write(maintenance(), Look(width=width)).splitlines()
     assert max(map(cell_len, lines)) <= max(width, 62)
+
+
+@pytest.mark.parametrize(("constraint", "is_red"), [(hard, True), (soft, False)])
+def test_only_a_hard_constraint_can_be_violated(constraint: Callable[..., Data], is_red: bool) -> None:
+    """Seven pods run in one zone of two; a soft constraint put up with that."""
+    spec = {"topologySpreadConstraints": [constraint(ZONE, match={"app": "web"})]}
+    nodes = [_node("n0", "a"), _node("n1", "b")]
+    cluster = kubespread.Snapshot.from_objects([*nodes, *deployment("web", ("n0",) * 7, spec=spec)])
+    report = kubespread.play(cluster, {**_HEAD, "spec": {"steps": ["scale deploy/web=8"]}})
+    change = report.steps[0].happened.workloads[0].skew[0]
+    assert (change.before, change.after, change.is_violated) == (7, 6, is_red)
+    assert ("\x1b[31m" in screen.write(report, Look(width=80, color=True))) == is_red

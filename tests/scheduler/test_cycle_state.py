@@ -252,3 +252,46 @@ def test_the_post_filter_of_dynamic_resources_fails_without_its_pre_filter() -> 
     report = ask([node("a", taints=[taint("k")])], pod(), json.dumps(config(plugins)), preemption=True)
     assert report.preemption is not None
     assert report.preemption.tail == "not found"
+
+
+def malformed(preferred: bool) -> Data:
+    """A stored pod whose affinity term no API server of today lets in."""
+    term = {"topologyKey": "zone", "labelSelector": {"matchLabels": {"app": "a b"}}}
+    when = "DuringSchedulingIgnoredDuringExecution"
+    terms = {f"preferred{when}": [{"weight": 1, "podAffinityTerm": term}]} if preferred else {f"required{when}": [term]}
+    return pod(affinity={"podAffinity": terms})
+
+
+SCORED_ALONE = {"preFilter": off("InterPodAffinity"), "filter": off("InterPodAffinity")}
+
+
+@pytest.mark.parametrize(
+    ("preferred", "ignores", "nodes", "fails"),
+    [
+        (True, False, 2, True),
+        (False, False, 2, True),
+        (True, True, 2, True),
+        (False, True, 2, False),
+        (True, False, 1, False),
+    ],
+    ids=[
+        "a preferred term fails PreScore",
+        "so does a required one",
+        "and with ignorePreferredTermsOfExistingPods, which skips pods without preferred terms",
+        "it skips one with a required term",
+        "a single node is not scored",
+    ],
+)
+def test_a_malformed_term_that_no_pre_filter_saw(preferred: bool, ignores: bool, nodes: int, fails: bool) -> None:
+    given = {"name": "InterPodAffinity", "args": {"ignorePreferredTermsOfExistingPods": ignores}}
+    settings = json.dumps({**HEAD, "profiles": [{"plugins": SCORED_ALONE, "pluginConfig": [given]}]})
+    snapshot = kubespread.Snapshot.from_objects(
+        [*(node(f"n{number}") for number in range(nodes)), malformed(preferred)]
+    )
+    scheduler = kubespread.Scheduler(config=settings)
+    for stopped in (
+        kubespread.explain(snapshot, "pod/web", scheduler).message,
+        kubespread.simulate(snapshot, "pod/web", 1, scheduler).stopped,
+    ):
+        begins = 'running PreScore plugin "InterPodAffinity": failed to parse pod: '
+        assert ((stopped or "").startswith(begins), stopped is None) == (fails, not fails)

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import kubespread
+from kubespread.kube.versions import NEWEST, SCORES_SINCE
 from tests.builders import node, pod, soft
 from tests.scheduler.asking import scores
 
@@ -30,6 +31,11 @@ NEAR = {
             {"weight": 1, "podAffinityTerm": {"topologyKey": "zone", "labelSelector": {"matchLabels": {"app": "db"}}}}
         ]
     }
+}
+PREFERRED = {
+    "preferredDuringSchedulingIgnoredDuringExecution": [
+        {"weight": 1, "preference": {"matchExpressions": [{"key": "zone", "operator": "In", "values": ["a"]}]}}
+    ]
 }
 TWO = [node("a", zone="a"), node("b", zone="b")]
 LOPSIDED = [*TWO, pod("p", "a", requests={"cpu": "4"})]
@@ -66,6 +72,14 @@ SCORES: dict[str, tuple[str, list[Data], Data, dict[str, list[int]]]] = {
         starting("i:1"),
         {"1.30": [49, 49], "1.29": [100, 100]},
     ),
+    "an image volume": (
+        "ImageLocality",
+        [holding("a", "v:1"), holding("b", "v:1")],
+        pod(volumes=[{"name": "v", "image": {"reference": "v:1"}}]),
+        {"1.37": [49, 49], "1.36": [100, 100], "1.35": [0, 0]},
+    ),
+    "free storage, of a pod without claims": ("VolumeBinding", TWO, pod(), {"1.37": [0, 0], "1.36": []}),
+    "devices, of a pod without claims": ("DynamicResources", TWO, pod(), {"1.35": [0, 0], "1.34": []}),
     "a pod that asks for nothing": (
         "NodeResourcesBalancedAllocation", LOPSIDED, pod(), {"1.33": [], "1.32": [75, 100], "1.24": [75, 100]},
     ),
@@ -88,6 +102,36 @@ def test_scores_by_release(case: str) -> None:
     }
     assert {version: list(scores(report, plugin).values()) for version, report in found.items()} == expected
     assert {report.not_modelled for report in found.values()} == {()}
+
+
+MINORS = [f"1.{minor}" for minor in range(SCORES_SINCE, NEWEST + 1)]
+
+
+@pytest.mark.parametrize("version", MINORS)
+def test_no_release_whose_scores_are_modeled_excuses_them_as_a_whole(version: str) -> None:
+    """Whatever a pod asks of every plugin that scores, all of it is scored by that release's own arithmetic."""
+    candidate = pod(
+        labels={"app": "web"},
+        constraints=[soft(match={"app": "web"})],
+        requests={"cpu": "1", "memory": "1Gi"},
+        affinity={**NEAR, "nodeAffinity": PREFERRED},
+    )
+    report = kubespread.explain(
+        kubespread.Snapshot.from_objects(LOPSIDED), candidate, kubespread.Scheduler(kube_version=version)
+    )
+    assert report.not_modelled == ()
+    assert {
+        "PodTopologySpread", "InterPodAffinity", "NodeAffinity", "TaintToleration", "ImageLocality", "NodeResourcesFit",
+        "NodeResourcesBalancedAllocation",
+    } >= set(report.nodes[0].scores) - {"DynamicResources", "VolumeBinding"}  # fmt: skip
+    assert all(node.total == sum(node.scores.values()) for node in report.nodes)
+
+
+def test_releases_whose_scores_are_not_modeled_say_so() -> None:
+    snapshot = kubespread.Snapshot.from_objects(TWO)
+    report = kubespread.explain(snapshot, pod(), kubespread.Scheduler(kube_version="1.23"))
+    assert report.not_modelled == ("scores of kube-scheduler 1.23: nodes that fit are listed by name",)
+    assert [node.total for node in report.nodes] == [None, None]
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from kubespread.kube.api.core import Node, NodeCondition, Taint
 from kubespread.snapshot.edits.nodes import NodeChange, change_nodes
 from kubespread.snapshot.edits.target import nodes_meant, parse_target
 from kubespread.snapshot.edits.text import parse
-from kubespread.snapshot.edits.types import DeletePods, Fail, Scale
+from kubespread.snapshot.edits.types import DeletePods, EvictPod, Fail, Scale
 from kubespread.snapshot.snapshot import Snapshot
 from tests.builders import Data, node, taint
 
@@ -99,14 +99,14 @@ NOBODY: dict[str, tuple[str, str]] = {
 def test_an_edit_that_names_nothing(case: str) -> None:
     text, message = NOBODY[case]
     edit = parse(text)
-    assert not isinstance(edit, Fail | DeletePods | Scale)
+    assert not isinstance(edit, Fail | DeletePods | EvictPod | Scale)
     with pytest.raises(UsageError, match=f"^{re.escape(message)}$"):
         change_nodes(edit, CLUSTER)
 
 
 def changed(text: str, nodes: Sequence[Node] = CLUSTER) -> NodeChange:
     edit = parse(text)
-    assert not isinstance(edit, Fail | DeletePods | Scale)
+    assert not isinstance(edit, Fail | DeletePods | EvictPod | Scale)
     before = deepcopy(nodes)
     change = change_nodes(edit, nodes)
     assert before == nodes

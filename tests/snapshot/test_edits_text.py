@@ -23,6 +23,7 @@ from kubespread.snapshot.edits.types import (
     DeletePods,
     Drain,
     Edit,
+    EvictPod,
     Fail,
     RemoveLabel,
     RemoveTaint,
@@ -89,6 +90,8 @@ EDITS: dict[str, tuple[str, Edit]] = {
         "delete-pods default/team/app=web",
         DeletePods("team/app=web", parse_selector("team/app=web"), "default"),
     ),
+    "an eviction": ("evict web-7d9", EvictPod("web-7d9")),
+    "an eviction in a namespace": ("evict shop/web-7d9", EvictPod("web-7d9", "shop")),
     "a number of replicas": ("scale deploy/web=5", Scale(POD_CREATORS["Deployment"], "web", 5)),
     "a number of replicas in a namespace": (
         "scale shop/statefulsets.apps/db=0",
@@ -154,6 +157,8 @@ FAULTS: dict[str, tuple[str, str]] = {
     ),
     "a new node with a label nobody can have": ("add-node gpu@zone=-", 'metadata.labels: Invalid value: "-": a valid'),
     "pods of a namespace nobody can have": ("delete-pods A_b/app=web", "invalid namespace 'A_b': a lowercase RFC 1123"),
+    "a pod nobody can have": ("evict Web", "invalid edit 'evict Web': expected evict [NAMESPACE/]POD"),
+    "a pod of a workload": ("evict shop/deploy/web", "invalid edit 'evict shop/deploy/web': expected evict [NAMESPACE/]POD"),
     "pods by nothing": ("delete-pods app=(web)", f"invalid labels 'app=(web)': {LABELS}, found 'app=(web)'"),
     "no replicas": ("scale deploy/web", "invalid edit 'scale deploy/web': expected scale [NAMESPACE/]KIND/NAME=N"),
     "fewer than none": ("scale deploy/web=-1", "invalid edit 'scale deploy/web=-1': expected scale [NAMESPACE/]KIND/"),
@@ -175,7 +180,8 @@ def test_text_that_is_no_edit(case: str) -> None:
 
 
 @given(
-    st.sampled_from(["", "cordon ", "drain ", "taint n=", "label n=", "add-node ", "delete-pods ", "scale "]), st.text()
+    st.sampled_from(["", "cordon ", "drain ", "taint n=", "label n=", "add-node ", "delete-pods ", "evict ", "scale "]),
+    st.text(),
 )
 def test_any_other_text_is_an_edit_that_can_be_written_or_a_fault(verb: str, rest: str) -> None:
     try:

@@ -32,6 +32,16 @@ ManifestsArgument = Annotated[
 class CheckedOptions(ManifestOptions):
     """Which workloads are checked."""
 
+    filename: Annotated[
+        list[str] | None,
+        typer.Option(
+            "-f",
+            "--filename",
+            metavar="FILE",
+            show_default=False,
+            help="Manifest, or directory of manifests; the same as MANIFEST. Repeatable.",
+        ),
+    ] = None
     selector: Annotated[
         str | None,
         typer.Option(
@@ -99,7 +109,10 @@ class RulesOptions:
     write_baseline: Annotated[
         Path | None,
         typer.Option(
-            "--write-baseline", metavar="FILE", show_default=False, help="Write all findings to FILE as known."
+            "--write-baseline",
+            metavar="FILE",
+            show_default=False,
+            help="Write the findings to FILE as known; exit with 0.",
         ),
     ] = None
     list_rules: Annotated[bool, typer.Option("--list-rules", help="List the rules and exit.")] = False

@@ -64,6 +64,9 @@ class EditedClusterOptions(ClusterOptions):
     delete_pods: Annotated[
         list[str] | None, _edit("delete-pods", "[NS/]LABELS", "Delete the pods with these labels.")
     ] = None
+    evict: Annotated[
+        list[str] | None, _edit("evict", "[NS/]POD", "Evict a pod, as far as its disruption budget allows.")
+    ] = None
     scale: Annotated[
         list[str] | None, _edit("scale", "[NS/]KIND/NAME=N", "Scale a workload of the cluster (deploy/web=5).")
     ] = None
@@ -107,5 +110,5 @@ _FLAGS = {
 }
 _NAMES = (
     "cordon", "uncordon", "drain", "delete_node", "fail", "fail_hard", "taint", "label", "add_node", "delete_pods",
-    "scale",
+    "evict", "scale",
 )  # fmt: skip

@@ -44,8 +44,20 @@ class PlacingOptions:
     seed: Annotated[
         int | None, typer.Option("--seed", metavar="N", show_default=False, help="Break ties at random, seeded with N.")
     ] = None
+    sample: Annotated[
+        bool,
+        typer.Option(
+            "--sample", help="Score only as many nodes as kube-scheduler does in a large cluster, not all that fit."
+        ),
+    ] = False
     runs: Annotated[
-        int, typer.Option("--runs", metavar="K", min=1, help="Run K times with successive seeds and report the range.")
+        int,
+        typer.Option(
+            "--runs",
+            metavar="K",
+            min=1,
+            help="Run K times, with successive seeds or (--sample) from other nodes on, and report the range.",
+        ),
     ] = 1
 
     @property

@@ -11,7 +11,13 @@ from msgspec import field
 
 from kubespread.kube.api.autoscaling import MachineDeployment, NodePool
 from kubespread.kube.api.core import Toleration
-from kubespread.kube.api.devices import DeviceClass, ResourceClaim, ResourceClaimTemplate, ResourceSlice
+from kubespread.kube.api.devices import (
+    DeviceClass,
+    DeviceTaintRule,
+    ResourceClaim,
+    ResourceClaimTemplate,
+    ResourceSlice,
+)
 from kubespread.kube.api.meta import (
     ApiObject,
     Int32,
@@ -208,6 +214,7 @@ class ClusterObjects:
     limit_ranges: tuple[LimitRange, ...] = ()
     resource_quotas: tuple[ResourceQuota, ...] = ()
     device_classes: tuple[DeviceClass, ...] = ()
+    device_taint_rules: tuple[DeviceTaintRule, ...] = ()
     resource_claims: tuple[ResourceClaim, ...] = ()
     resource_claim_templates: tuple[ResourceClaimTemplate, ...] = ()
     resource_slices: tuple[ResourceSlice, ...] = ()

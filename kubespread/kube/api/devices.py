@@ -191,6 +191,23 @@ class ResourceSlice(ApiObject):
     spec: ResourceSliceSpec = field(default_factory=ResourceSliceSpec)
 
 
+class DeviceTaintSelector(KubeObject):
+    """What is not set is the same as any."""
+
+    driver: str | None = None
+    pool: str | None = None
+    device: str | None = None
+
+
+class DeviceTaintRuleSpec(KubeObject):
+    device_selector: DeviceTaintSelector | None = None
+    taint: DeviceTaint = field(default_factory=DeviceTaint)
+
+
+class DeviceTaintRule(ApiObject):
+    spec: DeviceTaintRuleSpec = field(default_factory=DeviceTaintRuleSpec)
+
+
 def extended_resources(classes: Iterable[DeviceClass]) -> dict[str, DeviceClass]:
     """Resources that device classes provide, with the gate DRAExtendedResource, and the class of each.
 

@@ -21,7 +21,13 @@ from kubespread.kube.api.cluster_objects import (
     Service,
 )
 from kubespread.kube.api.core import Node, Pod, PodTemplateSpec
-from kubespread.kube.api.devices import DeviceClass, ResourceClaim, ResourceClaimTemplate, ResourceSlice
+from kubespread.kube.api.devices import (
+    DeviceClass,
+    DeviceTaintRule,
+    ResourceClaim,
+    ResourceClaimTemplate,
+    ResourceSlice,
+)
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.storage import (
     CSIDriver,
@@ -154,6 +160,7 @@ KINDS = (
     Kind(LimitRange, "v1", "limitranges"),
     Kind(ResourceQuota, "v1", "resourcequotas"),
     Kind(DeviceClass, _RESOURCE, "deviceclasses", is_namespaced=False, other_versions=_RESOURCE_BETA),
+    Kind(DeviceTaintRule, _RESOURCE, "devicetaintrules", is_namespaced=False, other_versions=_RESOURCE_BETA),
     Kind(ResourceClaim, _RESOURCE, "resourceclaims", other_versions=_RESOURCE_BETA),
     Kind(ResourceClaimTemplate, _RESOURCE, "resourceclaimtemplates", other_versions=_RESOURCE_BETA),
     Kind(ResourceSlice, _RESOURCE, "resourceslices", is_namespaced=False, other_versions=_RESOURCE_BETA),

@@ -24,64 +24,146 @@ where the node carries `node.kubernetes.io/unschedulable`, which the controller 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
+from kubespread.kube.api.core import Pod
 from kubespread.lint.case import Case, Declared
 from kubespread.lint.finding import Found
 from kubespread.lint.phrases import counted, listed, outcome, short_key
 from kubespread.lint.reach import EXCLUDED, TAINTED, barred, domains, domains_of, reachable, words
 from kubespread.lint.rule import ClusterRule
-from kubespread.lint.trial import Placed, Trial
+from kubespread.lint.trial import Mended, Placed, PodChange, Trial, with_constraint
 from kubespread.planner.reports.check import Remedy, Severity
-from kubespread.scheduler.cluster.labels import Mask
+from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint
+from kubespread.snapshot.edits.cordoning import uncordoned
 
 _POLICIES = {TAINTED: "nodeTaintsPolicy", EXCLUDED: "nodeAffinityPolicy"}
-_FIELDS = {"nodeTaintsPolicy": "node_taints_policy", "nodeAffinityPolicy": "node_affinity_policy"}
+_ATTRIBUTES = {
+    "nodeTaintsPolicy": "node_taints_policy",
+    "nodeAffinityPolicy": "node_affinity_policy",
+    "minDomains": "min_domains",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Closed:
+    """One constraint and the domains it counts that the pod cannot go to."""
+
+    declared: Declared
+    domains: Sequence[str]
+    nodes: Sequence[int]
+    """The nodes of these, by position."""
+    least: int
+    """The fewest matching pods in one of them."""
+    reasons: Sequence[str]
+    """The plugins that keep the pod from their nodes."""
+
+    open: int
+    """How many domains it counts that the pod can go to."""
+
+    @property
+    def policies(self) -> list[str]:
+        """Those that would leave these nodes out."""
+        return [_POLICIES[reason] for reason in self.reasons if reason in _POLICIES]
+
+    def fields(self, *, lowers: bool) -> dict[str, object]:
+        """The policies as fields, and a minDomains that what is left reaches."""
+        changed: dict[str, object] = dict.fromkeys(self.policies, "Honor")
+        if lowers and (self.declared.constraint.min_domains or 1) > self.open:
+            changed["minDomains"] = self.open
+        return changed
 
 
 def check(case: Case, trial: Trial) -> Iterator[Found]:
-    for declared, hard in case.hard(trial):
-        is_open = set(domains_of(hard, hard.eligible & reachable(trial)))
-        closed = [domain for domain in domains(hard) if domain not in is_open]
-        # Where all are closed the pod has other worries.
-        if closed and is_open:
-            yield _found(declared, hard, closed, trial)
+    found = [closed for declared, hard in case.hard(trial) if (closed := _closed(declared, hard, trial)) is not None]
+    for closed in found:
+        yield _found(closed, found, trial)
 
 
-def _found(declared: Declared, hard: HardConstraint, closed: Sequence[str], trial: Trial) -> Found:
-    key, placed = declared.constraint.topology_key, trial.placed
+def _closed(declared: Declared, hard: HardConstraint, trial: Trial) -> _Closed | None:
+    is_open = set(domains_of(hard, hard.eligible & reachable(trial)))
+    closed = [domain for domain in domains(hard) if domain not in is_open]
+    # Where all are closed the pod has other worries.
+    if not closed or not is_open:
+        return None
     codes = [hard.column.index[value] for value in closed]
     nodes = hard.eligible & np.isin(hard.column.codes, codes)
-    reasons = _reasons(barred(trial), nodes)
+    reasons = [plugin for plugin, mask in barred(trial).items() if (mask & nodes).any()]
     least = min(int(hard.counts[code]) for code in codes)
-    are = "count as domains" if len(closed) > 1 else "counts as a domain"
-    size = int(np.count_nonzero(nodes))
-    policies = [_POLICIES[reason] for reason in reasons if reason in _POLICIES]
-    honoring = trial.placed_where(declared.position, **{_FIELDS[policy]: "Honor" for policy in policies})
+    return _Closed(declared, closed, np.flatnonzero(nodes).tolist(), least, reasons, len(is_open))
+
+
+def _found(closed: _Closed, others: Sequence[_Closed], trial: Trial) -> Found:
+    key, placed = closed.declared.constraint.topology_key, trial.placed
+    mended, remedy = _honoring(closed, others, trial) if closed.policies else _uncordoning(closed, trial)
+    better = mended.placed if isinstance(mended, Mended) else mended
+    are = "count as domains" if len(closed.domains) > 1 else "counts as a domain"
     return Found(
-        field=declared.path,
-        message=f"{short_key(key)} {listed(closed)} {are} with {counted(least, 'matching pod')}, though "
-        f"{'its node is' if size == 1 else f'all {size} nodes are'} {words(reasons)}: {placed.text}",
-        remedy=_remedy(declared, placed, honoring, policies, listed(closed)),
+        field=closed.declared.path,
+        message=f"{short_key(key)} {listed(closed.domains)} {are} with {counted(closed.least, 'matching pod')}, though "
+        f"{_all_of(len(closed.nodes))} {words(closed.reasons)}: {placed.text}",
+        remedy=remedy,
+        mended=mended if isinstance(mended, Mended) else None,
         proven=True,
-        severity=Severity.ERROR if placed.count < honoring.count else None,
+        severity=Severity.ERROR if placed.count < better.count else None,
     )
 
 
-def _reasons(barring: Mapping[str, Mask], nodes: Mask) -> list[str]:
-    """The plugins that keep the pod from some of ``nodes``."""
-    return [plugin for plugin, mask in barring.items() if (mask & nodes).any()]
+def _all_of(nodes: int) -> str:
+    return {1: "its node is", 2: "both nodes are"}.get(nodes, f"all {nodes} nodes are")
 
 
-def _remedy(declared: Declared, placed: Placed, honoring: Placed, policies: Sequence[str], closed: str) -> Remedy:
-    if not policies or (honoring.count <= placed.count and not placed.is_complete):
-        return Remedy(text=f"let the pod onto a node of {closed}: uncordon it, or tolerate its taints")
-    return Remedy(
-        text=f"{' and '.join(f'{policy}: Honor' for policy in policies)} on this constraint",
-        settings=tuple(declared.setting(policy, "Honor") for policy in policies),
-        outcome=outcome(honoring, declared.constraint.topology_key),
+def _honoring(closed: _Closed, others: Sequence[_Closed], trial: Trial) -> tuple[Mended, Remedy]:
+    """The least that leaves the nodes out and gets all replicas placed, else what gets most of them placed.
+
+    Several constraints may count the nodes, each of which holds the pod back, and with fewer domains minDomains may ask
+    for too many.
+    """
+    honorable = [each for each in others if each.policies]
+    tried = []
+    for honored, lowers in (([closed], False), (honorable, False), (honorable, True)):
+        changed = {each.declared: each.fields(lowers=lowers) for each in honored}
+        mended = trial.mended(_changing(changed))
+        tried.append((mended, changed))
+        if mended.placed.is_complete:
+            break
+    mended, changed = max(tried, key=lambda each: each[0].placed.count)
+    return mended, Remedy(
+        text=_told(changed),
+        settings=tuple(each.setting(name, value) for each, fields in changed.items() for name, value in fields.items()),
+        outcome=outcome(mended.placed, closed.declared.constraint.topology_key),
+    )
+
+
+def _changing(changed: Mapping[Declared, Mapping[str, object]]) -> PodChange:
+    def change(pod: Pod) -> Pod:
+        for declared, fields in changed.items():
+            attributes = {_ATTRIBUTES[name]: value for name, value in fields.items()}
+            pod = with_constraint(pod, declared.position, **attributes)
+        return pod
+
+    return change
+
+
+def _told(changed: Mapping[Declared, Mapping[str, object]]) -> str:
+    fields = dict.fromkeys(f"{name}: {value}" for each in changed.values() for name, value in each.items())
+    where = "this constraint" if len(changed) == 1 else "the hard constraints that count these nodes"
+    return f"{' and '.join(fields)} on {where}"
+
+
+def _uncordoning(closed: _Closed, trial: Trial) -> tuple[Placed, Remedy]:
+    """What remains for nodes that are cordoned and carry no taint."""
+    nodes = [trial.cluster.nodes.objects[node] for node in closed.nodes]
+    placed = trial.placed_after(
+        Change(replaced={position: uncordoned(node) for position, node in zip(closed.nodes, nodes, strict=True)})
+    )
+    return placed, Remedy(
+        text=f"uncordon {listed([node.metadata.name for node in nodes])}",
+        edits=tuple(f"uncordon {node.metadata.name}" for node in nodes),
+        outcome=outcome(placed, closed.declared.constraint.topology_key),
     )
 
 

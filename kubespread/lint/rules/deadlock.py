@@ -31,7 +31,7 @@ from kubespread.lint.case import Case, Declared
 from kubespread.lint.finding import Found
 from kubespread.lint.phrases import short_key
 from kubespread.lint.rule import ClusterRule
-from kubespread.lint.trial import Placed, Trial, with_only
+from kubespread.lint.trial import Mended, Placed, Trial, with_only
 from kubespread.planner.look_ahead import look_ahead
 from kubespread.planner.reports.check import Remedy, Severity
 
@@ -43,11 +43,13 @@ def check(case: Case, trial: Trial) -> Iterator[Found]:
     alone = [_alone(declared, case, trial) for declared in hard]
     if all(placed.is_complete for placed in alone):
         names = [f"{short_key(declared.constraint.topology_key)} ≤ {declared.constraint.max_skew}" for declared in hard]
+        mended, remedy = _remedy(hard, trial)
         yield Found(
             field=hard[0].path.rpartition("[")[0],
             message=f"{' and '.join(names)} deadlock: {trial.placed.text}, and each constraint alone places all "
             f"{trial.placed.wanted}{_other_order(trial)}",
-            remedy=_remedy(hard, trial),
+            remedy=remedy,
+            mended=mended,
             proven=True,
         )
 
@@ -68,18 +70,18 @@ def _other_order(trial: Trial) -> str:
     return "; in another order all would fit" if ahead.nodes is not None else "; no order places all"
 
 
-def _remedy(hard: Sequence[Declared], trial: Trial) -> Remedy:
+def _remedy(hard: Sequence[Declared], trial: Trial) -> tuple[Mended | None, Remedy]:
     """The least that gives way and places all, the last constraints first."""
     for declared in reversed(hard):
         above = declared.constraint.max_skew + 1
-        placed = trial.placed_where(declared.position, max_skew=above)
-        if placed.is_complete:
-            return _giving_way(declared, "maxSkew", above, placed)
+        mended = trial.mended_where(declared.position, max_skew=above)
+        if mended.placed.is_complete:
+            return mended, _giving_way(declared, "maxSkew", above, mended.placed)
     for declared in reversed(hard):
-        placed = trial.placed_where(declared.position, when_unsatisfiable=SCHEDULE_ANYWAY, min_domains=None)
-        if placed.is_complete and declared.constraint.min_domains is None:
-            return _giving_way(declared, "whenUnsatisfiable", SCHEDULE_ANYWAY, placed)
-    return Remedy(text="let one of the constraints give way")
+        mended = trial.mended_where(declared.position, when_unsatisfiable=SCHEDULE_ANYWAY, min_domains=None)
+        if mended.placed.is_complete and declared.constraint.min_domains is None:
+            return mended, _giving_way(declared, "whenUnsatisfiable", SCHEDULE_ANYWAY, mended.placed)
+    return None, Remedy(text="let one of the constraints give way")
 
 
 def _giving_way(declared: Declared, field: str, value: object, placed: Placed) -> Remedy:

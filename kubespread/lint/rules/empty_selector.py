@@ -24,7 +24,7 @@ from collections.abc import Iterator
 
 from kubespread.lint.case import Case
 from kubespread.lint.finding import Found
-from kubespread.lint.own_selector import own_selector_remedy, uncounted
+from kubespread.lint.own_selector import counting_nothing
 from kubespread.lint.rule import Rule
 from kubespread.planner.reports.check import Severity
 
@@ -35,13 +35,8 @@ def check(case: Case) -> Iterator[Found]:
         if not constraint.selector.is_empty or constraint.counts_pods:
             continue
         never = f", so maxSkew {constraint.max_skew} never rejects a node" if constraint.is_hard else ""
-        yield Found(
-            field=f"{declared.path}.labelSelector",
-            message=f"labelSelector {{}} counts no pods, the skew is 0 + 1 − 0 = 1 everywhere{never}: "
-            f"{uncounted(case, declared)}",
-            remedy=own_selector_remedy(case, declared),
-            proven=case.trial is not None,
-        )
+        why = f"labelSelector {{}} counts no pods, the skew is 0 + 1 − 0 = 1 everywhere{never}"
+        yield counting_nothing(case, declared, f"{declared.path}.labelSelector", why)
 
 
 RULE = Rule("KS103", "empty-selector", Severity.ERROR, check)

@@ -26,7 +26,7 @@ from collections.abc import Iterator
 from kubespread.kube.well_known import HOSTNAME
 from kubespread.lint.case import Case
 from kubespread.lint.finding import Found
-from kubespread.lint.phrases import by_domain, counted, listed, short_key
+from kubespread.lint.phrases import by_domain, landing, listed, short_key
 from kubespread.lint.reach import EXCLUDED, barred, domains, domains_of
 from kubespread.lint.rule import ClusterRule
 from kubespread.lint.trial import Trial
@@ -51,7 +51,7 @@ def check(case: Case, trial: Trial) -> Iterator[Found]:
         yield Found(
             field=declared.path,
             message=f"the pod's node affinity leaves {len(there)} of {len(there) + len(left_out)} domains (not "
-            f"{listed(left_out)}): {counted(trial.placed.count, 'replica')} land "
+            f"{listed(left_out)}): {landing(trial.placed.count)} "
             f"{by_domain({domain: landed[domain] for domain in there})}",
             remedy=Remedy(
                 text=f"nothing, where that is meant; otherwise nodes that its affinity admits in {short_key(key)} "

@@ -28,7 +28,7 @@ from collections.abc import Iterator
 from kubespread.kube.selector import Selector, from_label_selector
 from kubespread.lint.case import Case
 from kubespread.lint.finding import Found
-from kubespread.lint.own_selector import own_selector_remedy, uncounted
+from kubespread.lint.own_selector import counting_nothing
 from kubespread.lint.rule import Rule
 from kubespread.planner.reports.check import Severity
 
@@ -39,13 +39,8 @@ def check(case: Case) -> Iterator[Found]:
         if constraint.self_match or constraint.selector.nothing:
             continue
         selector = from_label_selector(declared.written.label_selector)
-        yield Found(
-            field=f"{declared.path}.labelSelector",
-            message=f"the selector {selector} misses the pod's own labels ({_missed(case, selector)}): "
-            f"{uncounted(case, declared)}",
-            remedy=own_selector_remedy(case, declared),
-            proven=case.trial is not None,
-        )
+        why = f"the selector {selector} misses the pod's own labels ({_missed(case, selector)})"
+        yield counting_nothing(case, declared, f"{declared.path}.labelSelector", why)
 
 
 def _missed(case: Case, selector: Selector) -> str:

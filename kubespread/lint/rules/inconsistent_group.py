@@ -66,7 +66,7 @@ def _found(case: Case, declared: Declared, other: Subject) -> Found:
 
 
 def _proven(trial: Trial, declared: Declared, other: Subject, said: str, remedy: Remedy) -> Found:
-    both = trial.of(other).placed_after([trial])
+    both = trial.of(other).placed_behind([trial])
     counts, most = own_counts(both, trial.counted[declared.position]), declared.constraint.max_skew
     skew = skew_of(counts)
     return Found(

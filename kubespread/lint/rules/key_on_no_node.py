@@ -23,9 +23,9 @@ from collections.abc import Iterator
 from kubespread.lint.case import Case, Declared
 from kubespread.lint.finding import Found
 from kubespread.lint.near_keys import near_key
-from kubespread.lint.phrases import counted, outcome
+from kubespread.lint.phrases import outcome
 from kubespread.lint.rule import ClusterRule
-from kubespread.lint.trial import Trial
+from kubespread.lint.trial import Mended, Trial
 from kubespread.planner.reports.check import Remedy, Severity
 
 
@@ -37,22 +37,24 @@ def check(case: Case, trial: Trial) -> Iterator[Found]:
             continue
         is_hard = constraint.is_hard
         happens = trial.placed.text if is_hard else "the constraint prefers no node"
+        mended, remedy = _remedy(declared, trial)
         yield Found(
             field=f"{declared.path}.topologyKey",
-            message=f"none of {counted(len(nodes), 'node')} has the label {constraint.topology_key}: {happens}",
-            remedy=_remedy(declared, trial),
+            message=f"no node has the label {constraint.topology_key}: {happens}",
+            remedy=remedy,
+            mended=mended,
             proven=True,
             severity=None if is_hard else Severity.WARNING,
         )
 
 
-def _remedy(declared: Declared, trial: Trial) -> Remedy:
+def _remedy(declared: Declared, trial: Trial) -> tuple[Mended | None, Remedy]:
     key = declared.constraint.topology_key
     near = near_key(key, trial.cluster.nodes)
     if not near:
-        return Remedy(text=f"label every node: kubectl label node NAME {key}=DOMAIN")
-    placed = trial.placed_where(declared.position, topology_key=near)
-    return Remedy(text=f"topologyKey: {near}, which nodes have", outcome=outcome(placed, near))
+        return None, Remedy(text=f"label every node: kubectl label node NAME {key}=DOMAIN")
+    mended = trial.mended_where(declared.position, topology_key=near)
+    return mended, Remedy(text=f"topologyKey: {near}, which nodes have", outcome=outcome(mended.placed, near))
 
 
 RULE = ClusterRule("KS201", "key-on-no-node", Severity.ERROR, check)

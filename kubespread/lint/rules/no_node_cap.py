@@ -35,7 +35,7 @@ from kubespread.planner.reports.check import Remedy, Severity
 def check(case: Case, trial: Trial) -> Iterator[Found]:
     for declared, hard in case.hard(trial):
         constraint = declared.constraint
-        if constraint.topology_key != HOSTNAME:
+        if constraint.topology_key != HOSTNAME or not constraint.self_match:
             continue
         landed = trial.placed.by_domain(HOSTNAME)
         most = max(landed.values(), default=0)
@@ -43,7 +43,7 @@ def check(case: Case, trial: Trial) -> Iterator[Found]:
             continue
         nodes = sum(count == most for count in landed.values())
         above = len(domains(hard)) + 1
-        capped = trial.placed_where(declared.position, min_domains=above)
+        capped = trial.mended_where(declared.position, min_domains=above).placed
         yield Found(
             field=f"{declared.path}.maxSkew",
             message=f"maxSkew {constraint.max_skew} is no limit per node: of {trial.placed.count} replicas "

@@ -22,21 +22,16 @@ from collections.abc import Iterator
 
 from kubespread.lint.case import Case
 from kubespread.lint.finding import Found
-from kubespread.lint.own_selector import own_selector_remedy, uncounted
+from kubespread.lint.own_selector import counting_nothing
 from kubespread.lint.rule import Rule
 from kubespread.planner.reports.check import Severity
 
 
 def check(case: Case) -> Iterator[Found]:
     for declared in case.own:
-        if declared.written.label_selector is not None:
-            continue
-        yield Found(
-            field=declared.path,
-            message=f"without a labelSelector the constraint counts no pods: {uncounted(case, declared)}",
-            remedy=own_selector_remedy(case, declared),
-            proven=case.trial is not None,
-        )
+        if declared.written.label_selector is None:
+            why = "without a labelSelector the constraint counts no pods"
+            yield counting_nothing(case, declared, declared.path, why)
 
 
 RULE = Rule("KS102", "no-selector", Severity.ERROR, check)

@@ -59,7 +59,7 @@ def _outweighed(declared: Declared, counted: SoftConstraint, trial: Trial) -> It
     before = matching_of(counted)
     if skew_of(sums(before, own_counts([placed], counted))) <= most:
         return
-    hard = trial.placed_where(declared.position, when_unsatisfiable=DO_NOT_SCHEDULE)
+    hard = trial.mended_where(declared.position, when_unsatisfiable=DO_NOT_SCHEDULE).placed
     at = _too_far(placed, before, counted, most)
     if at is None or hard.count < placed.count:
         return

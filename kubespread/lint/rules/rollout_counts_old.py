@@ -8,8 +8,8 @@ nothing to mend.
 
 The numbers are those of a restart of all replicas (`kubectl rollout restart`), which is rehearsed from its first pass
 to its last on a cluster where nothing else happens. Where it ends within maxSkew the finding is only worth knowing: the
-next rollout may begin from other nodes. Where replicas times nodes exceed 100,000 nothing is rehearsed, and there are
-no numbers.
+next rollout may begin from other nodes. One that never ends is another finding. Where replicas times nodes exceed
+100,000 nothing is rehearsed, and there are no numbers.
 
 Example:
 
@@ -44,6 +44,8 @@ def check(case: Case) -> Iterator[Found]:
     if not isinstance(deployment, Deployment) or case.subject.replicas < 2 or _is_recreated(deployment):
         return
     rollout = case.trial.rollout if case.trial is not None else None
+    if rollout is not None and not rollout.complete:
+        return
     for declared in case.own:
         constraint = declared.constraint
         if constraint.self_match and constraint.counts_pods and not _tells_revisions(case, declared):
@@ -63,10 +65,10 @@ def _tells_revisions(case: Case, declared: Declared) -> bool:
 def _found(declared: Declared, rollout: RolloutReport | None) -> Found:
     name = short_key(declared.constraint.topology_key)
     remedy = "matchLabelKeys: [pod-template-hash] on this constraint"
-    if rollout is None or not rollout.complete:
+    if rollout is None:
         return Found(
             field=declared.path,
-            message=f"{name} counts the old pods in a rollout: how the new ones stand hangs on which old ones go last",
+            message=f"{name} counts the old pods in a rollout: which of them go last decides how the new ones stand",
             remedy=Remedy(text=remedy),
             severity=Severity.INFO,
         )

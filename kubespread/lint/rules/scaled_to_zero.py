@@ -50,7 +50,7 @@ def _found(declared: Declared, number: int, possible: Mapping[str, str], trial: 
     key = declared.constraint.topology_key
     groups = listed(list(dict.fromkeys(possible.values())))
     none = "is no domain while it has no node" if len(possible) == 1 else "are no domains while they have no nodes"
-    waiting = trial.placed_where(declared.position, min_domains=number)
+    waiting = trial.mended_where(declared.position, min_domains=number).placed
     return Found(
         field=declared.path,
         message=f"{short_key(key)} {listed(list(possible))} of {groups} {none}: {trial.placed.text}: "

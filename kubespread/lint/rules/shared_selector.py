@@ -62,7 +62,7 @@ def _found(case: Case, declared: Declared, others: Sequence[Subject]) -> Found:
         return Found(field=field, message=said, remedy=_remedy(case), severity=Severity.INFO)
     trial = case.trial
     before = [trial.of(other) for other in others]
-    counts = own_counts(trial.placed_after(before)[-1:], trial.counted[declared.position])
+    counts = own_counts(trial.placed_behind(before)[-1:], trial.counted[declared.position])
     skew = skew_of(counts)
     is_uneven = skew > constraint.max_skew
     return Found(
@@ -78,7 +78,7 @@ def _found(case: Case, declared: Declared, others: Sequence[Subject]) -> Found:
 def _apart(trial: Trial, before: Sequence[Trial], declared: Declared) -> str:
     """Where the replicas stand if the constraint counts them alone."""
     change = partial(with_constraint, position=declared.position, match_label_keys=[_HASH])
-    counts = own_counts(trial.placed_after(before, change)[-1:], trial.counted[declared.position])
+    counts = own_counts(trial.placed_behind(before, change)[-1:], trial.counted[declared.position])
     return f"its own stand {by_domain(counts)}"
 
 

@@ -26,38 +26,45 @@ from kubespread.lint.case import Case, Declared
 from kubespread.lint.finding import Found
 from kubespread.lint.phrases import counted, listed, outcome
 from kubespread.lint.possible_domains import without_nodes
-from kubespread.lint.reach import domains
+from kubespread.lint.reach import domains, domains_of, reachable
 from kubespread.lint.rule import ClusterRule
 from kubespread.lint.trial import Trial
 from kubespread.planner.reports.check import Remedy, Severity
+from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint
 
 
 def check(case: Case, trial: Trial) -> Iterator[Found]:
     for declared, hard in case.hard(trial):
         there = domains(hard)
         if there and hard.lacks_domains:
-            key, known = declared.constraint.topology_key, frozenset(hard.column.values)
-            possible = len(without_nodes(key, case.subject.pod, known, case.objects))
-            # Where autoscalers can make them replicas wait on purpose: that is what adds their nodes.
-            is_meant = len(there) + possible >= (declared.constraint.min_domains or 1)
-            yield _found(declared, there, trial, is_meant=is_meant)
+            # Those that no pod can go to are no help once taints are honored.
+            within_reach = len(domains_of(hard, hard.eligible & reachable(trial)))
+            yield _found(declared, there, within_reach or len(there), trial, is_meant=_is_meant(case, declared, hard))
 
 
-def _found(declared: Declared, there: Sequence[str], trial: Trial, *, is_meant: bool) -> Found:
+def _is_meant(case: Case, declared: Declared, hard: HardConstraint) -> bool:
+    """Whether autoscalers can make what is missing: replicas that wait for it are what adds the nodes."""
+    known, constraint = frozenset(hard.column.values), declared.constraint
+    possible = without_nodes(constraint.topology_key, case.subject.pod, known, case.objects)
+    return len(domains(hard)) + len(possible) >= (constraint.min_domains or 1)
+
+
+def _found(declared: Declared, there: Sequence[str], least: int, trial: Trial, *, is_meant: bool) -> Found:
     constraint, placed = declared.constraint, trial.placed
-    enough = trial.placed_where(declared.position, min_domains=len(there))
+    enough = trial.mended_where(declared.position, min_domains=least)
     return Found(
         field=f"{declared.path}.minDomains",
         message=f"minDomains {constraint.min_domains}, and there {'is' if len(there) == 1 else 'are'} "
         f"{counted(len(there), 'eligible domain')} ({listed(there)}): the minimum counts as 0, so each takes at most "
         f"{constraint.max_skew}, and {placed.text}",
         remedy=Remedy(
-            text=f"minDomains: {len(there)}",
-            settings=(declared.setting("minDomains", len(there)),),
-            outcome=outcome(enough, constraint.topology_key),
+            text=f"minDomains: {least}",
+            settings=(declared.setting("minDomains", least),),
+            outcome=outcome(enough.placed, constraint.topology_key),
         ),
+        mended=enough,
         proven=True,
-        severity=Severity.INFO if is_meant else Severity.ERROR if placed.count < enough.count else None,
+        severity=Severity.INFO if is_meant else Severity.ERROR if placed.count < enough.placed.count else None,
     )
 
 

@@ -30,7 +30,7 @@ class Remedy(Report, frozen=True):
     settings: tuple[str, ...] = ()
     """The same as ``--set`` of the other commands takes it, together."""
     edits: tuple[str, ...] = ()
-    """The same as edits of the cluster (``uncordon node-7``), any one of them."""
+    """The same as edits of the cluster (``uncordon node-7``), together."""
     outcome: str | None = None
     """What comes of it, found by running the engine again with it; null where that was not asked."""
 

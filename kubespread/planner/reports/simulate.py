@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from kubespread.kube.well_known import HOSTNAME, ZONE
+from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME, ZONE
 from kubespread.planner.reports.autoscaling import AutoscalingReport
 from kubespread.planner.reports.parts import (
     API_VERSION,
@@ -15,6 +15,7 @@ from kubespread.planner.reports.parts import (
     Report,
 )
 from kubespread.planner.reports.rollout import RolloutReport
+from kubespread.planner.reports.runs import Runs, Sampling
 
 
 class Placement(Report, frozen=True, gc=False):
@@ -46,9 +47,15 @@ class SkewChange(Report, frozen=True):
     """Most minus least matching pods of the domains that count; the least is 0 while they are fewer than minDomains."""
 
     topology_key: str
+    when_unsatisfiable: str
     max_skew: int
     before: int
     after: int
+
+    @property
+    def is_violated(self) -> bool:
+        """Whether pods are further apart now than a hard constraint lets new ones be; a soft one asks for nothing."""
+        return self.when_unsatisfiable == DO_NOT_SCHEDULE and self.after > self.max_skew
 
 
 class Loss(Report, frozen=True):
@@ -71,28 +78,6 @@ class NodeReplicas(Report, frozen=True):
     present: int
     """How many replicas ran there already."""
     placed: int
-
-
-class Range(Report, frozen=True):
-    """What a figure came to over several runs."""
-
-    minimum: int
-    median: int
-    maximum: int
-
-
-class DomainRange(Report, frozen=True):
-    value: str
-    after: Range
-
-
-class Runs(Report, frozen=True):
-    """Outcomes of several runs that break ties at random."""
-
-    count: int
-    placed: Range
-    distribution: tuple[tuple[DomainRange, ...], ...]
-    """Per constraint, in the order of ``constraints``."""
 
 
 class LookAhead(Report, frozen=True):
@@ -150,6 +135,8 @@ class SimulateReport(Report, frozen=True, kw_only=True):
     """Per topology key."""
     nodes: tuple[NodeReplicas, ...] = ()
     """Every node that holds replicas of the workload, in the order of names."""
+    sampling: Sampling | None = None
+    """Only where kube-scheduler would not look at every node."""
     runs: Runs | None = None
     look_ahead: LookAhead | None = None
     """Only when replicas stay pending though their order could matter."""

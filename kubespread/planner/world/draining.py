@@ -37,12 +37,18 @@ def drain(world: World, nodes: Sequence[str], flags: DrainFlags) -> bool:
     and name, and its successor is placed and ready before the next; those that are refused are asked again as long as
     that helps.
     """
-    left: list[tuple[Pod, Eviction]] = []
+    is_empty = True
     for node in nodes:
         plan = plan_drain(node, world.book.on(node), _daemon_sets(world), flags, world.time)
         for warning in plan.warnings:
             world.happenings.note(f"node {node}: {warning}")
-        left += _evict(world, plan.evict)
+        is_empty &= evict(world, plan.evict)
+    return is_empty
+
+
+def evict(world: World, pods: Sequence[Pod]) -> bool:
+    """Evict pods one after another; whether all went. What is refused is `Happenings.blocked`."""
+    left = _evict(world, pods)
     for pod, answer in left:
         budgets = world.budgets.protecting(pod)
         name = ", ".join(budget.metadata.name for budget in budgets)

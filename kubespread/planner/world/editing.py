@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from kubespread.controllers.deployment import TEMPLATE_HASH
 from kubespread.controllers.drain import DrainFlags
+from kubespread.controllers.eviction import no_such_pod
 from kubespread.controllers.outage import NO_EXECUTE, evicted_after
 from kubespread.errors import UsageError
 from kubespread.kube.api.core import Pod
@@ -17,7 +18,7 @@ from kubespread.kube.pod_status import is_active
 from kubespread.kube.selector import Selector
 from kubespread.planner.world.daemons import follow
 from kubespread.planner.world.deployments import Rollout, rollout_of_cluster
-from kubespread.planner.world.draining import DrainRefusedError, check_drain, drain
+from kubespread.planner.world.draining import DrainRefusedError, check_drain, drain, evict
 from kubespread.planner.world.failing import fail, remove_failed
 from kubespread.planner.world.happenings import DELETED, TAINTED
 from kubespread.planner.world.owners import in_order
@@ -31,6 +32,7 @@ from kubespread.snapshot.edits.types import (
     DeletePods,
     Drain,
     Edit,
+    EvictPod,
     Fail,
     NodeEdit,
     RemoveLabel,
@@ -57,6 +59,8 @@ def apply(world: World, edit: Edit, namespace: str) -> None:
                 remove_failed(world, names)
         case DeletePods():
             _delete_pods(world, edit, edit.namespace or namespace)
+        case EvictPod():
+            _evict(world, edit, edit.namespace or namespace)
         case Scale():
             name = WorkloadName(edit.kind.kind, edit.namespace or namespace, edit.name)
             scale(world, name, edit.replicas)
@@ -162,6 +166,14 @@ def _delete_pods(world: World, edit: DeletePods, namespace: str) -> None:
     if not chosen:
         raise UsageError(f"no pods with labels {edit.text} found in namespace {namespace}{_hint(edit.selector, pods)}")
     world.delete(chosen, DELETED)
+
+
+def _evict(world: World, edit: EvictPod, namespace: str) -> None:
+    key = (namespace, edit.name)
+    if key not in world.book:
+        names = (pod.metadata.name for pod in world.book if pod.metadata.namespace == namespace)
+        raise UsageError(f"{no_such_pod(edit.name).message} in namespace {namespace}{alternatives(edit.name, names)}")
+    evict(world, [world.book[key]])
 
 
 def _hint(selector: Selector, pods: Sequence[Pod]) -> str:

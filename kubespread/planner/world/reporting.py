@@ -104,13 +104,23 @@ def _workload(world: World, before: Cluster, workload: WorkloadName, pod: Pod) -
     scheduler_of = world.surroundings.scheduler_of
     after = constraints_on(world.cluster, pod, scheduler_of)
     was = constraints_on(before, pod, scheduler_of)
+    if len(was) != len(after):
+        # Default constraints take their selectors from Services and workloads, which have come or gone meanwhile.
+        same_objects = Cluster.of(before.nodes.objects, before.running.pods, world.cluster.objects)
+        was = constraints_on(same_objects, pod, scheduler_of)
     return TouchedWorkload(
         workload=workload_text(workload),
         replicas=sum(world.owner(owner).replicas for owner in world.owners_below(workload)),
         ready=sum(map(is_ready, own)),
         pending=sum(not each.spec.node_name for each in own),
         skew=tuple(
-            SkewChange(topology_key=now.topology_key, max_skew=now.max_skew, before=skew_now(then), after=skew_now(now))
+            SkewChange(
+                topology_key=now.topology_key,
+                when_unsatisfiable=now.when_unsatisfiable,
+                max_skew=now.max_skew,
+                before=skew_now(then),
+                after=skew_now(now),
+            )
             for then, now in zip(was, after, strict=True)
         ),
     )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
-from kubespread.controllers.stateful_set_pass import REVISION_LABEL, Revisions
+from kubespread.controllers.stateful_set_pass import REVISION_LABEL, Revisions, UpdateRules, max_unavailable
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import StatefulSet
 from kubespread.kube.owners import WorkloadName
@@ -57,8 +57,9 @@ class _Revising:
 
     @property
     def limits(self) -> tuple[int, int]:
-        """maxUnavailable is behind a feature gate that is off."""
-        return 0, 1
+        rules = UpdateRules.of(self.world.surroundings.version)
+        sized = replace(self._rollout.stateful_set.spec, replicas=self.replicas)
+        return 0, max_unavailable(replace(self._rollout.stateful_set, spec=sized), rules)
 
     @property
     def template(self) -> Pod:

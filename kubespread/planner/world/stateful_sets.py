@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from kubespread.controllers.stateful_set_pass import REVISION_LABEL, Create, Revisions
+from kubespread.controllers.stateful_set_pass import REVISION_LABEL, Create, Revisions, UpdateRules
 from kubespread.controllers.stateful_set_pass import reconcile as controller_pass
 from kubespread.controllers.statefulset import claims_of, for_ordinal, ordinal_of
 from kubespread.kube.api.core import Pod
@@ -48,7 +48,8 @@ def reconcile(world: World, name: WorkloadName) -> bool:
     # Whoever is ready is available: no time passes between.
     spec = replace(rollout.stateful_set.spec, replicas=owner.replicas, min_ready_seconds=0)
     stateful_set = replace(rollout.stateful_set, spec=spec)
-    made = controller_pass(stateful_set, list(pods.values()), rollout.revisions, world.time)
+    rules = UpdateRules.of(world.surroundings.version)
+    made = controller_pass(stateful_set, list(pods.values()), rollout.revisions, world.time, rules)
     rollout.stateful_set = replace(stateful_set, status=made.status)
     rollout.revisions = replace_current(rollout.revisions, made.status.current_revision)
     for action in made.actions:

@@ -21,6 +21,7 @@ from kubespread.kube.api.meta import ApiObject, OwnerReference
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.pod_status import is_active
 from kubespread.kube.timestamps import format_utc
+from kubespread.kube.versions import KubeVersion
 from kubespread.kube.well_known import ENDED_PHASES
 from kubespread.planner.living import LivingCluster
 from kubespread.planner.world import pods as states
@@ -62,6 +63,8 @@ class Surroundings:
     making: Making
     time: datetime.datetime
     """When what happens here begins."""
+    version: KubeVersion
+    """The release whose controllers are at work."""
     preempts: bool = True
     stuck: frozenset[WorkloadName] = frozenset()
     """Workloads whose new pods never become ready."""

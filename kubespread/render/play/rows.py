@@ -27,11 +27,12 @@ class WorstSkew:
 
 
 def worst_skew(step: StepReport) -> WorstSkew | None:
-    """The constraint whose skew is furthest above its maxSkew, of several the one that grew most."""
+    """The constraint whose skew is furthest above its maxSkew, hard ones first, of several the one that grew most."""
     found = [WorstSkew(_name(each), change) for each in step.happened.workloads for change in each.skew]
     return max(
         found,
         key=lambda each: (
+            each.change.is_violated,
             each.change.after - each.change.max_skew,
             each.change.after - each.change.before,
             each.change.after,

@@ -137,7 +137,7 @@ def _skew(step: StepReport) -> Cell:
     key = change.topology_key.rpartition("/")[2]
     exceeds = f" > {change.max_skew}" if worst.exceeds else ""
     moved = str(change.after) if change.before == change.after else f"{change.before} → {change.after}"
-    return cell(f"{worst.workload} {key} {moved}{exceeds}", BAD if worst.exceeds else "")
+    return cell(f"{worst.workload} {key} {moved}{exceeds}", BAD if change.is_violated else "")
 
 
 def _details(step: StepReport) -> Iterator[Line]:

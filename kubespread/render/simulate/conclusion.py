@@ -9,6 +9,7 @@ from kubespread.escaping import escaped
 from kubespread.planner.reports.simulate import LookAhead, SimulateReport
 from kubespread.render.phrases import preemption
 from kubespread.render.rollouts import rollout_sentence
+from kubespread.render.simulate.runs import runs_sentence
 from kubespread.render.simulate.scaling import headline
 
 _MAX_NODES = 3
@@ -45,11 +46,7 @@ def deleted(report: SimulateReport) -> Iterator[str]:
 def alternatives(report: SimulateReport) -> Iterator[str]:
     """Other runs, another order, preemption, as far as they were asked for."""
     if report.runs is not None:
-        placed = report.runs.placed
-        yield (
-            f"{report.runs.count} runs, ties broken at random: {placed.minimum} to {placed.maximum} placed, "
-            f"median {placed.median}"
-        )
+        yield runs_sentence(report, report.runs)
     if report.look_ahead is not None:
         yield _look_ahead(report.look_ahead)
     if said := preemption(report.preemption):

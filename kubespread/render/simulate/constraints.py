@@ -47,16 +47,16 @@ def _counts(report: SimulateReport, constraint: ConstraintReport, changes: Seque
     if constraint.topology_key == report.grouping or report.is_about_nodes(constraint.topology_key):
         before, after = [change.before for change in changes], [change.after for change in changes]
         if not constraint.is_hard and len(changes) > _MAX_DOMAINS and min(after) != max(after):
-            return f"{_figures(before)} → up to {max(after)}"
-        return f"{_figures(before)} → {_figures(after)}"
+            return f"{figures(before)} → up to {max(after)}"
+        return f"{figures(before)} → {figures(after)}"
     if len(changes) > _MAX_DOMAINS or len({(change.before, change.after) for change in changes}) == 1:
-        figures = (_figures([change.before for change in changes]), _figures([change.after for change in changes]))
-        return f"{' → '.join(figures)} in {len(changes)} domain{'' if len(changes) == 1 else 's'}"
+        ends = (figures([change.before for change in changes]), figures([change.after for change in changes]))
+        return f"{' → '.join(ends)} in {len(changes)} domain{'' if len(changes) == 1 else 's'}"
     return " · ".join(f"{change.value or EMPTY} {change.before} → {change.after}" for change in changes)
 
 
-def _figures(counts: Sequence[int]) -> str:
-    """``3 each``, ``37·38·38``, or the extremes of many."""
+def figures(counts: Sequence[int]) -> str:
+    """Pods of domains: ``3 each``, ``37·38·38``, or the extremes of many."""
     least, most = min(counts), max(counts)
     if len(counts) == 1:
         return str(least)

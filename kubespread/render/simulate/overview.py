@@ -28,6 +28,7 @@ from kubespread.render.layout import (
 from kubespread.render.look import Look
 from kubespread.render.simulate.provenance import provenance
 from kubespread.render.simulate.rows import MAX_REPLICAS
+from kubespread.render.simulate.runs import sampling_sentence
 
 _GAP = 2
 _LEAST_NAME = 16
@@ -53,8 +54,16 @@ def overview(reports: Sequence[SimulateReport], look: Look) -> Iterator[Line]:
     if not has_room:
         yield from _causes(names, causes, look)
     yield from flowed([_totals(reports)], look, indent="")
+    yield from flowed(_sampled(reports), look, indent="")
     if look.headers:
         yield from flowed(_hints(reports, columns), look, indent="")
+
+
+def _sampled(reports: Sequence[SimulateReport]) -> Iterator[Line]:
+    """What was asked for; that all nodes are scored is said of each workload in full."""
+    sampled = next((each for each in reports if each.sampling is not None and each.sampling.start is not None), None)
+    if sampled is not None and (said := sampling_sentence(sampled)) is not None:
+        yield [cell(said, DIM)]
 
 
 def _causes(names: Sequence[str], causes: Sequence[Cell], look: Look) -> Iterator[Line]:

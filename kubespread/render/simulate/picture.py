@@ -30,6 +30,7 @@ from kubespread.render.simulate.constraints import constraint_phrases
 from kubespread.render.simulate.node_names import CUT, most_first, node_column, shared
 from kubespread.render.simulate.provenance import provenance
 from kubespread.render.simulate.rows import DomainRow, nodes_by_domain, rows_of_key
+from kubespread.render.simulate.runs import run_rows, sampling_sentence
 
 _MAX_DOMAINS, _MAX_NODES = 12, 20
 _THERE, _ADDED, _GONE = "▒", "█", "░"
@@ -53,6 +54,9 @@ def picture(report: SimulateReport, look: Look) -> Iterator[Line]:
         were = "placements was a tie" if ties == 1 else "placements were ties"
         said = f"{ties} of {report.placed} {were}, taken in {_TIE_ORDER[report.ties]}"
         yield from flowed([[cell(said, DIM)]], look)
+    if (sampled := sampling_sentence(report)) is not None:
+        yield from flowed([[cell(sampled, DIM)]], look)
+    yield from run_rows(report, look)
     yield from flowed([[cell(said)] for said in deleted(report)], look)
     if report.rollout is not None:
         yield from flowed([[cell(rollout_sentence(report.rollout))]], look)

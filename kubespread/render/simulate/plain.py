@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kubespread.planner.reports.simulate import Range, SimulateReport
+from kubespread.planner.reports.runs import Range
+from kubespread.planner.reports.simulate import SimulateReport
 from kubespread.render.aligned import EMPTY, NONE, aligned
 from kubespread.render.look import Look
 from kubespread.render.simulate.rows import MAX_REPLICAS, domain_rows
@@ -13,11 +14,12 @@ from kubespread.render.simulate.scaling import account_of, plain_rows
 _DOMAIN_HEADER = ["KEY", "MAX-SKEW", "DOMAIN", "BEFORE", "AFTER"]
 _RANGE_HEADER = ["MIN", "MEDIAN", "MAX"]
 _NODE_HEADER = ["NODE", "PLACED"]
+_RUN_HEADER = ["SEED", "FROM-NODE", "PLACED", "KEY", "SKEW", "LEAST", "MOST"]
 _TOTALS_HEADER = ["REPLICAS", "RUNNING", "PLACED", "PENDING", "WHY"]
 
 
 def write(reports: Sequence[SimulateReport], look: Look) -> str:
-    """Up to three blocks, every line with its workload: domains, nodes of what is not spread over domains, totals.
+    """Up to four blocks, every line with its workload: domains, nodes of what is not spread over domains, runs, totals.
 
     Why replicas are pending comes last, since it holds blanks.
     """
@@ -25,6 +27,7 @@ def write(reports: Sequence[SimulateReport], look: Look) -> str:
     blocks = {
         (*_DOMAIN_HEADER, *(_RANGE_HEADER if ranges else ())): _domains,
         tuple(_NODE_HEADER): _nodes,
+        tuple(_RUN_HEADER): _runs,
         tuple(_TOTALS_HEADER): _totals,
     }
     texts = []
@@ -60,6 +63,15 @@ def _nodes(report: SimulateReport) -> Iterator[list[str]]:
     if not any(report.distribution):
         for node, count in report.per_node.items():
             yield [node, str(count)]
+
+
+def _runs(report: SimulateReport) -> Iterator[list[str]]:
+    """A line for each run and constraint."""
+    for run in report.runs.each if report.runs is not None else ():
+        identity = [NONE if value is None else str(value) for value in (run.seed, run.start)]
+        for constraint, skew, domains in zip(report.constraints, run.skew, run.domains, strict=True):
+            extremes = [str(min(domains)), str(max(domains))] if domains else [NONE, NONE]
+            yield [*identity, str(run.placed), constraint.topology_key, str(skew), *extremes]
 
 
 def _totals(report: SimulateReport) -> Iterator[list[str]]:

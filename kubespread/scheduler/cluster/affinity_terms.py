@@ -73,6 +73,11 @@ def existing_terms(pod: Pod) -> PodTerms:
     return PodTerms(**parsed)
 
 
+def has_preferences(pod: Pod) -> bool:
+    """Whether the pod has preferred terms, well-formed or not."""
+    return any(terms for name, _, terms in _lists(pod) if name in ("preferred", "preferred_anti"))
+
+
 WeightedTerms = Sequence[tuple[int, PodAffinityTerm]]
 
 

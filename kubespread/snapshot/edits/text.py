@@ -6,7 +6,7 @@
     taint NODE=KEY[=VALUE]:EFFECT   taint NODES KEY[=VALUE]:EFFECT  to remove: KEY:EFFECT- or KEY-
     label NODE=KEY=VALUE            label NODES KEY=VALUE           to remove: KEY-
     add-node TEMPLATE[:COUNT][@KEY=VALUE[,KEY=VALUE]...]
-    delete-pods [NAMESPACE/]LABELS  scale [NAMESPACE/]KIND/NAME=N
+    delete-pods [NAMESPACE/]LABELS  evict [NAMESPACE/]POD           scale [NAMESPACE/]KIND/NAME=N
 
 NODES is a node's name, or labels as kubectl's -l has them (``zone=a``, ``'pool in (a,b)'``). NODE before an equals sign
 is always a name: what is to be done to nodes with certain labels stands behind a blank. TEMPLATE is a file when it ends
@@ -39,6 +39,7 @@ from kubespread.snapshot.edits.types import (
     DeletePods,
     Drain,
     Edit,
+    EvictPod,
     Fail,
     RemoveLabel,
     RemoveTaint,
@@ -56,6 +57,7 @@ _FLAG = re.compile(r"(?<!\S)--\S*")
 _TEMPLATE = re.compile(r"(?P<template>.+?)(?::(?P<count>[^:@/]*))?(?P<labels>(?:@[^@=,/]+(?:/[^@=,]+)?=[^@]*)*)")
 _COUNT = re.compile(r"[1-9][0-9]{0,4}")
 _NAMESPACE = re.compile(r"(?P<namespace>[^/.=!<>(),\s]+)/(?P<labels>.+)")
+_POD = re.compile(r"(?:(?P<namespace>[^/\s]+)/)?(?P<name>[^/\s]+)")
 _SCALED = re.compile(r"(?:(?P<namespace>[^/=\s]+)/)?(?P<kind>[^/=\s]+)/(?P<name>[^/=\s]+)=(?P<replicas>[0-9]{1,9})")
 
 
@@ -162,6 +164,13 @@ def _delete_pods(rest: str) -> Edit | None:
         raise UsageError(f"invalid labels {labels!r}: {error}") from error
 
 
+def _evict(rest: str) -> Edit | None:
+    match = _POD.fullmatch(rest)
+    if match is None or subdomain_faults(match["name"]):
+        return None
+    return EvictPod(match["name"], _namespace(match["namespace"]))
+
+
 def _scale(rest: str) -> Edit | None:
     match = _SCALED.fullmatch(rest)
     if match is None:
@@ -195,6 +204,7 @@ _READERS: Mapping[str, tuple[Callable[[str], Edit | None], str]] = {
     "label": (_label, "NODE=KEY=VALUE, NODE=KEY- or 'KEY=VALUE LABEL'"),
     "add-node": (_add_node, "TEMPLATE[:COUNT][@KEY=VALUE]"),
     "delete-pods": (_delete_pods, "[NAMESPACE/]LABELS"),
+    "evict": (_evict, "[NAMESPACE/]POD"),
     "scale": (_scale, "[NAMESPACE/]KIND/NAME=N, N a number from 0"),
 }
 

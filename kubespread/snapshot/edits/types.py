@@ -167,6 +167,18 @@ class DeletePods:
 
 
 @dataclass(frozen=True, slots=True)
+class EvictPod:
+    """A pod is evicted, as far as its disruption budget allows."""
+
+    name: str
+    namespace: str | None = None
+    """None: that of the question."""
+
+    def __str__(self) -> str:
+        return f"evict {f'{self.namespace}/' if self.namespace else ''}{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
 class Scale:
     """A workload of the cluster gets another number of replicas."""
 
@@ -184,4 +196,4 @@ class Scale:
 NodeEdit = Cordon | Uncordon | Drain | DeleteNode | AddTaint | RemoveTaint | SetLabel | RemoveLabel | AddNode
 """Those that change nodes by themselves; of a drain that is its cordon."""
 
-Edit = NodeEdit | Fail | DeletePods | Scale
+Edit = NodeEdit | Fail | DeletePods | EvictPod | Scale

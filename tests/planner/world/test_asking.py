@@ -50,6 +50,12 @@ SAID: dict[str, tuple[list[Data], list[str], list[str], list[str]]] = {
         ["drain n0: 1 pod evicted, 1 placed", NO_TIME],
         ["pods that do not say whether they are ready are taken to be: 1"],
     ),
+    "an eviction without budgets in the source": (
+        [node("n0"), node("n1"), *deployment("web", ("n0", "n0"))],
+        ["evict web-a"],
+        ["evict web-a: 1 pod evicted, 1 placed", NO_TIME],
+        [NO_BUDGETS],
+    ),
     "ReplicaSets that nobody listed": (
         [node("n0"), node("n1"), *(each for each in deployment("web", ("n0",)) if each["kind"] != "ReplicaSet")],
         ["delete-pods app=web"],

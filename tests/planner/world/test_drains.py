@@ -49,6 +49,16 @@ CASES: dict[str, tuple[list[Data], list[str], list[str]]] = {
             f"! web-b {NEEDS.format(2, 2)}",
         ],
     ),
+    "one pod is evicted by its name": (
+        [*NODES, *deployment("web", ("n0", "n1")), budget("web", maxUnavailable=1)],
+        ["evict web-b"],
+        ["- web-b n1 evicted", "+ web-5d6-1 n1"],
+    ),
+    "a budget keeps a pod that is asked for by its name": (
+        [*NODES, *deployment("web", ("n0", "n1")), budget("web", minAvailable=2)],
+        ["evict default/web-b"],
+        [f"! web-b {NEEDS.format(2, 2)}"],
+    ),
     "a budget that allows nothing holds everything": (
         [*NODES, *deployment("web", ("n0", "n1")), budget("web", minAvailable=2)],
         ["drain n0"],

@@ -89,7 +89,7 @@ class _Search:
             device for pool in pools if not (pool.is_incomplete or pool.is_invalid) for device in pool.devices
         ]
         self._sized = [self._sizes(claim) for claim in claims]
-        self._constraints = [[Constraint(each) for each in claim.constraints] for claim in claims]
+        self._constraints = [[Constraint(each, rules) for each in claim.constraints] for claim in claims]
         self._taking: dict[DeviceID, list[int]] = {}
         """The claims that each device is being allocated to, by number."""
         self._results: list[list[Allocated]] = [[] for _ in claims]
@@ -225,7 +225,7 @@ class _Search:
         return claim not in taking if wanted.admin_access else device not in self._in_use and not taking
 
     def _take(self, claim: int, wanted: Wanted, device: OfferedDevice) -> bool:
-        if self._rules.taints_count and keeps_away(device.device.taints, wanted.tolerations):
+        if keeps_away(device.taints(self._rules), wanted.tolerations):
             return False
         constraints = self._constraints[claim]
         for position, constraint in enumerate(constraints):

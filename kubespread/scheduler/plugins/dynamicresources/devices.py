@@ -10,13 +10,21 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
-from kubespread.kube.api.devices import Device, DeviceAttribute, ResourceSlice
+from kubespread.kube.api.devices import (
+    Device,
+    DeviceAttribute,
+    DeviceTaint,
+    DeviceTaintRule,
+    DeviceTaintSelector,
+    ResourceSlice,
+)
 from kubespread.kube.quantity import QuantityError, parse
 from kubespread.scheduler.cluster.labels import Mask
 from kubespread.scheduler.cluster.nodes import Nodes
 from kubespread.scheduler.node_matching import matches_node_selector, nowhere
 from kubespread.scheduler.plugins.dynamicresources.cel.compiling import compiled
 from kubespread.scheduler.plugins.dynamicresources.cel.values import EvaluationError, Value, parse_semver
+from kubespread.scheduler.plugins.dynamicresources.rules import Rules
 
 
 class DeviceID(NamedTuple):
@@ -46,6 +54,8 @@ class OfferedDevice:
     id: DeviceID
     device: Device
     slice: ResourceSlice
+    taint_rules: tuple[DeviceTaintRule, ...] = ()
+    """Those that select it, and those that have no selector at all."""
     _answers: dict[str, bool | EvaluationError] = field(default_factory=dict)
 
     def is_selected_by(self, expression: str) -> bool:
@@ -60,6 +70,19 @@ class OfferedDevice:
         if isinstance(answer, EvaluationError):
             raise answer
         return answer
+
+    def taints(self, rules: Rules) -> Sequence[DeviceTaint]:
+        """Its own, and those of rules."""
+        if not rules.taints_count:
+            return ()
+        if not self.taint_rules or not rules.taint_rules_count:
+            return self.device.taints
+        given = (
+            rule.spec.taint
+            for rule in self.taint_rules
+            if rule.spec.device_selector is not None or rules.bare_taint_rules_count
+        )
+        return (*self.device.taints, *given)
 
     def attribute(self, qualified_name: str) -> DeviceAttribute | None:
         """An attribute by its full name; those of the driver's own domain may stand without it."""
@@ -126,8 +149,10 @@ Pools = tuple[Pool, ...]
 class Inventory:
     """All slices of a cluster, seen from each node."""
 
-    def __init__(self, slices: Sequence[ResourceSlice], nodes: Nodes) -> None:
-        self._nodes = nodes
+    def __init__(
+        self, slices: Sequence[ResourceSlice], nodes: Nodes, taint_rules: Sequence[DeviceTaintRule] = ()
+    ) -> None:
+        self._nodes, self._taint_rules = nodes, taint_rules
         self._slices = slices
         self._by_pool: dict[PoolID, list[int]] = {}
         self._on_node: dict[str, list[int]] = {}
@@ -220,9 +245,21 @@ class Inventory:
             part = self._slices[number]
             driver, pool = _pool_id(part)
             self._devices[number] = tuple(
-                OfferedDevice(DeviceID(driver, pool, device.name), device, part) for device in part.spec.devices
+                OfferedDevice(each := DeviceID(driver, pool, device.name), device, part, self._rules_for(each))
+                for device in part.spec.devices
             )
         return self._devices[number]
+
+    def _rules_for(self, device: DeviceID) -> tuple[DeviceTaintRule, ...]:
+        """The rules that taint a device, or might in some release."""
+        return tuple(rule for rule in self._taint_rules if _selects(rule.spec.device_selector, device))
+
+
+def _selects(selector: DeviceTaintSelector | None, device: DeviceID) -> bool:
+    if selector is None:
+        return True
+    wanted = (selector.driver, selector.pool, selector.device)
+    return all(name is None or name == own for name, own in zip(wanted, device, strict=True))
 
 
 def _pool_id(offered: ResourceSlice) -> PoolID:

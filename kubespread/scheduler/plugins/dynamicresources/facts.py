@@ -66,7 +66,7 @@ class Facts:
 
     @cached_property
     def inventory(self) -> Inventory:
-        return Inventory(self.objects.resource_slices, self.nodes)
+        return Inventory(self.objects.resource_slices, self.nodes, self.objects.device_taint_rules)
 
     @cached_property
     def allocated(self) -> frozenset[DeviceID]:

@@ -8,6 +8,7 @@ from kubespread.kube.api.core import Pod
 from kubespread.kube.api.devices import (
     DeviceClass,
     DeviceSelector,
+    DeviceTaintRule,
     ExactDeviceRequest,
     ResourceClaim,
     ResourceClaimSpec,
@@ -32,6 +33,9 @@ def claim_gaps(pod: Pod, facts: Facts, claims: PodClaims | None) -> Iterator[str
         return
     if claims.claims:
         yield from objects.gap(DeviceClass, "requests of the pod's resource claims are taken to select any device")
+    # Few clusters have any and few people list them: a gap only where they were asked for and refused.
+    if DeviceTaintRule.__name__ in objects.unread:
+        yield from objects.gap(DeviceTaintRule, "no rules are taken to taint devices")
     yield from objects.gap(ResourceSlice, "no node is taken to have devices for the pod's resource claims")
     if not any(reference.resource_claim_name for reference in references):
         yield from objects.gap(ResourceClaim, "no device is taken to be in use")

@@ -83,6 +83,9 @@ def _make(setting: Setting) -> DynamicResources:
     rules = Rules(
         provides_resources=has("DRAExtendedResource"),
         taints_count=has("DRADeviceTaints"),
+        taint_rules_count=has("DRADeviceTaintRules"),
+        bare_taint_rules_count=not setting.version.since(37, 1),
+        distinct_forgets=not setting.version.since(37),
         alternatives_count=has("DRAPrioritizedList"),
         admin_access_counts=has("DRAAdminAccess"),
     )

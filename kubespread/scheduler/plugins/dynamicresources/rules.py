@@ -13,6 +13,12 @@ class Rules:
     """DRAExtendedResource."""
     taints_count: bool = True
     """DRADeviceTaints."""
+    taint_rules_count: bool = True
+    """DRADeviceTaintRules."""
+    bare_taint_rules_count: bool = False
+    """Up to 1.37.0 a DeviceTaintRule without a selector was for every device, since then for none."""
+    distinct_forgets: bool = False
+    """Up to 1.36 distinctAttribute compares with the last device of each request, not with all."""
     alternatives_count: bool = True
     """DRAPrioritizedList."""
     admin_access_counts: bool = True

@@ -40,8 +40,7 @@ def _shortage(judge: Judge, wanted: Wanted, devices: list[OfferedDevice], ledger
     except AllocationError:
         return None
     free = [device for device in selected if wanted.admin_access or device.id not in ledger.in_use]
-    counts = judge.rules.taints_count
-    usable = [device for device in free if not (counts and keeps_away(device.device.taints, wanted.tolerations))]
+    usable = [device for device in free if not keeps_away(device.taints(judge.rules), wanted.tolerations)]
     requested = max(1, len(selected)) if wanted.mode == ALL else wanted.count
     if len(usable) >= requested:
         return None

@@ -15,12 +15,29 @@ import numpy as np
 from kubespread.kube.api.cluster_objects import Namespace
 from kubespread.kube.api.core import Pod
 from kubespread.scheduler.causes import Causes, NoPodNear, UnwantedPod, by_place, name_of
-from kubespread.scheduler.cluster.affinity_terms import MalformedTermsError, PodTerms, Term, candidate_terms
+from kubespread.scheduler.cluster.affinity_terms import (
+    MalformedTermsError,
+    PodTerms,
+    Term,
+    candidate_terms,
+    has_preferences,
+)
 from kubespread.scheduler.cluster.change import Moves
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.kinds import KindJudgment, PodKind
 from kubespread.scheduler.cluster.labels import Counts, Mask, Positions, distinct
-from kubespread.scheduler.plugin import MAX_NODE_SCORE, Code, Counted, Extent, Plugin, State, Status, Verdicts
+from kubespread.scheduler.plugin import (
+    MAX_NODE_SCORE,
+    Code,
+    Counted,
+    Extent,
+    Fixed,
+    Plugin,
+    SchedulingError,
+    State,
+    Status,
+    Verdicts,
+)
 from kubespread.scheduler.plugins.interpodaffinity.arguments import InterPodAffinityArgs
 from kubespread.scheduler.plugins.interpodaffinity.counting import Domains
 from kubespread.scheduler.plugins.interpodaffinity.meeting import Meeting
@@ -71,6 +88,27 @@ class InterPodAffinity(Plugin):
         except MalformedTermsError as error:
             return Status(Code.UNRESOLVABLE, (f"parsing pod: {error}",))
         return InterPodAffinityState(cluster, terms, Meeting(cluster.objects, pod), self.args)
+
+    def past_rejection(self, pod: Pod) -> State | None:
+        """PreScore parses the pod as well, unless it skips one that prefers nothing."""
+        ignores = self.args.ignore_preferred_terms_of_existing_pods and not has_preferences(pod)
+        return None if ignores else Unparsed(pod)
+
+
+class Unparsed(Fixed):
+    """A pod with malformed terms, which no PreFilter kept from being scored."""
+
+    def __init__(self, pod: Pod) -> None:
+        self._pod = pod
+
+    def score(self) -> Counts | None:
+        try:
+            candidate_terms(self._pod)
+        except MalformedTermsError as error:
+            raise SchedulingError(
+                f'running PreScore plugin "InterPodAffinity": failed to parse pod: {error}'
+            ) from error
+        return None
 
 
 def _may_mean(term: Term, pod: Pod) -> bool:

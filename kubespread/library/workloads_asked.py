@@ -1,0 +1,61 @@
+"""Which workloads of a cluster a question is about: those of a namespace, those with certain labels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from kubespread.errors import UsageError
+from kubespread.kube.api.cluster_objects import FIELDS
+from kubespread.kube.api.kinds import POD_CREATORS
+from kubespread.kube.owners import WorkloadName
+from kubespread.kube.selector import Selector, SelectorError
+from kubespread.kube.selector_text import parse_selector
+from kubespread.planner.world.reporting import workload_of
+from kubespread.planner.world.world import World
+
+
+@dataclass(frozen=True, slots=True)
+class WorkloadsAsked:
+    """As kubectl's ``-n`` and ``-l`` choose."""
+
+    namespace: str | None
+    """None: all namespaces."""
+    text: str
+    """The selector as it was written; empty: whatever the labels."""
+    selector: Selector
+
+    @classmethod
+    def of(cls, namespace: str | None, text: str) -> WorkloadsAsked:
+        """Raises UsageError for a selector that is none."""
+        try:
+            return cls(namespace, text, parse_selector(text))
+        except SelectorError as error:
+            raise UsageError(f"invalid labels {text!r}: {error}") from error
+
+    def those_in(self, world: World) -> Callable[[WorkloadName], bool]:
+        """Whether a workload is among them. One that is known only by its pods has the labels of the first of them."""
+        labels = {} if self.selector.is_empty else _labels(world)
+
+        def is_asked(name: WorkloadName) -> bool:
+            return (self.namespace is None or name.namespace == self.namespace) and (
+                self.selector.is_empty or self.selector.matches(labels.get(name, {}))
+            )
+
+        return is_asked
+
+    def none_found(self) -> UsageError:
+        """The error where no workload is among them."""
+        where = "the cluster" if self.namespace is None else f"namespace {self.namespace}"
+        return UsageError(f"no workloads{f' with the labels {self.text}' if self.text else ''} in {where}")
+
+
+def _labels(world: World) -> Mapping[WorkloadName, Mapping[str, str]]:
+    """The labels of all workloads, pods by themselves among them."""
+    found: dict[WorkloadName, Mapping[str, str]] = {}
+    for pod in world.book:
+        found.setdefault(workload_of(world, pod), pod.metadata.labels)
+    for row in POD_CREATORS.values():
+        for obj in getattr(world.workloads.objects, FIELDS[row.cls]) if row.cls in FIELDS else ():
+            found[WorkloadName(row.kind, obj.metadata.namespace, obj.metadata.name)] = obj.metadata.labels
+    return found

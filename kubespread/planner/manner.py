@@ -1,0 +1,73 @@
+"""How a simulation is played: how ties are broken, which nodes are scored, and how often it is run."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from kubespread.scheduler.placing import Tiebreaker, first_in_heap, smallest_name
+from kubespread.scheduler.sampling import Search
+
+Ties = Literal["scheduler", "name"]
+"""How ties are broken: by kube-scheduler's own order, or by node name."""
+_TIEBREAKERS: dict[Ties, Tiebreaker] = {"scheduler": first_in_heap, "name": smallest_name}
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """What tells one run from another."""
+
+    ties: Ties
+    seed: int | None
+    """Break ties at random with this seed, whatever ``ties`` says."""
+    start: int | None = None
+    """Where in kube-scheduler's list of nodes the search for the first pod begins; None: all that fit are scored."""
+
+    def tiebreaker(self) -> Tiebreaker:
+        if self.seed is None:
+            return _TIEBREAKERS[self.ties]
+        chance = random.Random(self.seed)
+        return lambda _cluster, _found, equals: int(equals[chance.randrange(len(equals))])
+
+    def search(self) -> Search | None:
+        return None if self.start is None else Search(self.start)
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How it is played, for all workloads alike."""
+
+    ties: Ties = "scheduler"
+    seed: int | None = None
+    """Break ties at random with this seed."""
+    runs: int = 1
+    """Repeat, with the seeds that follow or from other nodes on."""
+    preemption: bool = False
+    keys: Sequence[str] = ()
+    """Topology keys to report about, besides those of the constraints, zone and hostname."""
+    on_progress: Callable[[int], None] | None = None
+    """Told now and then how many replicas are placed."""
+    sample: bool = False
+    """Score no more nodes than kube-scheduler does, instead of all that fit."""
+
+    def ways(self, nodes: int) -> list[Way]:
+        """A way for each run on a cluster of so many nodes.
+
+        Runs that sample begin evenly apart in kube-scheduler's list, the first at its head, where a kube-scheduler that
+        was just started begins; with a seed each begins at random. Runs that do not sample always have a seed.
+        """
+        if self.seed is None and (self.sample or self.runs == 1):
+            seeds: list[int | None] = [None] * self.runs
+        else:
+            first = self.seed or 0
+            seeds = list(range(first, first + self.runs))
+        if not self.sample:
+            return [Way(self.ties, seed) for seed in seeds]
+        return [Way(self.ties, seed, self._start(run, seed, nodes)) for run, seed in enumerate(seeds)]
+
+    def _start(self, run: int, seed: int | None, nodes: int) -> int:
+        if seed is not None and nodes:
+            return random.Random(seed).randrange(nodes)
+        return run * nodes // self.runs

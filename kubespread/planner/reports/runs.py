@@ -1,0 +1,57 @@
+"""How much of the cluster a simulation looked at, and what several runs of it came to."""
+
+from __future__ import annotations
+
+from kubespread.planner.reports.parts import Report
+
+
+class Sampling(Report, frozen=True):
+    """A large cluster: kube-scheduler looks for nodes that fit only until it has found enough of them."""
+
+    nodes: int
+    """How many it would have to look at to see all."""
+    enough: int
+    """How many nodes that fit end the search."""
+    start: int | None
+    """Where in its list of nodes the search for the first pod began; each goes on where the last one ended. Null: all
+    nodes that fit were scored.
+    """
+
+
+class Range(Report, frozen=True):
+    """What a figure came to over several runs."""
+
+    minimum: int
+    median: int
+    maximum: int
+
+
+class DomainRange(Report, frozen=True):
+    value: str
+    after: Range
+
+
+class Run(Report, frozen=True):
+    """One run; its lists are in the order of ``constraints``, and of their domains."""
+
+    seed: int | None
+    """What ties were broken with at random; null when they went as ``ties`` says."""
+    start: int | None
+    """Where in kube-scheduler's list of nodes the search for the first pod began; null when all were scored."""
+    placed: int
+    skew: tuple[int, ...]
+    """Per constraint, after the last placement."""
+    domains: tuple[tuple[int, ...], ...]
+    """Per constraint and domain, the matching pods after the last placement."""
+
+
+class Runs(Report, frozen=True):
+    """Outcomes of several runs, which break ties at random or begin to look for nodes elsewhere."""
+
+    count: int
+    placed: Range
+    distribution: tuple[tuple[DomainRange, ...], ...]
+    """Per constraint, in the order of ``constraints``."""
+    skew: tuple[Range, ...] = ()
+    """Per constraint, in the order of ``constraints``."""
+    each: tuple[Run, ...] = ()

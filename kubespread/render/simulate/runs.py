@@ -1,0 +1,95 @@
+"""Several runs of a simulation side by side, and how many nodes each placement looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kubespread.planner.reports.parts import letter
+from kubespread.planner.reports.runs import Range, Run, Runs
+from kubespread.planner.reports.simulate import SimulateReport
+from kubespread.render.arithmetic import short_key
+from kubespread.render.flow import HANGING, INDENT
+from kubespread.render.layout import Cell, Column, Line, cell, tabulated, wrapped
+from kubespread.render.look import Look
+from kubespread.render.simulate.constraints import figures
+
+_MAX_RUNS = 10
+_GAP = 2
+
+
+def sampling_sentence(report: SimulateReport) -> str | None:
+    """How many nodes are scored for each placement, where kube-scheduler does not score all."""
+    sampling = report.sampling
+    if sampling is None:
+        return None
+    if sampling.start is None:
+        return (
+            f"every node that fits is scored; kube-scheduler stops at {sampling.enough} of {sampling.nodes}, "
+            "as --sample does"
+        )
+    return (
+        f"sampled: at most {sampling.enough} of {sampling.nodes} nodes are scored for each placement, "
+        f"the first search beginning at node {sampling.start} of kube-scheduler's list"
+    )
+
+
+def runs_sentence(report: SimulateReport, runs: Runs) -> str:
+    """What the runs come to: how many are placed, and the skew of every constraint."""
+    are_seeded, are_sampled = (
+        any(value is not None for value in values)
+        for values in ([run.seed for run in runs.each], [run.start for run in runs.each])
+    )
+    how = [
+        *(["ties broken at random"] if are_seeded else []),
+        *(["sampling begun elsewhere" if are_seeded else "sampling begun evenly apart"] if are_sampled else []),
+    ]
+    skews = [
+        f"{letter(place)} {short_key(constraint.topology_key)} skew {ranged(skew)}"
+        for place, (constraint, skew) in enumerate(zip(report.constraints, runs.skew, strict=True))
+    ]
+    return "; ".join([f"{runs.count} runs, {', '.join(how)}: {ranged(runs.placed)} placed", *skews])
+
+
+def ranged(figure: Range) -> str:
+    """``1 to 4, median 2``; one number where all runs came to the same."""
+    if figure.minimum == figure.maximum:
+        return str(figure.minimum)
+    return f"{figure.minimum} to {figure.maximum}, median {figure.median}"
+
+
+def run_rows(report: SimulateReport, look: Look) -> Iterator[Line]:
+    """A row a run with the pods of each constraint's domains; of many runs those with the greatest and least skew."""
+    if report.runs is None or not report.constraints:
+        return
+    shown, between = _extremes(report.runs.each)
+    columns = [
+        *_identities(shown),
+        Column("PLACED", [Cell(str(run.placed)) for run in shown], is_number=True),
+        *(
+            Column(f"{letter(place)} {short_key(constraint.topology_key)}", [_outcome(run, place) for run in shown])
+            for place, constraint in enumerate(report.constraints)
+        ),
+    ]
+    for line in tabulated(columns, _GAP, headers=look.headers):
+        yield from wrapped(line, look.width, HANGING)
+    if between:
+        yield [cell(f"{INDENT}and {between} run{'' if between == 1 else 's'} between these")]
+
+
+def _identities(shown: Sequence[Run]) -> Iterator[Column]:
+    """What tells a run from the others."""
+    for header, values in (("SEED", [run.seed for run in shown]), ("FROM NODE", [run.start for run in shown])):
+        if any(value is not None for value in values):
+            yield Column(header, [Cell(str(value)) for value in values], is_number=True)
+
+
+def _extremes(runs: Sequence[Run]) -> tuple[Sequence[Run], int]:
+    if len(runs) <= _MAX_RUNS:
+        return runs, 0
+    ordered = sorted(runs, key=lambda run: tuple(-skew for skew in run.skew))
+    return [*ordered[: _MAX_RUNS // 2], *ordered[-_MAX_RUNS // 2 :]], len(runs) - _MAX_RUNS
+
+
+def _outcome(run: Run, place: int) -> Cell:
+    domains = run.domains[place]
+    return Cell(f"{figures(domains)}, skew {run.skew[place]}" if domains else "")

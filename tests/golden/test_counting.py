@@ -1,0 +1,38 @@
+"""The tables of docs/exactness.md: what is counted, and that they are as the files are now."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.golden.cases import FIXTURES
+from tests.golden.counting import DOCUMENT, cases_of, described, tables, with_counts
+
+
+def test_the_document_has_the_counts_of_today() -> None:
+    """`python -m tests.golden --counts` writes them."""
+    text = DOCUMENT.read_text()
+    assert with_counts(text) == text
+
+
+def test_every_family_that_is_described_is_there() -> None:
+    names = {str(path.relative_to(FIXTURES)).removesuffix(".jsonl.gz") for path in FIXTURES.rglob("*.jsonl.gz")}
+    assert set(described()) - names == set()
+
+
+def test_a_document_without_a_place_for_a_table_is_refused() -> None:
+    with pytest.raises(ValueError, match="no place for the table of recorded answers"):
+        with_counts("# Exactness\n")
+
+
+def test_every_table_ends_in_its_sum() -> None:
+    assert [table.rstrip().splitlines()[-1] != "" for table in tables().values()] == [True] * 3
+
+
+def test_a_test_counts_once_for_each_of_its_parameters() -> None:
+    @pytest.mark.parametrize("case", {"a": 1, "b": 2})
+    @pytest.mark.parametrize("width", [80, 100, 120])
+    def test_of_two_tables(case: str, width: int) -> None: ...
+
+    def test_of_none() -> None: ...
+
+    assert [cases_of(each) for each in (test_of_two_tables, test_of_none)] == [6, 1]
