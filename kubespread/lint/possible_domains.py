@@ -21,10 +21,15 @@ def without_nodes(key: str, pod: Pod, there: frozenset[str], objects: ClusterObj
     possible: dict[str, str] = {}
     for name, labels in _groups(key, objects):
         value = labels.get(key, "")
-        node = Node(metadata=ObjectMeta(name=name, labels=dict(labels)))
-        if value and value not in there and matches_required_node_affinity(Nodes((node,)), pod).all():
-            possible.setdefault(value, name)
+        if value and value not in there and value not in possible and _allows(pod, labels):
+            possible[value] = name
     return dict(sorted(possible.items()))
+
+
+def _allows(pod: Pod, labels: Mapping[str, str]) -> bool:
+    """Whether the pod's node selector and affinity allow a node with these labels."""
+    node = Node(metadata=ObjectMeta(labels=dict(labels)))
+    return bool(matches_required_node_affinity(Nodes((node,)), pod).all())
 
 
 def _groups(key: str, objects: ClusterObjects) -> Iterator[tuple[str, Mapping[str, str]]]:

@@ -51,7 +51,7 @@ def drained(manifest: str) -> tuple[int, str | None]:
 
 def test_an_anti_affinity_contradicts_as_simulate_says() -> None:
     finding, web = finding_of("KS303"), workload("KS303")
-    assert finding.message.endswith(f"allows more: {simulated('KS303').partition(':')[0]}")
+    assert finding.message.endswith(f"would allow more: {simulated('KS303').partition(':')[0]}")
     del web["spec"]["template"]["spec"]["affinity"]
     free = kubespread.simulate(cluster_of("KS303"), web)
     zones = " · ".join(f"{change.value} {change.after}" for change in free.distribution[0])

@@ -77,7 +77,7 @@ def _found(case: Case, over: Declared, position: int, selector: Selector) -> Ite
         if free.count > trial.placed.count:
             yield Found(
                 field=field,
-                message=f"it allows one replica a {name} where the constraint allows more: {trial.placed.text}",
+                message=f"it allows one replica a {name}, and the constraint would allow more: {trial.placed.text}",
                 remedy=Remedy(
                     text="leave the anti-affinity out, or prefer it",
                     outcome=outcome(free, over.constraint.topology_key),

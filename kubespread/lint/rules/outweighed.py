@@ -5,7 +5,7 @@ free resources, inter-pod affinity and images have their say. Where another pref
 every time, replicas gather in spite of the constraint, and no event tells of it.
 
 It is found where the replicas end beyond maxSkew though a hard constraint would place all of them evenly. The numbers
-are the scores of the first replica that goes too far.
+are the scores of the first replica that goes too far. Where one replica makes the difference it is only worth knowing.
 
 Example: a preference for one zone.
 
@@ -57,7 +57,8 @@ def check(case: Case, trial: Trial) -> Iterator[Found]:
 def _outweighed(declared: Declared, counted: SoftConstraint, trial: Trial) -> Iterator[Found]:
     placed, most = trial.placed, declared.constraint.max_skew
     before = matching_of(counted)
-    if skew_of(sums(before, own_counts([placed], counted))) <= most:
+    skew = skew_of(sums(before, own_counts([placed], counted)))
+    if skew <= most:
         return
     hard = trial.mended_where(declared.position, when_unsatisfiable=DO_NOT_SCHEDULE).placed
     at = _too_far(placed, before, counted, most)
@@ -67,7 +68,8 @@ def _outweighed(declared: Declared, counted: SoftConstraint, trial: Trial) -> It
     evaluation = trial.plugins.evaluate(trial.cluster.after(Change(come=copies)), trial.subject.pod)
     scores = _scores(evaluation, placed.nodes[at])
     if scores:
-        yield _found(declared, f"replica {at + 1} {scores}", trial, hard)
+        severity = Severity.INFO if skew == most + 1 else None
+        yield _found(declared, f"replica {at + 1} {scores}", trial, hard, severity)
 
 
 def _too_far(placed: Placed, before: Mapping[str, int], counted: SoftConstraint, most: int) -> int | None:
@@ -99,7 +101,7 @@ def _scores(evaluation: Evaluation, node: int) -> str:
     return f"goes to {names[node]}, where PodTopologySpread gives {lost} less than on {names[other]}, but {given}"
 
 
-def _found(declared: Declared, scores: str, trial: Trial, hard: Placed) -> Found:
+def _found(declared: Declared, scores: str, trial: Trial, hard: Placed, severity: Severity | None) -> Found:
     key = declared.constraint.topology_key
     return Found(
         field=declared.path,
@@ -111,6 +113,7 @@ def _found(declared: Declared, scores: str, trial: Trial, hard: Placed) -> Found
             outcome=outcome(hard, key),
         ),
         proven=True,
+        severity=severity,
     )
 
 

@@ -70,13 +70,17 @@ def check(case: Case, trial: Trial) -> Iterator[Found]:
 
 def _protecting(budget: PodDisruptionBudget, case: Case) -> Selector | None:
     """The budget's selector where it protects the pods."""
-    if budget.metadata.namespace != case.subject.name.namespace:
+    given, labels = budget.spec.selector, case.subject.labels
+    if budget.metadata.namespace != case.subject.name.namespace or given is None:
+        return None
+    # Of many budgets most are told apart by that, before a selector is made of them.
+    if not given.match_labels.items() <= labels.items():
         return None
     try:
-        selector = from_label_selector(budget.spec.selector)
+        selector = from_label_selector(given)
     except SelectorError:
         return None
-    return selector if selector.matches(case.subject.labels) else None
+    return selector if selector.matches(labels) else None
 
 
 def _is_alone(selector: Selector, case: Case, trial: Trial) -> bool:
