@@ -30,6 +30,22 @@ def test_volumes_hold_down_as_many_as_simulate_says() -> None:
     assert [(change.value, change.after) for change in free.distribution[0]] == [("a", 1), ("b", 1), ("c", 1)]
 
 
+def test_claims_hold_replicas_where_simulate_puts_them() -> None:
+    finding, db = finding_of("KS301", "claims"), workload("KS301", "claims")
+    held = simulate("KS301", manifest="claims")
+    del db["spec"]["volumeClaimTemplates"]
+    free = kubespread.simulate(cluster_of("KS301"), db)
+    held_zones, free_zones = (
+        " · ".join(f"{change.value} {change.after}" for change in report.distribution[0]) for report in (held, free)
+    )
+    assert finding.severity == "warning"
+    assert finding.message == (
+        f"its volumes hold each replica where its claims are: {held.placed} of 3 replicas fit, {held_zones}; "
+        f"without them {free.placed} of 3 replicas fit, {free_zones}"
+    )
+    assert (held_zones, free_zones) == ("a 3 · b 0 · c 0", "a 1 · b 1 · c 1")
+
+
 def test_a_drain_hangs_where_play_leaves_it() -> None:
     finding = finding_of("KS302")
     bad, good = (drained(f"{name}.yaml") for name in ("bad", "good"))

@@ -74,7 +74,7 @@ def _where(declared: Declared, trial: Trial) -> str:
     name = short_key(declared.constraint.topology_key)
     evaluation = trial.evaluation
     if trial.subject.claimants is not None or evaluation is None:
-        return f"each replica to its own {name}"
+        return "each replica where its claims are"
     allowed = evaluation.included.copy()
     for plugin in _PLUGINS:
         if plugin in evaluation.verdicts:
