@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from msgspec.structs import replace
 
 from kubespread.controllers.deployment import TEMPLATE_HASH
+from kubespread.controllers.replica_counts import limits
 from kubespread.kube.api.cluster_objects import FIELDS, ClusterObjects
 from kubespread.kube.api.core import Pod, TopologySpreadConstraint
 from kubespread.kube.api.kinds import POD_CREATORS
@@ -21,7 +24,9 @@ from kubespread.planner.world.owners import Made
 from kubespread.planner.world.waiting import Scheduled
 from kubespread.planner.world.wanted import Wanted
 from kubespread.planner.world.world import Surroundings, World
+from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.framework import Framework
 
 _BEGINNING = datetime.datetime(2000, 1, 1, tzinfo=datetime.UTC)
 _OLD, _NEW = "old", "new"
@@ -48,6 +53,30 @@ def rehearse(cluster: Cluster, deployment: Deployment, pod: Pod, scheduled: Sche
     report = apply_workload(world, _revision(deployment, pod, _NEW))
     assert report is not None
     return report
+
+
+@dataclass(frozen=True, slots=True)
+class Stall:
+    """A rolling update whose first new pod finds no node while no old pod may go."""
+
+    max_surge: int
+    message: str
+    """kube-scheduler's."""
+
+
+def stall_at_once(
+    cluster: Cluster, deployment: Deployment, pod: Pod, on: Sequence[int], plugins: Framework
+) -> Stall | None:
+    """Whether the first pass of `rehearse` would be its last, at the cost of placing one pod.
+
+    ``on`` are the positions of the nodes of the old ones. Raises SchedulingError where kube-scheduler would fail.
+    """
+    surge, unavailable = limits(deployment)
+    if not surge or unavailable:
+        return None
+    old, new = (_pod_of(pod, revision) for revision in (_OLD, _NEW))
+    message = plugins.evaluate(cluster.after(Change(come=[(old, node) for node in on])), new).message
+    return None if message is None else Stall(surge, message)
 
 
 def _revision(deployment: Deployment, pod: Pod, revision: str) -> Wanted:

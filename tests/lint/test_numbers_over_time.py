@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 import kubespread
 from kubespread.planner.reports.rollout import RevisionSkew, RolloutReport
 from tests.builders import hosts, pod
@@ -71,3 +73,12 @@ def test_a_pinned_hash_counts_no_replica() -> None:
     report = kubespread.explain(cluster_of("KS405"), str(FIXTURES / "KS405" / "bad.yaml"))
     assert finding.message.endswith("count nowhere")
     assert [constraint.self_match for constraint in report.constraints] == [0]
+
+
+def test_of_a_rollout_too_large_to_rehearse_the_first_new_pod_tells(monkeypatch: pytest.MonkeyPatch) -> None:
+    rehearsed = finding_of("KS406")
+    monkeypatch.setattr("kubespread.lint.trial._MAX_REHEARSED", 0)
+    assert finding_of("KS406").message == rehearsed.message
+    good = [str(FIXTURES / "KS406" / "good.yaml")]
+    assert kubespread.check(cluster_of("KS406"), good, select=["KS406"]).findings == ()
+    assert finding_of("KS401").message.endswith("which of them go last decides how the new ones stand")

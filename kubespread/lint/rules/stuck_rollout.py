@@ -6,7 +6,7 @@ ones. Where a constraint, an anti-affinity or full nodes leave no node for it th
 so does the fix for the outage that it was to end.
 
 The rollout is rehearsed: all replicas are placed, and the Deployment is restarted on a cluster where nothing else
-happens. Where replicas times nodes exceed 100,000 it is not asked.
+happens. Where replicas times nodes exceed 100,000 only its first new pod is.
 
 Example: three nodes, three replicas, one per node.
 
@@ -37,18 +37,49 @@ from kubespread.lint.finding import Found
 from kubespread.lint.phrases import counted
 from kubespread.lint.rule import ClusterRule
 from kubespread.lint.trial import Trial
+from kubespread.planner.rehearsal import stall_at_once
 from kubespread.planner.reports.check import Remedy, Severity
 from kubespread.planner.reports.rollout import RolloutReport
+from kubespread.scheduler.plugin import SchedulingError
 
 
 def check(case: Case, trial: Trial) -> Iterator[Found]:
     deployment, rollout = case.subject.object, trial.rollout
-    if rollout is None or rollout.complete or not isinstance(deployment, Deployment) or not trial.placed.is_complete:
+    if not isinstance(deployment, Deployment) or not trial.placed.is_complete or not trial.placed.count:
         return
-    yield Found(
+    if rollout is None:
+        yield from _at_once(deployment, trial)
+    elif not rollout.complete:
+        yield _found(deployment, rollout, trial)
+
+
+def _at_once(deployment: Deployment, trial: Trial) -> Iterator[Found]:
+    """The first pass alone, of a rollout that takes too long to rehearse."""
+    try:
+        stall = stall_at_once(trial.cluster, deployment, trial.subject.pod, trial.placed.nodes, trial.plugins)
+    except SchedulingError:
+        return
+    if stall is not None:
+        yield Found(
+            field="spec.strategy",
+            message=_said(stall.max_surge, 0, 0, trial.placed.count, stall.message),
+            remedy=Remedy(text="make room for another pod, or maxUnavailable: 1"),
+            proven=True,
+        )
+
+
+def _said(surge: int, unavailable: int, new: int, replicas: int, why: str | None) -> str:
+    return (
+        f"no rollout ends: with maxSurge {surge} and maxUnavailable {unavailable} a restart stops at {new} of "
+        f"{replicas} new pods: {why}"
+    )
+
+
+def _found(deployment: Deployment, rollout: RolloutReport, trial: Trial) -> Found:
+    surge, unavailable = rollout.max_surge, rollout.max_unavailable
+    return Found(
         field="spec.strategy",
-        message=f"no rollout ends: with maxSurge {rollout.max_surge} and maxUnavailable {rollout.max_unavailable} a "
-        f"restart stops at {_new_pods(rollout)} of {rollout.replicas} new pods: {rollout.wedged_on}",
+        message=_said(surge, unavailable, _new_pods(rollout), rollout.replicas, rollout.wedged_on),
         remedy=_remedy(deployment, rollout, trial),
         proven=True,
     )
