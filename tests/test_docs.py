@@ -21,9 +21,18 @@ DOCUMENTS = [
 ]
 NO_COMMANDS = {
     f"docs/{name}.md"
-    for name in ("library", "performance", "reference", "exactness", "codes", "install", "cookbook/README")
+    for name in (
+        "library",
+        "performance",
+        "reference",
+        "exactness",
+        "codes",
+        "install",
+        "assistants",
+        "cookbook/README",
+    )
 }
-"""They show Python, numbers, help, counts, findings, what to install and a table of contents."""
+"""They show Python, numbers, help, counts, findings, what to install, another program's settings and contents."""
 COMMAND = re.compile(r"^\$ kubespread (?P<arguments>[^|<>&\n]+)$", re.MULTILINE)
 
 

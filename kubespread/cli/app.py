@@ -12,6 +12,7 @@ from kubespread.cli.compare import compare
 from kubespread.cli.demo import demo
 from kubespread.cli.exitcodes import EPILOG, ExitCode, epilog
 from kubespread.cli.explain import explain
+from kubespread.cli.mcp import mcp
 from kubespread.cli.options.ordered import OrderedCommand
 from kubespread.cli.play import play
 from kubespread.cli.simulate import simulate
@@ -60,4 +61,5 @@ app.command(cls=OrderedCommand, epilog=epilog("the answer is there", "a requirem
 app.command(cls=OrderedCommand, epilog=epilog("all are replaced", "it is blocked or pods stay pending"))(upgrade)
 app.command(cls=OrderedCommand, epilog=epilog("no finding", "some finding at or above --fail-on"))(check)
 app.command(cls=OrderedCommand, epilog=EPILOG)(snapshot)
+app.command(epilog=epilog("the assistant hung up", None))(mcp)
 app.command()(demo)
