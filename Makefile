@@ -47,5 +47,5 @@ clean:
 	touch $@
 
 .venv/dev: .venv/installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group dev
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[live,mcp]' --group dev
 	touch $@

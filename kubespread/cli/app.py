@@ -15,6 +15,7 @@ from kubespread.cli.compare import compare
 from kubespread.cli.demo import demo
 from kubespread.cli.exitcodes import EPILOG, ExitCode, epilog
 from kubespread.cli.explain import explain
+from kubespread.cli.mcp import mcp
 from kubespread.cli.options.ordered import OrderedCommand
 from kubespread.cli.pending import pending
 from kubespread.cli.play import play
@@ -74,4 +75,5 @@ app.command(cls=OrderedCommand, epilog=epilog("nothing is at the level of --fail
 app.command(cls=OrderedCommand, epilog=epilog("some pod fits, or none is asked about", "none fits"))(capacity)
 app.command(cls=OrderedCommand, epilog=epilog("some node can go", "none can"))(removable)
 app.command(cls=OrderedCommand, epilog=EPILOG)(snapshot)
+app.command(epilog=epilog("the assistant hung up", None))(mcp)
 app.command()(demo)
