@@ -58,9 +58,7 @@ def test_the_reference_shows_what_a_terminal_does(command: str) -> None:
 
 def test_the_makefile_has_the_targets_the_readme_names() -> None:
     makefile = (ROOT / "Makefile").read_text()
-    assert {"demo", "test", "lint", "bench", "completions", "reference"} <= set(
-        re.findall(r"^(\w+):", makefile, re.MULTILINE)
-    )
+    assert {"demo", "test", "lint", "bench", "reference"} <= set(re.findall(r"^(\w+):", makefile, re.MULTILINE))
 
 
 def test_the_cluster_role_allows_what_is_read_and_nothing_else() -> None:

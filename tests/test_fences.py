@@ -39,6 +39,11 @@ ROOMS: dict[str, set[str]] = {
         "candidate.inputs",
         "candidate.kustomize",
         "candidate.references",
+        # What completion offers by name.
+        "kube.api.kinds",
+        "kube.feature_gates",
+        "kube.proposals",
+        "kube.versions",
         "library.deciding",
         "node_groups",
         "render",
