@@ -15,6 +15,7 @@ from kubespread.cli.exitcodes import EPILOG, ExitCode, epilog
 from kubespread.cli.explain import explain
 from kubespread.cli.options.ordered import OrderedCommand
 from kubespread.cli.play import play
+from kubespread.cli.rbac import rbac
 from kubespread.cli.simulate import simulate
 from kubespread.cli.snapshot import snapshot
 from kubespread.cli.stderr import say
@@ -61,5 +62,6 @@ app.command(cls=OrderedCommand, epilog=epilog("the answer is there", "a requirem
 app.command(cls=OrderedCommand, epilog=epilog("all are replaced", "it is blocked or pods stay pending"))(upgrade)
 app.command(cls=OrderedCommand, epilog=epilog("no finding", "some finding at or above --fail-on"))(check)
 app.command(cls=OrderedCommand, epilog=EPILOG)(snapshot)
+app.command()(rbac)
 app.command()(completion)
 app.command()(demo)
