@@ -20,6 +20,7 @@ ROOMS: dict[str, set[str]] = {
     "planner": {"controllers", "scheduler", "kube", "snapshot.edits", "node_groups.types", "scenario.types"},
     "lint": {"planner", "scheduler", "kube", "snapshot.edits"},
     "scenario": {"manifest", "kube", "snapshot.edits", "candidate.setting", "node_groups.types"},
+    "config": {"manifest", "kube"},
     "render": {"planner.reports", "manifest.writer"},
     "controllers": {"kube"},
     "candidate": {"controllers", "manifest", "kube", "snapshot.snapshot", "snapshot.topology_keys"},
@@ -39,6 +40,7 @@ ROOMS: dict[str, set[str]] = {
         "candidate.inputs",
         "candidate.kustomize",
         "candidate.references",
+        "config",
         # What completion offers by name.
         "kube.api.kinds",
         "kube.feature_gates",

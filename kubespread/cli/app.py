@@ -10,6 +10,7 @@ from kubespread import __version__
 from kubespread.cli.check import check
 from kubespread.cli.compare import compare
 from kubespread.cli.completion import completion
+from kubespread.cli.config import config
 from kubespread.cli.demo import demo
 from kubespread.cli.exitcodes import EPILOG, ExitCode, epilog
 from kubespread.cli.explain import explain
@@ -62,6 +63,7 @@ app.command(cls=OrderedCommand, epilog=epilog("the answer is there", "a requirem
 app.command(cls=OrderedCommand, epilog=epilog("all are replaced", "it is blocked or pods stay pending"))(upgrade)
 app.command(cls=OrderedCommand, epilog=epilog("no finding", "some finding at or above --fail-on"))(check)
 app.command(cls=OrderedCommand, epilog=EPILOG)(snapshot)
+app.command()(config)
 app.command()(rbac)
 app.command()(completion)
 app.command()(demo)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kubespread.cli.completing.line import Line
+from kubespread.config.layers import settings
+from kubespread.config.settings import SNAPSHOT
 
 if TYPE_CHECKING:
     from kubespread.snapshot.names import Names
 
 _STDIN = "-"
+_RUNNING = {"context", "kubeconfig", "cluster", "user"}
+"""The options that ask for a running cluster."""
 _DEFAULT = "default"
 _TOPOLOGY_KEYS = ("zone", "hostname", "region")
 
@@ -104,8 +108,11 @@ def _namespace(line: Line, names: Names) -> str:
 
 
 def _clusters(line: Line, environment: Mapping[str, str]) -> list[Names]:
-    """The names in each snapshot that the line, or the environment, names; none for a running cluster."""
+    """The names in each snapshot that the line names or that is set; none for a running cluster."""
     from kubespread.snapshot.names import names_in
 
-    paths = line.values.get("snapshot") or environment.get("KUBESPREAD_SNAPSHOT", "").split(os.pathsep)
-    return [names_in(path, environment) for path in paths if path not in ("", _STDIN)]
+    paths: Sequence[str] = line.values.get("snapshot", ())
+    if not paths and not line.values.keys() & _RUNNING:
+        set_to = settings(environment, Path.cwd()).get(SNAPSHOT)
+        paths = set_to.values if set_to is not None else ()
+    return [names_in(path, environment) for path in paths if path != _STDIN]
