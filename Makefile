@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint bench completions counts reference schema codes clean
+.PHONY: demo test lint bench counts reference schema codes clean
 .DEFAULT_GOAL := test
 
 demo: .venv/installed
@@ -18,9 +18,6 @@ lint: .venv/dev
 
 bench: .venv/installed
 	$(BIN)/python -m bench
-
-completions: .venv/installed
-	$(BIN)/python -m kubespread.cli.completions completions
 
 counts: .venv/dev
 	$(BIN)/python -m tests.golden --counts
