@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from kubespread.library.comparing import Side, compare
     from kubespread.library.deciding import Scheduler
     from kubespread.library.explaining import explain
+    from kubespread.library.mapping import topology_map
     from kubespread.library.opening import after_edits, connect, load
     from kubespread.library.playing import after_steps, play
     from kubespread.library.simulating import simulate
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from kubespread.planner.reports.play import PlayReport
     from kubespread.planner.reports.simulate import SimulateReport
     from kubespread.planner.reports.survive import SurviveReport
+    from kubespread.planner.reports.topology_map import TopologyMap
     from kubespread.planner.reports.upgrade import UpgradeReport
     from kubespread.scenario.types import Scenario
     from kubespread.snapshot.snapshot import Snapshot
@@ -43,6 +45,7 @@ __all__ = [
     "Snapshot",
     "SnapshotError",
     "SurviveReport",
+    "TopologyMap",
     "UpgradeReport",
     "UsageError",
     "__version__",
@@ -55,6 +58,7 @@ __all__ = [
     "play",
     "simulate",
     "survive",
+    "topology_map",
     "upgrade",
     "simulate_then",
 ]
@@ -72,6 +76,7 @@ _HOMES = {
     "Snapshot": "kubespread.snapshot.snapshot",
     "SnapshotError": "kubespread.errors",
     "SurviveReport": "kubespread.planner.reports.survive",
+    "TopologyMap": "kubespread.planner.reports.topology_map",
     "UpgradeReport": "kubespread.planner.reports.upgrade",
     "UsageError": "kubespread.errors",
     "after_edits": "kubespread.library.opening",
@@ -83,6 +88,7 @@ _HOMES = {
     "play": "kubespread.library.playing",
     "simulate": "kubespread.library.simulating",
     "survive": "kubespread.library.surviving",
+    "topology_map": "kubespread.library.mapping",
     "upgrade": "kubespread.library.surviving",
     "simulate_then": "kubespread.library.thens",
 }

@@ -11,6 +11,7 @@ from kubespread.cli.compare import compare
 from kubespread.cli.demo import demo
 from kubespread.cli.exitcodes import EPILOG, ExitCode, epilog
 from kubespread.cli.explain import explain
+from kubespread.cli.map import map_
 from kubespread.cli.options.ordered import OrderedCommand
 from kubespread.cli.play import play
 from kubespread.cli.simulate import simulate
@@ -57,5 +58,6 @@ app.command(cls=OrderedCommand, epilog=EPILOG)(play)
 app.command(cls=OrderedCommand, epilog=epilog("nothing differs", "something does"))(compare)
 app.command(cls=OrderedCommand, epilog=epilog("the answer is there", "a requirement fails"))(survive)
 app.command(cls=OrderedCommand, epilog=epilog("all are replaced", "it is blocked or pods stay pending"))(upgrade)
+app.command("map", cls=OrderedCommand, epilog=epilog("the map is drawn", "never"))(map_)
 app.command(cls=OrderedCommand, epilog=EPILOG)(snapshot)
 app.command()(demo)

@@ -14,11 +14,12 @@ if TYPE_CHECKING:
     from kubespread.planner.reports.play import PlayReport
     from kubespread.planner.reports.simulate import SimulateReport
     from kubespread.planner.reports.survive import SurviveReport
+    from kubespread.planner.reports.topology_map import TopologyMap
     from kubespread.planner.reports.upgrade import UpgradeReport
     from kubespread.render.formats import Format
     from kubespread.snapshot.snapshot import Snapshot
 
-    Noted = ExplainReport | SimulateReport | SideReport | SurviveReport | UpgradeReport | PlayReport
+    Noted = ExplainReport | SimulateReport | SideReport | SurviveReport | UpgradeReport | PlayReport | TopologyMap
     """What has notes and gaps."""
 
 

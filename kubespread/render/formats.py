@@ -13,7 +13,7 @@ from typing import Any, Literal, get_args
 
 from kubespread.render.look import Look
 
-ReportKind = Literal["explain", "simulate", "compare", "survive", "upgrade", "play"]
+ReportKind = Literal["explain", "simulate", "compare", "survive", "upgrade", "play", "map"]
 _KINDS: tuple[ReportKind, ...] = get_args(ReportKind)
 Write = Callable[[Any, Look], str]
 
@@ -55,6 +55,7 @@ FORMATS: Mapping[str, Format] = {
                 "survive": Writer("survive.table", "a table"),
                 "upgrade": Writer("upgrade.table", "a table"),
                 "play": Writer("play.screen", "tables"),
+                "map": Writer("map.table", "a map"),
             },
             is_for_people=True,
             has_conclusion=True,
@@ -69,6 +70,7 @@ FORMATS: Mapping[str, Format] = {
                 "survive": Writer("survive.plain", "plain columns"),
                 "upgrade": Writer("upgrade.plain", "plain columns"),
                 "play": Writer("play.plain", "columns"),
+                "map": Writer("map.plain", "columns"),
             },
             is_for_people=True,
         ),
@@ -90,6 +92,7 @@ FORMATS: Mapping[str, Format] = {
                 "survive": Writer("survive.as_csv"),
                 "upgrade": Writer("upgrade.as_csv"),
                 "play": Writer("play.as_csv"),
+                "map": Writer("map.as_csv"),
             },
         ),
     )

@@ -26,6 +26,7 @@ ANSWERS: dict[ReportKind, object] = {
     "play": PLAYED,
     "survive": kubespread.survive(CLUSTER, ["hostname"]),
     "upgrade": kubespread.upgrade(CLUSTER, "n1"),
+    "map": kubespread.topology_map(CLUSTER, WEB),
 }
 HELP: dict[ReportKind, str] = {
     "explain": "Format (default: a table on a terminal, plain columns in a pipe). "
@@ -36,6 +37,7 @@ HELP: dict[ReportKind, str] = {
     "play": "Format (default: tables on a terminal, columns in a pipe).",
     "survive": "Format (default: a table on a terminal, plain columns in a pipe).",
     "upgrade": "Format (default: a table on a terminal, plain columns in a pipe).",
+    "map": "Format (default: a map on a terminal, columns in a pipe).",
 }
 
 

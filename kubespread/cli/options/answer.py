@@ -34,6 +34,7 @@ def _output_option(kind: ReportKind) -> Any:
 if TYPE_CHECKING:
     CompareOutputOption = str | None
     ExplainOutputOption = str | None
+    MapOutputOption = str | None
     SimulateOutputOption = str | None
     SurviveOutputOption = str | None
     UpgradeOutputOption = str | None
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 else:
     CompareOutputOption = _output_option("compare")
     ExplainOutputOption = _output_option("explain")
+    MapOutputOption = _output_option("map")
     SimulateOutputOption = _output_option("simulate")
     SurviveOutputOption = _output_option("survive")
     UpgradeOutputOption = _output_option("upgrade")
@@ -132,6 +134,16 @@ class PlayAnswerOptions:
     """What is shown of a scenario, and how."""
 
     output: PlayOutputOption = None
+    no_headers: NoHeadersOption = False
+    color: ColorOption = Color.AUTO
+    strict: StrictOption = False
+
+
+@dataclass(frozen=True, slots=True)
+class MapAnswerOptions:
+    """What is shown of a map, and how."""
+
+    output: MapOutputOption = None
     no_headers: NoHeadersOption = False
     color: ColorOption = Color.AUTO
     strict: StrictOption = False

@@ -15,6 +15,7 @@ from kubespread.planner.reports.parts import API_VERSION, Report
 from kubespread.planner.reports.play import PlayReport
 from kubespread.planner.reports.simulate import SimulateReport
 from kubespread.planner.reports.survive import SurviveReport
+from kubespread.planner.reports.topology_map import TopologyMap
 from kubespread.planner.reports.upgrade import UpgradeReport
 
 FILES: dict[str, type[Report]] = {
@@ -23,6 +24,7 @@ FILES: dict[str, type[Report]] = {
     "play-report.json": PlayReport,
     "simulate-report.json": SimulateReport,
     "survive-report.json": SurviveReport,
+    "topology-map.json": TopologyMap,
     "upgrade-report.json": UpgradeReport,
 }
 
