@@ -10,14 +10,17 @@ from kubespread.candidate.candidate import Candidate
 from kubespread.candidate.sources import Choosing, PodGiven
 from kubespread.controllers.adoption import PodsByController, pods_of
 from kubespread.errors import UsageError
+from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.admission.gated_fields import as_counted
 from kubespread.kube.api.core import Pod
 from kubespread.kube.pod_status import is_active
+from kubespread.kube.selector import SelectorError
+from kubespread.kube.selector_text import parse_selector
 from kubespread.library.asked_cluster import cluster_reference
 from kubespread.library.deciding import Scheduler
 from kubespread.library.resolving import Resolved, resolve, source_gaps
 from kubespread.library.worlds import edited
-from kubespread.planner.mapping import Drawing, Marked, default_keys
+from kubespread.planner.mapping import Drawing, Marked, default_keys, selected
 from kubespread.planner.reports.topology_map import TopologyMap
 from kubespread.planner.skew import skew_now
 from kubespread.planner.world.pod_book import key_of
@@ -36,6 +39,8 @@ class MapKeywords(TypedDict, total=False):
     """What to group nodes by, the widest first: label keys, or ``region``, ``zone``. Default: region, zone, racks and
     the keys of the workload's constraints.
     """
+    selector: str
+    """Without a workload: mark the pods of ``namespace`` with these labels, as kubectl's ``-l`` has them."""
     name: str | None
     """Choose among several workloads: NAME, Kind/NAME or NAMESPACE/Kind/NAME."""
     namespace: str | None
@@ -103,7 +108,14 @@ def _whole(snapshot: Snapshot, scheduler: Scheduler, options: MapKeywords) -> _A
     now, notes = edited(snapshot, scheduler, options.get("namespace"))
     pods = as_counted(now.pods, scheduler.release(snapshot.origin.server_version))
     gaps = tuple(source_gaps(now, scheduler))
-    return _Asked(now, Cluster.of(now.nodes, pods, now.objects), Marked(), gaps=gaps, notes=notes)
+    cluster, marked = Cluster.of(now.nodes, pods, now.objects), Marked()
+    if text := options.get("selector", ""):
+        namespace = options.get("namespace") or snapshot.origin.namespace or DEFAULT_NAMESPACE
+        try:
+            marked = selected(cluster, namespace, parse_selector(text))
+        except SelectorError as error:
+            raise UsageError(f"selector {text!r}: {error}") from error
+    return _Asked(now, cluster, marked, gaps=gaps, notes=notes)
 
 
 def _of(snapshot: Snapshot, pod: PodGiven | Sequence[PodGiven], scheduler: Scheduler, options: MapKeywords) -> _Asked:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kubespread.kube.api.core import Node, Pod
+from kubespread.kube.selector import Selector
 from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, CORDON_TAINT_KEY, HOSTNAME, READY, REGION, ZONE
 from kubespread.planner.details import canonical
 from kubespread.planner.explain import constraint_reports, counted_constraints
@@ -61,6 +62,18 @@ class Marked:
         # Spreading leaves terminating pods out.
         there = [place for place in selected if running.pods[place].metadata.deletion_timestamp is None]
         return cls(reports, counted, there, str(first.selector))
+
+
+def selected(cluster: Cluster, namespace: str, selector: Selector) -> Marked:
+    """The pods of ``namespace`` that ``selector`` matches; none of them are terminating."""
+    places = [
+        place
+        for place, pod in enumerate(cluster.running.pods)
+        if pod.metadata.namespace == namespace
+        and pod.metadata.deletion_timestamp is None
+        and selector.matches(pod.metadata.labels)
+    ]
+    return Marked(places=places, selector=str(selector))
 
 
 def default_keys(nodes: Sequence[Node], constraints: Sequence[ConstraintReport]) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from kubespread.cli.page import checked_target
 from kubespread.render.formats import ReportKind, format_names, output_help
 from kubespread.render.look import RowOf
 
@@ -57,12 +58,25 @@ NoHeadersOption = Annotated[
 StrictOption = Annotated[bool, typer.Option("--strict", help="Exit with 3 when the answer has gaps.")]
 
 
+HtmlOption = Annotated[
+    str | None,
+    typer.Option(
+        "--html",
+        metavar="FILE",
+        show_default=False,
+        callback=checked_target,
+        help="Also write the answer as one self-contained page, drawn on the topology of the cluster.",
+    ),
+]
+
+
 @dataclass(frozen=True, slots=True)
 class ExplainAnswerOptions:
     """What is shown of an explanation, and how."""
 
     preemption: PreemptionOption = False
     output: ExplainOutputOption = None
+    html: HtmlOption = None
     node: Annotated[
         list[str] | None,
         typer.Option(
@@ -94,6 +108,7 @@ class SimulateAnswerOptions:
 
     preemption: PreemptionOption = False
     output: SimulateOutputOption = None
+    html: HtmlOption = None
     no_headers: NoHeadersOption = False
     color: ColorOption = Color.AUTO
     strict: StrictOption = False
@@ -104,6 +119,7 @@ class CompareAnswerOptions:
     """What is shown of a comparison, and how."""
 
     output: CompareOutputOption = None
+    html: HtmlOption = None
     no_headers: NoHeadersOption = False
     color: ColorOption = Color.AUTO
     strict: StrictOption = False
@@ -114,6 +130,7 @@ class SurviveAnswerOptions:
     """What is shown of losses, and how."""
 
     output: SurviveOutputOption = None
+    html: HtmlOption = None
     no_headers: NoHeadersOption = False
     color: ColorOption = Color.AUTO
     strict: StrictOption = False
@@ -124,6 +141,7 @@ class UpgradeAnswerOptions:
     """What is shown of an upgrade, and how."""
 
     output: UpgradeOutputOption = None
+    html: HtmlOption = None
     no_headers: NoHeadersOption = False
     color: ColorOption = Color.AUTO
     strict: StrictOption = False
@@ -134,6 +152,7 @@ class PlayAnswerOptions:
     """What is shown of a scenario, and how."""
 
     output: PlayOutputOption = None
+    html: HtmlOption = None
     no_headers: NoHeadersOption = False
     color: ColorOption = Color.AUTO
     strict: StrictOption = False
@@ -144,6 +163,7 @@ class MapAnswerOptions:
     """What is shown of a map, and how."""
 
     output: MapOutputOption = None
+    html: HtmlOption = None
     no_headers: NoHeadersOption = False
     color: ColorOption = Color.AUTO
     strict: StrictOption = False
