@@ -41,7 +41,7 @@ class Format:
     """The same for notes, gaps and what is not modeled."""
 
 
-_JSON, _YAML = Writer("as_json"), Writer("as_yaml")
+_JSON, _YAML, _MARKDOWN = Writer("as_json"), Writer("as_yaml"), Writer("markdown")
 
 FORMATS: Mapping[str, Format] = {
     each.name: each
@@ -76,6 +76,7 @@ FORMATS: Mapping[str, Format] = {
         ),
         Format("json", dict.fromkeys(get_args(ReportKind), _JSON), has_conclusion=True, has_notes=True),
         Format("yaml", dict.fromkeys(get_args(ReportKind), _YAML), has_conclusion=True, has_notes=True),
+        Format("markdown", dict.fromkeys(get_args(ReportKind), _MARKDOWN), has_conclusion=True, has_notes=True),
         Format(
             "name",
             {

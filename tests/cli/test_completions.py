@@ -35,7 +35,7 @@ def test_kubectl_gets_candidates() -> None:
     env = environment(PATH=f"{PROGRAM.parent}{os.pathsep}{os.environ['PATH']}")
     script = COMPLETIONS / "kubectl_complete-kubespread"
     done = subprocess.run([str(script), "explain", "-o", ""], capture_output=True, env=env, text=True, check=True)
-    assert done.stdout.split() == ["table", "wide", "plain", "json", "yaml", "name", "csv"]
+    assert done.stdout.split() == ["table", "wide", "plain", "json", "yaml", "markdown", "name", "csv"]
 
 
 def test_bash_accepts_its_script() -> None:

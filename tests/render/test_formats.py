@@ -47,10 +47,10 @@ def test_the_help_says_what_is_printed_when_nothing_is_asked_for(kind: ReportKin
 
 
 def test_what_can_be_asked_for() -> None:
-    assert format_names("explain") == ["table", "wide", "plain", "json", "yaml", "name", "csv"]
-    assert format_names("simulate") == ["table", "plain", "json", "yaml", "name", "csv"]
-    assert format_names("compare") == ["table", "plain", "json", "yaml", "csv"]
-    assert format_names("play") == ["table", "plain", "json", "yaml", "csv"]
+    assert format_names("explain") == ["table", "wide", "plain", "json", "yaml", "markdown", "name", "csv"]
+    assert format_names("simulate") == ["table", "plain", "json", "yaml", "markdown", "name", "csv"]
+    assert format_names("compare") == ["table", "plain", "json", "yaml", "markdown", "csv"]
+    assert format_names("play") == ["table", "plain", "json", "yaml", "markdown", "csv"]
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -72,7 +72,7 @@ def test_another_format_is_one_row_and_one_file(monkeypatch: pytest.MonkeyPatch)
     row = Format("document", {"explain": Writer("documents", "is made up")})
     monkeypatch.setitem(FORMATS, row.name, row)
     assert format_names("explain")[-1] == "document"
-    assert format_names("simulate") == ["table", "plain", "json", "yaml", "name", "csv"]
+    assert format_names("simulate") == ["table", "plain", "json", "yaml", "markdown", "name", "csv"]
     assert output_help("explain") == f"{HELP['explain']} 'document' is made up."
 
 
