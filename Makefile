@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint bench completions counts reference schema clean
+.PHONY: demo test lint bench completions counts reference schema codes clean
 .DEFAULT_GOAL := test
 
 demo: .venv/installed
@@ -33,6 +33,9 @@ schema: .venv/installed
 	$(BIN)/python -m kubespread.planner.reports.schema docs/schema
 	$(BIN)/python -m kubespread.scenario.schema docs/schema/scenario.json
 	$(BIN)/python -m kubespread.node_groups.schema docs/schema
+
+codes: .venv/installed
+	$(BIN)/python -m kubespread.cli.codes docs/codes.md
 
 clean:
 	rm -rf .venv

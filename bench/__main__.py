@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import sys
 
+from bench.checking import checking
 from bench.claiming import claiming
 from bench.devices import taking_devices
 from bench.evaluating import evaluating
 from bench.loading import loading
+from bench.pending import pending
 from bench.placing import placing
 from bench.preempting import preempting
 from bench.queueing import queueing
@@ -25,6 +27,8 @@ ROWS = {
     "preemption": preempting,
     "render": rendering,
     "survive": surviving,
+    "check": checking,
+    "pending": pending,
     "loading": loading,
 }
 

@@ -40,6 +40,9 @@ class Fault:
     message: str
     field: str = ""
     line: int | None = None
+    column: int | None = None
+    is_undecodable: bool = False
+    """Whether the field cannot even hold the value, as opposed to a value that is refused."""
 
     def describe(self, file: str) -> str:
         place = file if self.line is None else f"{file}:{self.line}"

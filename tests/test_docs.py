@@ -19,8 +19,10 @@ DOCUMENTS = [
     "README.md",
     *sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").rglob("*.md") if path.parent.name != "adr"),
 ]
-NO_COMMANDS = {f"docs/{name}.md" for name in ("library", "performance", "reference", "exactness", "cookbook/README")}
-"""They show Python, numbers, help, counts and a table of contents."""
+NO_COMMANDS = {
+    f"docs/{name}.md" for name in ("library", "performance", "reference", "exactness", "codes", "cookbook/README")
+}
+"""They show Python, numbers, help, counts, findings and a table of contents."""
 COMMAND = re.compile(r"^\$ kubespread (?P<arguments>[^|<>&\n]+)$", re.MULTILINE)
 
 

@@ -17,7 +17,16 @@ ROOMS: dict[str, set[str]] = {
     "snapshot": {"manifest", "kube"},
     "scheduler": {"kube"},
     "node_groups": {"manifest", "kube", "snapshot.edits"},
-    "planner": {"controllers", "scheduler", "kube", "snapshot.edits", "node_groups.types", "scenario.types"},
+    "planner": {
+        "controllers",
+        "scheduler",
+        "kube",
+        "snapshot.edits",
+        "snapshot.topology_keys",
+        "node_groups.types",
+        "scenario.types",
+    },
+    "lint": {"planner", "scheduler", "kube", "snapshot.edits"},
     "scenario": {"manifest", "kube", "snapshot.edits", "candidate.setting", "node_groups.types"},
     "render": {"planner.reports", "manifest.writer"},
     "controllers": {"kube"},
@@ -26,6 +35,7 @@ ROOMS: dict[str, set[str]] = {
         "candidate",
         "controllers",
         "kube",
+        "lint",
         "manifest",
         "node_groups",
         "planner",
@@ -56,7 +66,7 @@ FENCES: dict[str, set[str]] = {
     "rich": {"render"},
     "yaml": {"manifest"},
     "kubernetes": {"snapshot"},
-    "numpy": {"scheduler", "planner"},
+    "numpy": {"scheduler", "planner", "lint"},
 }
 FILES = sorted(PACKAGE.rglob("*.py"))
 

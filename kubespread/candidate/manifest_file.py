@@ -44,19 +44,19 @@ class Place:
         """What the API server says of an object that it cannot decode."""
         kind, version = self.item.kind, self.item.api_version.rpartition("/")[2]
         message = f'{kind} in version "{version}" cannot be handled as a {kind}: {error}{hint(error, self.item.data)}'
-        return ManifestError(self.file, self.placed([FieldFault(error.path, message)]))
+        faults = self.placed([FieldFault(error.path, message)])
+        return ManifestError(self.file, [replace(fault, is_undecodable=True) for fault in faults])
 
     def placed(self, faults: Iterable[FieldFault]) -> list[Fault]:
         """The faults with their lines."""
         lines = FieldLines(self.text) if self.text is not None else None
-        return [
-            Fault(
-                message,
-                self.item.written_path(path),
-                lines.line(self.item.document, self.item.field(path)) if lines is not None else None,
-            )
-            for path, message in faults
-        ]
+        return [self._placed(fault, lines) for fault in faults]
+
+    def _placed(self, fault: FieldFault, lines: FieldLines | None) -> Fault:
+        item = self.item
+        position = lines.position(item.document, item.field(fault.path)) if lines is not None else None
+        line, column = position or (None, None)
+        return Fault(fault.message, item.written_path(fault.path), line, column)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from kubespread.candidate.manifest_file import (
 )
 from kubespread.candidate.mistaken import mistaken_cluster, mistaken_manifest
 from kubespread.candidate.references import ClusterWorkloads, Reference, reference
-from kubespread.errors import KubespreadError, ManifestError, UsageError
+from kubespread.errors import ManifestError, UsageError
 from kubespread.kube.api.kinds import READ
 from kubespread.kube.selector import Selector, SelectorError
 from kubespread.kube.selector_text import parse_selector
@@ -60,7 +60,7 @@ class Sources:
     bearing: list[Source] = field(default_factory=list)
     """Those that hold workloads, and what is named in the cluster, in the order given."""
     gaps: list[str] = field(default_factory=list)
-    errors: list[KubespreadError] = field(default_factory=list)
+    errors: list[ManifestError] = field(default_factory=list)
     """Files of a directory that are malformed."""
     skipped: list[str] = field(default_factory=list)
     """Files that hold nothing scheduling reads."""

@@ -32,9 +32,9 @@ def checked_target(path: str | None) -> str | None:
     return path
 
 
-def write_page(path: str | None, answer: Answer, cluster: Snapshot, scheduler: Scheduler) -> None:
-    """Write ``answer`` to ``path``, drawn on the ``cluster`` it is about; nothing where no file is named. The file is
-    replaced whole or not at all. Raises UsageError.
+def write_page(path: str | None, answer: Answer, cluster: Snapshot | None, scheduler: Scheduler) -> None:
+    """Write ``answer`` to ``path``, drawn on the ``cluster`` it is about, if any; nothing where no file is named. The
+    file is replaced whole or not at all. Raises UsageError.
     """
     if path is None:
         return
@@ -43,9 +43,10 @@ def write_page(path: str | None, answer: Answer, cluster: Snapshot, scheduler: S
     from kubespread.render.page.writing import write_page as page
     from kubespread.snapshot.replacing import replacing
 
+    drawn: TopologyMap | None = None
     if isinstance(answer, TopologyMap):
         drawn = answer
-    else:
+    elif cluster is not None:
         drawn = kubespread.topology_map(cluster, None, scheduler, **_marking(answer))
     text = page(answer, drawn)
     try:

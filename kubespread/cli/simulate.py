@@ -57,6 +57,7 @@ def simulate(
       kubespread simulate -f shop/ -R -l tier=web -S cluster.json.gz
       kubespread simulate --all -A --from-scratch
       kubespread simulate web.yaml --replicas 40 --autoscaler ca --node-groups groups.yaml
+      kubespread simulate job/train --gang 8 --same topology.kubernetes.io/zone
       kubespread simulate web.yaml --then scale=9 --then rollout --then fail=zone=a
       helm template shop ./chart | kubespread simulate --require-placed all
       kubespread simulate web.yaml --replicas 15 -o name | cut -f2 | sort | uniq -c
@@ -103,6 +104,8 @@ def simulate(
             preemption=answer.preemption,
             autoscaler=placing.autoscaler,
             node_groups=placing.node_groups,
+            gang=placing.gang,
+            same=placing.same,
             name=workload.name,
             namespace=workload.namespace,
             selector=workload.selector or "",

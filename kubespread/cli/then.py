@@ -33,6 +33,8 @@ def check_then(
     given = {
         "--until-full": placing.as_many_as_fit,
         "--from-scratch": placing.from_scratch,
+        "--gang": placing.gang is not None,
+        "--same": placing.same is not None,
         "--seed": placing.seed is not None,
         "--sample": placing.sample,
         "--runs": placing.runs != 1,

@@ -32,7 +32,8 @@ MODELLED = frozenset({
     "DynamicResourceAllocation", "DRAExtendedResource", "DRADeviceTaints", "DRADeviceTaintRules",
     "DRAPrioritizedList", "DRAAdminAccess", "StorageCapacityScoring", "InPlacePodVerticalScaling",
     "InPlacePodVerticalScalingInitContainers", "InPlacePodLevelResourcesVerticalScaling", "VolumeLimitScaling",
-    "PodLevelResourcesFixDefaulting", "MaxUnavailableStatefulSet",
+    "PodLevelResourcesFixDefaulting", "MaxUnavailableStatefulSet", "GenericWorkload", "GangScheduling",
+    "TopologyAwareWorkloadScheduling",
 })  # fmt: skip
 
 

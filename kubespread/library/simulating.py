@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TypedDict, TypeVar, Unpack, overload
 
 import msgspec
@@ -18,7 +18,8 @@ from kubespread.kube.api.workloads import StatefulSet
 from kubespread.kube.versions import SCORES_SINCE, KubeVersion
 from kubespread.library.asked_cluster import cluster_reference
 from kubespread.library.deciding import Scheduler
-from kubespread.library.resolving import resolve
+from kubespread.library.gangs import gang_notes, gangs_of, pod_group_gaps, what_if
+from kubespread.library.resolving import Resolved, resolve
 from kubespread.library.rollouts import ControlledChange, controlled_changes
 from kubespread.library.scaling import GroupsGiven, Simulated, groups_of, with_autoscaling, world_with
 from kubespread.node_groups.types import Autoscaler
@@ -81,18 +82,31 @@ class SimulateKeywords(TypedDict, total=False):
     node_groups: GroupsGiven
     """Which groups of nodes may grow: a NodeGroups file, or the groups; default: those the cluster's objects tell of.
     """
+    gang: int | None
+    """Place so many replicas at once or none of them; with ``replicas``, a multiple of it, one gang after another.
+    ``replicas`` is this number unless given.
+    """
+    same: str | None
+    """A topology key of which all members of a gang are to share a value: ``"zone"``."""
     on_refused: Callable[[KubespreadError], None] | None
     """Told of workloads the API server would not take while the others are placed; without it the first one raises."""
 
 
-def simulate_workloads(
+@dataclass(frozen=True, slots=True)
+class Posed:
+    """Workloads and the cluster they are to be placed in, once their controllers have had their say."""
+
+    asked: Resolved
+    questions: Sequence[Question]
+    cluster: Cluster
+    manner: Manner
+
+
+def pose(
     pods: Sequence[PodGiven], replicas: int | None, snapshot: Snapshot, scheduler: Scheduler, options: SimulateKeywords
-) -> tuple[SimulateReport, ...]:
-    runs = options.get("runs", 1)
-    if replicas is not None and replicas < 0:
-        raise UsageError(f"replicas must be at least 0, not {replicas}")
-    if runs < 1:
-        raise UsageError(f"runs must be at least 1, not {runs}")
+) -> Posed:
+    """What `simulate` places, up to the placing itself. Raises ManifestError, SnapshotError and UsageError."""
+    as_gangs = what_if(options.get("gang"), options.get("same"), replicas, refused=_refused_with_gangs(options))
     choosing = Choosing(
         options.get("name"),
         options.get("namespace"),
@@ -108,10 +122,13 @@ def simulate_workloads(
         said = f"where replicas land depends on scores, which are modeled since 1.{SCORES_SINCE}"
         raise UsageError(f"kube-scheduler {asked.version}: {said}")
     keys = [full_topology_key(key, asked.snapshot.nodes) for key in options.get("keys", ())]
+    if as_gangs is not None and as_gangs.topology_key:
+        as_gangs = replace(as_gangs, topology_key=full_topology_key(as_gangs.topology_key, asked.snapshot.nodes))
+        check_topology_keys([as_gangs.topology_key], asked.snapshot.nodes, ())
     pairs = list(zip(asked.candidates, asked.profiles, strict=True))
     check_topology_keys(keys, asked.snapshot.nodes, (key for pair in pairs for key in _constraint_keys(*pair)))
     desired = Desired(
-        replicas,
+        as_gangs.size if as_gangs is not None and replicas is None else replicas,
         options.get("until_full", False),
         options.get("from_scratch", False),
         counts_quotas=scheduler.admission,
@@ -120,15 +137,31 @@ def simulate_workloads(
     controlled = controlled_changes(asked, grown, scheduler)
     leaving = [(pod, asked.cluster.nodes.index[pod.spec.node_name]) for growth in grown for pod in growth.taken_away]
     cluster = controlled.cluster.after(Change(gone=leaving))
+    gangs = gangs_of(as_gangs, asked, grown, cluster)
+    if any(gangs) and options.get("sample", False):
+        raise UsageError("sampling does not go with pods of a PodGroup")
     questions = [
-        _question(*pair, growth, change, cluster)
-        for pair, growth, change in zip(pairs, grown, controlled.changes, strict=True)
+        _question(*pair, growth, change, cluster).as_gang(gang, gang_notes(as_gangs, pair[0], asked.version))
+        for pair, growth, change, gang in zip(pairs, grown, controlled.changes, gangs, strict=True)
     ]
     manner = Manner(
-        options.get("ties", "scheduler"), options.get("seed"), runs, options.get("preemption", False), keys,
-        options.get("on_progress"), options.get("sample", False),
+        options.get("ties", "scheduler"), options.get("seed"), options.get("runs", 1),
+        options.get("preemption", False), keys, options.get("on_progress"), options.get("sample", False),
     )  # fmt: skip
-    reports = simulate_queue(cluster, questions, manner)
+    return Posed(asked, questions, cluster, manner)
+
+
+def simulate_workloads(
+    pods: Sequence[PodGiven], replicas: int | None, snapshot: Snapshot, scheduler: Scheduler, options: SimulateKeywords
+) -> tuple[SimulateReport, ...]:
+    runs = options.get("runs", 1)
+    if replicas is not None and replicas < 0:
+        raise UsageError(f"replicas must be at least 0, not {replicas}")
+    if runs < 1:
+        raise UsageError(f"runs must be at least 1, not {runs}")
+    posed = pose(pods, replicas, snapshot, scheduler, options)
+    asked, questions, cluster = posed.asked, posed.questions, posed.cluster
+    reports = simulate_queue(cluster, questions, posed.manner)
     if (kind := _autoscaler(options)) is not None:
         simulated = list(map(Simulated, asked.candidates, questions, reports))
         world = world_with(replace(asked.snapshot, pods=tuple(cluster.running.pods)), scheduler, simulated)
@@ -136,9 +169,21 @@ def simulate_workloads(
         reports = with_autoscaling(world, simulated, kind, groups)
     reference = cluster_reference(snapshot)
     return tuple(
-        _with_random_ties(report, asked.version).about(reference).with_gaps((*asked.gaps, *candidate.gaps))
+        _with_random_ties(report, asked.version)
+        .about(reference)
+        .with_gaps((*asked.gaps, *candidate.gaps, *pod_group_gaps(asked)))
         for report, candidate in zip(reports, asked.candidates, strict=True)
     )
+
+
+def _refused_with_gangs(options: SimulateKeywords) -> list[str]:
+    """What was asked for that is not modeled of gangs."""
+    asked_for = {
+        "preemption": options.get("preemption"),
+        "an autoscaler": options.get("autoscaler"),
+        "sampling": options.get("sample"),
+    }
+    return [name for name, value in asked_for.items() if value]
 
 
 def _autoscaler(options: SimulateKeywords) -> Autoscaler | None:

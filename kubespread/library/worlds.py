@@ -19,6 +19,7 @@ from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.owners import WorkloadName
+from kubespread.kube.pod_groups import group_name, has_gangs
 from kubespread.kube.proposals import told as told_of_proposals
 from kubespread.kube.timestamps import instant
 from kubespread.library.deciding import Scheduler
@@ -61,7 +62,10 @@ def world_of(snapshot: Snapshot, scheduler: Scheduler, *, preempts: bool = True)
 
     pods = as_counted(snapshot.pods, version)
     surroundings = Surroundings(scheduler_of, making, _time(snapshot), version, preempts)
-    return World(snapshot.nodes, pods, snapshot.objects, surroundings)
+    world = World(snapshot.nodes, pods, snapshot.objects, surroundings)
+    if has_gangs(version) and any(group_name(pod, version) is not None for pod in pods):
+        world.assume(["pods of a group are placed one at a time, not all or none of the group"])
+    return world
 
 
 def edited(snapshot: Snapshot, scheduler: Scheduler, namespace: str | None = None) -> tuple[Snapshot, tuple[str, ...]]:

@@ -1,10 +1,10 @@
-"""Which line a field stands on. Only asked when there is something to complain about, so it may take its time."""
+"""Where in a text a field stands. Only asked when there is something to complain about, so it may take its time."""
 
 from __future__ import annotations
 
 import re
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
@@ -12,8 +12,15 @@ _STEP = re.compile(r"\[(?P<index>\d+)\]|\[(?P<key>[^\]]*)\]|(?P<name>[^.\[\]]+)"
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
+class Position(NamedTuple):
+    """A place in a text, both counted from 1, columns in characters."""
+
+    line: int
+    column: int
+
+
 class FieldLines:
-    """One text, asked for lines by field path (``spec.containers[0].image``)."""
+    """One text, asked for positions by field path (``spec.containers[0].image``)."""
 
     def __init__(self, text: bytes) -> None:
         self._text = text
@@ -22,32 +29,42 @@ class FieldLines:
     def _documents(self) -> list[Any]:
         """The composed documents. JSON is YAML as far as positions go; what YAML cannot compose simply has no lines."""
         try:
-            return list(yaml.compose_all(self._text.decode().expandtabs(), Loader=_Loader))
+            # YAML indents with blanks only. One for each tab leaves the columns as they are.
+            return list(yaml.compose_all(self._text.decode().replace("\t", " "), Loader=_Loader))
         except (yaml.YAMLError, RecursionError, UnicodeDecodeError):
             return []
 
     def line(self, document: int, path: str) -> int | None:
-        """The line of ``path``, or of the nearest field above it that exists; None where nothing is known."""
+        """The line of `position`."""
+        position = self.position(document, path)
+        return position.line if position is not None else None
+
+    def position(self, document: int, path: str) -> Position | None:
+        """Where ``path`` stands, or the nearest field above it that exists; None where nothing is known."""
         if document >= len(self._documents):
             return None
         node = self._documents[document]
-        line = node.start_mark.line + 1 if node is not None else None
+        position = _start(node) if node is not None else None
         for step in _STEP.finditer(path):
             child = _child(node, step)
             if child is None:
                 break
-            line, node = child
-        return line
+            position, node = child
+        return position
 
 
-def _child(node: Any, step: re.Match[str]) -> tuple[int, Any] | None:
+def _start(node: Any) -> Position:
+    return Position(node.start_mark.line + 1, node.start_mark.column + 1)
+
+
+def _child(node: Any, step: re.Match[str]) -> tuple[Position, Any] | None:
     if isinstance(node, yaml.SequenceNode) and step["index"] is not None:
         index = int(step["index"])
         if index < len(node.value):
-            return node.value[index].start_mark.line + 1, node.value[index]
+            return _start(node.value[index]), node.value[index]
     if isinstance(node, yaml.MappingNode):
         name = step["name"] or step["key"] or step["index"]
         for key, value in node.value:
             if getattr(key, "value", None) == name:
-                return key.start_mark.line + 1, value
+                return _start(key), value
     return None

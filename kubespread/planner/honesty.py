@@ -86,14 +86,19 @@ def _budget_gaps(objects: ClusterObjects) -> Iterator[str]:
     return objects.gap(PodDisruptionBudget, "preemption is predicted as if there were no budgets")
 
 
-def not_modelled(pod: Pod, plugins: Framework, cluster: Cluster, profile: Profile) -> tuple[str, ...]:
-    """What kube-scheduler would take into account for this input and kubespread does not."""
+def not_modelled(
+    pod: Pod, plugins: Framework, cluster: Cluster, profile: Profile, *, is_grouped: bool = False
+) -> tuple[str, ...]:
+    """What kube-scheduler would take into account for this input and kubespread does not.
+
+    ``is_grouped``: the pod is placed as a member of its group.
+    """
     return (
         *other_admission(pod, cluster.objects),
         *_gated(pod),
-        *_pod_groups(cluster, pod),
+        *(() if is_grouped else _pod_groups(cluster, pod)),
         *(said for plugin in plugins.running for said in plugin.not_modelled(cluster, pod)),
-        *_configured(profile),
+        *not_modelled_of(profile),
     )
 
 
@@ -103,8 +108,8 @@ def _gated(pod: Pod) -> Iterator[str]:
         yield f"waiting for scheduling gates: [{names}]; the pod is judged as if they were removed"
 
 
-def _configured(profile: Profile) -> Iterator[str]:
-    """What the release, its gates and the configuration would change."""
+def not_modelled_of(profile: Profile) -> Iterator[str]:
+    """What the release, its gates and the configuration would change, whatever the pod is."""
     version = profile.version
     for name, value in version.changed_gates.items():
         if name not in MODELLED:

@@ -9,7 +9,7 @@ import numpy as np
 from kubespread.kube.api.core import Pod
 from kubespread.scheduler.cluster.change import Change, Moves, StorageChange
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.cluster.labels import Codes
+from kubespread.scheduler.cluster.labels import Codes, Mask
 from kubespread.scheduler.cluster.nodes import Nodes
 from kubespread.scheduler.framework import Framework, Prepared
 from kubespread.scheduler.on_node import OnNodeAnswers
@@ -147,9 +147,19 @@ class LivingCluster:
 class Applicant:
     """A pod that looks for nodes in a living cluster, for itself and for its copies."""
 
-    def __init__(self, living: LivingCluster, pod: Pod, plugins: Framework, *, binds: bool = True) -> None:
-        """``binds``: claims that wait for the pod are bound once it has a node."""
-        self.pod, self.plugins, self._binds = pod, plugins, binds
+    def __init__(
+        self,
+        living: LivingCluster,
+        pod: Pod,
+        plugins: Framework,
+        *,
+        binds: bool = True,
+        candidates: Mask | None = None,
+    ) -> None:
+        """``binds``: claims that wait for the pod are bound once it has a node. ``candidates`` are the nodes that may
+        be chosen, None for all of them.
+        """
+        self.pod, self.plugins, self._binds, self._candidates = pod, plugins, binds, candidates
         self._living = living
         self._number = living.next_number()
         self._seen = 0
@@ -168,7 +178,7 @@ class Applicant:
             self._storage_seen = living.storage_changes
             prepared = self.plugins.prepare(living.cluster, self.pod)
             shared = living.answers_for(prepared)
-            placing = Placing(prepared, shared.answers)
+            placing = Placing(prepared, shared.answers, self._candidates)
             self._current = placing, shared
         else:
             placing, shared = self._current

@@ -33,8 +33,8 @@ def look_ahead(plugins: Framework, cluster: Cluster, pod: Pod, replicas: int) ->
     start = Placing(plugins.prepare(cluster, pod))
     if not start.order_matters or not start.has_room(replicas):
         return None
-    search = _Search(replicas)
-    order = search.at_random(start) or search.exhaustively(start)
+    search = Search(replicas)
+    order = search.order_from(start)
     if order is not None:
         return LookAhead(
             nodes=tuple(cluster.nodes.names[node] for node in order), steps=search.steps, exhausted=False, blocking=()
@@ -43,21 +43,26 @@ def look_ahead(plugins: Framework, cluster: Cluster, pod: Pod, replicas: int) ->
     return LookAhead(nodes=None, steps=search.steps, exhausted=search.exhausted, blocking=blocking)
 
 
-class _Search:
+class Search:
     """Looks for an order of ``replicas`` placements, never trying the same numbers of copies twice."""
 
-    def __init__(self, replicas: int) -> None:
-        self._replicas = replicas
+    def __init__(self, replicas: int, max_steps: int | None = None) -> None:
+        """At most ``max_steps`` placements are tried, MAX_STEPS unless given."""
+        self._replicas, self._max_steps = replicas, MAX_STEPS if max_steps is None else max_steps
         self.steps = 0
         self.exhausted = False
         """Whether every order was tried."""
 
-    def at_random(self, start: Placing) -> list[int] | None:
+    def order_from(self, start: Placing) -> list[int] | None:
+        """A node for each, by position; None when there is none, or the bound was reached."""
+        return self._at_random(start) or self._exhaustively(start)
+
+    def _at_random(self, start: Placing) -> list[int] | None:
         """Any node that fits, again and again: most dead ends are avoided by luck."""
         chance = random.Random(_SEED)
         for _ in range(_RESTARTS):
             placing, path = start.fork(), list[int]()
-            while len(path) < self._replicas and self.steps < MAX_STEPS // 2:
+            while len(path) < self._replicas and self.steps < self._max_steps // 2:
                 fitting = np.flatnonzero(placing.feasible())
                 if not len(fitting):
                     break
@@ -68,7 +73,7 @@ class _Search:
                 return path
         return None
 
-    def exhaustively(self, start: Placing) -> list[int] | None:
+    def _exhaustively(self, start: Placing) -> list[int] | None:
         """Every order, as far as the bound allows; one fork per step of the path is held at a time."""
         if len(start) * self._replicas > _MAX_HELD:
             return None
@@ -82,7 +87,7 @@ class _Search:
                 trail.pop()
                 del path[-1:]
                 continue
-            if self.steps >= MAX_STEPS:
+            if self.steps >= self._max_steps:
                 return None
             self.steps += 1
             held = tuple(sorted([*path, node]))

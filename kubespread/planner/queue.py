@@ -22,9 +22,11 @@ from kubespread.kube.well_known import DO_NOT_SCHEDULE
 from kubespread.planner.claims import Replicas, to_create
 from kubespread.planner.explain import constraint_reports, domain_counts
 from kubespread.planner.living import Applicant, LivingCluster
+from kubespread.planner.reports.gang import GangReport
 from kubespread.planner.reports.parts import ConstraintReport
 from kubespread.scheduler.cluster.change import StorageChange
 from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.cluster.labels import Mask
 from kubespread.scheduler.evaluation import Evaluation
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.placing import Choice, Placing, Tiebreaker
@@ -53,6 +55,8 @@ class Entry:
     """Its pods where each has claims of its own; without it all are copies of ``pod``."""
     binds: bool = True
     """Whether the claims that a pod waits with are bound once it has a node."""
+    candidates: Mask | None = None
+    """The nodes that may be chosen, None for all of them."""
 
 
 @dataclass(slots=True)
@@ -73,6 +77,8 @@ class Outcome:
     """Why the next copy found no node, None when all are placed."""
     stuck: bool = False
     """Whether it found none, as opposed to an error."""
+    gang: GangReport | None = None
+    """What became of it as a gang, where it is one."""
 
 
 def run(
@@ -82,10 +88,12 @@ def run(
     *,
     search: Search | None = None,
     in_turn: bool = False,
+    again: bool = True,
     on_progress: Callable[[int], None] | None = None,
 ) -> tuple[list[Outcome], Cluster]:
     """Place every entry's copies on ``cluster``; what became of each, in the order given, and the
     cluster that results. ``search`` scores no more nodes than kube-scheduler does; without it all that fit are.
+    ``again``: pods that fit nowhere are tried again once others are placed.
     """
     living = LivingCluster(cluster)
     waiting = [(_Daemons if entry.per_node else _Copies)(entry, living, search) for entry in entries]
@@ -97,7 +105,8 @@ def run(
         placed += 1
         if on_progress is not None and placed % _NOW_AND_THEN == 0:
             on_progress(placed)
-    _try_again(stuck, break_tie)
+    if again:
+        _try_again(stuck, break_tie)
     for each in waiting:
         each.conclude()
     return [each.outcome for each in waiting], living.cluster
@@ -136,7 +145,7 @@ class _Waiting:
         self.entry = entry
         self.outcome = Outcome(entry.count)
         self._living, self._search = living, search
-        self.applicant = Applicant(living, entry.pod, entry.plugins, binds=entry.binds)
+        self.applicant = self._applicant(entry.pod)
         self._replicas = entry.replicas() if entry.replicas is not None else iter(())
         self._come_forward()
         self.is_waiting = True
@@ -148,7 +157,11 @@ class _Waiting:
             claims = to_create(replica.claims, self._living.cluster.storage)
             if claims:
                 self._living.change_storage(StorageChange(claims))
-            self.applicant = Applicant(self._living, replica.pod, self.entry.plugins, binds=self.entry.binds)
+            self.applicant = self._applicant(replica.pod)
+
+    def _applicant(self, pod: Pod) -> Applicant:
+        entry = self.entry
+        return Applicant(self._living, pod, entry.plugins, binds=entry.binds, candidates=entry.candidates)
 
     def _start(self) -> Placing:
         """The placing for the next pod; the constraints before the first one are worth a report."""
@@ -221,8 +234,9 @@ class _Copies(_Waiting):
 
     def _conclude(self, placing: Placing) -> None:
         if self.outcome.stuck:
-            self.outcome.unplaced = placing.evaluation()
-            self.outcome.stopped = self.outcome.unplaced.message
+            unplaced, among = placing.evaluation(), self.entry.candidates
+            self.outcome.unplaced = unplaced
+            self.outcome.stopped = unplaced.message if among is None else unplaced.message_among(among)
 
 
 class _Daemons(_Waiting):

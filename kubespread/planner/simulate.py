@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+
+import msgspec
 
 from kubespread.kube.api.core import Pod
 from kubespread.kube.well_known import HOSTNAME, ZONE
@@ -11,11 +14,14 @@ from kubespread.planner import claims
 from kubespread.planner.bars import bars
 from kubespread.planner.claims import Replicas
 from kubespread.planner.explain import domain_counts, preemption_report
+from kubespread.planner.gangs.gang import Asked, Gang
+from kubespread.planner.gangs.queueing import run_with_gangs
 from kubespread.planner.honesty import gaps, not_modelled
 from kubespread.planner.look_ahead import look_ahead
-from kubespread.planner.manner import Manner
+from kubespread.planner.manner import Manner, Way
 from kubespread.planner.queue import Entry, Outcome, run
 from kubespread.planner.replica_nodes import nodes_of_replicas, worst_losses
+from kubespread.planner.reports.gang import GangReport
 from kubespread.planner.reports.parts import ConstraintReport, PodReference, PreemptionReport
 from kubespread.planner.reports.rollout import RolloutReport
 from kubespread.planner.reports.simulate import (
@@ -66,6 +72,8 @@ class Question:
     """What came of it already, where its controller rolled it out: the cluster is as it was left."""
     claimants: Replicas | None = None
     """The replicas where each has claims of its own."""
+    gang: Gang | None = None
+    """What its pods are members of, to be placed together or not at all."""
     deleted: Sequence[tuple[Pod, int]] = ()
     """The replicas that its controller deletes, each with its node; the cluster is without them."""
     present: Sequence[int] = ()
@@ -74,6 +82,10 @@ class Question:
     """Kind/name of what the replicas belong to."""
     notes: Sequence[str] = ()
     admission: Sequence[str] = ()
+
+    def as_gang(self, gang: Gang | None, notes: Iterable[str]) -> Question:
+        """The same workload with its pods as members of ``gang``."""
+        return replace(self, gang=gang, notes=(*self.notes, *notes))
 
     @property
     def count(self) -> int | None:
@@ -87,6 +99,31 @@ def simulate(cluster: Cluster, questions: Sequence[Question], manner: Manner) ->
     order given.
     """
     frameworks = _frameworks(questions)
+    played = [_placed(cluster, questions, frameworks, manner, way) for way in manner.ways(len(cluster))]
+    shown, full = played[0]
+    return tuple(
+        _report(
+            cluster,
+            question,
+            plugins,
+            manner,
+            [outcomes[place] for outcomes, _ in played],
+            full,
+            _look_ahead(cluster, questions, shown, place, plugins),
+        )
+        for place, (question, plugins) in enumerate(zip(questions, frameworks, strict=True))
+    )
+
+
+def outcomes(cluster: Cluster, questions: Sequence[Question], manner: Manner) -> list[Outcome]:
+    """What becomes of each of ``questions`` in the same queue, without a report."""
+    (way, *_) = manner.ways(len(cluster))
+    return _placed(cluster, questions, _frameworks(questions), manner, way)[0]
+
+
+def _placed(
+    cluster: Cluster, questions: Sequence[Question], frameworks: Sequence[Framework], manner: Manner, way: Way
+) -> tuple[list[Outcome], Cluster]:
     entries = [
         Entry(
             question.pod,
@@ -101,24 +138,18 @@ def simulate(cluster: Cluster, questions: Sequence[Question], manner: Manner) ->
         for question, plugins in zip(questions, frameworks, strict=True)
         if question.played is None
     ]
-    runs = [
-        run(cluster, entries, way.tiebreaker(), search=way.search(), on_progress=manner.on_progress)
-        for way in manner.ways(len(cluster))
-    ]
-    played = [(_with_played(questions, outcomes), full) for outcomes, full in runs]
-    shown, full = played[0]
-    return tuple(
-        _report(
-            cluster,
-            question,
-            plugins,
-            manner,
-            [outcomes[place] for outcomes, _ in played],
-            full,
-            _look_ahead(cluster, questions, shown, place, plugins),
-        )
-        for place, (question, plugins) in enumerate(zip(questions, frameworks, strict=True))
-    )
+    gangs = [question.gang for question in questions if question.played is None]
+    found, full = _run(cluster, entries, gangs, way, manner)
+    return _with_played(questions, found), full
+
+
+def _run(
+    cluster: Cluster, entries: Sequence[Entry], gangs: Sequence[Gang | None], way: Way, manner: Manner
+) -> tuple[list[Outcome], Cluster]:
+    break_tie, on_progress = way.tiebreaker(), manner.on_progress
+    if not any(gangs):
+        return run(cluster, entries, break_tie, search=way.search(), on_progress=on_progress)
+    return run_with_gangs(cluster, list(map(Asked, entries, gangs)), break_tie, seed=way.seed, on_progress=on_progress)
 
 
 def _with_played(questions: Sequence[Question], outcomes: Sequence[Outcome]) -> list[Outcome]:
@@ -145,7 +176,8 @@ def _report(
     pod, profile, shown = question.pod, question.profile, outcomes[0]
     before = _before(cluster, question, plugins) if question.deleted else shown.before or ()
     placed = [choice.node for choice in shown.choices]
-    keys = (*(constraint.topology_key for constraint in shown.after), ZONE, HOSTNAME, *manner.keys)
+    shared = [question.gang.topology_key] if question.gang is not None and question.gang.topology_key else []
+    keys = (*shared, *(constraint.topology_key for constraint in shown.after), ZONE, HOSTNAME, *manner.keys)
     worst_loss = worst_losses(cluster, [*placed, *question.present], keys)
     wanted = shown.wanted if question.is_daemon else question.replicas
     ways = manner.ways(len(cluster))
@@ -174,10 +206,12 @@ def _report(
         sampling=sampled,
         runs=runs_report(ways, outcomes) if manner.runs > 1 else None,
         look_ahead=another_order,
+        gang=shown.gang and _gang_of(question, shown.gang),
         preemption=_preemption(question, shown) if manner.preemption else None,
         gaps=gaps(pod, plugins, cluster, preemption=manner.preemption, workload=question.workload or ""),
         not_modelled=(
-            *not_modelled(pod, plugins, cluster, profile),
+            *not_modelled(pod, plugins, cluster, profile, is_grouped=question.gang is not None),
+            *(question.gang.not_modelled if question.gang is not None else ()),
             *_claims_not_modelled(cluster, question),
             *sampling_not_modelled(sampled, manner, is_rollout=question.played is not None),
         ),
@@ -226,6 +260,14 @@ def _placements(cluster: Cluster, question: Question, outcome: Outcome) -> Itera
         )
 
 
+def _gang_of(question: Question, gang: GangReport) -> GangReport:
+    """With the name of the member that is stuck; those that are placed have taken theirs."""
+    if gang.blocked is None:
+        return gang
+    name = next(islice(question.names, gang.blocked.member - 1, None))
+    return msgspec.structs.replace(gang, blocked=msgspec.structs.replace(gang.blocked, pod=name))
+
+
 def _changes(before: Sequence[int], after: ConstraintReport) -> tuple[DomainChange, ...]:
     values = [domain.value for domain in after.domains]
     matching = [domain.matching for domain in after.domains]
@@ -250,6 +292,7 @@ def _look_ahead(
     if (
         question.played is not None
         or question.is_daemon
+        or question.gang is not None
         or question.count is None
         or len(outcome.choices) >= question.count
         or not outcome.stuck
@@ -275,7 +318,7 @@ def _beside(cluster: Cluster, questions: Sequence[Question], outcomes: Sequence[
 def _preemption(question: Question, outcome: Outcome) -> PreemptionReport | None:
     """What preemption would do for the first replica that found no node, in a cluster that holds those before it."""
     stuck = outcome.unplaced
-    if stuck is None or not len(stuck.cluster) or stuck.feasible.any():
+    if question.gang is not None or stuck is None or not len(stuck.cluster) or stuck.feasible.any():
         return None
     return preemption_report(stuck, question.profile)
 

@@ -13,7 +13,22 @@ from typing import Any, Literal, get_args
 
 from kubespread.render.look import Look
 
-ReportKind = Literal["explain", "simulate", "compare", "survive", "upgrade", "play", "map"]
+ReportKind = Literal[
+    "explain",
+    "simulate",
+    "compare",
+    "survive",
+    "upgrade",
+    "play",
+    "check",
+    "advise",
+    "pending",
+    "capacity",
+    "removable",
+    "audit",
+    "rebalance",
+    "map",
+]
 _KINDS: tuple[ReportKind, ...] = get_args(ReportKind)
 Write = Callable[[Any, Look], str]
 
@@ -56,6 +71,13 @@ FORMATS: Mapping[str, Format] = {
                 "upgrade": Writer("upgrade.table", "a table"),
                 "play": Writer("play.screen", "tables"),
                 "map": Writer("map.table", "a map"),
+                "check": Writer("check.table", "a list"),
+                "advise": Writer("advise.table", "a table"),
+                "pending": Writer("pending.table", "a table"),
+                "capacity": Writer("capacity.table", "tables"),
+                "removable": Writer("removable.table", "a table"),
+                "audit": Writer("audit.table", "a table"),
+                "rebalance": Writer("rebalance.screen", "tables and commands"),
             },
             is_for_people=True,
             has_conclusion=True,
@@ -71,6 +93,13 @@ FORMATS: Mapping[str, Format] = {
                 "upgrade": Writer("upgrade.plain", "plain columns"),
                 "play": Writer("play.plain", "columns"),
                 "map": Writer("map.plain", "columns"),
+                "check": Writer("check.plain", "plain columns"),
+                "advise": Writer("advise.plain", "plain columns"),
+                "pending": Writer("pending.plain", "plain columns"),
+                "capacity": Writer("capacity.plain", "plain columns"),
+                "removable": Writer("removable.plain", "plain columns"),
+                "audit": Writer("audit.plain", "plain columns"),
+                "rebalance": Writer("rebalance.plain", "columns"),
             },
             is_for_people=True,
         ),
@@ -82,6 +111,8 @@ FORMATS: Mapping[str, Format] = {
             {
                 "explain": Writer("explain.names", "prints the nodes that fit, best first"),
                 "simulate": Writer("simulate.names", "prints namespace/pod<TAB>node lines"),
+                "pending": Writer("pending.names", "prints namespace/pod lines"),
+                "rebalance": Writer("rebalance.names", "prints the pods to evict, one namespace/pod a line"),
             },
         ),
         Format(
@@ -94,8 +125,20 @@ FORMATS: Mapping[str, Format] = {
                 "upgrade": Writer("upgrade.as_csv"),
                 "play": Writer("play.as_csv"),
                 "map": Writer("map.as_csv"),
+                "check": Writer("check.as_csv"),
+                "advise": Writer("advise.as_csv"),
+                "pending": Writer("pending.as_csv"),
+                "capacity": Writer("capacity.as_csv", "has a row per node"),
+                "removable": Writer("removable.as_csv"),
+                "audit": Writer("audit.as_csv"),
+                "rebalance": Writer("rebalance.as_csv", "has a row per eviction"),
             },
         ),
+        Format("sarif", {"check": Writer("check.sarif", "is SARIF 2.1.0 for code scanning")}),
+        Format("junit", {"check": Writer("check.junit", "is JUnit XML")}),
+        Format("github", {"check": Writer("check.github", "prints annotations of GitHub Actions")}),
+        Format("gitlab", {"check": Writer("check.gitlab", "is a Code Quality report")}),
+        Format("prometheus", {"audit": Writer("audit.prometheus", "prints metrics for a textfile collector")}),
     )
 }
 _ON_TERMINAL, _IN_PIPE = "table", "plain"

@@ -78,8 +78,7 @@ def _table(
     if not rows:
         return
     shown = rows if look.in_full or look.all_nodes else rows[:_MOST_ROWS]
-    numeric = [all(_NUMBER.fullmatch(row[place]) or not row[place] for row in shown) for place in range(len(header))]
-    lines = [_line(header), _line("---:" if each else "---" for each in numeric)]
+    lines = [_line(header), _line("---:" if _is_numeric(column) else "---" for column in zip(*shown, strict=True))]
     lines += [_line(map(inline, row)) for row in shown]
     text = "\n".join(lines)
     if len(shown) < len(rows):
@@ -88,6 +87,11 @@ def _table(
         yield _folded(f"{caption} ({len(rows)})", text)
     else:
         yield f"**{inline(caption)}**\n\n{text}"
+
+
+def _is_numeric(cells: Sequence[str]) -> bool:
+    known = [cell for cell in cells if cell]
+    return bool(known) and all(_NUMBER.fullmatch(cell) for cell in known)
 
 
 def _folded(summary: str, text: str) -> str:

@@ -181,32 +181,37 @@ class Evaluation:
     @property
     def message(self) -> str | None:
         """Why the pod stays pending, as kube-scheduler words it without its PostFilter part; None when a node fits."""
-        if not len(self.cluster):
+        return self.message_among(np.ones(len(self.cluster), dtype=np.bool_))
+
+    def message_among(self, nodes: Mask) -> str | None:
+        """The same where only some ``nodes`` are candidates, as those of a placement are for the pods of a group."""
+        if not nodes.any():
             return NO_NODES
         if self.error is not None:
             return self.error
-        return None if self.feasible.any() else self._fit_error()
+        return None if (self.feasible & nodes).any() else self._fit_error(nodes)
 
-    def _fit_error(self) -> str:
-        head = f"0/{len(self.cluster)} nodes are available:"
+    def _fit_error(self, nodes: Mask) -> str:
+        head = f"0/{int(np.count_nonzero(nodes))} nodes are available:"
         if self.rejection is not None and not self._messages.counts_rejection_per_node:
             return f"{head} {', '.join(self.rejection.reasons)}."
         counts: Counter[str] = Counter()
-        for status, nodes in self._first_rejections():
+        for status, number in self._first_rejections(nodes):
             for reason in status.reasons:
-                counts[reason] += nodes
+                counts[reason] += number
         # Sorted as finished strings, so "11 ..." comes before "2 ...".
         parts = sorted(f"{count} {reason}" for reason, count in counts.items())
         return f"{head} {', '.join(parts)}." if parts else head
 
-    def _first_rejections(self) -> Iterator[tuple[Status, int]]:
+    def _first_rejections(self, among: Mask) -> Iterator[tuple[Status, int]]:
         """What `verdict` says of the nodes, and of how many it does."""
         if self.rejection is not None:
-            yield self.rejection, len(self.cluster)
+            yield self.rejection, int(np.count_nonzero(among))
             return
-        unjudged = self.included.copy()
-        if self._messages.counts_excluded_nodes and not unjudged.all():
-            yield self._excluded, int(np.count_nonzero(~unjudged))
+        unjudged = self.included & among
+        excluded = int(np.count_nonzero(among & ~self.included))
+        if self._messages.counts_excluded_nodes and excluded:
+            yield self._excluded, excluded
         for judged in self.verdicts.values():
             numbers = np.bincount(judged.which[unjudged], minlength=len(judged.table) + 1).tolist()
             yield from ((status, number) for status, number in zip(judged.table, numbers[1:], strict=True) if number)

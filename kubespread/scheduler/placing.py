@@ -18,8 +18,9 @@ from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.kinds import PodKind
 from kubespread.scheduler.cluster.labels import Codes, Counts, Mask, Positions
 from kubespread.scheduler.cluster.visiting import heap_preorder
+from kubespread.scheduler.dry_run import DryRun
 from kubespread.scheduler.evaluation import Evaluation
-from kubespread.scheduler.framework import DryRun, Prepared
+from kubespread.scheduler.framework import Prepared
 from kubespread.scheduler.on_node import OnNodeAnswers
 from kubespread.scheduler.plugin import Code, Counted, Extent, Fixed, OnNode, SchedulingError, State
 from kubespread.scheduler.sampling import Found, Search
@@ -99,9 +100,15 @@ def on_node_answers(prepared: Prepared) -> OnNodeAnswers:
 class Placing:
     """Copies of one pod on the cluster it was prepared for."""
 
-    def __init__(self, prepared: Prepared, answers: OnNodeAnswers | None = None) -> None:
-        """``answers`` may be shared with other pods of the same signature, as long as somebody keeps them up."""
-        self._prepared = prepared
+    def __init__(
+        self, prepared: Prepared, answers: OnNodeAnswers | None = None, candidates: Mask | None = None
+    ) -> None:
+        """``answers`` may be shared with other pods of the same signature, as long as somebody keeps them up.
+
+        ``candidates`` are the nodes that may be chosen, None for all of them. The others count in what is counted over
+        many nodes all the same, as they do for a group's pods that are tried in one topology domain.
+        """
+        self._prepared, self._candidates = prepared, candidates
         self.kind = copied_kind(prepared)
         self.answers = on_node_answers(prepared) if answers is None else answers
         self._pending: list[int] = []
@@ -140,6 +147,8 @@ class Placing:
         """What no placement changes: which nodes are barred, and whether a filter might end the cycle in an error."""
         prepared = self._prepared
         barred = np.full(len(self), bool(prepared.framework.missing.filters), dtype=np.int32)
+        if self._candidates is not None:
+            barred |= ~self._candidates
         may_fail = bool(prepared.framework.missing.filters)
         if self._listed is not None:
             barred |= ~self._listed
@@ -157,7 +166,7 @@ class Placing:
     @property
     def order_matters(self) -> bool:
         """Whether some filter looks beyond the node, so that one placement can bar others for good."""
-        return bool(self._counted_filters)
+        return any(state.filter() is not None for state in self._counted_filters)
 
     @property
     def states(self) -> dict[str, State]:
@@ -272,10 +281,19 @@ class Placing:
 
     def evaluation(self) -> Evaluation:
         """What every plugin says about the next copy."""
+        return self._as_it_stands().evaluation()
+
+    def message(self) -> str | None:
+        """Why the next copy finds no node among the candidates; None when it finds one. Nothing is scored for it."""
+        judged = self._as_it_stands().evaluation(is_scored=False)
+        return judged.message if self._candidates is None else judged.message_among(self._candidates)
+
+    def _as_it_stands(self) -> Prepared:
+        """The states with a cluster that holds all copies."""
         prepared = copy(self._prepared)
         if self._pending:
             prepared.cluster = prepared.cluster.after(Change(come=[(prepared.pod, node) for node in self._pending]))
-        return prepared.evaluation()
+        return prepared
 
     def _total(self, feasible: Mask) -> Counts:
         framework = self._prepared.framework

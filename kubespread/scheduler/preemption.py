@@ -18,8 +18,8 @@ from kubespread.kube.api.core import Pod
 from kubespread.kube.priority import priority_of
 from kubespread.kube.selector import SelectorError, from_label_selector
 from kubespread.kube.well_known import DISRUPTION_TARGET
+from kubespread.scheduler.dry_run import DryRun
 from kubespread.scheduler.evaluation import Evaluation
-from kubespread.scheduler.framework import DryRun
 from kubespread.scheduler.plugin import Code, Status
 from kubespread.scheduler.plugins.default_preemption import DefaultPreemptionArgs
 from kubespread.scheduler.plugins.dynamicresources.post_filter import post_filter_text

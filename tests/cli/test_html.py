@@ -18,6 +18,13 @@ COMMANDS: dict[str, list[str]] = {
     "survive": ["-S", CLUSTER, "--key", "zone"],
     "upgrade": ["--nodes", "pool=blue", "-S", BLOCKED],
     "map": [POD, "-S", CLUSTER],
+    "check": [POD],
+    "advise": [POD, "-S", CLUSTER, "--cordon", "node4"],
+    "pending": ["-A", "-S", BLOCKED],
+    "audit": ["-A", "-S", BLOCKED],
+    "capacity": ["--request", "cpu=1", "-S", CLUSTER],
+    "removable": ["-S", BLOCKED],
+    "rebalance": ["-A", "-S", BLOCKED],
 }
 EMBEDDED = re.compile(r'<script type="application/json" id="report">(.*?)</script>')
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kubespread.cli.options.scaling import ScalingOptions
+from kubespread.cli.options.gangs import GangOptions
 from kubespread.errors import UsageError
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class PlayingOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class ThenOptions(ScalingOptions):
+class ThenOptions(GangOptions):
     """How a workload is placed, and what happens to it then."""
 
     then: Annotated[

@@ -28,8 +28,8 @@ PodsArgument = Annotated[
 
 
 @dataclass(frozen=True, slots=True)
-class WorkloadOptions:
-    """Which workload is asked about, and what is changed in it."""
+class ManifestOptions:
+    """Which manifests are read, and how."""
 
     filename: Annotated[
         list[str] | None,
@@ -71,6 +71,12 @@ class WorkloadOptions:
             help="Namespace to use when the manifest sets none.",
         ),
     ] = None
+
+
+@dataclass(frozen=True, slots=True)
+class WorkloadOptions(ManifestOptions):
+    """Which workload is asked about, and what is changed in it."""
+
     name: Annotated[
         str | None,
         typer.Option(
@@ -88,7 +94,8 @@ class WorkloadOptions:
             show_default=False,
             help="Change the pod before it is admitted: maxSkew[zone]=2, minDomains[zone]=3, "
             "whenUnsatisfiable[zone]=ScheduleAnyway, nodeTaintsPolicy[zone]=Honor, nodeAffinityPolicy[zone]=Ignore, "
-            "cpu=500m, memory[CONTAINER]=1Gi, priorityClassName=NAME, replicas=N. Repeatable.",
+            "cpu=500m, memory[CONTAINER]=1Gi, tolerations=KEY=VALUE:EFFECT, priorityClassName=NAME, replicas=N. "
+            "Repeatable.",
         ),
     ] = None
 

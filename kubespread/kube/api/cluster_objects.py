@@ -28,6 +28,8 @@ from kubespread.kube.api.meta import (
     ResourceList,
     StringMap,
 )
+from kubespread.kube.api.pod_groups import PodGroup
+from kubespread.kube.api.pod_groups import Workload as SchedulingWorkload
 from kubespread.kube.api.storage import (
     CSIDriver,
     CSINode,
@@ -177,10 +179,6 @@ class HorizontalPodAutoscaler(ApiObject):
     spec: HorizontalPodAutoscalerSpec = field(default_factory=HorizontalPodAutoscalerSpec)
 
 
-class PodGroup(ApiObject):
-    """Pods that are scheduled together or not at all. Only that there is one is read."""
-
-
 @dataclass(frozen=True, slots=True)
 class ClusterObjects:
     """The objects of one cluster by kind, in the order they were listed."""
@@ -217,6 +215,7 @@ class ClusterObjects:
     validating_admission_policies: tuple[ValidatingAdmissionPolicy, ...] = ()
     horizontal_pod_autoscalers: tuple[HorizontalPodAutoscaler, ...] = ()
     pod_groups: tuple[PodGroup, ...] = ()
+    workloads: tuple[SchedulingWorkload, ...] = ()
     node_pools: tuple[NodePool, ...] = ()
     machine_deployments: tuple[MachineDeployment, ...] = ()
     listed: frozenset[str] = frozenset()

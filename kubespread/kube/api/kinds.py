@@ -13,7 +13,6 @@ from kubespread.kube.api.cluster_objects import (
     LimitRange,
     Namespace,
     PodDisruptionBudget,
-    PodGroup,
     PriorityClass,
     ResourceQuota,
     RuntimeClass,
@@ -28,6 +27,8 @@ from kubespread.kube.api.devices import (
     ResourceSlice,
 )
 from kubespread.kube.api.meta import ApiObject
+from kubespread.kube.api.pod_groups import PodGroup
+from kubespread.kube.api.pod_groups import Workload as SchedulingWorkload
 from kubespread.kube.api.storage import (
     CSIDriver,
     CSINode,
@@ -179,6 +180,7 @@ KINDS = (
             "scheduling.sigs.k8s.io/v1alpha1", "scheduling.volcano.sh/v1beta1",
         ),
     ),
+    Kind(SchedulingWorkload, "scheduling.k8s.io/v1alpha1", "workloads", is_listed=False),
     # Of clusters that have such an autoscaler only, and nobody else needs them: read where a file holds them.
     Kind(NodePool, "karpenter.sh/v1", "nodepools", is_namespaced=False, is_listed=False),
     Kind(

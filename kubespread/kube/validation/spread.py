@@ -20,6 +20,7 @@ from kubespread.kube.well_known import DO_NOT_SCHEDULE, SCHEDULE_ANYWAY
 
 ACTIONS = (DO_NOT_SCHEDULE, SCHEDULE_ANYWAY)
 POLICIES = ("Honor", "Ignore")
+MIN_DOMAINS_IF_HARD = f"can only use minDomains if whenUnsatisfiable={DO_NOT_SCHEDULE}"
 _POSITIVE = "must be greater than zero"
 
 
@@ -46,7 +47,7 @@ def _constraint_faults(constraint: TopologySpreadConstraint, path: str, *, is_du
         if constraint.min_domains <= 0:
             yield invalid(f"{path}.minDomains", constraint.min_domains, _POSITIVE)
         if action != DO_NOT_SCHEDULE:
-            detail = f"can only use minDomains if whenUnsatisfiable={DO_NOT_SCHEDULE}, not {action}"
+            detail = f"{MIN_DOMAINS_IF_HARD}, not {action}"
             yield invalid(f"{path}.minDomains", constraint.min_domains, detail)
     for field, policy in (
         ("nodeAffinityPolicy", constraint.node_affinity_policy),

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from kubespread.kube.api.core import Pod
-from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME
+from kubespread.kube.well_known import HOSTNAME
 from kubespread.planner.autoscaling.growing import GrowingCluster
 from kubespread.planner.autoscaling.pending import PodGroup, largest_first
 from kubespread.planner.autoscaling.templates import ZoneGroup
 from kubespread.scheduler.cluster.amounts import allocatable, requested
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.plugin import Status
-from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
+from kubespread.scheduler.plugins.podtopologyspread.filtering import CONSTRAINTS_NOT_MATCHED
 
 MAX_NODES = 1000
 """What one estimate adds at most: cluster-autoscaler's default."""
@@ -31,7 +31,7 @@ class Option:
 
     group: ZoneGroup
     nodes: int
-    """Those that get a pod."""
+    """How many it asks for: one for every node that gets a pod in the simulation, see `_Packing.asked_for`."""
     pods: int
     """How many of the pending pods find room in the simulation."""
     helped: int
@@ -48,7 +48,7 @@ def estimate(cluster: Cluster, daemons: Sequence[Pod], group: ZoneGroup, helped:
     packing = _Packing(GrowingCluster(cluster, daemons), group)
     for pods in largest_first(helped, trial):
         packing.pack(pods)
-    nodes, placed = len(packing.used), packing.placed
+    nodes, placed = packing.asked_for, packing.placed
     if not nodes:
         return None
     offered, asked = allocatable(trial), [requested(pod)[0] for pod in placed]
@@ -69,10 +69,18 @@ class _Packing:
         self._most = MAX_NODES if room is None else min(room, MAX_NODES)
         self._bound_by_max = room is not None and room <= MAX_NODES
         self._added: list[int] = []
-        self.used: set[int] = set()
-        """New nodes with a pod on them that was pending."""
+        self._used: set[int] = set()
+        """Nodes with a pod on them that was pending."""
         self.placed: list[Pod] = []
         self.why: str | None = None
+
+    @property
+    def asked_for(self) -> int:
+        """How many nodes are asked for. A node that was there before counts as well once a constraint on host names
+        has sent a pod back to it: trackScheduledPod does not tell it from a new one. The group's room is the limit.
+        """
+        room = self._group.room
+        return len(self._used) if room is None else min(len(self._used), room)
 
     def pack(self, pods: PodGroup) -> None:
         """Place pods that are alike, until one finds no room on another node either."""
@@ -87,8 +95,7 @@ class _Packing:
     def _place(self, pods: PodGroup, node: int) -> None:
         self._growing.place(pods.pod, pods.plugins, node)
         self.placed.append(pods.pod)
-        if node in self._added:
-            self.used.add(node)
+        self._used.add(node)
 
     def _first(self, pods: PodGroup) -> int | None:
         """The first of the nodes added so far that fits."""
@@ -105,9 +112,9 @@ class _Packing:
             if fitting[last]:
                 return last
             said = self._growing.verdict(pods.pod, pods.plugins, last)
-            if said.plugin == PodTopologySpread.name and _spreads_over_hosts(pods.pod) and fitting.any():
+            if said.reasons == CONSTRAINTS_NOT_MATCHED.reasons and _spreads_over_hosts(pods.pod) and fitting.any():
                 return int(np.flatnonzero(fitting)[0])
-            if last not in self.used:
+            if last not in self._used:
                 self.why = self.why or _stopped(said)
                 return None
         if len(self._added) >= self._most:
@@ -131,7 +138,5 @@ def _stopped(said: Status) -> str:
 
 
 def _spreads_over_hosts(pod: Pod) -> bool:
-    return any(
-        each.topology_key == HOSTNAME and each.when_unsatisfiable == DO_NOT_SCHEDULE
-        for each in pod.spec.topology_spread_constraints
-    )
+    """Whether any constraint is on host names: isPodUsingHostNameTopologyKey does not ask whether it is a hard one."""
+    return any(each.topology_key == HOSTNAME for each in pod.spec.topology_spread_constraints)

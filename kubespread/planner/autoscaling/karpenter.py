@@ -17,7 +17,7 @@ from kubespread.kube.taint import PREFER_NO_SCHEDULE, untolerated
 from kubespread.planner.autoscaling.growing import GrowingCluster
 from kubespread.planner.autoscaling.pending import PodGroup, pod_groups
 from kubespread.planner.autoscaling.possible_domains import Spread, spreads
-from kubespread.planner.autoscaling.preferences import stages
+from kubespread.planner.autoscaling.preferences import Stage, stages
 from kubespread.planner.autoscaling.scaling_up import placed_since, scale_up
 from kubespread.planner.autoscaling.templates import ZoneGroup
 from kubespread.planner.reports.autoscaling import ScalingLoop
@@ -65,7 +65,7 @@ class _Asked:
 
     group: PodGroup
     plugins: Framework
-    stages: tuple[Pod, ...]
+    stages: tuple[Stage, ...]
 
 
 class _Round:
@@ -102,11 +102,11 @@ class _Round:
             waiting = left
 
     def _place(self, asked: _Asked) -> bool:
-        for pod in asked.stages:
-            spread = spreads(self._growing.cluster, pod, self._templates)
-            node = self._among_nodes(asked, pod, spread)
+        for stage in asked.stages:
+            spread = spreads(self._growing.cluster, stage.strict, self._templates)
+            node = self._among_nodes(asked, stage.pod, spread)
             if node is None:
-                node = self._new_node(asked, pod, spread)
+                node = self._new_node(asked, stage.pod, spread)
             if node is not None:
                 self._growing.place(asked.group.pod, asked.plugins, node)
                 if node >= self._there:
@@ -133,10 +133,10 @@ class _Round:
                 fullness = tuple(each.counts[domain or ""] for each, domain in domains)
                 tried.setdefault(group.group.name, []).append((fullness, group))
         for choices in tried.values():
-            _, group = min(choices, key=lambda choice: (choice[0], choice[1].name))
-            if self._has_room(group) and self._takes(group, asked, pod):
-                self.launched[group.name] += 1
-                return self._growing.add(group.trial(self.launched[group.name]))
+            for _, group in sorted(choices, key=lambda choice: (choice[0], choice[1].name)):
+                if self._has_room(group) and self._takes(group, asked, pod):
+                    self.launched[group.name] += 1
+                    return self._growing.add(group.trial(self.launched[group.name]))
         return None
 
     def _has_room(self, group: ZoneGroup) -> bool:
@@ -155,8 +155,7 @@ class _Round:
 
     def _reason(self, asked: _Asked) -> str:
         """What keeps a pod that found nothing away from the pools, once it prefers nothing any more."""
-        pod = asked.stages[-1]
-        spread = spreads(self._growing.cluster, pod, self._templates)
+        spread = spreads(self._growing.cluster, asked.stages[-1].strict, self._templates)
         for each in spread:
             domains = [template.metadata.labels.get(each.key) for template in self._templates]
             if not any(map(each.admits, domains)):

@@ -6,6 +6,7 @@ Source of the rules: Karpenter's preferences (pkg/controllers/provisioning/sched
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TypeVar
 
 from msgspec.structs import replace
@@ -32,12 +33,31 @@ Relaxation = Callable[[PodSpec], PodSpec | None]
 """The spec with one thing less to ask for, None where it has nothing of the kind."""
 
 
-def stages(pod: Pod) -> Iterator[Pod]:
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """What a pod asks for, some of its preferences dropped."""
+
+    pod: Pod
+    """With all that it still prefers required."""
+    strict: Pod
+    """The same without the nodes it prefers, which limit no domains it is spread over (NewStrictPodRequirements)."""
+
+
+def stages(pod: Pod) -> Iterator[Stage]:
     """The pod with all it prefers required, then with one preference less and less again."""
     spec: PodSpec | None = pod.spec
     while spec is not None:
-        yield replace(pod, spec=_required(spec))
+        strict = _without_preferred_nodes(spec)
+        yield Stage(replace(pod, spec=_required(spec)), replace(pod, spec=_required(strict)))
         spec = next((relaxed for relax in _RELAXATIONS if (relaxed := relax(spec)) is not None), None)
+
+
+def _without_preferred_nodes(spec: PodSpec) -> PodSpec:
+    affinity = spec.affinity
+    if affinity is None or affinity.node_affinity is None:
+        return spec
+    nodes = replace(affinity.node_affinity, preferred_during_scheduling_ignored_during_execution=[])
+    return replace(spec, affinity=replace(affinity, node_affinity=nodes))
 
 
 def _required(spec: PodSpec) -> PodSpec:

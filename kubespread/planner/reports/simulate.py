@@ -6,6 +6,7 @@ import msgspec
 
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME, ZONE
 from kubespread.planner.reports.autoscaling import AutoscalingReport
+from kubespread.planner.reports.gang import GangReport
 from kubespread.planner.reports.parts import (
     API_VERSION,
     ClusterReference,
@@ -141,6 +142,8 @@ class SimulateReport(Report, frozen=True, kw_only=True):
     look_ahead: LookAhead | None = None
     """Only when replicas stay pending though their order could matter."""
     preemption: PreemptionReport | None = None
+    gang: GangReport | None = None
+    """Only of replicas that are scheduled together or not at all."""
     autoscaling: AutoscalingReport | None = None
     """What an autoscaler adds for the replicas that found no node, of all workloads placed together; only when asked
     for.
@@ -171,10 +174,11 @@ class SimulateReport(Report, frozen=True, kw_only=True):
 
     @property
     def grouping(self) -> str | None:
-        """The topology key that says best where replicas are: the first constraint's that is wider than a node, else
-        the zone's. None where no node has such a label.
+        """The topology key that says best where replicas are: the one that a gang shares, the first constraint's that
+        is wider than a node, else the zone's. None where no node has such a label.
         """
-        keys = (*(constraint.topology_key for constraint in self.constraints), ZONE)
+        shared = self.gang.topology_key if self.gang is not None else None
+        keys = (*([shared] if shared else []), *(constraint.topology_key for constraint in self.constraints), ZONE)
         return next((key for key in keys if key in self.worst_loss and not self.is_about_nodes(key)), None)
 
     @property

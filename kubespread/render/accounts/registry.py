@@ -24,9 +24,16 @@ class Teller:
 
 
 ACCOUNTS: Mapping[str, Teller] = {
+    "AdviseReport": Teller("advise"),
+    "AuditReport": Teller("audit"),
+    "CapacityReport": Teller("capacity"),
+    "CheckReport": Teller("check"),
     "CompareReport": Teller("compare"),
     "ExplainReport": Teller("explain"),
+    "PendingReport": Teller("pending"),
     "PlayReport": Teller("play", has_frames=True),
+    "RebalanceReport": Teller("rebalance", has_frames=True),
+    "RemovableReport": Teller("removable"),
     "SimulateReport": Teller("simulate", is_of_several=True),
     "SurviveReport": Teller("survive", has_frames=True),
     "TopologyMap": Teller("map"),

@@ -94,7 +94,8 @@ def _cells(cells: Iterable[str]) -> str:
 def nodes(report: TopologyMap, facts: NodeFacts | None, pods: Mapping[str, int], joined: Sequence[str]) -> str:
     """A row a node, with what the question says of it; the cells of the picture link to these."""
     header = ["Node", *(facts.header if facts is not None else ()), *map(short_key, report.keys)]
-    header += ["Pods marked", "Pods", *(f"{each} requested" for each in report.resources), "Closed"]
+    names = ["Which are marked"] if any(node.marked for node in report.nodes) else []
+    header += ["Pods marked", "Pods", *(f"{each} requested" for each in report.resources), "Closed", *names]
     blank = Row([""] * len(facts.header) if facts is not None else [])
     told = {} if facts is None else facts.rows
     body = []
@@ -103,11 +104,13 @@ def nodes(report: TopologyMap, facts: NodeFacts | None, pods: Mapping[str, int],
         cells = [node.name, *row.cells, *(NONE if value is None else value or EMPTY for value in node.path)]
         cells += [str(pods.get(node.name, 0)), str(node.pods)]
         cells += ["" if each.percent is None else f"{each.percent}%" for each in node.load]
-        body.append(f'<tr id="n{place}" class="{row.tone}">{_cells([*cells, ", ".join(node.closed)])}</tr>')
+        cells += [", ".join(node.closed), *([", ".join(node.marked)] if names else [])]
+        body.append(f'<tr id="n{place}" class="{row.tone}">{_cells(cells)}</tr>')
     for place, name in enumerate(joined, len(report.nodes)):
         cells = [name, *told.get(name, blank).cells]
-        blanks = [""] * (len(header) - len(cells) - 1)
-        body.append(f'<tr id="n{place}">{_cells([*cells, *blanks, "joins later"])}</tr>')
+        closed = header.index("Closed")
+        cells += ["" if at != closed else "joins later" for at in range(len(cells), len(header))]
+        body.append(f'<tr id="n{place}">{_cells(cells)}</tr>')
     return _foldable("nodes", "Nodes", header, "".join(body), len(body), is_open=True)
 
 

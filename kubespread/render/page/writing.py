@@ -18,10 +18,11 @@ from kubespread.render.page.markup import data, shown, text
 from kubespread.render.page.picture import is_judged, pods_before, svg
 
 
-def write_page(answer: Answer, drawn: TopologyMap) -> str:
-    """``answer`` drawn on the cluster of ``drawn``. The page holds the answer's JSON, as ``-o json`` has it."""
+def write_page(answer: Answer, drawn: TopologyMap | None) -> str:
+    """``answer`` drawn on the cluster of ``drawn``, which only an answer about no cluster does without. The page holds
+    the answer's JSON, as ``-o json`` has it.
+    """
     account = account_of(answer, drawn)
-    joined = _joined(account, drawn)
     css, script = _resource("page.css"), _resource("page.js")
     policy = "; ".join(
         (
@@ -32,7 +33,8 @@ def write_page(answer: Answer, drawn: TopologyMap) -> str:
             "form-action 'none'",
         )
     )
-    pods = pods_before(drawn, account)
+    frames = account.frames if drawn is not None else ()
+    pods = {} if drawn is None else pods_before(drawn, account)
     return Template(_resource("page.html")).substitute(
         policy=text(policy),
         title=text(account.title),
@@ -40,16 +42,23 @@ def write_page(answer: Answer, drawn: TopologyMap) -> str:
         css=css,
         script=script,
         answer=parts.answer(account),
-        slider="".join(parts.slider([frame.label for frame in account.frames])),
-        picture=svg(drawn, account, joined),
-        marked=text(_marked(account, drawn)),
+        picture="" if drawn is None else _topology(account, drawn),
         bars=parts.bars(account.bars),
         tables=parts.tables(account.tables),
-        nodes=parts.nodes(drawn, account.nodes, pods, joined),
+        nodes="" if drawn is None else parts.nodes(drawn, account.nodes, pods, _joined(account, drawn)),
         beside=parts.beside(account.beside),
         report=data(document(answer)),
-        frames=data(shown([asdict(frame) for frame in account.frames])),
+        frames=data(shown([asdict(frame) for frame in frames])),
         map=data(shown({"pods": {name: count for name, count in pods.items() if count}})),
+    )
+
+
+def _topology(account: Account, drawn: TopologyMap) -> str:
+    """The picture, with what moves it and what it means."""
+    return Template(_resource("topology.html")).substitute(
+        marked=text(_marked(account, drawn)),
+        slider="".join(parts.slider([frame.label for frame in account.frames])),
+        picture=svg(drawn, account, _joined(account, drawn)),
     )
 
 

@@ -9,6 +9,7 @@ from kubespread.escaping import escaped
 from kubespread.planner.reports.simulate import LookAhead, SimulateReport
 from kubespread.render.phrases import preemption
 from kubespread.render.rollouts import rollout_sentence
+from kubespread.render.simulate.gangs import gang_outcome, gang_sentences
 from kubespread.render.simulate.runs import runs_sentence
 from kubespread.render.simulate.scaling import headline
 
@@ -24,7 +25,9 @@ def conclusion(report: SimulateReport) -> Iterator[str]:
     if report.rollout is not None:
         yield f"rolled out: {rollout_sentence(report.rollout)}"
     already = f", {report.present} already running" if report.present else ""
-    if report.replicas is None:
+    if report.gang is not None:
+        yield gang_outcome(report, report.gang)
+    elif report.replicas is None:
         yield f"{report.placed} fit{already}"
     else:
         yield f"{report.placed} of {max(0, report.replicas - report.present)} placed{already}"
@@ -55,6 +58,10 @@ def alternatives(report: SimulateReport) -> Iterator[str]:
 
 def cause(report: SimulateReport) -> Iterator[str]:
     """kube-scheduler's message, and what bars the next replica where it is one thing."""
+    if report.gang is not None:
+        yield from gang_sentences(report.gang)
+        if report.gang.pod_group is None or not report.gang.fits:
+            return
     if report.stopped is not None:
         yield report.stopped
     if report.conclusion is not None:

@@ -27,6 +27,7 @@ from kubespread.render.look import Look
 from kubespread.render.rollouts import passes, rollout_sentence
 from kubespread.render.simulate.conclusion import alternatives, cause, deleted
 from kubespread.render.simulate.constraints import constraint_phrases
+from kubespread.render.simulate.gangs import domain_verdicts, gang_outcome
 from kubespread.render.simulate.node_names import CUT, most_first, node_column, shared
 from kubespread.render.simulate.provenance import provenance
 from kubespread.render.simulate.rows import DomainRow, nodes_by_domain, rows_of_key
@@ -61,6 +62,8 @@ def picture(report: SimulateReport, look: Look) -> Iterator[Line]:
     if report.rollout is not None:
         yield from flowed([[cell(rollout_sentence(report.rollout))]], look)
         yield from passes("Rollout", report.rollout, look)
+    if report.gang is not None:
+        yield from domain_verdicts(report.gang, look)
     for sentence in (*alternatives(report), *cause(report)):
         yield from flowed([[cell(sentence)]], look)
 
@@ -72,11 +75,13 @@ def _headline(report: SimulateReport) -> Line:
     elif report.deleted:
         before = report.running + len(report.deleted)
         outcome = f"{before} → {report.running} replica{'' if report.running == 1 else 's'}"
+    elif report.gang is not None:
+        outcome = gang_outcome(report, report.gang)
     elif report.replicas is None:
         outcome = f"{grown} fit"
     else:
         outcome = f"{grown} of {report.replicas} replica{'' if report.replicas == 1 else 's'} placed"
-    pending = f", {report.pending} pending" if report.pending else ""
+    pending = f", {report.pending} pending" if report.pending and report.gang is None else ""
     is_bad = report.pending or (report.replicas is None and not report.running)
     return [
         cell(report.subject, HEAD),

@@ -8,6 +8,7 @@ from kubespread.planner.reports.runs import Range
 from kubespread.planner.reports.simulate import SimulateReport
 from kubespread.render.aligned import EMPTY, NONE, aligned
 from kubespread.render.look import Look
+from kubespread.render.simulate.gangs import PLAIN_HEADER, plain_domains
 from kubespread.render.simulate.rows import MAX_REPLICAS, domain_rows
 from kubespread.render.simulate.scaling import account_of, plain_rows
 
@@ -19,7 +20,8 @@ _TOTALS_HEADER = ["REPLICAS", "RUNNING", "PLACED", "PENDING", "WHY"]
 
 
 def write(reports: Sequence[SimulateReport], look: Look) -> str:
-    """Up to four blocks, every line with its workload: domains, nodes of what is not spread over domains, runs, totals.
+    """Up to five blocks, every line with its workload: domains, nodes of what is not spread over domains, runs, what
+    domains say to a gang, totals.
 
     Why replicas are pending comes last, since it holds blanks.
     """
@@ -28,6 +30,7 @@ def write(reports: Sequence[SimulateReport], look: Look) -> str:
         (*_DOMAIN_HEADER, *(_RANGE_HEADER if ranges else ())): _domains,
         tuple(_NODE_HEADER): _nodes,
         tuple(_RUN_HEADER): _runs,
+        PLAIN_HEADER: _domains_of_gang,
         tuple(_TOTALS_HEADER): _totals,
     }
     texts = []
@@ -72,6 +75,11 @@ def _runs(report: SimulateReport) -> Iterator[list[str]]:
         for constraint, skew, domains in zip(report.constraints, run.skew, run.domains, strict=True):
             extremes = [str(min(domains)), str(max(domains))] if domains else [NONE, NONE]
             yield [*identity, str(run.placed), constraint.topology_key, str(skew), *extremes]
+
+
+def _domains_of_gang(report: SimulateReport) -> Iterator[list[str]]:
+    if report.gang is not None:
+        yield from plain_domains(report.gang)
 
 
 def _totals(report: SimulateReport) -> Iterator[list[str]]:

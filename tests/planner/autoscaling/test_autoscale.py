@@ -11,6 +11,7 @@ from kubespread.planner.autoscaling.autoscale import autoscale
 from kubespread.planner.reports.autoscaling import AutoscalingReport
 from tests.builders import Data, hard, pod, soft, taint
 from tests.planner.autoscaling.clusters import HOSTNAME, ZONE, group, machine, running, waiting, world
+from tests.suites.node_terms import preferred
 
 CA, KARPENTER = Autoscaler.CLUSTER_AUTOSCALER, Autoscaler.KARPENTER
 SPREAD = "node(s) didn't match pod topology spread constraints"
@@ -61,9 +62,15 @@ CASES = {
         [({"pool": 5}, 5, 5, None)],
         least={"pool": 5},
     ),
-    "with a constraint on hosts a pod that its new node is too full for may go to any other node": Case(
+    "with a constraint on hosts a pod that its new node is too full for may go to any other node, which counts as new": Case(
         [FULL[0], *running({"a1": 1}), *waiting(3, [hard(HOSTNAME, minDomains=2)])],
         [group("pool", "a")],
+        [({"pool": 2}, 3, 3, None)],
+        least={"pool": 1},
+    ),
+    "as far as the group has room": Case(
+        [FULL[0], *running({"a1": 1}), *waiting(3, [hard(HOSTNAME, minDomains=2)])],
+        [group("pool", "a", maximum=1)],
         [({"pool": 1}, 3, 3, None)],
         least={"pool": 1},
     ),
@@ -71,6 +78,12 @@ CASES = {
         [FULL[0], *running({"a1": 1}), *waiting(3, [hard(ZONE, minDomains=2)])],
         [group("pool", "b")],
         [({"pool": 1}, 2, 3, SKEWED)],
+        least={"pool": 1},
+    ),
+    "unless there is one on hosts beside it, if only a soft one": Case(
+        [FULL[0], *running({"a1": 1}), *waiting(3, [hard(ZONE, minDomains=2), soft(HOSTNAME)])],
+        [group("pool", "b")],
+        [({"pool": 2}, 3, 3, None)],
         least={"pool": 1},
     ),
     "a soft constraint never adds a node": Case(
@@ -251,6 +264,14 @@ KARPENTER_CASES = {
     ),
     "the minimum is over the zones that the pod may go to": Pools(
         [*SMALL, *waiting(4, [hard(ZONE)], nodeSelector={ZONE: "a"})], [group("pool", "a", "b")], {"pool/a": 1}
+    ),
+    "and a pool makes nodes in the second zone for pods that may not go to the first": Pools(
+        [*SMALL, *waiting(4, nodeSelector={ZONE: "b"})], [group("pool", "a", "b")], {"pool/b": 1}
+    ),
+    "nodes that pods only prefer do not limit the zones they are spread over": Pools(
+        [*SMALL, *waiting(6, [hard(ZONE)], affinity={"nodeAffinity": preferred(w1=f"{ZONE} In a,b")})],
+        [group("pool", "a", "b", "c")],
+        {"pool/a": 1, "pool/b": 1, "pool/c": 1},
     ),
     "a taint that new nodes are only better without is tolerated in the end": Pools(
         [SMALL[0], *waiting(1)],

@@ -109,9 +109,14 @@ class HardConstraint:
             self.counts[self.column.codes[node]] += by
 
     @property
+    def lacks_domains(self) -> bool:
+        """Whether there are fewer domains than minDomains."""
+        return self._all_domains < (1 if self.constraint.min_domains is None else self.constraint.min_domains)
+
+    @property
     def global_minimum(self) -> int:
         """The least count among the domains; 0 as soon as there are fewer domains than minDomains."""
-        if self._all_domains < (1 if self.constraint.min_domains is None else self.constraint.min_domains):
+        if self.lacks_domains:
             return 0
         if self._domains == len(self.counts):
             return int(self.counts.min())

@@ -1,0 +1,121 @@
+"""``kubespread check``: what is wrong with manifests, or with the workloads of a cluster."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from kubespread.cli.cluster import open_cluster
+from kubespread.cli.exitcodes import ExitCode
+from kubespread.cli.notes import note_beside, note_source
+from kubespread.cli.options.answer import CheckAnswerOptions, SpeakingOptions
+from kubespread.cli.options.checking import CheckedClusterOptions, CheckedOptions, ManifestsArgument, RulesOptions
+from kubespread.cli.options.grouped import grouped
+from kubespread.cli.options.scheduler import SchedulerOptions
+from kubespread.cli.page import write_page
+from kubespread.cli.pod import STDIN, is_piped
+from kubespread.cli.stdout import emit, look_of_stdout, stdout_is_terminal
+from kubespread.errors import UsageError
+from kubespread.render.formats import chosen_format
+
+if TYPE_CHECKING:
+    from kubespread.candidate.kustomize import Kustomization
+    from kubespread.snapshot.snapshot import Snapshot
+
+
+@grouped
+def check(
+    manifest: ManifestsArgument = None,
+    *,
+    checked: CheckedOptions,
+    rules: RulesOptions,
+    scheduling: SchedulerOptions,
+    answer: CheckAnswerOptions,
+    source: CheckedClusterOptions,
+    speaking: SpeakingOptions,
+) -> int:
+    """Find what will go wrong with topology spread constraints: each finding with a code, numbers and a remedy.
+
+    Manifests are read and checked by themselves. With a cluster (-S, --context or --live) they are also tried on it:
+    all replicas are placed, and so is what the remedy would make of them. The annotation kubespread.dev/ignore: KS101
+    on a workload silences a rule. In GitHub Actions annotations are the default format.
+
+    \b
+    Examples:
+      kubespread check k8s/
+      helm template chart | kubespread check -S cluster.json.gz -
+      kubespread check -S cluster.json.gz -A --fail-on warning
+      kubespread check k8s/ -R -o sarif > kubespread.sarif
+    """
+    import kubespread
+    from kubespread.render.check import rules as rules_text
+    from kubespread.render.check.conclusion import conclusion
+
+    if rules.list_rules or rules.explain is not None:
+        is_one = rules.explain is not None
+        emit(
+            rules_text.in_full(kubespread.rule(rules.explain or ""))
+            if is_one
+            else rules_text.listed(kubespread.rules(), headers=not answer.no_headers)
+        )
+        return ExitCode.YES
+    in_actions = "github" if os.environ.get("GITHUB_ACTIONS") == "true" else None
+    chosen = chosen_format(answer.output or in_actions, is_terminal=stdout_is_terminal())
+    given = _given(manifest or [], checked, source, scheduling)
+    opened = open_cluster(source, quiet=speaking.quiet) if source.is_named or not given else _none(source)
+    namespace = checked.namespace
+    if not given and opened is not None and not checked.all_namespaces:
+        namespace = namespace or opened.origin.namespace or "default"
+    report = kubespread.check(
+        opened,
+        given,
+        scheduling.scheduler(),
+        select=rules.select or (),
+        ignore=rules.ignore or (),
+        baseline=rules.baseline,
+        namespace=namespace,
+        selector=checked.selector or "",
+        recursive=checked.recursive,
+        template_path=checked.template_path or "",
+    )
+    if rules.write_baseline is not None:
+        kubespread.write_baseline(report, rules.write_baseline)
+    if not speaking.quiet:
+        if speaking.verbose and opened is not None:
+            note_source(opened, report)
+        note_beside(report, conclusion(report), chosen)
+    look = look_of_stdout(color=answer.color, headers=not answer.no_headers)
+    write_page(answer.html, report, opened, scheduling.scheduler())
+    emit(chosen.writers["check"].load()(report, replace(look, in_full=speaking.verbose > 0)))
+    if (opened is not None and opened.faults) or (answer.strict and report.gaps):
+        return ExitCode.NO_CLUSTER
+    return ExitCode.NO if report.reaches(rules.fail_on) and rules.write_baseline is None else ExitCode.YES
+
+
+def _given(
+    words: list[str], checked: CheckedOptions, source: CheckedClusterOptions, scheduling: SchedulerOptions
+) -> list[str | Kustomization]:
+    """What is named, or piped in where no cluster is. Raises UsageError and ManifestError."""
+    from kubespread.candidate.inputs import check_inputs
+
+    given = checked.given(words)
+    if not given and not (source.is_named or checked.all_namespaces) and is_piped(source.sources):
+        given = [STDIN]
+    if [*given, *source.sources].count(STDIN) > 1:
+        raise UsageError("standard input can be read only once: MANIFEST and --snapshot both ask for it")
+    check_inputs(
+        given,
+        scheduling.scheduler_config,
+        scheduling.kube_version,
+        scheduling.feature_gates,
+        recursive=checked.recursive,
+    )
+    return given
+
+
+def _none(source: CheckedClusterOptions) -> Snapshot | None:
+    """No cluster. Raises UsageError where one was to be edited."""
+    if source.texts():
+        raise UsageError("edits need a cluster: name one with -S, --context or --live")
+    return None

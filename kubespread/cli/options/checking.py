@@ -1,0 +1,122 @@
+"""What is checked, by which rules, and when the answer is no."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kubespread.cli.options.edits import EditedClusterOptions
+from kubespread.cli.options.workload import ManifestOptions
+from kubespread.errors import UsageError
+from kubespread.planner.reports.check import Severity
+
+if TYPE_CHECKING:
+    from kubespread.candidate.kustomize import Kustomization
+
+ManifestsArgument = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[MANIFEST]...",
+        show_default=False,
+        help="Manifests and directories of them, '-' for standard input, or KIND/NAME in the cluster. Default: the "
+        "cluster's own workloads, or standard input when piped and no cluster is named.",
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedOptions(ManifestOptions):
+    """Which workloads are checked."""
+
+    filename: Annotated[
+        list[str] | None,
+        typer.Option(
+            "-f",
+            "--filename",
+            metavar="FILE",
+            show_default=False,
+            help="Manifest, or directory of manifests; the same as MANIFEST. Repeatable.",
+        ),
+    ] = None
+    selector: Annotated[
+        str | None,
+        typer.Option(
+            "-l",
+            "--selector",
+            metavar="LABELS",
+            show_default=False,
+            help="Check the workloads with these labels (app=web,tier!=db).",
+        ),
+    ] = None
+    all_namespaces: Annotated[
+        bool, typer.Option("-A", "--all-namespaces", help="Check the workloads of all namespaces of the cluster.")
+    ] = False
+
+    def given(self, words: Sequence[str]) -> list[str | Kustomization]:
+        """What is named; nothing where the cluster's own workloads are meant. Raises UsageError."""
+        from kubespread.candidate.inputs import pods_named
+        from kubespread.candidate.kustomize import Kustomization
+
+        named = [each for each in pods_named(words) if isinstance(each, str)]
+        given = [*named, *(self.filename or ()), *map(Kustomization, self.kustomize or ())]
+        if given and self.all_namespaces:
+            raise UsageError("-A asks for workloads of the cluster: it does not go with manifests or names")
+        return given
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedClusterOptions(EditedClusterOptions):
+    """On which cluster they are tried, if on any."""
+
+    live: Annotated[
+        bool, typer.Option("--live", help="Try manifests on the running cluster of the kubeconfig's current context.")
+    ] = False
+
+    @property
+    def is_named(self) -> bool:
+        """Whether some cluster is asked for."""
+        return self.live or any((self.snapshot, self.context, self.kubeconfig, self.cluster, self.user))
+
+
+@dataclass(frozen=True, slots=True)
+class RulesOptions:
+    """By which rules, and which findings make the answer no."""
+
+    select: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--select", metavar="CODES", show_default=False, help="Ask only these rules: KS101,KS2. Repeatable."
+        ),
+    ] = None
+    ignore: Annotated[
+        list[str] | None,
+        typer.Option("--ignore", metavar="CODES", show_default=False, help="Leave these rules out. Repeatable."),
+    ] = None
+    fail_on: Annotated[
+        Severity,
+        typer.Option("--fail-on", case_sensitive=False, help="Exit with 1 when a finding is at least that severe."),
+    ] = Severity.ERROR
+    baseline: Annotated[
+        Path | None,
+        typer.Option(
+            "--baseline", metavar="FILE", show_default=False, help="Leave out the findings that FILE says are known."
+        ),
+    ] = None
+    write_baseline: Annotated[
+        Path | None,
+        typer.Option(
+            "--write-baseline",
+            metavar="FILE",
+            show_default=False,
+            help="Write the findings to FILE as known; exit with 0.",
+        ),
+    ] = None
+    list_rules: Annotated[bool, typer.Option("--list-rules", help="List the rules and exit.")] = False
+    explain: Annotated[
+        str | None,
+        typer.Option("--explain", metavar="CODE", show_default=False, help="Print what a rule is about and exit."),
+    ] = None

@@ -1,0 +1,89 @@
+"""Which group a pod belongs to, and what that group asks for.
+
+Source of the rules: kube-scheduler 1.35 to 1.37, plugins/gangscheduling (PreEnqueue, Permit).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kubespread.kube.api.cluster_objects import ClusterObjects
+from kubespread.kube.api.core import Pod
+from kubespread.kube.api.meta import ApiObject
+from kubespread.kube.api.pod_groups import PodGroup, Workload
+from kubespread.kube.versions import KubeVersion
+
+GroupName = tuple[str, ...]
+"""Namespace and PodGroup; in 1.35 namespace, Workload, group and replica key."""
+TOO_FEW = "waiting for minCount pods from a gang to appear in scheduling queue"
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """What a pod's group asks for."""
+
+    min_count: int = 1
+    """How many of its pods have to be scheduled for any to be."""
+    is_gang: bool = False
+    """Otherwise its policy is basic, and only a topology key makes it a group."""
+    topology_key: str = ""
+    missing: str = ""
+    """What kube-scheduler says while the object that describes the group is not there."""
+    parent: str | None = None
+    """The CompositePodGroup it is part of."""
+
+
+def has_gangs(version: KubeVersion) -> bool:
+    """Whether kube-scheduler places pods of a gang together: GangScheduling went into GenericWorkload in 1.37."""
+    return version.has("GenericWorkload") and (version.since(37) or version.has("GangScheduling"))
+
+
+def group_name(pod: Pod, version: KubeVersion) -> GroupName | None:
+    """What tells the pod's group from others; None for a pod of none."""
+    namespace = pod.metadata.namespace
+    if version.since(36):
+        group = pod.spec.scheduling_group
+        return None if group is None or not group.pod_group_name else (namespace, group.pod_group_name)
+    ref = pod.spec.workload_ref
+    return None if ref is None else (namespace, ref.name, ref.pod_group, ref.pod_group_replica_key)
+
+
+def kind_of_groups(version: KubeVersion) -> type[ApiObject]:
+    """What describes groups in a release."""
+    return PodGroup if version.since(36) else Workload
+
+
+def group_called(name: GroupName, objects: ClusterObjects, version: KubeVersion) -> Group:
+    """What the group asks for, as far as the release looks at it."""
+    namespace = name[0]
+    if not version.since(36):
+        return _in_workload(name, objects)
+    for found in objects.pod_groups:
+        policy, meta = found.spec.scheduling_policy, found.metadata
+        # Namesakes of other schedulers have no such policy.
+        if (meta.namespace, meta.name) == (namespace, name[1]) and policy is not None:
+            constraints = found.spec.scheduling_constraints if version.has("TopologyAwareWorkloadScheduling") else None
+            return Group(
+                min_count=policy.gang.min_count if policy.gang is not None else 1,
+                is_gang=policy.gang is not None,
+                topology_key=constraints.topology[0].key if constraints is not None and constraints.topology else "",
+                parent=found.spec.parent_composite_pod_group_name,
+            )
+    return Group(missing=f'waiting for pods\'s pod group "{name[1]}" to appear in scheduling queue')
+
+
+def permit_text(version: KubeVersion) -> str:
+    """What a pod that found a node is told while too few others did."""
+    return f"waiting for minCount pods from a gang to be {'scheduled' if version.since(36) else 'waiting on permit'}"
+
+
+def _in_workload(name: GroupName, objects: ClusterObjects) -> Group:
+    namespace, workload, group, _ = name
+    for found in objects.workloads:
+        if (found.metadata.namespace, found.metadata.name) == (namespace, workload):
+            for each in found.spec.pod_groups:
+                if each.name == group:
+                    gang = each.policy.gang
+                    return Group(min_count=gang.min_count if gang is not None else 1, is_gang=gang is not None)
+            return Group(missing=f'pod group "{group}" doesn\'t exist for a workload "{workload}"')
+    return Group(missing=f'waiting for pods\'s workload "{workload}" to appear in scheduling queue')

@@ -1,0 +1,214 @@
+"""Which of the workloads asked about are gangs: all of them in a what-if, else those whose pods say which group is
+theirs, where the release and its feature gates look at that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from kubespread.candidate.candidate import Candidate
+from kubespread.candidate.growth import Growth
+from kubespread.controllers.adoption import PodsByController, pods_of
+from kubespread.errors import UsageError
+from kubespread.kube.api.core import Pod
+from kubespread.kube.pod_groups import (
+    TOO_FEW,
+    Group,
+    GroupName,
+    group_called,
+    group_name,
+    has_gangs,
+    kind_of_groups,
+    permit_text,
+)
+from kubespread.kube.versions import KubeVersion
+from kubespread.kube.well_known import ENDED_PHASES
+from kubespread.library.resolving import Resolved
+from kubespread.planner.gangs.gang import Gang
+from kubespread.planner.world.pod_book import key_of
+from kubespread.scheduler.cluster.cluster import Cluster
+
+_NODE_LABEL_MISSING = "cannot determine domain for already scheduled pods: no topology domain found for pod {}"
+_SEVERAL_DOMAINS = "cannot determine domain for already scheduled pods: more than 1 domain found for pod group: {}"
+
+
+@dataclass(frozen=True, slots=True)
+class WhatIf:
+    """Every workload is to be placed as gangs of ``size``, whatever its pods say."""
+
+    size: int
+    topology_key: str = ""
+
+
+def what_if(gang: int | None, same: str | None, replicas: int | None, *, refused: Sequence[str]) -> WhatIf | None:
+    """What is asked for, None for no gangs. ``refused`` are other things asked for that do not go with gangs.
+
+    Raises UsageError.
+    """
+    if gang is None:
+        if same is not None:
+            raise UsageError("a topology key to share is for gangs: say of how many, with --gang N")
+        return None
+    if gang < 1:
+        raise UsageError(f"a gang has at least 1 member, not {gang}")
+    if replicas is not None and (replicas == 0 or replicas % gang):
+        raise UsageError(f"replicas must be a multiple of the gang of {gang}, not {replicas}")
+    for each in refused:
+        raise UsageError(f"{each} does not go with a gang")
+    return WhatIf(gang, same or "")
+
+
+def gangs_of(
+    as_gangs: WhatIf | None, asked: Resolved, grown: Sequence[Growth], cluster: Cluster
+) -> Sequence[Gang | None]:
+    """Of each candidate the gang that its pods are, None for none. Raises UsageError."""
+    if as_gangs is None:
+        return _pod_group_gangs(asked, grown, cluster)
+    pairs = zip(asked.candidates, grown, strict=True)
+    return [_what_if_gang(as_gangs, candidate, growth, cluster) for candidate, growth in pairs]
+
+
+def _what_if_gang(asked: WhatIf, candidate: Candidate, growth: Growth, cluster: Cluster) -> Gang:
+    """One workload as gangs. Replicas that run are members of its only gang, or make up whole ones before.
+
+    Raises UsageError where the workload's replicas are not placed, or not a multiple of the gang.
+    """
+    whose = candidate.pod.metadata.name if candidate.workload is None else str(candidate.workload.name)
+    running = len(growth.present)
+    if growth.is_rollout:
+        raise UsageError(f"{whose} runs with another template: a rollout is no gang; --from-scratch places it anew")
+    if growth.surplus:
+        raise UsageError(
+            f"{whose} runs {running} replicas, more than are asked for as a gang; --from-scratch places it anew"
+        )
+    is_only_one = growth.wanted is not None and growth.wanted + running == asked.size
+    if not is_only_one and running % asked.size:
+        raise UsageError(
+            f"{whose} runs {running} replicas, which are no whole gangs of {asked.size}; --from-scratch places it anew"
+        )
+    members = growth.present if is_only_one else ()
+    domain, fault = _domain_of(members, asked.topology_key, cluster)
+    return Gang(
+        asked.size, len(members), topology_key=asked.topology_key, domain=domain, fault=fault,
+        refusal=growth.created.refusal,
+    )  # fmt: skip
+
+
+def gang_notes(as_gangs: WhatIf | None, candidate: Candidate, version: KubeVersion) -> Iterator[str]:
+    """What a cluster does that is not asked to take the workload for a gang."""
+    if as_gangs is None:
+        return
+    if not has_gangs(version):
+        if version.since(35):
+            yield (
+                f"kube-scheduler v{version} places gangs only with the feature gate GenericWorkload: without it each "
+                "pod is bound as soon as it has a node"
+            )
+        else:
+            yield f"kube-scheduler v{version} places no gangs: each pod is bound as soon as it has a node"
+    if candidate.one_by_one:
+        yield (
+            "a StatefulSet that is not Parallel creates each pod once the last one runs, so as a gang it would wait "
+            "forever; placed as if all its pods were there"
+        )
+
+
+def _pod_group_gangs(asked: Resolved, grown: Sequence[Growth], cluster: Cluster) -> list[Gang | None]:
+    """Of each candidate the gang its pods belong to, the same object for those of one group."""
+    names = _group_names(asked)
+    gangs: dict[GroupName, Gang | None] = {}
+    for name in dict.fromkeys(name for name in names if name is not None):
+        group = group_called(name, asked.snapshot.objects, asked.version)
+        own = [pair for pair, its in zip(zip(asked.candidates, grown, strict=True), names, strict=True) if its == name]
+        gangs[name] = None if _is_unknown(group, asked) else _gang(name, group, own, asked, cluster)
+    return [None if name is None else gangs[name] for name in names]
+
+
+def pod_group_gaps(asked: Resolved) -> tuple[str, ...]:
+    """What is not known of groups that pods belong to."""
+    version, objects = asked.version, asked.snapshot.objects
+    groups = [group_called(name, objects, version) for name in _group_names(asked) if name is not None]
+    if not any(_is_unknown(group, asked) for group in groups):
+        return ()
+    return tuple(objects.gap(kind_of_groups(version), "pods of a group are placed one at a time"))
+
+
+def _group_names(asked: Resolved) -> list[GroupName | None]:
+    """Of each candidate the group that its pods are placed as members of."""
+    if not has_gangs(asked.version):
+        return [None] * len(asked.candidates)
+    return [group_name(candidate.pod, asked.version) for candidate in asked.candidates]
+
+
+def _is_unknown(group: Group, asked: Resolved) -> bool:
+    """Whether the cluster may have the group that the snapshot has not."""
+    return bool(group.missing) and not asked.snapshot.objects.knows(kind_of_groups(asked.version))
+
+
+def _gang(
+    name: GroupName, group: Group, own: Sequence[tuple[Candidate, Growth]], asked: Resolved, cluster: Cluster
+) -> Gang | None:
+    if not (group.is_gang or group.topology_key or group.missing):
+        return None
+    version = asked.version
+    scheduled = [pod for pod in cluster.running.pods if group_name(pod, version) == name]
+    domain, fault = _domain_of(scheduled, group.topology_key, cluster)
+    appearing = len(scheduled) + _waiting(name, asked) + sum(_created(*each) for each in own)
+    if group.is_gang and appearing < group.min_count:
+        fault = TOO_FEW
+    return Gang(
+        group.min_count if group.is_gang else len(scheduled) + 1,
+        len(scheduled),
+        pod_group=name[1] if version.since(36) else "/".join(name[1:3]),
+        topology_key=group.topology_key,
+        domain=domain,
+        fault=group.missing or fault,
+        permit=permit_text(version),
+        not_modelled=tuple(_not_modelled(group, version)),
+    )
+
+
+def _not_modelled(group: Group, version: KubeVersion) -> Iterator[str]:
+    yield "preemption for a pod group: its pods evict nobody"
+    if group.parent is not None:
+        yield f"CompositePodGroup {group.parent}: the pod group is judged by itself"
+    if not version.since(36):
+        yield "pods of a gang keep their nodes for up to 5 minutes while they wait for the others"
+
+
+def _created(candidate: Candidate, growth: Growth) -> int:
+    """How many further pods are there to be scheduled together; as many as fit are as many as it takes."""
+    if growth.count is None:
+        return 10**9
+    return min(1, growth.count) if candidate.one_by_one else growth.count
+
+
+def _waiting(name: GroupName, asked: Resolved) -> int:
+    """How many pods of the group wait that are nobody's who is asked about."""
+    pending = [
+        pod
+        for pod in asked.snapshot.pods
+        if not pod.spec.node_name and pod.status.phase not in ENDED_PHASES and group_name(pod, asked.version) == name
+    ]
+    by_controller, own = PodsByController(pending), set()
+    for candidate in asked.candidates:
+        own.add(key_of(candidate.pod))
+        if candidate.workload is not None:
+            replica_sets = asked.snapshot.objects.replica_sets
+            own |= {
+                key_of(pod) for pod in pods_of(candidate.workload, candidate.companions, replica_sets, by_controller)
+            }
+    return sum(key_of(pod) not in own for pod in pending)
+
+
+def _domain_of(members: Sequence[Pod], key: str, cluster: Cluster) -> tuple[str | None, str]:
+    """The topology domain that members run in, and what kube-scheduler says where that is not one."""
+    if not key or not members:
+        return None, ""
+    labels = [cluster.nodes.objects[cluster.nodes.index[pod.spec.node_name]].metadata.labels for pod in members]
+    for pod, own in zip(members, labels, strict=True):
+        if key not in own:
+            return None, _NODE_LABEL_MISSING.format(f"{pod.metadata.namespace}/{pod.metadata.name}")
+    domains = sorted({own[key] for own in labels})
+    return (domains[0], "") if len(domains) == 1 else (None, _SEVERAL_DOMAINS.format(", ".join(domains)))

@@ -1,0 +1,246 @@
+"""What is to be checked, gathered: workloads of manifests and of the cluster, and what came to none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from kubespread.candidate.candidate import Candidate, Surroundings
+from kubespread.candidate.companions import with_companions, with_manifest_objects
+from kubespread.candidate.manifest_file import Manifest, field_at
+from kubespread.candidate.manifests import from_manifest
+from kubespread.candidate.references import Reference
+from kubespread.candidate.replicas import replica_names
+from kubespread.candidate.sources import Choosing, PodGiven, Source, Sources, read_once, read_sources, selector_of
+from kubespread.candidate.stored import from_cluster
+from kubespread.controllers.adoption import PodsByController, pods_of
+from kubespread.errors import Fault, KubespreadError, ManifestError, UsageError
+from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
+from kubespread.kube.admission.gated_fields import as_counted
+from kubespread.kube.api.cluster_objects import ClusterObjects
+from kubespread.kube.api.core import Pod
+from kubespread.kube.api.kinds import UNKNOWN, pod_creator
+from kubespread.kube.api.workloads import StatefulSet
+from kubespread.kube.owners import WorkloadName
+from kubespread.kube.versions import KubeVersion
+from kubespread.library.deciding import Scheduler
+from kubespread.library.worlds import edited
+from kubespread.lint.selection import silenced_codes
+from kubespread.lint.subject import Place, Refused, Subject, nowhere
+from kubespread.manifest.lines import FieldLines
+from kubespread.manifest.objects import KubernetesObject
+from kubespread.planner.claims import Replicas, replicas_with_claims
+from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.snapshot.snapshot import Snapshot
+
+
+@dataclass(slots=True)
+class Gathered:
+    """All that is checked together, and the cluster that it is tried on."""
+
+    version: KubeVersion
+    objects: ClusterObjects = field(default_factory=ClusterObjects)
+    cluster: Cluster | None = None
+    subjects: list[Subject] = field(default_factory=list)
+    refused: list[Refused] = field(default_factory=list)
+    files: int = 0
+    gaps: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def gather(given: Iterable[PodGiven], snapshot: Snapshot | None, scheduler: Scheduler, choosing: Choosing) -> Gathered:
+    """Read what was given, whatever of it can be read. Raises UsageError and SnapshotError."""
+    gatherer = _Gatherer(snapshot, scheduler, choosing)
+    gatherer.gather(given)
+    return gatherer.gathered
+
+
+class _Gatherer:
+    def __init__(self, snapshot: Snapshot | None, scheduler: Scheduler, choosing: Choosing) -> None:
+        self._has_cluster = snapshot is not None
+        self._scheduler, self._choosing = scheduler, choosing
+        self._snapshot = Snapshot() if snapshot is None else snapshot
+        origin = self._snapshot.origin
+        self.gathered = Gathered(scheduler.release(origin.server_version))
+        self._own_namespace = origin.namespace or DEFAULT_NAMESPACE
+        self._namespace = choosing.namespace or self._own_namespace
+        self._lines: dict[int, FieldLines] = {}
+
+    def gather(self, given: Iterable[PodGiven]) -> None:
+        gathered = self.gathered
+        self._snapshot, edits = edited(self._snapshot, self._scheduler, self._choosing.namespace)
+        read = self._read(given)
+        gathered.files = len(read.manifests) + len(gathered.refused)
+        gathered.gaps += read.gaps
+        gathered.notes += (*edits, *read.notes)
+        for manifest in read.manifests:
+            self._bring(manifest)
+        gathered.objects = self._snapshot.objects
+        candidates = [(source, candidate) for source in self._sources(read) for candidate in self._candidate(source)]
+        companions = [companion for _, candidate in candidates for companion in candidate.companions]
+        running = as_counted(self._snapshot.pods, gathered.version)
+        if self._has_cluster:
+            objects = with_companions(self._snapshot.objects, companions)
+            gathered.cluster = Cluster.of(self._snapshot.nodes, running, objects)
+        owned = PodsByController(pod for pod in running if pod.spec.node_name)
+        for source, candidate in candidates:
+            gathered.subjects += self._subject(source, candidate, owned)
+
+    def _read(self, given: Iterable[PodGiven]) -> Sources:
+        """The manifests and references; files that are named and malformed, or in a directory, are refused."""
+        readable: list[PodGiven] = []
+        for each in given:
+            try:
+                readable.append(read_once(each, self._choosing.template_path))
+            except ManifestError as error:
+                self.gathered.refused.append(Refused(error.file, None, error.faults))
+        if not readable:
+            return Sources()
+        read = read_sources(readable, self._snapshot, self._choosing, self._namespace)
+        for malformed in read.errors:
+            self.gathered.refused.append(Refused(malformed.file, None, malformed.faults))
+        return read
+
+    def _bring(self, manifest: Manifest) -> None:
+        """What else the manifest holds is in the cluster from now on."""
+        try:
+            self._snapshot, _ = with_manifest_objects(self._snapshot, [manifest], self._namespace)
+        except ManifestError as error:
+            self.gathered.refused.append(_refused(error, _file(manifest), manifest.file))
+
+    def _sources(self, read: Sources) -> Iterator[Source]:
+        selector = selector_of(self._choosing)
+        for source in read.bearing:
+            if isinstance(source, Reference):
+                yield source
+                continue
+            try:
+                yield from source.each(selector)
+            except ManifestError as error:
+                self.gathered.refused.append(_refused(error, _file(source), source.file))
+
+    def _candidate(self, source: Source) -> Iterator[Candidate]:
+        """The pod of the workload, unless it is refused."""
+        plugins = self._scheduler.admission_plugins(resource_quota=False)
+        surroundings = Surroundings(
+            self._snapshot.objects, self.gathered.version, None, self._choosing.namespace, self._own_namespace,
+            plugins if self._has_cluster else replace(plugins, enabled=False),
+        )  # fmt: skip
+        try:
+            if isinstance(source, Manifest):
+                yield from_manifest(source, surroundings)
+            else:
+                yield from_cluster(source, self._snapshot, surroundings)
+        except (ManifestError, UsageError) as error:
+            self.gathered.refused.append(self._refused(error, source))
+
+    def _refused(self, error: KubespreadError, source: Source) -> Refused:
+        if isinstance(source, Reference):
+            return _refused(error, None, f"{source.namespace or self._namespace}/{source.kind.kind}/{source.name}")
+        item = _chosen(source)
+        name = f"{item.namespace or self._namespace}/{item.kind}/{item.name}"
+        row = pod_creator(item.api_version, item.kind) or UNKNOWN
+        annotated = (_annotations(item, path) for path in ("metadata", f"{row.template_path}.metadata"))
+        return replace(_refused(error, _file(source), name), ignored=silenced_codes(*annotated))
+
+    def _subject(self, source: Source, candidate: Candidate, owned: PodsByController) -> Iterator[Subject]:
+        pod, meta = candidate.pod, candidate.pod.metadata
+        name = candidate.workload or WorkloadName("Pod", meta.namespace, meta.name)
+        try:
+            profile = self._scheduler.profile_for(pod.spec.scheduler_name, self.gathered.version)
+        except UsageError as error:
+            self.gathered.gaps.append(f"{name.namespace}/{name.kind}/{name.name} is not checked: {error}")
+            return
+        subject = Subject(
+            name=name,
+            pod=pod,
+            profile=profile,
+            replicas=candidate.replicas,
+            is_daemon=candidate.is_daemon,
+            object=candidate.object,
+            template=candidate.template,
+            companions=candidate.companions,
+            running=self._running(candidate, owned),
+            claimants=self._claimants(candidate),
+            ignored=silenced_codes(meta.annotations),
+        )
+        yield self._in_manifest(subject, source) if isinstance(source, Manifest) else self._in_cluster(subject, source)
+
+    def _in_manifest(self, subject: Subject, manifest: Manifest) -> Subject:
+        item = _chosen(manifest)
+        row = pod_creator(item.api_version, item.kind) or UNKNOWN
+        own = subject.object.metadata.annotations if subject.object is not None else {}
+        return replace(
+            subject,
+            template_path=item.written_path(row.template_path),
+            file=_file(manifest),
+            place=self._place(manifest, item),
+            ignored=(*subject.ignored, *silenced_codes(own)),
+        )
+
+    def _in_cluster(self, subject: Subject, reference: Reference) -> Subject:
+        row = reference.kind
+        if not row.template_path:
+            return subject
+        # Of a Deployment the candidate is another pod of its ReplicaSet.
+        stored = next(
+            each
+            for each in self._snapshot.of_kind(row)
+            if (each.metadata.namespace, each.metadata.name) == (subject.name.namespace, subject.name.name)
+        )
+        template = row.pod_template(stored)
+        return replace(
+            subject,
+            object=stored,
+            template=None if template is None else Pod(metadata=template.metadata, spec=template.spec),
+            template_path=row.template_path,
+            ignored=(*subject.ignored, *silenced_codes(stored.metadata.annotations)),
+        )
+
+    def _place(self, manifest: Manifest, item: KubernetesObject) -> Callable[[str], Place]:
+        if manifest.text is None:
+            return nowhere
+        # Composed once for all that is found in the file.
+        lines = self._lines.setdefault(id(manifest.text), FieldLines(manifest.text))
+
+        def place(path: str) -> Place:
+            position = lines.position(item.document, f"{item.path}.{path}" if item.path else path)
+            return (None, None) if position is None else (position.line, position.column)
+
+        return place
+
+    def _running(self, candidate: Candidate, owned: PodsByController) -> Sequence[Pod]:
+        if candidate.workload is None:
+            return ()
+        return pods_of(candidate.workload, candidate.companions, self._snapshot.objects.replica_sets, owned)
+
+    def _claimants(self, candidate: Candidate) -> Replicas | None:
+        cluster = self.gathered.cluster
+        if cluster is None or candidate.is_stored or not cluster.has_claims:
+            return None
+        stateful_set = candidate.object if isinstance(candidate.object, StatefulSet) else None
+        return replicas_with_claims(
+            candidate.pod, lambda: replica_names(candidate.pod, ()), cluster.objects, stateful_set
+        )
+
+
+def _chosen(manifest: Manifest) -> KubernetesObject:
+    assert manifest.chosen is not None
+    return manifest.chosen
+
+
+def _file(manifest: Manifest) -> str | None:
+    """Its name; None for an object at hand."""
+    return manifest.file if manifest.text is not None else None
+
+
+def _annotations(item: KubernetesObject, path: str) -> dict[str, str]:
+    """The annotations at ``path`` as far as they are text."""
+    found = field_at(item.data, f"{path}.annotations")
+    return {key: value for key, value in found.items() if isinstance(value, str)} if isinstance(found, dict) else {}
+
+
+def _refused(error: KubespreadError, file: str | None, workload: str | None) -> Refused:
+    if isinstance(error, ManifestError):
+        return Refused(file, workload, error.faults)
+    return Refused(file, workload, [Fault(str(error))])

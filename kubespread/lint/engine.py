@@ -1,0 +1,141 @@
+"""Every rule asked about every workload; what a rule finds gets its code, its place and whose it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from kubespread.errors import Fault
+from kubespread.kube.api.cluster_objects import ClusterObjects
+from kubespread.kube.versions import KubeVersion
+from kubespread.lint.baseline import fingerprinted
+from kubespread.lint.case import Case
+from kubespread.lint.finding import Found
+from kubespread.lint.rule import AnyRule, ClusterRule, FaultRule, Rule
+from kubespread.lint.selection import is_silenced
+from kubespread.lint.subject import Refused, Subject
+from kubespread.lint.together import with_remedies_together
+from kubespread.lint.trial import Trial
+from kubespread.planner.reports.check import Finding
+from kubespread.scheduler.building import framework
+from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.framework import Framework
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What all workloads are checked in."""
+
+    objects: ClusterObjects
+    version: KubeVersion
+    cluster: Cluster | None = None
+    """None: static rules only."""
+
+
+@dataclass(slots=True)
+class Checked:
+    """What came of it."""
+
+    findings: list[Finding] = field(default_factory=list)
+    ignored: int = 0
+    """Findings that annotations silence."""
+
+
+def check(
+    subjects: Sequence[Subject],
+    refused: Iterable[Refused],
+    rules: Sequence[AnyRule],
+    surroundings: Surroundings,
+    on_progress: Callable[[int], None] | None = None,
+) -> Checked:
+    """All findings, in the order of files and of what stands in them."""
+    checked, plugins = Checked(), dict[int, Framework]()
+    found: list[Finding] = []
+    for each in refused:
+        _keep(checked, found, _faults(each, rules), each.ignored)
+    for number, subject in enumerate(subjects):
+        if on_progress is not None:
+            on_progress(number)
+        made = plugins.get(id(subject.profile))
+        if made is None:
+            made = plugins[id(subject.profile)] = framework(subject.profile)
+        cluster = surroundings.cluster
+        trial = Trial(subject, cluster, made) if cluster is not None else None
+        case = Case(subject, subjects, surroundings.objects, surroundings.version, made, trial)
+        _keep(checked, found, _findings(case, rules), subject.ignored)
+    checked.findings = list(fingerprinted(sorted(found, key=_order)))
+    return checked
+
+
+def not_asked(rules: Iterable[AnyRule], surroundings: Surroundings) -> tuple[str, ...]:
+    """The codes of the rules that need a cluster where there is none."""
+    return tuple(rule.code for rule in rules if rule.needs_cluster and surroundings.cluster is None)
+
+
+def _keep(checked: Checked, found: list[Finding], findings: Iterable[Finding], silenced: Sequence[str]) -> None:
+    for finding in findings:
+        if is_silenced(finding.code, silenced):
+            checked.ignored += 1
+        else:
+            found.append(finding)
+
+
+def _findings(case: Case, rules: Iterable[AnyRule]) -> Iterator[Finding]:
+    subject = case.subject
+    asked = [(rule, found) for rule in rules for found in _asked(rule, case)]
+    together = with_remedies_together([found for _, found in asked], case.trial)
+    for (rule, _), found in zip(asked, together, strict=True):
+        line, column = subject.place(found.field)
+        yield Finding(
+            code=rule.code,
+            rule=rule.name,
+            severity=found.severity or rule.severity,
+            workload=subject.text,
+            file=subject.file,
+            line=line,
+            column=column,
+            field=found.field,
+            message=found.message,
+            proven=found.proven,
+            remedy=found.remedy,
+        )
+
+
+def _asked(rule: AnyRule, case: Case) -> Iterable[Found]:
+    if isinstance(rule, Rule):
+        return rule.check(case)
+    if isinstance(rule, ClusterRule) and case.trial is not None:
+        return rule.check(case, case.trial)
+    return ()
+
+
+def _faults(refused: Refused, rules: Sequence[AnyRule]) -> Iterator[Finding]:
+    fault_rules = [rule for rule in reversed(rules) if isinstance(rule, FaultRule)]
+    for fault in refused.faults:
+        for rule in fault_rules:
+            remedy = rule.remedy(fault, refused)
+            if remedy is not None:
+                yield Finding(
+                    code=rule.code,
+                    rule=rule.name,
+                    severity=rule.severity,
+                    workload=refused.workload,
+                    file=refused.file,
+                    line=fault.line,
+                    column=fault.column,
+                    field=fault.field,
+                    message=_said(fault),
+                    proven=False,
+                    remedy=remedy,
+                )
+                break
+
+
+def _said(fault: Fault) -> str:
+    """The API server's text, which begins with the field where it does not name it otherwise."""
+    return f"{fault.field}: {fault.message}" if fault.field and fault.field not in fault.message else fault.message
+
+
+def _order(finding: Finding) -> tuple[object, ...]:
+    line, column = finding.line or 0, finding.column or 0
+    return finding.file or "", line, column, finding.workload or "", finding.code, finding.field

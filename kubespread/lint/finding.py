@@ -1,0 +1,23 @@
+"""What a rule finds. The engine adds whose it is, where it stands and its code."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kubespread.lint.trial import Mended
+from kubespread.planner.reports.check import Remedy, Severity
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    field: str
+    """The path from the object on, which need not be there: the nearest field above it is where people are sent."""
+    message: str
+    """What will happen, in numbers where there are any."""
+    remedy: Remedy
+    proven: bool = False
+    """Whether the numbers come from running the engine on the cluster."""
+    mended: Mended | None = None
+    """The remedy as a change of the pod, where it is one that was tried."""
+    severity: Severity | None = None
+    """Where it is not that of the rule."""

@@ -1,0 +1,32 @@
+"""The API server would refuse the object.
+
+Validation and admission have the last word before anything is stored. The message is the API server's own; kubectl
+apply would show it, one deployment too late. Fields that the API does not have are refused by kubectl itself.
+
+Example:
+
+```yaml
+topologySpreadConstraints:
+- maxSkew: 0
+  topologyKey: topology.kubernetes.io/zone
+  whenUnsatisfiable: DoNotSchedule
+```
+
+Remedy: change the field that is named.
+"""
+
+from __future__ import annotations
+
+from kubespread.errors import Fault
+from kubespread.lint.rule import FaultRule
+from kubespread.lint.subject import Refused
+from kubespread.planner.reports.check import Remedy, Severity
+
+
+def remedy(fault: Fault, refused: Refused) -> Remedy | None:
+    if not refused.workload:
+        return None
+    return Remedy(text=f"change {fault.field}" if fault.field else "change what is refused")
+
+
+RULE = FaultRule("KS002", "refused", Severity.ERROR, remedy)

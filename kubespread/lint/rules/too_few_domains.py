@@ -1,0 +1,62 @@
+"""minDomains asks for more domains than there are.
+
+With fewer eligible domains than minDomains the global minimum counts as 0. Every domain then takes maxSkew pods and no
+more, and the rest of the replicas wait until somebody adds a domain. Domains are counted after node affinity and, with
+`nodeTaintsPolicy: Honor`, after taints, so pinning a workload to two zones is enough; so is a zone scaled to zero.
+
+Example, on three zones: three of six replicas are scheduled.
+
+```yaml
+topologySpreadConstraints:
+- maxSkew: 1
+  minDomains: 5
+  topologyKey: topology.kubernetes.io/zone
+  whenUnsatisfiable: DoNotSchedule
+  labelSelector: {matchLabels: {app: web}}
+```
+
+Remedy: minDomains no higher than the domains that are always there, or nodes in another one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kubespread.lint.case import Case, Declared
+from kubespread.lint.finding import Found
+from kubespread.lint.phrases import counted, listed, outcome
+from kubespread.lint.reach import domains, domains_of, reachable
+from kubespread.lint.rule import ClusterRule
+from kubespread.lint.trial import Trial
+from kubespread.planner.reports.check import Remedy, Severity
+
+
+def check(case: Case, trial: Trial) -> Iterator[Found]:
+    for declared, hard in case.hard(trial):
+        there = domains(hard)
+        if there and hard.lacks_domains:
+            # Those that no pod can go to are no help once taints are honored.
+            within_reach = len(domains_of(hard, hard.eligible & reachable(trial)))
+            yield _found(declared, there, within_reach or len(there), trial)
+
+
+def _found(declared: Declared, there: Sequence[str], least: int, trial: Trial) -> Found:
+    constraint, placed = declared.constraint, trial.placed
+    enough = trial.mended_where(declared.position, min_domains=least)
+    return Found(
+        field=f"{declared.path}.minDomains",
+        message=f"minDomains {constraint.min_domains}, and there {'is' if len(there) == 1 else 'are'} "
+        f"{counted(len(there), 'eligible domain')} ({listed(there)}): the minimum counts as 0, so each takes at most "
+        f"{constraint.max_skew}, and {placed.text}",
+        remedy=Remedy(
+            text=f"minDomains: {least}",
+            settings=(declared.setting("minDomains", least),),
+            outcome=outcome(enough.placed, constraint.topology_key),
+        ),
+        mended=enough,
+        proven=True,
+        severity=Severity.ERROR if placed.count < enough.placed.count else None,
+    )
+
+
+RULE = ClusterRule("KS204", "too-few-domains", Severity.WARNING, check)

@@ -1,0 +1,75 @@
+"""What is checked: a workload and where it stands, or what kept a manifest from being one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from kubespread.errors import Fault
+from kubespread.kube.api.core import Pod
+from kubespread.kube.api.meta import ApiObject
+from kubespread.kube.owners import WorkloadName
+from kubespread.planner.claims import Replicas
+from kubespread.scheduler.profile.profile import Profile
+
+Place = tuple[int | None, int | None]
+"""Line and column."""
+
+
+def nowhere(_field: str) -> Place:
+    """Where the fields of an object stand that is in no file."""
+    return None, None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """A workload, or a pod by itself, that the API server takes."""
+
+    name: WorkloadName
+    pod: Pod
+    """The next pod of it, admitted."""
+    profile: Profile
+    replicas: int
+    """How many of them there are to be; 1 for a pod by itself and for a DaemonSet."""
+    is_daemon: bool = False
+    object: ApiObject | None = None
+    """The workload itself; None for a pod by itself."""
+    template: Pod | None = None
+    """Its pod template as it is written; None for a pod by itself, and for what is in the cluster as it is."""
+    template_path: str = ""
+    """Where that stands in the object, empty for a pod by itself."""
+    companions: Sequence[ApiObject] = ()
+    """What its controller makes beside the pod."""
+    running: Sequence[Pod] = ()
+    """Its pods that run in the cluster already."""
+    claimants: Replicas | None = None
+    """Its replicas where each has claims of its own."""
+    file: str | None = None
+    place: Callable[[str], Place] = nowhere
+    """Where the field at a path from the object on stands, as near as it can be told."""
+    ignored: Sequence[str] = ()
+    """Codes of findings that its annotations silence, or beginnings of codes."""
+
+    @property
+    def text(self) -> str:
+        """NAMESPACE/Kind/name."""
+        return f"{self.name.namespace}/{self.name.kind}/{self.name.name}"
+
+    def field(self, path: str) -> str:
+        """The path from the object on of what is at ``path`` of the pod (``spec.affinity``)."""
+        return f"{self.template_path}.{path}" if self.template_path else path
+
+    @property
+    def labels(self) -> Mapping[str, str]:
+        return self.pod.metadata.labels
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A file, or an object in it, that comes to no workload."""
+
+    file: str | None
+    workload: str | None
+    """NAMESPACE/Kind/name as far as that is known."""
+    faults: Sequence[Fault]
+    ignored: Sequence[str] = ()

@@ -1,0 +1,1 @@
+"""Pods that are scheduled together or not at all."""

@@ -1,0 +1,104 @@
+"""What is wrong with manifests, or with the workloads of a cluster, and what to do about it."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from kubespread.planner.reports.parts import API_VERSION, ClusterReference, Report
+
+
+class Severity(StrEnum):
+    """The worst first."""
+
+    ERROR = "error"
+    """It does not run, or a constraint does nothing that it is there for."""
+    WARNING = "warning"
+    """It works today and will surprise."""
+    INFO = "info"
+    """Worth knowing."""
+
+    @property
+    def rank(self) -> int:
+        """0 for the worst."""
+        return list(Severity).index(self)
+
+
+class Remedy(Report, frozen=True):
+    """What would mend it."""
+
+    text: str
+    settings: tuple[str, ...] = ()
+    """The same as ``--set`` of the other commands takes it, together."""
+    edits: tuple[str, ...] = ()
+    """The same as edits of the cluster (``uncordon node-7``), together."""
+    outcome: str | None = None
+    """What comes of it, found by running the engine again with it; null where that was not asked."""
+
+
+class Finding(Report, frozen=True, kw_only=True):
+    code: str
+    rule: str
+    severity: Severity
+    workload: str | None
+    """NAMESPACE/Kind/name, null for a file that could not be read."""
+    file: str | None
+    """As it was given, null for a workload of the cluster."""
+    line: int | None
+    column: int | None
+    """From 1, in characters."""
+    field: str
+    """The path from the object on, empty where the whole object is meant."""
+    message: str
+    """What will happen."""
+    proven: bool
+    """Whether the numbers in it come from running the engine on the cluster."""
+    remedy: Remedy
+    fingerprint: str = ""
+    """What stays the same when lines move and numbers change; a baseline knows findings by it."""
+
+
+class RuleReport(Report, frozen=True):
+    """One of the rules there are."""
+
+    code: str
+    name: str
+    severity: Severity
+    """What its findings are unless they say otherwise."""
+    needs_cluster: bool
+    summary: str
+    documentation: str
+    """Markdown."""
+
+
+class CheckReport(Report, frozen=True, kw_only=True):
+    api_version: str = API_VERSION
+    kind: str = "CheckReport"
+    kube_version: str
+    cluster: ClusterReference | None = None
+    """Null where no cluster was given: rules that need one were not asked then."""
+    files: int
+    """How many manifests were read or could not be."""
+    workloads: int
+    asked: tuple[str, ...]
+    """The codes of the rules that were asked."""
+    not_asked: tuple[str, ...]
+    """Those that were chosen and need a cluster, where there is none."""
+    findings: tuple[Finding, ...]
+    """By file, line and column; those of the cluster's workloads by namespace, kind and name."""
+    rules: tuple[RuleReport, ...]
+    """The rules of these findings."""
+    ignored: int = 0
+    """Findings that an annotation of the workload silences."""
+    in_baseline: int = 0
+    """Findings that the baseline knows."""
+    gaps: tuple[str, ...] = ()
+    not_modelled: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def count(self, severity: Severity) -> int:
+        """How many findings are of this severity."""
+        return sum(finding.severity is severity for finding in self.findings)
+
+    def reaches(self, severity: Severity) -> bool:
+        """Whether some finding is at least that severe."""
+        return any(finding.severity.rank <= severity.rank for finding in self.findings)

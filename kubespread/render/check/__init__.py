@@ -1,0 +1,1 @@
+"""What is wrong with manifests, in each format."""

@@ -1,0 +1,12 @@
+"""A finding in one sentence, for formats that have room for no more."""
+
+from __future__ import annotations
+
+from kubespread.planner.reports.check import Finding
+
+
+def full_message(finding: Finding) -> str:
+    """What happens, and what would mend it with what comes of that."""
+    remedy = finding.remedy
+    outcome = f" ({remedy.outcome})" if remedy.outcome is not None else ""
+    return f"{finding.message}. Remedy: {remedy.text}{outcome}"

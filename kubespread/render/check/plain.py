@@ -1,0 +1,24 @@
+"""Findings as columns for pipes, one line each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubespread.planner.reports.check import CheckReport
+from kubespread.render.aligned import NONE, aligned
+from kubespread.render.check.conclusion import place
+from kubespread.render.look import Look
+
+HEADER = ["PLACE", "WORKLOAD", "SEVERITY", "CODE", "RULE", "MESSAGE", "REMEDY"]
+
+
+def write(report: CheckReport, look: Look) -> str:
+    rows = list(rows_of(report))
+    return aligned([HEADER, *rows] if look.headers else rows)
+
+
+def rows_of(report: CheckReport) -> Iterator[list[str]]:
+    """A row a finding."""
+    for each in report.findings:
+        at = place(each.file, each.line, each.column) or NONE
+        yield [at, each.workload or NONE, each.severity, each.code, each.rule, each.message, each.remedy.text]

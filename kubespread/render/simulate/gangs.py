@@ -1,0 +1,193 @@
+"""Gangs in words: whether one fits, what every topology domain says, which member is stuck, what else would work."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from kubespread.escaping import escaped
+from kubespread.planner.reports.gang import GangDomain, GangReport, GangSearch
+from kubespread.planner.reports.simulate import SimulateReport
+from kubespread.render.aligned import EMPTY, NONE
+from kubespread.render.arithmetic import short_key
+from kubespread.render.flow import HANGING, INDENT, aim, flowed
+from kubespread.render.layout import DIM, GOOD, Cell, Column, Line, cell, cut_middle, tabulated, wrapped
+from kubespread.render.look import Look
+from kubespread.render.phrases import count_of
+
+_MAX_NODES = 3
+_MAX_DOMAINS = 12
+_NAMES_PER_WIDTH = 3
+_GAP = 2
+PLAIN_HEADER = ("KEY", "DOMAIN", "NODES", "FIT", "MEMBERS", "FITS", "SCORE", "WHY")
+_BEGINNING = re.compile(r"^0/\d+ nodes are available: ")
+
+
+def gang_outcome(report: SimulateReport, gang: GangReport) -> str:
+    """``gang of 8 not placed, 6 of 8 members fit``, for a headline."""
+    fitting = f", {gang.fitted} of {gang.members} members fit"
+    if gang.pod_group is not None:
+        whose = f"pod group {gang.pod_group}, minCount {gang.size}: "
+        placed = (
+            f"{report.running} of {report.replicas} replicas placed" if report.replicas else f"{report.running} fit"
+        )
+        return f"{whose}{placed if gang.fits else 'not placed'}{'' if gang.fits or gang.blocked is None else fitting}"
+    if gang.gangs is None:
+        return f"{count_of(gang.placed, 'gang')} of {gang.size} fit{'' if gang.placed != 1 else 's'}"
+    if gang.gangs > 1:
+        return f"{gang.placed} of {gang.gangs} gangs of {gang.size} placed"
+    running = f", {gang.scheduled} already running" if gang.scheduled else ""
+    return f"gang of {gang.size} {'placed' if gang.fits else 'not placed'}{running}{'' if gang.fits else fitting}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """One domain, or several that say the same."""
+
+    domain: GangDomain
+    """The first of them."""
+    others: int = 0
+
+
+def domain_verdicts(gang: GangReport, look: Look) -> Iterator[Line]:
+    """A row a domain, the best first, and which one is taken; of many those that say the same in one row. Lines that
+    ``look.width`` bounds.
+    """
+    if gang.topology_key is None or not gang.domains:
+        return
+    rows = list(map(_Row, gang.domains))
+    if len(rows) > _MAX_DOMAINS and not look.in_full:
+        rows = _folded(gang.domains)
+    shown, rest = rows[:_MAX_DOMAINS], rows[_MAX_DOMAINS:]
+    if look.in_full:
+        shown, rest = rows, []
+    width = aim(look)
+    names = [_name(row, width // _NAMES_PER_WIDTH) for row in shown]
+    columns = [
+        Column(short_key(gang.topology_key).upper(), list(map(Cell, names))),
+        Column("NODES", [Cell(str(row.domain.nodes)) for row in shown], is_number=True),
+        Column("FIT", [_members(gang, row.domain) for row in shown]),
+        Column("SCORE", [Cell(_score(row.domain)) for row in shown]),
+    ]
+    why = Column("WHY NOT", [cell(_why(row.domain)) for row in shown])
+    has_room = len(INDENT) + sum(column.width + _GAP for column in (*columns, why)) <= width + _GAP
+    if has_room and any(each.text for each in why.cells):
+        columns.append(why)
+    yield from tabulated(columns, _GAP, headers=look.headers)
+    if rest:
+        count = sum(row.others + 1 for row in rest)
+        fitting = sum(row.others + 1 for row in rest if row.domain.fits)
+        yield from flowed([[cell(f"and {count_of(count, 'more domain')}, of which {fitting or 'none'} fit")]], look)
+    if not has_room:
+        yield from _causes([row.domain for row in shown], names, look)
+    yield from flowed([[cell(said, DIM)] for said in _scoring(gang)], look)
+
+
+def _folded(domains: Sequence[GangDomain]) -> list[_Row]:
+    """Domains of as many nodes with the same verdict in one row, each where its first was; the best by itself."""
+    rows: dict[object, _Row] = {}
+    for domain in domains:
+        key = 0 if domain is domains[0] and domain.fits else (domain.nodes, domain.members, domain.total, _why(domain))
+        known = rows.get(key)
+        rows[key] = _Row(domain) if known is None else _Row(known.domain, known.others + 1)
+    return list(rows.values())
+
+
+def _name(row: _Row, width: int) -> str:
+    more = f" and {row.others} more" if row.others else ""
+    return f"{cut_middle(escaped(row.domain.value) or EMPTY, width - len(more))}{more}"
+
+
+def _members(gang: GangReport, domain: GangDomain) -> Cell:
+    return Cell(f"{domain.members} of {gang.members}", GOOD if domain.fits else "")
+
+
+def _score(domain: GangDomain) -> str:
+    """``100+51 = 151``: for the members that fit, and for how much of the domain they and others take."""
+    return "" if domain.total is None else f"{domain.pods_score}+{domain.resources_score or 0} = {domain.total}"
+
+
+def _why(domain: GangDomain) -> str:
+    return "" if domain.fits else _BEGINNING.sub("", domain.stopped or "")
+
+
+def _causes(shown: Sequence[GangDomain], names: Sequence[str], look: Look) -> Iterator[Line]:
+    """Domains that fail for the same cause in one line."""
+    stuck: dict[str, list[str]] = {}
+    for domain, name in zip(shown, names, strict=True):
+        if why := _why(domain):
+            stuck.setdefault(why, []).append(name)
+    for why, domains in stuck.items():
+        named = ", ".join(domains[:_MAX_NODES])
+        more = f" and {len(domains) - _MAX_NODES} more" if len(domains) > _MAX_NODES else ""
+        yield from wrapped([Cell(f"{INDENT}{named}{more}: "), cell(why)], look.width, HANGING)
+
+
+def _scoring(gang: GangReport) -> Iterator[str]:
+    if any(domain.fits for domain in gang.domains):
+        yield "SCORE: members that fit + how much of the domain is taken then, each 0 to 100"
+
+
+def gang_sentences(gang: GangReport) -> Iterator[str]:
+    """Which domain is taken; else which member is stuck, and last whether all would fit otherwise."""
+    if gang.chosen:
+        where = ", ".join(name or EMPTY for name in gang.chosen[:_MAX_NODES])
+        more = f" and {len(gang.chosen) - _MAX_NODES} more" if len(gang.chosen) > _MAX_NODES else ""
+        yield f"all members of {'the' if len(gang.chosen) == 1 else 'each'} gang in one {_key(gang)}: {where}{more}"
+        if gang.ties > 1:
+            yield f"{gang.ties} domains score best: kube-scheduler takes any of them, at random"
+    if gang.blocked is not None:
+        blocked = gang.blocked
+        where = f" in {gang.domains[0].value or EMPTY}" if gang.domains else ""
+        yield f"member {blocked.member} of {gang.members} ({blocked.pod}) finds no node{where}: {blocked.stopped}"
+        if blocked.conclusion is not None:
+            yield f"member {blocked.member}: {blocked.conclusion}"
+    if gang.waiting is not None:
+        found = "the one that finds a node" if gang.fitted == 1 else f"the {gang.fitted} that find a node"
+        whose = found if gang.fitted else "none is tried"
+        yield f"{whose}: {gang.waiting}"
+    if gang.search is not None:
+        yield _searched(gang, gang.search)
+
+
+def _searched(gang: GangReport, search: GangSearch) -> str:
+    needed = gang.size - gang.scheduled if gang.pod_group is not None else gang.members
+    members = f"all {needed}" if needed == gang.members else f"{needed} of {gang.members}"
+    if search.nodes is not None:
+        copies = Counter(search.nodes)
+        most = ", ".join(f"{node} {count}" for node, count in copies.most_common(_MAX_NODES))
+        more = f" and {count_of(len(copies) - _MAX_NODES, 'more node')}" if len(copies) > _MAX_NODES else ""
+        where = "" if search.domain is None else f"in {search.domain or EMPTY}, "
+        return f"another choice would place {members}, which kube-scheduler does not look for: {where}{most}{more}"
+    if search.reason is not None:
+        return f"whether another choice of nodes would place {members} is not known: {search.reason}"
+    any_one = f" of one {_key(gang)}" if gang.topology_key is not None else ""
+    if search.room is not None and search.impossible:
+        holds = f"the roomiest {_key(gang)} holds" if gang.topology_key is not None else "they hold"
+        why = f", for {search.blocking[0]}" if search.blocking else ""
+        return f"no choice of nodes{any_one} places {members}: {holds} {search.room} at most{why}"
+    if search.impossible:
+        without = f"; all would fit without {' or without '.join(search.blocking)}" if search.blocking else ""
+        return f"no choice of nodes{any_one} places {members}: every one was tried ({search.steps} placements){without}"
+    return f"no choice of nodes{any_one} that places {members} was found in {search.steps} placements; others are left"
+
+
+def _key(gang: GangReport) -> str:
+    return short_key(gang.topology_key or "")
+
+
+def plain_domains(gang: GangReport) -> Iterator[list[str]]:
+    """Every domain's verdict as cells for columns in a pipe."""
+    for domain in gang.domains:
+        yield [
+            gang.topology_key or NONE,
+            domain.value or EMPTY,
+            str(domain.nodes),
+            str(domain.members),
+            str(gang.members),
+            "yes" if domain.fits else "no",
+            NONE if domain.total is None else str(domain.total),
+            NONE if domain.fits else domain.stopped or NONE,
+        ]

@@ -1,0 +1,95 @@
+"""``kubespread check``: exit codes, streams and schemas."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from tests.cli.support import FIXTURES, ROOT, run
+
+LINT = FIXTURES / "lint"
+SCHEMA = Draft202012Validator(json.loads((ROOT / "docs" / "schema" / "check-report.json").read_text()))
+GHOST, GOOD = str(LINT / "KS101" / "bad.yaml"), str(LINT / "KS101" / "good.yaml")
+KEY = str(LINT / "KS105" / "bad.yaml")
+CLUSTER = str(LINT / "cluster.yaml")
+
+CODES: dict[str, tuple[list[str], int, str]] = {
+    "an error": ([GHOST], 1, ""),
+    "nothing": ([GOOD, "-S", CLUSTER], 0, ""),
+    "a warning, where only errors fail": ([KEY], 0, ""),
+    "a warning, where warnings fail": ([KEY, "--fail-on", "warning"], 1, ""),
+    "an error that is left out": ([GHOST, "--ignore", "KS1"], 0, ""),
+    "a file that cannot be read is a finding": ([str(LINT / "KS001" / "bad.yaml")], 1, ""),
+    "a file that is not there is not": (
+        ["missing.yaml"], 2, "error: missing.yaml: No such file or directory\n",
+    ),
+    "a code that is none": (
+        [GHOST, "--select", "KS777"], 2, "error: no rule 'KS777'; --list-rules lists them\n",
+    ),
+    "an edit without a cluster": (
+        [GHOST, "--cordon", "a1"], 2, "error: edits need a cluster: name one with -S, --context or --live\n",
+    ),
+    "all namespaces of a manifest": (
+        [GHOST, "-A"], 2,
+        "error: -A asks for workloads of the cluster: it does not go with manifests or names\n",
+    ),
+    "a cluster without workloads": (
+        ["-S", CLUSTER], 2, "error: no workloads in namespace default\n",
+    ),
+    "a baseline that is not there": (
+        [GHOST, "--baseline", "missing.json"], 2, "error: missing.json: No such file or directory\n",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CODES)
+def test_exit_codes(case: str) -> None:
+    arguments, code, err = CODES[case]
+    result = run("check", *arguments, "-q", "-o", "json") if code < 2 else run("check", *arguments)
+    assert (result.code, result.err) == (code, err)
+    if code < 2:
+        SCHEMA.validate(json.loads(result.out))
+
+
+def test_an_edit_of_the_cluster_is_made_before() -> None:
+    on = ("-S", CLUSTER, "-q", "-o", "json", "--fail-on", "warning")
+    assert run("check", GOOD, *on).code == 0
+    edited = run("check", GOOD, *on, "--taint", "c1=dedicated=gpu:NoSchedule", "--taint", "c2=dedicated=gpu:NoSchedule")
+    (finding,) = json.loads(edited.out)["findings"]
+    assert (edited.code, finding["code"], finding["proven"]) == (1, "KS203", True)
+
+
+def test_notes_say_what_was_not_asked_and_what_was_found() -> None:
+    result = run("check", KEY, "-o", "csv")
+    said = result.err.splitlines()
+    assert said[0].endswith("rules not asked: they need a cluster (-S FILE)")
+    assert said[-1] == "1 warning in 1 workload"
+
+
+def test_manifests_are_read_from_standard_input() -> None:
+    result = run("check", "-q", "-", "-o", "plain", stdin=Path(GHOST).read_bytes())
+    assert result.out.splitlines()[1].startswith("<stdin>:16:9")
+
+
+def test_a_baseline_is_written_and_read(tmp_path: Path) -> None:
+    baseline = str(tmp_path / "known.json")
+    assert run("check", GHOST, "-q", "--write-baseline", baseline).code == 0
+    result = run("check", GHOST, "-q", "-o", "json", "--baseline", baseline)
+    assert (result.code, json.loads(result.out)["inBaseline"]) == (0, 1)
+
+
+def test_in_github_actions_annotations_are_the_default() -> None:
+    result = run("check", GHOST, "-q", env={"GITHUB_ACTIONS": "true"})
+    assert result.out.startswith(f"::error file={GHOST},line=16,col=9,title=KS101 ghost-pods::default/Deployment/web: ")
+    assert run("check", GHOST, "-q", "-o", "plain", env={"GITHUB_ACTIONS": "true"}).out.startswith("PLACE")
+
+
+def test_rules_are_listed_and_explained() -> None:
+    listed = run("check", "--list-rules")
+    assert listed.out.splitlines()[0].split() == ["CODE", "NAME", "SEVERITY", "NEEDS", "WHAT", "IT", "FINDS"]
+    assert run("check", "--explain", "KS101").out == run("check", "--explain", "ghost-pods").out
+    assert run("check", "--explain", "KS101").out.startswith("## KS101 ghost-pods\n\n*error, needs no cluster*\n\n")
+    assert run("check", "--explain", "KS777").code == 2

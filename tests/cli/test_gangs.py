@@ -1,0 +1,111 @@
+"""``kubespread simulate --gang`` as scripts and people use it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.cli.support import FIXTURES, SIMULATE_SCHEMA, Result, run
+
+TRAIN = str(FIXTURES / "manifests/train.yaml")
+RACKS = str(FIXTURES / "clusters/gpu-racks.yaml")
+RACK = "topology.example.com/rack"
+
+
+def simulate(*arguments: str) -> Result:
+    return run("simulate", TRAIN, "-S", RACKS, *arguments)
+
+
+EXIT_CODES: dict[str, tuple[list[str], int]] = {
+    "a gang that fits": (["--gang", "4"], 0),
+    "a gang that does not": (["--gang", "16"], 1),
+    "a gang that fits in no rack": (["--gang", "6", "--same", RACK], 1),
+    "some of the gangs": (["--gang", "4", "--replicas", "12", "--same", RACK], 1),
+    "as many gangs as fit": (["--gang", "4", "--replicas", "max", "--same", RACK], 0),
+    "not even one gang": (["--gang", "6", "--replicas", "max", "--same", RACK], 1),
+    "a requirement that is met": (["--gang", "4", "--require-placed", "all"], 0),
+    "a requirement that is not": (["--gang", "4", "--same", RACK, "--min-domains", f"{RACK}=2"], 1),
+}
+
+
+@pytest.mark.parametrize("case", EXIT_CODES)
+def test_the_exit_code_says_whether_it_fits(case: str) -> None:
+    arguments, code = EXIT_CODES[case]
+    assert simulate(*arguments).code == code
+
+
+REFUSED: dict[str, tuple[list[str], str]] = {
+    "no whole gangs": (["--gang", "4", "--replicas", "6"], "replicas must be a multiple of the gang of 4, not 6"),
+    "no gang": (["--same", RACK], "a topology key to share is for gangs: say of how many, with --gang N"),
+    "a key nobody has": (
+        ["--gang", "4", "--same", "rakc"],
+        f"no node and no constraint has the topology key 'rakc'; did you mean {RACK}?",
+    ),
+    "steps that follow": (["--gang", "4", "--then", "scale=9"], "--gang does not go with --then"),
+    "preemption": (["--gang", "4", "--preemption"], "preemption does not go with a gang"),
+    "an autoscaler": (["--gang", "4", "--autoscaler", "ca"], "an autoscaler does not go with a gang"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_does_not_go_with_a_gang(case: str) -> None:
+    arguments, said = REFUSED[case]
+    result = simulate(*arguments)
+    assert (result.code, result.out, result.err) == (2, "", f"error: {said}\n")
+
+
+def test_columns_in_a_pipe() -> None:
+    result = simulate("--gang", "6", "--same", RACK, "-q")
+    assert result.out == (
+        "NAMESPACE   WORKLOAD    KEY                         DOMAIN   NODES   FIT   MEMBERS   FITS   SCORE    WHY\n"
+        "ml          Job/train   topology.example.com/rack   rack-1   3       5     6         no     <none>   "
+        "0/3 nodes are available: 3 Insufficient nvidia.com/gpu.\n"
+        "ml          Job/train   topology.example.com/rack   rack-3   2       4     6         no     <none>   "
+        "0/2 nodes are available: 2 Insufficient nvidia.com/gpu.\n"
+        "ml          Job/train   topology.example.com/rack   rack-2   4       3     6         no     <none>   "
+        "0/4 nodes are available: 4 Insufficient nvidia.com/gpu.\n"
+        "\n"
+        "NAMESPACE   WORKLOAD    REPLICAS   RUNNING   PLACED   PENDING   WHY\n"
+        "ml          Job/train   6          0         0        6         "
+        "0/3 nodes are available: 3 Insufficient nvidia.com/gpu.\n"
+    )
+
+
+def test_what_comes_of_it_stands_beside_the_columns() -> None:
+    said = simulate("--gang", "6", "--same", RACK).err.splitlines()
+    assert said[-3:] == [
+        "gang of 6 not placed, 5 of 6 members fit",
+        "member 6 of 6 (train-5) finds no node in rack-1: 0/3 nodes are available: 3 Insufficient nvidia.com/gpu.",
+        "no choice of nodes of one rack places all 6: the roomiest rack holds 5 at most",
+    ]
+
+
+@pytest.mark.parametrize("arguments", [["--gang", "4"], ["--gang", "6", "--same", RACK], ["--gang", "16"]])
+def test_json_is_as_the_schema_says(arguments: list[str]) -> None:
+    answer = json.loads(simulate(*arguments, "-o", "json").out)
+    SIMULATE_SCHEMA.validate(answer)
+    assert answer["gang"]["size"] == int(arguments[1])
+
+
+def test_names_of_a_gang_that_does_not_fit_are_none() -> None:
+    assert simulate("--gang", "16", "-o", "name").out == ""
+
+
+GATES = "GenericWorkload=true,TopologyAwareWorkloadScheduling=true"
+GROUP = str(FIXTURES / "manifests/train-group.yaml")
+
+
+@pytest.mark.parametrize(("gates", "chosen"), [([], None), (["--feature-gates", GATES], ["rack-3"])])
+def test_a_pod_group_of_the_manifest_is_placed_together_with_the_gates_on(
+    gates: list[str], chosen: list[str] | None
+) -> None:
+    result = run("simulate", GROUP, "-S", RACKS, *gates, "-o", "json")
+    gang = json.loads(result.out)["gang"]
+    assert (result.code, gang and gang["chosen"]) == (0, chosen)
+
+
+def test_a_pod_group_that_is_not_complete_is_a_no() -> None:
+    result = run("simulate", GROUP, "-S", RACKS, "--feature-gates", GATES, "--replicas", "2")
+    waits = "none is tried: waiting for minCount pods from a gang to appear in scheduling queue"
+    assert (result.code, result.err.splitlines()[-1]) == (1, waits)

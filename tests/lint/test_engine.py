@@ -1,0 +1,226 @@
+"""What is asked, what is silenced, what is known, and where findings stand."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kubespread
+from kubespread import UsageError
+from kubespread.manifest.lines import FieldLines
+from tests.builders import Data, hard, hosts, pod
+
+FIXTURES = Path(__file__).parents[2] / "fixtures" / "lint"
+CLUSTER = kubespread.load(FIXTURES / "cluster.yaml")
+ZONE = "topology.kubernetes.io/zone"
+GHOST = hard(ZONE, match={"app": "other"})
+UNKNOWN = hard("zone")
+
+
+def web(*constraints: Data, replicas: int = 3, name: str = "web", **metadata: Any) -> Data:
+    """A Deployment foo=bar with these constraints."""
+    template = pod(constraints=list(constraints))
+    del template["metadata"]["name"], template["metadata"]["namespace"]
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": name, "namespace": "shop", **metadata},
+        "spec": {
+            "replicas": replicas,
+            "selector": {"matchLabels": {"foo": "bar"}},
+            "template": {"metadata": template["metadata"], "spec": template["spec"]},
+        },
+    }
+
+
+def codes(report: kubespread.CheckReport) -> list[str]:
+    return [finding.code for finding in report.findings]
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({}, ["KS101", "KS105"]),
+        ({"select": ["KS101"]}, ["KS101"]),
+        ({"select": ["ks1"], "ignore": ["KS105"]}, ["KS101"]),
+        ({"select": ["KS2,KS105"]}, ["KS105"]),
+        ({"select": ["ghost-pods"]}, ["KS101"]),
+        ({"ignore": ["KS101", "KS105"]}, []),
+    ],
+)
+def test_rules_are_selected_by_what_codes_begin_with(options: dict[str, Any], expected: list[str]) -> None:
+    assert codes(kubespread.check(None, web(GHOST, UNKNOWN), **options)) == expected
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        ("KS19", "no rule 'KS19'; --list-rules lists them"),
+        ("ghost-pod", "no rule 'GHOST-POD', did you mean \"ghost-pods\"?"),
+        ("KS1O1", "no rule 'KS1O1', did you mean \"KS101\"?"),
+        ("nonsense", "no rule 'NONSENSE'; --list-rules lists them"),
+    ],
+)
+def test_a_code_that_is_none_is_refused(code: str, message: str) -> None:
+    with pytest.raises(UsageError) as error:
+        kubespread.check(None, web(GHOST), select=[code])
+    assert str(error.value) == message
+
+
+@pytest.mark.parametrize("where", ["workload", "template"])
+def test_an_annotation_silences_rules(where: str) -> None:
+    manifest = web(GHOST, UNKNOWN)
+    annotated = manifest if where == "workload" else manifest["spec"]["template"]
+    annotated["metadata"]["annotations"] = {"kubespread.dev/ignore": "KS101, KS9"}
+    report = kubespread.check(None, manifest)
+    assert (codes(report), report.ignored) == (["KS105"], 1)
+    assert report.notes == ("annotations silence what no rule is called: KS9",)
+
+
+def test_an_annotation_silences_faults_too() -> None:
+    manifest = web(hard(ZONE, 0), annotations={"kubespread.dev/ignore": "KS002"})
+    report = kubespread.check(None, manifest)
+    assert (codes(report), report.ignored, report.workloads) == ([], 1, 1)
+
+
+def test_an_annotation_of_a_workload_in_the_cluster_silences_too() -> None:
+    deployment = web(GHOST, annotations={"kubespread.dev/ignore": "KS1"})
+    report = kubespread.check(kubespread.Snapshot.from_objects([*hosts("a", "b"), deployment]))
+    assert (codes(report), report.ignored) == ([], 1)
+
+
+def test_a_baseline_knows_findings_whatever_moves(tmp_path: Path) -> None:
+    before = write(tmp_path / "web.yaml", web(GHOST, UNKNOWN))
+    first = kubespread.check(None, before)
+    baseline = tmp_path / "baseline.json"
+    kubespread.write_baseline(first, baseline)
+    assert [each["code"] for each in json.loads(baseline.read_text())["findings"]] == ["KS101", "KS105"]
+    Path(before).unlink()
+    moved = write(tmp_path / "renamed.yaml", web(GHOST, UNKNOWN, replicas=7), "# first\n\n# lines\n")
+    again = kubespread.check(None, moved, baseline=baseline)
+    assert (codes(again), again.in_baseline, again.notes) == ([], 2, ())
+    mended = write(tmp_path / "renamed.yaml", web(hard(ZONE), UNKNOWN, hard("rack")))
+    better = kubespread.check(None, mended, baseline=baseline)
+    assert (codes(better), better.in_baseline) == (["KS105"], 1)
+    assert better.notes == ("1 finding of the baseline is gone",)
+
+
+def write(path: Path, manifest: Data, head: str = "") -> str:
+    path.write_text(head + json.dumps(manifest, indent=2))
+    return str(path)
+
+
+def test_what_is_no_baseline_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "baseline.json").write_text("{}")
+    with pytest.raises(kubespread.ManifestError, match="not a baseline of kubespread check"):
+        kubespread.check(None, web(GHOST), baseline=tmp_path / "baseline.json")
+
+
+def test_a_file_that_cannot_be_read_does_not_keep_the_others() -> None:
+    files = [str(FIXTURES / code / "bad.yaml") for code in ("KS001", "KS002", "KS003", "KS101")]
+    report = kubespread.check(None, files)
+    assert codes(report) == ["KS001", "KS002", "KS003", "KS101"]
+    assert [(each.line, each.column) for each in report.findings] == [(6, None), (13, 9), (8, 35), (16, 9)]
+    assert (report.files, report.workloads) == (4, 3)
+
+
+def test_a_directory_is_read_to_its_last_file(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text("{")
+    (tmp_path / "b.json").write_text(json.dumps(web(GHOST)))
+    (tmp_path / "c.yaml").write_text("replicaCount: 3\n")
+    report = kubespread.check(None, str(tmp_path))
+    assert [(each.code, Path(each.file or "").name) for each in report.findings] == [
+        ("KS001", "a.yaml"), ("KS101", "b.json"),
+    ]  # fmt: skip
+
+
+def test_findings_of_a_manifest_of_many_stand_where_their_object_does(tmp_path: Path) -> None:
+    listed = {"apiVersion": "v1", "kind": "List", "items": [web(hard(ZONE)), web(GHOST, name="api")]}
+    path = write(tmp_path / "all.json", listed)
+    (finding,) = kubespread.check(None, path).findings
+    lines = Path(path).read_text().splitlines()
+    assert finding.workload == "shop/Deployment/api"
+    assert finding.line is not None
+    assert finding.column is not None
+    assert lines[finding.line - 1][finding.column - 1 :].startswith('"labelSelector"')
+
+
+def test_rules_that_need_a_cluster_are_counted_where_there_is_none() -> None:
+    without, on_one = kubespread.check(None, web(GHOST)), kubespread.check(CLUSTER, web(GHOST))
+    assert set(without.not_asked) == {rule.code for rule in kubespread.rules() if rule.needs_cluster}
+    assert (on_one.not_asked, set(on_one.asked)) == ((), {rule.code for rule in kubespread.rules()})
+
+
+def test_without_manifests_the_clusters_own_workloads_are_checked() -> None:
+    snapshot = kubespread.Snapshot.from_objects([*hosts("a", "b"), web(GHOST), web(hard(ZONE), name="api")])
+    (finding,) = kubespread.check(snapshot).findings
+    assert (finding.workload, finding.file, finding.line) == ("shop/Deployment/web", None, None)
+    with pytest.raises(UsageError, match="nothing to check"):
+        kubespread.check(None)
+
+
+def test_an_unknown_scheduler_is_a_gap_and_no_finding() -> None:
+    manifest = web(GHOST)
+    manifest["spec"]["template"]["spec"]["schedulerName"] = "volcano"
+    report = kubespread.check(CLUSTER, manifest)
+    assert report.findings == ()
+    assert report.gaps[-1].startswith("shop/Deployment/web is not checked: profile not found")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("spec: {replicas: 3}\n", {"spec": (1, 1), "spec.replicas": (1, 8), "spec.template": (1, 1)}),
+        ("a:\n  - b: 1\n  -  c: 2\n", {"a[0].b": (2, 5), "a[1].c": (3, 6), "a[2]": (1, 1)}),
+        ('{\n\t"a":\t{"b": 1}\n}\n', {"a": (2, 2), "a.b": (2, 8)}),
+        ('a: "é", \n', {}),
+    ],
+)
+def test_a_field_stands_in_a_line_and_a_column(text: str, expected: dict[str, tuple[int, int]]) -> None:
+    lines = FieldLines(text.encode())
+    assert {path: lines.position(0, path) for path in expected} == expected
+
+
+def test_findings_of_other_templates_name_the_fields_as_they_are_written(tmp_path: Path) -> None:
+    spec = web(GHOST)["spec"]
+    job = {"spec": {"template": {**spec["template"], "spec": {**spec["template"]["spec"], "restartPolicy": "Never"}}}}
+    cron = {
+        "apiVersion": "batch/v1",
+        "kind": "CronJob",
+        "metadata": {"name": "nightly"},
+        "spec": {"schedule": "@daily", "jobTemplate": job},
+    }
+    custom = {
+        "apiVersion": "example.com/v1",
+        "kind": "Shop",
+        "metadata": {"name": "shop"},
+        "spec": {"pods": spec["template"]},
+    }
+    nightly, shop = (
+        kubespread.check(None, write(tmp_path / f"{name}.json", manifest), template_path="spec.pods").findings[0]
+        for name, manifest in (("cron", cron), ("custom", custom))
+    )
+    assert nightly.field == "spec.jobTemplate.spec.template.spec.topologySpreadConstraints[0].labelSelector"
+    assert shop.field == "spec.pods.spec.topologySpreadConstraints[0].labelSelector"
+    for finding in (nightly, shop):
+        assert finding.file is not None
+        assert finding.line is not None
+        assert '"labelSelector"' in Path(finding.file).read_text().splitlines()[finding.line - 1]
+
+
+@pytest.mark.parametrize(
+    ("requests", "said"),
+    [
+        ({"memory": "1GB"}, 'did you mean "1G" or "1Gi"?'),
+        ({"cpu": True}, "quantities must match the regular expression"),
+    ],
+)
+def test_amounts_that_are_none_are_scalars_to_rewrite(requests: Data, said: str) -> None:
+    manifest = web(hard(ZONE))
+    manifest["spec"]["template"]["spec"]["containers"][0]["resources"] = {"requests": requests}
+    (finding,) = kubespread.check(None, manifest).findings
+    assert finding.code == "KS003"
+    assert said in finding.message
