@@ -85,6 +85,10 @@ def test_each_step_shows_what_its_placements_come_to(page: Page, tmp_path: Path)
     read = (
         "Array.from(document.querySelectorAll('a.node .pods'), each => each.textContent.length).reduce((a, b) => a + b)"
     )
+    assert page.run(read) == report.placed
+    page.run(
+        "const slider = document.getElementById('step'); slider.value = '0'; slider.dispatchEvent(new Event('input'))"
+    )
     held = [page.run(f"document.getElementById('next').click(); {read}") for _ in range(report.placed)]
     assert held == list(range(1, report.placed + 1))
     assert page.run("document.getElementById('said').textContent").startswith(f"{report.placed} of {report.placed}: ")

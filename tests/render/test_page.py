@@ -145,12 +145,14 @@ def test_nodes_that_join_in_a_step_are_drawn_from_the_start() -> None:
     steps = {
         "apiVersion": "kubespread.dev/v1alpha1",
         "kind": "Scenario",
-        "spec": {"steps": ["add-node a:1", "drain a"]},
+        "spec": {"steps": ["add-node a:1", "drain a", "delete-node a"]},
     }
     page = write_page(kubespread.play(snapshot, steps), kubespread.topology_map(snapshot))
     frames = json.loads(Elements(page).inside["frames"])
-    assert [frame["label"] for frame in frames] == ["step 1: add-node a:1", "step 2: drain a"]
+    assert [frame["label"] for frame in frames] == ["step 1: add-node a:1", "step 2: drain a", "step 3: delete-node a"]
+    assert [(len(frame["joined"]), frame["gone"]) for frame in frames] == [(1, []), (0, []), (0, ["a"])]
     assert frames[1]["pods"]["a"] == 0
+    assert f"{frames[0]['joined'][0]}: not there yet" in page
 
 
 def test_the_numbers_of_the_table_are_those_of_the_report() -> None:

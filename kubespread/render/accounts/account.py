@@ -90,6 +90,8 @@ class Account:
     before: Mapping[str, int] | None = None
     """The pods of each node before the first frame; None: those that the map marks."""
     frames: Sequence[Frame] = ()
+    opens_at_end: bool = True
+    """Whether the last frame is what comes of it all, and the one to see first."""
     beside: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Notes, gaps and what is not modeled, by heading."""
 

@@ -46,7 +46,8 @@ def _frame(label: str, happened: Happened, now: Counter[str]) -> Frame:
     now.update(each.node for each in happened.placed)
     waiting = sum(len(each.pods) for each in happened.pending)
     said = f"{len(happened.placed)} placed, {len(happened.gone)} gone, {waiting} pending"
-    return Frame(label, said, {node: max(0, now[node]) for node in touched})
+    pods = {node: max(0, now[node]) for node in touched}
+    return Frame(label, said, pods, happened.nodes_left, happened.nodes_joined)
 
 
 def _steps(report: PlayReport) -> Table:

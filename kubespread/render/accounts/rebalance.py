@@ -40,7 +40,7 @@ def frames(report: RebalanceReport, drawn: TopologyMap) -> Iterator[Frame]:
         now[step.node] -= 1
         now[step.lands_on] += 1
         text = f"{step.pod} leaves {step.node}, its replacement is on {step.lands_on}"
-        yield Frame(f"step {step.number}", text, {node: now[node] for node in (step.node, step.lands_on)})
+        yield Frame(f"step {step.number}", text, {node: max(0, now[node]) for node in (step.node, step.lands_on)})
 
 
 def _bars(each: RebalancedConstraint) -> Bars:

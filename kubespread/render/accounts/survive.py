@@ -27,6 +27,7 @@ def account(report: SurviveReport) -> Account:
         answer=list(conclusion(report)),
         tone=Tone.BAD if is_bad else Tone.GOOD,
         tables=[_losses(report), *_short(report)],
+        opens_at_end=False,
         beside=beside([report]),
     )
 

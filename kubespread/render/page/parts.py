@@ -124,12 +124,12 @@ def _listed(heading: str, texts: Sequence[str]) -> str:
     return f"<section><h2>{text(heading)}</h2><ul>{items}</ul></section>"
 
 
-def slider(labels: Sequence[str]) -> Iterator[str]:
-    """What moves from step to step; without scripts, which it needs, it is not shown."""
-    if labels:
+def slider(frames: int, first: int) -> Iterator[str]:
+    """What moves from step to step, from the ``first`` one on; without scripts, which it needs, it is not shown."""
+    if frames:
         yield (
             '<div class="steps" hidden><button type="button" id="back" aria-label="Step back">◀</button>'
-            f'<input type="range" id="step" min="0" max="{len(labels)}" value="0" aria-label="Step" '
+            f'<input type="range" id="step" min="0" max="{frames}" value="{first}" aria-label="Step" '
             'aria-describedby="said">'
             '<button type="button" id="next" aria-label="Step forward">▶</button>'
             '<output id="said" for="step" aria-live="polite"></output></div>'

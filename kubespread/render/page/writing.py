@@ -57,7 +57,7 @@ def _topology(account: Account, drawn: TopologyMap) -> str:
     """The picture, with what moves it and what it means."""
     return Template(_resource("topology.html")).substitute(
         marked=text(_marked(account, drawn)),
-        slider="".join(parts.slider([frame.label for frame in account.frames])),
+        slider="".join(parts.slider(len(account.frames), len(account.frames) if account.opens_at_end else 0)),
         picture=svg(drawn, account, _joined(account, drawn)),
     )
 
