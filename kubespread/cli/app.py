@@ -17,6 +17,7 @@ from kubespread.cli.config import config
 from kubespread.cli.demo import demo
 from kubespread.cli.exitcodes import EPILOG, ExitCode, epilog
 from kubespread.cli.explain import explain
+from kubespread.cli.map import map_
 from kubespread.cli.mcp import mcp
 from kubespread.cli.options.ordered import OrderedCommand
 from kubespread.cli.pending import pending
@@ -75,6 +76,7 @@ app.command(cls=OrderedCommand, epilog=epilog("no finding", "some finding at or 
 app.command(cls=OrderedCommand, epilog=epilog("nothing differs", "something does"))(compare)
 app.command(cls=OrderedCommand, epilog=epilog("the answer is there", "a requirement fails"))(survive)
 app.command(cls=OrderedCommand, epilog=epilog("all are replaced", "it is blocked or pods stay pending"))(upgrade)
+app.command("map", cls=OrderedCommand, epilog=epilog("the map is drawn", None))(map_)
 app.command(cls=OrderedCommand, epilog=epilog("all constraints hold or can", "no plan found"))(rebalance)
 app.command(cls=OrderedCommand, epilog=epilog("some pod fits, or none is asked about", "none fits"))(capacity)
 app.command(cls=OrderedCommand, epilog=epilog("some node can go", "none can"))(removable)
