@@ -19,11 +19,11 @@ lint: .venv/dev
 bench: .venv/installed
 	$(BIN)/python -m bench
 
-# One file that runs with the Python it is made with, and proof that it does; docs/adr/0021 says why shiv.
+# One file that runs with the Python it is made with, and proof that it does; docs/adr/0024 says why shiv.
 binary: .venv/installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'shiv>=1.0.8'
 	mkdir -p dist
-	$(BIN)/shiv --quiet --compile-pyc --console-script kubespread --output-file dist/kubespread.pyz .
+	$(BIN)/shiv --quiet --compile-pyc --console-script kubespread --output-file dist/kubespread.pyz '.[live]'
 	$(BIN)/python dist/kubespread.pyz --version
 	$(BIN)/python dist/kubespread.pyz demo > /dev/null 2>&1
 
@@ -52,5 +52,5 @@ clean:
 	touch $@
 
 .venv/dev: .venv/installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group dev
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[live,mcp]' --group dev
 	touch $@

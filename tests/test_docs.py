@@ -20,9 +20,19 @@ DOCUMENTS = [
     *sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").rglob("*.md") if path.parent.name != "adr"),
 ]
 NO_COMMANDS = {
-    f"docs/{name}.md" for name in ("library", "performance", "reference", "exactness", "codes", "cookbook/README")
+    f"docs/{name}.md"
+    for name in (
+        "library",
+        "performance",
+        "reference",
+        "exactness",
+        "codes",
+        "install",
+        "assistants",
+        "cookbook/README",
+    )
 }
-"""They show Python, numbers, help, counts, findings and a table of contents."""
+"""They show Python, numbers, help, counts, findings, what to install, another program's settings and contents."""
 COMMAND = re.compile(r"^\$ kubespread (?P<arguments>[^|<>&\n]+)$", re.MULTILINE)
 
 
