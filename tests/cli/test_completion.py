@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import kubespread
 from kubespread.cli.completing.candidates import FREE, source_of, takes_files
 from kubespread.cli.completing.line import read_line
 from kubespread.cli.completing.shell_words import from_last_break, split_line
@@ -26,6 +27,7 @@ contexts:
 - {name: "arn:aws:eks:eu-west-1:123:cluster/stage", context: {cluster: c1, user: ann}}
 - {name: "$(touch pwned)", context: {cluster: c1, user: ann}}
 """
+CODES = [rule.code for rule in kubespread.rules() if rule.code.startswith("KS10")]
 UNKNOWABLE = {"name", "scheduler_name", "to_scheduler_name", "template_path"}
 """Parameters whose values nobody can know, though the help calls them as it calls known ones."""
 
@@ -84,8 +86,8 @@ CASES: dict[str, tuple[list[str], str, list[str]]] = {
         "",
         ["A=true,B=true", "A=true,B=false"],
     ),
-    "codes": (["check", "--select", "KS10"], "", [f"KS10{n}" for n in range(1, 8)]),
-    "codes behind others": (["check", "--ignore", "KS101,KS102,KS10"], "", [f"KS101,KS102,KS10{n}" for n in range(3, 8)]),
+    "codes": (["check", "--select", "KS10"], "", CODES),
+    "codes behind others": (["check", "--ignore", "KS101,KS102,KS10"], "", [f"KS101,KS102,{code}" for code in CODES[2:]]),
     "the pod of a scenario's moment": (["play", "x.yaml", "-S", SHOP, "--explain", "deploy/w"], "files", ["deploy/web"]),
     "a shell": (["completion", "b"], "", ["bash"]),
     "nothing behind a command that is none": (["explian", "--so"], "", []),

@@ -50,8 +50,8 @@ _BY_NAME: Mapping[str, Source] = {
 """By the name of the parameter, where that is enough."""
 _BY_METAVAR: Mapping[str, Source] = {
     "NODES": cluster_names.nodes, "NODE=TAINT": cluster_names.node_equals, "NODE=KEY=VALUE": cluster_names.node_equals,
-    "CODE": known_names.rule_codes, "POD": cluster_names.references,
-    "[WORKLOAD]...": cluster_names.references, "[NODES]...": cluster_names.nodes, "KEY": cluster_names.topology_keys,
+    "CODE": known_names.rule_codes, "POD": cluster_names.references, "[WORKLOAD]...": cluster_names.references,
+    "[NODES]...": cluster_names.nodes, "KEY": cluster_names.topology_keys,
 }  # fmt: skip
 """By what the help calls a value."""
 _BY_COMMAND: Mapping[tuple[str, str], Source] = {("explain", "node"): cluster_names.nodes}
@@ -68,8 +68,7 @@ _HELP = Candidate("--help", "Show this message and exit.")
 _VERSION = Candidate("--version", "Print the version and exit.")
 _NO_FILES = frozenset({"template_path"})
 FREE = frozenset({
-    "N", "K", "N|all", "STEP", "TIME", "USER", "GROUP", "LABELS", "[NS/]LABELS", "FIELD=VALUE", "KIND",
-    "RESOURCE=AMOUNT,...",
+    "N", "K", "N|all", "STEP", "TIME", "USER", "GROUP", "LABELS", "[NS/]LABELS", "FIELD=VALUE", "RESOURCE=AMOUNT,...",
 })  # fmt: skip
 """What the help calls a value that nobody can know."""
 
