@@ -5,7 +5,7 @@ and have no such constraint, or another one over the same key, they land where t
 the same. It fills domains that this constraint then avoids, or leaves it no node at all.
 
 Where a cluster is at hand this workload is placed first and the other one after it, and the numbers are what the
-constraint then sees. A finding within maxSkew is only worth knowing.
+constraint then sees. Where that is within maxSkew nothing is found.
 
 Example: `api` shares the label `app: web` and has no constraint.
 
@@ -47,10 +47,10 @@ def check(case: Case) -> Iterator[Found]:
             selected = case.company.counted_beside(case.subject, declared.constraint.selector)
             others = [other for other in selected if not declares_alike(other, declared)]
             for other in others[:_MOST]:
-                yield _found(case, declared, other)
+                yield from _found(case, declared, other)
 
 
-def _found(case: Case, declared: Declared, other: Subject) -> Found:
+def _found(case: Case, declared: Declared, other: Subject) -> Iterator[Found]:
     name, theirs = short_key(declared.constraint.topology_key), over_the_same(other, declared)
     has = "has no such constraint" if theirs is None else f"has {_terms(theirs.max_skew, theirs.when_unsatisfiable)}"
     said = (
@@ -61,22 +61,23 @@ def _found(case: Case, declared: Declared, other: Subject) -> Found:
         text=f"give {other.name.name} the same constraint over {name}, or select what only {case.subject.name.name} has"
     )
     if case.trial is None or not case.trial.counted or other.is_daemon:
-        return Found(field=declared.path, message=said, remedy=remedy, severity=Severity.INFO)
-    return _proven(case.trial, declared, other, said, remedy)
+        yield Found(field=declared.path, message=said, remedy=remedy, severity=Severity.INFO)
+    else:
+        yield from _proven(case.trial, declared, other, said, remedy)
 
 
-def _proven(trial: Trial, declared: Declared, other: Subject, said: str, remedy: Remedy) -> Found:
+def _proven(trial: Trial, declared: Declared, other: Subject, said: str, remedy: Remedy) -> Iterator[Found]:
+    """Nothing where both stand evenly together."""
     both = trial.of(other).placed_behind([trial])
     counts, most = own_counts(both, trial.counted[declared.position]), declared.constraint.max_skew
     skew = skew_of(counts)
-    return Found(
-        field=declared.path,
-        message=f"{said}: once both are placed they stand {by_domain(counts)}, "
-        f"{f'skew {skew} > {most}' if skew > most else f'within {most}'}",
-        remedy=remedy,
-        proven=True,
-        severity=None if skew > most else Severity.INFO,
-    )
+    if skew > most:
+        yield Found(
+            field=declared.path,
+            message=f"{said}: once both are placed they stand {by_domain(counts)}, skew {skew} > {most}",
+            remedy=remedy,
+            proven=True,
+        )
 
 
 def _terms(max_skew: int, when_unsatisfiable: str) -> str:
