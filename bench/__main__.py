@@ -9,6 +9,7 @@ from bench.claiming import claiming
 from bench.devices import taking_devices
 from bench.evaluating import evaluating
 from bench.loading import loading
+from bench.pending import pending
 from bench.placing import placing
 from bench.preempting import preempting
 from bench.queueing import queueing
@@ -27,6 +28,7 @@ ROWS = {
     "render": rendering,
     "survive": surviving,
     "check": checking,
+    "pending": pending,
     "loading": loading,
 }
 

@@ -1,4 +1,6 @@
-"""What a cluster survives: zones and nodes lost and drained, on clusters in which every pod has a workload."""
+"""What a cluster survives and how it is spread: zones and nodes lost and drained, workloads audited, on clusters in
+which every pod has a workload.
+"""
 
 from __future__ import annotations
 
@@ -27,8 +29,11 @@ def surviving() -> None:
         _print("survive, all zones of 1,000 nodes", partial(_run, "survive", "-A", "-S", small), 10)
         losing = ("snapshot", "-S", large, "--fail", f"{_ZONE}=zone-0", "-o", str(Path(name) / "after.json.gz"))
         _print("losing one of three zones of 5,000 nodes", partial(_run, *losing), 20)
+        audited = partial(_run, "audit", "-A", "-S", large, codes=(0, 1))
+        _print("audit, all workloads of 5,000 nodes", audited, 10)
         snapshot = Snapshot.from_objects(running(1_000, WORKLOADS))
         _print("draining each of 1,000 nodes in turn, after loading", partial(_drain_each, snapshot), 30)
+        _print("removable, all of 1,000 nodes", partial(_run, "removable", "-S", small), 20)
         _print("survive, each of 1,000 hosts", partial(_run, "survive", "-A", "--key", "hostname", "-S", small), None)
 
 
@@ -39,8 +44,10 @@ def _saved(directory: Path, nodes: int) -> str:
     return saved
 
 
-def _run(*arguments: str) -> None:
-    subprocess.run([str(PROGRAM), *arguments, "-q"], check=True, stdout=subprocess.DEVNULL)
+def _run(*arguments: str, codes: tuple[int, ...] = (0,)) -> None:
+    done = subprocess.run([str(PROGRAM), *arguments, "-q"], check=False, stdout=subprocess.DEVNULL)
+    if done.returncode not in codes:
+        raise subprocess.CalledProcessError(done.returncode, done.args)
 
 
 def _drain_each(snapshot: Snapshot) -> None:

@@ -11,19 +11,31 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kubespread.errors import KubespreadError, ManifestError, SnapshotError, UsageError
+    from kubespread.library.advising import advise
+    from kubespread.library.auditing import audit
+    from kubespread.library.capacity import capacity
     from kubespread.library.checking import check, rule, rules, write_baseline
     from kubespread.library.comparing import Side, compare
     from kubespread.library.deciding import Scheduler
     from kubespread.library.explaining import explain
     from kubespread.library.opening import after_edits, connect, load
+    from kubespread.library.pending_pods import pending
     from kubespread.library.playing import after_steps, play
+    from kubespread.library.rebalancing import rebalance
+    from kubespread.library.removable import removable
     from kubespread.library.simulating import simulate
     from kubespread.library.surviving import survive, upgrade
     from kubespread.library.thens import simulate_then
+    from kubespread.planner.reports.advise import AdviseReport
+    from kubespread.planner.reports.audit import AuditReport
+    from kubespread.planner.reports.capacity import CapacityReport
     from kubespread.planner.reports.check import CheckReport, Finding, RuleReport
     from kubespread.planner.reports.compare import CompareReport
     from kubespread.planner.reports.explain import ExplainReport
+    from kubespread.planner.reports.pending import PendingReport
     from kubespread.planner.reports.play import PlayReport
+    from kubespread.planner.reports.rebalance import RebalanceReport
+    from kubespread.planner.reports.removable import RemovableReport
     from kubespread.planner.reports.simulate import SimulateReport
     from kubespread.planner.reports.survive import SurviveReport
     from kubespread.planner.reports.upgrade import UpgradeReport
@@ -33,13 +45,19 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "AdviseReport",
+    "AuditReport",
+    "CapacityReport",
     "CheckReport",
     "CompareReport",
     "ExplainReport",
     "Finding",
     "KubespreadError",
     "ManifestError",
+    "PendingReport",
     "PlayReport",
+    "RebalanceReport",
+    "RemovableReport",
     "RuleReport",
     "Scenario",
     "Scheduler",
@@ -51,31 +69,43 @@ __all__ = [
     "UpgradeReport",
     "UsageError",
     "__version__",
+    "advise",
     "after_edits",
     "after_steps",
+    "audit",
+    "capacity",
     "check",
     "compare",
     "connect",
     "explain",
     "load",
+    "pending",
     "play",
+    "rebalance",
+    "removable",
     "rule",
     "rules",
     "simulate",
+    "simulate_then",
     "survive",
     "upgrade",
-    "simulate_then",
     "write_baseline",
 ]
 
 _HOMES = {
+    "AdviseReport": "kubespread.planner.reports.advise",
+    "AuditReport": "kubespread.planner.reports.audit",
+    "CapacityReport": "kubespread.planner.reports.capacity",
     "CheckReport": "kubespread.planner.reports.check",
     "CompareReport": "kubespread.planner.reports.compare",
     "ExplainReport": "kubespread.planner.reports.explain",
     "Finding": "kubespread.planner.reports.check",
     "KubespreadError": "kubespread.errors",
     "ManifestError": "kubespread.errors",
+    "PendingReport": "kubespread.planner.reports.pending",
     "PlayReport": "kubespread.planner.reports.play",
+    "RebalanceReport": "kubespread.planner.reports.rebalance",
+    "RemovableReport": "kubespread.planner.reports.removable",
     "RuleReport": "kubespread.planner.reports.check",
     "Scenario": "kubespread.scenario.types",
     "Scheduler": "kubespread.library.deciding",
@@ -86,20 +116,26 @@ _HOMES = {
     "SurviveReport": "kubespread.planner.reports.survive",
     "UpgradeReport": "kubespread.planner.reports.upgrade",
     "UsageError": "kubespread.errors",
+    "advise": "kubespread.library.advising",
     "after_edits": "kubespread.library.opening",
     "after_steps": "kubespread.library.playing",
+    "audit": "kubespread.library.auditing",
+    "capacity": "kubespread.library.capacity",
     "check": "kubespread.library.checking",
     "compare": "kubespread.library.comparing",
     "connect": "kubespread.library.opening",
     "explain": "kubespread.library.explaining",
     "load": "kubespread.library.opening",
+    "pending": "kubespread.library.pending_pods",
     "play": "kubespread.library.playing",
+    "rebalance": "kubespread.library.rebalancing",
+    "removable": "kubespread.library.removable",
     "rule": "kubespread.library.checking",
     "rules": "kubespread.library.checking",
     "simulate": "kubespread.library.simulating",
+    "simulate_then": "kubespread.library.thens",
     "survive": "kubespread.library.surviving",
     "upgrade": "kubespread.library.surviving",
-    "simulate_then": "kubespread.library.thens",
     "write_baseline": "kubespread.library.checking",
 }
 

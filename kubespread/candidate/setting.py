@@ -3,9 +3,10 @@
     maxSkew[KEY]=N  minDomains[KEY]=N  whenUnsatisfiable[KEY]=ACTION  nodeTaintsPolicy[KEY]=POLICY
     nodeAffinityPolicy[KEY]=POLICY     of the topology spread constraint over KEY, or of the one at that position
     cpu[CONTAINER]=AMOUNT              memory[CONTAINER]=AMOUNT, what a container requests
+    tolerations=KEY[=VALUE]:EFFECT     one more toleration, of that taint; without a value of any
     priorityClassName=NAME             replicas=N
 
-Brackets are left out where there is only one constraint, or one container.
+Brackets are left out where there is only one constraint, or one container. ``null`` removes a field of a constraint.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from kubespread.candidate.decodable import are_related, value_at
 from kubespread.errors import Fault, ManifestError, UsageError
 from kubespread.kube.api.kinds import Kind
 from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
+from kubespread.kube.taint_text import TaintError, parse_taint
 from kubespread.snapshot.topology_keys import SHORT_KEYS
 
 _SETTING = re.compile(r"(?P<field>[^\[\]=]+)(?:\[(?P<key>[^\[\]]+)\])?=(?P<value>.+)", re.DOTALL)
@@ -99,7 +101,28 @@ def settled(data: Any, row: Kind, settings: Sequence[Setting]) -> Settled:
 def _set_constraint(data: Any, row: Kind, setting: Setting) -> str:
     path = f"{_spec_path(row)}.topologySpreadConstraints"
     position = _chosen(value_at(data, path) or [], "topologyKey", "topology spread constraint", setting)
-    return _set(data, f"{path}[{position}]", setting.field, setting) if position is not None else ""
+    if position is None:
+        return ""
+    if setting.value == _REMOVED:
+        value_at(data, f"{path}[{position}]").pop(setting.field, None)
+        return f"{path}[{position}].{setting.field}"
+    return _set(data, f"{path}[{position}]", setting.field, setting)
+
+
+def _add_toleration(data: Any, row: Kind, setting: Setting) -> str:
+    """Raises UsageError for what is no taint, in kubectl's words."""
+    try:
+        taint, removes = parse_taint(setting.value)
+    except TaintError as error:
+        raise UsageError(f"--set {setting}: {error}") from error
+    if removes:
+        raise UsageError(f"--set {setting}: expected KEY[=VALUE]:EFFECT")
+    spec = value_at(data, _spec_path(row))
+    if not isinstance(spec, dict) or not isinstance(known := spec.get("tolerations") or [], list):
+        return ""
+    operator = {"operator": "Equal", "value": taint.value} if taint.value else {"operator": "Exists"}
+    spec["tolerations"] = [*known, {"key": taint.key, **operator, "effect": taint.effect}]
+    return f"{_spec_path(row)}.tolerations[{len(known)}]"
 
 
 def _set_request(data: Any, row: Kind, setting: Setting) -> str:
@@ -175,7 +198,8 @@ def _positions(names: Sequence[str], key: str) -> Sequence[int]:
 
 
 _NUMBERS = frozenset({"maxSkew", "minDomains", "replicas"})
-_WITHOUT_KEY = frozenset({"priorityClassName", "replicas"})
+_WITHOUT_KEY = frozenset({"priorityClassName", "replicas", "tolerations"})
+_REMOVED = "null"
 _SETTERS: Mapping[str, Callable[[Any, Kind, Setting], str]] = {
     "maxSkew": _set_constraint,
     "minDomains": _set_constraint,
@@ -184,6 +208,7 @@ _SETTERS: Mapping[str, Callable[[Any, Kind, Setting], str]] = {
     "nodeAffinityPolicy": _set_constraint,
     "cpu": _set_request,
     "memory": _set_request,
+    "tolerations": _add_toleration,
     "priorityClassName": _set_priority_class,
     "replicas": _set_replicas,
 }

@@ -44,7 +44,7 @@ def from_cluster(asked: Reference, snapshot: Snapshot, surroundings: Surrounding
     kind, name = asked.kind, asked.name
     namespace = asked.namespace or surroundings.namespace or surroundings.context_namespace
     if kind.kind == "Pod":
-        return _from_pod(_find(snapshot.pods, kind, namespace, name), surroundings)
+        return from_stored_pod(_find(snapshot.pods, kind, namespace, name), surroundings)
     if unread := snapshot.origin.unread.get(kind.kind):
         raise SnapshotError(f'{kind.resource} "{name}" cannot be looked up: {unread}')
     stored: Any = _find(getattr(snapshot.objects, kind.field), kind, namespace, name)
@@ -135,7 +135,8 @@ def _find(among: Sequence[T], kind: Kind, namespace: str, name: str) -> T:
     raise UsageError(f'{kind.resource} "{name}" not found in namespace {namespace}{hint}')
 
 
-def _from_pod(stored: Pod, surroundings: Surroundings) -> Candidate:
+def from_stored_pod(stored: Pod, surroundings: Surroundings) -> Candidate:
+    """A pod of the cluster with the fields set that are to be. Raises UsageError and ManifestError."""
     kind = KEPT[Pod]
     changed = settled(msgspec.to_builtins(stored), kind, surroundings.settings)
     with changed.blamed():

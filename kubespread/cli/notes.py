@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from kubespread.cli.stderr import say
 from kubespread.cli.stdout import stdout_is_terminal
 
 if TYPE_CHECKING:
-    from kubespread.planner.reports.check import CheckReport
-    from kubespread.planner.reports.compare import SideReport
-    from kubespread.planner.reports.explain import ExplainReport
-    from kubespread.planner.reports.play import PlayReport
-    from kubespread.planner.reports.simulate import SimulateReport
-    from kubespread.planner.reports.survive import SurviveReport
-    from kubespread.planner.reports.upgrade import UpgradeReport
     from kubespread.render.formats import Format
     from kubespread.snapshot.snapshot import Snapshot
 
-    Noted = ExplainReport | SimulateReport | SideReport | SurviveReport | UpgradeReport | PlayReport | CheckReport
-    """What has notes and gaps."""
+
+class Noted(Protocol):
+    """A report: what it has beside its answer."""
+
+    @property
+    def kube_version(self) -> str: ...
+    @property
+    def notes(self) -> Sequence[str]: ...
+    @property
+    def gaps(self) -> Sequence[str]: ...
+    @property
+    def not_modelled(self) -> Sequence[str]: ...
 
 
 def note_source(cluster: Snapshot, report: Noted) -> None:

@@ -8,7 +8,7 @@ import inspect
 import io
 import shutil
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, replace
 from functools import partial, wraps
@@ -50,8 +50,8 @@ def watchable(command: Callable[..., int]) -> Callable[..., int]:
         if not watching.watch:
             return command(**values)
         source: ClusterOptions = values["source"]
-        named = [*(values["pod"] or ()), *(values["workload"].filename or ()), *(values["workload"].kustomize or ())]
-        if STDIN in (*named, *source.sources) or (not named and is_piped(source.sources)):
+        named, takes_pods = _files_of(values), "pod" in values
+        if STDIN in (*named, *source.sources) or (takes_pods and not named and is_piped(source.sources)):
             raise UsageError("standard input can be read only once: --watch needs files or a running cluster")
         interval = parse_duration(watching.watch_interval)
         shows_lines = not stdout_is_terminal() and values["answer"].output is None
@@ -66,6 +66,13 @@ def watchable(command: Callable[..., int]) -> Callable[..., int]:
     watched.__signature__ = signature.replace(parameters=[*signature.parameters.values(), added])  # type: ignore[attr-defined]  # read by `grouped`
     watched.__annotations__ = {**command.__annotations__, "watching": WatchOptions}
     return watched
+
+
+def _files_of(values: Mapping[str, Any]) -> list[str]:
+    """What a command reads besides its cluster, by its arguments: some read nothing else."""
+    workload = values.get("workload")
+    given = () if workload is None else (*(workload.filename or ()), *(workload.kustomize or ()))
+    return [*(values.get("pod") or ()), *given]
 
 
 def _watch(ask: Callable[[], int], show: Callable[[_Answer | None, _Answer], None], wakes: Iterable[None]) -> int:
@@ -116,9 +123,11 @@ def _line(answer: _Answer) -> str:
     """What comes of it all, of every workload."""
     import msgspec
 
+    from kubespread.planner.reports.audit import AuditReport
     from kubespread.planner.reports.explain import ExplainReport
     from kubespread.planner.reports.play import PlayReport
     from kubespread.planner.reports.simulate import SimulateReport
+    from kubespread.render.audit.conclusion import conclusion as audited
     from kubespread.render.explain.conclusion import conclusion as explained
     from kubespread.render.explain.conclusion import summary
     from kubespread.render.play.rows import answer as played
@@ -130,6 +139,8 @@ def _line(answer: _Answer) -> str:
     if plain["kind"] == ExplainReport.__name__:
         report = msgspec.convert(plain, ExplainReport)
         return "; ".join([summary(report), *explained(report)])
+    if plain["kind"] == AuditReport.__name__:
+        return "; ".join(audited(msgspec.convert(plain, AuditReport)))
     if plain["kind"] == PlayReport.__name__:
         return played(msgspec.convert(plain, PlayReport))
     reports = msgspec.convert(plain.get("items", [plain]), list[SimulateReport])

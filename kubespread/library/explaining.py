@@ -9,6 +9,7 @@ from kubespread.candidate.sources import Choosing, PodGiven
 from kubespread.library.asked_cluster import cluster_reference
 from kubespread.library.deciding import Scheduler
 from kubespread.library.resolving import resolve
+from kubespread.library.revising import reviser
 from kubespread.planner.explain import explain as explain_pod
 from kubespread.planner.reports.explain import ExplainReport
 from kubespread.snapshot.snapshot import Snapshot
@@ -64,5 +65,6 @@ def explain(
         candidate.admission,
         preemption=options.get("preemption", False),
         pods=options.get("pods", False),
+        revise=reviser(asked),
     )
     return report.about(cluster_reference(snapshot)).with_gaps((*asked.gaps, *candidate.gaps))

@@ -38,6 +38,10 @@ class Resolved:
     cluster: Cluster
     gaps: tuple[str, ...]
     """What the source lacks whatever is asked."""
+    revised: Callable[[Sequence[str]], Candidate]
+    """The first of the candidates with further fields set, as ``--set`` has them. Raises ManifestError, UsageError."""
+    source: Source
+    """What that one was read from."""
 
 
 def resolve(
@@ -70,7 +74,7 @@ def resolve(
         scheduler.admission_plugins(resource_quota=counts_quotas), parse_settings(settings),
     )  # fmt: skip
 
-    def candidate(source: Source) -> Candidate:
+    def candidate(source: Source, surroundings: Surroundings = surroundings) -> Candidate:
         if isinstance(source, Manifest):
             made = from_manifest(source, surroundings)
         else:
@@ -92,6 +96,10 @@ def resolve(
         [profile_of[name] for name in names],
         Cluster.of(snapshot.nodes, pods_left, with_companions(snapshot.objects, companions)),
         (*source_gaps(snapshot, scheduler), *read.gaps),
+        lambda further: candidate(
+            chosen[0], replace(surroundings, settings=(*surroundings.settings, *parse_settings(further)))
+        ),
+        chosen[0],
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TypedDict, TypeVar, Unpack, overload
 
 import msgspec
@@ -19,7 +19,7 @@ from kubespread.kube.versions import SCORES_SINCE, KubeVersion
 from kubespread.library.asked_cluster import cluster_reference
 from kubespread.library.deciding import Scheduler
 from kubespread.library.gangs import gang_notes, gangs_of, pod_group_gaps, what_if
-from kubespread.library.resolving import resolve
+from kubespread.library.resolving import Resolved, resolve
 from kubespread.library.rollouts import ControlledChange, controlled_changes
 from kubespread.library.scaling import GroupsGiven, Simulated, groups_of, with_autoscaling, world_with
 from kubespread.node_groups.types import Autoscaler
@@ -92,14 +92,20 @@ class SimulateKeywords(TypedDict, total=False):
     """Told of workloads the API server would not take while the others are placed; without it the first one raises."""
 
 
-def simulate_workloads(
+@dataclass(frozen=True, slots=True)
+class Posed:
+    """Workloads and the cluster they are to be placed in, once their controllers have had their say."""
+
+    asked: Resolved
+    questions: Sequence[Question]
+    cluster: Cluster
+    manner: Manner
+
+
+def pose(
     pods: Sequence[PodGiven], replicas: int | None, snapshot: Snapshot, scheduler: Scheduler, options: SimulateKeywords
-) -> tuple[SimulateReport, ...]:
-    runs = options.get("runs", 1)
-    if replicas is not None and replicas < 0:
-        raise UsageError(f"replicas must be at least 0, not {replicas}")
-    if runs < 1:
-        raise UsageError(f"runs must be at least 1, not {runs}")
+) -> Posed:
+    """What `simulate` places, up to the placing itself. Raises ManifestError, SnapshotError and UsageError."""
     as_gangs = what_if(options.get("gang"), options.get("same"), replicas, refused=_refused_with_gangs(options))
     choosing = Choosing(
         options.get("name"),
@@ -139,10 +145,23 @@ def simulate_workloads(
         for pair, growth, change, gang in zip(pairs, grown, controlled.changes, gangs, strict=True)
     ]
     manner = Manner(
-        options.get("ties", "scheduler"), options.get("seed"), runs, options.get("preemption", False), keys,
-        options.get("on_progress"), options.get("sample", False),
+        options.get("ties", "scheduler"), options.get("seed"), options.get("runs", 1),
+        options.get("preemption", False), keys, options.get("on_progress"), options.get("sample", False),
     )  # fmt: skip
-    reports = simulate_queue(cluster, questions, manner)
+    return Posed(asked, questions, cluster, manner)
+
+
+def simulate_workloads(
+    pods: Sequence[PodGiven], replicas: int | None, snapshot: Snapshot, scheduler: Scheduler, options: SimulateKeywords
+) -> tuple[SimulateReport, ...]:
+    runs = options.get("runs", 1)
+    if replicas is not None and replicas < 0:
+        raise UsageError(f"replicas must be at least 0, not {replicas}")
+    if runs < 1:
+        raise UsageError(f"runs must be at least 1, not {runs}")
+    posed = pose(pods, replicas, snapshot, scheduler, options)
+    asked, questions, cluster = posed.asked, posed.questions, posed.cluster
+    reports = simulate_queue(cluster, questions, posed.manner)
     if (kind := _autoscaler(options)) is not None:
         simulated = list(map(Simulated, asked.candidates, questions, reports))
         world = world_with(replace(asked.snapshot, pods=tuple(cluster.running.pods)), scheduler, simulated)

@@ -67,7 +67,7 @@ def survive(
         nodes=len(world.living.nodes.objects),
         pending_before=question.pending,
         losses=tuple(losses(question, _counted(lost, options.get("on_progress")))),
-        gaps=_gaps(now, scheduler, world),
+        gaps=gaps_of(now, scheduler, world),
         not_modelled=NOT_MODELLED,
         notes=(*notes, *_notes(world, lost)),
     )
@@ -121,12 +121,12 @@ def upgrade(
         kube_version=str(version),
         cluster=cluster_reference(snapshot),
         remedies=found,
-        gaps=_gaps(now, scheduler, world),
+        gaps=gaps_of(now, scheduler, world),
         notes=(*notes, *report.notes),
     )
 
 
-def _gaps(snapshot: Snapshot, scheduler: Scheduler, world: World) -> tuple[str, ...]:
+def gaps_of(snapshot: Snapshot, scheduler: Scheduler, world: World) -> tuple[str, ...]:
     """What the source lacks, and what had to be taken for granted."""
     return tuple(dict.fromkeys((*source_gaps(snapshot, scheduler), *world.assumed)))
 

@@ -28,7 +28,7 @@ _UNLISTED = "node(s) didn't satisfy plugin(s)"
 
 
 @dataclass(frozen=True, slots=True)
-class _Barring:
+class Barring:
     """A hard constraint, and the nodes it rejects."""
 
     letter: str
@@ -40,7 +40,7 @@ class _Barring:
 
 
 @dataclass(frozen=True, slots=True)
-class _Failing:
+class Failing:
     """What nodes lack or have, whatever the constraints say."""
 
     words: ReasonWords
@@ -50,7 +50,7 @@ class _Failing:
         return f"{nodes} {self.words.said_of(count)}"
 
 
-_Reason = _Barring | _Failing
+BarringReason = Barring | Failing
 
 
 def bars(evaluation: Evaluation) -> str | None:
@@ -60,29 +60,29 @@ def bars(evaluation: Evaluation) -> str | None:
     """
     if not len(evaluation.cluster) or evaluation.error or evaluation.rejection or evaluation.feasible.any():
         return None
-    constraints = _constraints(evaluation)
-    reasons: list[_Reason] = [*constraints, *_failings(evaluation)]
-    everywhere: list[_Reason] = [each for each in reasons if each.rejected.all()]
+    constraints = barring_constraints(evaluation)
+    reasons: list[BarringReason] = [*constraints, *failings(evaluation)]
+    everywhere: list[BarringReason] = [each for each in reasons if each.rejected.all()]
     if everywhere:
         (only, *others) = everywhere
         if others:
             return None
-        return _nowhere(only) if isinstance(only, _Barring) else only.said_of(*_nodes(only.rejected, everywhere=True))
+        return _nowhere(only) if isinstance(only, Barring) else only.said_of(*_nodes(only.rejected, everywhere=True))
     return _confined(constraints, reasons)
 
 
-def _constraints(evaluation: Evaluation) -> list[_Barring]:
+def barring_constraints(evaluation: Evaluation) -> list[Barring]:
     state = evaluation.states.get(PodTopologySpread.name)
     if not isinstance(state, SpreadState) or PodTopologySpread.name not in evaluation.verdicts:
         return []
     positions = (place for place, each in enumerate(state.declared.constraints) if each.is_hard)
     return [
-        _Barring(letter(position), counted, counted.judged(None) != 0)
+        Barring(letter(position), counted, counted.judged(None) != 0)
         for position, counted in zip(positions, state.hard, strict=True)
     ]
 
 
-def _failings(evaluation: Evaluation) -> list[_Failing]:
+def failings(evaluation: Evaluation) -> list[Failing]:
     """Every cause beside the constraints, with all nodes that any plugin rejects for it."""
     rejected: dict[ReasonWords, Mask] = {}
     if not evaluation.included.all():
@@ -97,7 +97,7 @@ def _failings(evaluation: Evaluation) -> list[_Failing]:
                 nodes &= ~of_cordon
             for words in dict.fromkeys(map(words_of, status.reasons)) if nodes.any() else ():
                 rejected[words] = rejected[words] | nodes if words in rejected else nodes
-    return [_Failing(words, nodes) for words, nodes in rejected.items()]
+    return [Failing(words, nodes) for words, nodes in rejected.items()]
 
 
 def _of_cordon(evaluation: Evaluation) -> Mask | None:
@@ -115,12 +115,12 @@ def _of_cordon(evaluation: Evaluation) -> Mask | None:
     return is_alone & ~cordoned.passes
 
 
-def _confined(constraints: Sequence[_Barring], reasons: Sequence[_Reason]) -> str | None:
+def _confined(constraints: Sequence[Barring], reasons: Sequence[BarringReason]) -> str | None:
     """The constraint without which most nodes would fit, where it lets the pod, and what is wrong there.
 
     Also one without which none would, if a single thing is wrong with some node that it leaves and with all of them.
     """
-    alone = {each.letter: int(np.count_nonzero(_only(reasons, each))) for each in constraints}
+    alone = {each.letter: int(np.count_nonzero(rejected_only_by(reasons, each))) for each in constraints}
     confining = max(constraints, key=lambda each: alone[each.letter], default=None)
     if confining is None:
         return None
@@ -136,7 +136,7 @@ def _confined(constraints: Sequence[_Barring], reasons: Sequence[_Reason]) -> st
     return f"{confining.letter} lets it only into {_domains(confining.counted, left)}; there {_listed(said)}"
 
 
-def _only(reasons: Sequence[_Reason], reason: _Reason) -> Mask:
+def rejected_only_by(reasons: Sequence[BarringReason], reason: BarringReason) -> Mask:
     """The nodes that nothing else rejects."""
     rejected = reason.rejected.copy()
     for each in reasons:
@@ -145,15 +145,17 @@ def _only(reasons: Sequence[_Reason], reason: _Reason) -> Mask:
     return rejected
 
 
-def _leaves_one_thing(reasons: Sequence[_Reason], confining: _Barring) -> bool:
+def _leaves_one_thing(reasons: Sequence[BarringReason], confining: Barring) -> bool:
     left = ~confining.rejected
     return any(
-        each is not confining and bool((each.rejected | ~left).all()) and bool((_only(reasons, each) & left).any())
+        each is not confining
+        and bool((each.rejected | ~left).all())
+        and bool((rejected_only_by(reasons, each) & left).any())
         for each in reasons
     )
 
 
-def _few(wrong: tuple[_Reason, Mask]) -> int:
+def _few(wrong: tuple[BarringReason, Mask]) -> int:
     """What most nodes suffer from comes first."""
     return -int(np.count_nonzero(wrong[1]))
 
@@ -181,7 +183,7 @@ def _domains(counted: HardConstraint, left: Mask) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def _nowhere(barring: _Barring) -> str:
+def _nowhere(barring: Barring) -> str:
     constraint, column = barring.counted.constraint, barring.counted.column
     if not column.present.any():
         return f"{barring.letter} lets it in nowhere: no node has the label {constraint.topology_key}"

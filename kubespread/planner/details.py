@@ -41,15 +41,15 @@ def _detail(cause: Cause) -> Detail:
     if isinstance(cause, ShortResource):
         return ResourceDetail(
             resource=cause.resource,
-            requested=_canonical(cause.resource, cause.requested),
-            free=_canonical(cause.resource, cause.free),
-            allocatable=_canonical(cause.resource, cause.allocatable),
+            requested=canonical(cause.resource, cause.requested),
+            free=canonical(cause.resource, cause.free),
+            allocatable=canonical(cause.resource, cause.allocatable),
         )
     return _DETAIL_OF[type(cause)](**msgspec.structs.asdict(cause))
 
 
 @lru_cache(maxsize=4096)
-def _canonical(resource: str, amount: int) -> str:
+def canonical(resource: str, amount: int) -> str:
     """An amount as kube-scheduler counts it, in the text Kubernetes would print."""
     if resource == "cpu":
         return str(Quantity(amount * NANO // 1000))

@@ -10,6 +10,8 @@ import numpy as np
 
 from kubespread.kube.api.core import Pod
 from kubespread.kube.versions import SCORES_SINCE, KubeVersion
+from kubespread.planner.advise.of_constraints import advice_on_constraints
+from kubespread.planner.advise.revising import Revise
 from kubespread.planner.bars import bars
 from kubespread.planner.counted_pods import with_pods
 from kubespread.planner.details import DetailsOfNodes, details_of
@@ -49,10 +51,12 @@ def explain(
     *,
     preemption: bool = False,
     pods: bool = False,
+    revise: Revise | None = None,
 ) -> ExplainReport:
     """What kube-scheduler with ``profile`` would say about ``pod``, admitted already, on every node of ``cluster``.
 
-    ``pods`` names the pods that each domain counts.
+    ``pods`` names the pods that each domain counts. ``revise`` makes the pod again with other constraints, to find
+    those that let it in.
     """
     plugins = framework(profile)
     report = ExplainReport(
@@ -86,6 +90,7 @@ def explain(
             for node in range(len(cluster))
         ),
         notes=(*notes, *hints),
+        advice=None if revise is None else advice_on_constraints(evaluation, profile.version, revise),
         preemption=preemption_report(evaluation, profile)
         if preemption and len(cluster) and evaluation.error is None and not evaluation.feasible.any()
         else None,
@@ -209,10 +214,10 @@ def domain_counts(states: Mapping[str, State]) -> list[list[int]]:
     """The matching pods of every domain, in the order of `constraint_reports` and of their domains."""
     state = states.get(PodTopologySpread.name)
     counted = counted_constraints(state) if isinstance(state, SpreadState) else []
-    return [_in_domains(each, each.matching())[each.column.sorted_codes].tolist() for each in counted]
+    return [in_domains(each, each.matching())[each.column.sorted_codes].tolist() for each in counted]
 
 
-def _in_domains(counted: HardConstraint | SoftConstraint, matching: Counts) -> Counts:
+def in_domains(counted: HardConstraint | SoftConstraint, matching: Counts) -> Counts:
     """The matching pods of every value of the key, by its code. Nodes sharing a hostname label are added up."""
     codes, present = counted.column.codes, counted.column.present
     in_domain = np.zeros(len(counted.column.values), dtype=np.int64)
@@ -229,7 +234,7 @@ def _domains(counted: HardConstraint | SoftConstraint, matching: Counts) -> tupl
     size, order = len(column.values), column.sorted_codes
     nodes = np.bincount(column.codes[column.present], minlength=size)
     eligible = np.bincount(column.codes[column.present & counted.eligible], minlength=size)
-    figures = (_in_domains(counted, matching), nodes, eligible)
+    figures = (in_domains(counted, matching), nodes, eligible)
     return tuple(map(Domain, column.sorted_values, *(figure[order].tolist() for figure in figures)))
 
 

@@ -98,7 +98,7 @@ def not_modelled(
         *_gated(pod),
         *(() if is_grouped else _pod_groups(cluster, pod)),
         *(said for plugin in plugins.running for said in plugin.not_modelled(cluster, pod)),
-        *_configured(profile),
+        *not_modelled_of(profile),
     )
 
 
@@ -108,8 +108,8 @@ def _gated(pod: Pod) -> Iterator[str]:
         yield f"waiting for scheduling gates: [{names}]; the pod is judged as if they were removed"
 
 
-def _configured(profile: Profile) -> Iterator[str]:
-    """What the release, its gates and the configuration would change."""
+def not_modelled_of(profile: Profile) -> Iterator[str]:
+    """What the release, its gates and the configuration would change, whatever the pod is."""
     version = profile.version
     for name, value in version.changed_gates.items():
         if name not in MODELLED:

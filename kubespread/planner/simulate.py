@@ -99,6 +99,31 @@ def simulate(cluster: Cluster, questions: Sequence[Question], manner: Manner) ->
     order given.
     """
     frameworks = _frameworks(questions)
+    played = [_placed(cluster, questions, frameworks, manner, way) for way in manner.ways(len(cluster))]
+    shown, full = played[0]
+    return tuple(
+        _report(
+            cluster,
+            question,
+            plugins,
+            manner,
+            [outcomes[place] for outcomes, _ in played],
+            full,
+            _look_ahead(cluster, questions, shown, place, plugins),
+        )
+        for place, (question, plugins) in enumerate(zip(questions, frameworks, strict=True))
+    )
+
+
+def outcomes(cluster: Cluster, questions: Sequence[Question], manner: Manner) -> list[Outcome]:
+    """What becomes of each of ``questions`` in the same queue, without a report."""
+    (way, *_) = manner.ways(len(cluster))
+    return _placed(cluster, questions, _frameworks(questions), manner, way)[0]
+
+
+def _placed(
+    cluster: Cluster, questions: Sequence[Question], frameworks: Sequence[Framework], manner: Manner, way: Way
+) -> tuple[list[Outcome], Cluster]:
     entries = [
         Entry(
             question.pod,
@@ -114,21 +139,8 @@ def simulate(cluster: Cluster, questions: Sequence[Question], manner: Manner) ->
         if question.played is None
     ]
     gangs = [question.gang for question in questions if question.played is None]
-    runs = [_run(cluster, entries, gangs, way, manner) for way in manner.ways(len(cluster))]
-    played = [(_with_played(questions, outcomes), full) for outcomes, full in runs]
-    shown, full = played[0]
-    return tuple(
-        _report(
-            cluster,
-            question,
-            plugins,
-            manner,
-            [outcomes[place] for outcomes, _ in played],
-            full,
-            _look_ahead(cluster, questions, shown, place, plugins),
-        )
-        for place, (question, plugins) in enumerate(zip(questions, frameworks, strict=True))
-    )
+    found, full = _run(cluster, entries, gangs, way, manner)
+    return _with_played(questions, found), full
 
 
 def _run(

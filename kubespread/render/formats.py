@@ -13,7 +13,21 @@ from typing import Any, Literal, get_args
 
 from kubespread.render.look import Look
 
-ReportKind = Literal["explain", "simulate", "compare", "survive", "upgrade", "play", "check"]
+ReportKind = Literal[
+    "explain",
+    "simulate",
+    "compare",
+    "survive",
+    "upgrade",
+    "play",
+    "check",
+    "advise",
+    "pending",
+    "capacity",
+    "removable",
+    "audit",
+    "rebalance",
+]
 _KINDS: tuple[ReportKind, ...] = get_args(ReportKind)
 Write = Callable[[Any, Look], str]
 
@@ -56,6 +70,12 @@ FORMATS: Mapping[str, Format] = {
                 "upgrade": Writer("upgrade.table", "a table"),
                 "play": Writer("play.screen", "tables"),
                 "check": Writer("check.table", "a list"),
+                "advise": Writer("advise.table", "a table"),
+                "pending": Writer("pending.table", "a table"),
+                "capacity": Writer("capacity.table", "tables"),
+                "removable": Writer("removable.table", "a table"),
+                "audit": Writer("audit.table", "a table"),
+                "rebalance": Writer("rebalance.screen", "tables and commands"),
             },
             is_for_people=True,
             has_conclusion=True,
@@ -71,6 +91,12 @@ FORMATS: Mapping[str, Format] = {
                 "upgrade": Writer("upgrade.plain", "plain columns"),
                 "play": Writer("play.plain", "columns"),
                 "check": Writer("check.plain", "plain columns"),
+                "advise": Writer("advise.plain", "plain columns"),
+                "pending": Writer("pending.plain", "plain columns"),
+                "capacity": Writer("capacity.plain", "plain columns"),
+                "removable": Writer("removable.plain", "plain columns"),
+                "audit": Writer("audit.plain", "plain columns"),
+                "rebalance": Writer("rebalance.plain", "columns"),
             },
             is_for_people=True,
         ),
@@ -81,6 +107,8 @@ FORMATS: Mapping[str, Format] = {
             {
                 "explain": Writer("explain.names", "prints the nodes that fit, best first"),
                 "simulate": Writer("simulate.names", "prints namespace/pod<TAB>node lines"),
+                "pending": Writer("pending.names", "prints namespace/pod lines"),
+                "rebalance": Writer("rebalance.names", "prints the pods to evict, one namespace/pod a line"),
             },
         ),
         Format(
@@ -93,6 +121,12 @@ FORMATS: Mapping[str, Format] = {
                 "upgrade": Writer("upgrade.as_csv"),
                 "play": Writer("play.as_csv"),
                 "check": Writer("check.as_csv"),
+                "advise": Writer("advise.as_csv"),
+                "pending": Writer("pending.as_csv"),
+                "capacity": Writer("capacity.as_csv", "has a row per node"),
+                "removable": Writer("removable.as_csv"),
+                "audit": Writer("audit.as_csv"),
+                "rebalance": Writer("rebalance.as_csv", "has a row per eviction"),
             },
         ),
         Format("markdown", {"check": Writer("check.markdown")}, has_conclusion=True),
@@ -100,6 +134,7 @@ FORMATS: Mapping[str, Format] = {
         Format("junit", {"check": Writer("check.junit", "is JUnit XML")}),
         Format("github", {"check": Writer("check.github", "prints annotations of GitHub Actions")}),
         Format("gitlab", {"check": Writer("check.gitlab", "is a Code Quality report")}),
+        Format("prometheus", {"audit": Writer("audit.prometheus", "prints metrics for a textfile collector")}),
     )
 }
 _ON_TERMINAL, _IN_PIPE = "table", "plain"

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from kubespread.kube.api.annotations import CAPACITY_PREFIX, MIGRATED_PLUGINS, NODE_SELECTOR
+from kubespread.kube.api.annotations import CAPACITY_PREFIX, CONFIG_SOURCE, MIGRATED_PLUGINS, NODE_SELECTOR
 from kubespread.kube.api.cluster_objects import FIELDS
 from kubespread.kube.api.core import Container, ContainerImage, PodOS
 from kubespread.kube.api.devices import Device, DeviceClaim, DeviceClass, DeviceRequest, DeviceSubRequest
@@ -221,7 +221,7 @@ class _Renaming:
         return {key: self._annotation(key, value) for key, value in annotations.items()}
 
     def _annotation(self, key: str, value: str) -> str:
-        if key == MIGRATED_PLUGINS:
+        if key in (MIGRATED_PLUGINS, CONFIG_SOURCE):
             return value
         if key == f"{CAPACITY_PREFIX}taints":
             taints = (taint.partition(":") for taint in value.split(","))

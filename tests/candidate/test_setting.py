@@ -99,6 +99,16 @@ EDITS: dict[str, tuple[str, Callable[[Any], object]]] = {
         "priorityClassName=system-cluster-critical",
         lambda spec: spec.update(priorityClassName="system-cluster-critical"),
     ),
+    "a toleration of a taint with a value": (
+        "tolerations=dedicated=gpu:NoSchedule",
+        lambda spec: spec.update(
+            tolerations=[{"key": "dedicated", "operator": "Equal", "value": "gpu", "effect": "NoSchedule"}]
+        ),
+    ),
+    "a toleration of a taint with any value": (
+        "tolerations=dedicated:NoExecute",
+        lambda spec: spec.update(tolerations=[{"key": "dedicated", "operator": "Exists", "effect": "NoExecute"}]),
+    ),
     "a request": ("cpu=500m", lambda spec: spec["containers"][0]["resources"].update(requests={"cpu": "500m"})),
     "a request of a container": (
         "memory[web]=1Gi",
@@ -117,6 +127,31 @@ def test_the_same_as_an_edit_by_hand(case: str, kind: str) -> None:
     assert candidate(data, setting) == by_hand
     assert candidate(data) != by_hand
     assert data == before
+
+
+def test_null_removes_a_field_of_a_constraint() -> None:
+    data = a_pod(hard(ZONE, minDomains=3))
+    assert candidate(data, "minDomains[zone]=null") == candidate(a_pod(hard(ZONE)))
+
+
+def test_a_toleration_comes_behind_those_there_are() -> None:
+    data = edited(a_pod(), "spec", lambda spec: spec.update(tolerations=[{"key": "a", "operator": "Exists"}]))
+    tolerations = candidate(data, "tolerations=b:NoSchedule", "tolerations=c=1:NoSchedule").pod.spec.tolerations
+    assert [each.key for each in tolerations[:3]] == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("gpu", "invalid taint spec: gpu"),
+        ("gpu:Never", "invalid taint effect: Never, unsupported taint effect"),
+        ("gpu:NoSchedule-", "expected KEY[=VALUE]:EFFECT"),
+    ],
+)
+def test_what_is_no_taint_cannot_be_tolerated(text: str, fault: str) -> None:
+    with pytest.raises(UsageError) as raised:
+        candidate(a_pod(), f"tolerations={text}")
+    assert str(raised.value) == f"--set tolerations={text}: {fault}"
 
 
 @pytest.mark.parametrize("kind", ["Deployment", "StatefulSet", "ReplicaSet", "ReplicationController"])

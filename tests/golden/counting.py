@@ -64,6 +64,8 @@ RECORDED: Mapping[str, str] = {
     "controllers/drain": "what kubectl drain evicts, its warnings and its errors",
     "controllers/daemonset": "on which nodes a DaemonSet has its pod",
     "controllers/job": "how many pods a Job creates, and which it deletes",
+    "controllers/descheduler": "which pods RemovePodsViolatingTopologySpreadConstraint evicts (descheduler v0.36.0)",
+    "controllers/descheduler-table": "the cases of the descheduler's own test of that plugin",
     "live/placements": "workloads on a running cluster: how many pods are placed and how many wait",
     "live/scale": "scale-downs on a running cluster: how many pods remain, and those that are beyond doubt",
 }

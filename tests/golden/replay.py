@@ -5,7 +5,19 @@ from __future__ import annotations
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 
-from tests.golden import budgets, daemon_sets, deployments, drains, jobs, live, scaling, scheduling, stateful_sets
+from tests.golden import (
+    budgets,
+    daemon_sets,
+    deployments,
+    deschedulers,
+    drains,
+    jobs,
+    live,
+    live_scaling,
+    scaling,
+    scheduling,
+    stateful_sets,
+)
 from tests.golden.cases import Difference, Recorded
 
 Answer = Callable[[Recorded, str | None], Iterator[Difference]]
@@ -17,7 +29,9 @@ FAMILIES: Mapping[str, Answer] = {
     "deploystep": deployments.step_differences,
     "rollout": deployments.rollout_differences,
     "scaledown": scaling.differences,
+    "scale.": live_scaling.differences,
     "daemonset": daemon_sets.differences,
+    "descheduler": deschedulers.differences,
     "job": jobs.differences,
     "statefulset": stateful_sets.differences,
 }

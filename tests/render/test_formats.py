@@ -8,6 +8,7 @@ import kubespread
 from kubespread.render.formats import FORMATS, Format, ReportKind, Writer, chosen_format, format_names, output_help
 from kubespread.render.look import Look
 from tests.builders import hard, hosts, pod
+from tests.planner.world.clusters import deployment
 
 ZONE = "topology.kubernetes.io/zone"
 CLUSTER = kubespread.Snapshot.from_objects([*hosts("a", "b"), pod("running", "n0")])
@@ -27,6 +28,19 @@ ANSWERS: dict[ReportKind, object] = {
     "survive": kubespread.survive(CLUSTER, ["hostname"]),
     "upgrade": kubespread.upgrade(CLUSTER, "n1"),
     "check": kubespread.check(None, pod("n1", constraints=[hard(ZONE, match={"foo": "baz"})])),
+    "advise": kubespread.advise(CLUSTER.edited("cordon n1"), WEB),
+    "pending": kubespread.pending(kubespread.Snapshot.from_objects([*hosts("a"), pod("n1", nodeSelector={"x": "y"})])),
+    "capacity": kubespread.capacity(CLUSTER, "cpu=1"),
+    "removable": kubespread.removable(CLUSTER),
+    "audit": kubespread.audit(kubespread.Snapshot.from_objects([*hosts("a"), pod("n1", "n0")])),
+    "rebalance": kubespread.rebalance(
+        kubespread.Snapshot.from_objects(
+            [
+                *hosts("a", "b"),
+                *deployment("n1", ("n0",) * 4, spec={"topologySpreadConstraints": [hard(ZONE, match={"app": "n1"})]}),
+            ]
+        )
+    ),
 }
 HELP: dict[ReportKind, str] = {
     "explain": "Format (default: a table on a terminal, plain columns in a pipe). "
@@ -39,6 +53,14 @@ HELP: dict[ReportKind, str] = {
     "upgrade": "Format (default: a table on a terminal, plain columns in a pipe).",
     "check": "Format (default: a list on a terminal, plain columns in a pipe). 'sarif' is SARIF 2.1.0 for code scanning. "
     "'junit' is JUnit XML. 'github' prints annotations of GitHub Actions. 'gitlab' is a Code Quality report.",
+    "advise": "Format (default: a table on a terminal, plain columns in a pipe).",
+    "pending": "Format (default: a table on a terminal, plain columns in a pipe). 'name' prints namespace/pod lines.",
+    "capacity": "Format (default: tables on a terminal, plain columns in a pipe). 'csv' has a row per node.",
+    "removable": "Format (default: a table on a terminal, plain columns in a pipe).",
+    "audit": "Format (default: a table on a terminal, plain columns in a pipe). "
+    "'prometheus' prints metrics for a textfile collector.",
+    "rebalance": "Format (default: tables and commands on a terminal, columns in a pipe). "
+    "'name' prints the pods to evict, one namespace/pod a line. 'csv' has a row per eviction.",
 }
 
 
@@ -52,6 +74,7 @@ def test_what_can_be_asked_for() -> None:
     assert format_names("simulate") == ["table", "plain", "json", "yaml", "name", "csv"]
     assert format_names("compare") == ["table", "plain", "json", "yaml", "csv"]
     assert format_names("play") == ["table", "plain", "json", "yaml", "csv"]
+    assert format_names("rebalance") == ["table", "plain", "json", "yaml", "name", "csv"]
 
 
 @pytest.mark.parametrize("name", FORMATS)

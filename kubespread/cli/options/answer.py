@@ -39,6 +39,12 @@ if TYPE_CHECKING:
     SurviveOutputOption = str | None
     UpgradeOutputOption = str | None
     PlayOutputOption = str | None
+    RebalanceOutputOption = str | None
+    AdviseOutputOption = str | None
+    PendingOutputOption = str | None
+    CapacityOutputOption = str | None
+    RemovableOutputOption = str | None
+    AuditOutputOption = str | None
 else:
     CheckOutputOption = _output_option("check")
     CompareOutputOption = _output_option("compare")
@@ -47,6 +53,12 @@ else:
     SurviveOutputOption = _output_option("survive")
     UpgradeOutputOption = _output_option("upgrade")
     PlayOutputOption = _output_option("play")
+    RebalanceOutputOption = _output_option("rebalance")
+    AdviseOutputOption = _output_option("advise")
+    PendingOutputOption = _output_option("pending")
+    CapacityOutputOption = _output_option("capacity")
+    RemovableOutputOption = _output_option("removable")
+    AuditOutputOption = _output_option("audit")
 PreemptionOption = Annotated[
     bool, typer.Option("--preemption", help="When no node fits, predict what preemption would do.")
 ]
@@ -144,6 +156,69 @@ class CheckAnswerOptions:
     """What is shown of findings, and how."""
 
     output: CheckOutputOption = None
+    no_headers: NoHeadersOption = False
+    color: ColorOption = Color.AUTO
+    strict: StrictOption = False
+
+
+@dataclass(frozen=True, slots=True)
+class CapacityAnswerOptions:
+    """What is shown of a capacity, and how."""
+
+    output: CapacityOutputOption = None
+    no_headers: NoHeadersOption = False
+    color: ColorOption = Color.AUTO
+    strict: StrictOption = False
+
+
+@dataclass(frozen=True, slots=True)
+class AdviseAnswerOptions:
+    """What is shown of the changes that suffice, and how."""
+
+    output: AdviseOutputOption = None
+    no_headers: NoHeadersOption = False
+    color: ColorOption = Color.AUTO
+    strict: StrictOption = False
+
+
+@dataclass(frozen=True, slots=True)
+class RemovableAnswerOptions:
+    """What is shown of removable nodes, and how."""
+
+    output: RemovableOutputOption = None
+    no_headers: NoHeadersOption = False
+    color: ColorOption = Color.AUTO
+    strict: StrictOption = False
+
+
+@dataclass(frozen=True, slots=True)
+class PendingAnswerOptions:
+    """What is shown of pods that are stuck, and how."""
+
+    output: PendingOutputOption = None
+    no_headers: NoHeadersOption = False
+    color: ColorOption = Color.AUTO
+    strict: StrictOption = False
+
+
+@dataclass(frozen=True, slots=True)
+class AuditAnswerOptions:
+    """What is shown of an audit, and how."""
+
+    output: AuditOutputOption = None
+    why: Annotated[bool, typer.Option("--why", help="Show what was tried to find each cause, and what came of it.")] = (
+        False
+    )
+    no_headers: NoHeadersOption = False
+    color: ColorOption = Color.AUTO
+    strict: StrictOption = False
+
+
+@dataclass(frozen=True, slots=True)
+class RebalanceAnswerOptions:
+    """What is shown of a plan, and how."""
+
+    output: RebalanceOutputOption = None
     no_headers: NoHeadersOption = False
     color: ColorOption = Color.AUTO
     strict: StrictOption = False

@@ -94,7 +94,8 @@ class WorkloadOptions(ManifestOptions):
             show_default=False,
             help="Change the pod before it is admitted: maxSkew[zone]=2, minDomains[zone]=3, "
             "whenUnsatisfiable[zone]=ScheduleAnyway, nodeTaintsPolicy[zone]=Honor, nodeAffinityPolicy[zone]=Ignore, "
-            "cpu=500m, memory[CONTAINER]=1Gi, priorityClassName=NAME, replicas=N. Repeatable.",
+            "cpu=500m, memory[CONTAINER]=1Gi, tolerations=KEY=VALUE:EFFECT, priorityClassName=NAME, replicas=N. "
+            "Repeatable.",
         ),
     ] = None
 

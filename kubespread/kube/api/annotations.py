@@ -1,4 +1,7 @@
-"""The annotations that scheduling and controllers read. No other is kept: they hold whole manifests, and secrets."""
+"""The annotations that scheduling, controllers and the descheduler read.
+
+No other is kept: they hold whole manifests, and secrets.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,10 @@ DESIRED_REPLICAS = "deployment.kubernetes.io/desired-replicas"
 MAX_REPLICAS = "deployment.kubernetes.io/max-replicas"
 POD_DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
 MIRROR_POD = "kubernetes.io/config.mirror"
+CONFIG_SOURCE = "kubernetes.io/config.source"
+"""Where a kubelet has a pod from; ``api`` for all but static pods."""
+DESCHEDULER_EVICT = "descheduler.alpha.kubernetes.io/evict"
+DESCHEDULER_PREFER_NO_EVICTION = "descheduler.alpha.kubernetes.io/prefer-no-eviction"
 JOB_COMPLETION_INDEX = "batch.kubernetes.io/job-completion-index"
 CHECK_IGNORE = "kubespread.dev/ignore"
 """Codes of findings that ``kubespread check`` is not to report of a workload."""
@@ -39,8 +46,15 @@ READ_OF_MACHINES = (
 )
 """Those that cluster-autoscaler reads of MachineDeployments."""
 
-READ_OF_PODS = (POD_DELETION_COST, MIRROR_POD, JOB_COMPLETION_INDEX)
-"""Those that controllers and drains read of pods."""
+READ_OF_PODS = (
+    POD_DELETION_COST,
+    MIRROR_POD,
+    CONFIG_SOURCE,
+    DESCHEDULER_EVICT,
+    DESCHEDULER_PREFER_NO_EVICTION,
+    JOB_COMPLETION_INDEX,
+)
+"""Those that controllers, drains and the descheduler read of pods."""
 
 READ_ANNOTATIONS = frozenset(
     {

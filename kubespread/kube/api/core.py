@@ -6,7 +6,7 @@ from msgspec import field
 
 from kubespread.kube.api.meta import ApiObject, Int32, Int64, KubeObject, LabelSelector, ResourceList, StringMap
 from kubespread.kube.api.node_terms import NodeSelector, NodeSelectorTerm
-from kubespread.kube.api.volumes import EmptyDirVolumeSource, Volume
+from kubespread.kube.api.volumes import EmptyDirVolumeSource, HostPathVolumeSource, Volume
 
 
 class TopologySpreadConstraint(KubeObject):
@@ -177,12 +177,15 @@ class PodSpec(KubeObject):
     def forget_unread_volumes(self) -> None:
         """Drop what only validation reads: of a stored pod, or a stored workload's template, nobody asks it again.
 
-        That there is an emptyDir stays: a drain loses what is in it.
+        That there is an emptyDir stays: a drain loses what is in it. So does a hostPath, as some path: the descheduler
+        leaves pods with either alone.
         """
-        self.volumes = [volume for volume in self.volumes if volume.affects_scheduling or volume.empty_dir is not None]
+        self.volumes = [volume for volume in self.volumes if volume.affects_scheduling or volume.is_local]
         for volume in self.volumes:
             if volume.empty_dir is not None:
                 volume.empty_dir = EmptyDirVolumeSource()
+            if volume.host_path is not None:
+                volume.host_path = HostPathVolumeSource(path="/")
             if volume.ephemeral is not None and volume.ephemeral.volume_claim_template is not None:
                 volume.ephemeral.volume_claim_template.metadata.annotations = {}
 

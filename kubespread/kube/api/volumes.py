@@ -184,3 +184,8 @@ class Volume(ScheduledVolumes):
     def affects_scheduling(self) -> bool:
         """Whether it is of a kind that scheduling looks at."""
         return any(getattr(self, name) is not None for name in ScheduledVolumes.__struct_fields__)
+
+    @property
+    def is_local(self) -> bool:
+        """Whether what is in it stays on the node: an emptyDir or a hostPath."""
+        return self.empty_dir is not None or self.host_path is not None

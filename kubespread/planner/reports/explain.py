@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from kubespread.errors import UsageError
+from kubespread.planner.reports.advise import Advice
 from kubespread.planner.reports.details import Detail
 from kubespread.planner.reports.parts import (
     API_VERSION,
@@ -99,6 +100,10 @@ class ExplainReport(Report, frozen=True, kw_only=True):
     not_modelled: tuple[str, ...]
     preemption: PreemptionReport | None = None
     """Only when asked for, and only when no node fits."""
+    advice: Advice | None = None
+    """Which of the pod's own constraints, changed alone, lets a pod in that fits nowhere; null without such a
+    constraint. Nothing else is tried.
+    """
     admission: tuple[str, ...] = ()
     """What the cluster's admission plugins would change in the pod, with the objects the snapshot holds."""
     notes: tuple[str, ...]

@@ -9,20 +9,32 @@ from typing import Any
 
 import msgspec
 
+from kubespread.planner.reports.advise import AdviseReport
+from kubespread.planner.reports.audit import AuditReport
+from kubespread.planner.reports.capacity import CapacityReport
 from kubespread.planner.reports.check import CheckReport
 from kubespread.planner.reports.compare import CompareReport
 from kubespread.planner.reports.explain import ExplainReport
 from kubespread.planner.reports.parts import API_VERSION, Report
+from kubespread.planner.reports.pending import PendingReport
 from kubespread.planner.reports.play import PlayReport
+from kubespread.planner.reports.rebalance import RebalanceReport
+from kubespread.planner.reports.removable import RemovableReport
 from kubespread.planner.reports.simulate import SimulateReport
 from kubespread.planner.reports.survive import SurviveReport
 from kubespread.planner.reports.upgrade import UpgradeReport
 
 FILES: dict[str, type[Report]] = {
     "check-report.json": CheckReport,
+    "advise-report.json": AdviseReport,
+    "audit-report.json": AuditReport,
+    "capacity-report.json": CapacityReport,
     "compare-report.json": CompareReport,
     "explain-report.json": ExplainReport,
+    "pending-report.json": PendingReport,
     "play-report.json": PlayReport,
+    "removable-report.json": RemovableReport,
+    "rebalance-report.json": RebalanceReport,
     "simulate-report.json": SimulateReport,
     "survive-report.json": SurviveReport,
     "upgrade-report.json": UpgradeReport,

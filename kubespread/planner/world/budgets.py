@@ -67,9 +67,9 @@ class Budgets:
             self._budgets[places[0]] = answer.budget_after
         return answer
 
-    def protecting(self, pod: Pod) -> list[PodDisruptionBudget]:
-        """The budgets that protect a pod."""
-        return [self._budgets[place] for place in self._of(pod)]
+    def protecting(self, pod: Pod, now: datetime) -> list[PodDisruptionBudget]:
+        """The budgets that protect a pod, as they are now."""
+        return [self._synced(place, now) for place in self._of(pod)]
 
     def current(self, now: datetime) -> list[PodDisruptionBudget]:
         """All of them as they are now."""

@@ -38,22 +38,27 @@ def makes_others(kind: str) -> bool:
     return kind in CONTROLLERS
 
 
+def not_modelled(owner: WorkloadName) -> str:
+    """What to say of a controller of another kind."""
+    name = f"{owner.kind}/{owner.name}"
+    return f"{name} is not a controller that is modeled: whether it makes other pods is not known"
+
+
 def misses(world: World, pod: Pod, owner: WorkloadName, why: str, *, stays: bool) -> bool:
     """Whether ``owner`` makes another pod now that ``pod`` goes; ``stays``: now that it is terminating and no more."""
-    name = f"{owner.kind}/{owner.name}"
     if not makes_others(owner.kind):
         # A static pod is its kubelet's.
         if owner.kind != "Node":
-            world.happenings.note(
-                f"{name} is not a controller that is modeled: whether it makes other pods is not known"
-            )
+            world.happenings.note(not_modelled(owner))
         return False
     if why in (SCALED_DOWN, UNSELECTED) or not _makes_another(world, pod, owner, why):
         return False
     waits = _waits(world, pod, owner)
     if is_active(pod):
         if stays and waits:
-            world.happenings.note(f"{name} makes no other pod as long as the one it lost is terminating")
+            world.happenings.note(
+                f"{owner.kind}/{owner.name} makes no other pod as long as the one it lost is terminating"
+            )
         return not (stays and waits)
     return waits and not stays and is_terminating(pod)
 

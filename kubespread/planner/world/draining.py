@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from kubespread.controllers.drain import DrainFlags, plan_drain
+from kubespread.controllers.drain import DrainFlags, DrainPlan, plan_drain
 from kubespread.controllers.eviction import LET_THROUGH, TOO_MANY_REQUESTS, Eviction
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.meta import ObjectMeta
@@ -21,10 +21,15 @@ class DrainRefusedError(Exception):
     """kubectl evicts nothing of a node; the message is kubectl's."""
 
 
+def drain_plan(world: World, node: str, flags: DrainFlags) -> DrainPlan:
+    """What kubectl would do with the pods of a node."""
+    return plan_drain(node, world.book.on(node), _daemon_sets(world), flags, world.time)
+
+
 def check_drain(world: World, nodes: Sequence[str], flags: DrainFlags) -> None:
     """Find what kubectl would refuse before it evicts anything. Raises DrainRefusedError at the first such node."""
     for node in nodes:
-        plan = plan_drain(node, world.book.on(node), _daemon_sets(world), flags, world.time)
+        plan = drain_plan(world, node, flags)
         if plan.errors:
             listed = plan.errors[0] if len(plan.errors) == 1 else f"[{', '.join(plan.errors)}]"
             raise DrainRefusedError(f'unable to drain node "{node}" due to error: {listed}')
@@ -39,7 +44,7 @@ def drain(world: World, nodes: Sequence[str], flags: DrainFlags) -> bool:
     """
     is_empty = True
     for node in nodes:
-        plan = plan_drain(node, world.book.on(node), _daemon_sets(world), flags, world.time)
+        plan = drain_plan(world, node, flags)
         for warning in plan.warnings:
             world.happenings.note(f"node {node}: {warning}")
         is_empty &= evict(world, plan.evict)
@@ -50,7 +55,7 @@ def evict(world: World, pods: Sequence[Pod]) -> bool:
     """Evict pods one after another; whether all went. What is refused is `Happenings.blocked`."""
     left = _evict(world, pods)
     for pod, answer in left:
-        budgets = world.budgets.protecting(pod)
+        budgets = world.budgets.protecting(pod, world.time)
         name = ", ".join(budget.metadata.name for budget in budgets)
         world.happenings.blocked.append(Blocked(pod, answer.message or "", answer.cause or "", name))
     return not left

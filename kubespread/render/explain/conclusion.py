@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from kubespread.planner.reports.advise import Advice, Suggestion
 from kubespread.planner.reports.explain import ExplainReport
-from kubespread.render.phrases import preemption
+from kubespread.render.advise.words import SCHEDULE_ANYWAY, not_enough
+from kubespread.render.phrases import count_of, preemption
 
 _MAX_NAMES = 5
 
@@ -19,10 +23,34 @@ def summary(report: ExplainReport, suffix: str = "") -> str:
 
 
 def conclusion(report: ExplainReport) -> list[str]:
-    """What bars the pod, kube-scheduler's message, what preemption would do, and what is not sampled as there."""
-    return [
-        said for said in (report.conclusion, report.message, preemption(report.preemption), _sampling(report)) if said
-    ]
+    """What bars the pod, kube-scheduler's message, what preemption would do, what is not sampled as there, and which
+    constraint would have to be other than it is.
+    """
+    told = (report.conclusion, report.message, preemption(report.preemption), _sampling(report))
+    return [said for said in (*told, *_advice(report.advice)) if said]
+
+
+def _advice(advice: Advice | None) -> Iterator[str]:
+    """``Enough alone: A maxSkew 2 (2 nodes) · A nodeTaintsPolicy Honor (2)``; of a constraint that can stay
+    hard with less, nothing is said of relaxing it.
+    """
+    if advice is None:
+        return
+    shown, told = list[Suggestion](), set[str]()
+    for each in advice.enough:
+        if each.family != SCHEDULE_ANYWAY or _letter(each) not in told:
+            shown.append(each)
+            told.add(_letter(each))
+    if shown:
+        first, *others = shown
+        listed = [f"{first.change} ({count_of(first.nodes or 0, 'node')})"]
+        yield f"Enough alone: {' · '.join([*listed, *(f'{each.change} ({each.nodes})' for each in others)])}"
+    if said := " · ".join(not_enough(advice)):
+        yield f"Not enough: {said}"
+
+
+def _letter(suggestion: Suggestion) -> str:
+    return suggestion.change.partition(" ")[0]
 
 
 def _sampling(report: ExplainReport) -> str | None:

@@ -29,14 +29,14 @@ def title(report: ExplainReport, suffix: str, width: int | None) -> Iterator[Lin
     return wrapped([Cell("Pod "), cell(pod, HEAD), cell(" · ".join(parts))], width, indent=4)
 
 
-def constraint_lines(report: ExplainReport, width: int | None, *, domains: bool) -> Iterator[Line]:
+def constraint_lines(constraints: Sequence[ConstraintReport], width: int | None, *, domains: bool) -> Iterator[Line]:
     """One line a constraint, as columns with every domain where there is room and ``domains`` are not in the rows."""
     if domains:
-        lines = list(tabulated(_columns(report.constraints), _GAP, headers=False))
+        lines = list(tabulated(_columns(constraints), _GAP, headers=False))
         if width is None or all(len(list(wrapped(line, width))) == 1 for line in map(_stripped, lines)):
             yield from lines
             return
-    for position, constraint in enumerate(report.constraints):
+    for position, constraint in enumerate(constraints):
         parts = [
             f"{short_key(constraint.topology_key)} ≤ {constraint.max_skew} {'hard' if constraint.is_hard else 'soft'}",
             constraint.selector,

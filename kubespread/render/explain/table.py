@@ -28,7 +28,7 @@ def _lines(report: ExplainReport, look: Look) -> Iterator[Line]:
     suffix = shared_suffix([node.name for node in report.nodes]) if look.headers and look.width is not None else ""
     if look.headers:
         yield from title(report, suffix, look.width)
-        yield from constraint_lines(report, look.width, domains=not by_domain)
+        yield from constraint_lines(report.constraints, look.width, domains=not by_domain)
     if by_domain:
         yield from domain_table(domain_rows(report, report.nodes), look)
     elif report.nodes:

@@ -1,0 +1,79 @@
+"""``kubespread advise``: the smallest changes that make a pod fit, each proven."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from kubespread.cli.cluster import open_cluster
+from kubespread.cli.exitcodes import ExitCode
+from kubespread.cli.notes import note_beside, note_source
+from kubespread.cli.options.advising import AdvisingOptions
+from kubespread.cli.options.answer import AdviseAnswerOptions, SpeakingOptions
+from kubespread.cli.options.edits import EditedClusterOptions
+from kubespread.cli.options.grouped import grouped
+from kubespread.cli.options.scheduler import SchedulerOptions
+from kubespread.cli.options.workload import PodArgument, WorkloadOptions
+from kubespread.cli.pod import pods_asked_about
+from kubespread.cli.stdout import emit, look_of_stdout, stdout_is_terminal
+from kubespread.render.formats import chosen_format
+
+
+@grouped
+def advise(
+    pod: PodArgument = None,
+    *,
+    workload: WorkloadOptions,
+    advising: AdvisingOptions,
+    scheduling: SchedulerOptions,
+    answer: AdviseAnswerOptions,
+    source: EditedClusterOptions,
+    speaking: SpeakingOptions,
+) -> int:
+    """Find the smallest changes that make a pod fit, or all replicas of it, each proven by asking again.
+
+    Tried are constraints, cordons, taints, tolerations, requests, evictions and more nodes: each change alone, at the
+    least size that suffices, then two and three together where none suffices alone. Each comes with the option that
+    reproduces it and as a patch: -v shows all patches. Edits of the cluster are made first.
+
+    \b
+    Examples:
+      kubespread advise pod.yaml -S cluster.yaml
+      kubespread advise pod/web-0 -n shop
+      kubespread advise deploy/web -n shop --replicas 12 -v
+      kubespread advise pod.yaml -S cluster/ -o json | jq -r '.advice.enough[0].options[]'
+    """
+    import kubespread
+    from kubespread.candidate.inputs import check_inputs
+    from kubespread.render.advise.conclusion import conclusion
+
+    chosen = chosen_format(answer.output, is_terminal=stdout_is_terminal())
+    pods = pods_asked_about(pod, workload, source.sources)
+    check_inputs(
+        pods,
+        scheduling.scheduler_config,
+        scheduling.kube_version,
+        scheduling.feature_gates,
+        recursive=workload.recursive,
+        settings=workload.settings or (),
+    )
+    opened = open_cluster(source, quiet=speaking.quiet)
+    report = kubespread.advise(
+        opened,
+        pods,
+        advising.replicas,
+        scheduling.scheduler(),
+        name=workload.name,
+        namespace=workload.namespace,
+        recursive=workload.recursive,
+        template_path=workload.template_path or "",
+        set=workload.settings or (),
+    )
+    if not speaking.quiet:
+        if speaking.verbose:
+            note_source(opened, report)
+        note_beside(report, conclusion(report), chosen)
+    look = look_of_stdout(color=answer.color, headers=not answer.no_headers)
+    emit(chosen.writers["advise"].load()(report, replace(look, in_full=speaking.verbose > 0)))
+    if opened.faults or (answer.strict and report.gaps):
+        return ExitCode.NO_CLUSTER
+    return ExitCode.YES if report.succeeds else ExitCode.NO

@@ -1,0 +1,62 @@
+"""``kubespread audit``: how every workload is spread, which constraints do not hold, and why."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from kubespread.cli.cluster import open_cluster
+from kubespread.cli.exitcodes import ExitCode
+from kubespread.cli.notes import note_beside, note_source
+from kubespread.cli.options.answer import AuditAnswerOptions, SpeakingOptions
+from kubespread.cli.options.auditing import AuditOptions, WorkloadsArgument
+from kubespread.cli.options.edits import EditedClusterOptions
+from kubespread.cli.options.grouped import grouped
+from kubespread.cli.options.scheduler import SchedulerOptions
+from kubespread.cli.stdout import emit, look_of_stdout, stdout_is_terminal
+from kubespread.cli.watch import watchable
+from kubespread.render.formats import chosen_format
+
+
+@grouped
+@watchable
+def audit(
+    *,
+    workloads: WorkloadsArgument = None,
+    auditing: AuditOptions,
+    scheduling: SchedulerOptions,
+    answer: AuditAnswerOptions,
+    source: EditedClusterOptions,
+    speaking: SpeakingOptions,
+) -> int:
+    """Look at every workload: its constraints, own or default, their skew, and the cause of what does not hold.
+
+    The cause is found by placing the pods afresh, first as things are, then with one thing otherwise: without volumes,
+    cordons, taints or requests, with labels, without the score of one plugin. The first change that makes them even
+    names it. At risk are workloads that one zone would take, and those whose next pod fits nowhere.
+
+    \b
+    Examples:
+      kubespread audit -A
+      kubespread audit -n shop deploy/web --why
+      kubespread audit -A --fail-on risk -S cluster.json.gz
+      kubespread audit -A -q -o prometheus > /var/lib/node_exporter/textfile/kubespread.prom
+      kubespread audit -A -w
+    """
+    import kubespread
+    from kubespread.render.audit.conclusion import conclusion
+
+    chosen = chosen_format(answer.output, is_terminal=stdout_is_terminal())
+    opened = open_cluster(source, quiet=speaking.quiet)
+    namespace = None if auditing.all_namespaces else auditing.namespace or opened.origin.namespace or "default"
+    report = kubespread.audit(
+        opened, workloads or (), scheduling.scheduler(), namespace=namespace, selector=auditing.selector or ""
+    )
+    if not speaking.quiet:
+        if speaking.verbose:
+            note_source(opened, report)
+        note_beside(report, conclusion(report), chosen)
+    look = look_of_stdout(color=answer.color, headers=not answer.no_headers)
+    emit(chosen.writers["audit"].load()(report, replace(look, in_full=answer.why or speaking.verbose > 0)))
+    if opened.faults or (answer.strict and report.gaps):
+        return ExitCode.NO_CLUSTER
+    return ExitCode.NO if auditing.fails(report) else ExitCode.YES

@@ -1,0 +1,55 @@
+"""``kubespread capacity``: what nodes have left, for how many pods of one size, and what is stranded."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from kubespread.cli.cluster import open_cluster
+from kubespread.cli.exitcodes import ExitCode
+from kubespread.cli.notes import note_beside, note_source
+from kubespread.cli.options.answer import CapacityAnswerOptions, SpeakingOptions
+from kubespread.cli.options.capacity import CapacityOptions
+from kubespread.cli.options.edits import EditedClusterOptions
+from kubespread.cli.options.grouped import grouped
+from kubespread.cli.options.scheduler import SchedulerOptions
+from kubespread.cli.stdout import emit, look_of_stdout, stdout_is_terminal
+from kubespread.render.formats import chosen_format
+
+
+@grouped
+def capacity(
+    *,
+    counting: CapacityOptions,
+    scheduling: SchedulerOptions,
+    answer: CapacityAnswerOptions,
+    source: EditedClusterOptions,
+    speaking: SpeakingOptions,
+) -> int:
+    """Show what nodes have free, what of it no pod can use and why, and how many pods of one size fit.
+
+    Requests are those that kube-scheduler counts: init containers, pod-level resources and overhead too. With --request
+    copies of a pod are placed until none fits; the pod has no labels, tolerations or constraints. What is left then is
+    stranded for pods of that size. Without it no size is guessed: stranded is what no pod could use.
+
+    \b
+    Examples:
+      kubespread capacity
+      kubespread capacity --request cpu=2,memory=4Gi --by zone
+      kubespread capacity --request cpu=8,nvidia.com/gpu=1 -S cluster.json.gz
+      kubespread capacity --request cpu=2 --fail zone=a
+    """
+    import kubespread
+    from kubespread.render.capacity.conclusion import conclusion
+
+    chosen = chosen_format(answer.output, is_terminal=stdout_is_terminal())
+    opened = open_cluster(source, quiet=speaking.quiet)
+    report = kubespread.capacity(opened, counting.request, scheduling.scheduler(), by=counting.by)
+    if not speaking.quiet:
+        if speaking.verbose:
+            note_source(opened, report)
+        note_beside(report, conclusion(report), chosen)
+    look = look_of_stdout(color=answer.color, headers=not answer.no_headers)
+    emit(chosen.writers["capacity"].load()(report, replace(look, in_full=speaking.verbose > 0)))
+    if opened.faults or (answer.strict and report.gaps):
+        return ExitCode.NO_CLUSTER
+    return ExitCode.NO if report.fits == 0 else ExitCode.YES

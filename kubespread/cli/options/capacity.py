@@ -1,0 +1,32 @@
+"""Which pods are counted, and over which domains."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import typer
+
+
+@dataclass(frozen=True, slots=True)
+class CapacityOptions:
+    """Which pods are counted, and over which domains."""
+
+    request: Annotated[
+        str | None,
+        typer.Option(
+            "--request",
+            metavar="RESOURCE=AMOUNT,...",
+            show_default=False,
+            help="Count pods that each request this much (cpu=2,memory=4Gi,nvidia.com/gpu=1).",
+        ),
+    ] = None
+    by: Annotated[
+        str | None,
+        typer.Option(
+            "--by",
+            metavar="KEY",
+            show_default=False,
+            help="Topology key of the domains to add up (default: zone, where nodes have one).",
+        ),
+    ] = None

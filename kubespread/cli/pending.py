@@ -1,0 +1,56 @@
+"""``kubespread pending``: everything that is stuck, and the least that frees it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from kubespread.cli.cluster import open_cluster
+from kubespread.cli.exitcodes import ExitCode
+from kubespread.cli.notes import note_beside, note_source
+from kubespread.cli.options.answer import PendingAnswerOptions, SpeakingOptions
+from kubespread.cli.options.edits import EditedClusterOptions
+from kubespread.cli.options.grouped import grouped
+from kubespread.cli.options.pending import PendingOptions
+from kubespread.cli.options.scheduler import SchedulerOptions
+from kubespread.cli.stdout import emit, look_of_stdout, stdout_is_terminal
+from kubespread.render.formats import chosen_format
+
+
+@grouped
+def pending(
+    *,
+    asked: PendingOptions,
+    scheduling: SchedulerOptions,
+    answer: PendingAnswerOptions,
+    source: EditedClusterOptions,
+    speaking: SpeakingOptions,
+) -> int:
+    """Show the pods without a node, grouped by cause, with the smallest change that frees each group.
+
+    A change is proven by making it and letting all pods of the group be placed. Pods that fit as things are, wait
+    behind scheduling gates, lack a claim or name another scheduler are groups of their own. -v also names the pods and
+    kubectl's commands. Exits with 1 when any pod is pending.
+
+    \b
+    Examples:
+      kubespread pending -A
+      kubespread pending -n shop -l tier=web -v
+      kubespread pending -A -S cluster.json.gz --fail zone=c
+      kubespread pending -A -o json | jq -r '.groups[].change.options[]?'
+    """
+    import kubespread
+    from kubespread.render.pending.conclusion import conclusion
+
+    chosen = chosen_format(answer.output, is_terminal=stdout_is_terminal())
+    opened = open_cluster(source, quiet=speaking.quiet)
+    namespace = None if asked.all_namespaces else asked.namespace or opened.origin.namespace or "default"
+    report = kubespread.pending(opened, scheduling.scheduler(), namespace=namespace, selector=asked.selector or "")
+    if not speaking.quiet:
+        if speaking.verbose:
+            note_source(opened, report)
+        note_beside(report, conclusion(report), chosen)
+    look = look_of_stdout(color=answer.color, headers=not answer.no_headers)
+    emit(chosen.writers["pending"].load()(report, replace(look, in_full=speaking.verbose > 0)))
+    if opened.faults or (answer.strict and report.gaps):
+        return ExitCode.NO_CLUSTER
+    return ExitCode.NO if report.groups else ExitCode.YES

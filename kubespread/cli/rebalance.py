@@ -1,0 +1,82 @@
+"""``kubespread rebalance``: which pods to evict so that spread constraints hold again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Annotated
+
+import typer
+
+from kubespread.cli.cluster import open_cluster
+from kubespread.cli.exitcodes import ExitCode
+from kubespread.cli.notes import note_beside, note_source
+from kubespread.cli.options.answer import RebalanceAnswerOptions, SpeakingOptions
+from kubespread.cli.options.edits import EditedClusterOptions
+from kubespread.cli.options.grouped import grouped
+from kubespread.cli.options.rebalancing import RebalancingOptions
+from kubespread.cli.options.scheduler import SchedulerOptions
+from kubespread.cli.stdout import emit, look_of_stdout, stdout_is_terminal
+from kubespread.errors import UsageError
+from kubespread.render.formats import chosen_format
+
+
+@grouped
+def rebalance(
+    workloads: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[WORKLOAD]...",
+            show_default=False,
+            help="KIND/NAME in the cluster (deploy/web, sts/db). Default: all workloads of the namespace.",
+        ),
+    ] = None,
+    *,
+    rebalancing: RebalancingOptions,
+    scheduling: SchedulerOptions,
+    answer: RebalanceAnswerOptions,
+    source: EditedClusterOptions,
+    speaking: SpeakingOptions,
+) -> int:
+    """Find the fewest evictions, and their order, after which the topology spread constraints hold again.
+
+    Each replacement is placed as kube-scheduler would place it, and no disruption budget is violated. The plan is
+    printed with the kubectl commands that carry it out; nothing is evicted. Only pods of Deployments, ReplicaSets,
+    ReplicationControllers and StatefulSets are evicted, each at most once. Where a smaller workload would do, the pods
+    that should go first are named too.
+
+    \b
+    Examples:
+      kubespread rebalance deploy/web
+      kubespread rebalance -A -S cluster.json.gz
+      kubespread rebalance -n shop --soft --descheduler policy.yaml
+      kubespread rebalance deploy/web --uncordon node-7 -o json | jq '.steps[].pod'
+    """
+    import kubespread
+
+    if workloads and rebalancing.all_namespaces:
+        raise UsageError("name workloads or ask about all namespaces, not both")
+    if [rebalancing.descheduler, *source.sources].count("-") > 1:
+        raise UsageError("standard input can be read only once")
+    chosen = chosen_format(answer.output, is_terminal=stdout_is_terminal())
+    opened = open_cluster(source, quiet=speaking.quiet)
+    namespace = None if rebalancing.all_namespaces else rebalancing.namespace or opened.origin.namespace or "default"
+    report = kubespread.rebalance(
+        opened,
+        workloads or (),
+        scheduling.scheduler(),
+        namespace=namespace,
+        selector=rebalancing.selector or "",
+        soft=rebalancing.soft,
+        descheduler=rebalancing.descheduler,
+    )
+    from kubespread.render.rebalance.conclusion import conclusion
+
+    if not speaking.quiet:
+        if speaking.verbose:
+            note_source(opened, report)
+        note_beside(report, conclusion(report), chosen)
+    look = look_of_stdout(color=answer.color, headers=not answer.no_headers)
+    emit(chosen.writers["rebalance"].load()(report, replace(look, in_full=speaking.verbose > 0)))
+    if opened.faults or (answer.strict and report.gaps):
+        return ExitCode.NO_CLUSTER
+    return ExitCode.YES if report.holds else ExitCode.NO

@@ -1,0 +1,90 @@
+"""Everything that is stuck in a snapshot's cluster: from a snapshot to the planner and back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypedDict, Unpack
+
+import msgspec
+
+from kubespread.candidate.candidate import Surroundings
+from kubespread.candidate.setting import parse_settings
+from kubespread.candidate.stored import from_stored_pod
+from kubespread.errors import ManifestError, UsageError
+from kubespread.kube.api.core import Pod
+from kubespread.kube.versions import KubeVersion
+from kubespread.library.asked_cluster import cluster_reference
+from kubespread.library.deciding import Scheduler
+from kubespread.library.patches import commands_for
+from kubespread.library.resolving import source_gaps
+from kubespread.library.workloads_asked import WorkloadsAsked
+from kubespread.library.worlds import edited, world_of
+from kubespread.planner.pending.freeing import RevisePod
+from kubespread.planner.pending.pending import NOT_MODELLED, Told
+from kubespread.planner.pending.pending import pending as pending_groups
+from kubespread.planner.reports.pending import PendingReport, StuckGroup
+from kubespread.snapshot.snapshot import Snapshot
+
+_DEFAULT = Scheduler()
+
+
+class PendingKeywords(TypedDict, total=False):
+    """The keywords of `pending`."""
+
+    namespace: str | None
+    """Whose pods are asked about; without it those of all namespaces."""
+    selector: str
+    """Labels of the workloads that are asked about, as kubectl's ``-l`` has them."""
+
+
+def pending(snapshot: Snapshot, scheduler: Scheduler = _DEFAULT, **options: Unpack[PendingKeywords]) -> PendingReport:
+    """The pods of ``snapshot`` without a node, by what keeps them from one, each group with the least change that frees
+    it.
+
+    A change is proven by making it and letting all pods of the group be placed. Pods that fit as things are, that have
+    scheduling gates, lack a claim or name another scheduler are groups of their own. The keywords are
+    `PendingKeywords`. Raises UsageError, SnapshotError and ManifestError.
+    """
+    asked = WorkloadsAsked.of(options.get("namespace"), options.get("selector", ""))
+    version = scheduler.release(snapshot.origin.server_version)
+    now, notes = edited(snapshot, scheduler, asked.namespace)
+    world = world_of(now, scheduler, preempts=False)
+    told = pending_groups(world, asked.those_in(world), _reviser(now, version), version)
+    return PendingReport(
+        kube_version=str(version),
+        cluster=cluster_reference(snapshot),
+        namespace=asked.namespace,
+        selector=asked.text,
+        nodes=len(world.living.nodes.objects),
+        pending=sum(len(each.group.pods) for each in told),
+        groups=tuple(_with_commands(each, now) for each in told),
+        gaps=tuple(dict.fromkeys((*source_gaps(snapshot, scheduler), *world.assumed))),
+        not_modelled=NOT_MODELLED,
+        notes=notes,
+    )
+
+
+def _reviser(snapshot: Snapshot, version: KubeVersion) -> RevisePod:
+    known: dict[tuple[int, tuple[str, ...]], tuple[Pod, Pod | None]] = {}
+
+    def revise(pod: Pod, settings: Sequence[str]) -> Pod | None:
+        key = id(pod), tuple(settings)
+        if key not in known:
+            surroundings = Surroundings(snapshot.objects, version, settings=parse_settings(settings))
+            try:
+                revised = from_stored_pod(pod, surroundings).pod
+            except (ManifestError, UsageError):
+                revised = None
+            # Kept with the pod itself, so that no other has its identity.
+            known[key] = pod, revised
+        return known[key][1]
+
+    return revise
+
+
+def _with_commands(told: Told, snapshot: Snapshot) -> StuckGroup:
+    group = told.group
+    if group.change is None or told.change is None:
+        return group
+    commands = commands_for(told.change, group.workloads, snapshot)
+    return msgspec.structs.replace(group, change=msgspec.structs.replace(group.change, commands=commands))

@@ -1,0 +1,84 @@
+"""What was found, as a report: changes of one kind that do the same stand together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kubespread.planner.advise.candidates import Family
+from kubespread.planner.advise.change import Asker, Change, Ladder
+from kubespread.planner.advise.families.cordons import UNCORDON
+from kubespread.planner.advise.families.evictions import EVICT, WAIT, notes_on
+from kubespread.planner.advise.families.new_nodes import ADD_NODE
+from kubespread.planner.advise.families.taints import UNTAINT
+from kubespread.planner.advise.search import Found, combined, search
+from kubespread.planner.advise.stuck import Stuck
+from kubespread.planner.reports.advise import Advice, NotEnough, Suggestion
+from kubespread.snapshot.edits.types import Edit
+
+_INTERCHANGEABLE = frozenset({UNCORDON, UNTAINT, WAIT, EVICT, ADD_NODE})
+"""Families of which one change is as good as another."""
+
+
+def advice(
+    stuck: Stuck, families: Sequence[Family], asker: Asker, *, combines: bool = True
+) -> tuple[Advice, dict[str, Change]]:
+    """What suffices alone, and together where nothing does alone; beside it the changes by what is said of them."""
+    searched = search(stuck, families, asker)
+    found = searched.found or (combined(stuck, families, asker) if combines else [])
+    report = Advice(
+        families=tuple(dict.fromkeys(searched.families)),
+        enough=tuple(_suggestions(found, stuck)),
+        not_enough=tuple(_not_enough(searched.not_enough)),
+        untried=searched.untried,
+    )
+    return report, {each.change.said: each.change for each in found}
+
+
+def _suggestions(found: Sequence[Found], stuck: Stuck) -> Iterator[Suggestion]:
+    ranked = sorted(found, key=_rank)
+    leading: dict[str, list[Found]] = {}
+    for each in ranked:
+        family = each.change.family
+        # Each of the others is a suggestion of its own.
+        leading.setdefault(family if family in _INTERCHANGEABLE else each.change.said, []).append(each)
+    for first, *others in leading.values():
+        alike = [other for other in others if other.change.cost == first.change.cost]
+        yield _suggestion(first, alike, stuck)
+
+
+def _rank(found: Found) -> tuple[int, int, int]:
+    """What changes least, what leaves others alone, what leaves most of a choice."""
+    return found.change.cost, len(found.answer.consequences), -found.answer.count
+
+
+def _suggestion(found: Found, others: Sequence[Found], stuck: Stuck) -> Suggestion:
+    answer = found.answer
+    return Suggestion(
+        change=found.change.said,
+        family=found.change.family,
+        options=options(found.change),
+        nodes=answer.count if stuck.is_one else None,
+        placed=None if stuck.is_one else answer.count,
+        consequences=answer.consequences,
+        notes=tuple(notes_on(stuck, found.change)),
+        alternatives=tuple(" ".join(options(other.change)) for other in others),
+    )
+
+
+def options(change: Change) -> tuple[str, ...]:
+    """What reproduces it on the command line."""
+    return (*(f"--set {each}" for each in change.settings), *map(_option, change.edits))
+
+
+def _option(edit: Edit) -> str:
+    verb, _, rest = str(edit).partition(" ")
+    return f"--{verb} {_quoted(rest)}"
+
+
+def _quoted(text: str) -> str:
+    return f"'{text}'" if " " in text else text
+
+
+def _not_enough(ladders: Sequence[Ladder]) -> Iterator[NotEnough]:
+    for family in dict.fromkeys(ladder.family for ladder in ladders):
+        yield NotEnough(family=family, changes=tuple(ladder.what for ladder in ladders if ladder.family == family))

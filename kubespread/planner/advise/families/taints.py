@@ -1,0 +1,58 @@
+"""Taints that the pod does not tolerate: taken off one node, or tolerated.
+
+Taints that say in what state a node is come back as long as it is in that state, so they are left alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kubespread.kube.api.core import Node, Taint
+from kubespread.kube.taint import COMPARISON_GATE, DO_NOT_SCHEDULE_EFFECTS, untolerated
+from kubespread.planner.advise.change import Change, Ladder
+from kubespread.planner.advise.stuck import Stuck
+from kubespread.snapshot.edits.new_nodes import is_state_taint
+from kubespread.snapshot.edits.types import RemoveTaint, Target
+
+UNTAINT, TOLERATE = "untaint", "tolerate"
+_MOST_TOGETHER = 100
+
+
+def untaints(stuck: Stuck) -> Iterator[Ladder]:
+    """One taint of one node each, nodes that little else rejects first; where copies may need several, of so many."""
+    alike: dict[str, list[RemoveTaint]] = {}
+    for node in stuck.nearest_first():
+        for key, effect in dict.fromkeys((taint.key, taint.effect) for taint in _unwelcome(stuck, node)):
+            edit = RemoveTaint(Target(node.metadata.name), key, effect)
+            alike.setdefault(edit.described, []).append(edit)
+            change = Change(UNTAINT, str(edit), 25, edits=(edit,))
+            yield Ladder.of(change, f"taking {edit.described} off {node.metadata.name}")
+    for taint, edits in alike.items():
+        if not stuck.is_one and len(edits) > 1:
+            yield _together(taint, edits)
+
+
+def _together(taint: str, edits: Sequence[RemoveTaint]) -> Ladder:
+    """The same taint taken off two nodes, off three ..."""
+
+    def change(place: int) -> Change:
+        count = place + 2
+        return Change(UNTAINT, f"taint {count} nodes {taint}-", 35 + 10 * place, edits=tuple(edits[:count]))
+
+    return Ladder(UNTAINT, f"taking {taint} off {len(edits)} nodes", min(len(edits) - 1, _MOST_TOGETHER), change)
+
+
+def tolerations(stuck: Stuck) -> Iterator[Ladder]:
+    """One toleration each, of those taints that some node has."""
+    taints = dict.fromkeys(
+        (taint.key, taint.value, taint.effect) for node in stuck.nearest_first() for taint in _unwelcome(stuck, node)
+    )
+    for key, value, effect in taints:
+        text = f"{key}={value}:{effect}" if value else f"{key}:{effect}"
+        yield Ladder.of(Change(TOLERATE, f"tolerate {text}", 25, (f"tolerations={text}",)), f"tolerating {text}")
+
+
+def _unwelcome(stuck: Stuck, node: Node) -> list[Taint]:
+    compares = stuck.version.has(COMPARISON_GATE)
+    found = untolerated(node.spec.taints, stuck.pod.spec.tolerations, DO_NOT_SCHEDULE_EFFECTS, compares=compares)
+    return [taint for taint in found if not is_state_taint(taint)]

@@ -1,0 +1,119 @@
+"""A pod that fits nowhere, and which node is rejected by what alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from kubespread.kube.api.core import Node, Pod
+from kubespread.kube.versions import KubeVersion
+from kubespread.planner.reports.parts import letter
+from kubespread.scheduler.cluster.labels import Mask
+from kubespread.scheduler.evaluation import Evaluation
+from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint
+from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread, SpreadState
+from kubespread.snapshot.topology_keys import SHORT_KEYS
+
+SHORT = {full: short for short, full in SHORT_KEYS.items()}
+"""Well-known topology keys as people type them."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnConstraint:
+    """A hard constraint that the pod itself declares."""
+
+    letter: str
+    key: str
+    """What stands in the brackets of ``--set``."""
+    counted: HardConstraint
+    rejected: Mask
+    alone: Mask
+    """The nodes that nothing else rejects."""
+
+
+@dataclass(frozen=True)
+class Stuck:
+    """What the engine says of a pod that finds no node, to derive from what could be changed."""
+
+    evaluation: Evaluation
+    version: KubeVersion
+    lacking: int | None = None
+    """How many copies lack a node; None where one pod is asked about by itself.
+
+    Of copies the evaluation is that of the first that is stuck. Changed, those before it land elsewhere, so nothing is
+    ruled out by it.
+    """
+
+    @property
+    def pod(self) -> Pod:
+        return self.evaluation.pod
+
+    @property
+    def is_one(self) -> bool:
+        return self.lacking is None
+
+    @property
+    def nodes(self) -> Sequence[Node]:
+        return self.evaluation.cluster.nodes.objects
+
+    def passing_all_but(self, plugin: str) -> Mask:
+        """Nodes that no other filter plugin rejects."""
+        evaluation = self.evaluation
+        passing = evaluation.included.copy()
+        if evaluation.rejection is not None and evaluation.rejection.plugin != plugin:
+            passing[:] = False
+        for name, verdicts in evaluation.verdicts.items():
+            if name != plugin:
+                passing &= verdicts.passes
+        return passing
+
+    @cached_property
+    def own_constraints(self) -> Sequence[OwnConstraint]:
+        """Those over which the pod is judged, in the order they are declared."""
+        state = self.evaluation.states.get(PodTopologySpread.name)
+        if not isinstance(state, SpreadState) or PodTopologySpread.name not in self.evaluation.verdicts:
+            return ()
+        passes = self.evaluation.verdicts[PodTopologySpread.name].passes
+        others = self.passing_all_but(PodTopologySpread.name)
+        places = [place for place, each in enumerate(state.declared.constraints) if each.is_hard]
+        rejected = [(counted.judged(None) != 0) & ~passes for counted in state.hard]
+        return [
+            OwnConstraint(letter(place), self._key_of(place), counted, mine, others & ~_any(rejected, but=mine))
+            for place, counted, mine in zip(places, state.hard, rejected, strict=True)
+            if counted.constraint.source == "pod"
+        ]
+
+    def _key_of(self, place: int) -> str:
+        """The topology key, short where that is clear; the position where two constraints share one."""
+        keys = [each.topology_key for each in self.pod.spec.topology_spread_constraints]
+        key = keys[place]
+        short = SHORT.get(key, key)
+        if keys.count(key) > 1:
+            return str(place)
+        return key if short in keys and short != key else short
+
+    @cached_property
+    def complaints(self) -> list[int]:
+        """Per node how many filter plugins reject it."""
+        counts = np.zeros(len(self.evaluation.cluster), dtype=np.int64)
+        for verdicts in self.evaluation.verdicts.values():
+            counts += ~verdicts.passes
+        return [int(count) for count in counts]
+
+    def nearest_first(self) -> Iterator[Node]:
+        """The nodes, those with the fewest complaints first, equals by name."""
+        complaints, nodes = self.complaints, self.nodes
+        for place in sorted(range(len(nodes)), key=lambda place: (complaints[place], nodes[place].metadata.name)):
+            yield nodes[place]
+
+
+def _any(rejected: Sequence[Mask], *, but: Mask) -> Mask:
+    """The nodes that any of the constraints but one rejects."""
+    either = np.zeros_like(but)
+    for each in rejected:
+        if each is not but:
+            either |= each
+    return either

@@ -1,0 +1,48 @@
+"""Amounts of resources on nodes as columns, and pods made to ask for them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from msgspec.structs import replace
+
+from kubespread.kube.api.core import Pod, ResourceRequirements
+from kubespread.kube.api.meta import ResourceList
+from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.cluster.labels import Counts
+
+PODS = "pods"
+ALWAYS = ("cpu", "memory", PODS)
+
+
+def resource_names(cluster: Cluster) -> list[str]:
+    """cpu, memory and pods, then everything else that some node has for pods, by name."""
+    others = (name for name, amounts in cluster.nodes.allocatable.items() if name not in ALWAYS and amounts.any())
+    return [*ALWAYS, *sorted(others)]
+
+
+def allocatable(cluster: Cluster, name: str) -> Counts:
+    """What each node has for pods of a resource."""
+    if name == PODS:
+        return cluster.nodes.allowed_pods
+    return cluster.nodes.allocatable.get(name, np.zeros(len(cluster), dtype=np.int64))
+
+
+def requested(cluster: Cluster, name: str) -> Counts:
+    """What the pods of each node ask for."""
+    taken = cluster.running.taken
+    return taken.pod_count if name == PODS else taken.requested.get(name, np.zeros(len(cluster), dtype=np.int64))
+
+
+def free(cluster: Cluster, name: str) -> Counts:
+    """What is left on each node, 0 where more is asked for than there is."""
+    left: Counts = np.maximum(allocatable(cluster, name) - requested(cluster, name), 0)
+    return left
+
+
+def asking_for(pod: Pod, requests: Mapping[str, int]) -> Pod:
+    """``pod`` with one container that asks for so much, in the integers kube-scheduler counts."""
+    texts: ResourceList = {name: f"{amount}m" if name == "cpu" else str(amount) for name, amount in requests.items()}
+    container = replace(pod.spec.containers[0], resources=ResourceRequirements(requests=texts))
+    return replace(pod, spec=replace(pod.spec, containers=[container]))

@@ -1,0 +1,219 @@
+"""A DeschedulerPolicy of descheduler/v1alpha2, from plain data to typed values, with what the descheduler refuses.
+
+Source of the rules: pkg/api/v1alpha2, and the validation of the arguments of DefaultEvictor and
+RemovePodsViolatingTopologySpreadConstraint, descheduler v0.36.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, TypeVar
+
+from kubespread.kube.api.decoding import DecodingError, decode, normalized, unknown_fields
+from kubespread.kube.api.meta import KubeObject, LabelSelector
+from kubespread.kube.durations import nanoseconds
+from kubespread.kube.gotext import quote
+from kubespread.kube.selector import Selector, SelectorError, from_label_selector
+from kubespread.kube.selector_text import parse_selector
+from kubespread.kube.well_known import DO_NOT_SCHEDULE, SCHEDULE_ANYWAY
+from kubespread.planner.descheduler.policy import (
+    DAEMON_SET_PODS,
+    DEFAULT_PROTECTIONS,
+    EVICTOR,
+    EXTRA_PROTECTIONS,
+    FAILED_BARE,
+    LOCAL_STORAGE,
+    PLUGIN,
+    SYSTEM_CRITICAL,
+    WITH_PVC,
+    WITHOUT_PDB,
+    EvictorArgs,
+    Limits,
+    PluginArgs,
+    Policy,
+    Profile,
+)
+from kubespread.planner.descheduler.types import (
+    DefaultEvictorArgs,
+    DeschedulerPolicy,
+    DeschedulerProfile,
+    RemovePodsViolatingTopologySpreadConstraintArgs,
+)
+
+API_VERSION, KIND = "descheduler/v1alpha2", "DeschedulerPolicy"
+_MANDATORY, _PREFERRED = "Mandatory", "Preferred"
+_ACTIONS = (DO_NOT_SCHEDULE, SCHEDULE_ANYWAY)
+_ALL_PLUGINS = "*"
+
+T = TypeVar("T", bound=KubeObject)
+_Fault = tuple[str, str]
+"""The field, and what is wrong with it."""
+
+
+class PolicyError(Exception):
+    """The policy is refused; ``faults`` are what is wrong with which field."""
+
+    def __init__(self, faults: Iterable[_Fault]) -> None:
+        self.faults = tuple(faults)
+        super().__init__("; ".join(message for _, message in self.faults))
+
+
+def decode_policy(data: dict[str, Any]) -> Policy:
+    """``data``, a policy as it was written, with the descheduler's defaults. Raises PolicyError with all its faults."""
+    kind = data.get("kind"), data.get("apiVersion")
+    if kind != (KIND, API_VERSION):
+        raise PolicyError([("", f"expected a {KIND} of apiVersion {API_VERSION}, found {kind[0]} of {kind[1]}")])
+    faults: list[_Fault] = []
+    policy = _decoded(data, DeschedulerPolicy, "", faults)
+    profiles = [
+        _profile(each, f"profiles[{place}]", faults)
+        for place, each in enumerate(policy.profiles)
+        if PLUGIN in each.plugins.balance.enabled or _ALL_PLUGINS in each.plugins.balance.enabled
+    ]
+    if not profiles and not faults:
+        faults.append(("profiles", f"no profile enables the balance plugin {PLUGIN}: the descheduler spreads nothing"))
+    limits = Limits(
+        policy.max_no_of_pods_to_evict_per_node,
+        policy.max_no_of_pods_to_evict_per_namespace,
+        policy.max_no_of_pods_to_evict_total,
+    )
+    node_selector = _selector(policy.node_selector, "nodeSelector", faults)
+    if faults:
+        raise PolicyError(faults)
+    return Policy(tuple(profiles), node_selector, limits, tuple(dict.fromkeys(_others(policy))))
+
+
+def _others(policy: DeschedulerPolicy) -> Iterator[str]:
+    for profile in policy.profiles:
+        for name in (*profile.plugins.deschedule.enabled, *profile.plugins.balance.enabled):
+            if name not in (PLUGIN, EVICTOR):
+                yield name
+
+
+def _decoded(data: Any, cls: type[T], path: str, faults: list[_Fault]) -> T:
+    """As a ``cls``; what is wrong is added to ``faults``."""
+    join = f"{path}." if path else ""
+    try:
+        clean = normalized({} if data is None else data, cls)
+    except DecodingError as error:
+        faults.append((f"{join}{error.path}", str(error)))
+        return cls()
+    faults += ((f"{join}{unknown.path}", str(unknown)) for unknown in unknown_fields(clean, cls))
+    return decode(clean, cls)
+
+
+def _profile(given: DeschedulerProfile, path: str, faults: list[_Fault]) -> Profile:
+    plugin, evictor = PluginArgs(), EvictorArgs()
+    for place, config in enumerate(given.plugin_config):
+        here = f"{path}.pluginConfig[{place}].args"
+        if config.name == PLUGIN:
+            plugin = _plugin_args(
+                _decoded(config.args, RemovePodsViolatingTopologySpreadConstraintArgs, here, faults), here, faults
+            )
+        elif config.name == EVICTOR:
+            evictor = _evictor_args(_decoded(config.args, DefaultEvictorArgs, here, faults), here, faults)
+    return Profile(given.name, plugin, evictor)
+
+
+def _plugin_args(given: RemovePodsViolatingTopologySpreadConstraintArgs, path: str, faults: list[_Fault]) -> PluginArgs:
+    constraints = given.constraints or [DO_NOT_SCHEDULE]
+    listed = " ".join(_ACTIONS)
+    faults += (
+        (f"{path}.constraints[{place}]", f"constraint {each} is not one of [{listed}]")
+        for place, each in enumerate(constraints)
+        if each not in _ACTIONS
+    )
+    namespaces = given.namespaces
+    if namespaces.include and namespaces.exclude:
+        faults.append((f"{path}.namespaces", "only one of Include/Exclude namespaces can be set"))
+    prefix = "failed to get label selectors from strategy's params: "
+    return PluginArgs(
+        frozenset(constraints),
+        given.topology_balance_node_fit,
+        _label_selector(given.label_selector, f"{path}.labelSelector", faults, prefix),
+        frozenset(namespaces.include),
+        frozenset(namespaces.exclude),
+    )
+
+
+def _evictor_args(given: DefaultEvictorArgs, path: str, faults: list[_Fault]) -> EvictorArgs:
+    threshold = given.priority_threshold
+    if threshold.value is not None and threshold.name:
+        said = "priority threshold misconfigured, only one of priorityThreshold fields can be set"
+        faults.append((f"{path}.priorityThreshold", said))
+    if given.no_eviction_policy not in ("", _PREFERRED, _MANDATORY):
+        said = f'noEvictionPolicy accepts only ["{_PREFERRED}" "{_MANDATORY}"] values'
+        faults.append((f"{path}.noEvictionPolicy", said))
+    if given.min_replicas < 0:
+        faults.append((f"{path}.minReplicas", f"Invalid value: {given.min_replicas}: must be at least 0"))
+    namespaces = given.namespace_label_selector
+    # Without matchLabels the evictor never looks at namespaces, whatever matchExpressions say.
+    by_namespace = namespaces if namespaces is not None and namespaces.match_labels else None
+    return EvictorArgs(
+        protections=_protections(given, f"{path}.podProtections", faults),
+        protected_storage_classes=frozenset(
+            each.name for each in given.pod_protections.config.with_pvc.protected_storage_classes
+        ),
+        node_fit=given.node_fit,
+        node_selector=_selector(given.node_selector, f"{path}.nodeSelector", faults),
+        label_selector=_label_selector(given.label_selector, f"{path}.labelSelector", faults),
+        namespace_selector=_label_selector(by_namespace, f"{path}.namespaceLabelSelector", faults),
+        min_replicas=given.min_replicas,
+        min_pod_age=_duration(given.min_pod_age, f"{path}.minPodAge", faults),
+        priority_threshold=threshold.value,
+        priority_class=threshold.name,
+        heeds_prefer_no_eviction=given.no_eviction_policy == _MANDATORY,
+    )
+
+
+def _protections(given: DefaultEvictorArgs, path: str, faults: list[_Fault]) -> frozenset[str]:
+    """Deprecated booleans count only where nothing is said in the new way."""
+    asked = given.pod_protections
+    if not (asked.default_disabled or asked.extra_enabled):
+        evicts = {
+            LOCAL_STORAGE: given.evict_local_storage_pods,
+            DAEMON_SET_PODS: given.evict_daemon_set_pods,
+            SYSTEM_CRITICAL: given.evict_system_critical_pods,
+            FAILED_BARE: given.evict_failed_bare_pods,
+        }
+        extra = {WITH_PVC: given.ignore_pvc_pods, WITHOUT_PDB: given.ignore_pods_without_pdb}
+        on = [name for name, is_off in evicts.items() if not is_off]
+        return frozenset((*on, *(name for name, is_on in extra.items() if is_on)))
+    for name, values, known in (
+        ("defaultDisabled", asked.default_disabled, DEFAULT_PROTECTIONS),
+        ("extraEnabled", asked.extra_enabled, EXTRA_PROTECTIONS),
+    ):
+        for place, each in enumerate(values):
+            if each not in known:
+                said = f"Unsupported value: {quote(each)}: supported values: {', '.join(map(quote, known))}"
+                faults.append((f"{path}.{name}[{place}]", said))
+    return frozenset(DEFAULT_PROTECTIONS) - {*asked.default_disabled} | {*asked.extra_enabled}
+
+
+def _label_selector(given: LabelSelector | None, path: str, faults: list[_Fault], prefix: str = "") -> Selector:
+    """One that is not given matches everything."""
+    if given is None:
+        return Selector()
+    try:
+        return from_label_selector(given)
+    except SelectorError as error:
+        faults.append((path, f"{prefix}{error}"))
+        return Selector()
+
+
+def _selector(text: str, path: str, faults: list[_Fault]) -> Selector:
+    try:
+        return parse_selector(text)
+    except SelectorError as error:
+        faults.append((path, f"Invalid value: {quote(text)}: {error}"))
+        return Selector()
+
+
+def _duration(text: str, path: str, faults: list[_Fault]) -> int:
+    if not text:
+        return 0
+    try:
+        return nanoseconds(text)
+    except ValueError as error:
+        faults.append((path, str(error)))
+        return 0

@@ -1,0 +1,83 @@
+"""A cycle of the descheduler: the pods that its profiles choose, evicted as far as limits and budgets allow.
+
+Source of the rules: PodEvictor and the pre-eviction filter of DefaultEvictor, descheduler v0.36.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from kubespread.kube.api.core import Pod
+from kubespread.planner.descheduler.plugin import Chosen
+from kubespread.planner.descheduler.policy import EvictorArgs, Limits
+from kubespread.planner.descheduler.view import View
+from kubespread.scheduler.cluster.labels import Mask
+
+NODE_LIMIT, NAMESPACE_LIMIT, TOTAL_LIMIT = "node limit", "namespace limit", "total limit"
+NO_UID, NO_FIT, NAMESPACE, REFUSED = "no UID", "fits no other node", "namespaceLabelSelector", "refused by a budget"
+
+
+@dataclass(slots=True)
+class Cycle:
+    """What was evicted in one cycle so far, by all profiles."""
+
+    limits: Limits
+    evicted: list[Pod] = field(default_factory=list)
+    held: list[tuple[Pod, str]] = field(default_factory=list)
+    """Pods that were chosen and stay, and why."""
+    _of_node: Counter[str] = field(default_factory=Counter)
+    _of_namespace: Counter[str] = field(default_factory=Counter)
+
+    def evict(self, view: View, chosen: Chosen, args: EvictorArgs, request: Callable[[Pod], bool]) -> None:
+        """Evict what one profile chose, by namespace and name; ``request`` asks the API server.
+
+        The descheduler's own order is arbitrary.
+        """
+        allowed = _PreEviction(view, args)
+        for pod in chosen.pods:
+            why = allowed.reason(pod) or self._limit(pod)
+            if why is None and request(pod):
+                self.evicted.append(pod)
+                self._of_node[pod.spec.node_name] += 1
+                self._of_namespace[pod.metadata.namespace] += 1
+                continue
+            self.held.append((pod, why or REFUSED))
+
+    def _limit(self, pod: Pod) -> str | None:
+        limits, meta = self.limits, pod.metadata
+        if limits.total is not None and len(self.evicted) >= limits.total:
+            return TOTAL_LIMIT
+        if limits.per_node is not None and self._of_node[pod.spec.node_name] >= limits.per_node:
+            return NODE_LIMIT
+        if limits.per_namespace is not None and self._of_namespace[meta.namespace] >= limits.per_namespace:
+            return NAMESPACE_LIMIT
+        return None
+
+
+class _PreEviction:
+    """What is asked of a pod right before it is evicted."""
+
+    def __init__(self, view: View, args: EvictorArgs) -> None:
+        self._view, self._args = view, args
+        # The policy's own node selector is not applied here.
+        nodes = [
+            ready and args.node_selector.matches(node.metadata.labels)
+            for ready, node in zip(view.ready, view.nodes.objects, strict=True)
+        ]
+        self._nodes: Mask = np.array(nodes, dtype=np.bool_)
+
+    def reason(self, pod: Pod) -> str | None:
+        """Why the pod is not evicted, None where nothing speaks against it."""
+        if self._args.node_fit and not self._view.fit.fits_other(pod, self._nodes):
+            return NO_FIT
+        if not self._args.namespace_selector.is_empty and pod.metadata.namespace not in self._namespaces():
+            return NAMESPACE
+        return None if pod.metadata.uid else NO_UID
+
+    def _namespaces(self) -> Sequence[str]:
+        matches = self._args.namespace_selector.matches
+        return [each.metadata.name for each in self._view.objects.namespaces if matches(each.metadata.labels)]

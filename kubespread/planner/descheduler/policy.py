@@ -1,0 +1,87 @@
+"""A descheduler policy: how many pods it evicts at most, which ones it leaves alone and what it balances."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kubespread.kube.selector import Selector
+from kubespread.kube.well_known import DO_NOT_SCHEDULE
+
+PLUGIN, EVICTOR = "RemovePodsViolatingTopologySpreadConstraint", "DefaultEvictor"
+LOCAL_STORAGE, DAEMON_SET_PODS = "PodsWithLocalStorage", "DaemonSetPods"
+SYSTEM_CRITICAL, FAILED_BARE = "SystemCriticalPods", "FailedBarePods"
+DEFAULT_PROTECTIONS = (LOCAL_STORAGE, SYSTEM_CRITICAL, FAILED_BARE, DAEMON_SET_PODS)
+WITH_PVC, WITHOUT_PDB, RESOURCE_CLAIMS = "PodsWithPVC", "PodsWithoutPDB", "PodsWithResourceClaims"
+EXTRA_PROTECTIONS = (WITH_PVC, WITHOUT_PDB, RESOURCE_CLAIMS)
+
+
+@dataclass(frozen=True, slots=True)
+class EvictorArgs:
+    """The arguments of DefaultEvictor."""
+
+    protections: frozenset[str] = frozenset(DEFAULT_PROTECTIONS)
+    """The names of the protections that are on."""
+    protected_storage_classes: frozenset[str] = frozenset()
+    """Those that PodsWithPVC is about; none: all."""
+    node_fit: bool = False
+    """Whether a pod goes only if some other node would take it."""
+    node_selector: Selector = Selector()
+    """The nodes that would do for that."""
+    label_selector: Selector = Selector()
+    namespace_selector: Selector = Selector()
+    min_replicas: int = 0
+    min_pod_age: int = 0
+    """Nanoseconds."""
+    priority_threshold: int | None = None
+    """Pods of this priority and above stay."""
+    priority_class: str = ""
+    """Whose value is the threshold, where none is given."""
+    heeds_prefer_no_eviction: bool = False
+    """noEvictionPolicy Mandatory: pods whose annotation asks for it stay."""
+
+
+@dataclass(frozen=True, slots=True)
+class PluginArgs:
+    """The arguments of RemovePodsViolatingTopologySpreadConstraint."""
+
+    constraints: frozenset[str] = frozenset({DO_NOT_SCHEDULE})
+    """The values of whenUnsatisfiable that are enforced."""
+    node_fit: bool = True
+    """topologyBalanceNodeFit: a pod goes only if a node of a small domain would take it."""
+    label_selector: Selector = Selector()
+    include: frozenset[str] = frozenset()
+    exclude: frozenset[str] = frozenset()
+
+    def allows(self, namespace: str) -> bool:
+        """Whether pods of the namespace are looked at."""
+        return (not self.include or namespace in self.include) and namespace not in self.exclude
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """One profile that enables the plugin."""
+
+    name: str = ""
+    plugin: PluginArgs = PluginArgs()
+    evictor: EvictorArgs = EvictorArgs()
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How many pods one cycle evicts at most; None: any number."""
+
+    per_node: int | None = None
+    per_namespace: int | None = None
+    total: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What the descheduler is told to do, as far as the plugin goes."""
+
+    profiles: tuple[Profile, ...] = (Profile(),)
+    node_selector: Selector = Selector()
+    """The nodes that are looked at."""
+    limits: Limits = Limits()
+    other_plugins: tuple[str, ...] = ()
+    """Plugins that the policy enables too, which are not modeled."""

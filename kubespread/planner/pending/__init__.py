@@ -1,0 +1,1 @@
+"""Pods that find no node: why, and the least that frees them."""

@@ -1,0 +1,1 @@
+"""Which pods to evict so that topology spread constraints hold again, and in which order."""

@@ -1,0 +1,100 @@
+"""The descheduler at work on the same cluster, round after round, beside the plan."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from kubespread.controllers.eviction import LET_THROUGH
+from kubespread.kube.api.core import Pod
+from kubespread.planner.descheduler.evicting import Cycle
+from kubespread.planner.descheduler.plugin import choose
+from kubespread.planner.descheduler.policy import Policy
+from kubespread.planner.descheduler.view import View
+from kubespread.planner.rebalance.moves import Attempt
+from kubespread.planner.reports.rebalance import DeschedulerReport, DeschedulerRound, StayingPods
+from kubespread.planner.world.happenings import EVICTED
+from kubespread.planner.world.pod_book import key_of
+from kubespread.planner.world.reporting import name_of
+from kubespread.planner.world.world import World
+
+MAX_ROUNDS = 20
+NOT_MODELLED = (
+    "the descheduler's order among equal pods and equal domains, which is arbitrary: here by name",
+    "its interval, and back-off and retries of evictions",
+)
+
+
+def played(start: Attempt, policy: Policy, name: str) -> DeschedulerReport:
+    """What the descheduler does with ``policy``, which is called ``name``, until it rests. Raises UsageError."""
+    attempt = start.fork()
+    seen = {_state(attempt.world): 0}
+    rounds: list[DeschedulerRound] = []
+    repeats: int | None = None
+    while len(rounds) < MAX_ROUNDS and repeats is None:
+        cycle = _cycle(attempt.world, policy)
+        attempt.world.settle()
+        attempt.count(attempt.world.next_step())
+        rounds.append(_round(attempt, cycle, len(rounds) + 1))
+        if not cycle.evicted:
+            break
+        repeats = seen.get(_state(attempt.world))
+        seen[_state(attempt.world)] = len(rounds)
+    return DeschedulerReport(
+        policy=name,
+        rounds=tuple(rounds),
+        evictions=sum(len(each.evicted) for each in rounds),
+        settles=not rounds[-1].evicted,
+        repeats=repeats,
+        holds=not attempt.violated,
+        not_modelled=tuple(_not_modelled(policy)),
+    )
+
+
+def _cycle(world: World, policy: Policy) -> Cycle:
+    """One cycle: all evictions first, as the descheduler does not wait for replacements."""
+    cycle = Cycle(policy.limits)
+
+    def request(pod: Pod) -> bool:
+        known = world.book[key_of(pod)]
+        if world.budgets.evict(known, world.time).code != LET_THROUGH:
+            return False
+        world.delete([known], EVICTED)
+        return True
+
+    for profile in policy.profiles:
+        pods = [_identified(pod) for pod in world.book]
+        view = View(world.living.nodes, pods, world.workloads.objects, world.time)
+        cycle.evict(view, choose(view, policy, profile), profile.evictor, request)
+    return cycle
+
+
+def _identified(pod: Pod) -> Pod:
+    """With a UID, as every pod of an API server has one: without it the descheduler evicts nothing."""
+    if pod.metadata.uid:
+        return pod
+    return replace(pod, metadata=replace(pod.metadata, uid=name_of(pod)))
+
+
+def _round(attempt: Attempt, cycle: Cycle, number: int) -> DeschedulerRound:
+    held = Counter(why for _, why in cycle.held)
+    return DeschedulerRound(
+        number=number,
+        evicted=tuple(map(name_of, cycle.evicted)),
+        held=tuple(StayingPods(why=why, pods=held[why]) for why in sorted(held)),
+        pending=len(attempt.world.queue.waiting),
+        violated=attempt.violated,
+    )
+
+
+def _state(world: World) -> frozenset[tuple[object, int]]:
+    """How many pods of each owner are on each node: what the descheduler and the scheduler go by."""
+    return frozenset(Counter((world.book.owner_of(pod), pod.spec.node_name) for pod in world.book).items())
+
+
+def _not_modelled(policy: Policy) -> Iterator[str]:
+    yield from NOT_MODELLED
+    if policy.other_plugins:
+        yield f"other plugins that the policy enables: {', '.join(policy.other_plugins)}"

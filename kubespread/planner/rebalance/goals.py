@@ -1,0 +1,191 @@
+"""The constraints that are to hold, each once, with the pods that they count."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from kubespread.kube.api.core import Pod
+from kubespread.kube.owners import WorkloadName
+from kubespread.kube.pod_status import is_active
+from kubespread.planner.rebalance.bounds import Need, need
+from kubespread.planner.world.world import World
+from kubespread.scheduler.cluster.labels import Counts
+from kubespread.scheduler.plugins.podtopologyspread.constraints import (
+    Constraint,
+    NodeInclusion,
+    PodConstraints,
+    pod_constraints,
+)
+from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint, SpreadRules, hard_constraints
+from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
+
+
+@dataclass(frozen=True, eq=False)
+class Goal:
+    """One constraint, as it is counted where nodes stay as they are."""
+
+    namespace: str
+    counted: HardConstraint
+    """With its counts at the start."""
+    workloads: list[WorkloadName] = field(default_factory=list)
+    """Those that have the constraint."""
+
+    @property
+    def constraint(self) -> Constraint:
+        return self.counted.constraint
+
+    def matches(self, pod: Pod) -> bool:
+        """Whether the pod counts wherever it is."""
+        constraint = self.constraint
+        return (
+            constraint.counts_pods
+            and pod.metadata.namespace == self.namespace
+            and constraint.selector.matches(pod.metadata.labels)
+        )
+
+    def domain_of(self, node: int) -> int | None:
+        """The domain that a pod on the node counts for, None where it counts for none."""
+        return self.counted.column.codes.item(node) if self.counted.counts_on[node] else None
+
+    def need(self, counts: Counts, arriving: int) -> Need:
+        """What is missing until the constraint holds, while ``arriving`` pods that it would count wait."""
+        sizes, constraint = counts[self.counted.is_domain], self.constraint
+        found = need(sizes, constraint.max_skew, floor=self.counted.lacks_domains, arriving=arriving)
+        # Pods that wait find no node as long as nothing happens.
+        return found._replace(moves=1) if not found.moves and not self.holds(counts) else found
+
+    def skew(self, counts: Counts) -> int:
+        """How far the fullest domain is above the minimum."""
+        sizes = counts[self.counted.is_domain]
+        if not len(sizes):
+            return 0
+        return int(sizes.max()) - self.minimum(counts)
+
+    def minimum(self, counts: Counts) -> int:
+        """The global minimum, which is 0 where domains are missing."""
+        sizes = counts[self.counted.is_domain]
+        return 0 if self.counted.lacks_domains or not len(sizes) else int(sizes.min())
+
+    def holds(self, counts: Counts) -> bool:
+        return self.skew(counts) <= self.constraint.max_skew
+
+
+def goals(world: World, workloads: Iterable[WorkloadName], *, soft: bool, unread: dict[str, None]) -> Sequence[Goal]:
+    """The hard constraints of the running pods of ``workloads``, own and default ones; with ``soft`` soft ones too.
+
+    Those whose selectors cannot be parsed are left out, and named in ``unread`` with what kube-scheduler says of them.
+    """
+    found: dict[tuple[object, ...], Goal] = {}
+    for workload in workloads:
+        for pod in _representatives(world, workload):
+            declared = _declared(world, pod)
+            if declared is None:
+                continue
+            unread.update(
+                (f"{workload.kind}/{workload.name}: {fault}", None) for fault in declared[1].problems.values()
+            )
+            for counted in _constraints(world, pod, *declared, soft=soft):
+                goal = found.setdefault(_identity(counted, pod), Goal(pod.metadata.namespace, counted))
+                if workload not in goal.workloads:
+                    goal.workloads.append(workload)
+    return list(found.values())
+
+
+def _representatives(world: World, workload: WorkloadName) -> Iterator[Pod]:
+    """A pod on a node of each sort that the workload has."""
+    seen: set[tuple[int, ...]] = set()
+    for owner in world.owners_below(workload):
+        for pod in world.book.of(owner):
+            spec = pod.spec
+            parts = spec.topology_spread_constraints, spec.node_selector, spec.affinity, spec.tolerations
+            sort = (*map(id, parts), id(pod.metadata.labels))
+            if sort not in seen and spec.node_name and is_active(pod):
+                seen.add(sort)
+                yield pod
+
+
+def _declared(world: World, pod: Pod) -> tuple[SpreadRules, PodConstraints] | None:
+    """The constraints in force and how they are counted, None where the pod's scheduler is asked for no spreading."""
+    scheduled = world.surroundings.scheduler_of(pod)
+    plugins = scheduled[1].running if scheduled is not None else []
+    plugin = next((each for each in plugins if isinstance(each, PodTopologySpread)), None)
+    if plugin is None:
+        return None
+    rules, objects = plugin.rules, world.cluster.objects
+    found = pod_constraints(pod, plugin.defaults, objects, empty_selector_counts=rules.empty_selector_counts)
+    return rules, found
+
+
+def _constraints(
+    world: World, pod: Pod, rules: SpreadRules, declared: PodConstraints, *, soft: bool
+) -> Iterator[HardConstraint]:
+    cluster = world.cluster
+    readable = [each for each in declared.constraints if each.when_unsatisfiable not in declared.problems]
+    hard = [each for each in readable if each.is_hard]
+    others = [each for each in readable if soft and not each.is_hard]
+    if not (hard or others):
+        return
+    inclusion = NodeInclusion(cluster.nodes, pod, compares=rules.compares_tolerations)
+    # Built-in soft constraints do not ask for each other's keys.
+    groups = [hard, others] if declared.strict else [hard, *([each] for each in others)]
+    for group in groups:
+        yield from hard_constraints(cluster, pod, group, inclusion, rules) if group else ()
+
+
+def _identity(counted: HardConstraint, pod: Pod) -> tuple[object, ...]:
+    """Constraints that always count the same and ask for the same are one."""
+    constraint = counted.constraint
+    return (
+        pod.metadata.namespace,
+        constraint.topology_key,
+        constraint.max_skew,
+        constraint.when_unsatisfiable,
+        constraint.selector,
+        constraint.counts_pods,
+        counted.lacks_domains,
+        counted.counts_on.tobytes(),
+        counted.eligible.tobytes(),
+    )
+
+
+GoalsOf = Callable[[Pod], Sequence[int]]
+
+
+def matching(found: Sequence[Goal]) -> GoalsOf:
+    """Which goals count a pod. Pods of one template share their labels, and are judged once."""
+    by_namespace: dict[str, list[int]] = {}
+    for position, goal in enumerate(found):
+        by_namespace.setdefault(goal.namespace, []).append(position)
+    known: dict[tuple[str, int], tuple[Mapping[str, str], Sequence[int]]] = {}
+
+    def goals_of(pod: Pod) -> Sequence[int]:
+        meta = pod.metadata
+        key = meta.namespace, id(meta.labels)
+        if key not in known:
+            positions = by_namespace.get(meta.namespace, ())
+            known[key] = meta.labels, [position for position in positions if found[position].matches(pod)]
+        return known[key][1]
+
+    return goals_of
+
+
+def together(number: int, goals_of: GoalsOf, pods: Iterable[Pod]) -> Sequence[Sequence[int]]:
+    """The positions of ``number`` goals, those that the eviction of one of ``pods`` may serve at once together.
+
+    What one group needs at least adds up with what the others need.
+    """
+    group_of = list(range(number))
+
+    def root(position: int) -> int:
+        while group_of[position] != position:
+            position = group_of[position]
+        return position
+
+    for counting in {tuple(goals_of(pod)) for pod in pods}:
+        for other in counting[1:]:
+            group_of[root(other)] = root(counting[0])
+    groups: dict[int, list[int]] = {}
+    for position in range(number):
+        groups.setdefault(root(position), []).append(position)
+    return list(groups.values())

@@ -1,0 +1,106 @@
+"""Fewer replicas instead of evictions: the pods whose deletion makes constraints hold, marked to be deleted first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from msgspec.structs import replace
+
+from kubespread.kube.api.annotations import POD_DELETION_COST
+from kubespread.kube.api.core import Pod
+from kubespread.kube.owners import WorkloadName
+from kubespread.kube.pod_status import is_active
+from kubespread.planner.rebalance import commands
+from kubespread.planner.rebalance.moves import Attempt
+from kubespread.planner.reports.rebalance import MarkedPod, ScaleDown
+from kubespread.planner.world.editing import scale
+from kubespread.planner.world.pod_book import key_of
+from kubespread.planner.world.reporting import name_of, workload_text
+
+MAX_PLAYED = 20
+"""For how many workloads scale-downs are played at most."""
+_SCALED = ("Deployment", "ReplicaSet", "ReplicationController")
+"""Other controllers do not read the annotation."""
+
+
+def scale_downs(start: Attempt, workloads: Sequence[WorkloadName]) -> Iterator[ScaleDown]:
+    """For some workloads the smallest scale-down that makes their constraints hold, played to prove it."""
+    for workload in workloads:
+        (owner,) = start.world.owners_below(workload)
+        pods = _placed(start, owner)
+        own = sorted({position for pod in pods for position in start.aim.goals_of(pod)})
+        surplus = _surplus(start, own, pods)
+        replicas = start.world.owner(owner).replicas
+        if surplus and len(surplus) < replicas and _holds(start, workload, own, surplus, replicas):
+            yield ScaleDown(
+                workload=workload_text(workload),
+                replicas=replicas,
+                replicas_after=replicas - len(surplus),
+                pods=tuple(MarkedPod(pod=name_of(pod), deletion_cost=cost) for pod, cost in _marked(surplus)),
+                commands=tuple(commands.set_deletion_cost(key_of(pod), cost) for pod, cost in _marked(surplus)),
+            )
+
+
+def in_need(start: Attempt, workloads: Sequence[WorkloadName]) -> list[WorkloadName]:
+    """Those with violated constraints that a scale-down with deletion costs can be asked about."""
+    return [
+        workload
+        for workload in workloads
+        # Of two revisions the rollout decides which one loses pods.
+        if workload.kind in _SCALED and len(owners := start.world.owners_below(workload)) == 1
+        if any(start.needs[position].moves for pod in _placed(start, owners[0]) for position in start.aim.goals_of(pod))
+    ]
+
+
+def _placed(start: Attempt, owner: WorkloadName) -> list[Pod]:
+    return [pod for pod in start.world.book.of(owner) if is_active(pod) and pod.spec.node_name]
+
+
+def _surplus(start: Attempt, positions: Sequence[int], pods: Sequence[Pod]) -> list[Pod]:
+    """Pods without which all of the goals hold, each of the fullest domains; none where that is not to be had."""
+    goals, node_of = start.aim.goals, start.world.living.nodes.index
+    counts = {position: start.counts[position].copy() for position in positions}
+    left, gone = list(pods), list[Pod]()
+
+    def fullness(pod: Pod) -> tuple[int, int, str]:
+        above = total = 0
+        for position in start.aim.goals_of(pod):
+            code = goals[position].domain_of(node_of[pod.spec.node_name])
+            if code is not None:
+                size = counts[position].item(code) - goals[position].minimum(counts[position])
+                above += size > goals[position].constraint.max_skew
+                total += size
+        return above, total, pod.metadata.name
+
+    while left and not all(goals[position].holds(counts[position]) for position in positions):
+        pod = max(left, key=fullness)
+        if not fullness(pod)[0]:
+            return []
+        left.remove(pod)
+        gone.append(pod)
+        for position in start.aim.goals_of(pod):
+            code = goals[position].domain_of(node_of[pod.spec.node_name])
+            if code is not None:
+                counts[position][code] -= 1
+    return gone if left else []
+
+
+def _holds(
+    start: Attempt, workload: WorkloadName, positions: Sequence[int], surplus: Sequence[Pod], replicas: int
+) -> bool:
+    """Whether the controller deletes what it should, and all of the goals hold then."""
+    attempt = start.fork()
+    attempt.world.change_pods((pod, _with_cost(pod, cost)) for pod, cost in _marked(surplus))
+    scale(attempt.world, workload, replicas - len(surplus))
+    attempt.count(attempt.world.next_step())
+    return not any(attempt.needs[position].moves for position in positions)
+
+
+def _marked(surplus: Sequence[Pod]) -> list[tuple[Pod, int]]:
+    """Each with its cost, all below 0, which is that of pods without the annotation."""
+    return [(pod, place - len(surplus)) for place, pod in enumerate(surplus)]
+
+
+def _with_cost(pod: Pod, cost: int) -> Pod:
+    annotations = {**pod.metadata.annotations, POD_DELETION_COST: str(cost)}
+    return replace(pod, metadata=replace(pod.metadata, annotations=annotations))

@@ -1,0 +1,238 @@
+"""The search for a plan: first step by step to what arithmetic says is best, then, in small clusters, exhaustively."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from kubespread.planner.rebalance.candidates import Candidates
+from kubespread.planner.rebalance.moves import Attempt
+from kubespread.planner.world.pod_book import PodKey
+
+MAX_TRIALS = 1_000
+"""Evictions that are tried at most to prove that no plan is shorter."""
+_MAX_HOPELESS_TRIALS = 300
+"""The same where going step by step has led nowhere."""
+_TRIED_PODS = 60_000
+"""As many at most, times the nodes and pods of the cluster: each trial begins with a copy of it."""
+_MAX_SETBACKS = 40
+"""Evictions that lead nowhere, one after another, before a group of goals is given up."""
+
+
+@dataclass(slots=True)
+class Found:
+    """The best that was found."""
+
+    attempt: Attempt
+    at_least: int
+    """No plan that makes all goals hold evicts fewer pods."""
+    exhausted: bool
+    """Whether every plan was tried, so that nothing better can be found."""
+    obstacles: dict[int, Counter[str]] = field(default_factory=dict)
+    """Why no eviction helps, with how many sorts of pods it was tried, by the group's position among `Aim.groups`."""
+
+
+def search(start: Attempt, pods: Sequence[Candidates]) -> Found:
+    """Evictions of ``pods``, each at most once, after which all goals hold, or as many groups of them as can be.
+
+    ``start`` stays as it is.
+    """
+    bound = start.total[0]
+    stepwise = _Stepwise(start, pods)
+    found = stepwise.found()
+    is_solved = found.total[0] == 0
+    if is_solved and len(found.moves) <= bound:
+        return Found(found, bound, True)
+    exact = _Exhaustive(start, pods, _trials(start, MAX_TRIALS if is_solved else _MAX_HOPELESS_TRIALS))
+    limit = len(found.moves) - 1 if is_solved else sum(len(each.keys) for each in pods)
+    shorter = exact.found(bound, limit)
+    if shorter is not None:
+        return Found(shorter, len(shorter.moves), True)
+    return Found(found, min(exact.at_least, limit + 1), exact.is_exhausted, {} if is_solved else stepwise.obstacles)
+
+
+def _trials(start: Attempt, limit: int) -> int:
+    size = len(start.world.living.nodes) + sum(1 for _ in start.world.book)
+    return min(limit, _TRIED_PODS // max(1, size))
+
+
+class _Stepwise:
+    """Group by group: evict what arithmetic says helps most, and take back what does not."""
+
+    def __init__(self, start: Attempt, pods: Sequence[Candidates]) -> None:
+        self._start = start
+        self._of_group = _by_group(start, pods)
+        self._keys: tuple[PodKey, ...] = ()
+        """The evictions so far."""
+        self._kept: tuple[tuple[PodKey, ...], Attempt] = (), start
+        """The first of them, and the world after them, to go back to."""
+        self._attempt = start.fork()
+        self.obstacles: dict[int, Counter[str]] = {}
+
+    def found(self) -> Attempt:
+        """As many groups reached as can be; a group that was given up is tried again once another one was reached."""
+        while True:
+            reached = [place for place, group in enumerate(self._attempt.aim.groups) if self._reaches(place, group)]
+            if not reached or self._attempt.total[0] == 0:
+                return self._attempt
+
+    def _reaches(self, place: int, group: Sequence[int]) -> bool:
+        """Whether the group was not reached and is now. Evictions that do not lead there are all taken back."""
+        if self._attempt.need_of(group)[0] == 0:
+            return False
+        before, own = self._keys, self._of_group.get(place, [])
+        obstacles: Counter[str] = Counter()
+        while self._attempt.need_of(group)[0]:
+            obstacles.clear()
+            if not self._advances_with_one(group, own, obstacles):
+                break
+        if self._attempt.need_of(group)[0] == 0:
+            self.obstacles.pop(place, None)
+            return True
+        self.obstacles[place] = obstacles
+        if self._keys != before:
+            self._take_back(before)
+        return False
+
+    def _advances_with_one(self, group: Sequence[int], own: Sequence[Candidates], obstacles: Counter[str]) -> bool:
+        """Evict the first pod that helps; what is wrong with those before it is added to ``obstacles``."""
+        for each in _best_first(self._attempt, group, own):
+            key = _next(self._attempt, each)
+            if key is None:
+                continue
+            why = self._advances(key, group)
+            if why is None:
+                return True
+            obstacles[why] += 1
+            if obstacles.total() >= _MAX_SETBACKS:
+                break
+        return False
+
+    def _advances(self, key: PodKey, group: Sequence[int]) -> str | None:
+        """Evict the pod if that brings the group nearer and none further away; else why it does not."""
+        before, own = self._attempt.total, self._attempt.need_of(group)
+        why = self._attempt.evict(key)
+        if why is None and self._attempt.need_of(group) < own and self._attempt.total < before:
+            self._keys = (*self._keys, key)
+            return None
+        if why is None:
+            why = f"its replacement lands on {self._attempt.moves[-1].landed.spec.node_name}, which is no better"
+        self._take_back(self._keys)
+        return why
+
+    def _take_back(self, keys: tuple[PodKey, ...]) -> None:
+        """Go back to a world before, and repeat what followed: what was evicted alike lands alike."""
+        kept, attempt = self._kept
+        if keys[: len(kept)] != kept:
+            kept, attempt = (), self._start
+        self._attempt, self._keys = attempt.fork(), keys
+        for key in keys[len(kept) :]:
+            self._attempt.evict(key)
+        if keys != kept:
+            self._kept = keys, self._attempt.fork()
+
+
+class _Exhaustive:
+    """All plans of one length after another, but for those that arithmetic rules out."""
+
+    def __init__(self, start: Attempt, pods: Sequence[Candidates], trials: int) -> None:
+        self._start, self._pods, self._left = start, pods, trials
+        self._every = range(len(start.aim.goals))
+        self._seen: dict[tuple[object, ...], int] = {}
+        """How many more evictions did not suffice, by what was evicted and what came instead."""
+        self._was_cut = False
+        """Whether a longer plan could go on from where one was given up."""
+        self.at_least = start.total[0]
+        self.is_exhausted = False
+
+    def found(self, shortest: int, longest: int) -> Attempt | None:
+        """The first plan of at least ``shortest`` and at most ``longest`` evictions, one of the fewest."""
+        for length in range(shortest, longest + 1):
+            self._seen.clear()
+            self._was_cut = False
+            attempt = self._within(self._start, length)
+            if attempt is not None:
+                return attempt
+            if self._left <= 0:
+                return None
+            self.at_least = length + 1
+            if not self._was_cut:
+                break
+        self.is_exhausted = True
+        return None
+
+    def _within(self, attempt: Attempt, length: int) -> Attempt | None:
+        needed = attempt.total[0]
+        if needed == 0:
+            return attempt
+        if needed > length:
+            self._was_cut = True
+            return None
+        state = _state(attempt)
+        if self._seen.get(state, -1) >= length:
+            return None
+        self._seen[state] = length
+        for each in _best_first(attempt, self._every, self._pods):
+            key = _next(attempt, each)
+            if key is None:
+                continue
+            if self._left <= 0:
+                return None
+            self._left -= 1
+            child = attempt.fork()
+            if child.evict(key) is None:
+                found = self._within(child, length - 1)
+                if found is not None:
+                    return found
+        return None
+
+
+def _by_group(attempt: Attempt, pods: Sequence[Candidates]) -> dict[int, list[Candidates]]:
+    """Those that count for a goal, by the place of its group."""
+    found: dict[int, list[Candidates]] = {}
+    for each in pods:
+        for position in attempt.aim.goals_of(each.pod)[:1]:
+            found.setdefault(attempt.aim.group_of[position], []).append(each)
+    return found
+
+
+def _best_first(attempt: Attempt, group: Sequence[int], pods: Sequence[Candidates]) -> list[Candidates]:
+    """Pods of the domains that are above the size they may have in the end, the fullest first, before all others."""
+    violated = frozenset(position for position in group if attempt.needs[position].moves)
+    aim = attempt.aim
+
+    def worth(each: Candidates) -> tuple[int, int, tuple[PodKey, ...]]:
+        helps = fullness = 0
+        for position in aim.goals_of(each.pod):
+            goal = aim.goals[position]
+            code = goal.domain_of(each.node)
+            if code is None:
+                continue
+            size, need = attempt.counts[position].item(code), attempt.needs[position]
+            if position in violated:
+                helps += size > need.least + goal.constraint.max_skew
+                fullness += size
+            helps -= size <= need.least
+        return -helps, -fullness, each.keys
+
+    return sorted(pods, key=worth)
+
+
+def _next(attempt: Attempt, each: Candidates) -> PodKey | None:
+    """The next pod that is still where it was."""
+    return next((key for key in each.keys if key not in attempt.gone and key in attempt.world.book), None)
+
+
+def _state(attempt: Attempt) -> tuple[object, ...]:
+    """What there is to tell apart: which sorts of pods were evicted, and where others came instead."""
+    return tuple(sorted(_marks(attempt)))
+
+
+def _marks(attempt: Attempt) -> Iterator[tuple[str, ...]]:
+    for move in attempt.moves:
+        owner = attempt.world.book.owner_of(move.evicted)
+        name = f"{owner.namespace}/{owner.kind}/{owner.name}" if owner is not None else ""
+        number = move.evicted.metadata.name if owner is not None and owner.kind == "StatefulSet" else ""
+        yield "-", name, move.evicted.spec.node_name, number
+        yield "+", name, move.landed.spec.node_name, number

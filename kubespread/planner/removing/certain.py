@@ -1,0 +1,173 @@
+"""Pods that are certain to find another node when theirs goes, without moving any of them.
+
+What a pod may use is asked of the filters, once for all pods and nodes that they cannot tell apart. A pod that is moved
+takes room on one node only; so where each pod of a node fits on more other nodes than pods move, all of them find one,
+whatever the order. That is claimed only where nothing else depends on where they land: see `Certain.goes`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kubespread.kube.api.core import Pod
+from kubespread.kube.owners import WorkloadName
+from kubespread.kube.pod_status import is_active
+from kubespread.kube.priority import priority_of
+from kubespread.planner.world.world import World
+from kubespread.scheduler.cluster.change import Change
+from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.cluster.labels import Mask
+from kubespread.scheduler.framework import Framework
+from kubespread.scheduler.placing import Placing
+from kubespread.scheduler.plugin import Counted, SchedulingError
+from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint
+from kubespread.scheduler.plugins.podtopologyspread.plugin import SpreadState
+from kubespread.snapshot.edits.cordoning import cordoned
+
+_MADE_ALIKE = frozenset({"ReplicaSet", "ReplicationController"})
+"""Controllers that make another pod at once and of the same kind."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Mover:
+    """What the pods of one controller find, as things stand."""
+
+    plugins: Framework
+    template: Pod
+    fits: Mask
+    """Where one pod more fits."""
+    hard: tuple[HardConstraint, ...]
+    """What looks beyond the node when it fits."""
+
+
+class Certain:
+    """The pods of a world that is settled, and stays as it is."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._movers: dict[WorkloadName, _Mover | None] = {}
+        self._room: dict[Hashable, int] = {}
+        self._cordoned: tuple[int, Cluster] | None = None
+        self._waiting = len(world.waiting)
+        lowest = world.cluster.kinds.lowest_priority
+        self._may_preempt = any(priority_of(each.pod) > lowest for each in world.waiting)
+        """Whether a pod that waits could push others away once something changes."""
+        # Read before anything is asked of them: they are kept up from then on.
+        self._allowed = {
+            (budget.metadata.namespace, budget.metadata.name): budget.status.disruptions_allowed
+            for budget in world.budgets.current(world.time)
+        }
+
+    def goes(self, node: int, pods: Sequence[Pod]) -> bool:
+        """Whether a drain that evicts ``pods``, all that leave the node with it, is certain to leave none pending.
+
+        No for anything but pods that a ReplicaSet makes again at once, that have no volumes, that their budgets let go
+        together, that no filter but topology spread judges beyond the node, and that count in no constraint but their
+        own and there alone of the node's pods.
+        """
+        if self._may_preempt or not self._budgets_let_go(pods):
+            return False
+        owners = [self._world.book.owner_of(pod) for pod in pods]
+        for pod, owner in zip(pods, owners, strict=True):
+            if owner is None or (mover := self._mover(owner)) is None or pod.spec.has_scheduled_volumes:
+                return False
+            if mover.hard and not self._counts_alone(node, pod, mover):
+                return False
+            if self._rooms(node, pod, owner, mover) <= len(pods) + self._waiting:
+                return False
+        return True
+
+    def _budgets_let_go(self, pods: Sequence[Pod]) -> bool:
+        left = dict(self._allowed)
+        for pod in pods:
+            protecting = self._world.budgets.protecting(pod, self._world.time)
+            if len(protecting) > 1:
+                return False
+            for budget in protecting:
+                key = budget.metadata.namespace, budget.metadata.name
+                left[key] -= 1
+                if left[key] < 0:
+                    return False
+        return True
+
+    def _mover(self, owner: WorkloadName) -> _Mover | None:
+        if owner not in self._movers:
+            self._movers[owner] = self._made_mover(owner) if owner.kind in _MADE_ALIKE else None
+        return self._movers[owner]
+
+    def _made_mover(self, owner: WorkloadName) -> _Mover | None:
+        world = self._world
+        pods = world.book.of(owner)
+        known = world.owner(owner)
+        if (
+            known.template is None
+            or known.replicas != len(pods)
+            or not all(map(is_active, pods))
+            or owner in world.watchers
+        ):
+            return None
+        scheduled = world.surroundings.scheduler_of(known.template)
+        if scheduled is None:
+            return None
+        plugins = scheduled[1]
+        try:
+            prepared = plugins.prepare(world.cluster, known.template)
+        except SchedulingError:
+            return None
+        if prepared.rejection is not None or prepared.evaluation().filter_error is not None:
+            return None
+        hard: list[HardConstraint] = []
+        for state in prepared.filter_states:
+            if isinstance(state, SpreadState):
+                hard += state.hard
+            elif isinstance(state, Counted) and state.filter() is not None:
+                return None
+        return _Mover(plugins, known.template, Placing(prepared).feasible(), tuple(hard))
+
+    def _counts_alone(self, node: int, pod: Pod, mover: _Mover) -> bool:
+        """Whether no other pod of the node counts in the pod's hard constraints."""
+        others = (
+            other
+            for other in self._world.book.on(self._world.living.nodes.names[node])
+            if other is not pod and other.metadata.namespace == pod.metadata.namespace
+        )
+        selectors = [each.constraint.selector for each in mover.hard]
+        return not any(selector.matches(other.metadata.labels) for other in others for selector in selectors)
+
+    def _rooms(self, node: int, pod: Pod, owner: WorkloadName, mover: _Mover) -> int:
+        """On how many other nodes the pod fits at least once it has left its own, which is cordoned."""
+        if not mover.hard:
+            return int(np.count_nonzero(mover.fits)) - int(mover.fits[node])
+        # Which nodes they count is told by these alone, and so is all that a pod on one of them changes.
+        alike = tuple(
+            (int(each.column.codes[node]), bool(each.eligible[node]), bool(each.counts_on[node])) for each in mover.hard
+        )
+        key = owner, alike
+        if key not in self._room:
+            # The node of the next pod that is alike is one of those counted here, and not one it may go to.
+            self._room[key] = self._asked(node, pod, mover) - 1
+        return self._room[key]
+
+    def _asked(self, node: int, pod: Pod, mover: _Mover) -> int:
+        """0 where the pod may leave a constraint violated wherever it goes."""
+        cluster = self._without(node).after(Change(gone=[(pod, node)]))
+        prepared = mover.plugins.prepare(cluster, mover.template)
+        state = next(each for each in prepared.filter_states if isinstance(each, SpreadState))
+        if any(_is_uneven(each) for each in state.hard):
+            return 0
+        return int(np.count_nonzero(Placing(prepared).feasible()))
+
+    def _without(self, node: int) -> Cluster:
+        """The cluster with one node cordoned; the pods of a node are asked about one after another."""
+        if self._cordoned is None or self._cordoned[0] != node:
+            base = self._world.cluster
+            self._cordoned = node, base.after(Change(replaced={node: cordoned(base.nodes.objects[node])}))
+        return self._cordoned[1]
+
+
+def _is_uneven(hard: HardConstraint) -> bool:
+    counts = hard.counts[hard.is_domain]
+    return bool(len(counts)) and int(counts.max()) - hard.global_minimum > hard.constraint.max_skew

@@ -1,0 +1,152 @@
+"""How every workload of a cluster is spread, which constraints do not hold, and why."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+from kubespread.kube.well_known import DO_NOT_SCHEDULE, ZONE
+from kubespread.planner.reports.parts import API_VERSION, ClusterReference, Report
+
+Level = Literal["ok", "risk", "uneven", "violated"]
+LEVELS: tuple[Level, ...] = get_args(Level)
+"""From the least to the worst."""
+Cause = Literal[
+    "drift",
+    "otherPods",
+    "volumes",
+    "missingLabel",
+    "unavailableNodes",
+    "capacity",
+    "outweighed",
+    "defaultNotApplied",
+    "noConstraint",
+    "loose",
+    "noRoom",
+    "unknown",
+]
+
+
+class DomainPods(Report, frozen=True, kw_only=False, gc=False):
+    domain: str
+    pods: int
+
+
+class DomainLost(Report, frozen=True, kw_only=False, gc=False):
+    """What losing the domain of a key that has most of a workload's pods leaves of them."""
+
+    topology_key: str
+    domain: str
+    left: int
+
+
+class AuditedConstraint(Report, frozen=True):
+    """One constraint in force for the workload's pods, with what it counts now."""
+
+    topology_key: str
+    when_unsatisfiable: str
+    source: str
+    """``pod``, or ``profile`` or ``system`` for a default."""
+    max_skew: int
+    min_domains: int | None
+    selector: str
+    domains: int
+    """How many domains count: those with a node that the constraint's policies let count."""
+    skew: int
+    """Most minus least matching pods of these; the least is 0 while they are fewer than minDomains."""
+    most: DomainPods | None
+    """The first domain with the most matching pods; null where none counts."""
+    least: DomainPods | None
+    counts: tuple[DomainPods, ...] | None
+    """Every domain that counts, by value; null where they are more than 16."""
+    state: Literal["ok", "violated", "uneven", "vacuous"]
+    """``violated``: hard, and the skew is above maxSkew. ``uneven``: the same of a soft one. ``vacuous``: fewer than
+    two domains count, or no pod does, so that it holds wherever pods are.
+    """
+
+    @property
+    def is_hard(self) -> bool:
+        return self.when_unsatisfiable == DO_NOT_SCHEDULE
+
+
+class Trial(Report, frozen=True):
+    """What would come of the workload's pods placed afresh: all are gone, then one after another finds a node."""
+
+    what: str
+    """What is otherwise than it is; empty for the cluster as it is."""
+    placed: int
+    counts: tuple[DomainPods, ...] | None
+    """Matching pods by domain of the constraint in question; null where the domains are more than 16."""
+    skew: int
+    holds: bool
+    """Whether all are placed, and no further apart than maxSkew."""
+
+
+class Finding(Report, frozen=True):
+    level: Level
+    cause: Cause
+    """``drift``: placed afresh the pods would be even, so a scale-down, a rollout or lost nodes left them as they are.
+    ``otherPods``: the constraint counts pods of others too. ``volumes``: their volumes hold them where they are.
+    ``missingLabel``: nodes lack the topology key. ``unavailableNodes``: nodes of a domain that counts take no pods.
+    ``capacity``: there is too little room. ``outweighed``: a soft constraint gives way to other scores.
+    ``defaultNotApplied``: no default constraint applies. ``noConstraint``: none is about the zone, or the host, that
+    all pods are in. ``loose``: one is, and its maxSkew allows that. ``noRoom``: the next pod fits nowhere.
+    ``unknown``: no single change that was tried makes the pods even.
+    """
+    topology_key: str | None
+    detail: str
+    """Plugins, nodes, or kube-scheduler's message: what the cause is made of."""
+    trials: tuple[Trial, ...] = ()
+    """What was tried to find the cause, in order; the last one tells it."""
+
+
+class AuditedWorkload(Report, frozen=True):
+    workload: str
+    """NAMESPACE/Kind/name; of pods without a controller that share their labels the first one's, as a Pod."""
+    level: Level
+    """The worst of its findings'."""
+    replicas: int
+    """How many pods it is to have."""
+    placed: int
+    """How many of its pods are on nodes and not terminating."""
+    pending: int
+    constraints: tuple[AuditedConstraint, ...]
+    zones: tuple[DomainPods, ...]
+    """Its pods by zone, by value, for all zones of the cluster."""
+    lost: tuple[DomainLost, ...]
+    """For the zone, the host and the keys of its constraints, as far as it has pods in their domains: it survives the
+    loss of any one domain where some pod is left.
+    """
+    next_fits: bool | None
+    """Whether one more pod would find a node; null where nobody can say."""
+    findings: tuple[Finding, ...]
+    """The worst first."""
+
+    @property
+    def left(self) -> int | None:
+        """How many of its pods are left without the zone that has most of them; None where there are no zones."""
+        return next((each.left for each in self.lost if each.topology_key == ZONE), None)
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether its pods are by themselves."""
+        return self.workload.split("/")[1] == "Pod"
+
+
+class AuditReport(Report, frozen=True, kw_only=True):
+    api_version: str = API_VERSION
+    kind: str = "AuditReport"
+    kube_version: str
+    cluster: ClusterReference | None = None
+    namespace: str | None
+    """The namespace whose workloads are asked about, null for all."""
+    selector: str
+    nodes: int
+    workloads: tuple[AuditedWorkload, ...]
+    """The worst first, then by namespace, kind and name."""
+    gaps: tuple[str, ...] = ()
+    not_modelled: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def count(self, level: Level) -> int:
+        """How many workloads are of one level."""
+        return sum(each.level == level for each in self.workloads)

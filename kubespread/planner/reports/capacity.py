@@ -1,0 +1,100 @@
+"""What the nodes of a cluster have left, and how many pods of one size fit there.
+
+Amounts are canonical quantities as text: ``1500m``, ``512Mi``.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from kubespread.planner.reports.parts import API_VERSION, ClusterReference, Report
+
+StrandedBy = Literal["cordoned", "tainted", "pods", "resource", "remainder", "rejected"]
+
+
+class ResourceAmounts(Report, frozen=True, gc=False):
+    resource: str
+    """As Kubernetes names it; ``pods`` counts pods against how many the kubelet runs at most."""
+    allocatable: str
+    requested: str
+    """By the pods there, as NodeResourcesFit counts them: init containers, pod-level resources and overhead too."""
+    utilization: float | None
+    """What is requested in percent of what is allocatable, to one decimal; null where nothing is."""
+    free: str
+    """Added up over the nodes that have any left: what is overcommitted on one is not taken from another."""
+
+
+class Stranded(Report, frozen=True):
+    """What is free of a resource on nodes where a pod cannot use it."""
+
+    cause: StrandedBy
+    """``pods``: no pod more is allowed there. ``resource``: too little of another resource is left. ``remainder``: too
+    little of this one is, for one pod more. ``rejected``: another filter says no.
+    """
+    detail: str
+    """The taint, the other resource or the filter's reason; else empty."""
+    nodes: int
+    amount: str
+
+
+class ResourceCapacity(ResourceAmounts, frozen=True, gc=False):
+    usable: str
+    """What is free and not stranded: with a request, what the pods that fit would take."""
+    stranded: tuple[Stranded, ...]
+    """The largest amount first."""
+
+
+class DomainCapacity(Report, frozen=True):
+    """The nodes that share one value of a topology key."""
+
+    domain: str | None
+    """Null for the nodes without the label."""
+    nodes: int
+    fits: int | None
+    """How many pods of the request fit; null without one."""
+    resources: tuple[ResourceAmounts, ...]
+
+
+class NodeCapacity(Report, frozen=True):
+    node: str
+    domain: str | None
+    fits: int | None
+    why: tuple[str, ...]
+    """Why no pod fits, or no other one beside those that do: resources that are short, or what else holds pods off."""
+    resources: tuple[ResourceAmounts, ...]
+
+
+class LargestPod(Report, frozen=True):
+    """A pod that fits, and would not if it asked for more of anything: no node has as much of all and more of one."""
+
+    requests: dict[str, str]
+    node: str
+    """The first node by name that has room for it."""
+    nodes: int
+    """How many have."""
+
+
+class CapacityReport(Report, frozen=True, kw_only=True):
+    api_version: str = API_VERSION
+    kind: str = "CapacityReport"
+    kube_version: str
+    cluster: ClusterReference | None = None
+    scheduler_name: str
+    request: dict[str, str] | None
+    """What each pod asks for that is counted; null where only totals are asked about."""
+    topology_key: str | None
+    """What makes domains; null where no node is in one."""
+    nodes: int
+    fits: int | None
+    """How many such pods fit together; null without a request."""
+    resources: tuple[ResourceCapacity, ...]
+    """cpu, memory and pods first, then those that some node has, by name."""
+    domains: tuple[DomainCapacity, ...]
+    """By value; nodes in none come last."""
+    node_rows: tuple[NodeCapacity, ...]
+    """In the cluster's order."""
+    largest: tuple[LargestPod, ...]
+    """The largest first by cpu; one alone where some node has most of everything."""
+    gaps: tuple[str, ...] = ()
+    not_modelled: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()

@@ -1,0 +1,35 @@
+"""One line a suggestion, as columns for pipes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubespread.planner.reports.advise import AdviseReport, Suggestion
+from kubespread.render.aligned import NONE, aligned
+from kubespread.render.look import Look
+
+HEADER = ["CHANGE", "FITS", "OPTIONS", "ALTERNATIVES", "NOTES"]
+
+
+def write(report: AdviseReport, look: Look) -> str:
+    """What changes least first; notes last, since they hold blanks."""
+    rows = [[str(each) for each in row] for row in suggestion_rows(report)]
+    return aligned([HEADER, *rows] if look.headers else rows)
+
+
+def suggestion_rows(report: AdviseReport) -> Iterator[list[str | int]]:
+    """A row a suggestion."""
+    for each in report.advice.enough if report.advice is not None else ():
+        fits = each.nodes if each.nodes is not None else each.placed
+        yield [
+            each.change,
+            fits or 0,
+            " ".join(each.options),
+            len(each.alternatives),
+            "; ".join(remarks(each)) or NONE,
+        ]
+
+
+def remarks(suggestion: Suggestion) -> tuple[str, ...]:
+    """What is said of it, and what becomes of others."""
+    return (*suggestion.notes, *suggestion.consequences)

@@ -1,0 +1,1 @@
+"""How workloads are spread, in each format."""

@@ -1,0 +1,148 @@
+"""An audit for people: a row a workload, the worst first, then what is found and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kubespread.escaping import escaped
+from kubespread.planner.reports.audit import AuditedConstraint, AuditedWorkload, AuditReport, Level
+from kubespread.render.audit.conclusion import conclusion
+from kubespread.render.audit.words import constraint_text, counts_text, name_of, sentence, skew_text, trial_text, worst
+from kubespread.render.flow import HANGING, INDENT, aim, flowed
+from kubespread.render.layout import (
+    BAD,
+    DIM,
+    GOOD,
+    HEAD,
+    Cell,
+    Column,
+    Line,
+    cell,
+    cut_end,
+    cut_middle,
+    tabulated,
+    wrapped,
+    written,
+)
+from kubespread.render.look import Look
+from kubespread.render.phrases import count_of
+from kubespread.render.provenance import source_line
+
+_GAP = 2
+_MAX_ROWS = 20
+_MAX_NAMED = 3
+_LEAST_NAME, _LEAST_STATE = 14, 8
+_NARROW, _WIDE = 72, 100
+_LEGEND = "LEFT: pods left without the zone that has most of them; NEXT: one pod more"
+_STATES: dict[Level, str] = {"ok": "ok", "risk": "at risk", "uneven": "uneven", "violated": "violated"}
+
+
+def write(report: AuditReport, look: Look) -> str:
+    """The whole answer, in lines that ``look.width`` bounds; ``look.in_full`` shows every workload, and every placing
+    that was tried to find a cause.
+    """
+    return written(_lines(report, look), color=look.color)
+
+
+def _lines(report: AuditReport, look: Look) -> Iterator[Line]:
+    if look.headers:
+        yield from flowed([_title(report), source_line(report.cluster, report.kube_version)], look, indent="")
+    shown = _shown(report, look)
+    yield from tabulated(list(_columns(shown, look)), _GAP, headers=look.headers)
+    if look.headers and aim(look) >= _WIDE and any(row.left is not None for row in shown):
+        yield [Cell(INDENT), cell(_LEGEND, DIM)]
+    left = report.workloads[len(shown) :]
+    if left:
+        fine = sum(row.level == "ok" for row in left)
+        said = "" if fine == len(left) else f", {len(left) - fine:,} of them with findings"
+        yield [Cell(INDENT), cell(f"{count_of(len(left), 'more workload')}{said} (-v shows all)", DIM)]
+    yield from _findings(shown, look)
+    for said in conclusion(report):
+        yield from wrapped([cell(said, HEAD)], look.width, HANGING)
+
+
+def _title(report: AuditReport) -> Line:
+    where = "all namespaces" if report.namespace is None else f"namespace {report.namespace}"
+    chosen = f" with {report.selector}" if report.selector else ""
+    whose = f"{count_of(len(report.workloads), 'workload')}{chosen} of {where}"
+    return [cell(f"Audit of {whose}, {count_of(report.nodes, 'node')}", HEAD)]
+
+
+def _shown(report: AuditReport, look: Look) -> Sequence[AuditedWorkload]:
+    """All of few; of many those with findings, as far as they are not too many."""
+    if look.in_full or len(report.workloads) <= _MAX_ROWS:
+        return report.workloads
+    return [row for row in report.workloads if row.level != "ok"][:_MAX_ROWS]
+
+
+def _columns(rows: Sequence[AuditedWorkload], look: Look) -> Iterator[Column]:
+    speaking = [worst(row) for row in rows]
+    pods = [f"{row.placed}" if row.placed == row.replicas else f"{row.placed} of {row.replicas}" for row in rows]
+    figures = [
+        Column("PODS", list(map(Cell, pods)), True),
+        Column("ZONES", [Cell(counts_text(row.zones)) for row in rows]),
+        *([Column("LEFT", [_left(row) for row in rows], True)] if aim(look) >= _WIDE else []),
+        *([Column("CONSTRAINT", list(map(_constraint, speaking)))] if aim(look) >= _NARROW else []),
+        Column(
+            "SKEW",
+            [
+                Cell("" if each is None else skew_text(each), _style(row))
+                for row, each in zip(rows, speaking, strict=True)
+            ],
+            True,
+        ),
+        Column("NEXT", [_next(row) for row in rows]),
+    ]
+    states = [_state(row) for row in rows]
+    widest = max((len(text) for text, _ in states), default=0)
+    taken = len(INDENT) + sum(column.width + _GAP for column in figures)
+    room = max(aim(look) - taken - max(widest, _LEAST_STATE) - _GAP, _LEAST_NAME)
+    names = [Cell(cut_middle(escaped(name_of(row)), room)) for row in rows]
+    name = Column("WORKLOAD", names)
+    left = max(aim(look) - taken - name.width - _GAP, _LEAST_STATE)
+    yield name
+    yield from figures
+    yield Column("STATE", [Cell(cut_end(text, left), style) for text, style in states])
+
+
+def _constraint(speaking: AuditedConstraint | None) -> Cell:
+    return Cell("none", DIM) if speaking is None else cell(constraint_text(speaking))
+
+
+def _left(row: AuditedWorkload) -> Cell:
+    return Cell("-") if row.left is None else Cell(str(row.left), "" if row.left or row.placed < 2 else BAD)
+
+
+def _style(row: AuditedWorkload) -> str:
+    return BAD if row.level == "violated" else ""
+
+
+def _next(row: AuditedWorkload) -> Cell:
+    if row.next_fits is None:
+        return Cell("?")
+    return Cell("fits", GOOD) if row.next_fits else Cell("no", BAD)
+
+
+def _state(row: AuditedWorkload) -> tuple[str, str]:
+    """In words; the causes are told below."""
+    style = {"ok": GOOD, "violated": BAD}.get(row.level, "")
+    return _STATES[row.level], style
+
+
+def _findings(rows: Sequence[AuditedWorkload], look: Look) -> Iterator[Line]:
+    """What is found, in the order of the rows: those of which the same is said together, unless all is wanted."""
+    said: dict[str, list[str]] = {}
+    for row in rows:
+        name = escaped(name_of(row))
+        for each in row.findings:
+            text = escaped(sentence(row, each))
+            if not look.in_full:
+                said.setdefault(text, []).append(name)
+                continue
+            yield from wrapped([Cell(f"{INDENT}{name}: {text}")], look.width, HANGING)
+            for trial in each.trials:
+                tried = Cell(f"{INDENT * 2}{escaped(trial_text(trial, row.placed))}", DIM)
+                yield from wrapped([tried], look.width, HANGING + 2)
+    for text, names in said.items():
+        more = f" and {len(names) - _MAX_NAMED:,} more" if len(names) > _MAX_NAMED else ""
+        yield from wrapped([Cell(f"{INDENT}{', '.join(names[:_MAX_NAMED])}{more}: {text}")], look.width, HANGING)

@@ -1,0 +1,1 @@
+"""What nodes have left, in each format."""

@@ -1,0 +1,64 @@
+"""Amounts, shares and reasons, as every format of a capacity writes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from kubespread.planner.reports.capacity import CapacityReport, LargestPod, ResourceAmounts, Stranded
+from kubespread.planner.reports.details import rounded
+from kubespread.render.phrases import count_of
+
+_ALWAYS = ("cpu", "memory")
+
+
+def shown(report: CapacityReport) -> list[str]:
+    """The resources that get columns: cpu and memory, what the request names, and what else is asked for somewhere."""
+    asked = [each.resource for each in report.resources if each.requested != "0" and each.resource != "pods"]
+    return list(dict.fromkeys((*_ALWAYS, *(report.request or ()), *(name for name in asked if "/" in name))))
+
+
+def of(resources: Iterable[ResourceAmounts], name: str) -> ResourceAmounts:
+    """The amounts of one resource."""
+    return next(each for each in resources if each.resource == name)
+
+
+def share(amounts: ResourceAmounts) -> str:
+    """``42%``; ``-`` where there is nothing to share."""
+    return "-" if amounts.utilization is None else f"{amounts.utilization:.0f}%"
+
+
+def request_text(requests: Mapping[str, str]) -> str:
+    """``cpu 2, memory 4Gi``, needed amounts rounded up."""
+    return ", ".join(f"{name} {rounded(amount, up=True)}" for name, amount in requests.items())
+
+
+def largest_text(pod: LargestPod) -> str:
+    """``cpu 2, memory 4Gi (node-7 and 2 more)``, free amounts rounded down."""
+    more = f" and {pod.nodes - 1} more" if pod.nodes > 1 else ""
+    return f"{', '.join(f'{name} {rounded(amount)}' for name, amount in pod.requests.items())} ({pod.node}{more})"
+
+
+def extremes(largest: Sequence[LargestPod]) -> list[LargestPod]:
+    """The one with the most of each resource, of those that are the largest in some way; they come sorted by cpu."""
+    if len(largest) <= 2:
+        return list(largest)
+    return [largest[0], largest[-1]]
+
+
+def stranded_text(each: Stranded, request: Mapping[str, str] | None) -> str:
+    """``4 on 2 cordoned nodes``."""
+    amount, nodes = rounded(each.amount), count_of(each.nodes, "node")
+    match each.cause:
+        case "cordoned":
+            return f"{amount} on {count_of(each.nodes, 'cordoned node')}"
+        case "tainted":
+            return f"{amount} on {nodes} tainted {each.detail}"
+        case "pods":
+            return f"{amount} on {nodes} without a free pod slot"
+        case "resource":
+            lacking = f"no {each.detail} left" if request is None else f"too little {each.detail} left"
+            return f"{amount} on {nodes} with {lacking}"
+        case "remainder":
+            return f"{amount} on {nodes} in pieces too small for one pod more"
+        case _:
+            return f"{amount} on {nodes}: {each.detail}"

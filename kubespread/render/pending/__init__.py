@@ -1,0 +1,1 @@
+"""What is stuck in a cluster, in each format."""

@@ -1,0 +1,25 @@
+"""One line a group, as columns for pipes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubespread.planner.reports.pending import PendingReport
+from kubespread.render.aligned import NONE, aligned
+from kubespread.render.look import Look
+
+HEADER = ["PODS", "FREES", "KIND", "WORKLOADS", "OPTIONS", "CAUSE"]
+
+
+def write(report: PendingReport, look: Look) -> str:
+    """Largest first; the cause last, since it holds blanks."""
+    rows = [[str(each) for each in row] for row in group_rows(report)]
+    return aligned([HEADER, *rows] if look.headers else rows)
+
+
+def group_rows(report: PendingReport) -> Iterator[list[str | int]]:
+    """A row a group."""
+    for group in report.groups:
+        options = " ".join(group.change.options) if group.change is not None else NONE
+        kind = group.kind.replace(" ", "-")
+        yield [len(group.pods), group.freed, kind, ",".join(group.workloads), options, group.cause]

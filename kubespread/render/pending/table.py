@@ -1,0 +1,110 @@
+"""What is stuck for people: a row a cause, with the least change that frees it, beside it or below."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubespread.planner.reports.pending import PendingReport, StuckGroup
+from kubespread.render.flow import HANGING, INDENT, aim, flowed
+from kubespread.render.layout import (
+    BAD,
+    DIM,
+    GOOD,
+    HEAD,
+    Cell,
+    Column,
+    Line,
+    cell,
+    cut_end,
+    tabulated,
+    wrapped,
+    written,
+)
+from kubespread.render.look import Look
+from kubespread.render.pending.conclusion import conclusion
+from kubespread.render.pending.words import change_of, frees, workloads_of
+from kubespread.render.phrases import count_of
+from kubespread.render.provenance import source_line
+
+_GAP = 2
+_INSIDE = 4
+_MAX_PODS = 10
+_LEAST_CAUSE = 24
+
+
+def write(report: PendingReport, look: Look) -> str:
+    """The whole answer, in lines that ``look.width`` bounds; ``look.in_full`` names the pods and kubectl's commands."""
+    return written(_lines(report, look), color=look.color)
+
+
+def _lines(report: PendingReport, look: Look) -> Iterator[Line]:
+    if look.headers:
+        yield from flowed([_title(report), source_line(report.cluster, report.kube_version)], look, indent="")
+    if report.groups:
+        yield from _groups(report, look)
+    for said in conclusion(report):
+        yield from wrapped([cell(said, BAD if report.groups else GOOD)], look.width, HANGING)
+
+
+def _title(report: PendingReport) -> Line:
+    where = "all namespaces" if report.namespace is None else f"namespace {report.namespace}"
+    labels = f" with the labels {report.selector}" if report.selector else ""
+    said = f"Pending pods of {where}{labels}, {count_of(report.nodes, 'node')}"
+    return [cell(said, HEAD)]
+
+
+def _groups(report: PendingReport, look: Look) -> Iterator[Line]:
+    """One table where it fits; else the change stands below its cause."""
+    columns = [*_columns(report), *_changes(report)]
+    is_wide = len(INDENT) + sum(column.width + _GAP for column in columns) - _GAP <= aim(look)
+    if is_wide and not look.in_full:
+        yield from tabulated(columns, _GAP, headers=look.headers)
+        return
+    cause, *counts = _columns(report)
+    room = max(_LEAST_CAUSE, aim(look) - len(INDENT) - sum(column.width + _GAP for column in counts))
+    cause = Column(cause.header, [Cell(cut_end(each.text, room)) for each in cause.cells])
+    lines = tabulated([cause, *counts], _GAP, headers=look.headers)
+    if look.headers:
+        yield next(lines)
+    for group, line in zip(report.groups, lines, strict=True):
+        yield line
+        yield from _below(group, look, cuts=len(group.cause) > room)
+
+
+def _columns(report: PendingReport) -> list[Column]:
+    return [
+        Column("CAUSE", [cell(group.cause) for group in report.groups]),
+        Column("PODS", [Cell(f"{len(group.pods):,}") for group in report.groups], True),
+        Column("WORKLOADS", [cell(workloads_of(group, report)) for group in report.groups]),
+    ]
+
+
+def _changes(report: PendingReport) -> list[Column]:
+    styles = [_style(group) for group in report.groups]
+    changes = [cell(change_of(group), style) for group, style in zip(report.groups, styles, strict=True)]
+    return [
+        Column("SMALLEST CHANGE (proven)", changes),
+        Column("FREES", [Cell(frees(group)) for group in report.groups], True),
+    ]
+
+
+def _style(group: StuckGroup) -> str:
+    return DIM if group.change is None else GOOD
+
+
+def _below(group: StuckGroup, look: Look, *, cuts: bool) -> Iterator[Line]:
+    """The change, and in full also what kube-scheduler says, the pods, what becomes of others and the commands."""
+    freed = f"   frees {frees(group)}" if group.change is not None else ""
+    indent = Cell(" " * _INSIDE)
+    if cuts:
+        yield from wrapped([indent, cell(group.cause, DIM)], look.width, _INSIDE)
+    yield from wrapped([indent, cell(change_of(group), _style(group)), Cell(freed)], look.width, _INSIDE + 2)
+    if not look.in_full:
+        return
+    consequences = group.change.consequences if group.change is not None else ()
+    commands = group.change.commands if group.change is not None else ()
+    more = f" and {len(group.pods) - _MAX_PODS:,} more" if len(group.pods) > _MAX_PODS else ""
+    pods = f"{', '.join(group.pods[:_MAX_PODS])}{more}"
+    for said in (group.message, pods, *consequences, *commands):
+        if said:
+            yield from wrapped([indent, cell(said, DIM)], look.width, _INSIDE + 2)

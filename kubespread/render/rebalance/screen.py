@@ -1,0 +1,145 @@
+"""A plan for people: constraints before and after, a row an eviction, the commands, and what else there is to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kubespread.planner.reports.rebalance import DeschedulerReport, EvictionStep, RebalanceReport
+from kubespread.render.arithmetic import short_key
+from kubespread.render.flow import HANGING, INDENT, aim, flowed
+from kubespread.render.layout import (
+    BAD,
+    DIM,
+    GOOD,
+    HEAD,
+    Cell,
+    Column,
+    Line,
+    cell,
+    cut_middle,
+    tabulated,
+    width_of,
+    wrapped,
+    written,
+)
+from kubespread.render.look import Look
+from kubespread.render.names import fitted
+from kubespread.render.phrases import count_of, workload_name
+from kubespread.render.provenance import source_line
+from kubespread.render.rebalance.commands import deletion_costs, evictions
+from kubespread.render.rebalance.conclusion import conclusion
+from kubespread.render.rebalance.constraints import constraint_lines
+
+_GAP = 2
+_MAX_STEPS = 20
+_LEAST_NAME = 12
+_HOSTNAME = "hostname"
+
+
+def write(report: RebalanceReport, look: Look) -> str:
+    """The whole answer, in lines that ``look.width`` bounds; ``look.in_full`` shows every step and command."""
+    return written(_lines(report, look), color=look.color)
+
+
+def _lines(report: RebalanceReport, look: Look) -> Iterator[Line]:
+    if look.headers:
+        yield from flowed([_title(report), source_line(report.cluster, report.kube_version)], look, indent="")
+    yield from constraint_lines(report, look)
+    if report.steps:
+        yield from _steps(report, look)
+        yield from evictions(report, look)
+    yield from deletion_costs(report, look)
+    if report.descheduler is not None:
+        yield from _rounds(report.descheduler, report, look)
+    *causes, last = conclusion(report)
+    for said in causes:
+        yield from wrapped([cell(said)], look.width, HANGING)
+    style = GOOD if report.holds else BAD
+    yield from wrapped([cell(last, style)], look.width, HANGING)
+
+
+def _title(report: RebalanceReport) -> Line:
+    if report.asked:
+        more = f" and {len(report.asked) - 3} more" if len(report.asked) > 3 else ""
+        whose = f"{', '.join(map(workload_name, report.asked[:3]))}{more}"
+    else:
+        where = "all namespaces" if report.namespace is None else f"namespace {report.namespace}"
+        whose = f"{count_of(report.workloads, 'workload')} of {where}"
+    kinds = "hard and soft" if report.soft else "hard"
+    violated = f"{report.violated_before} of {count_of(report.constraints_in_force, f'{kinds} constraint')} violated"
+    return [cell(f"Rebalancing {whose}, {count_of(report.nodes, 'node')}: {violated}", HEAD)]
+
+
+def _steps(report: RebalanceReport, look: Look) -> Iterator[Line]:
+    shown = report.steps if look.in_full else report.steps[:_MAX_STEPS]
+    yield from tabulated(_columns(shown, look), _GAP, headers=look.headers)
+    left = len(report.steps) - len(shown)
+    if left:
+        yield [Cell(INDENT), cell(f"{count_of(left, 'more eviction')} (-v shows all)", DIM)]
+
+
+def _columns(steps: Sequence[EvictionStep], look: Look) -> list[Column]:
+    keys = dict.fromkeys(change.topology_key for step in steps for change in step.domains)
+    # The node's own name says already what its hostname is.
+    moves = [_moves(key, steps) for key in keys if short_key(key) != _HOSTNAME]
+    waits = [Cell(step.waits_for or "") for step in steps]
+    others = [*moves, *([Column("WAITS FOR", waits)] if any(each.text for each in waits) else ())]
+    number = Column("STEP", [Cell(str(step.number)) for step in steps], True)
+    taken = len(INDENT) + number.width + _GAP + sum(column.width + _GAP for column in others)
+    room = aim(look) - taken - 3 * _GAP
+    names = (
+        ("EVICT", [_pod_name(step) for step in steps]),
+        ("FROM", [step.node for step in steps]),
+        ("LANDS ON", [step.lands_on for step in steps]),
+    )
+    widths = _shared([max(map(width_of, (header, *texts))) for header, texts in names], room)
+    named = [
+        Column(header, [cell(name) for name in fitted(texts, max(width, _LEAST_NAME))])
+        for (header, texts), width in zip(names, widths, strict=True)
+    ]
+    return [number, *named, *others]
+
+
+def _shared(widths: Sequence[int], room: int) -> list[int]:
+    """The room for columns that would be so wide: what the narrow ones leave is for the others."""
+    shares, left = [0] * len(widths), room
+    for done, place in enumerate(sorted(range(len(widths)), key=widths.__getitem__)):
+        shares[place] = min(widths[place], left // (len(widths) - done))
+        left -= shares[place]
+    return shares
+
+
+def _pod_name(step: EvictionStep) -> str:
+    namespace, _, name = step.pod.partition("/")
+    return name if namespace == "default" else step.pod
+
+
+def _moves(key: str, steps: Sequence[EvictionStep]) -> Column:
+    cells = []
+    for step in steps:
+        change = next((each for each in step.domains if each.topology_key == key), None)
+        domains = () if change is None else (change.before, change.after)
+        cells.append(cell(" → ".join("none" if each is None else cut_middle(each, 14) for each in domains)))
+    return Column(short_key(key).upper(), cells)
+
+
+def _rounds(found: DeschedulerReport, report: RebalanceReport, look: Look) -> Iterator[Line]:
+    yield from wrapped([cell(f"The descheduler with {found.policy}, round by round:", HEAD)], look.width, HANGING)
+    held = [sum(staying.pods for staying in each.held) for each in found.rounds]
+    columns = [
+        Column("ROUND", [Cell(str(each.number)) for each in found.rounds], True),
+        Column("EVICTED", [Cell(str(len(each.evicted))) for each in found.rounds], True),
+        Column("HELD", [Cell(str(number)) for number in held], True),
+        Column("PENDING", [Cell(str(each.pending), BAD if each.pending else "") for each in found.rounds], True),
+        Column(
+            "VIOLATED",
+            [
+                Cell(f"{each.violated} of {report.constraints_in_force}", BAD if each.violated else GOOD)
+                for each in found.rounds
+            ],
+        ),
+    ]
+    yield from tabulated(columns, _GAP, headers=look.headers)
+    reasons = dict.fromkeys(staying.why for each in found.rounds for staying in each.held)
+    if reasons:
+        yield from wrapped([Cell(INDENT), cell(f"held: {', '.join(reasons)}", DIM)], look.width, HANGING)

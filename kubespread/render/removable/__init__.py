@@ -1,0 +1,1 @@
+"""Which nodes can go, in each format."""

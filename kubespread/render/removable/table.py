@@ -1,0 +1,101 @@
+"""Removable nodes for people: a row a node, of many the first of each sort, and what holds the others by cause."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kubespread.escaping import escaped
+from kubespread.planner.reports.removable import NodeRemoval, RemovableReport
+from kubespread.render.aligned import NONE
+from kubespread.render.flow import HANGING, INDENT, aim, flowed
+from kubespread.render.layout import (
+    BAD,
+    DIM,
+    GOOD,
+    HEAD,
+    Cell,
+    Column,
+    Line,
+    cell,
+    cut_end,
+    cut_middle,
+    tabulated,
+    wrapped,
+    written,
+)
+from kubespread.render.look import Look
+from kubespread.render.names import fitted
+from kubespread.render.phrases import count_of
+from kubespread.render.provenance import source_line
+from kubespread.render.removable.conclusion import conclusion
+from kubespread.render.removable.words import sentence, words
+
+_GAP = 2
+_MAX_ROWS, _OF_EACH = 20, 8
+_LEAST_NAME, _WIDEST_ZONE = 12, 16
+_MAX_REASONS = 12
+
+
+def write(report: RemovableReport, look: Look) -> str:
+    """The whole answer, in lines that ``look.width`` bounds; ``look.in_full`` shows every node and reason."""
+    return written(_lines(report, look), color=look.color)
+
+
+def _lines(report: RemovableReport, look: Look) -> Iterator[Line]:
+    if look.headers:
+        yield from flowed([_title(report), source_line(report.cluster, report.kube_version)], look, indent="")
+    shown = _shown(report, look)
+    yield from tabulated(list(_columns(shown, look)), _GAP, headers=look.headers)
+    if left := len(report.rows) - len(shown):
+        yield [Cell(INDENT), cell(f"{count_of(left, 'more node')} (-v shows all)", DIM)]
+    yield from _reasons(report.rows, look)
+    for said in conclusion(report):
+        yield from wrapped([cell(said, HEAD)], look.width, HANGING)
+
+
+def _title(report: RemovableReport) -> Line:
+    asked = f"{len(report.rows):,} of " if len(report.rows) < report.nodes else ""
+    return [cell(f"Removing each of {asked}{count_of(report.nodes, 'node')}", HEAD)]
+
+
+def _shown(report: RemovableReport, look: Look) -> Sequence[NodeRemoval]:
+    """Of many nodes a few of each sort, in the report's order."""
+    if look.in_full or len(report.rows) <= _MAX_ROWS:
+        return report.rows
+    go = [row for row in report.rows if row.place is not None]
+    held = [row for row in report.rows if row.place is None]
+    return [*go[:_OF_EACH], *held[:_OF_EACH]]
+
+
+def _columns(rows: Sequence[NodeRemoval], look: Look) -> Iterator[Column]:
+    figures = [
+        Column("ZONE", [cell(cut_middle(row.domain or NONE, _WIDEST_ZONE)) for row in rows]),
+        Column("PODS", [Cell(str(row.pods)) for row in rows], True),
+        Column("ALONE", [Cell("yes", GOOD) if row.alone else Cell("no", BAD) for row in rows]),
+        Column("TOGETHER", [Cell("-" if row.place is None else f"{row.place:,}") for row in rows], True),
+    ]
+    held = Column("HELD BY", [cell(words(row)) for row in rows])
+    taken = len(INDENT) + sum(column.width + _GAP for column in figures)
+    room = max(aim(look) - taken - held.width - _GAP, _LEAST_NAME)
+    name = Column("NODE", [Cell(each) for each in fitted([escaped(row.node) for row in rows], room)])
+    left = max(aim(look) - taken - name.width - _GAP, _LEAST_NAME)
+    yield name
+    yield from figures
+    if any(row.held for row in rows):
+        yield Column("HELD BY", [Cell(cut_end(each.text, left)) for each in held.cells])
+
+
+def _reasons(rows: Sequence[NodeRemoval], look: Look) -> Iterator[Line]:
+    """What holds nodes, those of which the same is said together, most of them first."""
+    said: dict[str, list[str]] = {}
+    for row in rows:
+        held = (sentence(hold, names_protected=False) for hold in row.held)
+        for text in (*held, *(f"goes, and leaves {each}" for each in row.violated)):
+            said.setdefault(escaped(text), []).append(escaped(row.node))
+    ordered = sorted(said.items(), key=lambda item: -len(item[1]))
+    shown = ordered if look.in_full else ordered[:_MAX_REASONS]
+    for text, nodes in shown:
+        more = f" and {len(nodes) - 2:,} more" if len(nodes) > 2 else ""
+        yield from wrapped([Cell(f"{INDENT}{', '.join(nodes[:2])}{more}: {text}")], look.width, HANGING)
+    if left := len(ordered) - len(shown):
+        yield [Cell(INDENT), cell(f"{count_of(left, 'more reason')} (-v shows all)", DIM)]

@@ -1,0 +1,41 @@
+"""What holds nodes, as every format says it."""
+
+from __future__ import annotations
+
+from kubespread.planner.reports.removable import Hold, NodeRemoval
+
+_WORDS = {
+    "controlPlane": "control plane",
+    "lastOfDomain": "last of its domain",
+    "localStorage": "local data",
+    "noController": "no controller",
+    "daemonSet": "DaemonSet",
+    "budget": "budget",
+    "noNode": "no other node",
+    "noRoom": "no room",
+    "preempts": "preemption",
+}
+
+
+def word(hold: Hold) -> str:
+    """The cause in a word or two."""
+    return _WORDS[hold.cause]
+
+
+def words(row: NodeRemoval) -> str:
+    """The causes of a node, each once."""
+    return ", ".join(dict.fromkeys(map(word, row.held)))
+
+
+def sentence(hold: Hold, *, names_protected: bool = True) -> str:
+    """``no controller: default/debug``: the cause, whom it is about, and the message where that says more.
+
+    Without ``names_protected`` the same is said of all pods of a budget.
+    """
+    pods = f" {', '.join(hold.pods[:3])}{f' and {len(hold.pods) - 3} more' if len(hold.pods) > 3 else ''}"
+    whom = pods if hold.pods and (names_protected or hold.cause != "budget") else ""
+    if hold.cause in ("localStorage", "noController"):
+        return f"{word(hold)}:{whom}"
+    if hold.cause == "lastOfDomain":
+        return f"the last node of {hold.detail}"
+    return f"{word(hold)}:{whom}{':' if whom else ''} {hold.detail}"

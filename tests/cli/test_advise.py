@@ -1,0 +1,69 @@
+"""``kubespread advise``: exit codes, streams and schema; and what the last lines of ``explain`` say."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from tests.cli.support import FIXTURES, ROOT, run
+
+CORDONED = str(FIXTURES / "clusters" / "kep-infeasible-1-1-0-cordon.yaml")
+FREE = str(FIXTURES / "clusters" / "kep-1-1-0.yaml")
+POD = str(FIXTURES / "manifests" / "kep-zone.yaml")
+SCHEMA = Draft202012Validator(json.loads((ROOT / "docs" / "schema" / "advise-report.json").read_text()))
+
+CODES: dict[str, tuple[list[str], int, str]] = {
+    "a change is found": ([POD, "-S", CORDONED, "-q"], 0, ""),
+    "nothing has to change": ([POD, "-S", FREE, "-q"], 0, ""),
+    "nothing helps": ([POD, "-S", CORDONED, "-q", "--drain", "node1", "--drain", "node2", "--force"], 0, ""),
+    "negative replicas": (
+        [POD, "-S", CORDONED, "--replicas", "-1"], 2,
+        "error: Invalid value for '--replicas': -1 is not in the range x>=0. (see 'kubespread advise --help')\n",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CODES)
+def test_exit_codes(case: str) -> None:
+    arguments, code, err = CODES[case]
+    result = run("advise", *arguments)
+    assert (result.code, result.err) == (code, err)
+
+
+def test_no_change_at_all() -> None:
+    manifest = b"{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {nodeSelector: {pool: gpu}, containers: [{name: c, image: x}]}}"
+    result = run("advise", "-", "-S", FREE, "-q", "-o", "json", stdin=manifest)
+    assert result.code == 1
+    assert result.report_of(SCHEMA)["advice"]["enough"] == []
+
+
+def test_json_is_what_the_schema_says_and_what_it_names_reproduces() -> None:
+    report = run("advise", POD, "-S", CORDONED, "-q", "-o", "json").report_of(SCHEMA)
+    for suggestion in report["advice"]["enough"]:
+        options = [word for option in suggestion["options"] for word in option.split(" ", 1)]
+        assert run("explain", POD, "-S", CORDONED, "-q", *options).code == 0, suggestion["change"]
+
+
+def test_in_a_pipe_what_comes_of_it_stands_on_standard_error() -> None:
+    result = run("advise", POD, "-S", CORDONED)
+    assert result.err.splitlines()[-2:] == [
+        "Not enough alone: requesting less cpu",
+        "the pod fits with A maxSkew 2, or 5 other changes",
+    ]
+    assert "--set maxSkew[zone]=2" in result.out
+
+
+def test_explain_ends_with_the_constraints_that_would_let_it_in() -> None:
+    result = run("explain", POD, "-S", CORDONED, "-q", terminal=120)
+    assert result.out.splitlines()[-1] == "Enough alone: A maxSkew 2 (2 nodes) · A nodeTaintsPolicy Honor (2)"
+    report = run("explain", POD, "-S", CORDONED, "-q", "-o", "json").report
+    assert [each["change"] for each in report["advice"]["enough"]] == [
+        "A maxSkew 2", "A nodeTaintsPolicy Honor", "A ScheduleAnyway",
+    ]  # fmt: skip
+
+
+def test_what_bars_the_pod_elsewhere_is_not_tried() -> None:
+    result = run("explain", POD, "-S", CORDONED, "-q", "--set", "cpu=64", terminal=120)
+    assert result.out.splitlines()[-1] == "Not enough: relaxing A"

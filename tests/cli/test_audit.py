@@ -1,0 +1,64 @@
+"""``kubespread audit``: exit codes, streams, the schema and the watch."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from tests.cli.support import FIXTURES, ROOT, run
+
+CLUSTER = str(FIXTURES / "clusters" / "audit.yaml")
+FLEET = str(FIXTURES / "clusters" / "fleet.yaml")
+SCHEMA = Draft202012Validator(json.loads((ROOT / "docs" / "schema" / "audit-report.json").read_text()))
+
+CODES: dict[str, tuple[list[str], int, str]] = {
+    "a hard constraint that is violated": (["-S", CLUSTER], 1, ""),
+    "a soft one that is exceeded": (["deploy/cache", "-S", CLUSTER], 0, ""),
+    "the same where that is to fail": (["deploy/cache", "-S", CLUSTER, "--fail-on", "uneven"], 1, ""),
+    "pods at risk": (["-A", "-S", FLEET], 0, ""),
+    "the same where that is to fail at risk": (["-A", "-S", FLEET, "--fail-on", "risk"], 1, ""),
+    "nothing found": (["deploy/api", "-S", CLUSTER, "--fail-on", "risk"], 0, ""),
+    "workloads with labels": (["-S", CLUSTER, "-l", "app=worker"], 0, ""),
+    "a workload that is not there": (
+        ["deploy/wbe", "-S", CLUSTER], 2,
+        'error: no pods of Deployment/wbe among the workloads asked about; there are api, cache, web\n',
+    ),
+    "no workload": (
+        ["web", "-S", CLUSTER], 2, "error: invalid workload 'web': expected KIND/NAME, such as deploy/web\n",
+    ),
+    "a namespace without workloads": (["-n", "shop", "-S", CLUSTER], 2, "error: no workloads in namespace shop\n"),
+    "standard input that is watched": (
+        ["-S", "-", "-w"], 2,
+        "error: standard input can be read only once: --watch needs files or a running cluster\n",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CODES)
+def test_exit_codes(case: str) -> None:
+    arguments, code, err = CODES[case]
+    result = run("audit", *arguments, "-q")
+    assert (result.code, result.err) == (code, err)
+
+
+def test_json_is_what_the_schema_says() -> None:
+    report = run("audit", "-A", "-S", CLUSTER, "-o", "json").report_of(SCHEMA)
+    assert [(row["workload"], row["level"]) for row in report["workloads"]] == [
+        ("default/Deployment/web", "violated"),
+        ("default/Deployment/cache", "uneven"),
+        ("default/Pod/worker-0", "risk"),
+        ("default/Deployment/api", "ok"),
+    ]
+
+
+def test_in_a_pipe_notes_and_conclusion_stand_on_standard_error() -> None:
+    result = run("audit", "-S", CLUSTER)
+    assert result.out.startswith("WORKLOAD ")
+    assert result.err.splitlines()[-1] == "4 workloads: 1 violated, 1 uneven, 1 at risk, 1 fine"
+
+
+def test_why_shows_what_was_tried() -> None:
+    out = run("audit", "deploy/cache", "-S", CLUSTER, "--why").out
+    assert "placed afresh without the score of NodeAffinity: 3/3/2, skew 1" in out

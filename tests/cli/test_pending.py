@@ -1,0 +1,51 @@
+"""``kubespread pending``: exit codes, streams and schema."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from tests.cli.support import FIXTURES, ROOT, run
+
+STUCK = str(FIXTURES / "clusters" / "stuck.yaml")
+SHOP = str(FIXTURES / "clusters" / "shop.yaml")
+SCHEMA = Draft202012Validator(json.loads((ROOT / "docs" / "schema" / "pending-report.json").read_text()))
+
+CODES: dict[str, tuple[list[str], int, str]] = {
+    "something is stuck": (["-A", "-S", STUCK, "-q"], 1, ""),
+    "nothing is stuck": (["-A", "-S", SHOP, "-q"], 0, ""),
+    "nothing in this namespace": (["-n", "other", "-S", STUCK, "-q"], 0, ""),
+    "a selector that is none": (
+        ["-l", "a b", "-S", STUCK], 2, "error: invalid labels 'a b': found 'b', expected: ',' or end of string\n",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CODES)
+def test_exit_codes(case: str) -> None:
+    arguments, code, err = CODES[case]
+    result = run("pending", *arguments)
+    assert (result.code, result.err if code < 2 else result.err[:24]) == (code, err[:24])
+
+
+def test_json_is_what_the_schema_says() -> None:
+    report = run("pending", "-A", "-S", STUCK, "-q", "-o", "json").report_of(SCHEMA)
+    assert [(group["kind"], len(group["pods"])) for group in report["groups"]] == [
+        ("filtered", 6), ("filtered", 3), ("fits", 1), ("refused", 1), ("gated", 1),
+    ]  # fmt: skip
+
+
+def test_names_are_the_pods() -> None:
+    result = run("pending", "-n", "shop", "-S", STUCK, "-q", "-o", "name")
+    assert result.out.splitlines()[:2] == ["shop/web-5d6-2", "shop/web-5d6-3"]
+
+
+def test_a_narrow_terminal_has_the_change_below_its_cause() -> None:
+    narrow, wide = (
+        run("pending", "-n", "shop", "-S", STUCK, "-q", "--color", "never", terminal=width).out for width in (80, 130)
+    )
+    assert "    --set nodeTaintsPolicy[zone]=Honor   frees 6" in narrow.splitlines()
+    assert "SMALLEST CHANGE (proven)" in wide
+    assert wide.splitlines()[-1] == "12 pods pending for 5 causes; 2 changes free 9 of them"

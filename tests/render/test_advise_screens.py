@@ -1,0 +1,61 @@
+"""Advice as it looks on clusters from twelve nodes to a thousand: ``python -m tests.render.test_advise_screens``
+rewrites the screens that are kept.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+from rich.cells import cell_len
+
+import kubespread
+from kubespread import AdviseReport
+from kubespread.render.advise import as_csv, plain, table
+from kubespread.render.look import Look
+from tests.render.clusters import candidate, cluster
+from tests.render.simulate_screens import SCREENS
+
+
+class Screen(NamedTuple):
+    name: str
+    width: int
+    text: str
+
+
+@cache
+def advised(nodes: int, cloud: str, constraints: int) -> AdviseReport:
+    snapshot = cluster(nodes, cloud, everyone_fails=True)
+    return kubespread.advise(snapshot, candidate(constraints))
+
+
+def screens() -> list[Screen]:
+    found = []
+    for nodes, cloud in ((12, "aws"), (12, "gke"), (300, "aws")):
+        for width in (80, 120):
+            for constraints in (1, 2):
+                text = table.write(advised(nodes, cloud, constraints), Look(width=width))
+                found.append(Screen(f"advise-{nodes}-{cloud}-{constraints}-{width}", width, text))
+    report = advised(12, "gke", 1)
+    return [
+        *found,
+        Screen("advise-in-full", 0, table.write(report, Look(width=100, in_full=True))),
+        Screen("advise-plain", 0, plain.write(report, Look())),
+        Screen("advise-csv", 0, as_csv.write(report, Look())),
+    ]
+
+
+def test_the_screens_are_those_that_were_looked_at() -> None:
+    for kept in screens():
+        assert kept.text == (SCREENS / f"{kept.name}.txt").read_text(), kept.name
+        options = [line for line in kept.text.splitlines() if "--" not in line]
+        assert not kept.width or max(map(cell_len, options)) <= kept.width, kept.name
+
+
+def test_every_screen_that_is_kept_is_looked_at() -> None:
+    assert {path.stem for path in SCREENS.glob("advise-*.txt")} == {kept.name for kept in screens()}
+
+
+if __name__ == "__main__":
+    for screen in screens():
+        (SCREENS / f"{screen.name}.txt").write_text(screen.text)

@@ -1,0 +1,116 @@
+"""Audits as they look on clusters of a few workloads and of many: ``python -m tests.render.test_audit_screens`` rewrites
+the screens that are kept.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+from rich.cells import cell_len
+
+import kubespread
+from kubespread import AuditReport, Snapshot
+from kubespread.planner.reports.audit import AuditedConstraint, AuditedWorkload, DomainPods, Finding
+from kubespread.render.audit import as_csv, plain, prometheus, table
+from kubespread.render.look import Look
+from tests.builders import Data, hard, node, soft
+from tests.cli.support import FIXTURES
+from tests.planner.world.clusters import deployment
+from tests.render.clusters import HOSTNAME, NAMES, ZONE, ZONES
+from tests.render.simulate_screens import SCREENS
+
+
+def cluster(cloud: str, workloads: int) -> Snapshot:
+    """Twelve nodes; of three workloads one was scaled down unevenly, one is in one zone, one is as it should be."""
+    names = [NAMES[cloud](number) for number in range(12)]
+    objects: list[Data] = []
+    for number, name in enumerate(names):
+        made = node(name)
+        made["metadata"]["labels"] = {ZONE: ZONES[cloud][number % 3], HOSTNAME: name}
+        objects.append(made)
+    for number in range(workloads):
+        app = f"team-service-{number:02d}"
+        constraint = soft if number % 2 else hard
+        spec = {"topologySpreadConstraints": [constraint(ZONE, match={"app": app})]}
+        on = (names[:3], (names[0], names[3], names[6]), names[3:9])[number % 3]
+        objects += deployment(app, tuple(on), spec={} if number % 3 == 1 and number % 4 == 0 else spec, cpu="50m")
+    return Snapshot.from_objects(objects)
+
+
+@cache
+def looked_at(cloud: str, workloads: int) -> AuditReport:
+    return kubespread.audit(cluster(cloud, workloads))
+
+
+@cache
+def of_fixture() -> AuditReport:
+    return kubespread.audit(kubespread.load(FIXTURES / "clusters" / "audit.yaml"))
+
+
+class Screen(NamedTuple):
+    name: str
+    width: int
+    text: str
+
+
+def screens() -> list[Screen]:
+    found = [
+        Screen(f"audit-{workloads}-{cloud}-{width}", width, table.write(looked_at(cloud, workloads), Look(width=width)))
+        for workloads, cloud in ((5, "aws"), (40, "gke"))
+        for width in (80, 120)
+    ]
+    look = Look()
+    return [
+        *found,
+        *(
+            Screen(f"audit-why-{width}", width, table.write(of_fixture(), Look(width=width, in_full=True)))
+            for width in (80, 120)
+        ),
+        Screen("audit-plain", 0, plain.write(of_fixture(), look)),
+        Screen("audit-csv", 0, as_csv.write(of_fixture(), look)),
+        Screen("audit-prometheus", 0, prometheus.write(of_fixture(), look)),
+    ]
+
+
+def test_the_screens_are_those_that_were_looked_at() -> None:
+    for kept in screens():
+        assert kept.text == (SCREENS / f"{kept.name}.txt").read_text(), kept.name
+        assert not kept.width or max(map(cell_len, kept.text.splitlines())) <= kept.width, kept.name
+
+
+def test_nothing_is_wider_than_a_narrow_terminal() -> None:
+    text = table.write(looked_at("aws", 5), Look(width=60))
+    assert max(map(cell_len, text.splitlines())) <= 60
+
+
+def test_every_screen_that_is_kept_is_looked_at() -> None:
+    assert {path.stem for path in SCREENS.glob("audit-*.txt")} == {kept.name for kept in screens()}
+
+
+def test_label_values_are_escaped_and_no_series_comes_twice() -> None:
+    key = 'a"b\\c\nd'
+    constraint = AuditedConstraint(
+        topology_key=key, when_unsatisfiable="DoNotSchedule", source="pod", max_skew=1, min_domains=None, selector="",
+        domains=2, skew=2, most=DomainPods("x", 2), least=DomainPods("y", 0), counts=None, state="violated",
+    )  # fmt: skip
+    finding = Finding(level="violated", cause="unknown", topology_key=key, detail="")
+    row = AuditedWorkload(
+        workload="default/Deployment/web", level="violated", replicas=2, placed=2, pending=0,
+        constraints=(constraint, constraint), zones=(), lost=(), next_fits=None, findings=(finding, finding),
+    )  # fmt: skip
+    report = AuditReport(kube_version="1.37", namespace=None, selector="", nodes=2, workloads=(row,))
+    lines = [line for line in prometheus.write(report, Look()).splitlines() if not line.startswith("#")]
+    escaped = 'a\\"b\\\\c\\nd'
+    series = [line.rpartition(" ")[0] for line in lines]
+    assert len(set(series)) == len(series)
+    assert [line for line in series if line.startswith("kubespread_finding")] == [
+        'kubespread_finding{namespace="default",kind="Deployment",name="web",level="violated",cause="unknown",'
+        f'topology_key="{escaped}"}}'
+    ]
+    assert sum(f'topology_key="{escaped}"' in line for line in series) == 5
+
+
+if __name__ == "__main__":
+    for screen in screens():
+        (SCREENS / f"{screen.name}.txt").write_text(screen.text)
