@@ -2,7 +2,11 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
+# The slow targets are scripts that take uv and pre-commit from the .venv.
+SLOW := PATH="$(CURDIR)/$(BIN):$$PATH"
+
 .PHONY: demo test lint bench binary counts reference schema codes clean
+.PHONY: dist lowest pythons coverage hooks lock
 .DEFAULT_GOAL := test
 
 demo: .venv/installed
@@ -14,6 +18,7 @@ test: .venv/dev
 lint: .venv/dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/typos
 	$(BIN)/mypy
 
 bench: .venv/installed
@@ -42,8 +47,27 @@ schema: .venv/installed
 codes: .venv/installed
 	$(BIN)/python -m kubespread.cli.codes docs/codes.md
 
+# Below: minutes each, for CI and before a release; CONTRIBUTING.md says what each shows.
+dist: .venv/slow
+	$(SLOW) .ci/dist
+
+lowest: .venv/slow
+	$(SLOW) .ci/lowest
+
+pythons: .venv/slow
+	$(SLOW) .ci/pythons
+
+coverage: .venv/slow
+	$(SLOW) .ci/coverage
+
+hooks: .venv/slow
+	$(SLOW) .ci/hooks
+
+lock: .venv/slow
+	$(BIN)/uv lock --upgrade --no-python-downloads
+
 clean:
-	rm -rf .venv
+	rm -rf .venv build
 
 .venv/installed: pyproject.toml
 	$(PYTHON) -m venv .venv
@@ -53,4 +77,8 @@ clean:
 
 .venv/dev: .venv/installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[live,mcp]' --group dev
+	touch $@
+
+.venv/slow: .venv/dev
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group slow
 	touch $@

@@ -29,6 +29,7 @@ NO_COMMANDS = {
         "codes",
         "install",
         "assistants",
+        "ci/README",
         "cookbook/README",
     )
 }

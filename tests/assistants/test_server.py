@@ -11,7 +11,7 @@ from typing import Any
 import anyio
 import pytest
 from mcp import Client, types
-from mcp.client.stdio import StdioServerParameters
+from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.shared.exceptions import MCPError
 
 from kubespread.assistants.tools import TOOLS
@@ -47,7 +47,7 @@ def conversation(arguments: tuple[str, ...], calls: Calls) -> tuple[types.ListTo
     async def talk() -> tuple[types.ListToolsResult, Answers]:
         server = StdioServerParameters(command=str(PROGRAM), args=["mcp", *arguments], env=environment())
         answers: Answers = []
-        async with Client(server, read_timeout_seconds=60) as client:
+        async with Client(stdio_client(server), read_timeout_seconds=60) as client:
             listed = await client.list_tools()
             for name, asked in calls:
                 try:
