@@ -24,6 +24,7 @@ from kubespread.kube.api.core import Pod, PodStatus
 from kubespread.kube.api.decoding import DecodingError, decode, normalized
 from kubespread.kube.api.kinds import KEPT, Kind
 from kubespread.kube.api.meta import ApiObject
+from kubespread.kube.api.unknown_fields import alternatives
 from kubespread.kube.api.workloads import Deployment, ReplicaSet, StatefulSet
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.validation.pods import pod_faults
@@ -34,6 +35,10 @@ T = TypeVar("T", bound=ApiObject)
 
 RESTARTED_AT = "kubectl.kubernetes.io/restartedAt"
 """The annotation of a template by which ``kubectl rollout restart`` makes another one of it."""
+
+
+class NotInClusterError(UsageError):
+    """A workload or a pod that is named is not in the cluster."""
 
 
 def from_cluster(asked: Reference, snapshot: Snapshot, surroundings: Surroundings) -> Candidate:
@@ -132,7 +137,9 @@ def _find(among: Sequence[T], kind: Kind, namespace: str, name: str) -> T:
         hint = f"; there is one in namespace {', '.join(elsewhere)}"
     elif not among:
         hint = f"; no {kind.kind} was read at all"
-    raise UsageError(f'{kind.resource} "{name}" not found in namespace {namespace}{hint}')
+    else:
+        hint = alternatives(name, (obj.metadata.name for obj in among if obj.metadata.namespace == namespace))
+    raise NotInClusterError(f'{kind.resource} "{name}" not found in namespace {namespace}{hint}')
 
 
 def from_stored_pod(stored: Pod, surroundings: Surroundings) -> Candidate:

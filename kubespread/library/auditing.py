@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from typing import TypedDict, Unpack
 
 from kubespread.candidate.references import reference
 from kubespread.errors import UsageError
+from kubespread.kube.api.unknown_fields import alternatives
 from kubespread.kube.owners import WorkloadName
 from kubespread.library.asked_cluster import cluster_reference
 from kubespread.library.deciding import Scheduler
@@ -15,7 +16,6 @@ from kubespread.library.workloads_asked import WorkloadsAsked
 from kubespread.library.worlds import edited, world_of
 from kubespread.planner.audit.audit import NOT_MODELLED, audits
 from kubespread.planner.reports.audit import LEVELS, AuditedWorkload, AuditReport
-from kubespread.snapshot.edits.target import alternatives
 from kubespread.snapshot.snapshot import Snapshot
 
 _DEFAULT = Scheduler()
@@ -90,10 +90,18 @@ def _check(
     found = {tuple(row.workload.split("/")[1:]) for row in rows}
     missing = [key for key in named if key not in found]
     if missing:
-        known = {name.name for name in map(above, owners) if name.kind not in ("DaemonSet", "Node")}
+        known = {name for name in map(above, owners) if name.kind not in ("DaemonSet", "Node")}
         raise UsageError(
             *(
-                f"no pods of {kind}/{name} among the workloads asked about{alternatives(name, known - {name})}"
+                f"no pods of {kind}/{name} among the workloads asked about{_instead(kind, name, known)}"
                 for kind, name in missing
             )
         )
+
+
+def _instead(kind: str, name: str, known: Set[WorkloadName]) -> str:
+    """Where the workload has pods, or what it was probably to be."""
+    elsewhere = sorted(each.namespace for each in known if (each.kind, each.name) == (kind, name))
+    if elsewhere:
+        return f"; there is one in namespace {', '.join(elsewhere)}"
+    return alternatives(name, {each.name for each in known} - {name})

@@ -12,7 +12,7 @@ from kubespread.candidate.manifests import from_manifest
 from kubespread.candidate.references import Reference
 from kubespread.candidate.replicas import replica_names
 from kubespread.candidate.sources import Choosing, PodGiven, Source, Sources, read_once, read_sources, selector_of
-from kubespread.candidate.stored import from_cluster
+from kubespread.candidate.stored import NotInClusterError, from_cluster
 from kubespread.controllers.adoption import PodsByController, pods_of
 from kubespread.errors import Fault, KubespreadError, ManifestError, UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
@@ -131,6 +131,8 @@ class _Gatherer:
                 yield from_manifest(source, surroundings)
             else:
                 yield from_cluster(source, self._snapshot, surroundings)
+        except NotInClusterError:
+            raise
         except (ManifestError, UsageError) as error:
             self.gathered.refused.append(self._refused(error, source))
 

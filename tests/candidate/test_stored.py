@@ -139,6 +139,11 @@ def test_the_namespace_decides() -> None:
         ask("pod/web", *objects)
 
 
+def test_a_mistyped_name_is_told_what_there_is() -> None:
+    with pytest.raises(kubespread.UsageError, match=r'^pods "wbe" not found in namespace default; there is web$'):
+        ask("pod/wbe", pod("web"))
+
+
 def test_a_file_of_that_name_is_the_manifest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "pod").mkdir()

@@ -25,6 +25,10 @@ CODES: dict[str, tuple[list[str], int, str]] = {
         ["deploy/wbe", "-S", CLUSTER], 2,
         'error: no pods of Deployment/wbe among the workloads asked about; there are api, cache, web\n',
     ),
+    "a workload of another namespace": (
+        ["deploy/web", "-n", "shop", "-S", CLUSTER], 2,
+        "error: no pods of Deployment/web among the workloads asked about; there is one in namespace default\n",
+    ),
     "no workload": (
         ["web", "-S", CLUSTER], 2, "error: invalid workload 'web': expected KIND/NAME, such as deploy/web\n",
     ),

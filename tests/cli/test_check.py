@@ -39,6 +39,10 @@ CODES: dict[str, tuple[list[str], int, str]] = {
     "a cluster without workloads": (
         ["-S", CLUSTER], 2, "error: no workloads in namespace default\n",
     ),
+    "a workload that is not there": (
+        ["deploy/nope", "-S", str(FIXTURES / "clusters" / "audit.yaml")], 2,
+        'error: deployments.apps "nope" not found in namespace default; there are api, cache, web\n',
+    ),
     "a baseline that is not there": (
         [GHOST, "--baseline", "missing.json"], 2, "error: missing.json: No such file or directory\n",
     ),

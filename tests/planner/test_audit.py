@@ -47,9 +47,9 @@ def sized(node: Data, **allocatable: str) -> Data:
     return {**node, "status": {"allocatable": {**node["status"]["allocatable"], **allocatable}}}
 
 
-def pinned() -> list[Data]:
+def pinned(on: tuple[str | None, ...] = ("n0", "n0", "n1")) -> list[Data]:
     """Three pods of a StatefulSet, two of whose volumes are in zone a."""
-    made = stateful_set("db", ("n0", "n0", "n1"), spec=spread(app="db"))
+    made = stateful_set("db", on, spec=spread(app="db"))
     templates = [{"metadata": {"name": "data"}, "spec": {"accessModes": ["ReadWriteOnce"], "storageClassName": "s"}}]
     made[0]["spec"]["volumeClaimTemplates"] = templates
     objects = [storage_class("s", "d.csi"), *made]
@@ -84,6 +84,18 @@ CAUSES: dict[str, tuple[list[Data], list[str]]] = {
     "volumes hold them": (
         [*THREE, *pinned()],
         [f"db violated: volumes ({ZONE}); as it is 1/0/0, without volumes 1/1/1; data-db-0, data-db-1, data-db-2"],
+    ),
+    "a StatefulSet whose last pod waits for its volume's zone makes no other pod": (
+        [*THREE[:1], gone_to_sleep(THREE[1]), *THREE[2:], *pinned(("n0", "n0", None))],
+        [
+            f"db violated: volumes ({ZONE}); as it is 1/0/0, without volumes 1/0/1; data-db-0, data-db-1",
+            "db risk: noRoom; 0/3 nodes are available: 1 node(s) were unschedulable, 2 node(s) didn't match "
+            "PersistentVolume's node affinity.",
+        ],
+    ),
+    "a StatefulSet's next pod is asked about while others wait for the same room": (
+        [*(sized(node, pods="2") for node in THREE[:2]), *pinned(), *deployment("late", (None,), spec=spread(app="late"))],
+        ["late ok", "db ok"],
     ),
     "the nodes of a zone take no pods": (
         [*THREE[:2], gone_to_sleep(THREE[2]), *deployment("web", ("n0", "n0", "n1", "n1"), spec=spread())],

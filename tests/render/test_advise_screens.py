@@ -11,7 +11,9 @@ from rich.cells import cell_len
 
 import kubespread
 from kubespread import AdviseReport
+from kubespread.planner.reports.advise import Advice, NotEnough
 from kubespread.render.advise import as_csv, plain, table
+from kubespread.render.advise.words import not_enough
 from kubespread.render.look import Look
 from tests.render.clusters import candidate, cluster
 from tests.render.simulate_screens import SCREENS
@@ -59,3 +61,15 @@ def test_every_screen_that_is_kept_is_looked_at() -> None:
 if __name__ == "__main__":
     for screen in screens():
         (SCREENS / f"{screen.name}.txt").write_text(screen.text)
+
+
+def test_changes_of_several_nodes_at_once_are_not_counted_as_one_node_more() -> None:
+    advice = Advice(
+        families=("uncordon", "untaint"),
+        enough=(),
+        not_enough=(
+            NotEnough(family="uncordon", changes=("uncordoning n1", "uncordoning n2", "uncordoning 2 nodes")),
+            NotEnough(family="untaint", changes=("taking gpu:NoSchedule off n3",)),
+        ),
+    )
+    assert [*not_enough(advice)] == ["uncordoning any of 2 nodes or several together", "taking off the one taint"]

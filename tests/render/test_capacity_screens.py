@@ -92,6 +92,11 @@ def test_in_full_every_node_has_a_row() -> None:
     assert table.write(report, Look(width=120, in_full=True)).count("compute.internal") >= 1000
 
 
+def test_nodes_that_are_all_as_full_have_no_range() -> None:
+    report = kubespread.capacity(Snapshot.from_objects([node(f"n{number:02d}", cpu="8") for number in range(60)]))
+    assert " more nodes, 0% full (-v shows all)" in table.write(report, Look(width=80))
+
+
 if __name__ == "__main__":
     for screen in screens():
         (SCREENS / f"{screen.name}.txt").write_text(screen.text)

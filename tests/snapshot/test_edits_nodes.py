@@ -104,6 +104,12 @@ def test_an_edit_that_names_nothing(case: str) -> None:
         change_nodes(edit, CLUSTER)
 
 
+def test_a_node_without_the_domain_that_screens_leave_out() -> None:
+    nodes = cluster(node("ip-10-0-1-7.eu-west-1.compute.internal", zone="a"))
+    with pytest.raises(UsageError, match=r'^nodes "ip-10-0-1-7" not found, did you mean "ip-10-0-1-7\.eu-west-1\.'):
+        nodes_meant(parse_target("ip-10-0-1-7"), nodes)
+
+
 def changed(text: str, nodes: Sequence[Node] = CLUSTER) -> NodeChange:
     edit = parse(text)
     assert not isinstance(edit, Fail | DeletePods | EvictPod | Scale)

@@ -12,6 +12,8 @@ from kubespread.kube.api.kinds import POD_CREATORS
 
 # Where people put a field one or more levels too high.
 _STEPS_DOWN = ("metadata", "spec", "jobTemplate", "template")
+_FEW = 8
+"""How many names or values are listed where none is spelled alike."""
 
 
 class UnknownField(NamedTuple):
@@ -33,6 +35,17 @@ def near_miss(name: str, known: Iterable[str]) -> str:
     """The known name that ``name`` was probably to be; empty where none is near."""
     lower = {other.lower(): other for other in known}
     return next((lower[other] for other in get_close_matches(name.lower(), lower, n=1, cutoff=0.75)), "")
+
+
+def alternatives(text: str, known: Iterable[str]) -> str:
+    """What ``text`` was probably to be, else what there is where that is not much; to be put behind a message."""
+    names = sorted(set(known))
+    # Screens leave out the domain that the names of all nodes end with.
+    if near := next((each for each in names if each.startswith(f"{text}.")), ""):
+        return did_you_mean(near)
+    if near := near_miss(text, names):
+        return did_you_mean(near)
+    return f"; there {'is' if len(names) == 1 else 'are'} {', '.join(names)}" if 0 < len(names) <= _FEW else ""
 
 
 def workload_type(api_version: str, kind: str) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from kubespread.controllers.statefulset import ordinal_of
 from kubespread.errors import KubespreadError
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.kinds import POD_CREATORS
@@ -20,10 +21,10 @@ from kubespread.planner.audit.one_domain import in_one_domain
 from kubespread.planner.living import Applicant
 from kubespread.planner.reports.audit import LEVELS, AuditedWorkload, DomainLost, DomainPods, Finding
 from kubespread.planner.world.editing import apply
-from kubespread.planner.world.pod_book import key_of
 from kubespread.planner.world.reporting import workload_text
 from kubespread.planner.world.world import World
 from kubespread.scheduler.framework import Framework
+from kubespread.scheduler.placing import Placing
 from kubespread.scheduler.plugin import SchedulingError
 from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 from kubespread.snapshot.edits.types import Scale
@@ -109,27 +110,35 @@ class _Auditor:
 
     def _asked(self, group: Group, template: Pod, plugins: Framework) -> tuple[list[Spread], _Next]:
         """What its constraints count, and whether its next pod fits."""
-        applicant = Applicant(self._world.living, template, plugins)
         try:
-            placing = applicant.placing()
+            placing = Applicant(self._world.living, template, plugins).placing()
         except SchedulingError as error:
             return [], _Next(False, str(error))
         found = spreads(placing.states)
         if template.spec.has_scheduled_volumes and group.name.kind == "StatefulSet":
-            return found, self._grown(group)
-        if placing.feasible().any():
-            return found, _Next(True)
-        return found, _Next(False, placing.evaluation().message or "")
+            return found, self._with_own_claims(group, plugins)
+        return found, _tried(placing)
+
+    def _with_own_claims(self, group: Group, plugins: Framework) -> _Next:
+        """Of a StatefulSet whose pods have claims of their own: the first that waits, as nobody comes before it."""
+        waiting = [pod for pod in group.pods if not pod.spec.node_name]
+        if not waiting:
+            return self._grown(group)
+        first = min(waiting, key=lambda pod: ordinal_of(pod, group.name.name) or 0)
+        try:
+            return _tried(Applicant(self._world.living, first, plugins).placing())
+        except SchedulingError as error:
+            return _Next(False, str(error))
 
     def _grown(self, group: Group) -> _Next:
-        """Of a StatefulSet whose next pod has claims of its own: it is scaled up by one."""
+        """It is scaled up by one, while no pods of others wait that could take the room."""
         world, name = self._world.fork(), group.name
-        waited = {key_of(each.pod) for each in world.waiting}
+        world.queue.waiting.clear()
         try:
             apply(world, Scale(POD_CREATORS[name.kind], name.name, group.replicas(world) + 1, name.namespace), "")
         except KubespreadError as error:
             return _Next(None, str(error))
-        waiting = [each for each in world.waiting if key_of(each.pod) not in waited]
+        waiting = [each for each in world.waiting if world.book.owner_of(each.pod) in group.owners]
         return _Next(False, world.message(waiting[0])) if waiting else _Next(True)
 
     def _exceeded(self, found: Sequence[Spread], afresh: Afresh) -> Iterator[Finding]:
@@ -150,6 +159,10 @@ class _Auditor:
                 shown = sorted(names[position] for position in on or lacking)
                 said = f"{', '.join(shown[:3])}{f' and {len(shown) - 3} more' if len(shown) > 3 else ''}"
                 yield Finding(level="risk", cause="missingLabel", topology_key=constraint.topology_key, detail=said)
+
+
+def _tried(placing: Placing) -> _Next:
+    return _Next(True) if placing.feasible().any() else _Next(False, placing.evaluation().message or "")
 
 
 def _default_gaps(world: World, template: Pod, plugins: Framework) -> Iterator[str]:

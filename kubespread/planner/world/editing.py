@@ -12,6 +12,7 @@ from kubespread.controllers.eviction import no_such_pod
 from kubespread.controllers.outage import NO_EXECUTE, evicted_after
 from kubespread.errors import UsageError
 from kubespread.kube.api.core import Pod
+from kubespread.kube.api.unknown_fields import alternatives
 from kubespread.kube.gotext import quote
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.pod_status import is_active
@@ -25,7 +26,7 @@ from kubespread.planner.world.owners import in_order
 from kubespread.planner.world.pods import as_template
 from kubespread.planner.world.world import World
 from kubespread.snapshot.edits.nodes import change_nodes
-from kubespread.snapshot.edits.target import alternatives, nodes_meant
+from kubespread.snapshot.edits.target import nodes_meant
 from kubespread.snapshot.edits.types import (
     AddNode,
     AddTaint,

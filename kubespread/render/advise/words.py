@@ -8,9 +8,6 @@ from typing import NamedTuple
 
 from kubespread.planner.reports.advise import Advice, NotEnough, Suggestion
 
-_MAX_LISTED = 4
-
-
 SCHEDULE_ANYWAY = "ScheduleAnyway"
 """The family of changes that relax a constraint."""
 
@@ -44,6 +41,7 @@ _SUMMARIES: Mapping[str, _Summary] = {
     "wait": _Summary("wait for", "terminating pod"),
     "evict": _Summary("evict", "pod"),
 }
+_OF_SEVERAL = re.compile(r" [0-9]+ nodes$")
 _MORE_NODES = re.compile(r"(?P<count>[0-9]+) more like [^ ,+]+(?P<where>[^+]*)")
 _IMPLIED = frozenset({"maxSkew", "policy", "minDomains"})
 """What follows from a relaxed constraint that is not enough."""
@@ -64,9 +62,13 @@ def not_enough(advice: Advice) -> Iterator[str]:
 
 
 def _counted(each: NotEnough) -> str:
-    number = len(each.changes)
+    """Changes of several nodes at once are none of those that are counted."""
+    single = [change for change in each.changes if _OF_SEVERAL.search(change) is None]
     words = _COUNTED[each.family]
-    return words.one.format(what=each.changes[0]) if number == 1 else words.several.format(number)
+    if len(single) == 1:
+        return words.one.format(what=single[0])
+    together = " or several together" if len(single) < len(each.changes) else ""
+    return words.several.format(len(single)) + together
 
 
 def untried(advice: Advice) -> str:

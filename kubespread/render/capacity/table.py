@@ -118,8 +118,8 @@ def _nodes(report: CapacityReport, look: Look) -> Iterator[Line]:
     yield from tabulated(list(_node_columns(report, rows, look)), _GAP, headers=look.headers)
     if left := len(report.node_rows) - len(rows):
         others = sorted(report.node_rows, key=_fullness)[:left]
-        range_said = f"{_fullness(others[0]):.0f}% to {_fullness(others[-1]):.0f}% full"
-        said = f"{count_of(left, 'more node')}, {range_said} (-v shows all)"
+        extremes = dict.fromkeys(f"{_fullness(each):.0f}%" for each in (others[0], others[-1]))
+        said = f"{count_of(left, 'more node')}, {' to '.join(extremes)} full (-v shows all)"
         yield [Cell(INDENT), cell(said, DIM)]
 
 

@@ -15,10 +15,10 @@ from kubespread.errors import UsageError
 from kubespread.kube.api.annotations import READ_ANNOTATIONS
 from kubespread.kube.api.core import Node, NodeCondition, Taint
 from kubespread.kube.api.meta import ObjectMeta
+from kubespread.kube.api.unknown_fields import alternatives
 from kubespread.kube.gotext import quote
 from kubespread.kube.well_known import CORDON_TAINT_KEY, HOSTNAME, READY, REGION, ZONE
 from kubespread.snapshot.edits.cordoning import cordoned
-from kubespread.snapshot.edits.target import alternatives
 from kubespread.snapshot.edits.types import AddNode
 from kubespread.snapshot.topology_keys import full_topology_key, label_keys
 

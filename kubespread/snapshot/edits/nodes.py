@@ -10,10 +10,11 @@ from msgspec.structs import replace
 
 from kubespread.errors import UsageError
 from kubespread.kube.api.core import Node, Taint
+from kubespread.kube.api.unknown_fields import alternatives
 from kubespread.kube.gotext import quote
 from kubespread.snapshot.edits.cordoning import cordoned, uncordoned
 from kubespread.snapshot.edits.new_nodes import new_nodes
-from kubespread.snapshot.edits.target import alternatives, nodes_meant
+from kubespread.snapshot.edits.target import nodes_meant
 from kubespread.snapshot.edits.types import (
     AddNode,
     AddTaint,

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from kubespread.errors import UsageError
 from kubespread.kube.api.core import Node
-from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
+from kubespread.kube.api.unknown_fields import alternatives
 from kubespread.kube.gotext import quote
 from kubespread.kube.selector import Requirement, Selector, SelectorError
 from kubespread.kube.selector_text import parse_selector
@@ -15,8 +15,6 @@ from kubespread.snapshot.edits.types import Target
 from kubespread.snapshot.topology_keys import full_topology_key, label_keys, near_keys
 
 _IN_SELECTORS_ONLY = frozenset("=!<>(),/ \t")
-_FEW = 8
-"""How many names or values are listed where none is spelled alike."""
 
 
 def parse_target(text: str) -> Target:
@@ -51,14 +49,6 @@ def nodes_with(labels: Selector, nodes: Sequence[Node]) -> list[Node]:
 
 def _with_full_keys(selector: Selector, nodes: Sequence[Node]) -> Selector:
     return Selector(tuple(replace(each, key=full_topology_key(each.key, nodes)) for each in selector.requirements))
-
-
-def alternatives(text: str, known: Iterable[str]) -> str:
-    """What ``text`` was probably to be, else what there is where that is not much; to be put behind a message."""
-    names = sorted(set(known))
-    if near := near_miss(text, names):
-        return did_you_mean(near)
-    return f"; there {'is' if len(names) == 1 else 'are'} {', '.join(names)}" if 0 < len(names) <= _FEW else ""
 
 
 def _name_hint(name: str, nodes: Sequence[Node]) -> str:
