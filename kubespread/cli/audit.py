@@ -47,9 +47,12 @@ def audit(
 
     chosen = chosen_format(answer.output, is_terminal=stdout_is_terminal())
     opened = open_cluster(source, quiet=speaking.quiet)
-    namespace = None if auditing.all_namespaces else auditing.namespace or opened.origin.namespace or "default"
     report = kubespread.audit(
-        opened, workloads or (), scheduling.scheduler(), namespace=namespace, selector=auditing.selector or ""
+        opened,
+        workloads or (),
+        scheduling.scheduler(),
+        namespace=auditing.namespace_in(opened, workloads or ()),
+        selector=auditing.selector or "",
     )
     if not speaking.quiet:
         if speaking.verbose:

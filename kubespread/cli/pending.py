@@ -10,8 +10,8 @@ from kubespread.cli.notes import note_beside, note_source
 from kubespread.cli.options.answer import PendingAnswerOptions, SpeakingOptions
 from kubespread.cli.options.edits import EditedClusterOptions
 from kubespread.cli.options.grouped import grouped
-from kubespread.cli.options.pending import PendingOptions
 from kubespread.cli.options.scheduler import SchedulerOptions
+from kubespread.cli.options.workloads import WorkloadsOptions
 from kubespread.cli.stdout import emit, look_of_stdout, stdout_is_terminal
 from kubespread.render.formats import chosen_format
 
@@ -19,7 +19,7 @@ from kubespread.render.formats import chosen_format
 @grouped
 def pending(
     *,
-    asked: PendingOptions,
+    asked: WorkloadsOptions,
     scheduling: SchedulerOptions,
     answer: PendingAnswerOptions,
     source: EditedClusterOptions,
@@ -43,8 +43,9 @@ def pending(
 
     chosen = chosen_format(answer.output, is_terminal=stdout_is_terminal())
     opened = open_cluster(source, quiet=speaking.quiet)
-    namespace = None if asked.all_namespaces else asked.namespace or opened.origin.namespace or "default"
-    report = kubespread.pending(opened, scheduling.scheduler(), namespace=namespace, selector=asked.selector or "")
+    report = kubespread.pending(
+        opened, scheduling.scheduler(), namespace=asked.namespace_in(opened), selector=asked.selector or ""
+    )
     if not speaking.quiet:
         if speaking.verbose:
             note_source(opened, report)

@@ -53,18 +53,15 @@ def rebalance(
     """
     import kubespread
 
-    if workloads and rebalancing.all_namespaces:
-        raise UsageError("name workloads or ask about all namespaces, not both")
     if [rebalancing.descheduler, *source.sources].count("-") > 1:
         raise UsageError("standard input can be read only once")
     chosen = chosen_format(answer.output, is_terminal=stdout_is_terminal())
     opened = open_cluster(source, quiet=speaking.quiet)
-    namespace = None if rebalancing.all_namespaces else rebalancing.namespace or opened.origin.namespace or "default"
     report = kubespread.rebalance(
         opened,
         workloads or (),
         scheduling.scheduler(),
-        namespace=namespace,
+        namespace=rebalancing.namespace_in(opened, workloads or ()),
         selector=rebalancing.selector or "",
         soft=rebalancing.soft,
         descheduler=rebalancing.descheduler,

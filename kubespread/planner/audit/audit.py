@@ -72,9 +72,10 @@ class _Auditor:
         if scheduled is not None:
             plugins = scheduled[1]
             found, following = self._asked(group, template, plugins)
-            findings += self._exceeded(found, Afresh(world.cluster, plugins, template, placed, 0))
+            afresh = Afresh(world.cluster, plugins, template, placed, 0)
+            findings += self._exceeded(found, afresh)
             findings += self._uncounted(found, placed)
-            findings += in_one_domain(found, Afresh(world.cluster, plugins, template, placed, 0))
+            findings += in_one_domain(found, afresh)
             self.gaps.update(dict.fromkeys(_default_gaps(world, template, plugins)))
         if following.fits is False:
             findings.append(Finding(level="risk", cause="noRoom", topology_key=None, detail=following.message))

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from kubespread.kube.owners import WorkloadName
+from kubespread.planner import kubectl
 from kubespread.planner.descheduler.policy import Policy
-from kubespread.planner.rebalance import commands
 from kubespread.planner.rebalance.candidates import Candidates, candidates
 from kubespread.planner.rebalance.descheduling import played
 from kubespread.planner.rebalance.goals import goals, matching, together
@@ -65,8 +65,8 @@ def rebalance(world: World, question: Question) -> RebalanceReport:
     after, shrinking = found.attempt, in_need(start, question.workloads)
     return RebalanceReport(
         kube_version="",
-        asked=(),
         namespace=None,
+        selector="",
         soft=question.soft,
         workloads=sum(each.kind != "Pod" for each in question.workloads),
         nodes=len(world.living.nodes),
@@ -149,9 +149,9 @@ def _step(start: Attempt, number: int, move: Move) -> EvictionStep:
         waits_for=move.budget,
         edit=str(EvictPod(key[1], key[0])),
         commands=(
-            commands.evict(key),
-            commands.wait_until_gone(key),
-            commands.wait_until_whole(workload, replicas),
+            kubectl.evict(key),
+            kubectl.wait_until_gone(key),
+            kubectl.wait_until_whole(workload, replicas),
         ),
     )
 

@@ -95,6 +95,8 @@ class Finding(Report, frozen=True):
     topology_key: str | None
     detail: str
     """Plugins, nodes, or kube-scheduler's message: what the cause is made of."""
+    constraint: int | None = None
+    """The place among the workload's ``constraints`` of the one that is not kept; null where it is about none."""
     trials: tuple[Trial, ...] = ()
     """What was tried to find the cause, in order; the last one tells it."""
 
@@ -137,9 +139,12 @@ class AuditReport(Report, frozen=True, kw_only=True):
     kind: str = "AuditReport"
     kube_version: str
     cluster: ClusterReference | None = None
+    asked: tuple[str, ...] = ()
+    """The workloads that were named, NAMESPACE/Kind/name; none: all that are chosen otherwise."""
     namespace: str | None
     """The namespace whose workloads are asked about, null for all."""
     selector: str
+    """The labels of those workloads, empty for all."""
     nodes: int
     workloads: tuple[AuditedWorkload, ...]
     """The worst first, then by namespace, kind and name."""

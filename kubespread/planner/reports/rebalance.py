@@ -151,10 +151,12 @@ class RebalanceReport(Report, frozen=True, kw_only=True):
     kind: str = "RebalanceReport"
     kube_version: str
     cluster: ClusterReference | None = None
-    asked: tuple[str, ...]
-    """The workloads that were named, NAMESPACE/Kind/name; none: all of a namespace or of the cluster."""
+    asked: tuple[str, ...] = ()
+    """The workloads that were named, NAMESPACE/Kind/name; none: all that are chosen otherwise."""
     namespace: str | None
     """The namespace whose workloads are asked about, null for all."""
+    selector: str
+    """The labels of those workloads, empty for all."""
     soft: bool
     """Whether constraints with ScheduleAnyway are to hold too."""
     workloads: int
