@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from kubespread.cli.answering import Answering
 from kubespread.cli.cluster import open_cluster
 from kubespread.cli.exitcodes import ExitCode
-from kubespread.cli.notes import note_beside, note_source
 from kubespread.cli.options.answer import AuditAnswerOptions, SpeakingOptions
 from kubespread.cli.options.auditing import AuditOptions, WorkloadsArgument
 from kubespread.cli.options.edits import EditedClusterOptions
 from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.scheduler import SchedulerOptions
-from kubespread.cli.stdout import emit, look_of_stdout, stdout_is_terminal
+from kubespread.cli.stdout import stdout_is_terminal
 from kubespread.cli.watch import watchable
 from kubespread.render.formats import chosen_format
 
@@ -54,12 +52,7 @@ def audit(
         namespace=auditing.namespace_in(opened, workloads or ()),
         selector=auditing.selector or "",
     )
-    if not speaking.quiet:
-        if speaking.verbose:
-            note_source(opened, report)
-        note_beside(report, conclusion(report), chosen)
-    look = look_of_stdout(color=answer.color, headers=not answer.no_headers)
-    emit(chosen.writers["audit"].load()(report, replace(look, in_full=answer.why or speaking.verbose > 0)))
-    if opened.faults or (answer.strict and report.gaps):
+    answering = Answering(opened, chosen, answer, speaking)
+    if not answering.give("audit", report, conclusion(report), in_full=answer.why):
         return ExitCode.NO_CLUSTER
     return ExitCode.NO if auditing.fails(report) else ExitCode.YES

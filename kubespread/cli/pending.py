@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from kubespread.cli.answering import Answering
 from kubespread.cli.cluster import open_cluster
 from kubespread.cli.exitcodes import ExitCode
-from kubespread.cli.notes import note_beside, note_source
 from kubespread.cli.options.answer import PendingAnswerOptions, SpeakingOptions
 from kubespread.cli.options.edits import EditedClusterOptions
 from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.scheduler import SchedulerOptions
 from kubespread.cli.options.workloads import WorkloadsOptions
-from kubespread.cli.stdout import emit, look_of_stdout, stdout_is_terminal
+from kubespread.cli.stdout import stdout_is_terminal
 from kubespread.render.formats import chosen_format
 
 
@@ -46,12 +44,7 @@ def pending(
     report = kubespread.pending(
         opened, scheduling.scheduler(), namespace=asked.namespace_in(opened), selector=asked.selector or ""
     )
-    if not speaking.quiet:
-        if speaking.verbose:
-            note_source(opened, report)
-        note_beside(report, conclusion(report), chosen)
-    look = look_of_stdout(color=answer.color, headers=not answer.no_headers)
-    emit(chosen.writers["pending"].load()(report, replace(look, in_full=speaking.verbose > 0)))
-    if opened.faults or (answer.strict and report.gaps):
+    answering = Answering(opened, chosen, answer, speaking)
+    if not answering.give("pending", report, conclusion(report)):
         return ExitCode.NO_CLUSTER
     return ExitCode.NO if report.groups else ExitCode.YES

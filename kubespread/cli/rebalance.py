@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Annotated
 
 import typer
 
+from kubespread.cli.answering import Answering
 from kubespread.cli.cluster import open_cluster
 from kubespread.cli.exitcodes import ExitCode
-from kubespread.cli.notes import note_beside, note_source
 from kubespread.cli.options.answer import RebalanceAnswerOptions, SpeakingOptions
 from kubespread.cli.options.edits import EditedClusterOptions
 from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.rebalancing import RebalancingOptions
 from kubespread.cli.options.scheduler import SchedulerOptions
-from kubespread.cli.stdout import emit, look_of_stdout, stdout_is_terminal
+from kubespread.cli.stdout import stdout_is_terminal
 from kubespread.errors import UsageError
 from kubespread.render.formats import chosen_format
 
@@ -68,12 +67,7 @@ def rebalance(
     )
     from kubespread.render.rebalance.conclusion import conclusion
 
-    if not speaking.quiet:
-        if speaking.verbose:
-            note_source(opened, report)
-        note_beside(report, conclusion(report), chosen)
-    look = look_of_stdout(color=answer.color, headers=not answer.no_headers)
-    emit(chosen.writers["rebalance"].load()(report, replace(look, in_full=speaking.verbose > 0)))
-    if opened.faults or (answer.strict and report.gaps):
+    answering = Answering(opened, chosen, answer, speaking)
+    if not answering.give("rebalance", report, conclusion(report)):
         return ExitCode.NO_CLUSTER
     return ExitCode.YES if report.holds else ExitCode.NO

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kubespread.planner.bars import Barring, BarringReason, Failing, barring_constraints, failings, rejected_only_by
+from kubespread.planner.capacity.room import free
 from kubespread.planner.details import canonical
 from kubespread.planner.reports.details import rounded
 from kubespread.planner.reports.pending import PendingFor
@@ -132,12 +133,11 @@ def _reasons(evaluation: Evaluation) -> set[str]:
 def _of_resource(resource: str, others: Sequence[BarringReason], evaluation: Evaluation) -> str:
     """The largest room on a node that nothing else rejects, or on any where there is none."""
     cluster = evaluation.cluster
-    nothing = np.zeros(len(cluster), dtype=np.int64)
-    free = cluster.nodes.allocatable.get(resource, nothing) - cluster.running.taken.requested.get(resource, nothing)
     open_to_it = np.ones(len(cluster), dtype=np.bool_)
     for each in others:
         open_to_it &= ~each.rejected
-    hole = max(0, int(free[open_to_it if open_to_it.any() else ~nothing.astype(np.bool_)].max()))
+    left = free(cluster, resource)
+    hole = int((left[open_to_it] if open_to_it.any() else left).max())
     asked = requested(evaluation.pod)[0].get(resource, 0)
     has = rounded(canonical(resource, hole))
     return f"{resource}: largest hole {has} < {rounded(canonical(resource, asked), up=True)}"

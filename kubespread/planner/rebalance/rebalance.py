@@ -17,12 +17,12 @@ from kubespread.planner.rebalance.goals import goals, matching, together
 from kubespread.planner.rebalance.moves import Aim, Attempt, Move
 from kubespread.planner.rebalance.scaling_down import MAX_PLAYED, in_need, scale_downs
 from kubespread.planner.rebalance.searching import Found, search
+from kubespread.planner.reports.parts import DomainChange
 from kubespread.planner.reports.rebalance import (
-    DomainChange,
+    DomainMove,
     EvictionStep,
     Obstacle,
     RebalancedConstraint,
-    RebalancedDomain,
     RebalanceReport,
     StayingPods,
 )
@@ -125,13 +125,11 @@ def _constraints(start: Attempt, after: Attempt) -> Iterator[RebalancedConstrain
         )
 
 
-def _domains(
-    codes: Codes, values: Sequence[str], start: Attempt, position: int, now: Counts
-) -> Iterator[RebalancedDomain]:
+def _domains(codes: Codes, values: Sequence[str], start: Attempt, position: int, now: Counts) -> Iterator[DomainChange]:
     before, is_domain = start.counts[position], start.aim.goals[position].counted.is_domain
     for code in codes.tolist():
         if is_domain[code]:
-            yield RebalancedDomain(value=values[code], before=before.item(code), after=now.item(code))
+            yield DomainChange(values[code], before.item(code), now.item(code))
 
 
 def _step(start: Attempt, number: int, move: Move) -> EvictionStep:
@@ -156,11 +154,11 @@ def _step(start: Attempt, number: int, move: Move) -> EvictionStep:
     )
 
 
-def _change(world: World, topology_key: str, move: Move) -> DomainChange:
+def _change(world: World, topology_key: str, move: Move) -> DomainMove:
     column, position_of = world.living.nodes.label(topology_key), world.living.nodes.index
     codes = (int(column.codes[position_of[pod.spec.node_name]]) for pod in (move.evicted, move.landed))
     before, after = (None if code == ABSENT else column.values[code] for code in codes)
-    return DomainChange(topology_key=topology_key, before=before, after=after)
+    return DomainMove(topology_key=topology_key, before=before, after=after)
 
 
 def _obstacles(start: Attempt, found: Found) -> Iterator[Obstacle]:
