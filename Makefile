@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint bench completions counts reference schema codes clean
+.PHONY: demo test lint bench binary counts reference schema codes clean
 .DEFAULT_GOAL := test
 
 demo: .venv/installed
@@ -19,8 +19,13 @@ lint: .venv/dev
 bench: .venv/installed
 	$(BIN)/python -m bench
 
-completions: .venv/installed
-	$(BIN)/python -m kubespread.cli.completions completions
+# One file that runs with the Python it is made with, and proof that it does; docs/adr/0024 says why shiv.
+binary: .venv/installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'shiv>=1.0.8'
+	mkdir -p dist
+	$(BIN)/shiv --quiet --compile-pyc --console-script kubespread --output-file dist/kubespread.pyz '.[live]'
+	$(BIN)/python dist/kubespread.pyz --version
+	$(BIN)/python dist/kubespread.pyz demo > /dev/null 2>&1
 
 counts: .venv/dev
 	$(BIN)/python -m tests.golden --counts
@@ -47,5 +52,5 @@ clean:
 	touch $@
 
 .venv/dev: .venv/installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group dev
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[live,mcp]' --group dev
 	touch $@

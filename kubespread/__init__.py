@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from kubespread.library.comparing import Side, compare
     from kubespread.library.deciding import Scheduler
     from kubespread.library.explaining import explain
+    from kubespread.library.mapping import topology_map
     from kubespread.library.opening import after_edits, connect, load
     from kubespread.library.pending_pods import pending
     from kubespread.library.playing import after_steps, play
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from kubespread.planner.reports.removable import RemovableReport
     from kubespread.planner.reports.simulate import SimulateReport
     from kubespread.planner.reports.survive import SurviveReport
+    from kubespread.planner.reports.topology_map import TopologyMap
     from kubespread.planner.reports.upgrade import UpgradeReport
     from kubespread.scenario.types import Scenario
     from kubespread.snapshot.snapshot import Snapshot
@@ -66,6 +68,7 @@ __all__ = [
     "Snapshot",
     "SnapshotError",
     "SurviveReport",
+    "TopologyMap",
     "UpgradeReport",
     "UsageError",
     "__version__",
@@ -88,6 +91,7 @@ __all__ = [
     "simulate",
     "simulate_then",
     "survive",
+    "topology_map",
     "upgrade",
     "write_baseline",
 ]
@@ -114,6 +118,7 @@ _HOMES = {
     "Snapshot": "kubespread.snapshot.snapshot",
     "SnapshotError": "kubespread.errors",
     "SurviveReport": "kubespread.planner.reports.survive",
+    "TopologyMap": "kubespread.planner.reports.topology_map",
     "UpgradeReport": "kubespread.planner.reports.upgrade",
     "UsageError": "kubespread.errors",
     "advise": "kubespread.library.advising",
@@ -135,6 +140,7 @@ _HOMES = {
     "simulate": "kubespread.library.simulating",
     "simulate_then": "kubespread.library.thens",
     "survive": "kubespread.library.surviving",
+    "topology_map": "kubespread.library.mapping",
     "upgrade": "kubespread.library.surviving",
     "write_baseline": "kubespread.library.checking",
 }

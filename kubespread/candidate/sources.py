@@ -25,9 +25,10 @@ from kubespread.kube.selector_text import parse_selector
 from kubespread.manifest.objects import NotAnObjectError
 from kubespread.snapshot.snapshot import Snapshot
 
-PodGiven = Mapping[str, Any] | str | Path | ClusterWorkloads | Kustomization | Manifest
+PodGiven = Mapping[str, Any] | str | Path | ClusterWorkloads | Kustomization | Manifest | Reference
 """A Pod or a workload as an object, the path of a manifest or of a directory of them (``-``: standard input), KIND/NAME
-of one in the snapshot, all workloads of the snapshot, a kustomization, or a manifest that is read already.
+of one in the snapshot as text or as what it stands for, all workloads of the snapshot, a kustomization, or a manifest
+that is read already.
 """
 Source = Manifest | Reference
 
@@ -112,6 +113,8 @@ def read_sources(pods: Iterable[PodGiven], snapshot: Snapshot, choosing: Choosin
             _take(read, manifest_of(pod, choosing.template_path), choosing)
         elif isinstance(pod, Manifest | Kustomization):
             _take(read, _built(pod, choosing.template_path), choosing)
+        elif isinstance(pod, Reference):
+            read.bearing.append(pod)
         elif isinstance(pod, ClusterWorkloads):
             read.gaps += pod.gaps(snapshot)
             found = list(pod.references(snapshot, default_namespace, selector_of(choosing)))

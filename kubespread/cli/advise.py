@@ -66,7 +66,7 @@ def advise(
         template_path=workload.template_path or "",
         set=workload.settings or (),
     )
-    answering = Answering(opened, chosen, answer, speaking)
+    answering = Answering(opened, scheduling.scheduler(), chosen, answer, speaking)
     if not answering.give("advise", report, conclusion(report)):
         return ExitCode.NO_CLUSTER
     return ExitCode.YES if report.succeeds else ExitCode.NO

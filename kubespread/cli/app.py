@@ -12,12 +12,17 @@ from kubespread.cli.audit import audit
 from kubespread.cli.capacity import capacity
 from kubespread.cli.check import check
 from kubespread.cli.compare import compare
+from kubespread.cli.completion import completion
+from kubespread.cli.config import config
 from kubespread.cli.demo import demo
 from kubespread.cli.exitcodes import EPILOG, ExitCode, epilog
 from kubespread.cli.explain import explain
+from kubespread.cli.map import map_
+from kubespread.cli.mcp import mcp
 from kubespread.cli.options.ordered import OrderedCommand
 from kubespread.cli.pending import pending
 from kubespread.cli.play import play
+from kubespread.cli.rbac import rbac
 from kubespread.cli.rebalance import rebalance
 from kubespread.cli.removable import removable
 from kubespread.cli.simulate import simulate
@@ -58,20 +63,26 @@ def kubespread(
         raise typer.Exit(ExitCode.BAD_INPUT)
 
 
+# In the order in which people come to ask.
 app.command(cls=OrderedCommand, epilog=EPILOG)(explain)
-app.command(cls=OrderedCommand, epilog=EPILOG)(simulate)
-app.command(cls=OrderedCommand, epilog=EPILOG)(play)
-app.command(cls=OrderedCommand, epilog=epilog("nothing differs", "something does"))(compare)
-app.command(cls=OrderedCommand, epilog=epilog("the answer is there", "a requirement fails"))(survive)
-app.command(cls=OrderedCommand, epilog=epilog("all are replaced", "it is blocked or pods stay pending"))(upgrade)
-app.command(cls=OrderedCommand, epilog=epilog("all constraints hold or can", "no plan found"))(rebalance)
-app.command(cls=OrderedCommand, epilog=epilog("no finding", "some finding at or above --fail-on"))(check)
 app.command(cls=OrderedCommand, epilog=epilog("it fits, or a change is found that makes it fit", "no change is found"))(
     advise
 )
+app.command(cls=OrderedCommand, epilog=EPILOG)(simulate)
+app.command(cls=OrderedCommand, epilog=EPILOG)(play)
 app.command(cls=OrderedCommand, epilog=epilog("nothing is pending", "something is"))(pending)
 app.command(cls=OrderedCommand, epilog=epilog("nothing is at the level of --fail-on", "something is"))(audit)
+app.command(cls=OrderedCommand, epilog=epilog("no finding", "some finding at or above --fail-on"))(check)
+app.command(cls=OrderedCommand, epilog=epilog("nothing differs", "something does"))(compare)
+app.command(cls=OrderedCommand, epilog=epilog("the answer is there", "a requirement fails"))(survive)
+app.command(cls=OrderedCommand, epilog=epilog("all are replaced", "it is blocked or pods stay pending"))(upgrade)
+app.command("map", cls=OrderedCommand, epilog=epilog("the map is drawn", None))(map_)
+app.command(cls=OrderedCommand, epilog=epilog("all constraints hold or can", "no plan found"))(rebalance)
 app.command(cls=OrderedCommand, epilog=epilog("some pod fits, or none is asked about", "none fits"))(capacity)
 app.command(cls=OrderedCommand, epilog=epilog("some node can go", "none can"))(removable)
 app.command(cls=OrderedCommand, epilog=EPILOG)(snapshot)
+app.command(epilog=epilog("the assistant hung up", None))(mcp)
+app.command()(config)
+app.command()(rbac)
+app.command()(completion)
 app.command()(demo)

@@ -52,7 +52,7 @@ def audit(
         namespace=auditing.namespace_in(opened, workloads or ()),
         selector=auditing.selector or "",
     )
-    answering = Answering(opened, chosen, answer, speaking)
+    answering = Answering(opened, scheduling.scheduler(), chosen, answer, speaking)
     if not answering.give("audit", report, conclusion(report), in_full=answer.why):
         return ExitCode.NO_CLUSTER
     return ExitCode.NO if auditing.fails(report) else ExitCode.YES

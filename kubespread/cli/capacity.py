@@ -42,7 +42,7 @@ def capacity(
     chosen = chosen_format(answer.output, is_terminal=stdout_is_terminal())
     opened = open_cluster(source, quiet=speaking.quiet)
     report = kubespread.capacity(opened, counting.request, scheduling.scheduler(), by=counting.by)
-    answering = Answering(opened, chosen, answer, speaking)
+    answering = Answering(opened, scheduling.scheduler(), chosen, answer, speaking)
     if not answering.give("capacity", report, conclusion(report)):
         return ExitCode.NO_CLUSTER
     return ExitCode.NO if report.fits == 0 else ExitCode.YES

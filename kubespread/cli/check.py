@@ -13,6 +13,7 @@ from kubespread.cli.options.answer import CheckAnswerOptions, SpeakingOptions
 from kubespread.cli.options.checking import CheckedClusterOptions, CheckedOptions, ManifestsArgument, RulesOptions
 from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.scheduler import SchedulerOptions
+from kubespread.cli.page import write_page
 from kubespread.cli.pod import STDIN, is_piped
 from kubespread.cli.stdout import emit, look_of_stdout, stdout_is_terminal
 from kubespread.errors import UsageError
@@ -85,6 +86,7 @@ def check(
             note_source(opened, report)
         note_beside(report, conclusion(report), chosen)
     look = look_of_stdout(color=answer.color, headers=not answer.no_headers)
+    write_page(answer.html, report, opened, scheduling.scheduler())
     emit(chosen.writers["check"].load()(report, replace(look, in_full=speaking.verbose > 0)))
     if (opened is not None and opened.faults) or (answer.strict and report.gaps):
         return ExitCode.NO_CLUSTER

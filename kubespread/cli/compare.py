@@ -15,6 +15,7 @@ from kubespread.cli.options.edits import EditedClusterOptions
 from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.sides import AfterOptions, ComparePlacingOptions, CompareSchedulerOptions, unedited
 from kubespread.cli.options.workload import WorkloadOptions
+from kubespread.cli.page import write_page
 from kubespread.cli.pod import pods_asked_about
 from kubespread.cli.stderr import say
 from kubespread.cli.stdout import emit, look_of_stdout, stdout_is_terminal
@@ -85,9 +86,10 @@ def compare(
         )
     opened = open_cluster(unedited(source), quiet=speaking.quiet)
     other = opened if elsewhere is None else open_cluster(elsewhere, quiet=speaking.quiet)
+    now = other.edited(*edits)
     report = kubespread.compare(
         kubespread.Side(opened, pods[0], unchanged.scheduler()),
-        kubespread.Side(other.edited(*edits), pods[-1], changed.scheduler(), settings),
+        kubespread.Side(now, pods[-1], changed.scheduler(), settings),
         replicas=desired,
         from_scratch=placing.from_scratch,
         name=workload.name,
@@ -104,6 +106,7 @@ def compare(
         if not chosen.has_conclusion and not stdout_is_terminal():
             say(conclusion(report))
     look = look_of_stdout(color=answer.color, headers=not answer.no_headers)
+    write_page(answer.html, report, now, changed.scheduler())
     emit(chosen.writers["compare"].load()(report, replace(look, in_full=speaking.verbose > 0)))
     if opened.faults or other.faults or (answer.strict and (report.before.gaps or report.after.gaps)):
         return ExitCode.NO_CLUSTER

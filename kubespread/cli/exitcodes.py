@@ -21,10 +21,13 @@ class ExitCode(IntEnum):
     """The reader of standard output went away."""
 
 
-def epilog(yes: str, no: str) -> str:
-    """The exit codes as a command's help has them; ``yes`` and ``no`` say what its answers mean."""
+def epilog(yes: str, no: str | None) -> str:
+    """The exit codes as a command's help has them; ``yes`` and ``no`` say what its answers mean, None that there is no
+    such answer.
+    """
+    second = "" if no is None else f"1 {no}, "
     return (
-        f"Exit codes: 0 {yes}, 1 {no}, 2 wrong usage or bad manifest, 3 cluster or snapshot not readable, "
+        f"Exit codes: 0 {yes}, {second}2 wrong usage or bad manifest, 3 cluster or snapshot not readable, "
         "70 bug, 130 interrupted, 141 output closed."
     )
 

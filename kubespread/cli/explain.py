@@ -10,6 +10,7 @@ from kubespread.cli.options.edits import EditedClusterOptions
 from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.scheduler import SchedulerOptions
 from kubespread.cli.options.workload import PodArgument, WorkloadOptions
+from kubespread.cli.page import write_page
 from kubespread.cli.pod import pods_asked_about
 from kubespread.cli.stdout import emit, look_of_stdout, stdout_is_terminal
 from kubespread.cli.watch import watchable
@@ -79,6 +80,7 @@ def explain(
         note_beside(report, conclusion(report), chosen)
     write = sentences.write if answer.node and chosen.is_for_people else chosen.writers["explain"].load()
     look = look_of_stdout(color=answer.color, headers=not answer.no_headers, all_nodes=answer.all_nodes, by=answer.by)
+    write_page(answer.html, report, opened, scheduling.scheduler())
     emit(write(report, look))
     if opened.faults or (answer.strict and report.gaps):
         return ExitCode.NO_CLUSTER

@@ -14,7 +14,7 @@ from kubespread.errors import KubespreadError, SnapshotError
 
 PLUGIN_PREFIX = "kubectl-"
 COMPLETE_VARIABLE = "_KUBESPREAD_COMPLETE"
-"""What the shells' completion scripts set to ask for candidates."""
+"""What the shells' completion scripts set, to the name of their shell, to ask for candidates."""
 
 
 def main() -> NoReturn:
@@ -41,16 +41,17 @@ def main() -> NoReturn:
 
 def _run() -> int:
     # Imported here so that an interrupt while the imports run is handled like any other.
+    if COMPLETE_VARIABLE in os.environ:
+        from kubespread.cli.completing.answering import answer
+
+        sys.stdout.write(answer(os.environ[COMPLETE_VARIABLE], sys.argv[1:], os.environ))
+        return ExitCode.YES
     from typer import Abort, TyperException
 
     from kubespread.cli.app import app
 
-    if COMPLETE_VARIABLE in os.environ:
-        from typer.completion import completion_init  # type: ignore[attr-defined]  # the only way without --install-completion
-
-        completion_init()
     try:
-        result = app(prog_name=program_name(), complete_var=COMPLETE_VARIABLE, standalone_mode=False)
+        result = app(prog_name=program_name(), standalone_mode=False)
     except Abort:
         return ExitCode.INTERRUPTED
     except TyperException as error:

@@ -44,7 +44,7 @@ def pending(
     report = kubespread.pending(
         opened, scheduling.scheduler(), namespace=asked.namespace_in(opened), selector=asked.selector or ""
     )
-    answering = Answering(opened, chosen, answer, speaking)
+    answering = Answering(opened, scheduling.scheduler(), chosen, answer, speaking)
     if not answering.give("pending", report, conclusion(report)):
         return ExitCode.NO_CLUSTER
     return ExitCode.NO if report.groups else ExitCode.YES

@@ -15,6 +15,7 @@ from kubespread.cli.options.edits import EditedClusterOptions
 from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.playing import PlayingOptions, is_no
 from kubespread.cli.options.scheduler import SchedulerOptions
+from kubespread.cli.page import write_page
 from kubespread.cli.stdout import emit, look_of_stdout, stdout_is_terminal
 from kubespread.errors import UsageError
 from kubespread.render.formats import chosen_format
@@ -71,6 +72,7 @@ def play(
     import kubespread
 
     report = kubespread.play(opened, read, scheduling.scheduler(), namespace=playing.namespace)
+    write_page(answer.html, report, opened, scheduling.scheduler())
     show(report, opened, answer.output, speaking, headers=not answer.no_headers, color=answer.color)
     if opened.faults or (answer.strict and report.gaps):
         return ExitCode.NO_CLUSTER
@@ -106,5 +108,6 @@ def _explained(
     report = kubespread.explain(then, playing.explain, scheduler, namespace=namespace)
     chosen = chosen_format(answer.output, is_terminal=stdout_is_terminal())
     look = look_of_stdout(color=answer.color, headers=not answer.no_headers)
+    write_page(answer.html, report, then, scheduler)
     emit(chosen.writers["explain"].load()(report, look))
     return ExitCode.YES if report.schedulable else ExitCode.NO

@@ -67,7 +67,7 @@ def rebalance(
     )
     from kubespread.render.rebalance.conclusion import conclusion
 
-    answering = Answering(opened, chosen, answer, speaking)
+    answering = Answering(opened, scheduling.scheduler(), chosen, answer, speaking)
     if not answering.give("rebalance", report, conclusion(report)):
         return ExitCode.NO_CLUSTER
     return ExitCode.YES if report.holds else ExitCode.NO

@@ -48,7 +48,7 @@ def removable(
         delete_emptydir_data=source.delete_emptydir_data,
         force=source.force,
     )
-    answering = Answering(opened, chosen, answer, speaking)
+    answering = Answering(opened, scheduling.scheduler(), chosen, answer, speaking)
     if not answering.give("removable", report, conclusion(report)):
         return ExitCode.NO_CLUSTER
     return ExitCode.YES if any(row.alone for row in report.rows) else ExitCode.NO

@@ -17,6 +17,7 @@ from kubespread.cli.options.playing import ThenOptions
 from kubespread.cli.options.requirements import RequirementOptions
 from kubespread.cli.options.scheduler import SchedulerOptions
 from kubespread.cli.options.workload import PodsArgument, SelectionOptions
+from kubespread.cli.page import write_page
 from kubespread.cli.pod import pods_asked_about
 from kubespread.cli.stderr import complain, say
 from kubespread.cli.stdout import emit, look_of_stdout, stdout_is_terminal
@@ -127,6 +128,7 @@ def simulate(
         look_of_stdout(color=answer.color, headers=not answer.no_headers),
         in_full=speaking.verbose > 0 or workload.name is not None,
     )
+    write_page(answer.html, reports, opened, scheduling.scheduler())
     emit(chosen.writers["simulate"].load()(reports, look))
     failures = [
         f"requirement not met: {prefix}{failure}"

@@ -13,7 +13,14 @@ from kubespread.cli.exitcodes import ExitCode
 from kubespread.errors import UsageError
 from kubespread.render.look import Look, RowOf
 
-_UNICODE_TO_ASCII = str.maketrans({"≤": "<=", "–": "-", "−": "-", "·": "|", "…": "...", "→": "->", "▒": "=", "█": "#"})
+_UNICODE_TO_ASCII = str.maketrans(
+    {
+        **{"≤": "<=", "–": "-", "−": "-", "·": "|", "…": "...", "→": "->", "▒": "=", "█": "#", "░": ".", "●": "o"},
+        **dict.fromkeys("┌┐└┘", "+"),
+        **{"─": "-", "│": "|", "×": "x"},
+        **{shade: str(number) for number, shade in enumerate("▁▂▃▄▅▆▇", 1)},
+    }
+)
 
 
 _GROWTH = 8

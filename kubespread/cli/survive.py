@@ -12,6 +12,7 @@ from kubespread.cli.options.edits import EditedClusterOptions
 from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.scheduler import SchedulerOptions
 from kubespread.cli.options.survival import SurvivalOptions
+from kubespread.cli.page import write_page
 from kubespread.cli.stderr import say
 from kubespread.cli.stdout import emit, look_of_stdout, stdout_is_terminal
 from kubespread.render.formats import chosen_format
@@ -56,6 +57,7 @@ def survive(
             note_source(opened, report)
         note_beside(report, conclusion(report), chosen)
     look = look_of_stdout(color=answer.color, headers=not answer.no_headers)
+    write_page(answer.html, report, opened, scheduling.scheduler())
     emit(chosen.writers["survive"].load()(report, replace(look, in_full=speaking.verbose > 0)))
     failures = survival.failures(report)
     for failure in failures:

@@ -11,6 +11,7 @@ from kubespread.cli.options.playing import ThenOptions, is_no
 from kubespread.cli.options.requirements import RequirementOptions
 from kubespread.cli.options.scheduler import SchedulerOptions
 from kubespread.cli.options.workload import SelectionOptions
+from kubespread.cli.page import write_page
 from kubespread.cli.play import show
 from kubespread.errors import UsageError
 
@@ -66,6 +67,7 @@ def simulate_then(
         set=workload.settings or (),
         preemption=not placing.no_preemption,
     )
+    write_page(answer.html, report, opened, scheduling.scheduler())
     show(report, opened, answer.output, speaking, headers=not answer.no_headers, color=answer.color)
     if opened.faults or (answer.strict and report.gaps):
         return ExitCode.NO_CLUSTER

@@ -11,6 +11,7 @@ from kubespread.cli.options.answer import SpeakingOptions, UpgradeAnswerOptions
 from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.scheduler import SchedulerOptions
 from kubespread.cli.options.upgrading import DrainedClusterOptions, UpgradeOptions
+from kubespread.cli.page import write_page
 from kubespread.cli.stdout import emit, look_of_stdout, stdout_is_terminal
 from kubespread.render.formats import chosen_format
 
@@ -57,6 +58,7 @@ def upgrade(
             note_source(opened, report)
         note_beside(report, conclusion(report), chosen)
     look = look_of_stdout(color=answer.color, headers=not answer.no_headers)
+    write_page(answer.html, report, opened, scheduling.scheduler())
     emit(chosen.writers["upgrade"].load()(report, replace(look, in_full=speaking.verbose > 0)))
     if opened.faults or (answer.strict and report.gaps):
         return ExitCode.NO_CLUSTER

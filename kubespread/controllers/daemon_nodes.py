@@ -6,8 +6,11 @@ give is not asked: a pod that does not fit waits.
 
 from __future__ import annotations
 
-from kubespread.kube.api.core import Node, Pod
-from kubespread.kube.node_selector import parse_term, required_node_selector
+import msgspec
+
+from kubespread.kube.api.core import Affinity, Node, NodeAffinity, Pod
+from kubespread.kube.api.node_terms import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
+from kubespread.kube.node_selector import NODE_NAME_FIELD, parse_term, required_node_selector
 from kubespread.kube.selector import from_map
 from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, untolerated
 
@@ -41,3 +44,19 @@ def _selects(pod: Pod, node: Node) -> bool:
 
 def _tolerates(pod: Pod, node: Node, effects: frozenset[str], *, compares: bool) -> bool:
     return not untolerated(node.spec.taints, pod.spec.tolerations, effects, compares=compares)
+
+
+def pinned_to(pod: Pod, node: str) -> Pod:
+    """The pod as a DaemonSet's controller creates it for one node: its required node affinity is replaced by the node's
+    name.
+
+    Source of the rule: ReplaceDaemonSetPodNodeNameNodeAffinity (pkg/controller/daemon/util).
+    """
+    only = NodeSelectorRequirement(key=NODE_NAME_FIELD, operator="In", values=[node])
+    required = NodeSelector(node_selector_terms=[NodeSelectorTerm(match_fields=[only])])
+    affinity = pod.spec.affinity or Affinity()
+    own = msgspec.structs.replace(
+        affinity.node_affinity or NodeAffinity(), required_during_scheduling_ignored_during_execution=required
+    )
+    spec = msgspec.structs.replace(pod.spec, affinity=msgspec.structs.replace(affinity, node_affinity=own))
+    return msgspec.structs.replace(pod, spec=spec)

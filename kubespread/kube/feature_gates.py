@@ -71,6 +71,12 @@ def exists(name: str, release: Release) -> bool:
     return _stage(name, release) is not None
 
 
+def settable(release: Release) -> Iterator[str]:
+    """The gates of a release that an operator may set."""
+    stages = ((name, _stage(name, release)) for name in sorted(HISTORIES))
+    return (name for name, stage in stages if stage is not None and not (stage.removed or stage.locked))
+
+
 def parse(text: str, release: Release) -> dict[str, bool]:
     """``Name=true,Other=false`` as a component's --feature-gates takes it, in its words. Raises UsageError."""
     values: dict[str, bool] = {}

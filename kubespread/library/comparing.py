@@ -10,7 +10,7 @@ import msgspec
 
 from kubespread.candidate.kustomize import Kustomization
 from kubespread.candidate.manifest_file import Manifest
-from kubespread.candidate.references import ClusterWorkloads
+from kubespread.candidate.references import ClusterWorkloads, Reference
 from kubespread.candidate.sources import PodGiven, read_once
 from kubespread.escaping import escaped
 from kubespread.kube.versions import SCORES_SINCE
@@ -106,4 +106,6 @@ def _called(pod: PodGiven) -> str:
         return ""
     if isinstance(pod, Manifest):
         return pod.file
+    if isinstance(pod, Reference):
+        return f"{pod.kind.kind}/{pod.name}"
     return display_name(pod.directory if isinstance(pod, Kustomization) else str(pod))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import TopologySpreadConstraint
 from kubespread.kube.versions import KubeVersion
+from kubespread.lint.company import Company
 from kubespread.lint.subject import Subject
 from kubespread.lint.trial import Trial
 from kubespread.scheduler.framework import Framework
@@ -44,7 +45,7 @@ class Case:
     """A subject among the others; what several rules ask is worked out once."""
 
     subject: Subject
-    others: Sequence[Subject]
+    company: Company
     """All that are checked together, the subject among them."""
     objects: ClusterObjects
     """The cluster's, with those that the manifests bring; the manifests' alone where there is no cluster."""

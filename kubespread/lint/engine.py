@@ -10,6 +10,7 @@ from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.versions import KubeVersion
 from kubespread.lint.baseline import fingerprinted
 from kubespread.lint.case import Case
+from kubespread.lint.company import Company
 from kubespread.lint.finding import Found
 from kubespread.lint.rule import AnyRule, ClusterRule, FaultRule, Rule
 from kubespread.lint.selection import is_silenced
@@ -49,7 +50,7 @@ def check(
     on_progress: Callable[[int], None] | None = None,
 ) -> Checked:
     """All findings, in the order of files and of what stands in them."""
-    checked, plugins = Checked(), dict[int, Framework]()
+    checked, plugins, company = Checked(), dict[int, Framework](), Company(subjects)
     found: list[Finding] = []
     for each in refused:
         _keep(checked, found, _faults(each, rules), each.ignored)
@@ -61,7 +62,7 @@ def check(
             made = plugins[id(subject.profile)] = framework(subject.profile)
         cluster = surroundings.cluster
         trial = Trial(subject, cluster, made) if cluster is not None else None
-        case = Case(subject, subjects, surroundings.objects, surroundings.version, made, trial)
+        case = Case(subject, company, surroundings.objects, surroundings.version, made, trial)
         _keep(checked, found, _findings(case, rules), subject.ignored)
     checked.findings = list(fingerprinted(sorted(found, key=_order)))
     return checked

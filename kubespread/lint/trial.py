@@ -10,10 +10,14 @@ from functools import cached_property
 import msgspec
 
 from kubespread.kube.api.core import Pod, PodSpec, TopologySpreadConstraint
+from kubespread.kube.api.workloads import Deployment
 from kubespread.lint.subject import Subject
 from kubespread.planner.claims import Replica
 from kubespread.planner.explain import counted_constraints
-from kubespread.planner.queue import Entry, run
+from kubespread.planner.queue import Entry, Outcome, place
+from kubespread.planner.rehearsal import rehearse
+from kubespread.planner.reports.rollout import RolloutReport
+from kubespread.scheduler.building import framework
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.evaluation import Evaluation
@@ -24,7 +28,14 @@ from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstra
 from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread, SpreadState
 from kubespread.scheduler.plugins.podtopologyspread.scoring import SoftConstraint
 
+_MAX_REHEARSED = 100_000
+"""Replicas times nodes of the largest rollout that is rehearsed, which takes less than 0.1 s."""
+
 PodChange = Callable[[Pod], Pod]
+
+
+def _unchanged(pod: Pod) -> Pod:
+    return pod
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +87,13 @@ class Trial:
 
     @cached_property
     def cluster(self) -> Cluster:
-        index = self._whole.nodes.index
+        return self.without_running(self._whole)
+
+    def without_running(self, cluster: Cluster) -> Cluster:
+        """``cluster`` without those pods."""
+        index = cluster.nodes.index
         gone = [(pod, index[pod.spec.node_name]) for pod in self.subject.running if pod.spec.node_name in index]
-        return self._whole.after(Change(gone=gone)) if gone else self._whole
+        return cluster.after(Change(gone=gone)) if gone else cluster
 
     @cached_property
     def prepared(self) -> Prepared | None:
@@ -108,35 +123,66 @@ class Trial:
     @cached_property
     def placed(self) -> Placed:
         """All replicas, as they are declared."""
-        return self.placed_with(lambda pod: pod)
+        return self.placed_with(_unchanged)
 
     def placed_after(self, change: Change) -> Placed:
         """The same on the cluster once ``change`` is made to it."""
-        return self._placed(lambda pod: pod, self.cluster.after(change))
+        return self._placed(_unchanged, self.cluster.after(change))
 
-    def placed_with(self, change: PodChange) -> Placed:
-        """The same once ``change`` is made to each of them."""
-        return self._placed(change, self.cluster)
+    def placed_with(self, change: PodChange, replicas: int | None = None) -> Placed:
+        """The same once ``change`` is made to each of them, or another number of them is asked for."""
+        return self._placed(change, self.cluster, replicas)
 
-    def _placed(self, change: PodChange, cluster: Cluster) -> Placed:
+    def placed_behind(self, others: Sequence[Trial], change: PodChange = _unchanged) -> Sequence[Placed]:
+        """The replicas of ``others``, one workload after another, and then its own; none of them runs by then.
+
+        ``change`` is made to its own.
+        """
+        cluster = self.cluster
+        for other in others:
+            cluster = other.without_running(cluster)
+        entries = [*(other._entry(_unchanged) for other in others), self._entry(change)]
+        outcomes = place(cluster, entries, first_in_heap)
+        return [_of(each, cluster) for each in outcomes]
+
+    def of(self, subject: Subject) -> Trial:
+        """Another subject on the same cluster."""
+        is_alike = subject.profile is self.subject.profile
+        return Trial(subject, self._whole, self.plugins if is_alike else framework(subject.profile))
+
+    def _placed(self, change: PodChange, cluster: Cluster, replicas: int | None = None) -> Placed:
+        (outcome,) = place(cluster, [self._entry(change, replicas)], first_in_heap)
+        return _of(outcome, cluster)
+
+    def _entry(self, change: PodChange, replicas: int | None = None) -> Entry:
         subject = self.subject
-        pod = change(subject.pod)
         claimants = subject.claimants
 
-        def replicas() -> Iterator[Replica]:
+        def claiming() -> Iterator[Replica]:
             assert claimants is not None
             return (replace(each, pod=change(each.pod)) for each in claimants())
 
-        entry = Entry(
-            pod,
+        count = subject.replicas if replicas is None else replicas
+        return Entry(
+            change(subject.pod),
             self.plugins,
-            None if subject.is_daemon else subject.replicas,
+            None if subject.is_daemon else count,
             per_node=subject.is_daemon,
-            replicas=None if claimants is None else replicas,
+            replicas=None if claimants is None else claiming,
             binds=subject.object is not None,
         )
-        (outcome,), _ = run(cluster, [entry], first_in_heap)
-        return Placed(outcome.wanted or 0, [choice.node for choice in outcome.choices], outcome.stopped, cluster)
+
+    @cached_property
+    def rollout(self) -> RolloutReport | None:
+        """A restart of the Deployment; None for everything else, and where it would take too long to rehearse."""
+        deployment, replicas = self.subject.object, self.subject.replicas
+        if not isinstance(deployment, Deployment) or not 0 < replicas * len(self.cluster) <= _MAX_REHEARSED:
+            return None
+        return self.rollout_of(deployment)
+
+    def rollout_of(self, deployment: Deployment) -> RolloutReport:
+        """The same of the Deployment with another strategy."""
+        return rehearse(self.cluster, deployment, self.subject.pod, (self.subject.profile, self.plugins))
 
     def mended(self, change: PodChange) -> Mended:
         """The change, tried."""
@@ -145,6 +191,10 @@ class Trial:
     def mended_where(self, position: int, **fields: object) -> Mended:
         """``fields`` of one of the pod's own constraints set, and tried."""
         return self.mended(lambda pod: with_constraint(pod, position, **fields))
+
+
+def _of(outcome: Outcome, cluster: Cluster) -> Placed:
+    return Placed(outcome.wanted or 0, [choice.node for choice in outcome.choices], outcome.stopped, cluster)
 
 
 def with_constraint(pod: Pod, position: int, **fields: object) -> Pod:
@@ -158,6 +208,11 @@ def with_only(pod: Pod, positions: Sequence[int]) -> Pod:
     """The pod with those of its own constraints and no others."""
     constraints = pod.spec.topology_spread_constraints
     return _with_constraints(pod, [constraints[position] for position in positions])
+
+
+def with_more(pod: Pod, constraints: Sequence[TopologySpreadConstraint]) -> Pod:
+    """The pod with further constraints behind its own."""
+    return _with_constraints(pod, [*pod.spec.topology_spread_constraints, *constraints])
 
 
 def _with_constraints(pod: Pod, constraints: list[TopologySpreadConstraint]) -> Pod:

@@ -11,12 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-import msgspec
 import numpy as np
 
-from kubespread.kube.api.core import Affinity, NodeAffinity, Pod
-from kubespread.kube.api.node_terms import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
-from kubespread.kube.node_selector import NODE_NAME_FIELD
+from kubespread.controllers.daemon_nodes import pinned_to
+from kubespread.kube.api.core import Pod
 from kubespread.kube.priority import priority_of
 from kubespread.kube.well_known import DO_NOT_SCHEDULE
 from kubespread.planner.claims import Replicas, to_create
@@ -96,7 +94,35 @@ def run(
     ``again``: pods that fit nowhere are tried again once others are placed.
     """
     living = LivingCluster(cluster)
-    waiting = [(_Daemons if entry.per_node else _Copies)(entry, living, search) for entry in entries]
+    waiting = _waiting(living, entries, search)
+    _place_all(waiting, break_tie, in_turn=in_turn, again=again, on_progress=on_progress)
+    for each in waiting:
+        each.conclude()
+    return [each.outcome for each in waiting], living.cluster
+
+
+def place(cluster: Cluster, entries: Sequence[Entry], break_tie: Tiebreaker) -> list[Outcome]:
+    """The same for who asks only where the copies go: nothing is said of constraints once all have a node."""
+    waiting = _waiting(LivingCluster(cluster), entries)
+    _place_all(waiting, break_tie)
+    for each in waiting:
+        if each.outcome.stuck or each.lacks_some:
+            each.conclude()
+    return [each.outcome for each in waiting]
+
+
+def _waiting(living: LivingCluster, entries: Iterable[Entry], search: Search | None = None) -> Sequence[_Waiting]:
+    return [(_Daemons if entry.per_node else _Copies)(entry, living, search) for entry in entries]
+
+
+def _place_all(
+    waiting: Sequence[_Waiting],
+    break_tie: Tiebreaker,
+    *,
+    in_turn: bool = False,
+    again: bool = True,
+    on_progress: Callable[[int], None] | None = None,
+) -> None:
     placed, stuck = 0, dict[_Waiting, None]()
     for each in _in_order(waiting, in_turn=in_turn):
         if not each.place(break_tie):
@@ -107,9 +133,6 @@ def run(
             on_progress(placed)
     if again:
         _try_again(stuck, break_tie)
-    for each in waiting:
-        each.conclude()
-    return [each.outcome for each in waiting], living.cluster
 
 
 def _in_order(waiting: Sequence[_Waiting], *, in_turn: bool) -> Iterator[_Waiting]:
@@ -321,19 +344,3 @@ class _Daemons(_Waiting):
             others = f" and {len(self._failed) - 1} more" if len(self._failed) > 1 else ""
             name = self._living.cluster.nodes.names[first]
             self.outcome.stopped = f"no room on {name}{others}: {', '.join(status.reasons)}"
-
-
-def pinned_to(pod: Pod, node: str) -> Pod:
-    """The pod as a DaemonSet's controller creates it for one node: its required node affinity is replaced by the node's
-    name.
-
-    Source of the rule: ReplaceDaemonSetPodNodeNameNodeAffinity (pkg/controller/daemon/util).
-    """
-    only = NodeSelectorRequirement(key=NODE_NAME_FIELD, operator="In", values=[node])
-    required = NodeSelector(node_selector_terms=[NodeSelectorTerm(match_fields=[only])])
-    affinity = pod.spec.affinity or Affinity()
-    own = msgspec.structs.replace(
-        affinity.node_affinity or NodeAffinity(), required_during_scheduling_ignored_during_execution=required
-    )
-    spec = msgspec.structs.replace(pod.spec, affinity=msgspec.structs.replace(affinity, node_affinity=own))
-    return msgspec.structs.replace(pod, spec=spec)

@@ -27,6 +27,7 @@ ReportKind = Literal[
     "removable",
     "audit",
     "rebalance",
+    "map",
 ]
 _KINDS: tuple[ReportKind, ...] = get_args(ReportKind)
 Write = Callable[[Any, Look], str]
@@ -55,7 +56,7 @@ class Format:
     """The same for notes, gaps and what is not modeled."""
 
 
-_JSON, _YAML = Writer("as_json"), Writer("as_yaml")
+_JSON, _YAML, _MARKDOWN = Writer("as_json"), Writer("as_yaml"), Writer("markdown")
 
 FORMATS: Mapping[str, Format] = {
     each.name: each
@@ -69,6 +70,7 @@ FORMATS: Mapping[str, Format] = {
                 "survive": Writer("survive.table", "a table"),
                 "upgrade": Writer("upgrade.table", "a table"),
                 "play": Writer("play.screen", "tables"),
+                "map": Writer("map.table", "a map"),
                 "check": Writer("check.table", "a list"),
                 "advise": Writer("advise.table", "a table"),
                 "pending": Writer("pending.table", "a table"),
@@ -90,6 +92,7 @@ FORMATS: Mapping[str, Format] = {
                 "survive": Writer("survive.plain", "plain columns"),
                 "upgrade": Writer("upgrade.plain", "plain columns"),
                 "play": Writer("play.plain", "columns"),
+                "map": Writer("map.plain", "columns"),
                 "check": Writer("check.plain", "plain columns"),
                 "advise": Writer("advise.plain", "plain columns"),
                 "pending": Writer("pending.plain", "plain columns"),
@@ -102,6 +105,7 @@ FORMATS: Mapping[str, Format] = {
         ),
         Format("json", dict.fromkeys(get_args(ReportKind), _JSON), has_conclusion=True, has_notes=True),
         Format("yaml", dict.fromkeys(get_args(ReportKind), _YAML), has_conclusion=True, has_notes=True),
+        Format("markdown", dict.fromkeys(get_args(ReportKind), _MARKDOWN), has_conclusion=True, has_notes=True),
         Format(
             "name",
             {
@@ -120,6 +124,7 @@ FORMATS: Mapping[str, Format] = {
                 "survive": Writer("survive.as_csv"),
                 "upgrade": Writer("upgrade.as_csv"),
                 "play": Writer("play.as_csv"),
+                "map": Writer("map.as_csv"),
                 "check": Writer("check.as_csv"),
                 "advise": Writer("advise.as_csv"),
                 "pending": Writer("pending.as_csv"),
@@ -129,7 +134,6 @@ FORMATS: Mapping[str, Format] = {
                 "rebalance": Writer("rebalance.as_csv", "has a row per eviction"),
             },
         ),
-        Format("markdown", {"check": Writer("check.markdown")}, has_conclusion=True),
         Format("sarif", {"check": Writer("check.sarif", "is SARIF 2.1.0 for code scanning")}),
         Format("junit", {"check": Writer("check.junit", "is JUnit XML")}),
         Format("github", {"check": Writer("check.github", "prints annotations of GitHub Actions")}),

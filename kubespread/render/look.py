@@ -13,6 +13,13 @@ class RowOf(StrEnum):
     DOMAIN = "domain"
 
 
+class MapBy(StrEnum):
+    """What the colors of a map are about."""
+
+    LOAD = "load"
+    SKEW = "skew"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
     """``width`` is the terminal's in columns; without it nothing is folded. Each format heeds what applies to it."""
@@ -26,3 +33,4 @@ class Look:
     """Each of several answers by itself, where one line each would do."""
     by: RowOf | None = None
     """What gets a row of its own; each format has its own default."""
+    map_by: MapBy = MapBy.LOAD

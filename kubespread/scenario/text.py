@@ -16,7 +16,6 @@ import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from kubespread.candidate.setting import parse_settings
 from kubespread.errors import UsageError
@@ -25,7 +24,7 @@ from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
 from kubespread.scenario.types import Action, Apply, Named, Restore, Rollback, Rollout, Step, Upgrade
 from kubespread.snapshot.edits.target import parse_target
 from kubespread.snapshot.edits.text import VERBS as EDIT_VERBS
-from kubespread.snapshot.edits.text import parse
+from kubespread.snapshot.edits.text import parse, path_in
 
 _NAMED = re.compile(r"(?:(?P<namespace>[^/=\s]+)/)?(?P<kind>[^/=\s]+)/(?P<name>[^/=\s]+)")
 _NUMBER = re.compile(r"[0-9]{1,9}")
@@ -33,8 +32,8 @@ ROLLED_OUT = ("Deployment", "StatefulSet", "DaemonSet")
 """The kinds whose pods are replaced when their template changes."""
 
 
-def parse_step(text: str, directory: str = "") -> Step:
-    """The step that ``text`` stands for; paths in it are relative to ``directory``.
+def parse_step(text: str, directory: str | None = "") -> Step:
+    """The step that ``text`` stands for; paths in it are relative to ``directory``, with None there may be none.
 
     Raises UsageError, and ManifestError for the manifest of a new node that the API server would refuse.
     """
@@ -76,17 +75,17 @@ def _rolled_out(text: str, verb: str, kinds: Sequence[str]) -> Named:
     return workload
 
 
-def _rollout(words: list[str], directory: str) -> Step:
+def _rollout(words: list[str], directory: str | None) -> Step:
     workload = _rolled_out(words[0], "rollout", ROLLED_OUT)
     settings = tuple(word for word in words[1:] if "=" in word)
     manifests = [word for word in words[1:] if "=" not in word]
     parse_settings(settings)
     if len(manifests) > 1:
         raise UsageError(f"rollout {words[0]}: expected one manifest, found {', '.join(manifests)}")
-    return _step(Rollout(workload, str(Path(directory, manifests[0])) if manifests else None, settings))
+    return _step(Rollout(workload, path_in(directory, manifests[0]) if manifests else None, settings))
 
 
-def _rollback(words: list[str], _directory: str) -> Step:
+def _rollback(words: list[str], _directory: str | None) -> Step:
     if len(words) > 1:
         raise UsageError(f"rollback: expected one workload, found {' '.join(words)}")
     workload = named(words[0])
@@ -98,11 +97,11 @@ def _rollback(words: list[str], _directory: str) -> Step:
     return _step(Rollback(_rolled_out(words[0], "rollback", ("Deployment",))))
 
 
-def _restore(words: list[str], _directory: str) -> Step:
+def _restore(words: list[str], _directory: str | None) -> Step:
     return _step(Restore(parse_target(" ".join(words))))
 
 
-def _apply(words: list[str], directory: str) -> Step:
+def _apply(words: list[str], directory: str | None) -> Step:
     files, flags = _with_flags(words, ("--set", "--replicas", "--name"), (), "apply")
     if not files:
         raise UsageError("apply: expected the manifests to apply")
@@ -110,11 +109,11 @@ def _apply(words: list[str], directory: str) -> Step:
     parse_settings(settings)
     given = dict(flags)
     replicas = _number(given["--replicas"], "apply --replicas") if "--replicas" in given else None
-    paths = tuple(str(Path(directory, file)) for file in files)
+    paths = tuple(path_in(directory, file) for file in files)
     return _step(Apply(paths, settings, replicas, given.get("--name")))
 
 
-def _upgrade(words: list[str], _directory: str) -> Step:
+def _upgrade(words: list[str], _directory: str | None) -> Step:
     nodes, flags = _with_flags(words, ("--surge", "--batch"), ("--force",), "upgrade")
     if not nodes:
         raise UsageError("upgrade: expected the nodes to replace")
@@ -125,11 +124,11 @@ def _upgrade(words: list[str], _directory: str) -> Step:
     return _step(Upgrade(parse_target(" ".join(nodes)), surge, batch, "--force" in given))
 
 
-def _stuck(words: list[str], _directory: str) -> Step:
+def _stuck(words: list[str], _directory: str | None) -> Step:
     return Step("", stuck=tuple(map(named, words)))
 
 
-def _ready(words: list[str], _directory: str) -> Step:
+def _ready(words: list[str], _directory: str | None) -> Step:
     return Step("", ready=tuple(map(named, words)))
 
 
@@ -169,7 +168,7 @@ def _number(text: str, what: str) -> int:
 
 
 _WORKLOAD = "[NAMESPACE/]KIND/NAME"
-_READERS: Mapping[str, tuple[Callable[[list[str], str], Step], str]] = {
+_READERS: Mapping[str, tuple[Callable[[list[str], str | None], Step], str]] = {
     "rollout": (_rollout, f"{_WORKLOAD} [MANIFEST | FIELD=VALUE...]"),
     "rollback": (_rollback, _WORKLOAD),
     "restore": (_restore, "NODES"),

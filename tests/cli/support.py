@@ -11,6 +11,7 @@ import tempfile
 import threading
 from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
 from typing import IO, Any, NamedTuple
 
 import pytest
@@ -97,6 +98,8 @@ def run(
         if cwd is not None:
             patch.chdir(cwd)
         _forget_earlier_runs(patch)
+        # The process lives on: without the collector it would keep what every test leaves behind.
+        patch.setattr("kubespread.cli.main.gc", SimpleNamespace(disable=lambda: None))
         with pytest.raises(SystemExit) as ended:
             main()
         return Result(int(ended.value.code or 0), out.content(), err.content())

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.support import CLUSTER, POD, Result, run
+from tests.cli.support import CLUSTER, FIXTURES, POD, Result, run
 
 TIME = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ ", re.MULTILINE)
 
@@ -52,6 +52,16 @@ def test_simulate_too(cluster: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "simulate", POD, "--replicas", "max", "-S", cluster
     )
     assert TIME.sub("", result.out).splitlines()[0].startswith("437 fit; 0/4 nodes are available: ")
+
+
+def test_audit_reads_no_manifest_and_is_watched_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cluster = Path(shutil.copy(FIXTURES / "clusters" / "audit.yaml", tmp_path / "cluster.yaml"))
+    change = cluster.read_text().replace("maxSkew: 1", "maxSkew: 4")
+    result = watched(monkeypatch, lambda: cluster.write_text(change))("audit", "-q", "-S", cluster)
+    assert TIME.sub("", result.out).splitlines() == [
+        "4 workloads: 1 violated, 1 uneven, 1 at risk, 1 fine",
+        "4 workloads: 1 uneven, 1 at risk, 2 fine",
+    ]
 
 
 def test_a_terminal_is_redrawn_in_place(cluster: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 import kubespread
 from kubespread import CheckReport
 from kubespread.planner.reports.check import Finding, Remedy, Severity
-from kubespread.render.check import github, gitlab, junit, markdown, sarif
+from kubespread.render.check import github, gitlab, junit, sarif
 from kubespread.render.check.uri import file_uri
 from kubespread.render.look import Look
 
@@ -127,16 +127,6 @@ def test_github_escapes_what_would_end_a_property_or_a_line() -> None:
     assert escaped.count("\n") == 1
     assert 'file=a%3Ab%2Cc%25%0A%3A%3Aerror%3A%3A"<x>&|`\\x1b[31m]]>,' in escaped
     assert "::a:b,c%25%0A::error::" in escaped
-
-
-def test_markdown_is_a_table_whatever_stands_in_a_cell() -> None:
-    lines = markdown.write(REPORTS["hostile text"], LOOK).splitlines()
-    assert lines[:2] == [
-        "| Place | Workload | Severity | Rule | What happens | Remedy |", "| --- | --- | --- | --- | --- | --- |",
-    ]  # fmt: skip
-    assert lines[2].replace("\\|", "").count("|") == 7
-    assert "\x1b" not in lines[2]
-    assert lines[-1] == "**1 error in 1 workload**"
 
 
 @pytest.mark.parametrize(

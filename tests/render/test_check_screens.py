@@ -11,7 +11,8 @@ from rich.cells import cell_len
 
 import kubespread
 from kubespread import CheckReport, Snapshot
-from kubespread.render.check import as_csv, markdown, plain, table
+from kubespread.render import markdown
+from kubespread.render.check import as_csv, plain, table
 from kubespread.render.look import Look
 from tests.builders import Data, hard, node, soft, taint
 from tests.lint.test_engine import web

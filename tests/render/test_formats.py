@@ -27,6 +27,7 @@ ANSWERS: dict[ReportKind, object] = {
     "play": PLAYED,
     "survive": kubespread.survive(CLUSTER, ["hostname"]),
     "upgrade": kubespread.upgrade(CLUSTER, "n1"),
+    "map": kubespread.topology_map(CLUSTER, WEB),
     "check": kubespread.check(None, pod("n1", constraints=[hard(ZONE, match={"foo": "baz"})])),
     "advise": kubespread.advise(CLUSTER.edited("cordon n1"), WEB),
     "pending": kubespread.pending(kubespread.Snapshot.from_objects([*hosts("a"), pod("n1", nodeSelector={"x": "y"})])),
@@ -51,6 +52,7 @@ HELP: dict[ReportKind, str] = {
     "play": "Format (default: tables on a terminal, columns in a pipe).",
     "survive": "Format (default: a table on a terminal, plain columns in a pipe).",
     "upgrade": "Format (default: a table on a terminal, plain columns in a pipe).",
+    "map": "Format (default: a map on a terminal, columns in a pipe).",
     "check": "Format (default: a list on a terminal, plain columns in a pipe). 'sarif' is SARIF 2.1.0 for code scanning. "
     "'junit' is JUnit XML. 'github' prints annotations of GitHub Actions. 'gitlab' is a Code Quality report.",
     "advise": "Format (default: a table on a terminal, plain columns in a pipe).",
@@ -70,11 +72,11 @@ def test_the_help_says_what_is_printed_when_nothing_is_asked_for(kind: ReportKin
 
 
 def test_what_can_be_asked_for() -> None:
-    assert format_names("explain") == ["table", "wide", "plain", "json", "yaml", "name", "csv"]
-    assert format_names("simulate") == ["table", "plain", "json", "yaml", "name", "csv"]
-    assert format_names("compare") == ["table", "plain", "json", "yaml", "csv"]
-    assert format_names("play") == ["table", "plain", "json", "yaml", "csv"]
-    assert format_names("rebalance") == ["table", "plain", "json", "yaml", "name", "csv"]
+    assert format_names("explain") == ["table", "wide", "plain", "json", "yaml", "markdown", "name", "csv"]
+    assert format_names("simulate") == ["table", "plain", "json", "yaml", "markdown", "name", "csv"]
+    assert format_names("compare") == ["table", "plain", "json", "yaml", "markdown", "csv"]
+    assert format_names("play") == ["table", "plain", "json", "yaml", "markdown", "csv"]
+    assert format_names("rebalance") == ["table", "plain", "json", "yaml", "markdown", "name", "csv"]
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -96,7 +98,7 @@ def test_another_format_is_one_row_and_one_file(monkeypatch: pytest.MonkeyPatch)
     row = Format("document", {"explain": Writer("documents", "is made up")})
     monkeypatch.setitem(FORMATS, row.name, row)
     assert format_names("explain")[-1] == "document"
-    assert format_names("simulate") == ["table", "plain", "json", "yaml", "name", "csv"]
+    assert format_names("simulate") == ["table", "plain", "json", "yaml", "markdown", "name", "csv"]
     assert output_help("explain") == f"{HELP['explain']} 'document' is made up."
 
 

@@ -67,6 +67,11 @@ def test_the_screens_are_those_that_were_looked_at() -> None:
         assert not kept.width or max(map(cell_len, kept.text.splitlines())) <= kept.width, kept.name
 
 
+def test_nothing_is_wider_than_a_narrow_terminal() -> None:
+    text = table.write(removed(12, "aws"), Look(width=60))
+    assert max(map(cell_len, text.splitlines())) <= 60
+
+
 def test_every_screen_that_is_kept_is_looked_at() -> None:
     assert {path.stem for path in SCREENS.glob("removable-*.txt")} == {kept.name for kept in screens()}
 

@@ -135,7 +135,8 @@ REFUSALS: dict[str, tuple[Fault, str]] = {
     "403 on pods": (
         always(PODS, recorded("forbidden")),
         'not allowed to list pods: SERVER/api/v1/pods: 403 pods is forbidden: User "nobody" cannot list resource "pods" in API group "" '
-        'at the cluster scope; a ClusterRole has to allow apiGroups [""], resources [pods], verbs [list]',
+        'at the cluster scope; a ClusterRole has to allow apiGroups [""], resources [pods], verbs [list] '
+        "('kubespread rbac' prints a whole one)",
     ),
     "404 on nodes": (
         always(NODES, recorded("unknown group")),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from kubespread.cli.page import checked_target
 from kubespread.render.formats import ReportKind, format_names, output_help
 from kubespread.render.look import RowOf
 
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     CheckOutputOption = str | None
     CompareOutputOption = str | None
     ExplainOutputOption = str | None
+    MapOutputOption = str | None
     SimulateOutputOption = str | None
     SurviveOutputOption = str | None
     UpgradeOutputOption = str | None
@@ -49,6 +51,7 @@ else:
     CheckOutputOption = _output_option("check")
     CompareOutputOption = _output_option("compare")
     ExplainOutputOption = _output_option("explain")
+    MapOutputOption = _output_option("map")
     SimulateOutputOption = _output_option("simulate")
     SurviveOutputOption = _output_option("survive")
     UpgradeOutputOption = _output_option("upgrade")
@@ -69,12 +72,25 @@ NoHeadersOption = Annotated[
 StrictOption = Annotated[bool, typer.Option("--strict", help="Exit with 3 when the answer has gaps.")]
 
 
+HtmlOption = Annotated[
+    str | None,
+    typer.Option(
+        "--html",
+        metavar="FILE",
+        show_default=False,
+        callback=checked_target,
+        help="Also write the answer as one self-contained page, drawn on the topology of the cluster.",
+    ),
+]
+
+
 @dataclass(frozen=True, slots=True)
 class ExplainAnswerOptions:
     """What is shown of an explanation, and how."""
 
     preemption: PreemptionOption = False
     output: ExplainOutputOption = None
+    html: HtmlOption = None
     node: Annotated[
         list[str] | None,
         typer.Option(
@@ -106,6 +122,7 @@ class SimulateAnswerOptions:
 
     preemption: PreemptionOption = False
     output: SimulateOutputOption = None
+    html: HtmlOption = None
     no_headers: NoHeadersOption = False
     color: ColorOption = Color.AUTO
     strict: StrictOption = False
@@ -116,6 +133,7 @@ class CompareAnswerOptions:
     """What is shown of a comparison, and how."""
 
     output: CompareOutputOption = None
+    html: HtmlOption = None
     no_headers: NoHeadersOption = False
     color: ColorOption = Color.AUTO
     strict: StrictOption = False
@@ -126,6 +144,7 @@ class SurviveAnswerOptions:
     """What is shown of losses, and how."""
 
     output: SurviveOutputOption = None
+    html: HtmlOption = None
     no_headers: NoHeadersOption = False
     color: ColorOption = Color.AUTO
     strict: StrictOption = False
@@ -136,6 +155,7 @@ class UpgradeAnswerOptions:
     """What is shown of an upgrade, and how."""
 
     output: UpgradeOutputOption = None
+    html: HtmlOption = None
     no_headers: NoHeadersOption = False
     color: ColorOption = Color.AUTO
     strict: StrictOption = False
@@ -146,6 +166,18 @@ class PlayAnswerOptions:
     """What is shown of a scenario, and how."""
 
     output: PlayOutputOption = None
+    html: HtmlOption = None
+    no_headers: NoHeadersOption = False
+    color: ColorOption = Color.AUTO
+    strict: StrictOption = False
+
+
+@dataclass(frozen=True, slots=True)
+class MapAnswerOptions:
+    """What is shown of a map, and how."""
+
+    output: MapOutputOption = None
+    html: HtmlOption = None
     no_headers: NoHeadersOption = False
     color: ColorOption = Color.AUTO
     strict: StrictOption = False
@@ -156,6 +188,7 @@ class CheckAnswerOptions:
     """What is shown of findings, and how."""
 
     output: CheckOutputOption = None
+    html: HtmlOption = None
     no_headers: NoHeadersOption = False
     color: ColorOption = Color.AUTO
     strict: StrictOption = False
@@ -166,6 +199,7 @@ class CapacityAnswerOptions:
     """What is shown of a capacity, and how."""
 
     output: CapacityOutputOption = None
+    html: HtmlOption = None
     no_headers: NoHeadersOption = False
     color: ColorOption = Color.AUTO
     strict: StrictOption = False
@@ -176,6 +210,7 @@ class AdviseAnswerOptions:
     """What is shown of the changes that suffice, and how."""
 
     output: AdviseOutputOption = None
+    html: HtmlOption = None
     no_headers: NoHeadersOption = False
     color: ColorOption = Color.AUTO
     strict: StrictOption = False
@@ -186,6 +221,7 @@ class RemovableAnswerOptions:
     """What is shown of removable nodes, and how."""
 
     output: RemovableOutputOption = None
+    html: HtmlOption = None
     no_headers: NoHeadersOption = False
     color: ColorOption = Color.AUTO
     strict: StrictOption = False
@@ -196,6 +232,7 @@ class PendingAnswerOptions:
     """What is shown of pods that are stuck, and how."""
 
     output: PendingOutputOption = None
+    html: HtmlOption = None
     no_headers: NoHeadersOption = False
     color: ColorOption = Color.AUTO
     strict: StrictOption = False
@@ -206,6 +243,7 @@ class AuditAnswerOptions:
     """What is shown of an audit, and how."""
 
     output: AuditOutputOption = None
+    html: HtmlOption = None
     why: Annotated[bool, typer.Option("--why", help="Show what was tried to find each cause, and what came of it.")] = (
         False
     )
@@ -219,6 +257,7 @@ class RebalanceAnswerOptions:
     """What is shown of a plan, and how."""
 
     output: RebalanceOutputOption = None
+    html: HtmlOption = None
     no_headers: NoHeadersOption = False
     color: ColorOption = Color.AUTO
     strict: StrictOption = False

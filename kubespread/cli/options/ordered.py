@@ -1,10 +1,15 @@
-"""Commands that know in which order their options were typed: typer hands out the values of each option together."""
+"""Commands that know in which order their options were typed, and what is set for those that were not.
+
+Typer hands out the values of each option together.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 from typer.core import TyperCommand
+
+from kubespread.cli.configured import configure, settle
 
 TYPED_ORDER = "typed_order"
 
@@ -15,8 +20,12 @@ class OrderedCommand(TyperCommand):
     """
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        # Help is there whatever a configuration file holds.
+        is_asked = not ctx.resilient_parsing and not {*args} & {*ctx.help_option_names}
+        found = configure(ctx) if is_asked else {}
         _, _, typed = self.make_parser(ctx).parse_args([*args])
         rest = super().parse_args(ctx, args)
+        settle(ctx, found)
         ctx.params[TYPED_ORDER] = tuple(str(parameter.name) for parameter in typed)
         return rest
 

@@ -179,6 +179,17 @@ class HorizontalPodAutoscaler(ApiObject):
     spec: HorizontalPodAutoscalerSpec = field(default_factory=HorizontalPodAutoscalerSpec)
 
 
+class ScaledObjectSpec(KubeObject):
+    scale_target_ref: ScaleTarget = field(default_factory=ScaleTarget)
+    max_replica_count: Int32 | None = None
+
+
+class ScaledObject(ApiObject):
+    """keda.sh/v1alpha1: KEDA makes a HorizontalPodAutoscaler of it. Its target is a Deployment unless it says so."""
+
+    spec: ScaledObjectSpec = field(default_factory=ScaledObjectSpec)
+
+
 @dataclass(frozen=True, slots=True)
 class ClusterObjects:
     """The objects of one cluster by kind, in the order they were listed."""
@@ -214,6 +225,7 @@ class ClusterObjects:
     mutating_admission_policies: tuple[MutatingAdmissionPolicy, ...] = ()
     validating_admission_policies: tuple[ValidatingAdmissionPolicy, ...] = ()
     horizontal_pod_autoscalers: tuple[HorizontalPodAutoscaler, ...] = ()
+    scaled_objects: tuple[ScaledObject, ...] = ()
     pod_groups: tuple[PodGroup, ...] = ()
     workloads: tuple[SchedulingWorkload, ...] = ()
     node_pools: tuple[NodePool, ...] = ()

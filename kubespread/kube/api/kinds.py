@@ -16,6 +16,7 @@ from kubespread.kube.api.cluster_objects import (
     PriorityClass,
     ResourceQuota,
     RuntimeClass,
+    ScaledObject,
     Service,
 )
 from kubespread.kube.api.core import Node, Pod, PodTemplateSpec
@@ -171,6 +172,8 @@ KINDS = (
     Kind(
         HorizontalPodAutoscaler, "autoscaling/v2", "horizontalpodautoscalers", other_versions=("autoscaling/v1",)
     ),
+    # Not asked of a cluster: what it is for, a HorizontalPodAutoscaler, is there by then.
+    Kind(ScaledObject, "keda.sh/v1alpha1", "scaledobjects", is_listed=False),
     Kind(
         # No part of most clusters, so not asked for: a pod says itself which group it belongs to.
         PodGroup, "scheduling.k8s.io/v1alpha2", "podgroups", is_listed=False,

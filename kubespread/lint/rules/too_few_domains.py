@@ -25,10 +25,12 @@ from collections.abc import Iterator, Sequence
 from kubespread.lint.case import Case, Declared
 from kubespread.lint.finding import Found
 from kubespread.lint.phrases import counted, listed, outcome
+from kubespread.lint.possible_domains import without_nodes
 from kubespread.lint.reach import domains, domains_of, reachable
 from kubespread.lint.rule import ClusterRule
 from kubespread.lint.trial import Trial
 from kubespread.planner.reports.check import Remedy, Severity
+from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint
 
 
 def check(case: Case, trial: Trial) -> Iterator[Found]:
@@ -37,10 +39,17 @@ def check(case: Case, trial: Trial) -> Iterator[Found]:
         if there and hard.lacks_domains:
             # Those that no pod can go to are no help once taints are honored.
             within_reach = len(domains_of(hard, hard.eligible & reachable(trial)))
-            yield _found(declared, there, within_reach or len(there), trial)
+            yield _found(declared, there, within_reach or len(there), trial, is_meant=_is_meant(case, declared, hard))
 
 
-def _found(declared: Declared, there: Sequence[str], least: int, trial: Trial) -> Found:
+def _is_meant(case: Case, declared: Declared, hard: HardConstraint) -> bool:
+    """Whether autoscalers can make what is missing: replicas that wait for it are what adds the nodes."""
+    known, constraint = frozenset(hard.column.values), declared.constraint
+    possible = without_nodes(constraint.topology_key, case.subject.pod, known, case.objects)
+    return len(domains(hard)) + len(possible) >= (constraint.min_domains or 1)
+
+
+def _found(declared: Declared, there: Sequence[str], least: int, trial: Trial, *, is_meant: bool) -> Found:
     constraint, placed = declared.constraint, trial.placed
     enough = trial.mended_where(declared.position, min_domains=least)
     return Found(
@@ -55,7 +64,7 @@ def _found(declared: Declared, there: Sequence[str], least: int, trial: Trial) -
         ),
         mended=enough,
         proven=True,
-        severity=Severity.ERROR if placed.count < enough.placed.count else None,
+        severity=Severity.INFO if is_meant else Severity.ERROR if placed.count < enough.placed.count else None,
     )
 
 

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kubespread.controllers.daemon_nodes import should_run
+from kubespread.controllers.daemon_nodes import pinned_to, should_run
 from kubespread.kube.api.core import Node, Pod
 from kubespread.planner.autoscaling.pending import PodGroup
 from kubespread.planner.living import Applicant, LivingCluster
-from kubespread.planner.queue import pinned_to
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Counts, Mask

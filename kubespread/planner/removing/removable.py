@@ -141,27 +141,31 @@ def _together(world: World, names: Sequence[str], flags: DrainFlags, keys: Seque
     Nodes of a group are cordoned at once, so that no pod moves from one to the next.
     """
     group, most, at, misses = _Group(world), len(names), 0, 0
+    asks, since = Asks(world, names, flags), 0
     while at < len(names) and misses < _IN_A_ROW:
-        likely = Asks(group.world, names[at:], flags).first(_SHARE)
-        batch = names[at : at + max(1, min(likely, most))]
-        held = _try(group, batch, flags, keys)
+        size = max(1, min(asks.likely(at - since, _SHARE), most))
+        batch = names[at : at + size]
+        held = _impossible(group.world, batch, keys, asks.short(at - since, size)) or _try(group, batch, flags)
         if not held:
-            at, most, misses = at + len(batch), 2 * len(batch), 0
-        elif len(batch) == 1:
+            at, most, misses = at + size, 2 * size, 0
+            asks, since = Asks(group.world, names[at:], flags), at
+        elif size == 1:
             group.held[batch[0]] = held
             at, misses = at + 1, misses + 1
         else:
-            most = len(batch) // 2
+            most = size // 2
     group.untried = len(names) - at
     return group
 
 
-def _try(group: _Group, names: Sequence[str], flags: DrainFlags, keys: Sequence[str]) -> tuple[Hold, ...]:
+def _impossible(world: World, names: Sequence[str], keys: Sequence[str], short: str) -> tuple[Hold, ...]:
+    """What holds nodes together whatever is tried; ``short`` is what the others have too little of."""
+    lost = tuple(Hold(cause="lastOfDomain", detail=domain) for domain in lost_domains(world, keys, names))
+    return lost or ((Hold(cause="noRoom", detail=short),) if short else ())
+
+
+def _try(group: _Group, names: Sequence[str], flags: DrainFlags) -> tuple[Hold, ...]:
     """What holds the next nodes; they are gone from the group's world where nothing does."""
-    if lost := tuple(lost_domains(group.world, keys, names)):
-        return tuple(Hold(cause="lastOfDomain", detail=domain) for domain in lost)
-    if short := Asks(group.world, names, flags).short():
-        return (Hold(cause="noRoom", detail=short),)
     trial = group.world.fork()
     held = remove(trial, names, flags)
     if not held:

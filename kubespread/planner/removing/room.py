@@ -29,7 +29,7 @@ def _is_made_again(world: World, pod: Pod) -> bool:
 
 
 class Asks:
-    """Nodes in the order in which they are to go."""
+    """Nodes of a world in the order in which they are to go; the world stays as it is."""
 
     def __init__(self, world: World, names: Sequence[str], flags: DrainFlags) -> None:
         self._cluster = world.cluster
@@ -44,27 +44,32 @@ class Asks:
         # Of others there may be more than nodes say, and profiles may ignore them.
         resources = [name for name in (*BASIC_RESOURCES, PODS) if any(asked[name] > 0 for asked in each)]
         self._asked: Mapping[str, Counts] = {
-            resource: np.cumsum([wrapped(asked[resource]) for asked in each], dtype=np.int64) for resource in resources
+            resource: np.array([wrapped(asked[resource]) for asked in each], dtype=np.int64) for resource in resources
         }
-        """By resource, what the pods of the first node ask for, of the first two, and so on."""
+        """By resource, what the pods of each node ask for."""
 
-    def _left(self, resource: str) -> Counts:
-        """What all but the first node have free, all but the first two, and so on."""
+    def _of(self, resource: str, first: int, count: int | None = None) -> tuple[Counts, Counts]:
+        """From node ``first`` on, ``count`` of them: what the first asks for, the first two, and so on, and what all
+        others have free then.
+        """
+        chosen = slice(first, None if count is None else first + count)
         there = free(self._cluster, resource)
-        left: Counts = there.sum() - np.cumsum(there[self._positions])
-        return left
+        left: Counts = there.sum() - np.cumsum(there[self._positions[chosen]])
+        return np.cumsum(self._asked[resource][chosen]), left
 
-    def first(self, share: float) -> int:
-        """How many of the nodes, from the first on, ask for no more than a share of what the others have left."""
-        fits = np.ones(len(self._positions), dtype=np.bool_)
-        for resource, asked in self._asked.items():
-            fits &= asked <= share * self._left(resource)
+    def likely(self, first: int, share: float) -> int:
+        """How many of the nodes, from ``first`` on, ask for no more than a share of what the others have left."""
+        fits = np.ones(len(self._positions) - first, dtype=np.bool_)
+        for resource in self._asked:
+            asked, left = self._of(resource, first)
+            fits &= asked <= share * left
         return len(fits) if fits.all() else int(fits.argmin())
 
-    def short(self) -> str:
-        """What all of the nodes together ask for too much of; empty where of nothing."""
-        for resource, asked in self._asked.items():
-            needed, left = asked.item(-1), self._left(resource).item(-1)
+    def short(self, first: int, count: int) -> str:
+        """What ``count`` nodes together ask for too much of; empty where of nothing."""
+        for resource in self._asked:
+            asked, free_then = self._of(resource, first, count)
+            needed, left = asked.item(-1), free_then.item(-1)
             if needed > left:
                 said = rounded(canonical(resource, needed), up=True), rounded(canonical(resource, left))
                 return f"{resource}: its pods ask for {said[0]}, the nodes that stay have {said[1]} left"

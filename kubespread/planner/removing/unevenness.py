@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import WorkloadName
+from kubespread.kube.well_known import DO_NOT_SCHEDULE
 from kubespread.planner.skew import skew_now
 from kubespread.planner.world.owners import in_order
 from kubespread.planner.world.reporting import workload_of, workload_text
@@ -20,7 +21,7 @@ def violated(world: World, before: Cluster, placed: Iterable[Pod]) -> tuple[str,
     """
     pods: dict[WorkloadName, Pod] = {}
     for pod in placed:
-        if pod.spec.topology_spread_constraints:
+        if any(each.when_unsatisfiable == DO_NOT_SCHEDULE for each in pod.spec.topology_spread_constraints):
             pods[workload_of(world, pod)] = pod
     return tuple(_said(world, before, sorted(pods.items(), key=lambda each: in_order(each[0]))))
 
@@ -28,10 +29,11 @@ def violated(world: World, before: Cluster, placed: Iterable[Pod]) -> tuple[str,
 def _said(world: World, before: Cluster, pods: Iterable[tuple[WorkloadName, Pod]]) -> Iterator[str]:
     scheduler_of = world.surroundings.scheduler_of
     for workload, pod in pods:
-        now = constraints_on(world.cluster, pod, scheduler_of)
-        was = constraints_on(before, pod, scheduler_of)
-        for constraint, earlier in zip(now, was, strict=True):
+        for at, constraint in enumerate(constraints_on(world.cluster, pod, scheduler_of)):
             skew = skew_now(constraint)
-            if constraint.is_hard and skew > max(constraint.max_skew, skew_now(earlier)):
+            # Few are, and only of those it matters how they were.
+            if not constraint.is_hard or skew <= constraint.max_skew:
+                continue
+            if skew > skew_now(constraints_on(before, pod, scheduler_of)[at]):
                 key = constraint.topology_key.rpartition("/")[2]
                 yield f"{workload_text(workload)}: {key} skew {skew} exceeds maxSkew {constraint.max_skew}"

@@ -68,3 +68,7 @@ class Happened(Report, frozen=True):
     """All that wait now, whoever made them wait."""
     workloads: tuple[TouchedWorkload, ...]
     notes: tuple[str, ...]
+    nodes_joined: tuple[str, ...] = ()
+    """Nodes that are there now and were not before, by name."""
+    nodes_left: tuple[str, ...] = ()
+    """Nodes that were there and are not any more, by name."""

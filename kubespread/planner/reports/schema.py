@@ -22,6 +22,7 @@ from kubespread.planner.reports.rebalance import RebalanceReport
 from kubespread.planner.reports.removable import RemovableReport
 from kubespread.planner.reports.simulate import SimulateReport
 from kubespread.planner.reports.survive import SurviveReport
+from kubespread.planner.reports.topology_map import TopologyMap
 from kubespread.planner.reports.upgrade import UpgradeReport
 
 FILES: dict[str, type[Report]] = {
@@ -37,6 +38,7 @@ FILES: dict[str, type[Report]] = {
     "rebalance-report.json": RebalanceReport,
     "simulate-report.json": SimulateReport,
     "survive-report.json": SurviveReport,
+    "topology-map.json": TopologyMap,
     "upgrade-report.json": UpgradeReport,
 }
 

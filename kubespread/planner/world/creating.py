@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from kubespread.controllers.daemon_nodes import should_run
+from kubespread.controllers.daemon_nodes import pinned_to, should_run
 from kubespread.controllers.deployment import TEMPLATE_HASH
 from kubespread.controllers.stateful_set_pass import REVISION_LABEL, Revisions
 from kubespread.kube.api.cluster_objects import FIELDS
@@ -19,7 +19,6 @@ from kubespread.kube.api.workloads import (
     StatefulSet,
 )
 from kubespread.kube.owners import WorkloadName
-from kubespread.planner.queue import pinned_to
 from kubespread.planner.world import pods as states
 from kubespread.planner.world.deployments import Rollout
 from kubespread.planner.world.naming import free_name

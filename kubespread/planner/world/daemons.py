@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from kubespread.controllers.daemon_nodes import should_continue, should_run
+from kubespread.controllers.daemon_nodes import pinned_to, should_continue, should_run
 from kubespread.errors import KubespreadError
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.pod_status import is_active
-from kubespread.planner.queue import pinned_to
 from kubespread.planner.world import pods as states
 from kubespread.planner.world.happenings import UNSELECTED
 from kubespread.planner.world.naming import free_name

@@ -29,7 +29,10 @@ from kubespread.scheduler.cluster.cluster import Cluster
 def happened(world: World, before: Cluster) -> Happened:
     """What happened in ``world`` since its step began, when it was ``before``."""
     happenings = world.happenings
+    were, are = before.nodes.index.keys(), world.cluster.nodes.index.keys()
     return Happened(
+        nodes_joined=tuple(sorted(are - were)),
+        nodes_left=tuple(sorted(were - are)),
         gone=tuple(
             GonePod(
                 pod=name_of(gone.pod),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kubespread.controllers.daemon_nodes import should_continue, should_run
+from kubespread.controllers.daemon_nodes import pinned_to, should_continue, should_run
 from kubespread.controllers.stateful_set_pass import REVISION_LABEL
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.api.workloads import DaemonSet, RollingUpdate, UpdateStrategy
@@ -15,7 +15,6 @@ from kubespread.kube.int_or_string import scaled
 from kubespread.kube.node_selector import pinned_names, required_node_selector
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.pod_status import is_active, is_ready
-from kubespread.planner.queue import pinned_to
 from kubespread.planner.reports.rollout import RevisionPods, RolloutReport
 from kubespread.planner.world import pods as states
 from kubespread.planner.world.happenings import DELETED, REPLACED

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kubespread.escaping import escaped
-from kubespread.planner.reports.audit import AuditedWorkload, AuditReport, Level
+from kubespread.planner.reports.audit import AuditedConstraint, AuditedWorkload, AuditReport, Level
 from kubespread.render.audit.conclusion import conclusion
 from kubespread.render.audit.words import constraint_text, counts_text, name_of, sentence, skew_text, trial_text, worst
 from kubespread.render.flow import HANGING, INDENT, aim, flowed
@@ -32,7 +32,7 @@ _GAP = 2
 _MAX_ROWS = 20
 _MAX_NAMED = 3
 _LEAST_NAME, _LEAST_STATE = 14, 8
-_WIDE = 100
+_NARROW, _WIDE = 72, 100
 _LEGEND = "LEFT: pods left without the zone that has most of them; NEXT: one pod more"
 _STATES: dict[Level, str] = {"ok": "ok", "risk": "at risk", "uneven": "uneven", "violated": "violated"}
 
@@ -83,7 +83,7 @@ def _columns(rows: Sequence[AuditedWorkload], look: Look) -> Iterator[Column]:
         Column("PODS", list(map(Cell, pods)), True),
         Column("ZONES", [Cell(counts_text(row.zones)) for row in rows]),
         *([Column("LEFT", [_left(row) for row in rows], True)] if aim(look) >= _WIDE else []),
-        Column("CONSTRAINT", [Cell("none", DIM) if each is None else cell(constraint_text(each)) for each in speaking]),
+        *([Column("CONSTRAINT", list(map(_constraint, speaking)))] if aim(look) >= _NARROW else []),
         Column(
             "SKEW",
             [
@@ -104,6 +104,10 @@ def _columns(rows: Sequence[AuditedWorkload], look: Look) -> Iterator[Column]:
     yield name
     yield from figures
     yield Column("STATE", [Cell(cut_end(text, left), style) for text, style in states])
+
+
+def _constraint(speaking: AuditedConstraint | None) -> Cell:
+    return Cell("none", DIM) if speaking is None else cell(constraint_text(speaking))
 
 
 def _left(row: AuditedWorkload) -> Cell:

@@ -16,14 +16,20 @@ _RESOURCE_HEADER = ["RESOURCE", "ALLOCATABLE", "REQUESTED", "USED", "FREE", "USA
 def write(report: CapacityReport, look: Look) -> str:
     """Three blocks; what holds blanks comes last in its row."""
     blocks = [
-        [_RESOURCE_HEADER, *_resource_rows(report)],
-        [_domain_header(report), *_domain_rows(report)],
+        [resource_header(), *resource_rows(report)],
+        [domain_header(report), *domain_rows(report)],
         [node_header(report), *node_rows(report)],
     ]
     return "\n".join(aligned(rows if look.headers else rows[1:]) for rows in blocks if len(rows) > 1)
 
 
-def _resource_rows(report: CapacityReport) -> Iterator[list[str]]:
+def resource_header() -> list[str]:
+    """Of the rows of resources."""
+    return _RESOURCE_HEADER
+
+
+def resource_rows(report: CapacityReport) -> Iterator[list[str]]:
+    """A row a resource, what is stranded of it last."""
     for each in report.resources:
         stranded = "; ".join(stranded_text(part, report.request) for part in each.stranded)
         yield [*_amounts(each), rounded(each.usable), stranded or NONE]
@@ -33,11 +39,13 @@ def _amounts(each: ResourceAmounts) -> list[str]:
     return [each.resource, rounded(each.allocatable), rounded(each.requested, up=True), share(each), rounded(each.free)]
 
 
-def _domain_header(report: CapacityReport) -> list[str]:
+def domain_header(report: CapacityReport) -> list[str]:
+    """Of the rows of domains."""
     return ["DOMAIN", "NODES", *_fits_header(report), *_columns(report)]
 
 
-def _domain_rows(report: CapacityReport) -> Iterator[list[str]]:
+def domain_rows(report: CapacityReport) -> Iterator[list[str]]:
+    """A row a domain."""
     for each in report.domains:
         yield [domain_text(each.domain), str(each.nodes), *_fits(each.fits), *_figures(report, each.resources)]
 

@@ -37,6 +37,8 @@ _MAX_DOMAINS = 12
 _LEAST_NAME = 12
 _LEAST_WHY = 8
 _ALMOST_FULL = 90
+_NARROW = 72
+"""Terminals below this width go without what the other columns tell nearly as well."""
 
 
 def write(report: CapacityReport, look: Look) -> str:
@@ -47,7 +49,7 @@ def write(report: CapacityReport, look: Look) -> str:
 def _lines(report: CapacityReport, look: Look) -> Iterator[Line]:
     if look.headers:
         yield from flowed([_title(report), source_line(report.cluster, report.kube_version)], look, indent="")
-    yield from tabulated(list(_resources(report)), _GAP, headers=look.headers)
+    yield from tabulated(list(_resources(report, look)), _GAP, headers=look.headers)
     for each in report.resources:
         # Where pod slots are left over, what is short of them is said already.
         if each.stranded and each.resource != "pods":
@@ -65,10 +67,11 @@ def _title(report: CapacityReport) -> Line:
     return [cell(f"Capacity of {report.nodes:,} {'node' if report.nodes == 1 else 'nodes'}{whose}", HEAD)]
 
 
-def _resources(report: CapacityReport) -> Iterator[Column]:
+def _resources(report: CapacityReport, look: Look) -> Iterator[Column]:
     rows = [each for each in report.resources if each.allocatable != "0" or each.resource in (report.request or ())]
     yield Column("RESOURCE", [cell(each.resource) for each in rows])
-    yield Column("ALLOCATABLE", [Cell(rounded(each.allocatable)) for each in rows], True)
+    if aim(look) >= _NARROW:
+        yield Column("ALLOCATABLE", [Cell(rounded(each.allocatable)) for each in rows], True)
     yield Column("REQUESTED", [Cell(rounded(each.requested, up=True)) for each in rows], True)
     yield Column("USED", [_share(each) for each in rows], True)
     yield Column("FREE", [Cell(rounded(each.free)) for each in rows], True)
@@ -85,7 +88,8 @@ def _domains(report: CapacityReport, look: Look) -> Iterator[Line]:
         rows = sorted(rows, key=lambda each: -1 if each.fits is None else each.fits)[:_MAX_DOMAINS]
     key = short_key(report.topology_key or "")
     figures = [_fits([each.fits for each in rows])] if report.request is not None else []
-    figures += [Column("NODES", [Cell(f"{each.nodes:,}") for each in rows], True)]
+    if aim(look) >= _NARROW:
+        figures.append(Column("NODES", [Cell(f"{each.nodes:,}") for each in rows], True))
     figures += _amounts(report, rows)
     room = aim(look) - len(INDENT) - sum(column.width + _GAP for column in figures)
     names = fitted([escaped(domain_text(each.domain)) for each in rows], max(room, _LEAST_NAME))
@@ -131,7 +135,8 @@ def _node_columns(report: CapacityReport, rows: Sequence[NodeCapacity], look: Lo
         for name in shown(report)
     ]
     pods = [of(each.resources, "pods") for each in rows]
-    figures.append(Column("PODS", [Cell(f"{each.requested}/{each.allocatable}") for each in pods], True))
+    if aim(look) >= _NARROW:
+        figures.append(Column("PODS", [Cell(f"{each.requested}/{each.allocatable}") for each in pods], True))
     header = "WHY NOT" if report.request is None else "NO MORE FOR"
     whys = [escaped(", ".join(each.why)) for each in rows]
     zones = [escaped(domain_text(each.domain)) for each in rows]

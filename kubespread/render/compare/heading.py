@@ -28,11 +28,11 @@ def heading(report: CompareReport, names: NodeNames, look: Look) -> Iterator[Lin
     ]
     headline = [cell(subject, HEAD), cell(f" in {namespace}, before → after")]
     yield from flowed([headline, *([cell(phrase, DIM)] for phrase in phrases if phrase)], look, indent="")
-    for said in _asked_otherwise(report):
+    for said in asked_otherwise(report):
         yield from flowed([[cell(said)]], look)
 
 
-def _asked_otherwise(report: CompareReport) -> Iterator[str]:
+def asked_otherwise(report: CompareReport) -> Iterator[str]:
     """``snapshot monday.json → tuesday.json``, ``after: cordon node-7``: what the two sides do not have in common."""
     before, after = report.before, report.after
     pairs = zip(_provenance(before), _provenance(after), strict=True)

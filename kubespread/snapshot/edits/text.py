@@ -61,10 +61,11 @@ _POD = re.compile(r"(?:(?P<namespace>[^/\s]+)/)?(?P<name>[^/\s]+)")
 _SCALED = re.compile(r"(?:(?P<namespace>[^/=\s]+)/)?(?P<kind>[^/=\s]+)/(?P<name>[^/=\s]+)=(?P<replicas>[0-9]{1,9})")
 
 
-def parse(text: str, directory: str = "") -> Edit:
+def parse(text: str, directory: str | None = "") -> Edit:
     """The edit that ``text`` stands for; the file of a template is read, its path is relative to ``directory``.
 
-    Raises UsageError, and ManifestError for a template that the API server would refuse.
+    With None for the directory no file is. Raises UsageError, and ManifestError for a template that the API server
+    would refuse.
     """
     verb, *rests = text.split(None, 1)[:2] or [""]
     if verb not in _READERS:
@@ -81,6 +82,13 @@ def parse(text: str, directory: str = "") -> Edit:
     if edit is None:
         raise UsageError(f"invalid edit {text.strip()!r}: expected {verb} {usage}")
     return edit
+
+
+def path_in(directory: str | None, file: str) -> str:
+    """The path of a file that an edit or a step names. Raises UsageError where none is read."""
+    if directory is None:
+        raise UsageError(f"{file}: files are not read here")
+    return str(Path(directory, file))
 
 
 def _about_nodes(edit: Callable[[Target], Edit], rest: str) -> Edit:
@@ -137,7 +145,7 @@ def _check_label(key: str, value: str = "") -> None:
         raise UsageError(*map(str, faults))
 
 
-def _add_node(rest: str, directory: str = "") -> Edit | None:
+def _add_node(rest: str, directory: str | None = "") -> Edit | None:
     match = _TEMPLATE.fullmatch(rest)
     template, count = (match["template"], match["count"]) if match is not None else ("", None)
     if match is None or not (is_file(template) or not subdomain_faults(template)):
@@ -151,7 +159,7 @@ def _add_node(rest: str, directory: str = "") -> Edit | None:
             raise UsageError(f"invalid edit 'add-node {rest}': expected KEY=VALUE behind @, found {pair!r}")
         _check_label(key, value)
         labels.append((key, value))
-    manifest = read_template(str(Path(directory, template))) if is_file(template) else None
+    manifest = read_template(path_in(directory, template)) if is_file(template) else None
     return AddNode(template, int(count or 1), tuple(labels), manifest)
 
 

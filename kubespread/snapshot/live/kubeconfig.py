@@ -105,6 +105,18 @@ def choose(access: Access, environment: Mapping[str, str]) -> Target | None:
     return Target(name, str(context.get("namespace") or ""), found, credentials, str(user or ""))
 
 
+def names(kind: str, access: Access, environment: Mapping[str, str]) -> list[str]:
+    """The names of its ``clusters``, ``users`` or ``contexts``. Raises UsageError and ManifestError."""
+    config = _merged(list(_files(access, environment)))
+    return sorted(config[kind]) if config is not None else []
+
+
+def namespaces_of_contexts(access: Access, environment: Mapping[str, str]) -> list[str]:
+    """The namespaces that its contexts name. Raises UsageError and ManifestError."""
+    config = _merged(list(_files(access, environment))) or {"contexts": {}}
+    return sorted({str(context["namespace"]) for context in config["contexts"].values() if context.get("namespace")})
+
+
 def _with_scheme(server: str, cluster: Data) -> str:
     """A bare host and port is reached with TLS when anything is said about TLS, as kubectl does it."""
     scheme = "https" if any(key in cluster for key in _TLS_KEYS) else "http"

@@ -110,7 +110,8 @@ def _list_or_why(api: Api, resource: Kind, chunk_size: int, on_objects: Callable
         if error.status == FORBIDDEN:
             said = str(error).rpartition("; ")[0]
             message = (
-                f"not allowed to list {resource.plural}: {said}; a ClusterRole has to allow {right_to_list(resource)}"
+                f"not allowed to list {resource.plural}: {said}; a ClusterRole has to allow {right_to_list(resource)} "
+                "('kubespread rbac' prints a whole one)"
             )
             raise ApiError(message, error.status) from None
         raise

@@ -29,6 +29,10 @@ from kubespread.snapshot.live.urls import PROXY_SCHEMES, url_fault
 _NO_SUCH_CLUSTER = (
     "no cluster given: name a file or directory with -S/--snapshot or KUBESPREAD_SNAPSHOT; there is no kubeconfig"
 )
+_NO_CLIENT = (
+    "a running cluster takes packages that are missing: pip install 'kubespread[live]'; "
+    "a file or directory (-S/--snapshot) takes none"
+)
 _PEM = {
     "certificate-authority": b"-----BEGIN CERTIFICATE-----",
     "client-certificate": b"-----BEGIN CERTIFICATE-----",
@@ -40,10 +44,9 @@ class ClientTransport:
     """One API server, asked as one user. Raises UsageError and SnapshotError before anything is sent in vain."""
 
     def __init__(self, access: Access, target: Target | None, connections: int) -> None:
-        # A quarter of a second to import, which nobody with a file should wait for.
-        import kubernetes
-        import urllib3
-
+        if target is None and "KUBERNETES_SERVICE_HOST" not in os.environ:
+            raise UsageError(_NO_SUCH_CLUSTER)
+        kubernetes, urllib3 = _client()
         urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
         self._timeout = urllib3.Timeout
         configuration = kubernetes.client.Configuration()
@@ -94,8 +97,6 @@ class ClientTransport:
 
     def _log_in(self, configuration: Any, config: Any, target: Target | None) -> Credentials:
         """Fill the client's ``configuration``. Whatever the client says may hold credentials."""
-        if target is None and "KUBERNETES_SERVICE_HOST" not in os.environ:
-            raise UsageError(_NO_SUCH_CLUSTER)
         try:
             if target is None:
                 config.load_incluster_config(client_configuration=configuration)
@@ -121,6 +122,20 @@ class ClientTransport:
                 f"{'kubeconfig' if target is not None else 'service account'}: {masked(_one_line(error))}"
             ) from None
         return given
+
+
+def _client() -> tuple[Any, Any]:
+    """The official client and what its connections are made of: a quarter of a second to import, and an extra to
+    install, which nobody with a file should wait or pay for. Raises UsageError where it is not installed.
+    """
+    try:
+        import kubernetes
+        import urllib3
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("kubernetes", "urllib3"):
+            raise
+        raise UsageError(_NO_CLIENT) from None
+    return kubernetes, urllib3
 
 
 def _config(cluster: Mapping[str, Any], user: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,1 +1,0 @@
-complete --command kubespread --no-files --arguments "(env _KUBESPREAD_COMPLETE=complete_fish _TYPER_COMPLETE_FISH_ACTION=get-args _TYPER_COMPLETE_ARGS=(commandline -cp) kubespread)" --condition "env _KUBESPREAD_COMPLETE=complete_fish _TYPER_COMPLETE_FISH_ACTION=is-args _TYPER_COMPLETE_ARGS=(commandline -cp) kubespread"

@@ -1,0 +1,31 @@
+"""The cluster that is asked about, for as long as an assistant asks: files once, a running one again when it is old."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from kubespread.snapshot.snapshot import Snapshot
+
+
+class Cluster:
+    """Reads the cluster when it is first asked for, and again once it is older than ``max_age`` seconds, if that is
+    not None. A read that fails is tried again by the next question.
+    """
+
+    def __init__(self, read: Callable[[], Snapshot], max_age: float | None) -> None:
+        self._read, self._max_age = read, max_age
+        self._known: tuple[Snapshot, float] | None = None
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether it is read once and for all."""
+        return self._max_age is None
+
+    def snapshot(self) -> Snapshot:
+        """The cluster as it is known. Raises SnapshotError, UsageError and ManifestError."""
+        now = time.monotonic()
+        if self._known is None or (self._max_age is not None and now - self._known[1] > self._max_age):
+            self._known = None
+            self._known = self._read(), time.monotonic()
+        return self._known[0]

@@ -1,0 +1,144 @@
+"""What an assistant may ask: the arguments of each tool, whose types are their JSON Schema.
+
+Nothing in them is a path: manifests are given as text, and the cluster is the one that was named on the command line.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta, Struct
+
+from kubespread.errors import UsageError
+from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
+
+Text = Annotated[str, Meta(min_length=1)]
+Count = Annotated[int, Meta(ge=0)]
+_Edits = Annotated[
+    list[Text],
+    Meta(
+        description="What is changed in the cluster before the question is asked, in order: 'fail zone=c', "
+        "'drain node-7', 'cordon pool=a', 'delete-node node-7', 'scale deploy/web=5', 'add-node node-7:3', "
+        "'label node-7 disk=ssd', 'taint node-7 key=value:NoSchedule', 'delete-pods app=web'."
+    ),
+]
+_KubeVersion = Annotated[str | None, Meta(description="Kubernetes release to emulate, such as 1.34.")]
+_FeatureGates = Annotated[str | None, Meta(description="Feature gates set on it: Name=true,Other=false.")]
+_Manifest = Annotated[
+    str | None, Meta(description="Manifest of a Pod or of what creates pods, as YAML or JSON text; never a path.")
+]
+_Settings = Annotated[
+    list[Text],
+    Meta(description="Fields to change in the pod before it is admitted: 'maxSkew[zone]=2', 'cpu=500m'."),
+]
+_Selector = Annotated[str, Meta(description="Labels, as kubectl's -l has them: app=web,tier!=db.")]
+
+
+class Question(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
+    """What every question may say of the cluster and of how it schedules."""
+
+    edits: _Edits = []
+    kube_version: _KubeVersion = None
+    feature_gates: _FeatureGates = None
+
+
+class PodQuestion(Question, frozen=True, kw_only=True):
+    """A question about one workload, given as a manifest or by its name in the cluster."""
+
+    manifest: _Manifest = None
+    workload: Annotated[
+        str | None, Meta(description="KIND/NAME of something in the cluster: deploy/web, pod/web-0.")
+    ] = None
+    name: Annotated[str | None, Meta(description="Which workload, where the manifest has several.")] = None
+    namespace: Annotated[str | None, Meta(description="Namespace to use where none is said.")] = None
+    set: _Settings = []
+
+
+class Explain(PodQuestion, frozen=True, kw_only=True):
+    nodes: Annotated[list[Text], Meta(description="Only these nodes in the answer (default: all).")] = []
+    preemption: Annotated[bool, Meta(description="Say what preemption would do when no node fits.")] = False
+
+
+class Simulate(PodQuestion, frozen=True, kw_only=True):
+    replicas: Annotated[Count | None, Meta(description="Desired replicas (default: the workload's own).")] = None
+    until_full: Annotated[bool, Meta(description="Place as many as fit instead of a number.")] = False
+    from_scratch: Annotated[bool, Meta(description="Also re-place the replicas already running.")] = False
+    preemption: Annotated[bool, Meta(description="Say what preemption would do for the first without a node.")] = False
+    autoscaler: Annotated[
+        Literal["ca", "karpenter"] | None, Meta(description="Who adds nodes for replicas that find none.")
+    ] = None
+
+
+class Compare(PodQuestion, frozen=True, kw_only=True):
+    replicas: Annotated[Count | None, Meta(description="Desired replicas, on both sides.")] = None
+    from_scratch: Annotated[bool, Meta(description="Also re-place the replicas already running.")] = False
+    to_manifest: Annotated[str | None, Meta(description="The manifest after, as text (default: as before).")] = None
+    to_set: Annotated[list[Text] | None, Meta(description="'set' after (default: as before).")] = None
+    to_edits: Annotated[list[Text] | None, Meta(description="'edits' after (default: as before).")] = None
+    to_kube_version: Annotated[str | None, Meta(description="'kubeVersion' after (default: as before).")] = None
+
+
+class Play(Question, frozen=True, kw_only=True):
+    steps: Annotated[
+        list[Text],
+        Meta(
+            min_length=1,
+            description="What happens, one after another: any edit, 'scale deploy/web=12', 'rollout deploy/web "
+            "cpu=2', 'rollback deploy/web', 'fail zone=c', 'restore zone=c', 'upgrade pool=a --surge 1'.",
+        ),
+    ]
+    manifest: Annotated[str | None, Meta(description="Manifest that is applied first, as text.")] = None
+    namespace: Annotated[str | None, Meta(description="Namespace to use where none is said.")] = None
+
+
+class Survive(Question, frozen=True, kw_only=True):
+    keys: Annotated[
+        list[Text], Meta(description="Topology keys whose domains are lost in turn (default: zone, else hostname).")
+    ] = []
+    namespace: Annotated[str | None, Meta(description="Whose workloads are reported (default: all).")] = None
+    selector: _Selector = ""
+
+
+class Upgrade(Question, frozen=True, kw_only=True):
+    nodes: Annotated[Text, Meta(description="Nodes to replace: a name, or labels such as pool=a.")]
+    surge: Annotated[Count, Meta(description="New nodes that join before the ones they replace go.")] = 0
+    batch: Annotated[int, Meta(ge=1, description="Nodes replaced at a time.")] = 1
+
+
+class Check(Question, frozen=True, kw_only=True):
+    manifest: Annotated[
+        str | None, Meta(description="Manifests to check, as text (default: the workloads of the cluster).")
+    ] = None
+    namespace: Annotated[str | None, Meta(description="Namespace of the manifests, or of the workloads.")] = None
+    selector: _Selector = ""
+    select: Annotated[list[Text], Meta(description="Ask only these rules: KS101, KS2.")] = []
+    ignore: Annotated[list[Text], Meta(description="Leave these rules out.")] = []
+
+
+def asked(question: type[Question], arguments: dict[str, Any]) -> Any:
+    """The ``question`` that the arguments of a call ask. Raises UsageError with the first argument that is wrong."""
+    fields = msgspec.structs.fields(question)
+    known = [field.encode_name for field in fields]
+    for name in (field.encode_name for field in fields if field.required):
+        if name not in arguments:
+            raise UsageError(f"{name}: required")
+    for name in arguments:
+        if name not in known:
+            meant = did_you_mean(near_miss(name, known)) or f": expected {', '.join(known)}"
+            raise UsageError(f"unknown argument {name!r}{meant}")
+    try:
+        return msgspec.convert(arguments, question)
+    except msgspec.ValidationError as error:
+        message, _, path = str(error).partition(" - at `$.")
+        place = f"{path.removesuffix('`')}: " if path else ""
+        raise UsageError(f"{place}{message[:1].lower()}{message[1:]}") from error
+
+
+def schema(question: type[Question]) -> dict[str, Any]:
+    """The arguments as a JSON Schema, whose root is the object itself."""
+    _, definitions = msgspec.json.schema_components([question], ref_template="#/$defs/{name}")
+    root: dict[str, Any] = {"type": "object", **definitions.pop(question.__name__)}
+    root.pop("title", None)
+    root.pop("description", None)
+    return root

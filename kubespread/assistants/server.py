@@ -1,0 +1,109 @@
+"""The Model Context Protocol over standard input and output: tools are listed and called, nothing else.
+
+https://modelcontextprotocol.io/specification: what goes wrong with a question is a result that says so, which the
+assistant reads and mends; only a tool that does not exist is an error of the protocol.
+"""
+
+from __future__ import annotations
+
+import gc
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from kubespread import Scheduler, __version__
+from kubespread.assistants.cluster import Cluster
+from kubespread.assistants.questions import schema
+from kubespread.assistants.tools import TOOLS, Tool
+from kubespread.errors import KubespreadError, UsageError
+from kubespread.planner.reports.schema import schema as report_schema
+from kubespread.snapshot.live.redaction import masked
+
+if TYPE_CHECKING:
+    from mcp import types
+
+_MISSING = "assistants take a package that is missing: pip install 'kubespread[mcp]'"
+_INSTRUCTIONS = (
+    "What kube-scheduler would decide, exactly, on one cluster that is never modified, and the topology spread "
+    "arithmetic behind it. Every answer is a report: 'gaps' names what the cluster's data lacks, 'notModelled' what is "
+    "not simulated. Pass both on with the answer."
+)
+
+
+def serve(cluster: Cluster, scheduler: Scheduler) -> None:
+    """Answer until standard input ends.
+
+    Raises UsageError without the package ``mcp``, and SnapshotError for files that cannot be read.
+    """
+    try:
+        import anyio
+        from mcp.server.lowlevel import Server
+        from mcp.server.stdio import stdio_server
+        from mcp.shared.exceptions import MCPError
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("mcp", "anyio"):
+            raise
+        raise UsageError(_MISSING) from None
+    from mcp import types
+
+    if cluster.is_kept:
+        # What is wrong with a file is said before anybody asks.
+        cluster.snapshot()
+    # This process lives long: what its questions leave behind has to go.
+    gc.enable()
+    one_at_a_time = anyio.CapacityLimiter(1)
+
+    async def list_tools(_context: Any, _params: Any) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=[_listed(tool) for tool in TOOLS.values()])
+
+    async def call_tool(_context: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
+        tool = TOOLS.get(params.name)
+        if tool is None:
+            raise MCPError(types.INVALID_PARAMS, f"unknown tool {params.name!r}; the tools are {', '.join(TOOLS)}")
+        # In a thread, so that pings are answered meanwhile.
+        return await anyio.to_thread.run_sync(
+            partial(_called, tool, cluster, scheduler, params.arguments or {}), limiter=one_at_a_time
+        )
+
+    async def run() -> None:
+        server = Server(
+            "kubespread", version=__version__, instructions=_INSTRUCTIONS,
+            on_list_tools=list_tools, on_call_tool=call_tool,
+        )  # fmt: skip
+        async with stdio_server() as (incoming, outgoing):
+            await server.run(incoming, outgoing, server.create_initialization_options())
+
+    anyio.run(run)
+
+
+def _listed(tool: Tool) -> types.Tool:
+    from mcp import types
+
+    return types.Tool(
+        name=tool.name,
+        description=tool.description,
+        input_schema=schema(tool.question),
+        output_schema=report_schema(tool.report),
+        annotations=types.ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False),
+    )
+
+
+def _called(tool: Tool, cluster: Cluster, scheduler: Scheduler, arguments: dict[str, Any]) -> types.CallToolResult:
+    from mcp import types
+
+    try:
+        report = tool.call(cluster.snapshot(), scheduler, arguments)
+    except KubespreadError as error:
+        return _failed(str(error))
+    except Exception as error:  # noqa: BLE001 - the last resort: a bug ends one answer, not the server
+        # Nobody knows what a bug quotes.
+        return _failed(masked(f"this is a bug in kubespread: {type(error).__name__}: {' '.join(str(error).split())}"))
+    text = msgspec.json.encode(report).decode()
+    return types.CallToolResult(content=[types.TextContent(type="text", text=text)], structured_content=report)
+
+
+def _failed(message: str) -> types.CallToolResult:
+    from mcp import types
+
+    return types.CallToolResult(content=[types.TextContent(type="text", text=message)], is_error=True)

@@ -1,0 +1,185 @@
+"""The tools: each is one question of the library, and answers with its report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import kubespread
+from kubespread.assistants import questions
+from kubespread.assistants.questions import PodQuestion, Question
+from kubespread.candidate.manifest_file import Manifest, manifest_from_text
+from kubespread.candidate.references import Reference, reference, reference_kinds
+from kubespread.errors import UsageError
+from kubespread.planner.reports.check import CheckReport
+from kubespread.planner.reports.compare import CompareReport
+from kubespread.planner.reports.explain import ExplainReport
+from kubespread.planner.reports.parts import Report
+from kubespread.planner.reports.play import PlayReport
+from kubespread.planner.reports.simulate import SimulateReport
+from kubespread.planner.reports.survive import SurviveReport
+from kubespread.planner.reports.upgrade import UpgradeReport
+from kubespread.scenario.text import parse_step
+from kubespread.scenario.types import Apply, Scenario, Step
+from kubespread.snapshot.edits.text import parse
+from kubespread.snapshot.snapshot import Snapshot
+
+_MANIFEST = "manifest"
+"""In the place of a file's name, for a text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """One question: what it is called and asked with, and who answers it with what."""
+
+    name: str
+    description: str
+    question: type[Question]
+    report: type[Report]
+    answer: Callable[[Snapshot, kubespread.Scheduler, Any], Report]
+
+    def call(self, snapshot: Snapshot, scheduler: kubespread.Scheduler, arguments: dict[str, Any]) -> dict[str, Any]:
+        """The report as ``-o json`` prints it. Raises KubespreadError."""
+        asked = questions.asked(self.question, arguments)
+        return self.answer(_edited(snapshot, asked.edits), _scheduling(scheduler, asked), asked).to_dict()
+
+
+def _explain(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: questions.Explain) -> ExplainReport:
+    report = kubespread.explain(
+        snapshot, _pod(asked), scheduler,
+        name=asked.name, namespace=asked.namespace, set=asked.set, preemption=asked.preemption,
+    ).sorted_by("score")  # fmt: skip
+    return report.only(asked.nodes) if asked.nodes else report
+
+
+def _simulate(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: questions.Simulate) -> SimulateReport:
+    return kubespread.simulate(
+        snapshot, _pod(asked), asked.replicas, scheduler,
+        name=asked.name, namespace=asked.namespace, set=asked.set, preemption=asked.preemption,
+        until_full=asked.until_full, from_scratch=asked.from_scratch, autoscaler=asked.autoscaler,
+    )  # fmt: skip
+
+
+def _compare(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: questions.Compare) -> CompareReport:
+    pod = _pod(asked)
+    unedited = replace(snapshot, edits=snapshot.edits[: len(snapshot.edits) - len(asked.edits)])
+    after = kubespread.Side(
+        snapshot if asked.to_edits is None else _edited(unedited, asked.to_edits),
+        pod if asked.to_manifest is None else _manifest(asked.to_manifest),
+        scheduler if asked.to_kube_version is None else replace(scheduler, kube_version=asked.to_kube_version),
+        asked.set if asked.to_set is None else asked.to_set,
+    )
+    return kubespread.compare(
+        kubespread.Side(snapshot, pod, scheduler, asked.set), after,
+        replicas=asked.replicas, from_scratch=asked.from_scratch, name=asked.name, namespace=asked.namespace,
+    )  # fmt: skip
+
+
+def _play(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: questions.Play) -> PlayReport:
+    first = () if asked.manifest is None else (Step("apply the manifest", Apply((_manifest(asked.manifest),))),)
+    scenario = Scenario((*first, *(parse_step(text, None) for text in asked.steps)))
+    return kubespread.play(snapshot, scenario, scheduler, namespace=asked.namespace)
+
+
+def _survive(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: questions.Survive) -> SurviveReport:
+    return kubespread.survive(snapshot, asked.keys, scheduler, namespace=asked.namespace, selector=asked.selector)
+
+
+def _upgrade(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: questions.Upgrade) -> UpgradeReport:
+    return kubespread.upgrade(snapshot, asked.nodes, scheduler, surge=asked.surge, batch=asked.batch)
+
+
+def _check(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: questions.Check) -> CheckReport:
+    return kubespread.check(
+        snapshot, () if asked.manifest is None else _manifest(asked.manifest), scheduler,
+        namespace=asked.namespace, selector=asked.selector, select=asked.select, ignore=asked.ignore,
+    )  # fmt: skip
+
+
+def _edited(snapshot: Snapshot, edits: list[str]) -> Snapshot:
+    """With edits that read no files. Raises UsageError."""
+    return snapshot.edited(*(parse(text, None) for text in edits))
+
+
+def _scheduling(scheduler: kubespread.Scheduler, asked: Question) -> kubespread.Scheduler:
+    return replace(
+        scheduler,
+        kube_version=asked.kube_version or scheduler.kube_version,
+        feature_gates=asked.feature_gates or scheduler.feature_gates,
+    )
+
+
+def _pod(asked: PodQuestion) -> Manifest | Reference:
+    """What is asked about, never a path. Raises UsageError and ManifestError."""
+    if (asked.manifest is None) == (asked.workload is None):
+        raise UsageError("expected either manifest, as text, or workload, as KIND/NAME")
+    if asked.manifest is not None:
+        return _manifest(asked.manifest)
+    named = reference(asked.workload or "")
+    if named is None:
+        raise UsageError(f"workload {asked.workload!r}: expected KIND/NAME, KIND one of {reference_kinds()}")
+    return named
+
+
+def _manifest(text: str) -> Manifest:
+    return manifest_from_text(_MANIFEST, text.encode("utf-8", "surrogatepass"))
+
+
+TOOLS = {
+    tool.name: tool
+    for tool in (
+        Tool(
+            "explain",
+            "Which nodes one pod fits and why the others fail, as kube-scheduler decides: for each node and topology "
+            "spread constraint matching pods + the pod itself - the global minimum = skew against maxSkew.",
+            questions.Explain,
+            ExplainReport,
+            _explain,
+        ),
+        Tool(
+            "simulate",
+            "Where kube-scheduler puts the replicas of a workload, one after another, how evenly, and what stops them.",
+            questions.Simulate,
+            SimulateReport,
+            _simulate,
+        ),
+        Tool(
+            "compare",
+            "What changes in verdicts, scores and placements from one manifest, cluster or release to another.",
+            questions.Compare,
+            CompareReport,
+            _compare,
+        ),
+        Tool(
+            "play",
+            "What becomes of the cluster when things happen one after another: scaling, rollouts, drains, lost zones.",
+            questions.Play,
+            PlayReport,
+            _play,
+        ),
+        Tool(
+            "survive",
+            "What losing each zone, or each domain of another topology key, does to the workloads.",
+            questions.Survive,
+            SurviveReport,
+            _survive,
+        ),
+        Tool(
+            "upgrade",
+            "Replace the nodes of a pool as disruption budgets allow, and say where and why that is blocked.",
+            questions.Upgrade,
+            UpgradeReport,
+            _upgrade,
+        ),
+        Tool(
+            "check",
+            "What is wrong with the topology spread constraints of manifests or of the cluster's workloads: findings "
+            "with codes, numbers and remedies.",
+            questions.Check,
+            CheckReport,
+            _check,
+        ),
+    )
+}
+"""By name, in the order they are listed."""

@@ -1,0 +1,68 @@
+"""The answer to a shell that completes a word, in the form its script reads; never an error on the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from kubespread.cli.completing.candidates import Candidates, candidates
+from kubespread.cli.completing.line import Line, read_line
+from kubespread.cli.completing.shell_words import from_last_break, split_line
+from kubespread.cli.completing.tree import commands
+
+WORD_VARIABLE = "_KUBESPREAD_WORD"
+"""The word being typed, for a shell that drops an empty last argument."""
+LINE_VARIABLE = "_KUBESPREAD_LINE"
+"""The whole line, for a shell whose words are not those of the program."""
+BREAKS_VARIABLE = "_KUBESPREAD_BREAKS"
+"""At which characters such a shell breaks words in two."""
+
+_NO_SPACE, _NO_FILES = 2, 4
+"""What cobra's completion directives of these names are worth."""
+
+
+def answer(shell: str, arguments: Sequence[str], environment: Mapping[str, str]) -> str:
+    """What to write for ``shell``; nothing where anything goes wrong."""
+    form = _FORMS.get(shell)
+    if form is None:
+        return ""
+    line = read_line(_words(arguments, environment), commands(environment))
+    try:
+        found = candidates(line, environment)
+    except Exception:  # noqa: BLE001 - whatever a file holds, a shell that completes a word shows nothing of it
+        found = Candidates()
+    return form(line, found, environment)
+
+
+def _words(arguments: Sequence[str], environment: Mapping[str, str]) -> Sequence[str]:
+    if LINE_VARIABLE in environment:
+        return split_line(environment[LINE_VARIABLE])[1:]
+    return [*arguments, environment[WORD_VARIABLE]] if WORD_VARIABLE in environment else arguments
+
+
+def _described(line: Line, found: Candidates, _environment: Mapping[str, str]) -> str:
+    """What is to be done on the first line, then a value and its help on each."""
+    todo = [name for name, is_so in (("files", found.files), ("nospace", found.is_partial)) if is_so]
+    words = (f"{line.prefix}{each.value}\t{each.help}" for each in found.words)
+    return "".join(f"{row}\n" for row in (" ".join(todo), *words))
+
+
+def _bare(line: Line, found: Candidates, environment: Mapping[str, str]) -> str:
+    """The same without help, and without what stands before the last character at which bash breaks words."""
+    start = len(line.prefix + line.word) - len(from_last_break(line.prefix + line.word, environment[BREAKS_VARIABLE]))
+    rows = _described(line, found, environment).splitlines()
+    return "".join(f"{row}\n" for row in (rows[0], *(row.partition("\t")[0][start:] for row in rows[1:])))
+
+
+def _for_kubectl(_line: Line, found: Candidates, _environment: Mapping[str, str]) -> str:
+    """As cobra reads it: a value and its help on each line, then a colon and a sum of directives."""
+    directives = (0 if found.files else _NO_FILES) + (_NO_SPACE if found.is_partial else 0)
+    return "".join(f"{row}\n" for row in (*(f"{each.value}\t{each.help}" for each in found.words), f":{directives}"))
+
+
+_FORMS: Mapping[str, Callable[[Line, Candidates, Mapping[str, str]], str]] = {
+    "bash": _bare,
+    "zsh": _described,
+    "fish": _described,
+    "powershell": _described,
+    "kubectl": _for_kubectl,
+}

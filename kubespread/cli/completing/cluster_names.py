@@ -1,0 +1,118 @@
+"""Names of the cluster on the line, from the snapshots it names. A running cluster is never asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kubespread.cli.completing.line import Line
+from kubespread.config.layers import settings
+from kubespread.config.settings import SNAPSHOT
+
+if TYPE_CHECKING:
+    from kubespread.snapshot.names import Names
+
+_STDIN = "-"
+_RUNNING = {"context", "kubeconfig", "cluster", "user"}
+"""The options that ask for a running cluster."""
+_DEFAULT = "default"
+_TOPOLOGY_KEYS = ("zone", "hostname", "region")
+
+
+def nodes(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
+    """The nodes."""
+    return (node for names in _clusters(line, environment) for node in names.nodes)
+
+
+def node_equals(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
+    """``NODE=``."""
+    return (f"{node}=" for node in nodes(line, environment))
+
+
+def topology_keys(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
+    """What nodes can be told apart by: the short names, and the labels nodes have."""
+    yield from _TOPOLOGY_KEYS
+    for names in _clusters(line, environment):
+        yield from names.label_keys
+
+
+def key_equals(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
+    """``KEY=``."""
+    return (f"{key}=" for key in topology_keys(line, environment))
+
+
+def namespaces(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
+    """The namespaces of the snapshots, or those that the contexts of the kubeconfig name."""
+    known = _clusters(line, environment)
+    if known:
+        yield from (namespace for names in known for namespace in names.namespaces)
+        return
+    from kubespread.snapshot.live.kubeconfig import Access, namespaces_of_contexts
+
+    yield from namespaces_of_contexts(Access(kubeconfig=line.value("kubeconfig") or None), environment)
+
+
+def references(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
+    """``deploy/``, then ``deploy/web``; behind a kind as a word of its own, names (``deploy web``)."""
+    from kubespread.kube.api.kinds import REFERABLE, kind_called
+
+    known = _clusters(line, environment)
+    if not known:
+        return
+    kind = kind_called(line.arguments[0]) if line.arguments else None
+    if kind is not None:
+        yield from _named(known, kind.short, line)
+        return
+    typed, slash, _ = line.word.partition("/")
+    kind = kind_called(typed) if slash else None
+    if kind is not None:
+        yield from (f"{typed}/{name}" for name in _named(known, kind.short, line))
+    elif not slash:
+        present = {short for names in known for short in names.by_kind}
+        yield from (f"{row.short}/" for row in REFERABLE if row.short in present)
+
+
+def scaled(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
+    """``deploy/``, then ``deploy/web=``, of the kinds that have replicas."""
+    from kubespread.kube.api.kinds import REFERABLE, kind_called
+
+    known = _clusters(line, environment)
+    typed, slash, _ = line.word.partition("/")
+    kind = kind_called(typed) if slash else None
+    if not slash:
+        present = {short for names in known for short in names.by_kind}
+        yield from (f"{row.short}/" for row in REFERABLE if row.has_replicas and row.short in present)
+    elif kind is not None and kind.has_replicas:
+        yield from (f"{typed}/{name}=" for name in _named(known, kind.short, line))
+
+
+def pods(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
+    """The pods, with their namespace once one is typed."""
+    namespace, slash, _ = line.word.partition("/")
+    for names in _clusters(line, environment):
+        if slash:
+            yield from (f"{namespace}/{name}" for name in names.of_kind("po", namespace))
+        else:
+            yield from names.of_kind("po", _namespace(line, names))
+            yield from (f"{each}/" for each in names.namespaces)
+
+
+def _named(known: Sequence[Names], short: str, line: Line) -> Iterable[str]:
+    return (name for names in known for name in names.of_kind(short, _namespace(line, names)))
+
+
+def _namespace(line: Line, names: Names) -> str:
+    """The one a name without any is looked up in."""
+    return line.value("namespace") or names.namespace or _DEFAULT
+
+
+def _clusters(line: Line, environment: Mapping[str, str]) -> list[Names]:
+    """The names in each snapshot that the line names or that is set; none for a running cluster."""
+    from kubespread.snapshot.names import names_in
+
+    paths: Sequence[str] = line.values.get("snapshot", ())
+    if not paths and not line.values.keys() & _RUNNING:
+        set_to = settings(environment, Path.cwd()).get(SNAPSHOT)
+        paths = set_to.values if set_to is not None else ()
+    return [names_in(path, environment) for path in paths if path != _STDIN]

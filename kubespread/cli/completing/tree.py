@@ -1,0 +1,117 @@
+"""The commands and their parameters as data, remembered: importing all commands takes longer than all the rest."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from kubespread import __version__
+from kubespread.snapshot.remembering import cache_folder, remember
+
+
+class Parameter(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One option or argument."""
+
+    name: str
+    opts: tuple[str, ...] = ()
+    """How it is spelled, and how its opposite; of an argument nothing that is typed."""
+    metavar: str = ""
+    help: str = ""
+    choices: tuple[str, ...] = ()
+    is_argument: bool = False
+    takes_value: bool = True
+    is_repeatable: bool = False
+
+
+class Command(msgspec.Struct, frozen=True):
+    """One command."""
+
+    help: str = ""
+    parameters: tuple[Parameter, ...] = ()
+
+    @property
+    def options(self) -> Iterator[Parameter]:
+        return (each for each in self.parameters if not each.is_argument)
+
+    @property
+    def argument(self) -> Parameter | None:
+        """What words that belong to no option are."""
+        return next((each for each in self.parameters if each.is_argument), None)
+
+
+Commands = dict[str, Command]
+"""By name, in the order of ``--help``."""
+
+
+class _Remembered(msgspec.Struct):
+    """Commands, and the state of the files they were read from."""
+
+    state: tuple[str, int, int]
+    commands: Commands
+
+
+def commands(environment: Mapping[str, str]) -> Commands:
+    """All commands: those remembered while the program is the same, else those of the program."""
+    state = _state_of_the_program()
+    memory = cache_folder(environment) / "commands.json"
+    with suppress(OSError, msgspec.DecodeError):
+        known = msgspec.json.decode(memory.read_bytes(), type=_Remembered)
+        if known.state == state:
+            return known.commands
+    found = read_commands()
+    if state[1]:
+        remember(memory, msgspec.json.encode(_Remembered(state, found)))
+    return found
+
+
+def read_commands() -> Commands:
+    """The commands as typer has them, but for hidden ones."""
+    from typer.main import get_command
+
+    from kubespread.cli.app import app
+
+    tree: Mapping[str, Any] = getattr(get_command(app), "commands")  # noqa: B009 - of a group, which typer does not say it is
+    return {
+        name: Command(
+            _first_sentence(each.help), tuple(_parameter(part) for part in each.params if not _is_hidden(part))
+        )
+        for name, each in tree.items()
+        if not each.hidden
+    }
+
+
+def _parameter(part: Any) -> Parameter:
+    is_argument = part.param_type_name == "argument"
+    return Parameter(
+        name=part.name,
+        opts=() if is_argument else (*part.opts, *part.secondary_opts),
+        metavar=part.metavar or "",
+        help=_first_sentence(getattr(part, "help", "")),
+        choices=tuple(str(getattr(each, "value", each)) for each in getattr(part.type, "choices", ())),
+        is_argument=is_argument,
+        takes_value=is_argument or not (part.is_flag or part.count),
+        is_repeatable=not is_argument and (part.multiple or part.count),
+    )
+
+
+def _is_hidden(part: Any) -> bool:
+    return bool(getattr(part, "hidden", False))
+
+
+def _first_sentence(text: str | None) -> str:
+    return " ".join((text or "").partition("\n\n")[0].partition(". ")[0].split())
+
+
+def _state_of_the_program() -> tuple[str, int, int]:
+    """The version, and of a program in files how many they are and when the last was written."""
+    folder = Path(__file__).parents[1]
+    written = []
+    with suppress(OSError):
+        for each in (folder, folder / "options"):
+            written += [entry.stat().st_mtime_ns for entry in os.scandir(each) if entry.name.endswith(".py")]
+    return __version__, len(written), max(written, default=0)

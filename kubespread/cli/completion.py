@@ -1,0 +1,54 @@
+"""``kubespread completion``: the script that makes a shell complete the program's words."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from importlib.resources import files
+from typing import Annotated
+
+import typer
+
+from kubespread.cli.exitcodes import ExitCode
+from kubespread.cli.stdout import emit
+
+
+class Shell(StrEnum):
+    BASH = "bash"
+    ZSH = "zsh"
+    FISH = "fish"
+    POWERSHELL = "powershell"
+    KUBECTL = "kubectl"
+
+
+_SCRIPTS = {
+    Shell.BASH: "kubespread.bash",
+    Shell.ZSH: "kubespread.zsh",
+    Shell.FISH: "kubespread.fish",
+    Shell.POWERSHELL: "kubespread.ps1",
+    Shell.KUBECTL: "kubectl_complete-kubespread",
+}
+
+
+def completion(
+    shell: Annotated[Shell, typer.Argument(case_sensitive=False, help="Which shell; kubectl for its plugins.")],
+) -> int:
+    """Print the script that completes commands, options and names, those of a snapshot on the line too.
+
+    Names come from the snapshots that -S names, and from the kubeconfig; a running cluster is never asked. What a file
+    has by name is remembered in $XDG_CACHE_HOME/kubespread.
+
+    \b
+    Examples:
+      source <(kubespread completion bash)
+      kubespread completion zsh > "${fpath[1]}/_kubespread"
+      kubespread completion fish > ~/.config/fish/completions/kubespread.fish
+      kubespread completion powershell | Out-String | Invoke-Expression
+      kubespread completion kubectl > ~/.local/bin/kubectl_complete-kubespread
+    """
+    emit(script(shell))
+    return ExitCode.YES
+
+
+def script(shell: Shell) -> str:
+    """The text of one script."""
+    return (files("kubespread") / "cli" / "completing" / "scripts" / _SCRIPTS[shell]).read_text("utf-8")

@@ -1,0 +1,66 @@
+"""What configuration makes of a command: values for the options that were not typed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from kubespread.cli.stderr import say
+from kubespread.config.layers import settings
+from kubespread.config.settings import CONTEXT, KEYS, SNAPSHOT, Setting, Settings
+
+_TYPED = "COMMANDLINE"
+_CLUSTER = (CONTEXT, "kubeconfig", "cluster", "user", "live")
+"""The parameters that ask for a running cluster."""
+
+
+def configure(context: Any) -> Settings:
+    """Give a command's context, before it is parsed, the settings as defaults. Raises ManifestError and UsageError."""
+    found = settings(os.environ, Path.cwd())
+    context.default_map = {
+        parameter.name: list(each.values) if parameter.multiple else each.values[0]
+        for key, each in found.items()
+        for parameter in context.command.params
+        if parameter.name in KEYS[key].parameters and _takes(parameter, key, each)
+    }
+    return found
+
+
+def settle(context: Any, found: Settings) -> None:
+    """Of a parsed command: a cluster that was typed goes before one that is set, and what files decided is said."""
+    parameters = context.params
+    asked = [name for name in (SNAPSHOT, *_CLUSTER) if name in parameters and _is_typed(context, name)]
+    if SNAPSHOT in asked and CONTEXT not in asked:
+        parameters[CONTEXT] = None
+    elif asked and SNAPSHOT not in asked:
+        parameters[SNAPSHOT] = None
+        # A context is that of one kubeconfig.
+        if CONTEXT not in asked:
+            parameters[CONTEXT] = None
+    if not parameters.get("quiet"):
+        for key, each in _decisive(context, found):
+            say(f"note: {key} {each.text} ({each.origin})")
+
+
+def _takes(parameter: Any, key: str, setting: Setting) -> bool:
+    """Whether the parameter is the one that is meant, and has such a value: not every report has every format."""
+    if key != "output":
+        return True
+    choices = getattr(parameter.type, "choices", ())
+    return setting.values[0] in [str(getattr(each, "value", each)) for each in choices]
+
+
+def _is_typed(context: Any, name: str) -> bool:
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == _TYPED
+
+
+def _decisive(context: Any, found: Settings) -> Iterator[tuple[str, Setting]]:
+    """What files set, answers depend on, and nothing typed took the place of."""
+    for key, each in found.items():
+        if each.is_from_file and KEYS[key].decides:
+            names = [name for name in KEYS[key].parameters if context.params.get(name)]
+            if any(not _is_typed(context, name) for name in names):
+                yield key, each

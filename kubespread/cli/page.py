@@ -1,0 +1,67 @@
+"""--html: the answer as one page, beside what is written to standard output."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, TypedDict
+
+from kubespread.errors import UsageError
+
+if TYPE_CHECKING:
+    from kubespread import Scheduler
+    from kubespread.render.documents import Answer
+    from kubespread.snapshot.snapshot import Snapshot
+
+_NO_LABELS = ("<none>", "<empty>")
+
+
+class _Marking(TypedDict, total=False):
+    selector: str
+    namespace: str
+
+
+def checked_target(path: str | None) -> str | None:
+    """``path``, once it is known that a file can be there: before a cluster is read. Raises UsageError."""
+    if path is not None:
+        if Path(path).is_dir():
+            raise UsageError(f"{path}: {os.strerror(errno.EISDIR)}")
+        if not Path(path).parent.is_dir():
+            raise UsageError(f"{path}: {os.strerror(errno.ENOENT)}")
+    return path
+
+
+def write_page(path: str | None, answer: Answer, cluster: Snapshot | None, scheduler: Scheduler) -> None:
+    """Write ``answer`` to ``path``, drawn on the ``cluster`` it is about, if any; nothing where no file is named. The
+    file is replaced whole or not at all. Raises UsageError.
+    """
+    if path is None:
+        return
+    import kubespread
+    from kubespread.planner.reports.topology_map import TopologyMap
+    from kubespread.render.page.writing import write_page as page
+    from kubespread.snapshot.replacing import replacing
+
+    drawn: TopologyMap | None = None
+    if isinstance(answer, TopologyMap):
+        drawn = answer
+    elif cluster is not None:
+        drawn = kubespread.topology_map(cluster, None, scheduler, **_marking(answer))
+    text = page(answer, drawn)
+    try:
+        with replacing(Path(path)) as file:
+            file.write(text.encode("utf-8", "backslashreplace"))
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror or error}") from error
+
+
+def _marking(answer: Answer) -> _Marking:
+    """The pods that matter: of a pod that is explained those that its first constraint counts, else all."""
+    from kubespread.planner.reports.explain import ExplainReport
+
+    if isinstance(answer, ExplainReport) and answer.constraints:
+        selector = answer.constraints[0].selector
+        if selector not in _NO_LABELS:
+            return {"selector": selector, "namespace": answer.pod.namespace}
+    return {}

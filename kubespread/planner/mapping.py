@@ -1,0 +1,227 @@
+"""A cluster drawn by topology: which node is in which domain, what it holds, and how evenly some pods are spread."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kubespread.kube.api.core import Node, Pod
+from kubespread.kube.selector import Selector
+from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, CORDON_TAINT_KEY, HOSTNAME, READY, REGION, ZONE
+from kubespread.planner.details import canonical
+from kubespread.planner.explain import constraint_reports, counted_constraints
+from kubespread.planner.reports.parts import ConstraintReport
+from kubespread.planner.reports.topology_map import Load, MapDomain, MapNode
+from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.cluster.labels import ABSENT, Counts
+from kubespread.scheduler.framework import Framework
+from kubespread.scheduler.plugin import SchedulingError
+from kubespread.scheduler.plugins.podtopologyspread.constraints import pretended_kinds
+from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint
+from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread, SpreadState
+from kubespread.scheduler.plugins.podtopologyspread.scoring import SoftConstraint
+
+_USUAL, PODS = ("cpu", "memory"), "pods"
+_WIDE = {"region": (REGION, BETA_REGION), "zone": (ZONE, BETA_ZONE)}
+_RACK = "rack"
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """The pods that are asked about, and how evenly they are to be spread."""
+
+    constraints: Sequence[ConstraintReport] = ()
+    counted: Sequence[HardConstraint | SoftConstraint] = ()
+    places: Sequence[int] = ()
+    """Where the pods are in the cluster's list of running pods."""
+    selector: str | None = None
+    """What selects them; None where they are a workload's own."""
+
+    @classmethod
+    def of(cls, cluster: Cluster, pod: Pod, plugins: Framework, own: Sequence[Pod]) -> Marked:
+        """The pods that the first constraint of ``pod`` counts, wherever they run; without a constraint its ``own``."""
+        plugin = next((each for each in plugins.running if isinstance(each, PodTopologySpread)), None)
+        try:
+            state = None if plugin is None else plugin.prepare(cluster, pod)
+        except SchedulingError:
+            state = None
+        counted = counted_constraints(state) if isinstance(state, SpreadState) else []
+        if not counted or not isinstance(state, SpreadState):
+            ours = {id(each) for each in own}
+            return cls(places=[place for place, each in enumerate(cluster.running.pods) if id(each) in ours])
+        first, everywhere = counted[0].constraint, np.ones(len(cluster), dtype=np.bool_)
+        reports = constraint_reports({PodTopologySpread.name: state}, everywhere)
+        if not first.counts_pods:
+            return cls(reports, counted, (), str(first.selector))
+        running = cluster.running
+        selected = np.flatnonzero(pretended_kinds(cluster, first, pod.metadata.namespace).of(running.kind)).tolist()
+        # Spreading leaves terminating pods out.
+        there = [place for place in selected if running.pods[place].metadata.deletion_timestamp is None]
+        return cls(reports, counted, there, str(first.selector))
+
+
+def selected(cluster: Cluster, namespace: str, selector: Selector) -> Marked:
+    """The pods of ``namespace`` that ``selector`` matches; none of them are terminating."""
+    places = [
+        place
+        for place, pod in enumerate(cluster.running.pods)
+        if pod.metadata.namespace == namespace
+        and pod.metadata.deletion_timestamp is None
+        and selector.matches(pod.metadata.labels)
+    ]
+    return Marked(places=places, selector=str(selector))
+
+
+def default_keys(nodes: Sequence[Node], constraints: Sequence[ConstraintReport]) -> tuple[str, ...]:
+    """Region and zone, then the keys of constraints and of racks, the one with the fewest domains first. Keys that no
+    node has are left out, and the hostname, which is the node itself.
+    """
+    values: dict[str, set[str]] = {}
+    for node in nodes:
+        for key, value in node.metadata.labels.items():
+            values.setdefault(key, set()).add(value)
+    called: dict[str, list[str]] = {}
+    for key in sorted(values):
+        called.setdefault(key.rpartition("/")[2], []).append(key)
+    # A label of one's own that is called so stands in where there is no well-known one.
+    wide = (
+        next((key for key in (*known, *called.get(name, ())) if key in values), None) for name, known in _WIDE.items()
+    )
+    first = [key for key in wide if key is not None]
+    having = Counter(key for node in nodes for key in node.metadata.labels)
+    # A label that every node has another value of is the node once more.
+    of_constraints = {
+        each.topology_key for each in constraints if len(values.get(each.topology_key, ())) < having[each.topology_key]
+    }
+    others = (of_constraints | {*called.get(_RACK, ())}) - {HOSTNAME, *first}
+    return (*first, *sorted(others, key=lambda key: (len(values[key]), key)))
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A cluster by the domains of some keys."""
+
+    cluster: Cluster
+    keys: Sequence[str]
+    marked: Marked
+
+    @property
+    def resources(self) -> tuple[str, ...]:
+        """cpu, memory and pods, and what else some pod requests."""
+        requested = self.cluster.running.taken.requested
+        others = sorted(name for name, amounts in requested.items() if name not in _USUAL and amounts.any())
+        return (*_USUAL, *others, PODS)
+
+    def load(self, positions: NDArray[np.intp] | None = None) -> tuple[Load, ...]:
+        """Of the nodes at ``positions`` together, of all where it is None."""
+        every = slice(None) if positions is None else positions
+        return tuple(
+            _load(name, int(requested[every].sum()), int(allocatable[every].sum()))
+            for name, requested, allocatable in self._amounts()
+        )
+
+    def _amounts(self) -> Iterator[tuple[str, Counts, Counts]]:
+        """Per resource what is requested of each node, and what it has."""
+        taken, nodes = self.cluster.running.taken, self.cluster.nodes
+        none = np.zeros(len(self.cluster), dtype=np.int64)
+        for name in self.resources:
+            if name == PODS:
+                yield name, taken.pod_count, nodes.allowed_pods
+            else:
+                yield name, taken.requested.get(name, none), nodes.allocatable.get(name, none)
+
+    def nodes(self) -> Iterator[MapNode]:
+        """By domain, then by name."""
+        paths, marked = self._paths(), self._marked_on()
+        names, objects = self.cluster.nodes.names, self.cluster.nodes.objects
+        counts = self.cluster.running.taken.pod_count.tolist()
+        amounts = [(name, used.tolist(), there.tolist()) for name, used, there in self._amounts()]
+        skews = [_skews(report, counted) for report, counted in self._constraints()]
+        for position in sorted(range(len(names)), key=lambda each: (_order(paths[each]), names[each])):
+            yield MapNode(
+                name=names[position],
+                path=paths[position],
+                pods=counts[position],
+                marked=tuple(marked.get(position, ())),
+                load=tuple(_load(name, used[position], there[position]) for name, used, there in amounts),
+                skew=tuple(skew[position] for skew in skews),
+                closed=tuple(_closed(objects[position])),
+            )
+
+    def domains(self) -> Iterator[MapDomain]:
+        """Each before those within it."""
+        members: dict[tuple[str | None, ...], list[int]] = {}
+        for position, path in enumerate(self._paths()):
+            for depth in range(1, len(path) + 1):
+                members.setdefault(path[:depth], []).append(position)
+        marked = {position: len(pods) for position, pods in self._marked_on().items()}
+        counts = self.cluster.running.taken.pod_count
+        for path in sorted(members, key=_order):
+            positions = np.array(members[path], dtype=np.intp)
+            yield MapDomain(
+                path=path,
+                nodes=len(positions),
+                pods=int(counts[positions].sum()),
+                marked=sum(marked.get(position, 0) for position in members[path]),
+                load=self.load(positions),
+            )
+
+    def _constraints(self) -> Iterator[tuple[ConstraintReport, HardConstraint | SoftConstraint]]:
+        return zip(self.marked.constraints, self.marked.counted, strict=True)
+
+    def _paths(self) -> list[tuple[str | None, ...]]:
+        columns = [self.cluster.nodes.label(key) for key in self.keys]
+        values = [[(*column.values, None)[code] for code in column.codes.tolist()] for column in columns]
+        return list(zip(*values, strict=True)) if values else [()] * len(self.cluster)
+
+    def _marked_on(self) -> Mapping[int, Sequence[str]]:
+        """NAMESPACE/name of the marked pods of each node that has any."""
+        running, there = self.cluster.running, dict[int, list[str]]()
+        for place in self.marked.places:
+            meta = running.pods[place].metadata
+            there.setdefault(int(running.node[place]), []).append(f"{meta.namespace}/{meta.name}")
+        return {node: sorted(names) for node, names in there.items()}
+
+
+def _load(resource: str, requested: int, allocatable: int) -> Load:
+    percent = 100 * requested // allocatable if allocatable > 0 else None
+    return Load(
+        resource=resource,
+        requested=canonical(resource, requested),
+        allocatable=canonical(resource, allocatable),
+        percent=percent,
+    )
+
+
+def _skews(report: ConstraintReport, counted: HardConstraint | SoftConstraint) -> list[int | None]:
+    """Per node the matching pods of its domain minus the minimum; None where it is in no domain that counts."""
+    codes, minimum = counted.column.codes.tolist(), minimum_of(report)
+    by_value = {domain.value: domain.matching - minimum for domain in report.domains if domain.eligible_nodes}
+    values = counted.column.values
+    return [None if code == ABSENT else by_value.get(values[code]) for code in codes]
+
+
+def minimum_of(constraint: ConstraintReport) -> int:
+    """The global minimum; of a soft constraint, which has none while no node fits, the least of its domains."""
+    if constraint.global_minimum is not None:
+        return constraint.global_minimum
+    return min((domain.matching for domain in constraint.domains if domain.eligible_nodes), default=0)
+
+
+def _order(path: tuple[str | None, ...]) -> tuple[tuple[bool, str], ...]:
+    """By value, nodes without the label last."""
+    return tuple((value is None, value or "") for value in path)
+
+
+def _closed(node: Node) -> Iterator[str]:
+    if node.spec.unschedulable:
+        yield "cordoned"
+    if any(condition.type == READY and condition.status != "True" for condition in node.status.conditions):
+        yield "not ready"
+    for taint in node.spec.taints:
+        if taint.key != CORDON_TAINT_KEY:
+            yield f"{taint.key}{f'={taint.value}' if taint.value else ''}:{taint.effect}"

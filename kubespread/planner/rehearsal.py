@@ -1,0 +1,114 @@
+"""A Deployment on a cluster where nothing else happens: its replicas are placed, and then it is rolled out."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from msgspec.structs import replace
+
+from kubespread.controllers.deployment import TEMPLATE_HASH
+from kubespread.controllers.replica_counts import limits
+from kubespread.kube.api.cluster_objects import FIELDS, ClusterObjects
+from kubespread.kube.api.core import Pod, TopologySpreadConstraint
+from kubespread.kube.api.kinds import POD_CREATORS
+from kubespread.kube.api.workloads import Deployment
+from kubespread.kube.owners import WorkloadName
+from kubespread.planner.living import LivingCluster
+from kubespread.planner.reports.rollout import RolloutReport
+from kubespread.planner.world.applying import apply_workload
+from kubespread.planner.world.owners import Made
+from kubespread.planner.world.waiting import Scheduled
+from kubespread.planner.world.wanted import Wanted
+from kubespread.planner.world.world import Surroundings, World
+from kubespread.scheduler.cluster.change import Change
+from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.framework import Framework
+
+_BEGINNING = datetime.datetime(2000, 1, 1, tzinfo=datetime.UTC)
+_OLD, _NEW = "old", "new"
+_WORKLOADS: dict[str, Any] = dict.fromkeys((FIELDS[row.cls] for row in POD_CREATORS.values() if row.cls in FIELDS), ())
+
+
+def rehearse(cluster: Cluster, deployment: Deployment, pod: Pod, scheduled: Scheduled) -> RolloutReport:
+    """The rollout to a template that differs in nothing that scheduling reads, as with ``kubectl rollout restart``.
+
+    ``cluster`` holds none of the Deployment's pods: the first replicas are placed there before the rollout begins.
+    ``pod`` is the next one of it, admitted. The pods of others stay where they are: nothing is preempted.
+    """
+    # Only its own ReplicaSets are read, and it makes them itself.
+    objects = dataclasses.replace(cluster.objects, **_WORKLOADS)
+    world = World(
+        (),
+        (),
+        objects,
+        Surroundings(lambda _: scheduled, _making_none, _BEGINNING, scheduled[0].version, preempts=False),
+    )
+    world.living = LivingCluster(cluster.with_objects(objects))
+    apply_workload(world, _revision(deployment, pod, _OLD))
+    world.next_step()
+    report = apply_workload(world, _revision(deployment, pod, _NEW))
+    assert report is not None
+    return report
+
+
+@dataclass(frozen=True, slots=True)
+class Stall:
+    """A rolling update whose first new pod finds no node while no old pod may go."""
+
+    max_surge: int
+    message: str
+    """kube-scheduler's."""
+
+
+def stall_at_once(
+    cluster: Cluster, deployment: Deployment, pod: Pod, on: Sequence[int], plugins: Framework
+) -> Stall | None:
+    """Whether the first pass of `rehearse` would be its last, at the cost of placing one pod.
+
+    ``on`` are the positions of the nodes of the old ones. Raises SchedulingError where kube-scheduler would fail.
+    """
+    surge, unavailable = limits(deployment)
+    if not surge or unavailable:
+        return None
+    old, new = (_pod_of(pod, revision) for revision in (_OLD, _NEW))
+    message = plugins.evaluate(cluster.after(Change(come=[(old, node) for node in on])), new).message
+    return None if message is None else Stall(surge, message)
+
+
+def _revision(deployment: Deployment, pod: Pod, revision: str) -> Wanted:
+    meta, template = deployment.metadata, deployment.spec.template
+    assert template is not None
+    annotated = replace(template.metadata, annotations={**template.metadata.annotations, TEMPLATE_HASH: revision})
+    spec = replace(deployment.spec, template=replace(template, metadata=annotated), paused=False)
+    name = WorkloadName("Deployment", pod.metadata.namespace, meta.name)
+    own = replace(deployment, metadata=replace(meta, namespace=pod.metadata.namespace), spec=spec)
+    return Wanted(_pod_of(pod, revision), name, own, deployment.spec.replicas)
+
+
+def _pod_of(pod: Pod, revision: str) -> Pod:
+    """The pod with the hash of ``revision`` for its own, which the API server may have merged into its selectors."""
+    labels = {**pod.metadata.labels, TEMPLATE_HASH: revision}
+    constraints = [_counting(each, revision) for each in pod.spec.topology_spread_constraints]
+    return replace(
+        pod,
+        metadata=replace(pod.metadata, labels=labels),
+        spec=replace(pod.spec, topology_spread_constraints=constraints),
+    )
+
+
+def _counting(constraint: TopologySpreadConstraint, revision: str) -> TopologySpreadConstraint:
+    selector = constraint.label_selector
+    if TEMPLATE_HASH not in constraint.match_label_keys or selector is None:
+        return constraint
+    merged = [
+        replace(each, values=[revision]) if each.key == TEMPLATE_HASH else each for each in selector.match_expressions
+    ]
+    return replace(constraint, label_selector=replace(selector, match_expressions=merged))
+
+
+def _making_none(name: WorkloadName, _objects: ClusterObjects) -> Made:
+    raise AssertionError(f"{name} has its template")  # a ReplicaSet made here has what its Deployment gives it

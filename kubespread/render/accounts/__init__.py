@@ -1,0 +1,1 @@
+"""Each report as headline, answer, bars and tables, from which pages and markdown are written."""

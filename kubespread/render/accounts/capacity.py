@@ -1,0 +1,45 @@
+"""Capacity: what is left of each resource, in each domain and on each node."""
+
+from __future__ import annotations
+
+from kubespread.planner.reports.capacity import CapacityReport, NodeCapacity
+from kubespread.render.accounts.account import Account, NodeFacts, Row, Tone, source
+from kubespread.render.accounts.beside import beside
+from kubespread.render.accounts.rows import table_of
+from kubespread.render.capacity.conclusion import conclusion
+from kubespread.render.capacity.plain import domain_header, domain_rows, resource_header, resource_rows
+from kubespread.render.phrases import cluster_phrase, count_of
+
+
+def account(report: CapacityReport) -> Account:
+    request = ", ".join(f"{name} {amount}" for name, amount in (report.request or {}).items())
+    return Account(
+        title=f"Capacity of {count_of(report.nodes, 'node')}{f' for pods of {request}' if request else ''}",
+        provenance=source(cluster_phrase(report.cluster), report.kube_version),
+        answer=list(conclusion(report)),
+        tone=Tone.BAD if report.fits == 0 else Tone.GOOD,
+        tables=[
+            table_of("Resources", resource_header(), resource_rows(report)),
+            table_of("Domains", domain_header(report), domain_rows(report)),
+        ],
+        nodes=_nodes(report),
+        beside=beside([report]),
+    )
+
+
+def _nodes(report: CapacityReport) -> NodeFacts:
+    is_asked = report.request is not None
+    header = (*(("Fits",) if is_asked else ()), *(f"{each.resource} free" for each in report.resources), "Why no more")
+    rows = {each.node: Row(_cells(report, each), _tone(each)) for each in report.node_rows}
+    said = {each.node: f"{count_of(each.fits, 'more pod')} fit" for each in report.node_rows if each.fits is not None}
+    return NodeFacts(header, rows, said, "green has room for the pod, red has none" if is_asked else "")
+
+
+def _tone(node: NodeCapacity) -> Tone:
+    return Tone.PLAIN if node.fits is None else Tone.GOOD if node.fits else Tone.BAD
+
+
+def _cells(report: CapacityReport, node: NodeCapacity) -> list[str]:
+    free = {each.resource: each.free for each in node.resources}
+    fits = [] if node.fits is None else [str(node.fits)]
+    return [*fits, *(free.get(each.resource, "") for each in report.resources), ", ".join(node.why)]

@@ -1,0 +1,36 @@
+"""Findings, with what happens and what to do about it."""
+
+from __future__ import annotations
+
+from kubespread.planner.reports.check import CheckReport, Severity
+from kubespread.render.accounts.account import Account, Row, Table, Tone, source
+from kubespread.render.accounts.beside import beside
+from kubespread.render.check.conclusion import conclusion, place
+from kubespread.render.phrases import cluster_phrase, count_of
+
+_TONES = {Severity.ERROR: Tone.BAD, Severity.WARNING: Tone.WARN}
+_HEADER = ("Place", "Workload", "Severity", "Rule", "What happens", "Remedy")
+
+
+def account(report: CheckReport) -> Account:
+    rows = []
+    for each in report.findings:
+        outcome = f" ({each.remedy.outcome})" if each.remedy.outcome is not None else ""
+        cells = [
+            place(each.file, each.line, each.column),
+            each.workload or "",
+            str(each.severity),
+            f"{each.code} {each.rule}",
+            each.message,
+            f"{each.remedy.text}{outcome}",
+        ]
+        rows.append(Row(cells, _TONES.get(each.severity, Tone.PLAIN)))
+    worst = min((each.severity.rank for each in report.findings), default=Severity.INFO.rank)
+    return Account(
+        title=f"Check of {count_of(report.workloads, 'workload')}",
+        provenance=source(cluster_phrase(report.cluster), report.kube_version),
+        answer=list(conclusion(report)),
+        tone=_TONES.get(list(Severity)[worst], Tone.GOOD),
+        tables=[Table("Findings", _HEADER, rows)],
+        beside=beside([report]),
+    )

@@ -1,0 +1,28 @@
+"""Pods that wait, by what keeps them from a node."""
+
+from __future__ import annotations
+
+from kubespread.planner.reports.pending import PendingReport
+from kubespread.render.accounts.account import Account, Row, Table, Tone, source
+from kubespread.render.accounts.beside import beside
+from kubespread.render.accounts.rows import table_of, whose
+from kubespread.render.pending.conclusion import conclusion
+from kubespread.render.pending.plain import HEADER, group_rows
+from kubespread.render.phrases import cluster_phrase, count_of
+
+
+def account(report: PendingReport) -> Account:
+    pods = [Row([pod, group.why, group.message]) for group in report.groups for pod in group.pods]
+    tones = [Tone.WARN if group.freed else Tone.BAD for group in report.groups]
+    about = " ".join(whose(report.namespace, report.selector))
+    return Account(
+        title=f"{count_of(report.pending, 'pending pod')} in {about}",
+        provenance=source(cluster_phrase(report.cluster), report.kube_version),
+        answer=list(conclusion(report)),
+        tone=Tone.BAD if report.groups else Tone.GOOD,
+        tables=[
+            table_of("Causes", HEADER, group_rows(report), tones),
+            Table("Pods", ("Pod", "Why", "Message"), pods, is_detail=True),
+        ],
+        beside=beside([report]),
+    )

@@ -1,0 +1,45 @@
+"""Nodes that can go, and what holds the others."""
+
+from __future__ import annotations
+
+from kubespread.planner.reports.removable import NodeRemoval, RemovableReport
+from kubespread.render.accounts.account import Account, Frame, NodeFacts, Row, Tone, source
+from kubespread.render.accounts.beside import beside
+from kubespread.render.aligned import NONE
+from kubespread.render.phrases import cluster_phrase, count_of
+from kubespread.render.removable.conclusion import conclusion
+from kubespread.render.removable.plain import HEADER, rows
+
+
+def account(report: RemovableReport) -> Account:
+    return Account(
+        title=f"Which of {count_of(report.nodes, 'node')} can go",
+        provenance=source(cluster_phrase(report.cluster), report.kube_version),
+        answer=list(conclusion(report)),
+        tone=Tone.GOOD if any(row.alone for row in report.rows) else Tone.BAD,
+        nodes=_nodes(report),
+        frames=[Frame(f"{name} goes", "its pods find other nodes", gone=[name]) for name in report.together.nodes],
+        beside=beside([report]),
+    )
+
+
+def _nodes(report: RemovableReport) -> NodeFacts:
+    told = {
+        row.node: ["" if cell == NONE else cell for cell in cells[2:]]
+        for row, cells in zip(report.rows, rows(report), strict=True)
+    }
+    return NodeFacts(
+        [name.replace("-", " ").capitalize() for name in HEADER[2:]],
+        {row.node: Row(told[row.node], _tone(row)) for row in report.rows},
+        {row.node: _verdict(row) for row in report.rows},
+        "green can go alone, red cannot",
+    )
+
+
+def _tone(row: NodeRemoval) -> Tone:
+    return Tone.GOOD if row.alone else Tone.BAD
+
+
+def _verdict(row: NodeRemoval) -> str:
+    held = ", ".join(dict.fromkeys(hold.cause for hold in row.held))
+    return "can go alone" if row.alone else f"cannot go: {held}"

@@ -1,0 +1,139 @@
+"""Simulations: where replicas land, one placement after another, and what stops them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from kubespread.planner.reports.simulate import SimulateReport
+from kubespread.render.accounts.account import Account, Bars, Frame, NodeFacts, Row, Table, Tone, source
+from kubespread.render.accounts.beside import beside
+from kubespread.render.accounts.spread import placed_bars
+from kubespread.render.arithmetic import short_key
+from kubespread.render.phrases import cluster_phrase, count_of
+from kubespread.render.simulate.conclusion import conclusion
+from kubespread.render.simulate.rows import MAX_REPLICAS
+
+_MAX_FRAMES = 200
+
+
+def account(reports: Sequence[SimulateReport]) -> Account:
+    first = reports[0]
+    pending = sum(report.pending for report in reports)
+    is_one = len(reports) == 1
+    return Account(
+        title=f"{first.subject} in {first.pod.namespace}" if is_one else f"{len(reports)} workloads",
+        provenance=source(cluster_phrase(first.cluster), first.kube_version, f"profile {first.scheduler_name}"),
+        answer=list(conclusion(first)) if is_one else [_totals(reports, pending)],
+        tone=Tone.BAD if pending or not any(report.running for report in reports) else Tone.GOOD,
+        bars=[bars for report in reports for bars in _bars(report, is_one=is_one)],
+        tables=[_workloads(reports), *_placements(reports), *_losses(reports)],
+        nodes=_nodes(reports),
+        before=_before(reports),
+        frames=list(_frames(reports)),
+        beside=beside(reports),
+    )
+
+
+def _totals(reports: Sequence[SimulateReport], pending: int) -> str:
+    return f"{len(reports)} workloads: {sum(report.placed for report in reports)} placed, {pending} pending"
+
+
+def _bars(report: SimulateReport, *, is_one: bool) -> Iterator[Bars]:
+    whose = "" if is_one else f"{report.pod.namespace}/{report.subject} "
+    for place, constraint in enumerate(report.constraints):
+        made = placed_bars(constraint, place, report.distribution[place], report.skew[place])
+        yield Bars(f"{whose}{made.title}", made.bars)
+
+
+def _workloads(reports: Sequence[SimulateReport]) -> Table:
+    rows = [
+        Row(
+            [
+                report.pod.namespace,
+                report.subject,
+                MAX_REPLICAS if report.replicas is None else str(report.replicas),
+                str(report.present),
+                str(report.placed),
+                str(report.pending),
+                report.conclusion or report.stopped or "",
+            ],
+            Tone.BAD if report.pending else Tone.GOOD,
+        )
+        for report in reports
+    ]
+    return Table("Workloads", ("Namespace", "Workload", "Wanted", "Running", "Placed", "Pending", "Why"), rows)
+
+
+def _placements(reports: Sequence[SimulateReport]) -> Iterator[Table]:
+    rows = [
+        Row([each.pod, each.node, str(each.total), str(each.ties)]) for report in reports for each in report.placements
+    ]
+    if rows:
+        yield Table("Placements", ("Pod", "Node", "Score", "Nodes with that score"), rows, is_detail=True)
+    deleted = [Row([each.pod, each.node]) for report in reports for each in report.deleted]
+    if deleted:
+        yield Table("Deleted replicas", ("Pod", "Node"), deleted, is_detail=True)
+
+
+def _losses(reports: Sequence[SimulateReport]) -> Iterator[Table]:
+    rows = [
+        Row([report.subject, short_key(key), loss.domain, str(loss.remaining), str(report.running)])
+        for report in reports
+        for key, loss in report.worst_loss.items()
+        if report.running
+    ]
+    if rows:
+        header = ("Workload", "Key", "Worst domain to lose", "Replicas left", "Of")
+        yield Table("What the loss of a domain leaves", header, rows, is_detail=True)
+
+
+def _nodes(reports: Sequence[SimulateReport]) -> NodeFacts:
+    present, placed = Counter[str](), Counter[str]()
+    for report in reports:
+        for node in report.nodes:
+            present[node.name] += node.present
+            placed[node.name] += node.placed
+    names = {name: None for report in reports for name in (node.name for node in report.nodes)}
+    return NodeFacts(
+        ("Present", "Placed", "Replicas"),
+        {
+            name: Row(
+                [str(present[name]), str(placed[name]), str(present[name] + placed[name])],
+                Tone.GOOD if placed[name] else Tone.PLAIN,
+            )
+            for name in names
+        },
+        {name: f"{count_of(present[name], 'replica')} present, {placed[name]} placed" for name in names},
+        "green gets replicas",
+    )
+
+
+def _before(reports: Sequence[SimulateReport]) -> dict[str, int]:
+    """The replicas that run before anything is placed or deleted; a rollout replaces what ran."""
+    before = Counter[str]()
+    for report in reports:
+        for node in report.nodes:
+            before[node.name] += node.present
+        before.update(each.node for each in report.deleted)
+    return dict(before)
+
+
+def _frames(reports: Sequence[SimulateReport]) -> Iterator[Frame]:
+    """Each placement; of very many some together."""
+    now = Counter(_before(reports))
+    moves = [(report, each) for report in reports for each in report.placements]
+    together = max(1, -(-len(moves) // _MAX_FRAMES))
+    for start in range(0, len(moves), together):
+        some = moves[start : start + together]
+        now.update(each.node for _, each in some)
+        last_report, last = some[-1]
+        text = f"{last_report.subject}: {last.pod} on {last.node}, score {last.total}"
+        tied = f", one of {last.ties} nodes with it" if last.ties > 1 else ""
+        more = f", and {len(some) - 1} before it" if len(some) > 1 else ""
+        changed = {each.node: now[each.node] for _, each in some}
+        yield Frame(f"{min(start + together, len(moves))} placed", f"{text}{tied}{more}", changed)
+    for report in reports:
+        for each in report.deleted:
+            now[each.node] -= 1
+            yield Frame(f"{each.pod} deleted", f"{each.pod} deleted on {each.node}", {each.node: now[each.node]})

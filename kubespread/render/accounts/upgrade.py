@@ -1,0 +1,62 @@
+"""An upgrade: its batches, what blocks it and what would help."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubespread.planner.reports.upgrade import UpgradeReport
+from kubespread.render.accounts.account import Account, Frame, Row, Table, Tone, source
+from kubespread.render.accounts.beside import beside
+from kubespread.render.phrases import cluster_phrase, count_of
+from kubespread.render.upgrade.conclusion import conclusion
+
+
+def account(report: UpgradeReport) -> Account:
+    surge = f", surge {report.surge}" if report.surge else ""
+    return Account(
+        title=f"Replacing {count_of(len(report.nodes), 'node')}, {report.batch} at a time{surge}",
+        provenance=source(cluster_phrase(report.cluster), report.kube_version),
+        answer=list(conclusion(report)),
+        tone=Tone.GOOD if report.complete and not report.pending else Tone.BAD,
+        tables=[_steps(report), *_blocked(report)],
+        frames=list(_frames(report)),
+        beside=beside([report]),
+    )
+
+
+def _is_stuck(report: UpgradeReport, number: int) -> bool:
+    return report.blocked is not None and number == len(report.steps)
+
+
+def _steps(report: UpgradeReport) -> Table:
+    rows = [
+        Row(
+            [
+                str(number),
+                ", ".join(step.nodes),
+                ", ".join(step.added),
+                *map(str, (step.evicted, step.placed, step.pending)),
+                "blocked" if _is_stuck(report, number) else "done",
+            ],
+            Tone.BAD if _is_stuck(report, number) or step.pending else Tone.GOOD,
+        )
+        for number, step in enumerate(report.steps, 1)
+    ]
+    return Table("Batches", ("Step", "Nodes", "Joined", "Evicted", "Placed", "Pending", "State"), rows)
+
+
+def _blocked(report: UpgradeReport) -> Iterator[Table]:
+    if report.blocked is not None and report.blocked.pods:
+        rows = [
+            Row([each.pod, each.node, each.budget, f"{each.message} {each.cause}".strip()], Tone.BAD)
+            for each in report.blocked.pods
+        ]
+        yield Table("Pods that cannot be evicted", ("Pod", "Node", "Budget", "Why"), rows)
+
+
+def _frames(report: UpgradeReport) -> Iterator[Frame]:
+    for number, step in enumerate(report.steps, 1):
+        stuck = _is_stuck(report, number)
+        said = f"{step.evicted} evicted, {step.placed} placed, {step.pending} pending"
+        label = f"step {number}: {', '.join(step.nodes)}{' blocked' if stuck else ''}"
+        yield Frame(label, said, gone=() if stuck else step.nodes, joined=step.added)

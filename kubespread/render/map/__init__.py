@@ -1,0 +1,1 @@
+"""A cluster's topology, in each format."""

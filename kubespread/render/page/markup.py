@@ -1,0 +1,30 @@
+"""HTML in which text of somebody else's is only ever text."""
+
+from __future__ import annotations
+
+import html
+import json
+from typing import Any
+
+from kubespread.escaping import escaped
+
+_IN_SCRIPT = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
+
+
+def text(value: object) -> str:
+    """For the content of elements and for quoted attributes alike; characters that hide or reorder text are escapes."""
+    return html.escape(escaped(str(value)))
+
+
+def data(value: Any) -> str:
+    """JSON that can stand in a script element: nothing in it ends the element, begins a comment or hides."""
+    return json.dumps(value, separators=(",", ":")).translate(_IN_SCRIPT)
+
+
+def shown(value: Any) -> Any:
+    """Plain data whose texts are as `text` shows them, for a script to find and to show."""
+    if isinstance(value, str):
+        return escaped(value)
+    if isinstance(value, dict):
+        return {escaped(key): shown(each) for key, each in value.items()}
+    return [shown(each) for each in value] if isinstance(value, list | tuple) else value

@@ -1,0 +1,181 @@
+"use strict";
+(() => {
+  const byId = (name) => document.getElementById(name);
+  const read = (name) => JSON.parse(byId(name).textContent);
+  const picture = document.querySelector(".topology");
+
+  // Tables that sort and search.
+  const number = (value) => (/^[−-]?[\d.,]+%?$/.test(value) ? parseFloat(value.replace("−", "-").replace(/,/g, "")) : null);
+  const compare = (one, other) => {
+    const [first, second] = [number(one), number(other)];
+    if (first !== null && second !== null) return first - second;
+    if (first !== null || second !== null) return first !== null ? -1 : 1;
+    return one.localeCompare(other, "en", { numeric: true });
+  };
+  document.querySelectorAll("table.sortable").forEach((sorted) => {
+    const body = sorted.tBodies[0];
+    const heads = Array.from(sorted.tHead.rows[0].cells);
+    heads.forEach((head, column) => {
+      const button = Object.assign(document.createElement("button"), { type: "button", textContent: head.textContent });
+      head.replaceChildren(button);
+      button.addEventListener("click", () => {
+        const down = head.getAttribute("aria-sort") === "ascending";
+        heads.forEach((each) => each.removeAttribute("aria-sort"));
+        head.setAttribute("aria-sort", down ? "descending" : "ascending");
+        const keyed = Array.from(body.rows, (row) => [row.cells[column].textContent, row]);
+        keyed.sort((one, other) => (down ? compare(other[0], one[0]) : compare(one[0], other[0])));
+        body.append(...keyed.map((each) => each[1]));
+      });
+    });
+    const label = document.createElement("label");
+    label.className = "search";
+    const input = Object.assign(document.createElement("input"), { type: "search" });
+    const count = Object.assign(document.createElement("span"), { className: "count" });
+    count.setAttribute("role", "status");
+    label.append("Search ", input, " ");
+    sorted.closest(".scroll").before(label, count);
+    input.addEventListener("input", () => {
+      const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+      let shown = 0;
+      for (const row of body.rows) {
+        const held = row.textContent.toLowerCase();
+        row.hidden = !words.every((word) => held.includes(word));
+        shown += row.hidden ? 0 : 1;
+      }
+      count.textContent = words.length ? `${shown} of ${body.rows.length} rows` : "";
+    });
+  });
+
+  const drawn = () => {
+    const table = byId("nodes").querySelector("table");
+    const names = Array.from(table.tHead.rows[0].cells, (cell) => cell.textContent);
+    const nameColumn = names.indexOf("Node");
+    const cells = Array.from(document.querySelectorAll("a.node"));
+    const rowOf = (cell) => byId(cell.getAttribute("href").slice(1));
+    const nameOf = (cell) => rowOf(cell).cells[nameColumn].textContent;
+
+    // What the table says of a node, beside the picture.
+    const detail = byId("detail");
+    const tell = (cell) => {
+      const list = document.createElement("dl");
+      Array.from(rowOf(cell).cells).forEach((each, column) => {
+        if (!each.textContent) return;
+        const pair = document.createElement("div");
+        pair.append(Object.assign(document.createElement("dt"), { textContent: names[column] }));
+        pair.append(Object.assign(document.createElement("dd"), { textContent: each.textContent }));
+        list.append(pair);
+      });
+      detail.replaceChildren(list);
+      detail.hidden = false;
+    };
+    const reached = (event) => {
+      const cell = event.target.closest("a.node");
+      if (cell) tell(cell);
+    };
+    picture.addEventListener("mouseover", reached);
+    picture.addEventListener("focusin", (event) => {
+      reached(event);
+      cells.forEach((cell) => cell.setAttribute("tabindex", cell === event.target ? "0" : "-1"));
+    });
+    picture.addEventListener("click", (event) => {
+      if (event.target.closest("a.node")) byId("nodes").open = true;
+    });
+
+    // One stop for the tab key, arrows within: left and right in reading order, up and down to the nearest.
+    const middle = (cell) => {
+      const box = cell.getBoundingClientRect();
+      return [box.x + box.width / 2, box.y + box.height / 2];
+    };
+    const nearest = (from, down) => {
+      const [x, y] = middle(from);
+      let best = null;
+      let least = Infinity;
+      for (const cell of cells) {
+        const [otherX, otherY] = middle(cell);
+        const away = (otherY - y) * down;
+        const distance = away + 2 * Math.abs(otherX - x);
+        if (away > 2 && distance < least) [best, least] = [cell, distance];
+      }
+      return best;
+    };
+    picture.addEventListener("keydown", (event) => {
+      const at = cells.indexOf(event.target);
+      if (at < 0) return;
+      const next = { ArrowRight: () => cells[at + 1], ArrowLeft: () => cells[at - 1], Home: () => cells[0],
+        End: () => cells[cells.length - 1], ArrowDown: () => nearest(cells[at], 1), ArrowUp: () => nearest(cells[at], -1) }[event.key];
+      const cell = next && next();
+      if (cell) {
+        event.preventDefault();
+        cell.focus();
+      }
+    });
+
+    // Steps: each frame says what changed, so any of them is the sum of those before it.
+    const frames = read("frames");
+    const steps = document.querySelector(".steps");
+    if (steps) {
+      const start = read("map").pods;
+      const column = names.indexOf("Pods marked");
+      const cellOf = new Map(cells.map((cell) => [nameOf(cell), cell]));
+      const isLater = new Set(cells.filter((cell) => cell.classList.contains("off")).map(nameOf));
+      const slider = byId("step");
+      const hasNames = Boolean(picture.querySelector(".name"));
+      const marks = (pods) => (!pods ? "" : !hasNames ? String(pods) : pods <= 9 ? "●".repeat(pods) : `●×${pods}`);
+      const show = () => {
+        const at = Number(slider.value);
+        const pods = new Map(Object.entries(start));
+        const off = new Set(isLater);
+        const moved = new Set();
+        frames.slice(0, at).forEach((frame, place) => {
+          const isLast = place === at - 1;
+          const touched = [];
+          for (const [node, count] of Object.entries(frame.pods)) {
+            pods.set(node, count);
+            off.delete(node);
+            touched.push(node);
+          }
+          frame.joined.forEach((node) => { off.delete(node); touched.push(node); });
+          frame.gone.forEach((node) => { off.add(node); touched.push(node); });
+          if (isLast) touched.forEach((node) => moved.add(node));
+        });
+        for (const [node, cell] of cellOf) {
+          const count = pods.get(node) || 0;
+          const text = marks(count);
+          const shown = cell.querySelector(".pods");
+          if (shown.textContent !== text) shown.textContent = text;
+          cell.classList.toggle("off", off.has(node));
+          cell.classList.toggle("moved", moved.has(node));
+          const row = rowOf(cell);
+          if (row.cells[column].textContent !== String(count)) row.cells[column].textContent = String(count);
+        }
+        const told = at ? `${at} of ${frames.length}: ${frames[at - 1].label}: ${frames[at - 1].text}` : `before the first of ${frames.length} steps`;
+        byId("said").textContent = told;
+        slider.setAttribute("aria-valuetext", told);
+      };
+      const go = (by) => { slider.value = String(Number(slider.value) + by); show(); };
+      slider.addEventListener("input", show);
+      byId("back").addEventListener("click", () => go(-1));
+      byId("next").addEventListener("click", () => go(1));
+      steps.hidden = false;
+      show();
+    }
+
+  };
+  if (picture) drawn();
+
+  const theme = byId("theme");
+  theme.hidden = false;
+  theme.addEventListener("click", () => {
+    const root = document.documentElement;
+    const isDark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+    root.dataset.theme = isDark ? "light" : "dark";
+  });
+  const unfold = () => {
+    const target = location.hash.length > 1 && byId(location.hash.slice(1));
+    const folded = target && target.closest("details");
+    if (folded) { folded.open = true; target.scrollIntoView(); }
+  };
+  addEventListener("hashchange", unfold);
+  unfold();
+  document.documentElement.dataset.ready = "true";
+})();

@@ -1,0 +1,136 @@
+"""The parts of a page: answer, bars, tables and what is said beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from kubespread.planner.reports.topology_map import TopologyMap
+from kubespread.render.accounts.account import Account, Bar, Bars, NodeFacts, Row, Table
+from kubespread.render.aligned import EMPTY, NONE
+from kubespread.render.arithmetic import short_key
+from kubespread.render.page.markup import text
+
+_MOST_OPEN = 60
+"""Rows of a table that is open from the start: a longer one is laid out when somebody opens it."""
+_BAR, _LINE = 320, 20
+_MOST_BARS = 24
+_LONG = 45
+"""Letters of a cell that may be folded."""
+
+
+def answer(account: Account) -> str:
+    *rest, last = account.answer or [""]
+    others = "".join(f"<p>{text(each)}</p>" for each in rest)
+    return (
+        f'<section aria-label="Answer" class="answer {account.tone}">{others}<p class="last">{text(last)}</p></section>'
+    )
+
+
+def bars(every: Sequence[Bars]) -> str:
+    """Each constraint with a bar a domain; its numbers stand beside it."""
+    if not every:
+        return ""
+    return f"<section><h2>Constraints</h2>{''.join(map(_bars, every))}</section>"
+
+
+def _bars(each: Bars) -> str:
+    shown = sorted(each.bars, key=lambda bar: -bar.after)[:_MOST_BARS] if len(each.bars) > _MOST_BARS else each.bars
+    most = max((max(bar.before, bar.after) for bar in each.bars), default=0)
+    most = max(most, each.limit or 0, 1)
+    rows = "".join(_bar(bar, most, each.limit) for bar in shown)
+    left = len(each.bars) - len(shown)
+    more = f"<p>and {left} more domains with no more pods</p>" if left else ""
+    head = '<tr><th scope="col">Domain</th><th scope="col">Pods</th><th scope="col">In numbers</th></tr>'
+    caption = f"<caption>{text(each.title)}</caption>"
+    return f'<table class="bars">{caption}<thead>{head}</thead><tbody>{rows}</tbody></table>{more}'
+
+
+def _bar(bar: Bar, most: int, limit: int | None) -> str:
+    was, now = (round(_BAR * count / most) for count in (bar.before, bar.after))
+    line = (
+        ""
+        if limit is None
+        else f'<line class="limit" x1="{_at(limit, most)}" x2="{_at(limit, most)}" y1="0" y2="{_LINE}"/>'
+    )
+    drawing = (
+        f'<svg width="{_BAR + 2}" height="{_LINE}" aria-hidden="true">'
+        f'<rect class="was" width="{min(was, now)}" height="{_LINE}"/>'
+        f'<rect class="came {bar.tone}" x="{min(was, now)}" width="{max(0, now - was)}" height="{_LINE}"/>'
+        f'<rect class="went" x="{now}" width="{max(0, was - now)}" height="{_LINE}"/>{line}</svg>'
+    )
+    return (
+        f'<tr class="{bar.tone}"><th scope="row">{text(bar.name)}</th><td>{drawing} <span>{bar.after}</span></td>'
+        f"<td>{text(bar.said)}</td></tr>"
+    )
+
+
+def _at(limit: int, most: int) -> int:
+    return round(_BAR * limit / most)
+
+
+def tables(every: Iterable[Table]) -> str:
+    return "".join(_table(f"t{number}", each) for number, each in enumerate(every) if each.rows)
+
+
+def _table(name: str, each: Table) -> str:
+    body = "".join(f'<tr class="{row.tone}">{_cells(row.cells)}</tr>' for row in each.rows)
+    return _foldable(name, each.caption, each.header, body, len(each.rows), is_open=not each.is_detail)
+
+
+def _foldable(name: str, caption: str, header: Sequence[str], body: str, rows: int, *, is_open: bool) -> str:
+    opened = " open" if is_open and rows <= _MOST_OPEN else ""
+    head = "".join(f'<th scope="col">{text(each)}</th>' for each in header)
+    return (
+        f'<details class="rows" id="{name}"{opened}><summary><h2>{text(caption)} ({rows})</h2></summary>'
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{text(caption)}">'
+        f'<table class="sortable"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div></details>'
+    )
+
+
+def _cells(cells: Iterable[str]) -> str:
+    return "".join(f"<td{' class=long' if len(each) > _LONG else ''}>{text(each)}</td>" for each in cells)
+
+
+def nodes(report: TopologyMap, facts: NodeFacts | None, pods: Mapping[str, int], joined: Sequence[str]) -> str:
+    """A row a node, with what the question says of it; the cells of the picture link to these."""
+    header = ["Node", *(facts.header if facts is not None else ()), *map(short_key, report.keys)]
+    names = ["Which are marked"] if any(node.marked for node in report.nodes) else []
+    header += ["Pods marked", "Pods", *(f"{each} requested" for each in report.resources), "Closed", *names]
+    blank = Row([""] * len(facts.header) if facts is not None else [])
+    told = {} if facts is None else facts.rows
+    body = []
+    for place, node in enumerate(report.nodes):
+        row = told.get(node.name, blank)
+        cells = [node.name, *row.cells, *(NONE if value is None else value or EMPTY for value in node.path)]
+        cells += [str(pods.get(node.name, 0)), str(node.pods)]
+        cells += ["" if each.percent is None else f"{each.percent}%" for each in node.load]
+        cells += [", ".join(node.closed), *([", ".join(node.marked)] if names else [])]
+        body.append(f'<tr id="n{place}" class="{row.tone}">{_cells(cells)}</tr>')
+    for place, name in enumerate(joined, len(report.nodes)):
+        cells = [name, *told.get(name, blank).cells]
+        closed = header.index("Closed")
+        cells += ["" if at != closed else "joins later" for at in range(len(cells), len(header))]
+        body.append(f'<tr id="n{place}">{_cells(cells)}</tr>')
+    return _foldable("nodes", "Nodes", header, "".join(body), len(body), is_open=True)
+
+
+def beside(said: Mapping[str, Sequence[str]]) -> str:
+    """Notes, gaps and what is not modeled."""
+    return "".join(_listed(heading, texts) for heading, texts in said.items())
+
+
+def _listed(heading: str, texts: Sequence[str]) -> str:
+    items = "".join(f"<li>{text(each)}</li>" for each in texts)
+    return f"<section><h2>{text(heading)}</h2><ul>{items}</ul></section>"
+
+
+def slider(frames: int, first: int) -> Iterator[str]:
+    """What moves from step to step, from the ``first`` one on; without scripts, which it needs, it is not shown."""
+    if frames:
+        yield (
+            '<div class="steps" hidden><button type="button" id="back" aria-label="Step back">◀</button>'
+            f'<input type="range" id="step" min="0" max="{frames}" value="{first}" aria-label="Step" '
+            'aria-describedby="said">'
+            '<button type="button" id="next" aria-label="Step forward">▶</button>'
+            '<output id="said" for="step" aria-live="polite"></output></div>'
+        )

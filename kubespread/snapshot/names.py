@@ -1,0 +1,84 @@
+"""What a cluster in a file has by name, for whoever types a name: read without the objects, and remembered."""
+
+from __future__ import annotations
+
+import os
+import zlib
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from kubespread.snapshot.remembering import cache_folder, remember
+
+_KEPT_FILES = 32
+"""How many files' names are remembered: those read last."""
+
+NamesInNamespaces = dict[str, list[str]]
+"""The names of one kind by namespace."""
+
+
+class Names(msgspec.Struct, rename="camel"):
+    """The names in one file, each list sorted."""
+
+    namespace: str = ""
+    """The one a saved snapshot was taken in."""
+    nodes: list[str] = []
+    label_keys: list[str] = []
+    """Those of nodes."""
+    namespaces: list[str] = []
+    by_kind: dict[str, msgspec.Raw] = {}
+    """`NamesInNamespaces` by kubectl's short name of the kind, undecoded: of pods there may be very many."""
+
+    def of_kind(self, short: str, namespace: str) -> list[str]:
+        """The names of one kind in one namespace."""
+        raw = self.by_kind.get(short)
+        return [] if raw is None else msgspec.json.decode(raw, type=NamesInNamespaces).get(namespace, [])
+
+
+class _Remembered(msgspec.Struct):
+    """Names, and the state of the file they were read from."""
+
+    path: str
+    size: int
+    modified: int
+    """In nanoseconds, as the file system has it."""
+    names: Names
+
+
+def names_in(path: str, environment: Mapping[str, str]) -> Names:
+    """The names in the file ``path``: those remembered while it is the same, else read and remembered.
+
+    They are kept in a folder of the user's alone, ``$XDG_CACHE_HOME/kubespread/names``, and never beside the file. Only
+    regular files are read: what a directory holds could change unseen, and a pipe can be read once. Raises OSError,
+    KubespreadError and MalformedError for what cannot be read.
+    """
+    file = Path(path).expanduser().resolve()
+    if not file.is_file():
+        return Names()
+    state = file.stat()
+    asked = (str(file), state.st_size, state.st_mtime_ns)
+    memory = _memory(file, environment)
+    with suppress(OSError, msgspec.DecodeError):
+        known = msgspec.json.decode(memory.read_bytes(), type=_Remembered)
+        if (known.path, known.size, known.modified) == asked:
+            return known.names
+    # Imported here because what is remembered has to be there at once.
+    from kubespread.snapshot.files.naming import read_names
+
+    names = read_names(str(file))
+    remember(memory, msgspec.json.encode(_Remembered(*asked, names)))
+    _forget_old(memory.parent)
+    return names
+
+
+def _memory(file: Path, environment: Mapping[str, str]) -> Path:
+    return cache_folder(environment) / "names" / f"{zlib.crc32(os.fsencode(file)):08x}.json"
+
+
+def _forget_old(folder: Path) -> None:
+    with suppress(OSError):
+        files = sorted(folder.glob("*.json"), key=lambda each: each.stat().st_mtime_ns, reverse=True)
+        for old in files[_KEPT_FILES:]:
+            old.unlink(missing_ok=True)

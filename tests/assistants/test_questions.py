@@ -1,0 +1,119 @@
+"""The arguments of tools: what is taken, what is refused in one line, and that no text among them is ever a path."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+import kubespread
+from kubespread.assistants.cluster import Cluster
+from kubespread.assistants.questions import schema
+from kubespread.assistants.tools import TOOLS
+from tests.cli.support import FIXTURES
+
+SHOP = kubespread.load(FIXTURES / "clusters" / "shop.yaml")
+POD = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: c, image: i}]}\n"
+
+REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
+    "an argument that does not exist": ("explain", {"workloads": "x"}, "unknown argument 'workloads', did you mean \"workload\"?"),
+    "a number below zero": ("simulate", {"workload": "deploy/web", "replicas": -1}, "replicas: expected `int` >= 0"),
+    "an object for a text": ("explain", {"manifest": {}}, "manifest: expected `str | null`, got `object`"),
+    "no steps": ("play", {}, "steps: required"),
+    "nothing to ask about": ("explain", {}, "expected either manifest, as text, or workload, as KIND/NAME"),
+    "two things to ask about": (
+        "explain",
+        {"manifest": POD, "workload": "deploy/web"},
+        "expected either manifest, as text, or workload, as KIND/NAME",
+    ),
+    "a workload that is not there": ("explain", {"workload": "deploy/wep"}, 'deployments.apps "wep" not found in namespace default'),
+    "a manifest that the API server refuses": (
+        "explain",
+        {"manifest": "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {}\n"},
+        "manifest:4: spec.containers: Required value",
+    ),
+    "an edit that is none": ("survive", {"edits": ["fial zone=c"]}, "unknown edit 'fial', did you mean \"fail\"?"),
+    "a release that does not exist": ("explain", {"workload": "deploy/web", "kubeVersion": "1.99"}, "kube-scheduler 1.99 is not modeled: versions 1.18 to 1.37 are"),
+}  # fmt: skip
+
+
+def called(tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    return TOOLS[tool].call(SHOP, kubespread.Scheduler(), arguments)
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_cannot_be_asked_is_said_in_one_line(case: str) -> None:
+    tool, arguments, message = REFUSED[case]
+    with pytest.raises(kubespread.KubespreadError) as raised:
+        called(tool, arguments)
+    assert str(raised.value) == message
+
+
+def paths_tried(secret: str) -> dict[str, tuple[str, dict[str, Any]]]:
+    """Every argument that the command line would take for a path, given one."""
+    return {
+        "a manifest": ("explain", {"manifest": secret}),
+        "a workload": ("explain", {"workload": secret}),
+        "a workload of the working directory": ("explain", {"workload": "deploy/secret"}),
+        "the other manifest": ("compare", {"workload": "deploy/web", "toManifest": secret}),
+        "manifests to check": ("check", {"manifest": secret}),
+        "a template of a node": ("explain", {"workload": "deploy/web", "edits": [f"add-node {secret}"]}),
+        "a template after": ("compare", {"workload": "deploy/web", "toEdits": [f"add-node {secret}"]}),
+        "a template in a step": ("play", {"steps": [f"add-node {secret}"]}),
+        "an applied manifest": ("play", {"steps": [f"apply {secret}"]}),
+        "a new template": ("play", {"steps": [f"rollout deploy/web {secret}"]}),
+        "nodes": ("upgrade", {"nodes": secret}),
+    }
+
+
+@pytest.mark.parametrize("case", paths_tried(""))
+def test_no_argument_reads_a_file(case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each names a file that holds a whole Pod, and would be answered if it were read."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "deploy").mkdir()
+    for secret in ("secret.yaml", "deploy/secret"):
+        (tmp_path / secret).write_text(POD)
+    tool, arguments = paths_tried(str(tmp_path / "secret.yaml"))[case]
+    with pytest.raises(kubespread.KubespreadError):
+        called(tool, arguments)
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_the_schema_of_arguments_is_an_object_with_words_for_each(tool: str) -> None:
+    described = schema(TOOLS[tool].question)
+    Draft202012Validator.check_schema(described)
+    assert described["type"] == "object"
+    assert described["additionalProperties"] is False
+    assert all("description" in field for field in described["properties"].values())
+
+
+def test_files_are_read_once_and_a_running_cluster_again_when_it_is_old(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [0.0]
+    monkeypatch.setattr("time.monotonic", lambda: clock[0])
+    reads: list[float] = []
+
+    def read() -> kubespread.Snapshot:
+        reads.append(clock[0])
+        return SHOP
+
+    files, running = Cluster(read, None), Cluster(read, 60.0)
+    for cluster in (files, running):
+        for clock[0] in (0.0, 60.0, 61.0, 100.0):
+            assert cluster.snapshot() is SHOP
+    assert reads == [0.0, 0.0, 61.0]
+
+
+def test_a_read_that_fails_is_tried_again() -> None:
+    outcomes = [kubespread.SnapshotError("SERVER: connection refused"), None]
+
+    def read() -> kubespread.Snapshot:
+        if (error := outcomes.pop(0)) is not None:
+            raise error
+        return SHOP
+
+    cluster = Cluster(read, 60.0)
+    with pytest.raises(kubespread.SnapshotError):
+        cluster.snapshot()
+    assert cluster.snapshot() is SHOP

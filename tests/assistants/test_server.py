@@ -1,0 +1,132 @@
+"""``kubespread mcp`` as an assistant meets it: over standard input and output, asked by the protocol's own client."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client, types
+from mcp.client.stdio import StdioServerParameters
+from mcp.shared.exceptions import MCPError
+
+from kubespread.assistants.tools import TOOLS
+from kubespread.planner.reports.schema import schema
+from tests.api.server import FakeApi, serving
+from tests.builders import hosts
+from tests.cli.support import FIXTURES, POD, PROGRAM, Result, environment, run
+
+SHOP = str(FIXTURES / "clusters" / "shop.yaml")
+MANIFEST = Path(POD).read_text()
+ASKED: Mapping[str, tuple[dict[str, Any], tuple[str, ...]]] = {
+    "explain": ({"workload": "deploy/web", "kubeVersion": "1.34"}, ("explain", "deploy/web", "--kube-version", "1.34")),
+    "simulate": (
+        {"workload": "deploy/web", "replicas": 9, "edits": ["cordon zone=c"]},
+        ("simulate", "deploy/web", "--replicas", "9", "--cordon", "zone=c"),
+    ),
+    "compare": (
+        {"workload": "deploy/web", "toSet": ["cpu=1"]},
+        ("compare", "Deployment/web", "--set", "cpu=1"),
+    ),
+    "survive": ({}, ("survive", "-A")),
+    "upgrade": ({"nodes": "zone=c", "surge": 1}, ("upgrade", "--nodes", "zone=c", "--surge", "1")),
+    "check": ({"namespace": "default"}, ("check",)),
+}
+"""The arguments of a tool, and the command that asks the same."""
+Calls = list[tuple[str, dict[str, Any]]]
+Answers = list[types.CallToolResult | MCPError]
+
+
+def conversation(arguments: tuple[str, ...], calls: Calls) -> tuple[types.ListToolsResult, Answers]:
+    """What ``kubespread mcp`` lists, and its answers to ``calls``."""
+
+    async def talk() -> tuple[types.ListToolsResult, Answers]:
+        server = StdioServerParameters(command=str(PROGRAM), args=["mcp", *arguments], env=environment())
+        answers: Answers = []
+        async with Client(server, read_timeout_seconds=60) as client:
+            listed = await client.list_tools()
+            for name, asked in calls:
+                try:
+                    answers.append(await client.call_tool(name, asked))
+                except MCPError as error:
+                    answers.append(error)
+        return listed, answers
+
+    return anyio.run(talk)
+
+
+def text_of(answer: types.CallToolResult | MCPError) -> str:
+    assert isinstance(answer, types.CallToolResult)
+    (content,) = answer.content
+    assert isinstance(content, types.TextContent)
+    return content.text
+
+
+def test_each_tool_is_listed_and_answers_as_its_command_does() -> None:
+    """The client itself holds each answer to the schema that the tool is listed with."""
+    wrong: Calls = [("explain", {"workload": "deploy/wep"}), ("explain", {"manifest": "kind: Pod"}), ("nothing", {})]
+    play: Calls = [("play", {"steps": ["scale deploy/web=12", "fail zone=c"]})]
+    listed, answers = conversation(
+        ("-S", SHOP), [*((name, asked) for name, (asked, _) in ASKED.items()), *play, *wrong]
+    )
+    assert {tool.name: tool.output_schema for tool in listed.tools} == {
+        name: schema(tool.report) for name, tool in TOOLS.items()
+    }
+    assert all(tool.annotations is not None and tool.annotations.read_only_hint for tool in listed.tools)
+    for answer, (_, command) in zip(answers, ASKED.values(), strict=False):
+        assert isinstance(answer, types.CallToolResult)
+        assert not answer.is_error
+        printed = json.loads(run(*command, "-S", SHOP, "-o", "json", "-q").out)
+        assert json.loads(text_of(answer)) == answer.structured_content == printed, command
+    played, absent, refused, unknown = answers[len(ASKED) :]
+    assert [step["text"] for step in json.loads(text_of(played))["steps"]] == play[0][1]["steps"]
+    assert isinstance(absent, types.CallToolResult)
+    assert isinstance(refused, types.CallToolResult)
+    assert (absent.is_error, refused.is_error) == (True, True)
+    assert "\n" not in text_of(absent)
+    assert text_of(refused).startswith("manifest")
+    assert str(unknown).startswith("unknown tool 'nothing'; the tools are explain, simulate,")
+
+
+def test_a_running_cluster_is_reached_with_live_alone(tmp_path: Path) -> None:
+    with serving(FakeApi(objects=hosts("a", "b"))) as api:
+        kubeconfig = ("--kubeconfig", str(api.kubeconfig(tmp_path)))
+        calls: Calls = [("explain", {"manifest": MANIFEST})]
+        _, (from_file,) = conversation(("-S", SHOP, *kubeconfig), calls)
+        assert isinstance(from_file, types.CallToolResult)
+        assert api.requests == []
+        _, (first, second) = conversation(("--live", *kubeconfig), calls * 2)
+        reads = [request for request in api.requests if "/nodes" in str(request)]
+    assert [len(json.loads(text_of(each))["nodes"]) for each in (from_file, first, second)] == [6, 2, 2]
+    assert len(reads) == 1
+
+
+CANNOT: Mapping[str, tuple[tuple[str, ...], int, str]] = {
+    "no cluster": (
+        (), 2, "no cluster given: name a file or directory with -S/--snapshot, or read a running one with --live",
+    ),
+    "a context without --live": (("--context", "c"), 2, "a running cluster is only read with --live: add it"),
+    "two clusters": (
+        ("-S", SHOP, "--live"), 2,
+        "--live and -S/--snapshot (or KUBESPREAD_SNAPSHOT) both name the cluster: leave one out",
+    ),
+    "standard input": (("-S", "-"), 2, "standard input is where the assistant asks: name a file with -S/--snapshot"),
+    "a file that is not there": (("-S", "missing.yaml"), 3, "missing.yaml: No such file or directory"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CANNOT)
+def test_what_cannot_be_served_is_said_at_once(case: str) -> None:
+    arguments, code, message = CANNOT[case]
+    assert run("mcp", *arguments) == Result(code, "", f"error: {message}\n")
+
+
+def test_without_the_package_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ["mcp", *(each for each in sys.modules if each.startswith("mcp."))]:
+        monkeypatch.setitem(sys.modules, name, None)
+    message = "error: assistants take a package that is missing: pip install 'kubespread[mcp]'\n"
+    assert run("mcp", "-S", SHOP) == Result(2, "", message)

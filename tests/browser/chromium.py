@@ -1,0 +1,130 @@
+"""Headless Chromium, spoken to in its own protocol over two pipes, so that tests need nothing but the browser.
+
+https://chromedevtools.github.io/devtools-protocol/, --remote-debugging-pipe: messages are JSON that a null byte ends.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import select
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+_TIMEOUT = 60.0
+
+
+def browser() -> str | None:
+    """Where one is installed."""
+    return next((path for path in map(shutil.which, BROWSERS) if path), None)
+
+
+class Page:
+    """One page, and what went wrong in it."""
+
+    def __init__(self, reader: int, writer: int) -> None:
+        self._reader, self._writer = reader, writer
+        self._buffer, self._number = b"", 0
+        self._session: str | None = None
+        self.problems: list[str] = []
+        """Console errors and warnings, uncaught exceptions, refused content and requests for anything but the page."""
+        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            self.call(f"{domain}.enable")
+
+    def call(self, method: str, **parameters: Any) -> dict[str, Any]:
+        self._number += 1
+        message: dict[str, Any] = {"id": self._number, "method": method, "params": parameters}
+        if self._session is not None:
+            message["sessionId"] = self._session
+        os.write(self._writer, json.dumps(message).encode() + b"\0")
+        while True:
+            answer = self._read()
+            if answer.get("id") == self._number:
+                assert "error" not in answer, answer["error"]
+                result: dict[str, Any] = answer["result"]
+                return result
+
+    def _read(self) -> dict[str, Any]:
+        end = time.monotonic() + _TIMEOUT
+        while b"\0" not in self._buffer:
+            assert select.select([self._reader], [], [], max(0.0, end - time.monotonic()))[0], "the browser is silent"
+            chunk = os.read(self._reader, 1 << 20)
+            assert chunk, "the browser is gone"
+            self._buffer += chunk
+        line, _, self._buffer = self._buffer.partition(b"\0")
+        message: dict[str, Any] = json.loads(line)
+        self._note(message)
+        return message
+
+    def _note(self, message: dict[str, Any]) -> None:
+        what, told = message.get("method"), message.get("params", {})
+        if what == "Runtime.exceptionThrown":
+            self.problems.append(json.dumps(told["exceptionDetails"]))
+        elif what == "Runtime.consoleAPICalled" and told["type"] in ("error", "warning"):
+            self.problems.append(json.dumps(told["args"]))
+        elif what == "Log.entryAdded" and told["entry"]["level"] in ("error", "warning"):
+            self.problems.append(told["entry"]["text"])
+        elif what == "Network.requestWillBeSent" and not told["request"]["url"].startswith(("file:", "about:")):
+            self.problems.append(f"request for {told['request']['url']}")
+
+    def open(self, file: Path) -> float:
+        """Show ``file`` until its script has run and it is painted; how many seconds that took."""
+        start = time.monotonic()
+        self.call("Page.navigate", url=file.as_uri())
+        ready = "document.readyState === 'complete' && document.documentElement.dataset.ready === 'true'"
+        while not self.run(ready):
+            assert time.monotonic() - start < _TIMEOUT, f"{file} does not get ready: {self.problems}"
+            time.sleep(0.01)
+        self.run("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))")
+        return time.monotonic() - start
+
+    def run(self, script: str) -> Any:
+        """What ``script`` comes to, as JSON; a promise is waited for."""
+        told = self.call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
+        assert "exceptionDetails" not in told, told["exceptionDetails"]
+        return told["result"].get("value")
+
+    def look(self, file: Path, *, width: int = 1280, dark: bool = False) -> None:
+        """A picture of the whole page."""
+        features = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
+        self.call("Emulation.setEmulatedMedia", features=features)
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
+        shot = self.call("Page.captureScreenshot", captureBeyondViewport=True)
+        file.write_bytes(base64.b64decode(shot["data"]))
+
+
+@contextmanager
+def opened_browser() -> Iterator[Page]:
+    """A browser of one's own, with a profile that nobody else has."""
+    path = browser()
+    assert path is not None
+    # Chromium reads from its descriptor 3 and writes to 4.
+    to_child, to_browser = os.pipe()
+    from_browser, from_child = os.pipe()
+    script = 'exec 3<&"$0" 4>&"$1"; shift; exec "$@"'
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
+        options = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"]
+        process = subprocess.Popen(
+            ["bash", "-c", script, str(to_child), str(from_child), path, *options,
+             f"--user-data-dir={profile}", "--remote-debugging-pipe", "about:blank"],
+            pass_fds=(to_child, from_child), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        os.close(to_child)
+        os.close(from_child)
+        try:
+            yield Page(from_browser, to_browser)
+        finally:
+            os.close(to_browser)
+            os.close(from_browser)
+            process.terminate()
+            process.wait(timeout=30)

@@ -1,0 +1,152 @@
+"""Pages in a real browser: they render, complain of nothing, say the report's numbers, and are fit for everybody.
+
+Needs Chromium (Debian: chromium). The check of accessibility needs axe-core too: AXE_CORE names its axe.min.js, else it is
+looked for where ``npm install axe-core`` puts it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kubespread
+from kubespread.render.page.writing import write_page
+from tests.browser.chromium import Page, browser, opened_browser
+from tests.cli.support import ROOT
+from tests.render.clusters import candidate, cluster
+from tests.render.test_formats import ANSWERS, CLUSTER
+from tests.render.test_page import HOSTILE, hostile_cluster
+
+pytestmark = pytest.mark.skipif(browser() is None, reason="no Chromium on the PATH (Debian: apt install chromium)")
+_AXE = Path("node_modules") / "axe-core" / "axe.min.js"
+MAP = kubespread.topology_map(CLUSTER)
+SERIOUS = (
+    "axe.run().then(found => found.violations.filter(each => ['serious', 'critical'].includes(each.impact))"
+    ".map(each => [each.id, each.nodes[0].html]))"
+)
+
+
+def axe() -> Path | None:
+    known = [os.environ.get("AXE_CORE"), *(folder / _AXE for folder in (ROOT, *ROOT.parents))]
+    return next((Path(path) for path in known if path and Path(path).is_file()), None)
+
+
+@pytest.fixture(scope="module")
+def page() -> Iterator[Page]:
+    with opened_browser() as opened:
+        yield opened
+
+
+def shown(page: Page, answer: Any, drawn: kubespread.TopologyMap, file: Path) -> Page:
+    page.problems.clear()
+    file.write_text(write_page(answer, drawn))
+    page.open(file)
+    return page
+
+
+@pytest.mark.parametrize("kind", ANSWERS)
+def test_every_report_renders_without_a_complaint(page: Page, kind: str, tmp_path: Path) -> None:
+    answer: Any = ANSWERS[kind]  # type: ignore[index]  # any of its keys
+    shown(page, answer, MAP, tmp_path / "page.html")
+    assert page.problems == []
+    assert page.run("document.querySelectorAll('a.node:not(.off)').length") == 2
+    assert page.run("document.querySelector('.topology').getBoundingClientRect().width") > 100
+
+
+def test_the_numbers_on_the_page_are_those_of_its_json(page: Page, tmp_path: Path) -> None:
+    snapshot = cluster(12, "aws")
+    report = kubespread.explain(snapshot, candidate(2))
+    shown(page, report, kubespread.topology_map(snapshot), tmp_path / "page.html")
+    held = json.loads(page.run("document.getElementById('report').textContent"))
+    assert held == report.to_dict()
+    rows = page.run(
+        "Array.from(document.querySelectorAll('#nodes tbody tr'), row => Array.from(row.cells, each => each.textContent))"
+    )
+    figures = {row[0]: (row[1], row[2].partition(" >")[0], row[4]) for row in rows}
+    assert figures == {
+        each["name"]: (
+            "yes" if each["feasible"] else "no",
+            "{matching}+{selfMatch}−{globalMinimum} = {skew}".format(**each["constraints"][0]),
+            "" if each["total"] is None else str(each["total"]),
+        )
+        for each in held["nodes"]
+    }  # fmt: skip
+
+
+def test_each_step_shows_what_its_placements_come_to(page: Page, tmp_path: Path) -> None:
+    snapshot = cluster(12, "aws")
+    report = kubespread.simulate(snapshot, candidate(2), 3)
+    shown(page, (report,), kubespread.topology_map(snapshot), tmp_path / "page.html")
+    read = (
+        "Array.from(document.querySelectorAll('a.node .pods'), each => each.textContent.length).reduce((a, b) => a + b)"
+    )
+    assert page.run(read) == report.placed
+    page.run(
+        "const slider = document.getElementById('step'); slider.value = '0'; slider.dispatchEvent(new Event('input'))"
+    )
+    held = [page.run(f"document.getElementById('next').click(); {read}") for _ in range(report.placed)]
+    assert held == list(range(1, report.placed + 1))
+    assert page.run("document.getElementById('said').textContent").startswith(f"{report.placed} of {report.placed}: ")
+    assert page.run(f"document.getElementById('back').click(); {read}") == report.placed - 1
+
+
+def test_keys_move_between_nodes_and_the_table_says_what_is_reached(page: Page, tmp_path: Path) -> None:
+    snapshot = cluster(12, "aws")
+    drawn = kubespread.topology_map(snapshot)
+    shown(page, kubespread.explain(snapshot, candidate(2)), drawn, tmp_path / "page.html")
+    page.run("document.querySelector('a.node').focus(); 0")
+    for key in ("ArrowRight", "ArrowDown", "End", "Home"):
+        page.call("Input.dispatchKeyEvent", type="keyDown", key=key)
+        page.call("Input.dispatchKeyEvent", type="keyUp", key=key)
+    assert drawn.nodes[0].name in page.run("document.getElementById('detail').textContent")
+    assert page.run("document.querySelectorAll('a.node[tabindex=\"0\"]').length") == 1
+
+
+def test_tables_sort_and_search(page: Page, tmp_path: Path) -> None:
+    snapshot = cluster(12, "aws")
+    shown(page, kubespread.explain(snapshot, candidate(2)), kubespread.topology_map(snapshot), tmp_path / "page.html")
+    first = "document.querySelector('#nodes tbody').rows[0].cells[1].textContent"
+    sort = "document.querySelectorAll('#nodes th button')[1].click()"
+    assert [page.run(f"{sort}; {first}") for _ in range(2)] == ["no", "yes"]
+    typed = (
+        "const box = document.querySelector('#nodes input'); box.value = 'YES'; box.dispatchEvent(new Event('input'))"
+    )
+    assert page.run(f"{{ {typed} }} document.querySelector('#nodes .count').textContent") == "4 of 12 rows"
+
+
+def test_hostile_names_run_nothing(page: Page, tmp_path: Path) -> None:
+    snapshot = hostile_cluster()
+    report = kubespread.simulate(snapshot, candidate(1), 1)
+    shown(page, (report,), kubespread.topology_map(snapshot), tmp_path / "page.html")
+    page.run("document.getElementById('next').click(); document.querySelector('a.node').focus(); 0")
+    assert page.problems == []
+    assert page.run("document.querySelectorAll('img').length") == 0
+    assert page.run("document.querySelector('a.node .pods').textContent") == "●"
+    assert HOSTILE[:9] in page.run("document.getElementById('detail').textContent")
+
+
+def test_the_policy_refuses_what_somebody_adds(page: Page, tmp_path: Path) -> None:
+    file = tmp_path / "page.html"
+    file.write_text(write_page(ANSWERS["explain"], MAP).replace("</main>", "<script>window.added = 1</script></main>"))  # type: ignore[arg-type]  # an ExplainReport
+    page.problems.clear()
+    page.open(file)
+    assert page.run("window.added === undefined")
+    assert any("Content Security Policy" in problem for problem in page.problems)
+
+
+@pytest.mark.skipif(axe() is None, reason="axe-core is not there: npm install axe-core, or name axe.min.js in AXE_CORE")
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("kind", ANSWERS)
+def test_axe_finds_no_serious_fault(page: Page, kind: str, theme: str, tmp_path: Path) -> None:
+    answer: Any = ANSWERS[kind]  # type: ignore[index]  # any of its keys
+    shown(page, answer, MAP, tmp_path / "page.html")
+    checker = axe()
+    assert checker is not None
+    page.run(f"document.documentElement.dataset.theme = '{theme}'")
+    page.run(f"{checker.read_text()}; 0")
+    assert page.run(SERIOUS) == []

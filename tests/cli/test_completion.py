@@ -1,0 +1,207 @@
+"""What a shell is told when a word is completed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import kubespread
+from kubespread.cli.completing.candidates import FREE, source_of, takes_files
+from kubespread.cli.completing.line import read_line
+from kubespread.cli.completing.shell_words import from_last_break, split_line
+from kubespread.cli.completing.tree import read_commands
+from kubespread.cli.completion import Shell, script
+from tests.cli.support import FIXTURES, ROOT, run
+
+COMMANDS = read_commands()
+SHOP = str(FIXTURES / "clusters" / "shop.yaml")
+KUBECONFIG = """\
+apiVersion: v1
+kind: Config
+clusters: [{name: c1, cluster: {server: "https://one.example"}}]
+users: [{name: ann, user: {exec: {apiVersion: client.authentication.k8s.io/v1, command: ./never-run}}}]
+contexts:
+- {name: prod, context: {cluster: c1, user: ann, namespace: shop}}
+- {name: "arn:aws:eks:eu-west-1:123:cluster/stage", context: {cluster: c1, user: ann}}
+- {name: "$(touch pwned)", context: {cluster: c1, user: ann}}
+"""
+CODES = [rule.code for rule in kubespread.rules() if rule.code.startswith("KS10")]
+UNKNOWABLE = {"name", "scheduler_name", "to_scheduler_name", "template_path"}
+"""Parameters whose values nobody can know, though the help calls them as it calls known ones."""
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> dict[str, str]:
+    (tmp_path / "config").write_text(KUBECONFIG)
+    return {"XDG_CACHE_HOME": str(tmp_path / "cache"), "KUBECONFIG": str(tmp_path / "config")}
+
+
+def completed(home: dict[str, str], *words: str, shell: str = "zsh", **more: str) -> tuple[str, list[str]]:
+    """The directives, and the candidates without their help."""
+    result = run(*words, env={**home, "_KUBESPREAD_COMPLETE": shell, **more})
+    assert (result.code, result.err) == (0, "")
+    todo, *rows = result.out.splitlines()
+    return todo, [row.partition("\t")[0] for row in rows]
+
+
+CASES: dict[str, tuple[list[str], str, list[str]]] = {
+    "a command": (["ex"], "", ["explain"]),
+    "an option by its long name": (["explain", "--sn"], "", ["--snapshot"]),
+    "not again what is given once": (["explain", "--sort", "name", "--so"], "", []),
+    "again what may be repeated": (["explain", "-S", SHOP, "--sn"], "", ["--snapshot"]),
+    "a choice": (["explain", "--sort", "s"], "", ["score", "skew"]),
+    "formats are those of the report": (["survive", "-o", ""], "", ["table", "plain", "json", "yaml", "markdown", "csv"]),
+    "a value in the word of its option": (["explain", "--sort=s"], "", ["--sort=score", "--sort=skew"]),
+    "a value behind its letter": (["explain", "-oj"], "", ["-ojson"]),
+    "files": (["explain", "-S", ""], "files", []),
+    "no names without a snapshot": (["explain", "dep"], "files", []),
+    "kinds of the snapshot": (["explain", "-S", SHOP, "d"], "files nospace", ["deploy/"]),
+    "names of a kind": (["explain", "-S", SHOP, "deploy/"], "files", ["deploy/api", "deploy/web"]),
+    "a kind by another name": (["explain", f"-S{SHOP}", "deployments.apps/a"], "files", ["deployments.apps/api"]),
+    "names behind a kind": (["explain", "-S", SHOP, "deploy", ""], "files", ["api", "web"]),
+    "nothing in a namespace without any": (["explain", "-n", "other", "-S", SHOP, "deploy/"], "files", []),
+    "nodes": (["explain", f"--snapshot={SHOP}", "--node", ""], "", ["a1", "a2", "b1", "b2", "c1", "c2"]),
+    "nodes of an edit": (["survive", "-S", SHOP, "--drain", "c"], "", ["c1", "c2"]),
+    "a node whose taint follows": (["survive", "-S", SHOP, "--taint", "c"], "nospace", ["c1=", "c2="]),
+    "a workload to scale": (["survive", "-S", SHOP, "--scale", "deploy/w"], "nospace", ["deploy/web="]),
+    "topology keys": (["survive", "-S", SHOP, "--key", "z"], "", ["zone"]),
+    "namespaces of the snapshot": (["survive", "-S", SHOP, "-n", ""], "", ["default"]),
+    "namespaces of contexts": (["survive", "-n", ""], "", ["shop"]),
+    "contexts, but for one that a shell could read something into": (
+        ["explain", "--context", ""],
+        "",
+        ["arn:aws:eks:eu-west-1:123:cluster/stage", "prod"],
+    ),
+    "users, whose commands are not run": (["explain", "--user", ""], "", ["ann"]),
+    "releases, the newest first": (["explain", "--kube-version", "1.3"], "", [f"1.{n}" for n in range(37, 29, -1)]),
+    "gates of the release": (
+        ["explain", "--kube-version", "1.30", "--feature-gates", "MatchLabelKeysInPodT"],
+        "nospace",
+        ["MatchLabelKeysInPodTopologySpread="],
+    ),
+    "what a gate is set to, behind another": (
+        ["explain", "--feature-gates", "A=true,B="],
+        "",
+        ["A=true,B=true", "A=true,B=false"],
+    ),
+    "codes": (["check", "--select", "KS10"], "", CODES),
+    "codes behind others": (["check", "--ignore", "KS101,KS102,KS10"], "", [f"KS101,KS102,{code}" for code in CODES[2:]]),
+    "the pod of a scenario's moment": (["play", "x.yaml", "-S", SHOP, "--explain", "deploy/w"], "files", ["deploy/web"]),
+    "a shell": (["completion", "b"], "", ["bash"]),
+    "nothing behind a command that is none": (["explian", "--so"], "", []),
+    "standard input is never read": (["explain", "-S", "-", "deploy/"], "files", []),
+    "a file that is not there": (["explain", "-S", "/nonexistent", "deploy/"], "files", []),
+    "a file that is no cluster": (["explain", "-S", str(ROOT / "Makefile"), "--cordon", ""], "", []),
+    "no options behind --": (["explain", "--", "--so"], "files", []),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_word_is_completed(case: str, home: dict[str, str]) -> None:
+    words, todo, candidates = CASES[case]
+    assert completed(home, *words) == (todo, candidates)
+
+
+def test_the_snapshot_may_be_that_of_the_environment(home: dict[str, str]) -> None:
+    assert completed(home, "explain", "--node", "b", KUBESPREAD_SNAPSHOT=SHOP) == ("", ["b1", "b2"])
+
+
+def test_help_stands_beside_commands_and_options(home: dict[str, str]) -> None:
+    rows = run("explain", "--to", "--sor", env={**home, "_KUBESPREAD_COMPLETE": "fish"}).out.splitlines()
+    assert rows == ["", "--sort\tOrder of the nodes."]
+
+
+BASH = {
+    "what stands behind a colon": ("--context arn:aws:eks:e", ["eu-west-1:123:cluster/stage"]),
+    "what stands behind an equals sign": ("--context=p", ["prod"]),
+    "a quoted path": (f"-S '{SHOP}' --node a", ["a1", "a2"]),
+}
+
+
+@pytest.mark.parametrize("case", BASH)
+def test_bash_replaces_only_what_stands_behind_its_last_break(case: str, home: dict[str, str]) -> None:
+    typed, candidates = BASH[case]
+    line = {"_KUBESPREAD_LINE": f"kubespread explain {typed}", "_KUBESPREAD_BREAKS": " \t\n\"'><=;|&(:"}
+    assert completed(home, shell="bash", **line) == ("", candidates)
+
+
+def test_kubectl_is_told_as_cobra_is(home: dict[str, str]) -> None:
+    env = {**home, "_KUBESPREAD_COMPLETE": "kubectl"}
+    assert run("explain", "-S", SHOP, "d", env=env).out == "deploy/\t\n:2\n"
+    assert run("explain", "--sort=sk", env=env).out == "skew\t\n:4\n"
+
+
+def test_powershell_passes_the_word_beside_the_others(home: dict[str, str]) -> None:
+    assert completed(home, "explain", "--sort", shell="powershell", _KUBESPREAD_WORD="n") == ("", ["name"])
+
+
+def test_an_unknown_shell_gets_nothing(home: dict[str, str]) -> None:
+    assert run("ex", env={**home, "_KUBESPREAD_COMPLETE": "tcsh"}) == (0, "", "")
+
+
+@pytest.mark.parametrize("name", ["x;id", "$(id)", "a`id`", "-S", "a b", "a\tb", "\x1b[2J", "'q'"])
+def test_a_name_that_a_shell_could_read_something_into_is_none(name: str, home: dict[str, str], tmp_path: Path) -> None:
+    nodes = [{"apiVersion": "v1", "kind": "Node", "metadata": {"name": each}} for each in (name, "good")]
+    file = tmp_path / "cluster.json"
+    file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": nodes}))
+    assert completed(home, "survive", "-S", str(file), "--cordon", "") == ("", ["good"])
+
+
+def test_every_value_comes_from_somewhere_or_cannot_be_known() -> None:
+    """A new option says here what completes it, or that nothing can."""
+    unknown = [
+        (name, each.name)
+        for name, command in COMMANDS.items()
+        for each in command.parameters
+        if each.takes_value
+        and source_of(name, each) is None
+        and not takes_files(each)
+        and each.metavar not in FREE
+        and each.name not in UNKNOWABLE
+    ]
+    assert unknown == []
+
+
+@pytest.mark.parametrize("shell", Shell)
+def test_the_script_is_printed_whole(shell: Shell) -> None:
+    printed = run("completion", shell).out
+    assert printed == script(shell)
+    assert "_KUBESPREAD_COMPLETE" in printed
+
+
+LINES: dict[str, tuple[list[str], str, str, str]] = {
+    "a flag takes no word": (["explain", "-q", ""], "explain", "pod", ""),
+    "the last of several letters takes the word": (["explain", "-qvn", "sh"], "explain", "namespace", "sh"),
+    "a value may begin like an option": (["explain", "-n", "--x", "--kube-version", "1"], "explain", "kube_version", "1"),
+    "an empty value is one": (["explain", "--name=", "p"], "explain", "pod", "p"),
+    "a lone dash is standard input": (["explain", "-", "--sort", ""], "explain", "sort", ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", LINES)
+def test_a_line_is_read_as_far_as_it_goes(case: str) -> None:
+    words, command, parameter, word = LINES[case]
+    line = read_line(words, COMMANDS)
+    assert line.parameter is not None
+    assert (line.command, line.parameter.name, line.word) == (command, parameter, word)
+
+
+SPLIT = {
+    "kubespread ": ["kubespread", ""],
+    "kubespread ex": ["kubespread", "ex"],
+    "kubespread 'a b' \"c": ["kubespread", "a b", "c"],
+    r"kubespread a\ b": ["kubespread", "a b"],
+    "kubespread --x=y:z": ["kubespread", "--x=y:z"],
+    "": [""],
+}
+
+
+@pytest.mark.parametrize("line", SPLIT)
+def test_bashs_line_is_split_into_the_programs_words(line: str) -> None:
+    assert split_line(line) == SPLIT[line]
+
+
+def test_a_break_is_only_one_where_bash_has_it() -> None:
+    assert [from_last_break("--a=b:c", breaks) for breaks in ("=:", "=", " ")] == ["c", "b:c", "--a=b:c"]

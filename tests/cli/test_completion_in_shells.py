@@ -1,0 +1,55 @@
+"""The completion scripts in the shells they are for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from kubespread.cli.completion import Shell, script
+from tests.cli.completing_shells import Terminal, missing
+
+CLUSTER = "fixtures/clusters/shop.yaml"
+KUBECONFIG = {
+    "apiVersion": "v1",
+    "kind": "Config",
+    "contexts": [{"name": "arn:aws:eks:cluster/stage", "context": {"cluster": "c", "user": "u"}}],
+}
+
+
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param(shell, marks=pytest.mark.skipif(bool(missing(shell)), reason=missing(shell) or "is installed"))
+        for shell in (Shell.BASH, Shell.ZSH, Shell.FISH)
+    ],
+)
+def terminal(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Terminal]:
+    folder = tmp_path_factory.mktemp(request.param)
+    (folder / "kubeconfig").write_text(json.dumps(KUBECONFIG))
+    opened = Terminal(request.param, script(request.param), folder, KUBECONFIG=str(folder / "kubeconfig"))
+    yield opened
+    opened.close()
+
+
+LINES = {
+    "kubespread expl": ["kubespread", "explain"],
+    "kubespread explain --context=arn:aws:e": ["kubespread", "explain", "--context=arn:aws:eks:cluster/stage"],
+    "kubespread explain --snapshot=fixtures/clusters/sho": ["kubespread", "explain", f"--snapshot={CLUSTER}"],
+    f"kubespread explain -S {CLUSTER} deploy/w": ["kubespread", "explain", "-S", CLUSTER, "deploy/web"],
+    f"kubespread explain -S '{CLUSTER}' deploy w": ["kubespread", "explain", "-S", CLUSTER, "deploy", "web"],
+    "kubespread explain fixtures/manifests/two-constraints-": [
+        "kubespread",
+        "explain",
+        "fixtures/manifests/two-constraints-skew-2.yaml",
+    ],
+}
+
+
+def test_a_word_becomes_the_only_one_it_can(terminal: Terminal) -> None:
+    assert {line: terminal.completed(line) for line in LINES} == LINES
+
+
+def test_of_several_all_are_shown(terminal: Terminal) -> None:
+    terminal.listed(f"kubespread survive -S {CLUSTER} --cordon ", "a1", "a2", "b1", "b2", "c1", "c2")

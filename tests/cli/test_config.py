@@ -1,0 +1,153 @@
+"""Configuration files and variables: who decides, what is refused, and what is said."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.cli.support import FIXTURES, ROOT, Result, run
+
+POD = str(FIXTURES / "manifests" / "two-constraints.yaml")
+EXPLAIN = ("explain", POD, "-o", "json")
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A directory below one with two clusters in it: ``four.yaml`` and ``five.yaml``."""
+    for name, file in {"four": "docs-4-nodes", "five": "docs-5-nodes", "shop": "shop"}.items():
+        shutil.copy(FIXTURES / "clusters" / f"{file}.yaml", tmp_path / f"{name}.yaml")
+    (tmp_path / "sub").mkdir()
+    return tmp_path / "sub"
+
+
+def configured(project: Path, *words: str, text: str = "", user: str = "", **more: str) -> Result:
+    """``kubespread WORDS`` in ``project``, whose parent is configured by ``text``, for a user with ``user``."""
+    if text:
+        (project.parent / ".kubespread.yaml").write_text(text)
+    folder = project.parent / "xdg" / "kubespread"
+    if user:
+        folder.mkdir(parents=True)
+        (folder / "config.yaml").write_text(user)
+    return run(*words, cwd=project, env={"XDG_CONFIG_HOME": str(folder.parent), **more})
+
+
+def nodes(result: Result) -> int:
+    return len(result.report["nodes"])
+
+
+def test_paths_are_relative_to_their_file_and_what_decides_is_said(project: Path) -> None:
+    result = configured(project, *EXPLAIN, text="snapshot: four.yaml\nkubeVersion: '1.34'\noutput: csv\n")
+    assert (nodes(result), result.report["kubeVersion"]) == (4, "1.34")
+    assert result.err == (
+        "note: snapshot ../four.yaml (../.kubespread.yaml:1)\nnote: kubeVersion 1.34 (../.kubespread.yaml:2)\n"
+    )
+    assert configured(project, *EXPLAIN, "-q").err == ""
+
+
+def test_the_nearest_file_is_the_projects(project: Path) -> None:
+    (project / ".kubespread.yaml").write_text("snapshot: [../five.yaml]\n")
+    assert nodes(configured(project, *EXPLAIN, text="snapshot: four.yaml\n")) == 5
+
+
+def test_options_go_before_variables_before_the_project_before_the_user(project: Path) -> None:
+    layers = {"text": "kubeVersion: '1.31'\nsnapshot: four.yaml\n", "user": "kubeVersion: '1.30'\noutput: name\n"}
+    asked = ("explain", POD)
+    release = configured(project, *EXPLAIN, "--kube-version", "1.33", **layers, KUBESPREAD_KUBE_VERSION="1.32")
+    assert release.report["kubeVersion"] == "1.33"
+    assert configured(project, *EXPLAIN, KUBESPREAD_KUBE_VERSION="1.32").report["kubeVersion"] == "1.32"
+    assert configured(project, *EXPLAIN).report["kubeVersion"] == "1.31"
+    assert configured(project, *asked).out == "node4\n"
+
+
+def test_a_cluster_that_is_typed_goes_before_one_that_is_set(project: Path) -> None:
+    asked = configured(project, *EXPLAIN, "--context", "prod", text="snapshot: four.yaml\n")
+    assert (asked.code, asked.err.count("\n"), "no cluster given" in asked.err) == (2, 1, True)
+    again = configured(project, *EXPLAIN, "--context", "prod", KUBESPREAD_SNAPSHOT="../four.yaml")
+    assert again == asked
+    assert nodes(configured(project, *EXPLAIN, "-S", "../five.yaml", KUBESPREAD_CONTEXT="prod")) == 5
+
+
+def test_a_projects_snapshot_goes_before_the_users_context(project: Path) -> None:
+    assert nodes(configured(project, *EXPLAIN, text="snapshot: four.yaml\n", user="context: prod\n")) == 4
+
+
+def test_a_format_that_a_report_does_not_have_is_not_meant_for_it(project: Path) -> None:
+    result = configured(project, "survive", text="snapshot: shop.yaml\noutput: name\n")
+    assert (result.code, result.out.split()[:2]) == (0, ["KEY", "DOMAIN"])
+
+
+def test_findings_are_ignored(project: Path) -> None:
+    bad = str(FIXTURES / "lint" / "KS101" / "bad.yaml")
+    assert configured(project, "check", bad).code == 1
+    assert configured(project, "check", bad, text="ignore: [KS101]\n").code == 0
+    assert configured(project, "check", bad, "--ignore", "KS102").code == 1
+
+
+def test_view_says_where_each_value_comes_from(project: Path) -> None:
+    result = configured(project, "config", "view", text="snapshot: four.yaml\n", KUBESPREAD_OUTPUT="json")
+    assert [line.split() for line in result.out.splitlines()] == [
+        ["KEY", "VALUE", "FROM"],
+        ["snapshot", "../four.yaml", "../.kubespread.yaml:1"],
+        ["context", "<none>", "(KUBESPREAD_CONTEXT)"],
+        ["schedulerConfig", "<none>", "(KUBESPREAD_SCHEDULER_CONFIG)"],
+        ["kubeVersion", "<none>", "(KUBESPREAD_KUBE_VERSION)"],
+        ["output", "json", "KUBESPREAD_OUTPUT"],
+        ["ignore", "<none>", "(KUBESPREAD_IGNORE)"],
+    ]
+
+
+REFUSED = {
+    "a key that is none": ("\nsnapshots: x\n", ':2: snapshots: unknown key, did you mean "snapshot"?'),
+    "a key that nothing is near to": (
+        "token: x\n",
+        ":1: token: unknown key; there are snapshot, context, schedulerConfig, kubeVersion, output, ignore",
+    ),
+    "a release without quotes": ("kubeVersion: 1.30\n", ":1: kubeVersion: expected a string in quotes, found a number"),
+    "a release there is not": (
+        "kubeVersion: '1.99'\n",
+        ":1: kubeVersion: kube-scheduler 1.99 is not modeled: versions 1.18 to 1.37 are",
+    ),
+    "two clusters": (
+        "snapshot: a\ncontext: b\n",
+        ":2: context: snapshot and context both name the cluster: leave one out",
+    ),
+    "standard input": (
+        "snapshot: '-'\n",
+        ":1: snapshot: standard input is for the command line to name: expected a path",
+    ),
+    "a list": (
+        "- snapshot\n",
+        ": expected an object with snapshot, context, schedulerConfig, kubeVersion, output, ignore, found a list",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_a_file_that_is_wrong_ends_every_question(case: str, project: Path) -> None:
+    text, fault = REFUSED[case]
+    said = f"error: ../.kubespread.yaml{fault}\n"
+    assert configured(project, *EXPLAIN, text=text) == (2, "", said)
+    assert configured(project, "config", "view") == (2, "", said)
+    assert configured(project, "explain", "--help").code == 0
+
+
+def test_two_variables_cannot_both_name_the_cluster(project: Path) -> None:
+    result = configured(project, *EXPLAIN, KUBESPREAD_SNAPSHOT="a", KUBESPREAD_CONTEXT="b")
+    assert (result.code, result.err) == (
+        2,
+        "error: KUBESPREAD_SNAPSHOT and KUBESPREAD_CONTEXT both name the cluster: unset one\n",
+    )
+
+
+def test_completion_takes_the_snapshot_that_is_set(project: Path) -> None:
+    variables = {"_KUBESPREAD_COMPLETE": "zsh", "XDG_CACHE_HOME": str(project.parent / "cache")}
+    words = ("survive", "--cordon", "node5")
+    assert configured(project, *words, text="snapshot: five.yaml\n", **variables).out == "\nnode5\t\n"
+    assert configured(project, "survive", "--context", "x", "--cordon", "node5", **variables).out == "\n"
+
+
+def test_this_repository_is_not_configured() -> None:
+    """Else every example in its documents would answer for something else."""
+    assert not (ROOT / ".kubespread.yaml").exists()

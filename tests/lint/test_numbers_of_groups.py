@@ -1,0 +1,118 @@
+"""The numbers of findings about workloads that share pods' labels, or defaults: by ``simulate`` of them together."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import yaml
+
+import kubespread
+from tests.lint.test_numbers import FIXTURES, cluster_of
+
+Manifest = dict[str, Any]
+
+
+def manifests(code: str, name: str = "bad") -> dict[str, Manifest]:
+    """The workloads of a fixture, by name."""
+    loaded = yaml.safe_load_all((FIXTURES / code / f"{name}.yaml").read_text())
+    return {each["metadata"]["name"]: each for each in loaded}
+
+
+def messages(code: str) -> dict[str, kubespread.Finding]:
+    """The rule's findings in its failing fixture, by workload."""
+    report = kubespread.check(cluster_of(code), [str(FIXTURES / code / "bad.yaml")], select=[code])
+    return {(finding.workload or "").rpartition("/")[2]: finding for finding in report.findings}
+
+
+def landed(code: str, *workloads: Manifest) -> list[Counter[str]]:
+    """Replicas by zone of each workload, placed one workload after another."""
+    snapshot = cluster_of(code)
+    zone_of = {node.metadata.name: node.metadata.labels["topology.kubernetes.io/zone"] for node in snapshot.nodes}
+    reports = kubespread.simulate(snapshot, list(workloads))
+    return [Counter(zone_of[each.node] for each in report.placements) for report in reports]
+
+
+def stands(counts: Counter[str]) -> str:
+    return " · ".join(f"{zone} {counts[zone]}" for zone in "abc")
+
+
+def counting_its_own(workload: Manifest) -> Manifest:
+    (constraint,) = workload["spec"]["template"]["spec"]["topologySpreadConstraints"]
+    return with_constraint(workload, {**constraint, "matchLabelKeys": ["pod-template-hash"]})
+
+
+def with_constraint(workload: Manifest, *constraints: Manifest) -> Manifest:
+    template = workload["spec"]["template"]
+    template = {**template, "spec": {**template["spec"], "topologySpreadConstraints": list(constraints)}}
+    return {**workload, "spec": {**workload["spec"], "template": template}}
+
+
+def test_a_stable_workload_stands_beside_its_canary_as_simulated() -> None:
+    workloads, finding = manifests("KS402"), messages("KS402")["web"]
+    _, web = landed("KS402", workloads["web-canary"], workloads["web"])
+    assert stands(web) == "a 0 · b 3 · c 3"
+    assert finding.message == (
+        "zone counts the pods of Deployment/web-canary too (3 replicas): placed after them its own 6 stand "
+        f"{stands(web)}, skew 3 > 1"
+    )
+    _, apart = landed("KS402", workloads["web-canary"], counting_its_own(workloads["web"]))
+    assert finding.remedy.outcome == f"its own stand {stands(apart)}" == "its own stand a 2 · b 2 · c 2"
+
+
+def test_a_group_of_unlike_workloads_stands_as_simulated() -> None:
+    workloads, finding = manifests("KS504"), messages("KS504")["web"]
+    web, api = landed("KS504", workloads["web"], workloads["api"])
+    both = web + api
+    skew = max(both.values()) - min(both.values())
+    assert finding.message == (
+        "zone counts the pods of Deployment/api too (4 replicas), which has no such constraint: once both are placed "
+        f"they stand {stands(both)}, skew {skew} > 1"
+    )
+
+
+def test_without_the_default_a_node_takes_as_many_as_simulated() -> None:
+    finding = messages("KS501")["web"]
+    most, mended = (
+        max(Counter(each.node for each in report.placements).values())
+        for name in ("bad", "good")
+        for report in kubespread.simulate(cluster_of("KS501"), list(manifests("KS501", name).values()))
+    )
+    assert most > mended
+    assert finding.message.endswith(f"a single hostname takes {most} of 12 replicas")
+    assert finding.remedy.outcome == f"a single hostname takes {mended}"
+
+
+def test_without_a_selector_a_job_lands_where_simulated_and_has_no_constraint() -> None:
+    job, finding = manifests("KS502")["web"], messages("KS502")["web"]
+    (zones,) = landed("KS502", job)
+    assert kubespread.explain(cluster_of("KS502"), job).constraints == ()
+    assert finding.message.endswith(f"6 replicas land {stands(zones)}")
+    constraint = {"maxSkew": 5, "topologyKey": "topology.kubernetes.io/zone", "whenUnsatisfiable": "ScheduleAnyway"}
+    (mended,) = landed("KS502", with_constraint(job, {**constraint, "labelSelector": {"matchLabels": {"app": "web"}}}))
+    assert finding.remedy.outcome == f"6 of 6 replicas fit: {stands(mended)}"
+
+
+def test_the_scores_that_outweigh_are_those_that_explain_shows() -> None:
+    web, finding = manifests("KS503")["web"], messages("KS503")["web"]
+    first, second = (each.node for each in kubespread.simulate(cluster_of("KS503"), web, 2).placements)
+    before = kubespread.explain(cluster_of("KS503"), web)
+    labels = dict(pair.split("=") for pair in before.constraints[0].selector.split(","))
+    requests = web["spec"]["template"]["spec"]["containers"]
+    running = {"metadata": {"name": "first", "labels": labels}, "spec": {"nodeName": first, "containers": requests}}
+    nodes = yaml.safe_load((FIXTURES / "cluster.yaml").read_text())["items"]
+    after = kubespread.Snapshot.from_objects([*nodes, {"apiVersion": "v1", "kind": "Pod", **running}])
+    scores = {node.name: node.scores for node in kubespread.explain(after, web).nodes}
+    differences = {name: score - scores["b1"][name] for name, score in scores[second].items()}
+    assert finding.message.startswith(
+        f"zone ≤ 1 is outweighed: replica 2 goes to {second}, where PodTopologySpread gives "
+        f"{-differences['PodTopologySpread']} less than on b1, but NodeAffinity {differences['NodeAffinity']} more"
+    )
+    (zones,), (mended,) = landed("KS503", web), landed("KS503", hard(web))
+    assert finding.message.endswith(f"6 of 6 replicas fit: {stands(zones)}")
+    assert finding.remedy.outcome == f"6 of 6 replicas fit: {stands(mended)}"
+
+
+def hard(workload: Manifest) -> Manifest:
+    (constraint,) = workload["spec"]["template"]["spec"]["topologySpreadConstraints"]
+    return with_constraint(workload, {**constraint, "whenUnsatisfiable": "DoNotSchedule"})

@@ -1,0 +1,84 @@
+"""The numbers of findings about rollouts, worked out another way: by ``play``, which rolls out in the same cluster."""
+
+from __future__ import annotations
+
+import pytest
+
+import kubespread
+from kubespread.planner.reports.rollout import RevisionSkew, RolloutReport
+from tests.builders import hosts, pod
+from tests.lint.test_numbers import FIXTURES, cluster_of, finding_of
+
+
+def rolled_out(code: str, manifest: str = "bad") -> RolloutReport:
+    """The workload of a fixture, called web, applied to its cluster and restarted."""
+    steps = [{"apply": str(FIXTURES / code / f"{manifest}.yaml")}, {"rollout": "deploy/web"}]
+    scenario = {"apiVersion": "kubespread.dev/v1alpha1", "kind": "Scenario", "spec": {"steps": steps}}
+    (report,) = kubespread.play(cluster_of(code), scenario).steps[-1].rollouts
+    return report
+
+
+def stands(skews: RevisionSkew) -> str:
+    return " · ".join(f"{domain.value} {domain.new}" for domain in skews.domains)
+
+
+def test_new_pods_end_where_play_leaves_them() -> None:
+    finding, played = finding_of("KS401"), rolled_out("KS401")
+    (final,), (counting,) = played.final, played.with_match_label_keys or ()
+    assert finding.message == (
+        f"zone counts the old pods in a rollout: after a restart 6 replicas stand {stands(final)}, "
+        f"skew {final.skew} > {final.max_skew}"
+    )
+    assert (final.skew, final.max_skew) == (2, 1)
+    assert finding.remedy.outcome == f"after a restart 6 replicas stand {stands(counting)}"
+    assert stands(rolled_out("KS401", "good").final[0]) == stands(counting) == "a 2 · b 2 · c 2"
+
+
+def test_a_rollout_without_an_end_stops_where_play_stops() -> None:
+    finding, played = finding_of("KS406"), rolled_out("KS406")
+    assert (played.complete, played.passes[-1].running.new) == (False, 0)
+    assert finding.message == (
+        f"no rollout ends: with maxSurge 1 and maxUnavailable 0 a restart stops at 0 of 6 new pods: {played.wedged_on}"
+    )
+    mended = rolled_out("KS406", "good")
+    assert mended.complete
+    assert finding.remedy.outcome == f"the restart ends, no fewer than {mended.fewest_ready} pods ready on the way"
+
+
+def test_a_key_that_pods_lack_counts_as_if_it_were_not_there() -> None:
+    finding = finding_of("KS403")
+    assert finding.message.endswith("the key is dropped, and the constraint counts every pod with app=web")
+    explained = kubespread.explain(cluster_of("KS403"), str(FIXTURES / "KS403" / "bad.yaml"))
+    assert [constraint.selector for constraint in explained.constraints] == ["app=web"]
+    assert finding.remedy.text == "matchLabelKeys: [controller-revision-hash]"
+
+
+def test_a_replica_of_its_own_number_finds_nothing_counted_wherever_others_are() -> None:
+    finding = finding_of("KS404")
+    labels = [{"app": "web", "apps.kubernetes.io/pod-index": str(index)} for index in (1, 2, 3)]
+    others = [pod(f"other-{index}", "n0", labels=each) for index, each in enumerate(labels)]
+    cluster = kubespread.Snapshot.from_objects([*hosts("a", "b", "c"), *others])
+    explained = kubespread.explain(cluster, str(FIXTURES / "KS404" / "bad.yaml"))
+    (numbers,) = {
+        (each.matching, each.self_match, each.global_minimum, each.skew)
+        for node in explained.nodes
+        for each in node.constraints
+    }
+    assert "0 + 1 − 0 = 1 on every node" in finding.message
+    assert numbers == (0, 1, 0, 1)
+
+
+def test_a_pinned_hash_counts_no_replica() -> None:
+    finding = finding_of("KS405")
+    report = kubespread.explain(cluster_of("KS405"), str(FIXTURES / "KS405" / "bad.yaml"))
+    assert finding.message.endswith("count nowhere")
+    assert [constraint.self_match for constraint in report.constraints] == [0]
+
+
+def test_of_a_rollout_too_large_to_rehearse_the_first_new_pod_tells(monkeypatch: pytest.MonkeyPatch) -> None:
+    rehearsed = finding_of("KS406")
+    monkeypatch.setattr("kubespread.lint.trial._MAX_REHEARSED", 0)
+    assert finding_of("KS406").message == rehearsed.message
+    good = [str(FIXTURES / "KS406" / "good.yaml")]
+    assert kubespread.check(cluster_of("KS406"), good, select=["KS406"]).findings == ()
+    assert finding_of("KS401").message.endswith("which of them go last decides how the new ones stand")

@@ -1,0 +1,94 @@
+"""Maps as they look from five nodes to five thousand: ``python -m tests.render.test_map_screens`` rewrites the screens
+that are kept.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+from rich.cells import cell_len
+
+import kubespread
+from kubespread import TopologyMap
+from kubespread.render.look import Look, MapBy
+from kubespread.render.map import as_csv, plain, table
+from tests.render.clusters import candidate, cluster
+from tests.render.simulate_screens import SCREENS
+from tests.render.test_survive_screens import cluster as busy_cluster
+
+
+class Screen(NamedTuple):
+    name: str
+    width: int
+    text: str
+
+
+@cache
+def of_pod(nodes: int, cloud: str, constraints: int, unlabelled: int = 0) -> TopologyMap:
+    return kubespread.topology_map(cluster(nodes, cloud, unlabelled=unlabelled), candidate(constraints))
+
+
+@cache
+def whole(nodes: int, cloud: str) -> TopologyMap:
+    return kubespread.topology_map(busy_cluster(nodes, cloud))
+
+
+def screens() -> list[Screen]:
+    found = []
+    for nodes, cloud, constraints in (
+        (12, "aws", 2),
+        (12, "gke", 1),
+        (5, "wide", 2),
+        (300, "aws", 1),
+        (5000, "gke", 4),
+    ):
+        for width in (80, 120):
+            look = Look(width=width, map_by=MapBy.SKEW)
+            text = table.write(of_pod(nodes, cloud, constraints), look)
+            found.append(Screen(f"map-skew-{nodes}-{cloud}-{width}", width, text))
+    for nodes, cloud in ((12, "aws"), (12, "gke"), (1000, "aws")):
+        for width in (60, 80, 120):
+            text = table.write(whole(nodes, cloud), Look(width=width))
+            found.append(Screen(f"map-load-{nodes}-{cloud}-{width}", width, text))
+    unlabelled = table.write(of_pod(12, "gke", 1, 4), Look(width=80, map_by=MapBy.SKEW))
+    return [
+        *found,
+        Screen("map-unlabelled-12-gke-80", 80, unlabelled),
+        Screen("map-plain", 0, plain.write(of_pod(12, "gke", 2), Look())),
+        Screen("map-csv", 0, as_csv.write(of_pod(12, "gke", 2), Look())),
+    ]
+
+
+def test_the_screens_are_those_that_were_looked_at() -> None:
+    for kept in screens():
+        assert kept.text == (SCREENS / f"{kept.name}.txt").read_text(), kept.name
+        assert not kept.width or max(map(cell_len, kept.text.splitlines())) <= kept.width, kept.name
+
+
+def test_every_screen_that_is_kept_is_looked_at() -> None:
+    assert {path.stem for path in SCREENS.glob("map-*.txt")} == {kept.name for kept in screens()}
+
+
+def test_in_full_every_node_of_a_large_cluster_has_a_character() -> None:
+    report = of_pod(5000, "gke", 4)
+    text = table.write(report, Look(width=80, in_full=True, map_by=MapBy.SKEW))
+    rows = [line for line in text.splitlines() if line.startswith("│")]
+    cells = "".join(rows).replace("rack-", "")
+    digits = {digit: cells.count(digit) for digit in "12"}
+    held = [len(node.marked) for node in report.nodes]
+    labels = {"1": 1, "2": 1}
+    assert {digit: digits[digit] - labels[digit] for digit in digits} == {"1": held.count(1), "2": held.count(2)}
+
+
+def test_what_color_says_is_also_written() -> None:
+    report = of_pod(12, "aws", 2)
+    colored = table.write(report, Look(width=80, map_by=MapBy.SKEW, color=True))
+    plain_text = table.write(report, Look(width=80, map_by=MapBy.SKEW))
+    assert "\x1b[31m" in colored
+    assert "6−0 = 6 > 1" in plain_text
+
+
+if __name__ == "__main__":
+    for screen in screens():
+        (SCREENS / f"{screen.name}.txt").write_text(screen.text)

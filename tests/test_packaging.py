@@ -1,0 +1,37 @@
+"""What is not part of the wheel, as far as it can be read without building anything."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+
+import yaml
+
+from tests.cli.support import ROOT
+
+KREW = ROOT / "packaging" / "krew" / "kubespread.yaml"
+TEMPLATE = re.compile(r"{{ *(?:addURIAndSha \"(?P<uri>.*?)\" \.TagName|\.TagName) *}}(?=\n)")
+
+
+def test_the_krew_manifest_is_one_once_it_is_filled_in() -> None:
+    filled = TEMPLATE.sub(
+        lambda match: f"uri: {match['uri']}\n    sha256: {'0' * 64}" if match["uri"] else "v0.0.0", KREW.read_text()
+    )
+    manifest = yaml.safe_load(filled.replace("{{ .TagName }}", "v0.0.0"))
+    assert (manifest["kind"], manifest["metadata"]["name"], manifest["spec"]["version"]) == (
+        "Plugin",
+        KREW.stem,
+        "v0.0.0",
+    )
+    # krew-index takes no more.
+    assert len(manifest["spec"]["shortDescription"]) <= 70
+    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
+    for platform in manifest["spec"]["platforms"]:
+        assert platform["bin"] in scripts
+        os, arch = platform["selector"]["matchLabels"].values()
+        assert platform["uri"].endswith(f"/v0.0.0/kubespread-{os}-{arch}.tar.gz")
+
+
+def test_the_makefile_proves_the_single_file() -> None:
+    _, recipe = (ROOT / "Makefile").read_text().split("\nbinary:")
+    assert "python dist/kubespread.pyz demo" in recipe.split("\n\n")[0]
