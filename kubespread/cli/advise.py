@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from kubespread.cli.answering import Answering
 from kubespread.cli.cluster import open_cluster
 from kubespread.cli.exitcodes import ExitCode
-from kubespread.cli.notes import note_beside, note_source
 from kubespread.cli.options.advising import AdvisingOptions
 from kubespread.cli.options.answer import AdviseAnswerOptions, SpeakingOptions
 from kubespread.cli.options.edits import EditedClusterOptions
 from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.scheduler import SchedulerOptions
 from kubespread.cli.options.workload import PodArgument, WorkloadOptions
-from kubespread.cli.page import write_page
 from kubespread.cli.pod import pods_asked_about
-from kubespread.cli.stdout import emit, look_of_stdout, stdout_is_terminal
+from kubespread.cli.stdout import stdout_is_terminal
 from kubespread.render.formats import chosen_format
 
 
@@ -69,13 +66,7 @@ def advise(
         template_path=workload.template_path or "",
         set=workload.settings or (),
     )
-    if not speaking.quiet:
-        if speaking.verbose:
-            note_source(opened, report)
-        note_beside(report, conclusion(report), chosen)
-    look = look_of_stdout(color=answer.color, headers=not answer.no_headers)
-    write_page(answer.html, report, opened, scheduling.scheduler())
-    emit(chosen.writers["advise"].load()(report, replace(look, in_full=speaking.verbose > 0)))
-    if opened.faults or (answer.strict and report.gaps):
+    answering = Answering(opened, scheduling.scheduler(), chosen, answer, speaking)
+    if not answering.give("advise", report, conclusion(report)):
         return ExitCode.NO_CLUSTER
     return ExitCode.YES if report.succeeds else ExitCode.NO

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from kubespread.cli.answering import Answering
 from kubespread.cli.cluster import open_cluster
 from kubespread.cli.exitcodes import ExitCode
-from kubespread.cli.notes import note_beside, note_source
 from kubespread.cli.options.answer import AuditAnswerOptions, SpeakingOptions
 from kubespread.cli.options.auditing import AuditOptions, WorkloadsArgument
 from kubespread.cli.options.edits import EditedClusterOptions
 from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.scheduler import SchedulerOptions
-from kubespread.cli.page import write_page
-from kubespread.cli.stdout import emit, look_of_stdout, stdout_is_terminal
+from kubespread.cli.stdout import stdout_is_terminal
 from kubespread.cli.watch import watchable
 from kubespread.render.formats import chosen_format
 
@@ -48,17 +45,14 @@ def audit(
 
     chosen = chosen_format(answer.output, is_terminal=stdout_is_terminal())
     opened = open_cluster(source, quiet=speaking.quiet)
-    namespace = None if auditing.all_namespaces else auditing.namespace or opened.origin.namespace or "default"
     report = kubespread.audit(
-        opened, workloads or (), scheduling.scheduler(), namespace=namespace, selector=auditing.selector or ""
+        opened,
+        workloads or (),
+        scheduling.scheduler(),
+        namespace=auditing.namespace_in(opened, workloads or ()),
+        selector=auditing.selector or "",
     )
-    if not speaking.quiet:
-        if speaking.verbose:
-            note_source(opened, report)
-        note_beside(report, conclusion(report), chosen)
-    look = look_of_stdout(color=answer.color, headers=not answer.no_headers)
-    write_page(answer.html, report, opened, scheduling.scheduler())
-    emit(chosen.writers["audit"].load()(report, replace(look, in_full=answer.why or speaking.verbose > 0)))
-    if opened.faults or (answer.strict and report.gaps):
+    answering = Answering(opened, scheduling.scheduler(), chosen, answer, speaking)
+    if not answering.give("audit", report, conclusion(report), in_full=answer.why):
         return ExitCode.NO_CLUSTER
     return ExitCode.NO if auditing.fails(report) else ExitCode.YES

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from kubespread.cli.answering import Answering
 from kubespread.cli.cluster import open_cluster
 from kubespread.cli.exitcodes import ExitCode
-from kubespread.cli.notes import note_beside, note_source
 from kubespread.cli.options.answer import CapacityAnswerOptions, SpeakingOptions
 from kubespread.cli.options.capacity import CapacityOptions
 from kubespread.cli.options.edits import EditedClusterOptions
 from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.scheduler import SchedulerOptions
-from kubespread.cli.page import write_page
-from kubespread.cli.stdout import emit, look_of_stdout, stdout_is_terminal
+from kubespread.cli.stdout import stdout_is_terminal
 from kubespread.render.formats import chosen_format
 
 
@@ -45,13 +42,7 @@ def capacity(
     chosen = chosen_format(answer.output, is_terminal=stdout_is_terminal())
     opened = open_cluster(source, quiet=speaking.quiet)
     report = kubespread.capacity(opened, counting.request, scheduling.scheduler(), by=counting.by)
-    if not speaking.quiet:
-        if speaking.verbose:
-            note_source(opened, report)
-        note_beside(report, conclusion(report), chosen)
-    look = look_of_stdout(color=answer.color, headers=not answer.no_headers)
-    write_page(answer.html, report, opened, scheduling.scheduler())
-    emit(chosen.writers["capacity"].load()(report, replace(look, in_full=speaking.verbose > 0)))
-    if opened.faults or (answer.strict and report.gaps):
+    answering = Answering(opened, scheduling.scheduler(), chosen, answer, speaking)
+    if not answering.give("capacity", report, conclusion(report)):
         return ExitCode.NO_CLUSTER
     return ExitCode.NO if report.fits == 0 else ExitCode.YES

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from kubespread.cli.answering import Answering
 from kubespread.cli.cluster import open_cluster
 from kubespread.cli.exitcodes import ExitCode
-from kubespread.cli.notes import note_beside, note_source
 from kubespread.cli.options.answer import PendingAnswerOptions, SpeakingOptions
 from kubespread.cli.options.edits import EditedClusterOptions
 from kubespread.cli.options.grouped import grouped
-from kubespread.cli.options.pending import PendingOptions
 from kubespread.cli.options.scheduler import SchedulerOptions
-from kubespread.cli.page import write_page
-from kubespread.cli.stdout import emit, look_of_stdout, stdout_is_terminal
+from kubespread.cli.options.workloads import WorkloadsOptions
+from kubespread.cli.stdout import stdout_is_terminal
 from kubespread.render.formats import chosen_format
 
 
 @grouped
 def pending(
     *,
-    asked: PendingOptions,
+    asked: WorkloadsOptions,
     scheduling: SchedulerOptions,
     answer: PendingAnswerOptions,
     source: EditedClusterOptions,
@@ -44,15 +41,10 @@ def pending(
 
     chosen = chosen_format(answer.output, is_terminal=stdout_is_terminal())
     opened = open_cluster(source, quiet=speaking.quiet)
-    namespace = None if asked.all_namespaces else asked.namespace or opened.origin.namespace or "default"
-    report = kubespread.pending(opened, scheduling.scheduler(), namespace=namespace, selector=asked.selector or "")
-    if not speaking.quiet:
-        if speaking.verbose:
-            note_source(opened, report)
-        note_beside(report, conclusion(report), chosen)
-    look = look_of_stdout(color=answer.color, headers=not answer.no_headers)
-    write_page(answer.html, report, opened, scheduling.scheduler())
-    emit(chosen.writers["pending"].load()(report, replace(look, in_full=speaking.verbose > 0)))
-    if opened.faults or (answer.strict and report.gaps):
+    report = kubespread.pending(
+        opened, scheduling.scheduler(), namespace=asked.namespace_in(opened), selector=asked.selector or ""
+    )
+    answering = Answering(opened, scheduling.scheduler(), chosen, answer, speaking)
+    if not answering.give("pending", report, conclusion(report)):
         return ExitCode.NO_CLUSTER
     return ExitCode.NO if report.groups else ExitCode.YES

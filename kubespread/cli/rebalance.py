@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Annotated
 
 import typer
 
+from kubespread.cli.answering import Answering
 from kubespread.cli.cluster import open_cluster
 from kubespread.cli.exitcodes import ExitCode
-from kubespread.cli.notes import note_beside, note_source
 from kubespread.cli.options.answer import RebalanceAnswerOptions, SpeakingOptions
 from kubespread.cli.options.edits import EditedClusterOptions
 from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.rebalancing import RebalancingOptions
 from kubespread.cli.options.scheduler import SchedulerOptions
-from kubespread.cli.page import write_page
-from kubespread.cli.stdout import emit, look_of_stdout, stdout_is_terminal
+from kubespread.cli.stdout import stdout_is_terminal
 from kubespread.errors import UsageError
 from kubespread.render.formats import chosen_format
 
@@ -54,31 +52,22 @@ def rebalance(
     """
     import kubespread
 
-    if workloads and rebalancing.all_namespaces:
-        raise UsageError("name workloads or ask about all namespaces, not both")
     if [rebalancing.descheduler, *source.sources].count("-") > 1:
         raise UsageError("standard input can be read only once")
     chosen = chosen_format(answer.output, is_terminal=stdout_is_terminal())
     opened = open_cluster(source, quiet=speaking.quiet)
-    namespace = None if rebalancing.all_namespaces else rebalancing.namespace or opened.origin.namespace or "default"
     report = kubespread.rebalance(
         opened,
         workloads or (),
         scheduling.scheduler(),
-        namespace=namespace,
+        namespace=rebalancing.namespace_in(opened, workloads or ()),
         selector=rebalancing.selector or "",
         soft=rebalancing.soft,
         descheduler=rebalancing.descheduler,
     )
     from kubespread.render.rebalance.conclusion import conclusion
 
-    if not speaking.quiet:
-        if speaking.verbose:
-            note_source(opened, report)
-        note_beside(report, conclusion(report), chosen)
-    look = look_of_stdout(color=answer.color, headers=not answer.no_headers)
-    write_page(answer.html, report, opened, scheduling.scheduler())
-    emit(chosen.writers["rebalance"].load()(report, replace(look, in_full=speaking.verbose > 0)))
-    if opened.faults or (answer.strict and report.gaps):
+    answering = Answering(opened, scheduling.scheduler(), chosen, answer, speaking)
+    if not answering.give("rebalance", report, conclusion(report)):
         return ExitCode.NO_CLUSTER
     return ExitCode.YES if report.holds else ExitCode.NO

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from kubespread.cli.answering import Answering
 from kubespread.cli.cluster import open_cluster
 from kubespread.cli.exitcodes import ExitCode
-from kubespread.cli.notes import note_beside, note_source
 from kubespread.cli.options.answer import RemovableAnswerOptions, SpeakingOptions
 from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.removable import NodesArgument, RemovableClusterOptions
 from kubespread.cli.options.scheduler import SchedulerOptions
-from kubespread.cli.page import write_page
-from kubespread.cli.stdout import emit, look_of_stdout, stdout_is_terminal
+from kubespread.cli.stdout import stdout_is_terminal
 from kubespread.render.formats import chosen_format
 
 
@@ -51,13 +48,7 @@ def removable(
         delete_emptydir_data=source.delete_emptydir_data,
         force=source.force,
     )
-    if not speaking.quiet:
-        if speaking.verbose:
-            note_source(opened, report)
-        note_beside(report, conclusion(report), chosen)
-    look = look_of_stdout(color=answer.color, headers=not answer.no_headers)
-    write_page(answer.html, report, opened, scheduling.scheduler())
-    emit(chosen.writers["removable"].load()(report, replace(look, in_full=speaking.verbose > 0)))
-    if opened.faults or (answer.strict and report.gaps):
+    answering = Answering(opened, scheduling.scheduler(), chosen, answer, speaking)
+    if not answering.give("removable", report, conclusion(report)):
         return ExitCode.NO_CLUSTER
     return ExitCode.YES if any(row.alone for row in report.rows) else ExitCode.NO

@@ -45,9 +45,12 @@ def survive(
 
     chosen = chosen_format(answer.output, is_terminal=stdout_is_terminal())
     opened = open_cluster(source, quiet=speaking.quiet)
-    namespace = None if survival.all_namespaces else survival.namespace or opened.origin.namespace or "default"
     report = kubespread.survive(
-        opened, survival.key or (), scheduling.scheduler(), namespace=namespace, selector=survival.selector or ""
+        opened,
+        survival.key or (),
+        scheduling.scheduler(),
+        namespace=survival.namespace_in(opened),
+        selector=survival.selector or "",
     )
     if not speaking.quiet:
         if speaking.verbose:

@@ -12,7 +12,6 @@ from kubespread.errors import Fault, ManifestError, UsageError
 from kubespread.kube.proposals import told
 from kubespread.library.asked_cluster import cluster_reference
 from kubespread.library.deciding import Scheduler
-from kubespread.library.resolving import source_gaps
 from kubespread.library.subjects import Gathered, gather
 from kubespread.lint import baseline as baselines
 from kubespread.lint.engine import Surroundings, not_asked
@@ -93,7 +92,7 @@ def check(
         rules=_reported(findings),
         ignored=checked.ignored,
         in_baseline=len(checked.findings) - len(findings),
-        gaps=(*(source_gaps(snapshot, scheduler) if snapshot is not None else ()), *gathered.gaps),
+        gaps=tuple(gathered.gaps),
         not_modelled=(_BY_ITSELF,) if snapshot is not None else (),
         notes=(*told(gathered.version.proposed), *gathered.notes, *_notes(gathered, gone)),
     )

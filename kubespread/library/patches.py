@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import shlex
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -22,6 +20,7 @@ from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.owners import controller_of
 from kubespread.library.resolving import Resolved
 from kubespread.manifest.objects import KubernetesObject
+from kubespread.planner import kubectl
 from kubespread.planner.advise.advise import Advised
 from kubespread.planner.advise.change import Change
 from kubespread.planner.advise.families.evictions import WAIT
@@ -113,7 +112,7 @@ def _patch_command(reference: str, changed: Sequence[Operation]) -> str:
         else {"op": "add", "path": each.pointer, "value": each.value}
         for each in changed
     ]
-    return f"kubectl patch {reference} --type=json -p {shlex.quote(json.dumps(patch, separators=(',', ':')))}"
+    return kubectl.patch(reference, patch)
 
 
 def _command(edit: Edit) -> str:
@@ -124,13 +123,7 @@ def _command(edit: Edit) -> str:
         case RemoveTaint():
             return f"kubectl taint node {edit.target} {edit.described}-"
         case EvictPod():
-            path = f"/api/v1/namespaces/{edit.namespace}/pods/{edit.name}/eviction"
-            body = {
-                "apiVersion": "policy/v1",
-                "kind": "Eviction",
-                "metadata": {"name": edit.name, "namespace": edit.namespace},
-            }
-            return f"kubectl create --raw {path} -f - <<< '{json.dumps(body, separators=(',', ':'))}'"
+            return kubectl.evict((edit.namespace or DEFAULT_NAMESPACE, edit.name))
         case _:
             return ""
 

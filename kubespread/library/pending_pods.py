@@ -58,7 +58,7 @@ def pending(snapshot: Snapshot, scheduler: Scheduler = _DEFAULT, **options: Unpa
         nodes=len(world.living.nodes.objects),
         pending=sum(len(each.group.pods) for each in told),
         groups=tuple(_with_commands(each, now) for each in told),
-        gaps=tuple(dict.fromkeys((*source_gaps(snapshot, scheduler), *world.assumed))),
+        gaps=tuple(dict.fromkeys((*source_gaps(now, scheduler), *world.assumed))),
         not_modelled=NOT_MODELLED,
         notes=notes,
     )

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TypedDict, Unpack
 
 from msgspec.structs import replace
 
-from kubespread.candidate.references import reference, reference_kinds
 from kubespread.errors import UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.owners import WorkloadName
@@ -22,14 +21,13 @@ from kubespread.planner.rebalance.candidates import REPLACING
 from kubespread.planner.rebalance.rebalance import Question
 from kubespread.planner.rebalance.rebalance import rebalance as plan
 from kubespread.planner.reports.rebalance import RebalanceReport
-from kubespread.planner.world.applying import exists
-from kubespread.planner.world.editing import not_found
-from kubespread.planner.world.reporting import workload_of, workload_text
+from kubespread.planner.world.asked import AskedWorkloads
+from kubespread.planner.world.reporting import workload_text
 from kubespread.planner.world.world import World
+from kubespread.scenario.types import Named
 from kubespread.snapshot.snapshot import Snapshot
 
 _DEFAULT = Scheduler()
-_GO_WITH_THEIR_NODES = frozenset({"DaemonSet", "Node"})
 _NAMED = ("Deployment", *sorted(REPLACING))
 
 
@@ -48,28 +46,27 @@ class RebalanceKeywords(TypedDict, total=False):
 
 def rebalance(
     snapshot: Snapshot,
-    workloads: Sequence[str] = (),
+    workloads: str | Sequence[str] = (),
     scheduler: Scheduler = _DEFAULT,
     **options: Unpack[RebalanceKeywords],
 ) -> RebalanceReport:
     """The fewest evictions, in an order that disruption budgets allow, after which the spread constraints hold.
 
-    ``workloads`` are named KIND/NAME; without any, all are asked about that the keywords, `RebalanceKeywords`, choose.
-    Each replacement is placed as kube-scheduler would. Nothing is evicted anywhere. Raises UsageError, SnapshotError
-    and ManifestError.
+    ``workloads`` are [NAMESPACE/]KIND/NAME, ``deploy/web``; without any, all are asked about that the keywords,
+    `RebalanceKeywords`, choose. Each replacement is placed as kube-scheduler would. Nothing is evicted anywhere.
+    Raises UsageError, SnapshotError and ManifestError.
     """
-    asked = WorkloadsAsked.of(options.get("namespace"), options.get("selector", ""))
+    asked = WorkloadsAsked.of(options.get("namespace"), options.get("selector", ""), workloads)
+    _check_kinds(asked.names)
     given = options.get("descheduler")
     policy = read_policy(given) if given is not None else None
-    if workloads and asked.text:
-        raise UsageError("name workloads or choose them by labels, not both")
     version = scheduler.release(snapshot.origin.server_version)
     now, notes = edited(snapshot, scheduler, asked.namespace)
     world = world_of(now, scheduler)
     world.settle()
     placed = len(world.next_step().placed)
     default = asked.namespace or snapshot.origin.namespace or DEFAULT_NAMESPACE
-    named = [_named(world, text, default) for text in dict.fromkeys(workloads)]
+    named = asked.named_in(world, default)
     chosen = named or list(_chosen(world, asked))
     if not chosen:
         raise asked.none_found()
@@ -81,36 +78,24 @@ def rebalance(
         cluster=cluster_reference(snapshot),
         asked=tuple(map(workload_text, named)),
         namespace=default if named else asked.namespace,
+        selector=asked.text,
         gaps=tuple(dict.fromkeys((*source_gaps(now, scheduler), *report.gaps))),
         notes=(*notes, *report.notes, *_notes(report, placed)),
     )
 
 
-def _named(world: World, text: str, namespace: str) -> WorkloadName:
-    """The workload that is called KIND/NAME; of a Deployment's ReplicaSet it is the Deployment."""
-    found = reference(text)
-    if found is None:
-        raise UsageError(f"invalid workload {text!r}: expected KIND/NAME, KIND one of {reference_kinds()}")
-    if found.kind.kind not in _NAMED:
-        raise UsageError(f"{text}: pods of a {found.kind.kind} are not evicted, only those of a {', '.join(_NAMED)}")
-    name = WorkloadName(found.kind.kind, namespace, found.name)
-    if not exists(world, name):
-        raise not_found(world, name)
-    return world.workloads.above(name, world.book.of(name))
+def _check_kinds(workloads: Sequence[Named]) -> None:
+    """Raise UsageError, a line each, for workloads whose pods are not evicted."""
+    others = [name for name in workloads if name.kind not in _NAMED]
+    if others:
+        raise UsageError(
+            *(f"{name}: pods of a {name.kind} are not evicted, only those of a {', '.join(_NAMED)}" for name in others)
+        )
 
 
-def _chosen(world: World, asked: WorkloadsAsked) -> Iterator[WorkloadName]:
-    is_asked = asked.those_in(world)
-    known: dict[WorkloadName, None] = {}
-    of_owner: dict[WorkloadName, WorkloadName] = {}
-    for pod in world.book:
-        owner = world.book.owner_of(pod)
-        if owner is None:
-            known[workload_of(world, pod)] = None
-        elif owner not in of_owner:
-            above = of_owner[owner] = world.workloads.above(owner, [pod])
-            known[above] = None
-    return (name for name in known if name.kind not in _GO_WITH_THEIR_NODES and is_asked(name))
+def _chosen(world: World, asked: WorkloadsAsked) -> Iterable[WorkloadName]:
+    counting = AskedWorkloads(world, asked.those_in(world))
+    return dict.fromkeys(name for pod in world.book if (name := counting.of(pod)) is not None)
 
 
 def _notes(report: RebalanceReport, placed: int) -> Iterator[str]:

@@ -24,6 +24,7 @@ from kubespread.kube.api.workloads import StatefulSet
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.versions import KubeVersion
 from kubespread.library.deciding import Scheduler
+from kubespread.library.resolving import source_gaps
 from kubespread.library.worlds import edited
 from kubespread.lint.selection import silenced_codes
 from kubespread.lint.subject import Place, Refused, Subject, nowhere
@@ -69,6 +70,8 @@ class _Gatherer:
     def gather(self, given: Iterable[PodGiven]) -> None:
         gathered = self.gathered
         self._snapshot, edits = edited(self._snapshot, self._scheduler, self._choosing.namespace)
+        if self._has_cluster:
+            gathered.gaps += source_gaps(self._snapshot, self._scheduler)
         read = self._read(given)
         gathered.files = len(read.manifests) + len(gathered.refused)
         gathered.gaps += read.gaps

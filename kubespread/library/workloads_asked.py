@@ -1,8 +1,8 @@
-"""Which workloads of a cluster a question is about: those of a namespace, those with certain labels."""
+"""Which workloads of a cluster a question is about: those of a namespace, those with certain labels, or by name."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from kubespread.errors import UsageError
@@ -11,27 +11,48 @@ from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.selector import Selector, SelectorError
 from kubespread.kube.selector_text import parse_selector
+from kubespread.planner.world.applying import exists
+from kubespread.planner.world.editing import not_found
 from kubespread.planner.world.reporting import workload_of
 from kubespread.planner.world.world import World
+from kubespread.scenario.text import named
+from kubespread.scenario.types import Named
 
 
 @dataclass(frozen=True, slots=True)
 class WorkloadsAsked:
-    """As kubectl's ``-n`` and ``-l`` choose."""
+    """As kubectl's ``-n`` and ``-l`` choose, or names."""
 
     namespace: str | None
     """None: all namespaces."""
     text: str
     """The selector as it was written; empty: whatever the labels."""
     selector: Selector
+    names: tuple[Named, ...] = ()
+    """Those that are named; none: all that are chosen otherwise."""
 
     @classmethod
-    def of(cls, namespace: str | None, text: str) -> WorkloadsAsked:
-        """Raises UsageError for a selector that is none."""
+    def of(cls, namespace: str | None, text: str, names: str | Sequence[str] = ()) -> WorkloadsAsked:
+        """``names`` are [NAMESPACE/]KIND/NAME. Raises UsageError for a selector or a name that is none."""
+        if names and text:
+            raise UsageError("name workloads or choose them by labels, not both")
         try:
-            return cls(namespace, text, parse_selector(text))
+            selector = parse_selector(text)
         except SelectorError as error:
             raise UsageError(f"invalid labels {text!r}: {error}") from error
+        each = [names] if isinstance(names, str) else names
+        return cls(namespace, text, selector, tuple(map(named, dict.fromkeys(each))))
+
+    def named_in(self, world: World, namespace: str) -> list[WorkloadName]:
+        """Those that are named, a ReplicaSet of a Deployment as that; ``namespace`` is that of names without one.
+
+        Raises UsageError, a line for each that is not there.
+        """
+        names = [each.within(namespace) for each in self.names]
+        missing = [name for name in names if not _is_there(world, name)]
+        if missing:
+            raise UsageError(*(str(not_found(world, name)) for name in missing))
+        return list(dict.fromkeys(_above(world, name) for name in names))
 
     def those_in(self, world: World) -> Callable[[WorkloadName], bool]:
         """Whether a workload is among them. One that is known only by its pods has the labels of the first of them."""
@@ -48,6 +69,16 @@ class WorkloadsAsked:
         """The error where no workload is among them."""
         where = "the cluster" if self.namespace is None else f"namespace {self.namespace}"
         return UsageError(f"no workloads{f' with the labels {self.text}' if self.text else ''} in {where}")
+
+
+def _is_there(world: World, name: WorkloadName) -> bool:
+    return (name.namespace, name.name) in world.book if name.kind == "Pod" else exists(world, name)
+
+
+def _above(world: World, name: WorkloadName) -> WorkloadName:
+    if name.kind == "Pod":
+        return workload_of(world, world.book[name.namespace, name.name])
+    return world.workloads.above(name, world.book.of(name))
 
 
 def _labels(world: World) -> Mapping[WorkloadName, Mapping[str, str]]:

@@ -22,11 +22,10 @@ from kubespread.planner.manner import Manner, Way
 from kubespread.planner.queue import Entry, Outcome, run
 from kubespread.planner.replica_nodes import nodes_of_replicas, worst_losses
 from kubespread.planner.reports.gang import GangReport
-from kubespread.planner.reports.parts import ConstraintReport, PodReference, PreemptionReport
+from kubespread.planner.reports.parts import ConstraintReport, DomainChange, PodReference, PreemptionReport
 from kubespread.planner.reports.rollout import RolloutReport
 from kubespread.planner.reports.simulate import (
     DeletedReplica,
-    DomainChange,
     LookAhead,
     Placement,
     SimulateReport,

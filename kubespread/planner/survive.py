@@ -10,11 +10,12 @@ from kubespread.kube.owners import WorkloadName
 from kubespread.kube.pod_status import is_active, is_ready
 from kubespread.kube.well_known import HOSTNAME, ZONE
 from kubespread.planner.reports.survive import DomainLoss, ShortWorkload
+from kubespread.planner.world.asked import AskedWorkloads
 from kubespread.planner.world.failing import fail, remove_failed
 from kubespread.planner.world.happenings import LOST, PREEMPTED
 from kubespread.planner.world.owners import in_order
 from kubespread.planner.world.pod_book import key_of
-from kubespread.planner.world.reporting import name_of, workload_of, workload_text
+from kubespread.planner.world.reporting import name_of, workload_text
 from kubespread.planner.world.waiting import Waiting
 from kubespread.planner.world.world import World
 
@@ -22,7 +23,6 @@ NOT_MODELLED = (
     "how long it takes: pods on silent nodes are deleted after about 6 minutes, at a limited rate per zone",
     "autoscalers: no replicas and no nodes are added",
 )
-_GO_WITH_THEIR_NODES = frozenset({"DaemonSet", "Node"})
 _HELD = "pods are terminating on nodes that do not answer, and only made again once they are gone"
 _STAYS = "pods are not ready on nodes that do not answer, and are not evicted there"
 _FEWER = "its controller makes no more pods"
@@ -64,21 +64,12 @@ class Question:
     def __init__(self, world: World, is_asked: Callable[[WorkloadName], bool]) -> None:
         """``world`` is settled, and stays as it is."""
         self.world = world
-        self._is_asked = is_asked
-        self._known: dict[WorkloadName, WorkloadName | None] = {}
+        self._asked = AskedWorkloads(world, is_asked)
         self._before = {key_of(each.pod) for each in world.waiting}
 
     def workload(self, pod: Pod) -> WorkloadName | None:
         """What the pod counts for, the pod itself where nothing controls it; None where it does not count."""
-        owner = self.world.book.owner_of(pod)
-        if owner is None:
-            return self._counting(workload_of(self.world, pod))
-        if owner not in self._known:
-            self._known[owner] = self._counting(self.world.workloads.above(owner, [pod]))
-        return self._known[owner]
-
-    def _counting(self, workload: WorkloadName) -> WorkloadName | None:
-        return workload if workload.kind not in _GO_WITH_THEIR_NODES and self._is_asked(workload) else None
+        return self._asked.of(pod)
 
     def is_new(self, pod: Pod) -> bool:
         """Whether the pod counts and did not wait before."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from kubespread.planner.reports.parts import ClusterReference, ConstraintReport, PreemptionReport
 
 
@@ -57,5 +59,17 @@ def workload_name(workload: str) -> str:
 
 
 def count_of(number: int, what: str) -> str:
-    """``1 pod``, ``2 pods``."""
-    return f"{number} {what}{'' if number == 1 else 's'}"
+    """``1 pod``, ``2,000 pods``; a word that is the end of a label key gets its s too."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def some_of(names: Sequence[str], most: int) -> str:
+    """``a, b and 3 more``: no more than ``most`` by name."""
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return f"{', '.join(names[:most])}{more}"
+
+
+def chosen_from(namespace: str | None, selector: str) -> str:
+    """`` with app=web of namespace shop``: which ones are meant where none is named, to be put behind what they are."""
+    labels = f" with {selector}" if selector else ""
+    return f"{labels} of {'all namespaces' if namespace is None else f'namespace {namespace}'}"

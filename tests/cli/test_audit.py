@@ -23,14 +23,17 @@ CODES: dict[str, tuple[list[str], int, str]] = {
     "workloads with labels": (["-S", CLUSTER, "-l", "app=worker"], 0, ""),
     "a workload that is not there": (
         ["deploy/wbe", "-S", CLUSTER], 2,
-        'error: no pods of Deployment/wbe among the workloads asked about; there are api, cache, web\n',
+        'error: Deployment "wbe" not found in namespace default; there are api, cache, web\n',
     ),
     "a workload of another namespace": (
         ["deploy/web", "-n", "shop", "-S", CLUSTER], 2,
-        "error: no pods of Deployment/web among the workloads asked about; there is one in namespace default\n",
+        'error: Deployment "web" not found in namespace shop; there is one in namespace default\n',
     ),
     "no workload": (
-        ["web", "-S", CLUSTER], 2, "error: invalid workload 'web': expected KIND/NAME, such as deploy/web\n",
+        ["web", "-S", CLUSTER], 2, "error: invalid workload 'web': expected [NAMESPACE/]KIND/NAME, such as deploy/web\n",
+    ),
+    "names and all namespaces": (
+        ["deploy/web", "-A", "-S", CLUSTER], 2, "error: name workloads or ask about all namespaces, not both\n",
     ),
     "a namespace without workloads": (["-n", "shop", "-S", CLUSTER], 2, "error: no workloads in namespace shop\n"),
     "standard input that is watched": (

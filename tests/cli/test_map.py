@@ -19,7 +19,7 @@ CODES: dict[str, tuple[list[str], int, str]] = {
     "skew of nobody": (["-S", SHOP, "--by", "skew"], 2, "error: --by skew shows how pods are spread: name their WORKLOAD\n"),
     "a workload that is not there": (
         ["deploy/wob", "-S", SHOP], 2,
-        'error: deployments.apps "wob" not found in namespace default\n',
+        'error: deployments.apps "wob" not found in namespace default; there are api, web\n',
     ),
     "two readers of standard input": (
         ["-", "-S", "-"], 2, "error: standard input can be read only once: POD and --snapshot both ask for it\n",

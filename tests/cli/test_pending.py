@@ -32,7 +32,7 @@ def test_exit_codes(case: str) -> None:
 
 def test_json_is_what_the_schema_says() -> None:
     report = run("pending", "-A", "-S", STUCK, "-q", "-o", "json").report_of(SCHEMA)
-    assert [(group["kind"], len(group["pods"])) for group in report["groups"]] == [
+    assert [(group["cause"], len(group["pods"])) for group in report["groups"]] == [
         ("filtered", 6), ("filtered", 3), ("fits", 1), ("refused", 1), ("gated", 1),
     ]  # fmt: skip
 

@@ -8,8 +8,9 @@ import pytest
 
 import kubespread
 from kubespread import AuditReport, Snapshot
+from kubespread.render.audit.words import sentence
 from tests.builders import Data, hard, hosts, pod, soft
-from tests.planner.world.clusters import daemon_set, deployment, gone_to_sleep, stateful_set
+from tests.planner.world.clusters import HASH, daemon_set, deployment, gone_to_sleep, stateful_set
 from tests.storage import claim, on_host, storage_class, volume
 
 ZONE, HOSTNAME = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
@@ -181,3 +182,20 @@ CAUSES: dict[str, tuple[list[Data], list[str]]] = {
 def test_the_cause_is_named(case: str) -> None:
     objects, expected = CAUSES[case]
     assert lines(audited(objects)) == expected
+
+
+def test_each_of_two_constraints_over_one_key_is_told_with_its_own_numbers() -> None:
+    both = [hard(ZONE, match={"app": "web"}), hard(ZONE, match={"pod-template-hash": HASH})]
+    own = deployment("web", ("n0", "n0", "n0"), spec={"topologySpreadConstraints": both})
+    other = pod("other", "n0", labels={"pod-template-hash": HASH})
+    (row,) = audited([*THREE, *own, other], "deploy/web").workloads
+    assert [(finding.constraint, sentence(row, finding).partition(":")[0]) for finding in row.findings] == [
+        (0, "zone skew 3 exceeds maxSkew 1 (3/0/0)"),
+        (1, "zone skew 4 exceeds maxSkew 1 (4/0/0)"),
+    ]
+
+
+def test_a_replica_set_is_asked_about_as_its_deployment() -> None:
+    objects = [*THREE, *deployment("web", ("n0", "n1"), spec=spread())]
+    (replica_set,) = (each["metadata"]["name"] for each in objects if each["kind"] == "ReplicaSet")
+    assert audited(objects, f"rs/{replica_set}").workloads == audited(objects, "default/deploy/web").workloads

@@ -97,7 +97,7 @@ def test_label_values_are_escaped_and_no_series_comes_twice() -> None:
     finding = Finding(level="violated", cause="unknown", topology_key=key, detail="")
     row = AuditedWorkload(
         workload="default/Deployment/web", level="violated", replicas=2, placed=2, pending=0,
-        constraints=(constraint, constraint), zones=(), lost=(), next_fits=None, findings=(finding, finding),
+        constraints=(constraint, constraint), zones=(), worst_loss={}, next_fits=None, findings=(finding, finding),
     )  # fmt: skip
     report = AuditReport(kube_version="1.37", namespace=None, selector="", nodes=2, workloads=(row,))
     lines = [line for line in prometheus.write(report, Look()).splitlines() if not line.startswith("#")]

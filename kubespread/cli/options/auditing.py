@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kubespread.cli.options.workloads import WorkloadsOptions
+
 if TYPE_CHECKING:
     from kubespread.planner.reports.audit import AuditReport
 
@@ -28,32 +30,9 @@ class FailLevel(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class AuditOptions:
+class AuditOptions(WorkloadsOptions):
     """Which workloads are looked at, and when the answer is no."""
 
-    namespace: Annotated[
-        str | None,
-        typer.Option(
-            "-n",
-            "--namespace",
-            metavar="NAME",
-            show_default=False,
-            help="Namespace of the workloads (default: that of the context, or default).",
-        ),
-    ] = None
-    all_namespaces: Annotated[
-        bool, typer.Option("-A", "--all-namespaces", help="Audit the workloads of all namespaces.")
-    ] = False
-    selector: Annotated[
-        str | None,
-        typer.Option(
-            "-l",
-            "--selector",
-            metavar="LABELS",
-            show_default=False,
-            help="Audit the workloads with these labels (app=web,tier!=db).",
-        ),
-    ] = None
     fail_on: Annotated[
         FailLevel,
         typer.Option(

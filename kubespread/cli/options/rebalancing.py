@@ -7,34 +7,13 @@ from typing import Annotated
 
 import typer
 
+from kubespread.cli.options.workloads import WorkloadsOptions
+
 
 @dataclass(frozen=True, slots=True)
-class RebalancingOptions:
+class RebalancingOptions(WorkloadsOptions):
     """Whose constraints are to hold, and what the descheduler is told."""
 
-    namespace: Annotated[
-        str | None,
-        typer.Option(
-            "-n",
-            "--namespace",
-            metavar="NAME",
-            show_default=False,
-            help="Namespace of the workloads (default: that of the context, or default).",
-        ),
-    ] = None
-    all_namespaces: Annotated[
-        bool, typer.Option("-A", "--all-namespaces", help="Ask about the workloads of all namespaces.")
-    ] = False
-    selector: Annotated[
-        str | None,
-        typer.Option(
-            "-l",
-            "--selector",
-            metavar="LABELS",
-            show_default=False,
-            help="Ask about the workloads with these labels (app=web,tier!=db).",
-        ),
-    ] = None
     soft: Annotated[
         bool,
         typer.Option(

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kubespread.cli.options.workloads import WorkloadsOptions
+
 if TYPE_CHECKING:
     from kubespread.planner.reports.survive import SurviveReport
 
@@ -19,32 +21,9 @@ class FailOn(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class SurvivalOptions:
+class SurvivalOptions(WorkloadsOptions):
     """Which workloads are asked about, what is lost, and when the answer is no."""
 
-    namespace: Annotated[
-        str | None,
-        typer.Option(
-            "-n",
-            "--namespace",
-            metavar="NAME",
-            show_default=False,
-            help="Namespace of the workloads asked about (default: that of the context, or default).",
-        ),
-    ] = None
-    all_namespaces: Annotated[
-        bool, typer.Option("-A", "--all-namespaces", help="Ask about the workloads of all namespaces.")
-    ] = False
-    selector: Annotated[
-        str | None,
-        typer.Option(
-            "-l",
-            "--selector",
-            metavar="LABELS",
-            show_default=False,
-            help="Ask about the workloads with these labels (app=web,tier!=db).",
-        ),
-    ] = None
     key: Annotated[
         list[str] | None,
         typer.Option(

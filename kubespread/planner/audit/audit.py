@@ -19,7 +19,7 @@ from kubespread.planner.audit.counting import Spread, spreads
 from kubespread.planner.audit.groups import Group, groups
 from kubespread.planner.audit.one_domain import in_one_domain
 from kubespread.planner.living import Applicant
-from kubespread.planner.reports.audit import LEVELS, AuditedWorkload, DomainLost, DomainPods, Finding
+from kubespread.planner.reports.audit import LEVELS, AuditedWorkload, DomainPods, Finding, WorstLoss
 from kubespread.planner.world.editing import apply
 from kubespread.planner.world.reporting import workload_text
 from kubespread.planner.world.world import World
@@ -73,9 +73,10 @@ class _Auditor:
         if scheduled is not None:
             plugins = scheduled[1]
             found, following = self._asked(group, template, plugins)
-            findings += self._exceeded(found, Afresh(world.cluster, plugins, template, placed, 0))
+            afresh = Afresh(world.cluster, plugins, template, placed, 0)
+            findings += self._exceeded(found, afresh)
             findings += self._uncounted(found, placed)
-            findings += in_one_domain(found, Afresh(world.cluster, plugins, template, placed, 0))
+            findings += in_one_domain(found, afresh)
             self.gaps.update(dict.fromkeys(_default_gaps(world, template, plugins)))
         if following.fits is False:
             findings.append(Finding(level="risk", cause="noRoom", topology_key=None, detail=following.message))
@@ -88,7 +89,7 @@ class _Auditor:
             pending=sum(not pod.spec.node_name for pod in group.pods),
             constraints=tuple(each.report() for each in found),
             zones=zones,
-            lost=tuple(self._lost(found, [position for _, position in placed])),
+            worst_loss=dict(self._worst_losses(found, [position for _, position in placed])),
             next_fits=following.fits,
             findings=tuple(findings),
         )
@@ -99,14 +100,14 @@ class _Auditor:
         counts = np.bincount(codes[codes >= 0], minlength=len(column.values))
         return tuple(DomainPods(column.values[code], int(counts[code])) for code in column.sorted_codes.tolist())
 
-    def _lost(self, found: Sequence[Spread], positions: Sequence[int]) -> Iterator[DomainLost]:
+    def _worst_losses(self, found: Sequence[Spread], positions: Sequence[int]) -> Iterator[tuple[str, WorstLoss]]:
         for key in dict.fromkeys((ZONE, HOSTNAME, *(each.counted.constraint.topology_key for each in found))):
             column = self._world.living.nodes.label(key)
             codes = column.codes[positions]
             there = codes[codes >= 0]
             if len(there):
                 most = int(np.bincount(there).argmax())
-                yield DomainLost(key, column.values[most], len(positions) - int(np.count_nonzero(there == most)))
+                yield key, WorstLoss(column.values[most], len(positions) - int(np.count_nonzero(there == most)))
 
     def _asked(self, group: Group, template: Pod, plugins: Framework) -> tuple[list[Spread], _Next]:
         """What its constraints count, and whether its next pod fits."""

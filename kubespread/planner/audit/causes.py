@@ -29,14 +29,20 @@ def finding(spread: Spread, afresh: Afresh) -> Finding:
     trials: list[Trial] = []
     constraint = spread.counted.constraint
     level: Level = "violated" if constraint.is_hard else "uneven"
+    told: tuple[Cause, str] = "unknown", ""
     for cause, detail, tried in _candidates(spread, afresh):
-        trial = tried()
-        trials.append(trial)
-        if trial.holds:
-            return Finding(
-                level=level, cause=cause, topology_key=constraint.topology_key, detail=detail, trials=tuple(trials)
-            )
-    return Finding(level=level, cause="unknown", topology_key=constraint.topology_key, detail="", trials=tuple(trials))
+        trials.append(tried())
+        if trials[-1].holds:
+            told = cause, detail
+            break
+    return Finding(
+        level=level,
+        cause=told[0],
+        topology_key=constraint.topology_key,
+        constraint=afresh.at,
+        detail=told[1],
+        trials=tuple(trials),
+    )
 
 
 def _candidates(spread: Spread, afresh: Afresh) -> Iterator[Told]:

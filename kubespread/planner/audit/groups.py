@@ -9,10 +9,9 @@ from dataclasses import dataclass, field
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.pod_status import is_active
+from kubespread.planner.world.asked import AskedWorkloads
 from kubespread.planner.world.pods import as_template
 from kubespread.planner.world.world import World
-
-_OF_NODES = frozenset({"DaemonSet", "Node"})
 
 
 @dataclass(slots=True)
@@ -34,37 +33,28 @@ class Group:
 
     def replicas(self, world: World) -> int:
         """How many pods it is to have."""
-        return sum(world.owner(owner).replicas for owner in self.owners) if self.owners else len(self.pods)
+        if not self.owners:
+            return len(self.pods)
+        return sum(world.owner(owner).replicas for owner in world.owners_below(self.name))
 
 
 def groups(world: World, is_asked: Callable[[WorkloadName], bool]) -> Iterator[Group]:
     """Those with pods, and not the pods of DaemonSets and of nodes themselves, of which every node has its own."""
     found: dict[Hashable, Group] = {}
-    above: dict[WorkloadName, WorkloadName | None] = {}
+    asked = AskedWorkloads(world, is_asked)
     for pod in world.book:
-        if not is_active(pod):
+        name = asked.of(pod) if is_active(pod) else None
+        if name is None:
             continue
         owner = world.book.owner_of(pod)
-        if owner is None:
-            group = _bare(found, pod, is_asked)
-        else:
-            if owner not in above:
-                name = world.workloads.above(owner, [pod])
-                above[owner] = name if name.kind not in _OF_NODES and is_asked(name) else None
-            known = above[owner]
-            group = None if known is None else found.setdefault(known, Group(known))
-        if group is not None:
-            group.pods.append(pod)
-            if owner is not None:
-                group.owners[owner] += 1
+        key = name if owner is not None or not pod.metadata.labels else _alike(pod)
+        group = found.setdefault(key, Group(name))
+        group.pods.append(pod)
+        if owner is not None:
+            group.owners[owner] += 1
     yield from found.values()
 
 
-def _bare(found: dict[Hashable, Group], pod: Pod, is_asked: Callable[[WorkloadName], bool]) -> Group | None:
-    """Pods of the same labels are one group, named after the first; a pod without labels is by itself."""
-    meta = pod.metadata
-    name = WorkloadName("Pod", meta.namespace, meta.name)
-    if not is_asked(name):
-        return None
-    key = (meta.namespace, tuple(sorted(meta.labels.items()))) if meta.labels else name
-    return found.setdefault(key, Group(name))
+def _alike(pod: Pod) -> Hashable:
+    """What makes pods by themselves one group: the same labels."""
+    return pod.metadata.namespace, tuple(sorted(pod.metadata.labels.items()))

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from kubespread.planner.bars import Barring, BarringReason, Failing, barring_constraints, failings, rejected_only_by
+from kubespread.planner.capacity.room import free
 from kubespread.planner.details import canonical
 from kubespread.planner.reports.details import rounded
+from kubespread.planner.reports.pending import PendingFor
 from kubespread.planner.world.waiting import Waiting
 from kubespread.planner.world.world import World
 from kubespread.scheduler.cluster.amounts import requested
@@ -17,20 +19,16 @@ from kubespread.scheduler.cluster.labels import Mask
 from kubespread.scheduler.evaluation import Evaluation
 from kubespread.scheduler.plugin import SchedulingError
 
-GATED, OTHER_SCHEDULER, NOMINATED, FITS, REFUSED, FILTERED = (
-    "gated", "other scheduler", "nominated", "fits", "refused", "filtered",
-)  # fmt: skip
-"""Kinds of causes: only the last is about nodes that do not fit."""
 _MAX_DOMAINS, _MAX_WRONG = 2, 2
 _INSUFFICIENT = "Insufficient "
 
 
 @dataclass(frozen=True, slots=True)
-class Cause:
+class Waits:
     """What a pod waits for."""
 
-    kind: str
-    text: str
+    cause: PendingFor
+    why: str
     """``zone ≤ 1: min 0 in zone c (2 tainted)``."""
     message: str = ""
     """kube-scheduler's, where it says something."""
@@ -38,31 +36,31 @@ class Cause:
     """Where nodes were judged and none fits."""
 
 
-def cause_of(world: World, waiting: Waiting) -> Cause:
+def cause_of(world: World, waiting: Waiting) -> Waits:
     """Asked of the cluster as it is, with nothing placed since."""
     pod = waiting.pod
     if pod.spec.scheduling_gates:
         names = ", ".join(gate.name for gate in pod.spec.scheduling_gates)
-        return Cause(GATED, f"scheduling gate {names}")
+        return Waits("gated", f"scheduling gate {names}")
     scheduled = world.surroundings.scheduler_of(pod)
     if scheduled is None:
-        return Cause(OTHER_SCHEDULER, f'scheduler "{pod.spec.scheduler_name}", which is not modeled')
+        return Waits("otherScheduler", f'scheduler "{pod.spec.scheduler_name}", which is not modeled')
     try:
         evaluation = scheduled[1].evaluate(world.cluster, waiting.template)
     except SchedulingError as error:
-        return Cause(REFUSED, str(error), str(error))
+        return Waits("refused", str(error), str(error))
     message = evaluation.message or ""
     if not message:
         fitting = int(evaluation.feasible.sum())
         nodes = f"{fitting} node{'' if fitting == 1 else 's'}"
-        return Cause(FITS, f"fits {nodes}, not tried yet")
+        return Waits("fits", f"fits {nodes}, not tried yet")
     if pod.status.nominated_node_name:
-        return Cause(NOMINATED, f"nominated to {pod.status.nominated_node_name}, waits for room there", message)
+        return Waits("nominated", f"nominated to {pod.status.nominated_node_name}, waits for room there", message)
     if evaluation.rejection is not None:
-        return Cause(REFUSED, ", ".join(evaluation.rejection.reasons), message)
+        return Waits("refused", ", ".join(evaluation.rejection.reasons), message)
     if evaluation.error is not None or not len(evaluation.cluster):
-        return Cause(REFUSED, message, message)
-    return Cause(FILTERED, _decisive(evaluation), message, evaluation)
+        return Waits("refused", message, message)
+    return Waits("filtered", _decisive(evaluation), message, evaluation)
 
 
 def _decisive(evaluation: Evaluation) -> str:
@@ -135,12 +133,11 @@ def _reasons(evaluation: Evaluation) -> set[str]:
 def _of_resource(resource: str, others: Sequence[BarringReason], evaluation: Evaluation) -> str:
     """The largest room on a node that nothing else rejects, or on any where there is none."""
     cluster = evaluation.cluster
-    nothing = np.zeros(len(cluster), dtype=np.int64)
-    free = cluster.nodes.allocatable.get(resource, nothing) - cluster.running.taken.requested.get(resource, nothing)
     open_to_it = np.ones(len(cluster), dtype=np.bool_)
     for each in others:
         open_to_it &= ~each.rejected
-    hole = max(0, int(free[open_to_it if open_to_it.any() else ~nothing.astype(np.bool_)].max()))
+    left = free(cluster, resource)
+    hole = int((left[open_to_it] if open_to_it.any() else left).max())
     asked = requested(evaluation.pod)[0].get(resource, 0)
     has = rounded(canonical(resource, hole))
     return f"{resource}: largest hole {has} < {rounded(canonical(resource, asked), up=True)}"

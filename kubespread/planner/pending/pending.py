@@ -11,7 +11,7 @@ from kubespread.planner.advise.advice import options
 from kubespread.planner.advise.change import Change
 from kubespread.planner.advise.search import Found
 from kubespread.planner.advise.stuck import Stuck
-from kubespread.planner.pending.causes import FILTERED, Cause, cause_of
+from kubespread.planner.pending.causes import Waits, cause_of
 from kubespread.planner.pending.freeing import Group, Kind, RevisePod, least_change
 from kubespread.planner.reports.advise import Suggestion
 from kubespread.planner.reports.pending import StuckGroup
@@ -39,12 +39,12 @@ def pending(
 ) -> list[Told]:
     """The groups, the largest first. Nothing is placed in ``world``, which does not preempt."""
     kinds = _kinds(world, is_asked)
-    by_cause: dict[tuple[str, str], list[tuple[Kind, Cause]]] = {}
+    by_cause: dict[tuple[str, str], list[tuple[Kind, Waits]]] = {}
     for kind in kinds:
-        cause = cause_of(world, kind.waiting[0])
-        by_cause.setdefault((cause.kind, cause.text), []).append((kind, cause))
+        waits = cause_of(world, kind.waiting[0])
+        by_cause.setdefault((waits.cause, waits.why), []).append((kind, waits))
     told = [each for found in by_cause.values() for each in _Stuck(world, revise, version).told(found)]
-    return sorted(told, key=lambda each: (-len(each.group.pods), each.group.cause))
+    return sorted(told, key=lambda each: (-len(each.group.pods), each.group.why))
 
 
 def _kinds(world: World, is_asked: Callable[[WorkloadName], bool]) -> list[Kind]:
@@ -65,11 +65,11 @@ class _Stuck:
     revise: RevisePod
     version: KubeVersion
 
-    def told(self, found: Sequence[tuple[Kind, Cause]]) -> Iterator[Told]:
+    def told(self, found: Sequence[tuple[Kind, Waits]]) -> Iterator[Told]:
         """One group; or several, where a change frees all pods of some kinds and not all of the others."""
-        kinds, cause = [kind for kind, _ in found], found[0][1]
-        if cause.kind != FILTERED:
-            yield Told(self._group(kinds, cause, None), None)
+        kinds, waits = [kind for kind, _ in found], found[0][1]
+        if waits.cause != "filtered":
+            yield Told(self._group(kinds, waits, None), None)
             return
         ranked = sorted(found, key=lambda pair: -len(pair[0]))
         group = Group(self.world, [kind for kind, _ in ranked], self.revise)
@@ -82,15 +82,15 @@ class _Stuck:
             yield from self.told(whole)
             yield from self.told([pair for pair in found if pair not in whole])
             return
-        yield Told(self._group(kinds, cause, best), None if best is None else best.change)
+        yield Told(self._group(kinds, waits, best), None if best is None else best.change)
 
-    def _group(self, kinds: Sequence[Kind], cause: Cause, best: Found | None) -> StuckGroup:
+    def _group(self, kinds: Sequence[Kind], waits: Waits, best: Found | None) -> StuckGroup:
         pods = [each.pod for kind in kinds for each in kind.waiting]
         workloads = dict.fromkeys(workload_text(workload_of(self.world, pod)) for pod in pods)
         return StuckGroup(
-            cause=cause.text,
-            kind=cause.kind,
-            message=cause.message,
+            cause=waits.cause,
+            why=waits.why,
+            message=waits.message,
             pods=tuple(map(name_of, pods)),
             workloads=tuple(workloads),
             change=None if best is None else _suggestion(best, len(pods)),

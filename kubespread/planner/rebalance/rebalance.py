@@ -9,20 +9,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from kubespread.kube.owners import WorkloadName
+from kubespread.planner import kubectl
 from kubespread.planner.descheduler.policy import Policy
-from kubespread.planner.rebalance import commands
 from kubespread.planner.rebalance.candidates import Candidates, candidates
 from kubespread.planner.rebalance.descheduling import played
 from kubespread.planner.rebalance.goals import goals, matching, together
 from kubespread.planner.rebalance.moves import Aim, Attempt, Move
 from kubespread.planner.rebalance.scaling_down import MAX_PLAYED, in_need, scale_downs
 from kubespread.planner.rebalance.searching import Found, search
+from kubespread.planner.reports.parts import DomainChange
 from kubespread.planner.reports.rebalance import (
-    DomainChange,
+    DomainMove,
     EvictionStep,
     Obstacle,
     RebalancedConstraint,
-    RebalancedDomain,
     RebalanceReport,
     StayingPods,
 )
@@ -65,8 +65,8 @@ def rebalance(world: World, question: Question) -> RebalanceReport:
     after, shrinking = found.attempt, in_need(start, question.workloads)
     return RebalanceReport(
         kube_version="",
-        asked=(),
         namespace=None,
+        selector="",
         soft=question.soft,
         workloads=sum(each.kind != "Pod" for each in question.workloads),
         nodes=len(world.living.nodes),
@@ -125,13 +125,11 @@ def _constraints(start: Attempt, after: Attempt) -> Iterator[RebalancedConstrain
         )
 
 
-def _domains(
-    codes: Codes, values: Sequence[str], start: Attempt, position: int, now: Counts
-) -> Iterator[RebalancedDomain]:
+def _domains(codes: Codes, values: Sequence[str], start: Attempt, position: int, now: Counts) -> Iterator[DomainChange]:
     before, is_domain = start.counts[position], start.aim.goals[position].counted.is_domain
     for code in codes.tolist():
         if is_domain[code]:
-            yield RebalancedDomain(value=values[code], before=before.item(code), after=now.item(code))
+            yield DomainChange(values[code], before.item(code), now.item(code))
 
 
 def _step(start: Attempt, number: int, move: Move) -> EvictionStep:
@@ -149,18 +147,18 @@ def _step(start: Attempt, number: int, move: Move) -> EvictionStep:
         waits_for=move.budget,
         edit=str(EvictPod(key[1], key[0])),
         commands=(
-            commands.evict(key),
-            commands.wait_until_gone(key),
-            commands.wait_until_whole(workload, replicas),
+            kubectl.evict(key),
+            kubectl.wait_until_gone(key),
+            kubectl.wait_until_whole(workload, replicas),
         ),
     )
 
 
-def _change(world: World, topology_key: str, move: Move) -> DomainChange:
+def _change(world: World, topology_key: str, move: Move) -> DomainMove:
     column, position_of = world.living.nodes.label(topology_key), world.living.nodes.index
     codes = (int(column.codes[position_of[pod.spec.node_name]]) for pod in (move.evicted, move.landed))
     before, after = (None if code == ABSENT else column.values[code] for code in codes)
-    return DomainChange(topology_key=topology_key, before=before, after=after)
+    return DomainMove(topology_key=topology_key, before=before, after=after)
 
 
 def _obstacles(start: Attempt, found: Found) -> Iterator[Obstacle]:

@@ -10,7 +10,7 @@ from kubespread.kube.api.annotations import POD_DELETION_COST
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.pod_status import is_active
-from kubespread.planner.rebalance import commands
+from kubespread.planner import kubectl
 from kubespread.planner.rebalance.moves import Attempt
 from kubespread.planner.reports.rebalance import MarkedPod, ScaleDown
 from kubespread.planner.world.editing import scale
@@ -37,7 +37,7 @@ def scale_downs(start: Attempt, workloads: Sequence[WorkloadName]) -> Iterator[S
                 replicas=replicas,
                 replicas_after=replicas - len(surplus),
                 pods=tuple(MarkedPod(pod=name_of(pod), deletion_cost=cost) for pod, cost in _marked(surplus)),
-                commands=tuple(commands.set_deletion_cost(key_of(pod), cost) for pod, cost in _marked(surplus)),
+                commands=tuple(kubectl.set_deletion_cost(key_of(pod), cost) for pod, cost in _marked(surplus)),
             )
 
 

@@ -8,10 +8,11 @@ from kubespread.controllers.drain import (
     LOCAL_STORAGE_ERROR,
     UNMANAGED_ERROR,
     DrainFlags,
+    DrainPlan,
 )
 from kubespread.kube.api.core import Pod
 from kubespread.planner.reports.removable import HeldBy, Hold
-from kubespread.planner.world.draining import drain, drain_plan
+from kubespread.planner.world.draining import drain
 from kubespread.planner.world.happenings import PREEMPTED
 from kubespread.planner.world.pod_book import PodKey, key_of
 from kubespread.planner.world.reporting import name_of, workload_of, workload_text
@@ -23,9 +24,9 @@ from kubespread.snapshot.edits.nodes import NodeChange
 _REFUSALS: dict[str, HeldBy] = {LOCAL_STORAGE_ERROR: "localStorage", UNMANAGED_ERROR: "noController"}
 
 
-def refusals(world: World, node: str, flags: DrainFlags) -> Iterator[Hold]:
+def refusals(plan: DrainPlan) -> Iterator[Hold]:
     """What kubectl drain says against a node before it evicts anything; a line names the pods it is about."""
-    for line in drain_plan(world, node, flags).errors:
+    for line in plan.errors:
         text, _, pods = line.removeprefix("cannot delete ").rpartition(": ")
         yield Hold(cause=_REFUSALS.get(text, "daemonSet"), detail=text, pods=tuple(pods.split(", ")))
 

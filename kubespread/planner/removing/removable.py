@@ -116,8 +116,9 @@ def unknown_controllers(world: World, names: Sequence[str], flags: DrainFlags) -
 
 def _alone(world: World, name: str, flags: DrainFlags, certain: Certain, keys: Sequence[str]) -> _Alone:
     position = world.living.nodes.index[name]
-    found = _Alone(world.living.nodes.objects[position], drain_plan(world, name, flags).evict)
-    found.held = (*_set_apart(world, found.node, keys), *refusals(world, name, flags))
+    plan = drain_plan(world, name, flags)
+    found = _Alone(world.living.nodes.objects[position], plan.evict)
+    found.held = (*_set_apart(world, found.node, keys), *refusals(plan))
     if not found.held and not certain.goes(position, found.pods):
         fork = world.fork()
         found.held = remove(fork, [name], flags)

@@ -27,16 +27,15 @@ Cause = Literal[
 
 
 class DomainPods(Report, frozen=True, kw_only=False, gc=False):
-    domain: str
+    value: str
     pods: int
 
 
-class DomainLost(Report, frozen=True, kw_only=False, gc=False):
-    """What losing the domain of a key that has most of a workload's pods leaves of them."""
+class WorstLoss(Report, frozen=True, kw_only=False, gc=False):
+    """The domain of a key whose loss takes most of a workload's pods along, and how many then remain."""
 
-    topology_key: str
     domain: str
-    left: int
+    remaining: int
 
 
 class AuditedConstraint(Report, frozen=True):
@@ -95,6 +94,8 @@ class Finding(Report, frozen=True):
     topology_key: str | None
     detail: str
     """Plugins, nodes, or kube-scheduler's message: what the cause is made of."""
+    constraint: int | None = None
+    """The place among the workload's ``constraints`` of the one that is not kept; null where it is about none."""
     trials: tuple[Trial, ...] = ()
     """What was tried to find the cause, in order; the last one tells it."""
 
@@ -112,9 +113,9 @@ class AuditedWorkload(Report, frozen=True):
     constraints: tuple[AuditedConstraint, ...]
     zones: tuple[DomainPods, ...]
     """Its pods by zone, by value, for all zones of the cluster."""
-    lost: tuple[DomainLost, ...]
-    """For the zone, the host and the keys of its constraints, as far as it has pods in their domains: it survives the
-    loss of any one domain where some pod is left.
+    worst_loss: dict[str, WorstLoss]
+    """By topology key: the zone's, the host's and those of its constraints, as far as it has pods in their domains. It
+    survives the loss of any one domain where some pod remains.
     """
     next_fits: bool | None
     """Whether one more pod would find a node; null where nobody can say."""
@@ -124,7 +125,8 @@ class AuditedWorkload(Report, frozen=True):
     @property
     def left(self) -> int | None:
         """How many of its pods are left without the zone that has most of them; None where there are no zones."""
-        return next((each.left for each in self.lost if each.topology_key == ZONE), None)
+        zone = self.worst_loss.get(ZONE)
+        return None if zone is None else zone.remaining
 
     @property
     def is_bare(self) -> bool:
@@ -137,9 +139,12 @@ class AuditReport(Report, frozen=True, kw_only=True):
     kind: str = "AuditReport"
     kube_version: str
     cluster: ClusterReference | None = None
+    asked: tuple[str, ...] = ()
+    """The workloads that were named, NAMESPACE/Kind/name; none: all that are chosen otherwise."""
     namespace: str | None
     """The namespace whose workloads are asked about, null for all."""
     selector: str
+    """The labels of those workloads, empty for all."""
     nodes: int
     workloads: tuple[AuditedWorkload, ...]
     """The worst first, then by namespace, kind and name."""

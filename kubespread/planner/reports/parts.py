@@ -68,6 +68,14 @@ class Domain(Report, frozen=True, kw_only=False, gc=False):
     """The pods behind ``matching``, by node and name, and those that match and are terminating; only when asked for."""
 
 
+class DomainChange(Report, frozen=True, kw_only=False, gc=False):
+    """Matching pods of one domain, before and after what is asked about."""
+
+    value: str
+    before: int
+    after: int
+
+
 class ConstraintReport(Report, frozen=True):
     """One constraint in force for the pod, its defaults filled in."""
 

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from kubespread.planner.reports.advise import Suggestion
 from kubespread.planner.reports.parts import API_VERSION, ClusterReference, Report
+
+PendingFor = Literal["filtered", "refused", "gated", "nominated", "otherScheduler", "fits"]
 
 
 class StuckGroup(Report, frozen=True):
     """Pods that wait for the same thing and that the same change frees."""
 
-    cause: str
-    """``zone ≤ 1: min 0 in zone c (2 tainted)``."""
-    kind: str
+    cause: PendingFor
     """``filtered`` where no node fits; ``refused`` where the pod itself is at fault, such as a claim that is missing;
-    ``gated``, ``nominated``, ``other scheduler`` and ``fits`` where it waits for something else.
+    ``gated``, ``nominated``, ``otherScheduler`` and ``fits`` where it waits for something else.
     """
+    why: str
+    """``zone ≤ 1: min 0 in zone c (2 tainted)``."""
     message: str
     """kube-scheduler's, for the first of the pods; empty where it says nothing."""
     pods: tuple[str, ...]

@@ -3,15 +3,7 @@
 from __future__ import annotations
 
 from kubespread.kube.well_known import DO_NOT_SCHEDULE
-from kubespread.planner.reports.parts import API_VERSION, ClusterReference, Report
-
-
-class RebalancedDomain(Report, frozen=True, gc=False):
-    """One domain of a constraint, with how many pods the constraint counts there."""
-
-    value: str
-    before: int
-    after: int
+from kubespread.planner.reports.parts import API_VERSION, ClusterReference, DomainChange, Report
 
 
 class RebalancedConstraint(Report, frozen=True):
@@ -32,7 +24,7 @@ class RebalancedConstraint(Report, frozen=True):
     skew_before: int
     """The fullest domain's pods minus the global minimum."""
     skew_after: int
-    domains: tuple[RebalancedDomain, ...]
+    domains: tuple[DomainChange, ...]
     """Those that count, by value."""
 
     @property
@@ -53,7 +45,7 @@ class RebalancedConstraint(Report, frozen=True):
         return all(domain.before == domain.after for domain in self.domains)
 
 
-class DomainChange(Report, frozen=True, gc=False):
+class DomainMove(Report, frozen=True, gc=False):
     """Where a pod was and where its replacement is; null where the node lacks the label."""
 
     topology_key: str
@@ -72,7 +64,7 @@ class EvictionStep(Report, frozen=True):
     node: str
     lands_on: str
     """The node that kube-scheduler chooses for the replacement."""
-    domains: tuple[DomainChange, ...]
+    domains: tuple[DomainMove, ...]
     """Of the topology keys of the constraints."""
     waits_for: str | None
     """The budget that refuses until the pods evicted before are replaced."""
@@ -151,10 +143,12 @@ class RebalanceReport(Report, frozen=True, kw_only=True):
     kind: str = "RebalanceReport"
     kube_version: str
     cluster: ClusterReference | None = None
-    asked: tuple[str, ...]
-    """The workloads that were named, NAMESPACE/Kind/name; none: all of a namespace or of the cluster."""
+    asked: tuple[str, ...] = ()
+    """The workloads that were named, NAMESPACE/Kind/name; none: all that are chosen otherwise."""
     namespace: str | None
     """The namespace whose workloads are asked about, null for all."""
+    selector: str
+    """The labels of those workloads, empty for all."""
     soft: bool
     """Whether constraints with ScheduleAnyway are to hold too."""
     workloads: int

@@ -11,6 +11,7 @@ from kubespread.planner.reports.parts import (
     API_VERSION,
     ClusterReference,
     ConstraintReport,
+    DomainChange,
     PodReference,
     PreemptionReport,
     Report,
@@ -34,14 +35,6 @@ class DeletedReplica(Report, frozen=True, gc=False):
 
     pod: str
     node: str
-
-
-class DomainChange(Report, frozen=True, kw_only=False, gc=False):
-    """Matching pods of one domain, before the first and after the last placement."""
-
-    value: str
-    before: int
-    after: int
 
 
 class SkewChange(Report, frozen=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from kubespread.controllers.drain import DrainFlags, DrainPlan, plan_drain
@@ -23,7 +23,8 @@ class DrainRefusedError(Exception):
 
 def drain_plan(world: World, node: str, flags: DrainFlags) -> DrainPlan:
     """What kubectl would do with the pods of a node."""
-    return plan_drain(node, world.book.on(node), _daemon_sets(world), flags, world.time)
+    pods = world.book.on(node)
+    return plan_drain(node, pods, _daemon_sets(world, pods), flags, world.time)
 
 
 def check_drain(world: World, nodes: Sequence[str], flags: DrainFlags) -> None:
@@ -61,12 +62,13 @@ def evict(world: World, pods: Sequence[Pod]) -> bool:
     return not left
 
 
-def _daemon_sets(world: World) -> Sequence[DaemonSet]:
-    """All that exist: where nobody listed them, all that a pod names."""
+def _daemon_sets(world: World, pods: Iterable[Pod]) -> Sequence[DaemonSet]:
+    """All that exist: where nobody listed them, all that one of the ``pods`` names."""
     objects = world.workloads.objects
     if objects.knows(DaemonSet):
         return objects.daemon_sets
-    names = [name for name in world.book.owners if name.kind == "DaemonSet"]
+    owners = dict.fromkeys(owner for pod in pods if (owner := world.book.owner_of(pod)) is not None)
+    names = [name for name in owners if name.kind == "DaemonSet"]
     return [DaemonSet(metadata=ObjectMeta(name=name.name, namespace=name.namespace)) for name in names]
 
 

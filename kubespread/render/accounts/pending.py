@@ -12,7 +12,7 @@ from kubespread.render.phrases import cluster_phrase, count_of
 
 
 def account(report: PendingReport) -> Account:
-    pods = [Row([pod, group.cause, group.message]) for group in report.groups for pod in group.pods]
+    pods = [Row([pod, group.why, group.message]) for group in report.groups for pod in group.pods]
     tones = [Tone.WARN if group.freed else Tone.BAD for group in report.groups]
     about = " ".join(whose(report.namespace, report.selector))
     return Account(
@@ -22,7 +22,7 @@ def account(report: PendingReport) -> Account:
         tone=Tone.BAD if report.groups else Tone.GOOD,
         tables=[
             table_of("Causes", HEADER, group_rows(report), tones),
-            Table("Pods", ("Pod", "Cause", "Message"), pods, is_detail=True),
+            Table("Pods", ("Pod", "Why", "Message"), pods, is_detail=True),
         ],
         beside=beside([report]),
     )

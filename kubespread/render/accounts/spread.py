@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kubespread.planner.reports.parts import ConstraintReport, Domain, letter
-from kubespread.planner.reports.simulate import DomainChange, SkewChange
+from kubespread.planner.reports.parts import ConstraintReport, Domain, DomainChange, letter
+from kubespread.planner.reports.simulate import SkewChange
 from kubespread.render.accounts.account import Bar, Bars, Tone
 from kubespread.render.aligned import EMPTY
 from kubespread.render.arithmetic import short_key

@@ -42,4 +42,4 @@ def _message(report: AdviseReport) -> str:
     if report.replicas is not None:
         return f"all {count_of(report.replicas, 'replica')} find a node: nothing has to change"
     verb = "fits" if report.fitting == 1 else "fit"
-    return f"{report.fitting} of {count_of(report.nodes, 'node')} {verb}: nothing has to change"
+    return f"{report.fitting:,} of {count_of(report.nodes, 'node')} {verb}: nothing has to change"

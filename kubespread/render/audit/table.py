@@ -25,7 +25,7 @@ from kubespread.render.layout import (
     written,
 )
 from kubespread.render.look import Look
-from kubespread.render.phrases import count_of
+from kubespread.render.phrases import chosen_from, count_of, some_of, workload_name
 from kubespread.render.provenance import source_line
 
 _GAP = 2
@@ -62,9 +62,10 @@ def _lines(report: AuditReport, look: Look) -> Iterator[Line]:
 
 
 def _title(report: AuditReport) -> Line:
-    where = "all namespaces" if report.namespace is None else f"namespace {report.namespace}"
-    chosen = f" with {report.selector}" if report.selector else ""
-    whose = f"{count_of(len(report.workloads), 'workload')}{chosen} of {where}"
+    if report.asked:
+        whose = some_of(list(map(workload_name, report.asked)), _MAX_NAMED)
+    else:
+        whose = f"{count_of(len(report.workloads), 'workload')}{chosen_from(report.namespace, report.selector)}"
     return [cell(f"Audit of {whose}, {count_of(report.nodes, 'node')}", HEAD)]
 
 
@@ -144,5 +145,4 @@ def _findings(rows: Sequence[AuditedWorkload], look: Look) -> Iterator[Line]:
                 tried = Cell(f"{INDENT * 2}{escaped(trial_text(trial, row.placed))}", DIM)
                 yield from wrapped([tried], look.width, HANGING + 2)
     for text, names in said.items():
-        more = f" and {len(names) - _MAX_NAMED:,} more" if len(names) > _MAX_NAMED else ""
-        yield from wrapped([Cell(f"{INDENT}{', '.join(names[:_MAX_NAMED])}{more}: {text}")], look.width, HANGING)
+        yield from wrapped([Cell(f"{INDENT}{some_of(names, _MAX_NAMED)}: {text}")], look.width, HANGING)

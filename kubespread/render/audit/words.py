@@ -57,10 +57,8 @@ def worst(row: AuditedWorkload) -> AuditedConstraint | None:
 
 def sentence(row: AuditedWorkload, finding: Finding) -> str:
     """What is found, and why: ``zone skew 3 exceeds maxSkew 1: placed afresh it would be 3/3/3, ...``."""
-    about = ((each.topology_key, each.state) for each in row.constraints)
-    exceeded = (finding.topology_key, finding.level)
-    constraint = next((each for each, key in zip(row.constraints, about, strict=True) if key == exceeded), None)
-    if constraint is not None:
+    if finding.constraint is not None:
+        constraint = row.constraints[finding.constraint]
         key = short_key(constraint.topology_key)
         counts = counts_text(constraint.counts, constraint)
         head = f"{key} skew {constraint.skew} exceeds maxSkew {constraint.max_skew} ({counts})"

@@ -58,7 +58,7 @@ def _title(report: TopologyMap) -> Line:
     if report.workload is None:
         return [cell(f"{nodes}, {pods}", HEAD)]
     holding = sum(bool(node.marked) for node in report.nodes)
-    said = f" in {report.namespace}: {count_of(report.marked, 'pod')} on {holding} of {nodes}"
+    said = f" in {report.namespace}: {count_of(report.marked, 'pod')} on {holding:,} of {nodes}"
     return [cell(report.workload, HEAD), cell(said)]
 
 

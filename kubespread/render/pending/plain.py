@@ -8,11 +8,11 @@ from kubespread.planner.reports.pending import PendingReport
 from kubespread.render.aligned import NONE, aligned
 from kubespread.render.look import Look
 
-HEADER = ["PODS", "FREES", "KIND", "WORKLOADS", "OPTIONS", "CAUSE"]
+HEADER = ["PODS", "FREES", "CAUSE", "WORKLOADS", "OPTIONS", "WHY"]
 
 
 def write(report: PendingReport, look: Look) -> str:
-    """Largest first; the cause last, since it holds blanks."""
+    """Largest first; why last, since it holds blanks."""
     rows = [[str(each) for each in row] for row in group_rows(report)]
     return aligned([HEADER, *rows] if look.headers else rows)
 
@@ -21,5 +21,4 @@ def group_rows(report: PendingReport) -> Iterator[list[str | int]]:
     """A row a group."""
     for group in report.groups:
         options = " ".join(group.change.options) if group.change is not None else NONE
-        kind = group.kind.replace(" ", "-")
-        yield [len(group.pods), group.freed, kind, ",".join(group.workloads), options, group.cause]
+        yield [len(group.pods), group.freed, group.cause, ",".join(group.workloads), options, group.why]

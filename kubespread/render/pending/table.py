@@ -23,7 +23,7 @@ from kubespread.render.layout import (
 from kubespread.render.look import Look
 from kubespread.render.pending.conclusion import conclusion
 from kubespread.render.pending.words import change_of, frees, workloads_of
-from kubespread.render.phrases import count_of
+from kubespread.render.phrases import chosen_from, count_of, some_of
 from kubespread.render.provenance import source_line
 
 _GAP = 2
@@ -47,9 +47,7 @@ def _lines(report: PendingReport, look: Look) -> Iterator[Line]:
 
 
 def _title(report: PendingReport) -> Line:
-    where = "all namespaces" if report.namespace is None else f"namespace {report.namespace}"
-    labels = f" with the labels {report.selector}" if report.selector else ""
-    said = f"Pending pods of {where}{labels}, {count_of(report.nodes, 'node')}"
+    said = f"Pending pods{chosen_from(report.namespace, report.selector)}, {count_of(report.nodes, 'node')}"
     return [cell(said, HEAD)]
 
 
@@ -68,12 +66,12 @@ def _groups(report: PendingReport, look: Look) -> Iterator[Line]:
         yield next(lines)
     for group, line in zip(report.groups, lines, strict=True):
         yield line
-        yield from _below(group, look, cuts=len(group.cause) > room)
+        yield from _below(group, look, cuts=len(group.why) > room)
 
 
 def _columns(report: PendingReport) -> list[Column]:
     return [
-        Column("CAUSE", [cell(group.cause) for group in report.groups]),
+        Column("CAUSE", [cell(group.why) for group in report.groups]),
         Column("PODS", [Cell(f"{len(group.pods):,}") for group in report.groups], True),
         Column("WORKLOADS", [cell(workloads_of(group, report)) for group in report.groups]),
     ]
@@ -97,14 +95,12 @@ def _below(group: StuckGroup, look: Look, *, cuts: bool) -> Iterator[Line]:
     freed = f"   frees {frees(group)}" if group.change is not None else ""
     indent = Cell(" " * _INSIDE)
     if cuts:
-        yield from wrapped([indent, cell(group.cause, DIM)], look.width, _INSIDE)
+        yield from wrapped([indent, cell(group.why, DIM)], look.width, _INSIDE)
     yield from wrapped([indent, cell(change_of(group), _style(group)), Cell(freed)], look.width, _INSIDE + 2)
     if not look.in_full:
         return
     consequences = group.change.consequences if group.change is not None else ()
     commands = group.change.commands if group.change is not None else ()
-    more = f" and {len(group.pods) - _MAX_PODS:,} more" if len(group.pods) > _MAX_PODS else ""
-    pods = f"{', '.join(group.pods[:_MAX_PODS])}{more}"
-    for said in (group.message, pods, *consequences, *commands):
+    for said in (group.message, some_of(group.pods, _MAX_PODS), *consequences, *commands):
         if said:
             yield from wrapped([indent, cell(said, DIM)], look.width, _INSIDE + 2)

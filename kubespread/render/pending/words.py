@@ -11,14 +11,14 @@ _NO_CHANGE = {
     "refused": "none: no node is at fault",
     "gated": "none: waits behind its gate",
     "nominated": "none: waits for its node",
-    "other scheduler": "none: somebody else's",
+    "otherScheduler": "none: somebody else's",
     "fits": "none: nothing has to change",
 }
 
 
 def change_of(group: StuckGroup) -> str:
     """The options that free it, or why there are none."""
-    return _NO_CHANGE[group.kind] if group.change is None else " ".join(group.change.options)
+    return _NO_CHANGE[group.cause] if group.change is None else " ".join(group.change.options)
 
 
 def frees(group: StuckGroup) -> str:

@@ -11,10 +11,11 @@ from kubespread.render.arithmetic import PRETTY, short_key
 from kubespread.render.flow import INDENT, aim, flowed
 from kubespread.render.layout import BAD, DIM, GOOD, Cell, Line, cell, cut_middle, width_of
 from kubespread.render.look import Look
-from kubespread.render.phrases import count_of, workload_name
+from kubespread.render.phrases import count_of, some_of, workload_name
 
 _MAX_CONSTRAINTS = 10
 _MAX_DOMAINS = 6
+_MAX_WORKLOADS = 2
 _LONGEST_NAME = 24
 _GUTTER = "   "
 _MARGIN = len(INDENT) + 3 * len(_GUTTER)
@@ -42,15 +43,14 @@ def constraint_lines(report: RebalanceReport, look: Look) -> Iterator[Line]:
 
 
 def _head(name: str, constraint: RebalancedConstraint) -> Sequence[Line]:
-    workloads = ", ".join(map(workload_name, constraint.workloads[:2]))
-    more = f" and {len(constraint.workloads) - 2} more" if len(constraint.workloads) > 2 else ""
+    workloads = some_of(list(map(workload_name, constraint.workloads)), _MAX_WORKLOADS)
     default = "" if constraint.source == "pod" else f"  {constraint.source} default"
     return [
         [
             cell(f"{name}  {short_key(constraint.topology_key)} ≤ {constraint.max_skew}"),
             cell(f"  {constraint.when_unsatisfiable}{default}", DIM),
         ],
-        [cell(f"{workloads}{more}")],
+        [cell(workloads)],
     ]
 
 

@@ -24,7 +24,7 @@ from kubespread.render.layout import (
 )
 from kubespread.render.look import Look
 from kubespread.render.names import fitted
-from kubespread.render.phrases import count_of, workload_name
+from kubespread.render.phrases import chosen_from, count_of, some_of, workload_name
 from kubespread.render.provenance import source_line
 from kubespread.render.rebalance.commands import deletion_costs, evictions
 from kubespread.render.rebalance.conclusion import conclusion
@@ -32,6 +32,7 @@ from kubespread.render.rebalance.constraints import constraint_lines
 
 _GAP = 2
 _MAX_STEPS = 20
+_MAX_ASKED = 3
 _LEAST_NAME = 12
 _HOSTNAME = "hostname"
 
@@ -60,11 +61,9 @@ def _lines(report: RebalanceReport, look: Look) -> Iterator[Line]:
 
 def _title(report: RebalanceReport) -> Line:
     if report.asked:
-        more = f" and {len(report.asked) - 3} more" if len(report.asked) > 3 else ""
-        whose = f"{', '.join(map(workload_name, report.asked[:3]))}{more}"
+        whose = some_of(list(map(workload_name, report.asked)), _MAX_ASKED)
     else:
-        where = "all namespaces" if report.namespace is None else f"namespace {report.namespace}"
-        whose = f"{count_of(report.workloads, 'workload')} of {where}"
+        whose = f"{count_of(report.workloads, 'workload')}{chosen_from(report.namespace, report.selector)}"
     kinds = "hard and soft" if report.soft else "hard"
     violated = f"{report.violated_before} of {count_of(report.constraints_in_force, f'{kinds} constraint')} violated"
     return [cell(f"Rebalancing {whose}, {count_of(report.nodes, 'node')}: {violated}", HEAD)]

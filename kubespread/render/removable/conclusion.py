@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from kubespread.escaping import escaped
 from kubespread.planner.reports.removable import RemovableReport
-from kubespread.render.phrases import count_of
+from kubespread.render.phrases import count_of, some_of
 
 _MAX_NAMED = 4
 
@@ -25,8 +25,7 @@ def conclusion(report: RemovableReport) -> Iterator[str]:
     if alone == 1:
         yield f"{said}: {escaped(next(row.node for row in report.rows if row.alone))}"
         return
-    named = ", ".join(map(escaped, together.nodes[:_MAX_NAMED]))
-    more = f" and {len(together.nodes) - _MAX_NAMED:,} more" if len(together.nodes) > _MAX_NAMED else ""
+    named = some_of(list(map(escaped, together.nodes)), _MAX_NAMED)
     untried = f"; {together.untried:,} were not tried" if together.untried else ""
     groups = f", cordoned in groups of {', '.join(map(str, together.groups))}" if len(together.groups) > 1 else ""
-    yield f"{said}, {len(together.nodes):,} together, in this order{groups}: {named}{more}{untried}"
+    yield f"{said}, {len(together.nodes):,} together, in this order{groups}: {named}{untried}"

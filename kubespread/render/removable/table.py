@@ -25,7 +25,7 @@ from kubespread.render.layout import (
 )
 from kubespread.render.look import Look
 from kubespread.render.names import fitted
-from kubespread.render.phrases import count_of
+from kubespread.render.phrases import count_of, some_of
 from kubespread.render.provenance import source_line
 from kubespread.render.removable.conclusion import conclusion
 from kubespread.render.removable.words import sentence, words
@@ -33,7 +33,7 @@ from kubespread.render.removable.words import sentence, words
 _GAP = 2
 _MAX_ROWS, _OF_EACH = 20, 8
 _LEAST_NAME, _WIDEST_ZONE = 12, 16
-_MAX_REASONS = 12
+_MAX_REASONS, _MAX_NAMED = 12, 2
 
 
 def write(report: RemovableReport, look: Look) -> str:
@@ -95,7 +95,6 @@ def _reasons(rows: Sequence[NodeRemoval], look: Look) -> Iterator[Line]:
     ordered = sorted(said.items(), key=lambda item: -len(item[1]))
     shown = ordered if look.in_full else ordered[:_MAX_REASONS]
     for text, nodes in shown:
-        more = f" and {len(nodes) - 2:,} more" if len(nodes) > 2 else ""
-        yield from wrapped([Cell(f"{INDENT}{', '.join(nodes[:2])}{more}: {text}")], look.width, HANGING)
+        yield from wrapped([Cell(f"{INDENT}{some_of(nodes, _MAX_NAMED)}: {text}")], look.width, HANGING)
     if left := len(ordered) - len(shown):
         yield [Cell(INDENT), cell(f"{count_of(left, 'more reason')} (-v shows all)", DIM)]

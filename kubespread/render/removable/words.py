@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from kubespread.planner.reports.removable import Hold, NodeRemoval
+from kubespread.render.phrases import some_of
 
+_MAX_NAMED = 3
 _WORDS = {
     "controlPlane": "control plane",
     "lastOfDomain": "last of its domain",
@@ -32,8 +34,7 @@ def sentence(hold: Hold, *, names_protected: bool = True) -> str:
 
     Without ``names_protected`` the same is said of all pods of a budget.
     """
-    pods = f" {', '.join(hold.pods[:3])}{f' and {len(hold.pods) - 3} more' if len(hold.pods) > 3 else ''}"
-    whom = pods if hold.pods and (names_protected or hold.cause != "budget") else ""
+    whom = f" {some_of(hold.pods, _MAX_NAMED)}" if hold.pods and (names_protected or hold.cause != "budget") else ""
     if hold.cause in ("localStorage", "noController"):
         return f"{word(hold)}:{whom}"
     if hold.cause == "lastOfDomain":

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from kubespread.escaping import escaped
 from kubespread.planner.reports.simulate import LookAhead, SimulateReport
-from kubespread.render.phrases import preemption
+from kubespread.render.phrases import count_of, preemption
 from kubespread.render.rollouts import rollout_sentence
 from kubespread.render.simulate.gangs import gang_outcome, gang_sentences
 from kubespread.render.simulate.runs import runs_sentence
@@ -73,7 +73,7 @@ def _look_ahead(search: LookAhead) -> str:
     if search.nodes is not None:
         copies = Counter(search.nodes)
         most = ", ".join(f"{node} {count}" for node, count in copies.most_common(_MAX_NODES))
-        more = f" and {len(copies) - _MAX_NODES} more nodes" if len(copies) > _MAX_NODES else ""
+        more = f" and {count_of(len(copies) - _MAX_NODES, 'more node')}" if len(copies) > _MAX_NODES else ""
         return f"all {len(search.nodes)} would fit in another order: {most}{more}"
     tried = (
         "no order places them all"

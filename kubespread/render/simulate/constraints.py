@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kubespread.planner.reports.parts import ConstraintReport, letter
-from kubespread.planner.reports.simulate import DomainChange, SimulateReport, SkewChange
+from kubespread.planner.reports.parts import ConstraintReport, DomainChange, letter
+from kubespread.planner.reports.simulate import SimulateReport, SkewChange
 from kubespread.render.aligned import EMPTY
 from kubespread.render.arithmetic import short_key
 from kubespread.render.layout import BAD, DIM, HEAD, Line, cell

@@ -15,7 +15,7 @@ from kubespread.render.arithmetic import short_key
 from kubespread.render.flow import HANGING, INDENT, aim, flowed
 from kubespread.render.layout import DIM, GOOD, Cell, Column, Line, cell, cut_middle, tabulated, wrapped
 from kubespread.render.look import Look
-from kubespread.render.phrases import count_of
+from kubespread.render.phrases import count_of, some_of
 
 _MAX_NODES = 3
 _MAX_DOMAINS = 12
@@ -120,9 +120,7 @@ def _causes(shown: Sequence[GangDomain], names: Sequence[str], look: Look) -> It
         if why := _why(domain):
             stuck.setdefault(why, []).append(name)
     for why, domains in stuck.items():
-        named = ", ".join(domains[:_MAX_NODES])
-        more = f" and {len(domains) - _MAX_NODES} more" if len(domains) > _MAX_NODES else ""
-        yield from wrapped([Cell(f"{INDENT}{named}{more}: "), cell(why)], look.width, HANGING)
+        yield from wrapped([Cell(f"{INDENT}{some_of(domains, _MAX_NODES)}: "), cell(why)], look.width, HANGING)
 
 
 def _scoring(gang: GangReport) -> Iterator[str]:
@@ -133,9 +131,8 @@ def _scoring(gang: GangReport) -> Iterator[str]:
 def gang_sentences(gang: GangReport) -> Iterator[str]:
     """Which domain is taken; else which member is stuck, and last whether all would fit otherwise."""
     if gang.chosen:
-        where = ", ".join(name or EMPTY for name in gang.chosen[:_MAX_NODES])
-        more = f" and {len(gang.chosen) - _MAX_NODES} more" if len(gang.chosen) > _MAX_NODES else ""
-        yield f"all members of {'the' if len(gang.chosen) == 1 else 'each'} gang in one {_key(gang)}: {where}{more}"
+        where = some_of([name or EMPTY for name in gang.chosen], _MAX_NODES)
+        yield f"all members of {'the' if len(gang.chosen) == 1 else 'each'} gang in one {_key(gang)}: {where}"
         if gang.ties > 1:
             yield f"{gang.ties} domains score best: kube-scheduler takes any of them, at random"
     if gang.blocked is not None:

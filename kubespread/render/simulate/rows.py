@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from kubespread.planner.reports.parts import DomainChange
 from kubespread.planner.reports.runs import Range
-from kubespread.planner.reports.simulate import DomainChange, NodeReplicas, SimulateReport
+from kubespread.planner.reports.simulate import NodeReplicas, SimulateReport
 
 MAX_REPLICAS = "max"
 """As many as fit, where a number is asked for or shown."""

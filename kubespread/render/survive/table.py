@@ -24,8 +24,9 @@ from kubespread.render.layout import (
 )
 from kubespread.render.look import Look
 from kubespread.render.names import fitted
+from kubespread.render.phrases import chosen_from, count_of
 from kubespread.render.provenance import source_line
-from kubespread.render.survive.conclusion import conclusion, counted, domain_name
+from kubespread.render.survive.conclusion import conclusion, domain_name
 
 _GAP = 2
 _MAX_ROWS = 20
@@ -53,10 +54,8 @@ def _lines(report: SurviveReport, look: Look) -> Iterator[Line]:
 
 def _title(report: SurviveReport) -> Line:
     keys = " and ".join(dict.fromkeys(short_key(loss.topology_key) for loss in report.losses))
-    where = "all namespaces" if report.namespace is None else f"namespace {report.namespace}"
-    chosen = f" with {report.selector}" if report.selector else ""
-    whose = f"{counted(report.workloads, 'workload')}{chosen} of {where}"
-    return [cell(f"Losing each {keys} of {counted(report.nodes, 'node')}, {whose}", HEAD)]
+    whose = f"{count_of(report.workloads, 'workload')}{chosen_from(report.namespace, report.selector)}"
+    return [cell(f"Losing each {keys} of {count_of(report.nodes, 'node')}, {whose}", HEAD)]
 
 
 def _key(key: str, losses: Sequence[DomainLoss], look: Look) -> Iterator[Line]:
@@ -67,8 +66,8 @@ def _key(key: str, losses: Sequence[DomainLoss], look: Look) -> Iterator[Line]:
     left = len(losses) - len(shown)
     if left:
         worst = max((loss.pending for loss in _others(losses, shown)), default=0)
-        said = f"at most {counted(worst, 'pod')} pending each" if worst else "no pod stays pending"
-        yield [Cell(INDENT), cell(f"{counted(left, f'more {key}')}: {said} (-v shows all)", DIM)]
+        said = f"at most {count_of(worst, 'pod')} pending each" if worst else "no pod stays pending"
+        yield [Cell(INDENT), cell(f"{count_of(left, f'more {key}')}: {said} (-v shows all)", DIM)]
     for reason, domains in _reasons(shown).items():
         yield from wrapped([Cell(f"{INDENT}{', '.join(domains)}: {reason}")], look.width, HANGING)
 
@@ -137,7 +136,7 @@ def _short(report: SurviveReport, look: Look) -> Iterator[Line]:
     names = [Cell(cut_middle(escaped(each.workload), max(room, _LEAST_NAME))) for each, _, _ in shown]
     yield from tabulated([Column("SHORT WORKLOAD", names), *columns], _GAP, headers=look.headers)
     if len(rows) > len(shown):
-        yield [Cell(INDENT), cell(f"{counted(len(rows) - len(shown), 'more workload')} (-v shows all)", DIM)]
+        yield [Cell(INDENT), cell(f"{count_of(len(rows) - len(shown), 'more workload')} (-v shows all)", DIM)]
     yield from _causes([row[0] for row in shown], report, look)
 
 

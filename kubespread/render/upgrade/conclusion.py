@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubespread.planner.reports.upgrade import Blocked, UpgradeReport
+from kubespread.render.phrases import some_of
+
+_MAX_NAMED = 3
 
 
 def conclusion(report: UpgradeReport) -> Iterator[str]:
@@ -33,5 +36,4 @@ def _causes(blocked: Blocked) -> Iterator[str]:
     for pod in blocked.pods:
         told.setdefault(f"{pod.message} {pod.cause}".strip(), []).append(pod.pod)
     for said, pods in told.items():
-        more = f" and {len(pods) - 3} more" if len(pods) > 3 else ""
-        yield f"{', '.join(pods[:3])}{more} cannot be evicted: {said}"
+        yield f"{some_of(pods, _MAX_NAMED)} cannot be evicted: {said}"

@@ -28,7 +28,7 @@ def lines(report: PendingReport) -> list[str]:
     return [
         " | ".join(
             (
-                group.cause,
+                group.why,
                 str(len(group.pods)),
                 " ".join(workload.rpartition("/")[2] for workload in group.workloads),
                 "none" if group.change is None else " ".join(group.change.options),
@@ -120,7 +120,7 @@ def test_a_pod_that_waits_for_its_victims_to_go() -> None:
     nominated = waiting(1, "high", requests={"cpu": "6"})
     nominated[0]["status"] = {"phase": "Pending", "nominatedNodeName": "a"}
     report = asked([node("a"), pod("low", "a", requests={"cpu": "6"}), *nominated])
-    assert [(group.kind, group.cause) for group in report.groups] == [
+    assert [(group.cause, group.why) for group in report.groups] == [
         ("nominated", "nominated to a, waits for room there"),
     ]
 
@@ -143,7 +143,7 @@ def test_what_frees_a_group_frees_it_when_it_is_done_by_hand() -> None:
             namespace, _, short = name.partition("/")
             assert kubespread.explain(STUCK, f"pod/{short}", namespace=namespace, set=settings).schedulable
     edited = kubespread.pending(STUCK.edited("taint c1=upgrading-", "taint c2=upgrading-"))
-    assert {pod for group in edited.groups if group.kind == "filtered" for pod in group.pods} == set()
+    assert {pod for group in edited.groups if group.cause == "filtered" for pod in group.pods} == set()
 
 
 def test_commands_are_for_the_workloads() -> None:

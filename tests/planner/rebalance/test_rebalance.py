@@ -261,7 +261,7 @@ FAULTS: dict[str, tuple[list[str], dict[str, Any], str]] = {
     "what is no workload": (
         ["web"],
         {},
-        "invalid workload 'web': expected KIND/NAME, KIND one of po, deploy, rs, sts, ds, rc, job, cj",
+        "invalid workload 'web': expected [NAMESPACE/]KIND/NAME, such as deploy/web",
     ),
     "a kind whose pods stay": (
         ["job/once"],

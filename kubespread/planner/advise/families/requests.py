@@ -10,8 +10,8 @@ from kubespread.kube.pod_requests import amounts, pod_requests
 from kubespread.kube.quantity import NANO, Quantity
 from kubespread.planner.advise.change import Change, Ladder
 from kubespread.planner.advise.stuck import Stuck
+from kubespread.planner.capacity.room import free
 from kubespread.scheduler.cluster.amounts import scheduler_amounts
-from kubespread.scheduler.cluster.labels import Counts
 from kubespread.scheduler.plugins.noderesources.fit import NodeResourcesFit
 
 REQUESTS = "requests"
@@ -55,7 +55,5 @@ def _ladder(resource: str, key: str, now: int, rooms: Sequence[int]) -> Ladder:
 def _holes(stuck: Stuck, resource: str, beside: int) -> list[int]:
     """What nodes that nothing else rejects have left beside ``beside``, which other containers of the pod ask for."""
     cluster = stuck.evaluation.cluster
-    nothing: Counts = np.zeros(len(cluster), dtype=np.int64)
-    free = cluster.nodes.allocatable.get(resource, nothing) - cluster.running.taken.requested.get(resource, nothing)
     passing = stuck.passing_all_but(NodeResourcesFit.name)
-    return sorted({room - beside for room in np.unique(free[passing]).tolist()}, reverse=True)
+    return sorted({room - beside for room in np.unique(free(cluster, resource)[passing]).tolist()}, reverse=True)

@@ -1,4 +1,4 @@
-"""What to type so that a plan happens: kubectl itself, which has no command for an eviction.
+"""What to type so that something happens: kubectl itself, which has no command for an eviction.
 
 The eviction subresource is asked with ``kubectl create --raw``, and it answers 429 where a budget refuses. ``kubectl
 delete`` asks no budget.
@@ -6,7 +6,10 @@ delete`` asks no budget.
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from shlex import quote
+from typing import Any
 
 from kubespread.kube.api.annotations import POD_DELETION_COST
 from kubespread.kube.api.kinds import POD_CREATORS
@@ -20,11 +23,15 @@ _TIMEOUT = "10m"
 def evict(key: PodKey) -> str:
     """Ask the API server to evict a pod."""
     namespace, name = key
-    eviction = (
-        f'{{"apiVersion":"policy/v1","kind":"Eviction","metadata":{{"name":"{name}","namespace":"{namespace}"}}}}'
-    )
+    metadata = {"name": name, "namespace": namespace}
+    eviction = _compact({"apiVersion": "policy/v1", "kind": "Eviction", "metadata": metadata})
     path = f"/api/v1/namespaces/{namespace}/pods/{name}/eviction"
     return f"echo {quote(eviction)} | kubectl create --raw {quote(path)} -f -"
+
+
+def patch(reference: str, operations: Sequence[dict[str, Any]]) -> str:
+    """Make a JSON Patch of what is called ``reference``: ``deployments web -n shop``."""
+    return f"kubectl patch {reference} --type=json -p {quote(_compact(operations))}"
 
 
 def wait_until_gone(key: PodKey) -> str:
@@ -47,3 +54,7 @@ def set_deletion_cost(key: PodKey, cost: int) -> str:
     """Mark a pod for its controller's next scale-down."""
     namespace, name = key
     return f"kubectl annotate pod -n {quote(namespace)} --overwrite {quote(name)} {POD_DELETION_COST}={cost}"
+
+
+def _compact(data: object) -> str:
+    return json.dumps(data, separators=(",", ":"))

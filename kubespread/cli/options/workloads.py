@@ -1,0 +1,53 @@
+"""Which workloads of the cluster are asked about."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kubespread.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kubespread.snapshot.snapshot import Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class WorkloadsOptions:
+    """Which workloads of the cluster are asked about."""
+
+    namespace: Annotated[
+        str | None,
+        typer.Option(
+            "-n",
+            "--namespace",
+            metavar="NAME",
+            show_default=False,
+            help="Namespace of the workloads asked about (default: that of the context, or default).",
+        ),
+    ] = None
+    all_namespaces: Annotated[
+        bool, typer.Option("-A", "--all-namespaces", help="Ask about the workloads of all namespaces.")
+    ] = False
+    selector: Annotated[
+        str | None,
+        typer.Option(
+            "-l",
+            "--selector",
+            metavar="LABELS",
+            show_default=False,
+            help="Ask about the workloads with these labels (app=web,tier!=db).",
+        ),
+    ] = None
+
+    def namespace_in(self, cluster: Snapshot, named: Sequence[str] = ()) -> str | None:
+        """The namespace that is asked about, None for all; that of the context where none is given.
+
+        Raises UsageError for workloads that are ``named`` where all namespaces are asked about.
+        """
+        if self.all_namespaces and named:
+            raise UsageError("name workloads or ask about all namespaces, not both")
+        return None if self.all_namespaces else self.namespace or cluster.origin.namespace or "default"
