@@ -32,9 +32,8 @@ def checked(cwd: Path, **inputs: str) -> tuple[int, str, str]:
 def test_the_action_annotates_and_writes_the_job_summary(tmp_path: Path) -> None:
     code, out, summary = checked(tmp_path, MANIFESTS=f"{GOOD} {BAD}", ARGS="-R --fail-on error")
     assert (code, out.count("\n"), out[:7]) == (1, 1, "::error")
-    assert summary.startswith("### kubespread check\n\n| Place | Workload |")
+    assert summary.startswith("### Check of 2 workloads\n\n**1 error in 2 workloads**\n")
     assert "| KS101 ghost-pods |" in summary
-    assert summary.endswith("**1 error in 2 workloads**\n")
 
 
 def test_the_action_tries_manifests_on_a_snapshot(tmp_path: Path) -> None:
