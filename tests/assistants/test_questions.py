@@ -28,7 +28,7 @@ REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
         {"manifest": POD, "workload": "deploy/web"},
         "expected either manifest, as text, or workload, as KIND/NAME",
     ),
-    "a workload that is not there": ("explain", {"workload": "deploy/wep"}, 'deployments.apps "wep" not found in namespace default'),
+    "a workload that is not there": ("explain", {"workload": "deploy/wep"}, 'deployments.apps "wep" not found in namespace default; there are api, web'),
     "a manifest that the API server refuses": (
         "explain",
         {"manifest": "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {}\n"},

@@ -308,6 +308,11 @@ def test_replicas_that_run_are_members_and_say_which_domain() -> None:
     assert (report.present, report.placed, report.replicas) == (2, 2, 4)
 
 
+def test_a_gang_that_runs_already_is_a_yes() -> None:
+    report = kubespread.simulate(kubespread.Snapshot.from_objects([*NODES, *web(2, "n1", "n2")]), "rs/web", gang=2)
+    assert (report.placed, report.pending, report.gang and report.gang.fits) == (0, 0, True)
+
+
 def test_replicas_that_run_in_two_domains_leave_none_for_the_others() -> None:
     objects = [*NODES, *web(2, "n1", "n2")]
     report = kubespread.simulate(kubespread.Snapshot.from_objects(objects), "rs/web", gang=4, same="zone")

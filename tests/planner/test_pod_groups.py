@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 import kubespread
+from kubespread.kube.api.pod_groups import GangSchedulingPolicy
+from kubespread.snapshot.anonymize import anonymize
 from tests.builders import Data, node, pod
 from tests.gangs import deployment, pod_group, rack_node, scheduler, taken, workload_of_1_35
 
@@ -241,6 +243,30 @@ def test_what_is_not_modelled_of_a_group_is_named() -> None:
         EVICTS_NOBODY,
         "pods of a gang keep their nodes for up to 5 minutes while they wait for the others",
     )
+
+
+def test_as_many_of_a_group_as_fit() -> None:
+    assert told(ask([pod_group(min_count=12)], deployment(1), until_full=True)) == (12, LACKING, None, 12, 0)
+    assert told(ask([pod_group(min_count=13)], deployment(1), until_full=True)) == (0, LACKING, WAITS, 13, 0)
+    in_one_zone = ask([pod_group(min_count=3, key="zone")], deployment(1), until_full=True)
+    assert (in_one_zone.placed, in_one_zone.gang and in_one_zone.gang.members) == (4, 4)
+
+
+def test_a_scenario_places_pods_of_a_group_one_at_a_time_and_says_so() -> None:
+    snapshot = kubespread.Snapshot.from_objects([*NODES, pod_group(min_count=3), member("a", "n0")])
+    scenario = {"apiVersion": "kubespread.dev/v1alpha1", "kind": "Scenario", "spec": {"steps": ["cordon n0"]}}
+    on, off = (kubespread.play(snapshot, scenario, each) for each in (scheduler(), kubespread.Scheduler()))
+    said = "pods of a group are placed one at a time, not all or none of the group"
+    assert (said in on.gaps, said in off.gaps) == (True, False)
+
+
+def test_a_group_keeps_its_members_under_pseudonyms() -> None:
+    snapshot = kubespread.Snapshot.from_objects([*NODES, pod_group(min_count=13), member("a", "n0")])
+    hidden, _ = anonymize(snapshot)
+    (group,), *others = hidden.objects.pod_groups, hidden.pods[0].spec.scheduling_group
+    assert [other and other.pod_group_name for other in others] == [group.metadata.name]
+    assert group.spec.scheduling_policy is not None
+    assert group.spec.scheduling_policy.gang == GangSchedulingPolicy(min_count=13)
 
 
 def test_explain_judges_one_pod_of_a_group_and_says_so() -> None:

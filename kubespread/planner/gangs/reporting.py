@@ -36,7 +36,7 @@ def gang_report(
         pod_group=gang.pod_group,
         size=gang.size,
         scheduled=gang.scheduled,
-        members=_members(gang, entries, stuck),
+        members=_members(gang, entries, stuck) or (0 if last is None else last.fitted),
         gangs=asked,
         placed=_whole(gang, placed),
         fits=not gang.fault and _whole(gang, placed) >= (1 if asked is None else asked),
@@ -52,11 +52,11 @@ def gang_report(
 
 
 def _asked(gang: Gang, entries: Sequence[Entry]) -> int | None:
-    """How many gangs."""
+    """How many gangs; replicas that run are part of the first, or all of it."""
     count = entries[0].count
-    if gang.pod_group is not None:
-        return 1
-    return None if count is None else -(-(count + gang.scheduled) // gang.size)
+    if gang.pod_group is not None or count is None:
+        return None if gang.pod_group is None else 1
+    return -(-(count + gang.scheduled) // gang.size) if count else 0
 
 
 def _whole(gang: Gang, placed: Sequence[Attempt]) -> int:
@@ -65,7 +65,7 @@ def _whole(gang: Gang, placed: Sequence[Attempt]) -> int:
 
 
 def _members(gang: Gang, entries: Sequence[Entry], stuck: Tried | None) -> int:
-    """How many are to be placed, of several gangs in one."""
+    """How many are to be placed, of several gangs in one; 0 for as many as fit."""
     if stuck is not None:
         return sum(entry.count or 0 for entry in stuck.members)
     if gang.pod_group is not None:

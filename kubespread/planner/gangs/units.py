@@ -150,7 +150,7 @@ class PodGroupMembers(_Gang):
     """All workloads whose pods are of one PodGroup. Once enough are scheduled, the others follow as they can."""
 
     def place(self, cluster: Cluster, choosing: Choosing) -> Cluster:
-        if self.gang.fault or not self.lacks_some:
+        if self.gang.fault or (self._placed and not self.lacks_some):
             return cluster
         chosen = self._placed[-1].chosen if self._placed else self.gang.domain
         gang = replace(self.gang, scheduled=self.gang.scheduled + self.count, domain=chosen)

@@ -69,7 +69,7 @@ class GangReport(Report, frozen=True):
     members: int
     """How many are to be placed: of several gangs in the one that is told about, the first that does not fit."""
     gangs: int | None
-    """How many gangs were asked for; null for as many as fit."""
+    """How many gangs are to be placed, those that run in full not among them; null for as many as fit."""
     placed: int
     """How many of them are placed."""
     fits: bool
