@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -26,7 +26,8 @@ from kubespread.kube.api.kinds import KEPT, Kind
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.unknown_fields import alternatives
 from kubespread.kube.api.workloads import Deployment, ReplicaSet, StatefulSet
-from kubespread.kube.owners import WorkloadName
+from kubespread.kube.owners import WorkloadName, controls
+from kubespread.kube.pod_status import is_active
 from kubespread.kube.validation.pods import pod_faults
 from kubespread.manifest.objects import KubernetesObject
 from kubespread.snapshot.snapshot import Snapshot
@@ -68,12 +69,31 @@ def from_cluster(asked: Reference, snapshot: Snapshot, surroundings: Surrounding
         made = _from_workload(workload, kind, snapshot, surroundings)
     return replace(
         made,
-        notes=(*notes, *made.notes),
+        notes=(*notes, *made.notes, *_waits_behind(made, workload, snapshot)),
         workload=workload_name,
         replicas=made.replicas if replicas is None else replicas,
         sets_replicas="spec.replicas" in changed.paths,
         template=made.template if changes_template else None,
     )
+
+
+def _waits_behind(made: Candidate, workload: ApiObject, snapshot: Snapshot) -> Iterator[str]:
+    """A controller that makes one pod after another makes no other while one has no node."""
+    if not made.one_by_one:
+        return
+    waiting = [
+        pod.metadata.name
+        for pod in snapshot.pods
+        if not pod.spec.node_name
+        and is_active(pod)
+        and pod.metadata.namespace == workload.metadata.namespace
+        and controls(workload, pod)
+    ]
+    if waiting:
+        yield (
+            f"{waiting[0]} has no node yet, and {made.pod.metadata.name} is made only once it runs: "
+            f"ask about pod/{waiting[0]}"
+        )
 
 
 def revised(stored: ApiObject, kind: Kind, surroundings: Surroundings, restarted_at: str = "") -> Candidate:

@@ -9,6 +9,7 @@ import pytest
 
 import kubespread
 from tests.builders import Data, hard, hosts, owned_by, pod
+from tests.planner.world.clusters import stateful_set
 
 HASHED = {"foo": "bar", "pod-template-hash": "real"}
 TEMPLATE: Data = {
@@ -53,6 +54,13 @@ def test_a_running_pod_is_asked_about_without_itself() -> None:
     assert report.notes == (
         "pod default/web runs on n0; it is asked about as if it were scheduled again, without itself",
     )
+
+
+@pytest.mark.parametrize("parallel", [False, True])
+def test_a_stateful_set_says_which_pod_its_next_one_waits_for(parallel: bool) -> None:
+    report = ask("sts/db", *stateful_set("db", ("n0", None), parallel=parallel))
+    said = "db-1 has no node yet, and db-2 is made only once it runs: ask about pod/db-1"
+    assert (report.pod.name, said in report.notes) == ("db-2", not parallel)
 
 
 def test_asking_changes_nothing_of_the_snapshot() -> None:

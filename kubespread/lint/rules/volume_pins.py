@@ -2,7 +2,7 @@
 
 A volume that exists is where it is: a zonal disk has its zone in the node affinity of its PersistentVolume, and the pod
 can go nowhere else. To the constraint the other zones count all the same. A hard one stops as soon as the zone of the
-volume has maxSkew more than the emptiest; a soft one is of no use. Replicas that share a claim are the usual ones, and
+volume has maxSkew more than the emptiest; a soft one changes nothing. Usual are replicas that share a claim, and
 StatefulSets whose disks were made before the constraint came.
 
 The replicas are placed with their volumes and without them, and what differs is found.

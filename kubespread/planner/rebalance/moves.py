@@ -95,7 +95,7 @@ class Attempt:
 
     def evict(self, key: PodKey) -> str | None:
         """Evict a pod, and let its controller and kube-scheduler do their part; what is wrong with that, None where
-        another pod runs in its place and nothing else happened. After a fault the world is of no use.
+        another pod runs in its place and nothing else happened. After a fault the world is to be thrown away.
         """
         world = self.world
         pod, waited = world.book[key], set(world.queue.waiting)

@@ -65,7 +65,7 @@ class GangReport(Report, frozen=True):
     size: int
     """How many members have to be scheduled for any of them to be: minCount."""
     scheduled: int
-    """How many members ran already."""
+    """How many members were running before."""
     members: int
     """How many are to be placed: of several gangs in the one that is told about, the first that does not fit."""
     gangs: int | None

@@ -28,7 +28,7 @@ class Hold(Report, frozen=True):
     ``preempts``: its pods push others away that nobody makes again.
     """
     detail: str
-    """kubectl's, the API server's or kube-scheduler's own message, or what is meant by the cause."""
+    """kubectl's, the API server's or kube-scheduler's own message, or what the cause means."""
     pods: tuple[str, ...] = ()
     """NAMESPACE/name, as far as it is about pods."""
 
