@@ -31,7 +31,7 @@ class FailLevel(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class AuditOptions(WorkloadsOptions):
-    """Which workloads are looked at, and when the answer is no."""
+    """Which workloads are looked at, when the answer is no, and how much of it is shown."""
 
     fail_on: Annotated[
         FailLevel,
@@ -42,6 +42,9 @@ class AuditOptions(WorkloadsOptions):
             "violated (a hard one).",
         ),
     ] = FailLevel.VIOLATED
+    why: Annotated[bool, typer.Option("--why", help="Show what was tried to find each cause, and what came of it.")] = (
+        False
+    )
 
     def fails(self, report: AuditReport) -> bool:
         """Whether some workload is at the level of --fail-on or above."""
