@@ -7,9 +7,9 @@ from typing import Literal, get_args
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, ZONE
 from kubespread.planner.reports.parts import API_VERSION, ClusterReference, Report
 
-Level = Literal["ok", "risk", "uneven", "violated"]
+Level = Literal["ok", "unjudged", "risk", "uneven", "violated"]
 LEVELS: tuple[Level, ...] = get_args(Level)
-"""From the least to the worst."""
+"""From the least to the worst. ``unjudged``: another scheduler places the pods."""
 Cause = Literal[
     "drift",
     "otherPods",
@@ -22,6 +22,8 @@ Cause = Literal[
     "noConstraint",
     "loose",
     "noRoom",
+    "gated",
+    "otherScheduler",
     "unknown",
 ]
 
@@ -89,6 +91,8 @@ class Finding(Report, frozen=True):
     ``capacity``: there is too little room. ``outweighed``: a soft constraint gives way to other scores.
     ``defaultNotApplied``: no default constraint applies. ``noConstraint``: none is about the zone, or the host, that
     all pods are in. ``loose``: one is, and its maxSkew allows that. ``noRoom``: the next pod fits nowhere.
+    ``gated``: pods wait, or the next one will, behind the scheduling gates in ``detail``. ``otherScheduler``: the pods
+    name the scheduler in ``detail``, which is not modeled; a risk where some of them wait for it.
     ``unknown``: no single change that was tried makes the pods even.
     """
     topology_key: str | None
@@ -118,7 +122,7 @@ class AuditedWorkload(Report, frozen=True):
     survives the loss of any one domain where some pod remains.
     """
     next_fits: bool | None
-    """Whether one more pod would find a node; null where nobody can say."""
+    """Whether one more pod would find a node, which none behind a scheduling gate does; null where nobody can say."""
     findings: tuple[Finding, ...]
     """The worst first."""
 
