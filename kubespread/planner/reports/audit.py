@@ -29,15 +29,21 @@ Cause = Literal[
 
 
 class DomainPods(Report, frozen=True, kw_only=False, gc=False):
+    """How many pods of a workload are in one domain."""
+
     value: str
+    """The domain: a value of the topology key."""
     pods: int
+    """How many pods are in it."""
 
 
 class WorstLoss(Report, frozen=True, kw_only=False, gc=False):
     """The domain of a key whose loss takes most of a workload's pods along, and how many then remain."""
 
     domain: str
+    """A value of the topology key."""
     remaining: int
+    """Pods in other domains, or on nodes without the label."""
 
 
 class AuditedConstraint(Report, frozen=True):
@@ -57,6 +63,7 @@ class AuditedConstraint(Report, frozen=True):
     most: DomainPods | None
     """The first domain with the most matching pods; null where none counts."""
     least: DomainPods | None
+    """The first domain with the fewest; null where none counts."""
     counts: tuple[DomainPods, ...] | None
     """Every domain that counts, by value; null where they are more than 16."""
     state: Literal["ok", "violated", "uneven", "vacuous"]
@@ -75,15 +82,18 @@ class Trial(Report, frozen=True):
     what: str
     """What is otherwise than it is; empty for the cluster as it is."""
     placed: int
+    """How many of the pods find a node."""
     counts: tuple[DomainPods, ...] | None
     """Matching pods by domain of the constraint in question; null where the domains are more than 16."""
     skew: int
+    """That of the constraint in question; 0 where the finding is about none."""
     holds: bool
     """Whether all are placed, and no further apart than maxSkew."""
 
 
 class Finding(Report, frozen=True):
     level: Level
+    """How bad it is."""
     cause: Cause
     """``drift``: placed afresh the pods would be even, so a scale-down, a rollout or lost nodes left them as they are.
     ``otherPods``: the constraint counts pods of others too. ``volumes``: their volumes hold them where they are.
@@ -96,6 +106,7 @@ class Finding(Report, frozen=True):
     ``unknown``: no single change that was tried makes the pods even.
     """
     topology_key: str | None
+    """That of the constraint, or of the domains that all pods are in; null where it is about neither."""
     detail: str
     """Plugins, nodes, or kube-scheduler's message: what the cause is made of."""
     constraint: int | None = None
@@ -114,7 +125,9 @@ class AuditedWorkload(Report, frozen=True):
     placed: int
     """How many of its pods are on nodes and not terminating."""
     pending: int
+    """How many of its pods wait for a node."""
     constraints: tuple[AuditedConstraint, ...]
+    """As they are declared; default constraints where it has none of its own."""
     zones: tuple[DomainPods, ...]
     """Its pods by zone, by value, for all zones of the cluster."""
     worst_loss: dict[str, WorstLoss]
@@ -150,6 +163,7 @@ class AuditReport(Report, frozen=True, kw_only=True):
     selector: str
     """The labels of those workloads, empty for all."""
     nodes: int
+    """How many the cluster has."""
     workloads: tuple[AuditedWorkload, ...]
     """The worst first, then by namespace, kind and name."""
     gaps: tuple[str, ...] = ()
