@@ -38,6 +38,7 @@ counts: .venv/dev
 reference: .venv/installed
 	$(BIN)/python -m kubespread.cli.reference docs/reference.md
 	$(BIN)/python -m kubespread.cli.manual docs/kubespread.1
+	$(BIN)/python -m kubespread.planner.reports.fields docs/json.md
 
 schema: .venv/installed
 	$(BIN)/python -m kubespread.planner.reports.schema docs/schema

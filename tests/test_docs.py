@@ -5,12 +5,17 @@ from __future__ import annotations
 import doctest
 import json
 import re
+import shlex
+import shutil
+import subprocess
+from functools import cache
 
 import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
 from kubespread.cli import manual, reference
+from kubespread.planner.reports import fields
 from kubespread.planner.reports.schema import FILES, schema
 from kubespread.snapshot.live.resources import RESOURCES
 from tests.cli.support import ROOT, run
@@ -22,6 +27,7 @@ DOCUMENTS = [
 NO_COMMANDS = {
     f"docs/{name}.md"
     for name in (
+        "json",
         "library",
         "performance",
         "reference",
@@ -33,8 +39,11 @@ NO_COMMANDS = {
         "cookbook/README",
     )
 }
-"""They show Python, numbers, help, counts, findings, what to install, another program's settings and contents."""
+"""They show recipes, Python, numbers, help, counts, findings, what to install, another program's settings and contents.
+"""
 COMMAND = re.compile(r"^\$ kubespread (?P<arguments>[^|<>&\n]+)$", re.MULTILINE)
+RECIPE = re.compile(r"^\$ kubespread (?P<arguments>[^|<>&\n]+) \| jq (?P<filter>.+)$", re.MULTILINE)
+JQ = shutil.which("jq")
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -55,6 +64,41 @@ def test_the_commands_shown_run_and_print_what_is_shown(name: str) -> None:
         assert result.code in (0, 1), arguments
         if block:
             assert result.out.rstrip("\n") == block, arguments
+
+
+@cache
+def printed(arguments: str) -> str:
+    """The report that a command prints, which satisfies its schema."""
+    out = run(*shlex.split(arguments), cwd=ROOT).out
+    report = json.loads(out)
+    (own,) = (each for each in FILES.values() if each.__name__ == report["kind"])
+    Draft202012Validator(schema(own)).validate(report)
+    return out
+
+
+@pytest.mark.skipif(JQ is None, reason="recipes are for jq, which is not installed")
+@pytest.mark.parametrize("name", [name for name in DOCUMENTS if RECIPE.search((ROOT / name).read_text())])
+def test_the_recipes_for_jq_print_what_is_shown(name: str) -> None:
+    text = (ROOT / name).read_text()
+    for match in RECIPE.finditer(text):
+        block = text[match.end() + 1 :].split("```")[0].split("\n$ ")[0].rstrip("\n")
+        answered = subprocess.run(
+            [str(JQ), *shlex.split(match["filter"])],
+            input=printed(match["arguments"]),
+            capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        assert answered.stdout.rstrip("\n") == block, match[0]
+
+
+def test_the_fields_of_reports_are_told_as_they_are() -> None:
+    page = (ROOT / "docs" / "json.md").read_text()
+    assert fields.filled(page) == page
+    assert all(f"<!-- fields of {report.__name__} -->" in page for report in FILES.values())
+
+
+def test_every_field_of_a_report_says_what_it_means() -> None:
+    told = [fields.fields(report) for report in (*FILES.values(), *fields.parts())]
+    assert [field for each in (*told, fields.details()) for field in each if not field.meaning] == []
 
 
 def test_the_reference_and_the_man_page_are_the_programs_own_help() -> None:

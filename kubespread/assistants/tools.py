@@ -49,7 +49,7 @@ def _explain(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: questio
     report = kubespread.explain(
         snapshot, _pod(asked), scheduler,
         name=asked.name, namespace=asked.namespace, set=asked.set, preemption=asked.preemption,
-    ).sorted_by("score")  # fmt: skip
+    )  # fmt: skip
     return report.only(asked.nodes) if asked.nodes else report
 
 

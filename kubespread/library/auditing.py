@@ -52,7 +52,7 @@ def audit(
     rows, lacking = audits(world, named.__contains__ if named else asked.those_in(world))
     _check(named, rows)
     if not rows:
-        raise asked.none_found()
+        raise asked.none_found(now)
     return AuditReport(
         kube_version=str(version),
         cluster=cluster_reference(snapshot),

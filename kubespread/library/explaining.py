@@ -35,6 +35,7 @@ def explain(
 ) -> ExplainReport:
     """What kube-scheduler would decide for ``pod`` on every node of ``snapshot``, and the arithmetic behind it.
 
+    Nodes are ordered as ``--sort score`` has them: the best first, those that fail last, the nearest to fitting first.
     Of several manifests one may hold a workload, or ``name`` says which. The keywords are `ExplainKeywords`.
     Raises ManifestError, SnapshotError and UsageError.
     """
@@ -50,4 +51,4 @@ def explain(
         pods=options.get("pods", False),
         revise=reviser(asked),
     )
-    return report.about(cluster_reference(snapshot)).with_gaps((*asked.gaps, *candidate.gaps))
+    return report.about(cluster_reference(snapshot)).with_gaps((*asked.gaps, *candidate.gaps)).sorted_by("score")

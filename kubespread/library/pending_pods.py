@@ -50,6 +50,8 @@ def pending(snapshot: Snapshot, scheduler: Scheduler = _DEFAULT, **options: Unpa
     now, notes = edited(snapshot, scheduler, asked.namespace)
     world = world_of(now, scheduler, preempts=False)
     told = pending_groups(world, asked.those_in(world), _reviser(now, version), version)
+    if not told:
+        asked.check_any(world, now)
     return PendingReport(
         kube_version=str(version),
         cluster=cluster_reference(snapshot),

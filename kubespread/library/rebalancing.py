@@ -69,7 +69,7 @@ def rebalance(
     named = asked.named_in(world, default)
     chosen = named or list(_chosen(world, asked))
     if not chosen:
-        raise asked.none_found()
+        raise asked.none_found(now)
     question = Question(chosen, options.get("soft", False), policy, str(given or ""))
     report = plan(world, question)
     return replace(

@@ -48,6 +48,23 @@ def of_fixture() -> AuditReport:
     return kubespread.audit(kubespread.load(FIXTURES / "clusters" / "audit.yaml"))
 
 
+@cache
+def not_asked() -> AuditReport:
+    """Pods that wait behind gates, and pods of a scheduler that is not modeled."""
+    names = [NAMES["aws"](number) for number in range(3)]
+    objects: list[Data] = [
+        {**each, "metadata": {**each["metadata"], "labels": {ZONE: zone, HOSTNAME: name}}}
+        for each, name, zone in zip(map(node, names), names, ZONES["aws"], strict=True)
+    ]
+    gated, volcano = {"schedulingGates": [{"name": "kueue.x-k8s.io/admission"}]}, {"schedulerName": "volcano"}
+    for app, on, spec in (
+        ("batch", (None, None), gated), ("train", (names[0], None), volcano), ("serve", tuple(names), volcano),
+        ("web", tuple(names), {}),
+    ):  # fmt: skip
+        objects += deployment(app, on, spec=spec)
+    return kubespread.audit(Snapshot.from_objects(objects))
+
+
 class Screen(NamedTuple):
     name: str
     width: int
@@ -63,6 +80,10 @@ def screens() -> list[Screen]:
     look = Look()
     return [
         *found,
+        *(
+            Screen(f"audit-not-asked-{width}", width, table.write(not_asked(), Look(width=width)))
+            for width in (80, 120)
+        ),
         *(
             Screen(f"audit-why-{width}", width, table.write(of_fixture(), Look(width=width, in_full=True)))
             for width in (80, 120)

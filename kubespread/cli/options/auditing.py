@@ -27,6 +27,7 @@ class FailLevel(StrEnum):
     VIOLATED = "violated"
     UNEVEN = "uneven"
     RISK = "risk"
+    UNJUDGED = "unjudged"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +39,8 @@ class AuditOptions(WorkloadsOptions):
         typer.Option(
             "--fail-on",
             case_sensitive=False,
-            help="Exit with 1 when a workload is at this level or above: at risk, uneven (a soft constraint exceeded), "
-            "violated (a hard one).",
+            help="Exit with 1 when a workload is at this level or above: unjudged (placed by another scheduler), risk, "
+            "uneven (a soft constraint exceeded), violated (a hard one).",
         ),
     ] = FailLevel.VIOLATED
     why: Annotated[bool, typer.Option("--why", help="Show what was tried to find each cause, and what came of it.")] = (

@@ -18,6 +18,7 @@ from kubespread.planner.audit.causes import finding
 from kubespread.planner.audit.counting import Spread, spreads
 from kubespread.planner.audit.groups import Group, groups
 from kubespread.planner.audit.one_domain import in_one_domain
+from kubespread.planner.audit.unscheduled import gated, scheduled_by_others
 from kubespread.planner.living import Applicant
 from kubespread.planner.reports.audit import LEVELS, AuditedWorkload, DomainPods, Finding, WorstLoss
 from kubespread.planner.world.editing import apply
@@ -30,7 +31,6 @@ from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpr
 from kubespread.snapshot.edits.types import Scale
 
 NOT_MODELLED = ("time: pods are judged where they are, not by how they came there",)
-_OTHERS_SCHEDULER = "its scheduler is not modeled"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +39,7 @@ class _Next:
 
     fits: bool | None
     message: str = ""
+    """kube-scheduler's, or why nobody can say."""
 
 
 def audits(world: World, is_asked: Callable[[WorkloadName], bool]) -> tuple[list[AuditedWorkload], tuple[str, ...]]:
@@ -68,7 +69,7 @@ class _Auditor:
         template = group.template(world)
         scheduled = world.surroundings.scheduler_of(template)
         found: list[Spread] = []
-        following, findings = _Next(None, _OTHERS_SCHEDULER), list[Finding]()
+        following, findings = _Next(None), list[Finding]()
         zones = self._zones(placed)
         if scheduled is not None:
             plugins = scheduled[1]
@@ -80,6 +81,10 @@ class _Auditor:
             self.gaps.update(dict.fromkeys(_default_gaps(world, template, plugins)))
         if following.fits is False:
             findings.append(Finding(level="risk", cause="noRoom", topology_key=None, detail=following.message))
+        findings += scheduled_by_others(group.pods, template, world.surroundings.scheduler_of)
+        if barred := list(gated(group.pods, template)):
+            findings += barred
+            following = _Next(False)
         findings.sort(key=lambda each: -LEVELS.index(each.level))
         return AuditedWorkload(
             workload=workload_text(group.name),

@@ -14,6 +14,7 @@ class UpgradeStep(Report, frozen=True):
     added: tuple[str, ...]
     """Nodes that joined in this step, before or after the drain."""
     evicted: int
+    """Pods that were evicted from them."""
     placed: int
     """Pods that found a node, those of DaemonSets on the new nodes included."""
     pending: int
@@ -24,6 +25,7 @@ class Blocked(Report, frozen=True):
     """Where it stops: these nodes stay cordoned."""
 
     nodes: tuple[str, ...]
+    """Those of the batch."""
     refusal: str | None
     """kubectl's, where it does not begin to drain."""
     pods: tuple[BlockedPod, ...]
@@ -40,12 +42,15 @@ class UpgradeReport(Report, frozen=True, kw_only=True):
     nodes: tuple[str, ...]
     """The nodes to replace, in the order they are."""
     surge: int
+    """How many new nodes join before those they replace go."""
     batch: int
+    """How many nodes are replaced at a time."""
     steps: tuple[UpgradeStep, ...]
     """Those that got through, and the one that is blocked."""
     replaced: int
     """How many nodes were drained and deleted."""
     blocked: Blocked | None
+    """Null where all were replaced."""
     pending: tuple[PendingPods, ...]
     """Pods that wait in the end and did not before."""
     remedies: tuple[str, ...] = ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kubespread.escaping import escaped
-from kubespread.planner.reports.audit import AuditedConstraint, AuditedWorkload, AuditReport, Level
+from kubespread.planner.reports.audit import AuditedWorkload, AuditReport, Cause, Level
 from kubespread.render.audit.conclusion import conclusion
 from kubespread.render.audit.words import constraint_text, counts_text, name_of, sentence, skew_text, trial_text, worst
 from kubespread.render.flow import HANGING, INDENT, aim
@@ -32,7 +32,13 @@ _MAX_NAMED = 3
 _LEAST_NAME, _LEAST_STATE = 14, 8
 _NARROW, _WIDE = 72, 100
 _LEGEND = "LEFT: pods left without the zone that has most of them; NEXT: one pod more"
-_STATES: dict[Level, str] = {"ok": "ok", "risk": "at risk", "uneven": "uneven", "violated": "violated"}
+_STATES: dict[Level, str] = {
+    "ok": "ok",
+    "unjudged": "not judged",
+    "risk": "at risk",
+    "uneven": "uneven",
+    "violated": "violated",
+}
 
 
 @screen
@@ -76,7 +82,7 @@ def _columns(rows: Sequence[AuditedWorkload], look: Look) -> Iterator[Column]:
         Column("PODS", list(map(Cell, pods)), True),
         Column("ZONES", [Cell(counts_text(row.zones)) for row in rows]),
         *([Column("LEFT", [_left(row) for row in rows], True)] if aim(look) >= _WIDE else []),
-        *([Column("CONSTRAINT", list(map(_constraint, speaking)))] if aim(look) >= _NARROW else []),
+        *([Column("CONSTRAINT", list(map(_constraint, rows)))] if aim(look) >= _NARROW else []),
         Column(
             "SKEW",
             [
@@ -98,8 +104,15 @@ def _columns(rows: Sequence[AuditedWorkload], look: Look) -> Iterator[Column]:
     yield Column("STATE", [Cell(cut_end(text, left), style) for text, style in states])
 
 
-def _constraint(speaking: AuditedConstraint | None) -> Cell:
-    return Cell("none", DIM) if speaking is None else cell(constraint_text(speaking))
+def _constraint(row: AuditedWorkload) -> Cell:
+    speaking = worst(row)
+    if speaking is not None:
+        return cell(constraint_text(speaking))
+    return Cell("?") if _has(row, "otherScheduler") else Cell("none", DIM)
+
+
+def _has(row: AuditedWorkload, cause: Cause) -> bool:
+    return any(each.cause == cause for each in row.findings)
 
 
 def _left(row: AuditedWorkload) -> Cell:
@@ -113,7 +126,9 @@ def _style(row: AuditedWorkload) -> str:
 def _next(row: AuditedWorkload) -> Cell:
     if row.next_fits is None:
         return Cell("?")
-    return Cell("fits", GOOD) if row.next_fits else Cell("no", BAD)
+    if row.next_fits:
+        return Cell("fits", GOOD)
+    return Cell("gated") if _has(row, "gated") else Cell("no", BAD)
 
 
 def _state(row: AuditedWorkload) -> tuple[str, str]:

@@ -103,6 +103,11 @@ def _at_risk(row: AuditedWorkload, finding: Finding) -> str:
             return f"{all_in_one}, which {constraint_text(constraint)} allows"
         case "missingLabel":
             return f"nodes without the label {key} count in none of its domains: {finding.detail}"
+        case "gated":
+            return f"its next pod waits behind scheduling gate {finding.detail}"
+        case "otherScheduler":
+            waits = f"; {row.pending} pending" if row.pending else ", so how it is spread is not judged"
+            return f"placed by scheduler {finding.detail}, which is not modeled{waits}"
         case _:
             return f"its next pod fits nowhere: {finding.detail}"
 
