@@ -11,7 +11,7 @@ from rich.cells import cell_len
 
 import kubespread
 from kubespread import AuditReport, Snapshot
-from kubespread.planner.reports.audit import AuditedConstraint, AuditedWorkload, DomainPods, Finding
+from kubespread.planner.reports.audit import AuditedConstraint, AuditedWorkload, AuditFinding, DomainPods
 from kubespread.render.audit import as_csv, plain, prometheus, table
 from kubespread.render.look import Look
 from tests.builders import Data, hard, node, soft
@@ -115,7 +115,7 @@ def test_label_values_are_escaped_and_no_series_comes_twice() -> None:
         topology_key=key, when_unsatisfiable="DoNotSchedule", source="pod", max_skew=1, min_domains=None, selector="",
         domains=2, skew=2, most=DomainPods("x", 2), least=DomainPods("y", 0), counts=None, state="violated",
     )  # fmt: skip
-    finding = Finding(level="violated", cause="unknown", topology_key=key, detail="")
+    finding = AuditFinding(level="violated", cause="unknown", topology_key=key, detail="")
     row = AuditedWorkload(
         workload="default/Deployment/web", level="violated", replicas=2, placed=2, pending=0,
         constraints=(constraint, constraint), zones=(), worst_loss={}, next_fits=None, findings=(finding, finding),

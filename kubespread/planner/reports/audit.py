@@ -76,7 +76,7 @@ class AuditedConstraint(Report, frozen=True):
         return self.when_unsatisfiable == DO_NOT_SCHEDULE
 
 
-class Trial(Report, frozen=True):
+class PlacedAfresh(Report, frozen=True):
     """What would come of the workload's pods placed afresh: all are gone, then one after another finds a node."""
 
     what: str
@@ -91,7 +91,7 @@ class Trial(Report, frozen=True):
     """Whether all are placed, and no further apart than maxSkew."""
 
 
-class Finding(Report, frozen=True):
+class AuditFinding(Report, frozen=True):
     level: Level
     """How bad it is."""
     cause: Cause
@@ -111,7 +111,7 @@ class Finding(Report, frozen=True):
     """Plugins, nodes, or kube-scheduler's message: what the cause is made of."""
     constraint: int | None = None
     """The place among the workload's ``constraints`` of the one that is not kept; null where it is about none."""
-    trials: tuple[Trial, ...] = ()
+    trials: tuple[PlacedAfresh, ...] = ()
     """What was tried to find the cause, in order; the last one tells it."""
 
 
@@ -136,7 +136,7 @@ class AuditedWorkload(Report, frozen=True):
     """
     next_fits: bool | None
     """Whether one more pod would find a node, which none behind a scheduling gate does; null where nobody can say."""
-    findings: tuple[Finding, ...]
+    findings: tuple[AuditFinding, ...]
     """The worst first."""
 
     @property
