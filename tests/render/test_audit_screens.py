@@ -5,7 +5,6 @@ the screens that are kept.
 from __future__ import annotations
 
 from functools import cache
-from typing import NamedTuple
 
 from rich.cells import cell_len
 
@@ -18,7 +17,7 @@ from tests.builders import Data, hard, node, soft
 from tests.cli.support import FIXTURES
 from tests.planner.world.clusters import deployment
 from tests.render.clusters import HOSTNAME, NAMES, ZONE, ZONES
-from tests.render.simulate_screens import SCREENS
+from tests.render.kept import Screen, check, keep
 
 
 def cluster(cloud: str, workloads: int) -> Snapshot:
@@ -65,12 +64,6 @@ def not_asked() -> AuditReport:
     return kubespread.audit(Snapshot.from_objects(objects))
 
 
-class Screen(NamedTuple):
-    name: str
-    width: int
-    text: str
-
-
 def screens() -> list[Screen]:
     found = [
         Screen(f"audit-{workloads}-{cloud}-{width}", width, table.write(looked_at(cloud, workloads), Look(width=width)))
@@ -95,18 +88,12 @@ def screens() -> list[Screen]:
 
 
 def test_the_screens_are_those_that_were_looked_at() -> None:
-    for kept in screens():
-        assert kept.text == (SCREENS / f"{kept.name}.txt").read_text(), kept.name
-        assert not kept.width or max(map(cell_len, kept.text.splitlines())) <= kept.width, kept.name
+    check(screens())
 
 
 def test_nothing_is_wider_than_a_narrow_terminal() -> None:
     text = table.write(looked_at("aws", 5), Look(width=60))
     assert max(map(cell_len, text.splitlines())) <= 60
-
-
-def test_every_screen_that_is_kept_is_looked_at() -> None:
-    assert {path.stem for path in SCREENS.glob("audit-*.txt")} == {kept.name for kept in screens()}
 
 
 def test_label_values_are_escaped_and_no_series_comes_twice() -> None:
@@ -133,5 +120,4 @@ def test_label_values_are_escaped_and_no_series_comes_twice() -> None:
 
 
 if __name__ == "__main__":
-    for screen in screens():
-        (SCREENS / f"{screen.name}.txt").write_text(screen.text)
+    keep(screens())

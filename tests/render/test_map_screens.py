@@ -5,23 +5,14 @@ that are kept.
 from __future__ import annotations
 
 from functools import cache
-from typing import NamedTuple
-
-from rich.cells import cell_len
 
 import kubespread
 from kubespread import TopologyMap
 from kubespread.render.look import Look, MapBy
 from kubespread.render.map import as_csv, plain, table
 from tests.render.clusters import candidate, cluster
-from tests.render.simulate_screens import SCREENS
+from tests.render.kept import Screen, check, keep
 from tests.render.test_survive_screens import cluster as busy_cluster
-
-
-class Screen(NamedTuple):
-    name: str
-    width: int
-    text: str
 
 
 @cache
@@ -61,13 +52,7 @@ def screens() -> list[Screen]:
 
 
 def test_the_screens_are_those_that_were_looked_at() -> None:
-    for kept in screens():
-        assert kept.text == (SCREENS / f"{kept.name}.txt").read_text(), kept.name
-        assert not kept.width or max(map(cell_len, kept.text.splitlines())) <= kept.width, kept.name
-
-
-def test_every_screen_that_is_kept_is_looked_at() -> None:
-    assert {path.stem for path in SCREENS.glob("map-*.txt")} == {kept.name for kept in screens()}
+    check(screens())
 
 
 def test_in_full_every_node_of_a_large_cluster_has_a_character() -> None:
@@ -90,5 +75,4 @@ def test_what_color_says_is_also_written() -> None:
 
 
 if __name__ == "__main__":
-    for screen in screens():
-        (SCREENS / f"{screen.name}.txt").write_text(screen.text)
+    keep(screens())
