@@ -47,10 +47,10 @@ def room_beside(columns: Iterable[Column], look: Look) -> int:
     return aim(look) - len(INDENT) - sum(column.width + GAP for column in columns)
 
 
-def left_out(number: int, what: str, said: str = "") -> Iterator[Line]:
+def left_out(number: int, noun: str, said: str = "") -> Iterator[Line]:
     """That so many rows more are not shown, and what is ``said`` of them; nothing where all are shown."""
     if number:
-        yield [Cell(INDENT), cell(f"{count_of(number, f'more {what}')}{said} (-v shows all)", DIM)]
+        yield [Cell(INDENT), cell(f"{count_of(number, f'more {noun}')}{said} (-v shows all)", DIM)]
 
 
 def concluded(sentences: Iterable[str], look: Look, style: str = HEAD, *, others: str | None = None) -> Iterator[Line]:

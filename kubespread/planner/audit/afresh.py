@@ -10,7 +10,8 @@ from msgspec.structs import replace
 from kubespread.kube.api.core import Node, Pod, ResourceRequirements
 from kubespread.planner.audit.counting import Spread, spreads
 from kubespread.planner.claims import Replica
-from kubespread.planner.queue import Entry, run
+from kubespread.planner.entries import Entry
+from kubespread.planner.queue import run
 from kubespread.planner.reports.audit import PlacedAfresh
 from kubespread.planner.world.pods import as_template
 from kubespread.scheduler.cluster.change import Change
