@@ -46,7 +46,7 @@ def explain(
     import kubespread
     from kubespread.candidate.inputs import check_inputs
     from kubespread.render.explain import sentences
-    from kubespread.render.explain.conclusion import conclusion
+    from kubespread.render.explain.conclusion import conclusion, summary
 
     chosen = chosen_format(answer.output, is_terminal=stdout_is_terminal())
     names_pods = answer.pods or bool(answer.node and chosen.is_for_people)
@@ -77,7 +77,7 @@ def explain(
     if not speaking.quiet:
         if speaking.verbose:
             note_source(opened, report)
-        note_beside(report, conclusion(report), chosen)
+        note_beside(report, [*conclusion(report), summary(report)], chosen)
     write = sentences.write if answer.node and chosen.is_for_people else chosen.writers["explain"].load()
     look = look_of_stdout(color=answer.color, headers=not answer.no_headers, all_nodes=answer.all_nodes, by=answer.by)
     write_page(answer.html, report, opened, scheduling.scheduler())
