@@ -24,7 +24,7 @@ lint: .venv/dev
 bench: .venv/installed
 	$(BIN)/python -m bench
 
-# One file that runs with the Python it is made with, and proof that it does; docs/adr/0024 says why shiv.
+# One file that runs with the Python it is made with, and proof that it does; docs/adr/0025 says why shiv.
 binary: .venv/installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'shiv>=1.0.8'
 	mkdir -p dist
