@@ -19,6 +19,7 @@ from kubespread.cli.exitcodes import EPILOG, ExitCode, epilog
 from kubespread.cli.explain import explain
 from kubespread.cli.map import map_
 from kubespread.cli.mcp import mcp
+from kubespread.cli.options.helping import HelpingCommand, HelpingGroup
 from kubespread.cli.options.ordered import OrderedCommand
 from kubespread.cli.pending import pending
 from kubespread.cli.play import play
@@ -35,6 +36,7 @@ from kubespread.cli.upgrade import upgrade
 # Plain help: Rich would cost a third of the start-up time and wrap at the terminal's width.
 app = typer.Typer(
     name="kubespread",
+    cls=HelpingGroup,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     add_completion=False,
@@ -81,8 +83,8 @@ app.command(cls=OrderedCommand, epilog=epilog("all constraints hold or can", "no
 app.command(cls=OrderedCommand, epilog=epilog("some pod fits, or none is asked about", "none fits"))(capacity)
 app.command(cls=OrderedCommand, epilog=epilog("some node can go", "none can"))(removable)
 app.command(cls=OrderedCommand, epilog=EPILOG)(snapshot)
-app.command(epilog=epilog("the assistant hung up", None))(mcp)
-app.command()(config)
-app.command()(rbac)
-app.command()(completion)
-app.command()(demo)
+app.command(cls=HelpingCommand, epilog=epilog("the assistant hung up", None))(mcp)
+app.command(cls=HelpingCommand)(config)
+app.command(cls=HelpingCommand)(rbac)
+app.command(cls=HelpingCommand)(completion)
+app.command(cls=HelpingCommand)(demo)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -19,7 +18,7 @@ from kubespread.cli.options.scheduler import SchedulerOptions
 from kubespread.cli.options.workload import PodsArgument, SelectionOptions
 from kubespread.cli.page import write_page
 from kubespread.cli.pod import pods_asked_about
-from kubespread.cli.stderr import complain, say
+from kubespread.cli.stderr import complain, say, stderr_is_terminal
 from kubespread.cli.stdout import emit, look_of_stdout, stdout_is_terminal
 from kubespread.cli.then import check_then, simulate_then
 from kubespread.cli.watch import watchable
@@ -116,7 +115,7 @@ def simulate(
             on_progress=on_progress,
         )
 
-    reports = ask() if speaking.quiet or not sys.stderr.isatty() else _with_progress(ask)
+    reports = ask() if speaking.quiet or not stderr_is_terminal() else _with_progress(ask)
     chosen = chosen_format(answer.output, is_terminal=stdout_is_terminal())
     whose = [f"{report.pod.namespace}/{report.subject}: " if len(reports) > 1 else "" for report in reports]
     if not speaking.quiet:
