@@ -141,5 +141,26 @@ def test_a_reader_that_goes_away() -> None:
 
 
 def test_output_that_cannot_be_written() -> None:
-    result = shell('kubespread explain "$POD" -S "$CLUSTER" -q > /dev/full')
-    assert (result.code, result.err) == (2, "error: standard output: No space left on device\n")
+    for words in ('explain "$POD" -S "$CLUSTER" -q', "--help", "explain --help", "rbac --help", "--version"):
+        result = shell(f"kubespread {words} > /dev/full")
+        assert (result.code, result.err) == (2, "error: standard output: No space left on device\n")
+        assert shell(f"kubespread {words} >&-") == (2, "", "error: standard output is closed\n")
+
+
+def test_help_that_nobody_reads() -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [str(PROGRAM), "--help"], stdout=writer, stderr=subprocess.PIPE, env=environment(), check=False
+    )
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (141, b"")
+
+
+@pytest.mark.parametrize("words", ['simulate "$POD" -S "$CLUSTER" -o name', "demo"])
+def test_an_answer_needs_no_standard_error(words: str) -> None:
+    assert shell(f"kubespread {words} 2>&-") == (
+        shell(f"kubespread {words}").code,
+        shell(f"kubespread {words}").out,
+        "",
+    )
