@@ -87,5 +87,7 @@ def _made(name: str, command: _Command) -> Any:
     function = getattr(import_module(f"kubespread.cli.{name}"), command.function or name)
     # A program of one command is that command.
     alone = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=False)
-    alone.command(name, cls=OrderedCommand if command.has_ordered_options else HelpingCommand, epilog=command.epilog)(function)
+    alone.command(name, cls=OrderedCommand if command.has_ordered_options else HelpingCommand, epilog=command.epilog)(
+        function
+    )
     return typer.main.get_command(alone)

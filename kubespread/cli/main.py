@@ -49,10 +49,9 @@ def _run() -> int:
     from typer import Abort, TyperException
 
     from kubespread.cli.app import app
-    from kubespread.cli.on_demand import command_tree
 
     try:
-        result = command_tree(app)(prog_name=program_name(), standalone_mode=False)
+        result = app(prog_name=program_name(), standalone_mode=False)
     except Abort:
         return ExitCode.INTERRUPTED
     except TyperException as error:
