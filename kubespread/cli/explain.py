@@ -46,7 +46,7 @@ def explain(
     """
     import kubespread
     from kubespread.render.explain import sentences
-    from kubespread.render.explain.conclusion import conclusion
+    from kubespread.render.explain.conclusion import conclusion, summary
 
     pods = pods_asked_about(pod, workload, source.sources)
     check_asked(pods, workload, scheduling)
@@ -65,4 +65,5 @@ def explain(
         report = report.only(explaining.node)
     look = replace(answering.look(), all_nodes=explaining.all_nodes, by=explaining.by)
     write = sentences.write if in_sentences else None
-    return answering.give("explain", report, conclusion(report), is_yes=report.schedulable, look=look, write=write)
+    beside = [*conclusion(report), summary(report)]
+    return answering.give("explain", report, beside, is_yes=report.schedulable, look=look, write=write)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,7 +16,7 @@ from kubespread.cli.options.requirements import RequirementOptions
 from kubespread.cli.options.scheduler import SchedulerOptions
 from kubespread.cli.options.workload import PodsArgument, SelectionOptions
 from kubespread.cli.pod import check_asked, pods_asked_about
-from kubespread.cli.stderr import complain, say
+from kubespread.cli.stderr import complain, say, stderr_is_terminal
 from kubespread.cli.then import check_then, simulate_then
 from kubespread.cli.watch import watchable
 
@@ -101,7 +100,7 @@ def simulate(
             on_progress=on_progress,
         )
 
-    reports = ask() if speaking.quiet or not sys.stderr.isatty() else _with_progress(ask)
+    reports = ask() if speaking.quiet or not stderr_is_terminal() else _with_progress(ask)
     whose = [f"{report.pod.namespace}/{report.subject}: " if len(reports) > 1 else "" for report in reports]
     failures = [
         f"requirement not met: {prefix}{failure}"

@@ -19,8 +19,8 @@ from kubespread.kube.selector_text import parse_selector
 from kubespread.library.asked_cluster import cluster_reference
 from kubespread.library.choosing import WorkloadKeywords, given_pods
 from kubespread.library.deciding import Scheduler
+from kubespread.library.editing import edited
 from kubespread.library.resolving import Resolved, resolve_one, source_gaps
-from kubespread.library.worlds import edited
 from kubespread.planner.mapping import Drawing, Marked, default_keys, selected
 from kubespread.planner.reports.topology_map import TopologyMap
 from kubespread.planner.skew import skew_now

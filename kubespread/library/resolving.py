@@ -20,7 +20,7 @@ from kubespread.kube.admission.gated_fields import as_counted
 from kubespread.kube.versions import KubeVersion
 from kubespread.library.choosing import WorkloadKeywords, choosing_of
 from kubespread.library.deciding import Scheduler
-from kubespread.library.worlds import edited
+from kubespread.library.editing import edited
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.profile.profile import Profile
 from kubespread.snapshot.snapshot import SERVER_VERSION, Snapshot

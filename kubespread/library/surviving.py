@@ -11,9 +11,10 @@ from kubespread.controllers.drain import DrainFlags
 from kubespread.errors import UsageError
 from kubespread.library.asked_cluster import cluster_reference
 from kubespread.library.deciding import Scheduler
+from kubespread.library.editing import edited
 from kubespread.library.resolving import source_gaps
 from kubespread.library.workloads_asked import WorkloadsAsked
-from kubespread.library.worlds import edited, world_of
+from kubespread.library.worlds import world_of
 from kubespread.planner.remedies import Manner, remedies
 from kubespread.planner.reports.survive import SurviveReport
 from kubespread.planner.reports.upgrade import UpgradeReport

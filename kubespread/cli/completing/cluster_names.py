@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kubespread.cli.completing.line import Line
@@ -113,6 +112,6 @@ def _clusters(line: Line, environment: Mapping[str, str]) -> list[Names]:
 
     paths: Sequence[str] = line.values.get("snapshot", ())
     if not paths and not line.values.keys() & _RUNNING:
-        set_to = settings(environment, Path.cwd()).get(SNAPSHOT)
+        set_to = settings(environment).get(SNAPSHOT)
         paths = set_to.values if set_to is not None else ()
     return [names_in(path, environment) for path in paths if path != _STDIN]

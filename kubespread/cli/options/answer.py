@@ -59,3 +59,5 @@ class SpeakingOptions:
     ] = 0
     debug: Annotated[bool, typer.Option("--debug", help="Show a traceback when kubespread fails.")] = False
     """Read by main()."""
+    no_config: Annotated[bool, typer.Option("--no-config", help="Read no configuration files.")] = False
+    """Read before the other options are."""
