@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 from typer.core import TyperGroup
-from typer.main import get_command
+from typer.main import get_command, get_command_from_info
 
-from kubespread.cli import on_demand
 from kubespread.cli.app import app
+from kubespread.cli.on_demand import command_tree
 from tests.cli.support import run
 
 
@@ -25,18 +25,17 @@ def told(tree: Any) -> dict[str, str]:
 
 
 def test_it_is_typers_tree() -> None:
-    found, expected = told(on_demand.command_tree(app)), told(get_command(app))
+    found, expected = told(command_tree(app)), told(get_command(app))
     assert list(found.items()) == list(expected.items())
 
 
 def test_only_the_command_that_runs_is_built(monkeypatch: pytest.MonkeyPatch) -> None:
     built: list[str] = []
-    build = on_demand.get_command_from_info
 
     def noted(info: Any, **how: Any) -> Any:
         built.append(info.callback.__name__)
-        return build(info, **how)
+        return get_command_from_info(info, **how)
 
-    monkeypatch.setattr(on_demand, "get_command_from_info", noted)
+    monkeypatch.setattr("kubespread.cli.on_demand.get_command_from_info", noted)
     assert run("rbac").code == 0
     assert built == ["rbac"]
