@@ -25,10 +25,13 @@ def single_file() -> None:
     print(f"  {'':<24}{'size':>8}{'first start':>14}{'--version':>12}{'explain':>11}")
     with tempfile.TemporaryDirectory() as directory:
         # Where they unpack themselves: nowhere anything is from earlier.
-        environment = {**os.environ, "SHIV_ROOT": directory, "PEX_ROOT": directory}
+        environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+        environment |= {"SHIV_ROOT": directory, "PEX_ROOT": directory}
         process = partial(subprocess.run, env=environment, cwd=ROOT, capture_output=True, check=True)
         first = {each: seconds(partial(process, [each, "--version"])) for each in files}
         programs = [PROGRAM, *files]
+        for each in programs:
+            process([each, *EXPLAIN])
         version, explain = (
             in_turn({str(each): partial(process, [each, *words]) for each in programs}, RUNS)
             for words in (["--version"], EXPLAIN)

@@ -9,6 +9,7 @@ import shlex
 import shutil
 import subprocess
 from functools import cache
+from pathlib import Path
 
 import pytest
 import yaml
@@ -64,6 +65,34 @@ def test_the_commands_shown_run_and_print_what_is_shown(name: str) -> None:
         assert result.code in (0, 1), arguments
         if block:
             assert result.out.rstrip("\n") == block, arguments
+
+
+def anchors(page: Path) -> set[str]:
+    """What a link may name on a page: its headings, as GitHub makes anchors of them."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("name", [*DOCUMENTS, "CONTRIBUTING.md", "RELEASING.md", "SECURITY.md"])
+def test_links_lead_somewhere(name: str) -> None:
+    page = ROOT / name
+    prose = re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
+    for link in set(re.findall(r"\]\((?!https?:)([^)\s]+)\)", prose)):
+        file, _, anchor = link.partition("#")
+        target = page.parent / file if file else page
+        assert target.exists(), link
+        assert not anchor or anchor in anchors(target), link
+
+
+def test_the_cookbook_lists_its_pages_once() -> None:
+    folder = ROOT / "docs" / "cookbook"
+    listed = re.findall(r"\]\(([\w-]+\.md)\)", (folder / "README.md").read_text())
+    assert sorted(listed) == sorted({path.name for path in folder.glob("*.md")} - {"README.md"})
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs" / "cookbook").glob("[!R]*.md")), ids=lambda page: page.stem)
+def test_a_page_of_the_cookbook_begins_with_its_question(page: Path) -> None:
+    assert re.match(r"# .+\n\n\*\*[^*]+\?\*\*", page.read_text())
 
 
 @cache

@@ -74,7 +74,8 @@ def topology_map(
     keys = keys or [*default_keys(asked.snapshot.nodes, asked.marked.constraints)]
     if len(set(keys)) < len(keys):
         raise UsageError("every topology key can be given only once")
-    drawing, candidate = Drawing(asked.cluster, keys, asked.marked), asked.candidate
+    were, are = ({node.metadata.name for node in each.nodes} for each in (snapshot, asked.snapshot))
+    drawing, candidate = Drawing(asked.cluster, keys, asked.marked, are - were), asked.candidate
     return TopologyMap(
         kube_version=str(scheduler.release(snapshot.origin.server_version)),
         cluster=cluster_reference(snapshot),
@@ -89,6 +90,7 @@ def topology_map(
         nodes=tuple(drawing.nodes()),
         load=drawing.load(),
         pending=sum(is_active(pod) and not pod.spec.node_name for pod in asked.snapshot.pods),
+        left=tuple(sorted(were - are)),
         gaps=asked.gaps,
         notes=asked.notes,
     )

@@ -6,6 +6,7 @@ import gzip
 import importlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from inspect import getmembers, isfunction
 from math import prod
 from pathlib import Path
@@ -152,8 +153,9 @@ def _table(header: Sequence[str], rows: Sequence[Row], what: str) -> str:
     return "\n".join([*lines, "", f"{total} {what} in {len(rows)} {'row' if len(rows) == 1 else 'rows'}.", ""])
 
 
+@cache
 def tables() -> Mapping[str, str]:
-    """The tables of the document, by the name that marks their place."""
+    """The tables of the document, by the name that marks their place; counting takes a second."""
     recorded = _table(("family", "release", "what is compared", "cases"), list(recorded_rows()), "recorded cases")
     suites, properties = list(suite_rows()), list(property_rows())
     return {

@@ -16,13 +16,14 @@ from kubespread.render.flow import HANGING, aim, flowed
 from kubespread.render.layout import BAD, DIM, GAP, HEAD, Cell, Line, cell, cut_end, width_of, wrapped
 from kubespread.render.look import Look, MapBy
 from kubespread.render.map.boxes import Box, columns_of, side_by_side
-from kubespread.render.map.cells import CLOSED, MARK, NOBODY, Shades, closed_words, held_by
+from kubespread.render.map.cells import CLOSED, MARK, NOBODY, Shades, held_by
 from kubespread.render.map.conclusion import conclusion
 from kubespread.render.map.levels import Levels, levels_of, title_of
-from kubespread.render.names import fitted
+from kubespread.render.map.states import is_closed, state_words
+from kubespread.render.names import fitted, left_out
 from kubespread.render.phrases import count_of
 from kubespread.render.screen import concluded, headline, screen
-from kubespread.render.simulate.node_names import CUT, shared
+from kubespread.render.simulate.node_names import CUT
 
 _MAX_NAMED = 60
 _MAX_LINES = 12
@@ -91,14 +92,17 @@ class _Drawing:
     def _beside_name(self) -> int:
         """How many columns follow the name of a node, gaps included."""
         figures = max((width_of(self.shades.figures(node).text) for node in self.report.nodes), default=0)
-        closed = max((width_of(closed_words(node)) for node in self.report.nodes), default=0)
+        closed = max((width_of(state_words(node)) for node in self.report.nodes), default=0)
         return figures + GAP + (closed + GAP if closed else 0)
 
     @cached_property
     def names(self) -> dict[str, str]:
-        room = self.columns[1] - self.label_width - self._beside_name
         names = [node.name for node in self.report.nodes]
-        return dict(zip(names, fitted([escaped(name) for name in names], max(1, room)), strict=True))
+        return dict(zip(names, fitted([escaped(name) for name in names], self._name_room), strict=True))
+
+    @property
+    def _name_room(self) -> int:
+        return max(1, self.columns[1] - self.label_width - self._beside_name)
 
     @cached_property
     def each(self) -> int:
@@ -128,11 +132,12 @@ class _Drawing:
         inner = self.columns[1]
         for label, group in self.levels.groups(nodes):
             for place, node in enumerate(group):
-                name, figures, closed = self.names[node.name], self.shades.figures(node), closed_words(node)
+                name, figures, closed = self.names[node.name], self.shades.figures(node), state_words(node)
                 start = self._label(label if not place else "")
                 room = inner - self.label_width - self._beside_name - width_of(name)
                 gap = " " * (GAP + max(0, room))
-                line = [*start, Cell(cut_end(name, inner)), Cell(gap), figures]
+                # What takes no pods is gray; what it holds keeps its color.
+                line = [*start, Cell(cut_end(name, inner), DIM if is_closed(node.closed) else ""), Cell(gap), figures]
                 used = sum(width_of(each.text) for each in line)
                 yield [*line, Cell(" " * (inner - used - width_of(closed))), Cell(closed, DIM)] if closed else line
 
@@ -183,7 +188,7 @@ class _Drawing:
             yield f"{short_key(key)} {value or EMPTY} throughout"
         names = [escaped(node.name) for node in self.report.nodes]
         if self.is_named and [*self.names.values()] != names:
-            prefix, suffix = shared(names)
+            prefix, suffix = left_out(names, self._name_room)
             yield f"node names: {prefix}{CUT}{suffix}"
 
 
