@@ -10,6 +10,7 @@ from kubespread.cli.options.auditing import AuditOptions, WorkloadsArgument
 from kubespread.cli.options.edits import EditedClusterOptions
 from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.scheduler import SchedulerOptions
+from kubespread.cli.progress import with_progress
 from kubespread.cli.stdout import stdout_is_terminal
 from kubespread.cli.watch import watchable
 from kubespread.render.formats import chosen_format
@@ -45,12 +46,17 @@ def audit(
 
     chosen = chosen_format(answer.output, is_terminal=stdout_is_terminal())
     opened = open_cluster(source, quiet=speaking.quiet)
-    report = kubespread.audit(
-        opened,
-        workloads or (),
-        scheduling.scheduler(),
-        namespace=auditing.namespace_in(opened, workloads or ()),
-        selector=auditing.selector or "",
+    report = with_progress(
+        "auditing workloads",
+        lambda on_progress: kubespread.audit(
+            opened,
+            workloads or (),
+            scheduling.scheduler(),
+            namespace=auditing.namespace_in(opened, workloads or ()),
+            selector=auditing.selector or "",
+            on_progress=on_progress,
+        ),
+        quiet=speaking.quiet,
     )
     answering = Answering(opened, scheduling.scheduler(), chosen, answer, speaking)
     if not answering.give("audit", report, conclusion(report), in_full=answer.why):

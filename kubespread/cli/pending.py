@@ -10,6 +10,7 @@ from kubespread.cli.options.edits import EditedClusterOptions
 from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.scheduler import SchedulerOptions
 from kubespread.cli.options.workloads import WorkloadsOptions
+from kubespread.cli.progress import with_progress
 from kubespread.cli.stdout import stdout_is_terminal
 from kubespread.render.formats import chosen_format
 
@@ -41,8 +42,16 @@ def pending(
 
     chosen = chosen_format(answer.output, is_terminal=stdout_is_terminal())
     opened = open_cluster(source, quiet=speaking.quiet)
-    report = kubespread.pending(
-        opened, scheduling.scheduler(), namespace=asked.namespace_in(opened), selector=asked.selector or ""
+    report = with_progress(
+        "pods looked at",
+        lambda on_progress: kubespread.pending(
+            opened,
+            scheduling.scheduler(),
+            namespace=asked.namespace_in(opened),
+            selector=asked.selector or "",
+            on_progress=on_progress,
+        ),
+        quiet=speaking.quiet,
     )
     answering = Answering(opened, scheduling.scheduler(), chosen, answer, speaking)
     if not answering.give("pending", report, conclusion(report)):

@@ -14,6 +14,7 @@ from kubespread.cli.options.edits import EditedClusterOptions
 from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.rebalancing import RebalancingOptions
 from kubespread.cli.options.scheduler import SchedulerOptions
+from kubespread.cli.progress import with_progress
 from kubespread.cli.stdout import stdout_is_terminal
 from kubespread.errors import UsageError
 from kubespread.render.formats import chosen_format
@@ -56,14 +57,19 @@ def rebalance(
         raise UsageError("standard input can be read only once")
     chosen = chosen_format(answer.output, is_terminal=stdout_is_terminal())
     opened = open_cluster(source, quiet=speaking.quiet)
-    report = kubespread.rebalance(
-        opened,
-        workloads or (),
-        scheduling.scheduler(),
-        namespace=rebalancing.namespace_in(opened, workloads or ()),
-        selector=rebalancing.selector or "",
-        soft=rebalancing.soft,
-        descheduler=rebalancing.descheduler,
+    report = with_progress(
+        "trying evictions",
+        lambda on_progress: kubespread.rebalance(
+            opened,
+            workloads or (),
+            scheduling.scheduler(),
+            namespace=rebalancing.namespace_in(opened, workloads or ()),
+            selector=rebalancing.selector or "",
+            soft=rebalancing.soft,
+            descheduler=rebalancing.descheduler,
+            on_progress=on_progress,
+        ),
+        quiet=speaking.quiet,
     )
     from kubespread.render.rebalance.conclusion import conclusion
 

@@ -9,6 +9,7 @@ from kubespread.cli.options.answer import RemovableAnswerOptions, SpeakingOption
 from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.removable import NodesArgument, RemovableClusterOptions
 from kubespread.cli.options.scheduler import SchedulerOptions
+from kubespread.cli.progress import with_progress
 from kubespread.cli.stdout import stdout_is_terminal
 from kubespread.render.formats import chosen_format
 
@@ -40,13 +41,18 @@ def removable(
 
     chosen = chosen_format(answer.output, is_terminal=stdout_is_terminal())
     opened = open_cluster(source, quiet=speaking.quiet)
-    report = kubespread.removable(
-        opened,
-        nodes or (),
-        scheduling.scheduler(),
-        ignore_daemonsets=source.ignore_daemonsets,
-        delete_emptydir_data=source.delete_emptydir_data,
-        force=source.force,
+    report = with_progress(
+        "draining nodes",
+        lambda on_progress: kubespread.removable(
+            opened,
+            nodes or (),
+            scheduling.scheduler(),
+            ignore_daemonsets=source.ignore_daemonsets,
+            delete_emptydir_data=source.delete_emptydir_data,
+            force=source.force,
+            on_progress=on_progress,
+        ),
+        quiet=speaking.quiet,
     )
     answering = Answering(opened, scheduling.scheduler(), chosen, answer, speaking)
     if not answering.give("removable", report, conclusion(report)):

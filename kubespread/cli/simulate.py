@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -19,6 +18,7 @@ from kubespread.cli.options.scheduler import SchedulerOptions
 from kubespread.cli.options.workload import PodsArgument, SelectionOptions
 from kubespread.cli.page import write_page
 from kubespread.cli.pod import pods_asked_about
+from kubespread.cli.progress import OnProgress, with_progress
 from kubespread.cli.stderr import complain, say
 from kubespread.cli.stdout import emit, look_of_stdout, stdout_is_terminal
 from kubespread.cli.then import check_then, simulate_then
@@ -88,7 +88,7 @@ def simulate(
         complain(str(error))
         refused.append(error)
 
-    def ask(on_progress: Callable[[int], None] | None = None) -> tuple[SimulateReport, ...]:
+    def ask(on_progress: OnProgress | None) -> tuple[SimulateReport, ...]:
         return kubespread.simulate(
             opened,
             pods,
@@ -116,7 +116,7 @@ def simulate(
             on_progress=on_progress,
         )
 
-    reports = ask() if speaking.quiet or not sys.stderr.isatty() else _with_progress(ask)
+    reports = with_progress("placing replicas", ask, quiet=speaking.quiet)
     chosen = chosen_format(answer.output, is_terminal=stdout_is_terminal())
     whose = [f"{report.pod.namespace}/{report.subject}: " if len(reports) > 1 else "" for report in reports]
     if not speaking.quiet:
@@ -148,13 +148,6 @@ def simulate(
         if required.judges_placed or (all(map(_is_placed, reports)) or _is_scaled_for(reports))
         else ExitCode.NO
     )
-
-
-def _with_progress(ask: Callable[..., tuple[SimulateReport, ...]]) -> tuple[SimulateReport, ...]:
-    from kubespread.render.progress import PlacingProgress
-
-    with PlacingProgress() as progress:
-        return ask(on_progress=progress.on_progress)
 
 
 def _is_scaled_for(reports: Sequence[SimulateReport]) -> bool:

@@ -13,6 +13,7 @@ from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.scheduler import SchedulerOptions
 from kubespread.cli.options.survival import SurvivalOptions
 from kubespread.cli.page import write_page
+from kubespread.cli.progress import with_progress
 from kubespread.cli.stderr import say
 from kubespread.cli.stdout import emit, look_of_stdout, stdout_is_terminal
 from kubespread.render.formats import chosen_format
@@ -45,12 +46,17 @@ def survive(
 
     chosen = chosen_format(answer.output, is_terminal=stdout_is_terminal())
     opened = open_cluster(source, quiet=speaking.quiet)
-    report = kubespread.survive(
-        opened,
-        survival.key or (),
-        scheduling.scheduler(),
-        namespace=survival.namespace_in(opened),
-        selector=survival.selector or "",
+    report = with_progress(
+        "losing domains",
+        lambda on_progress: kubespread.survive(
+            opened,
+            survival.key or (),
+            scheduling.scheduler(),
+            namespace=survival.namespace_in(opened),
+            selector=survival.selector or "",
+            on_progress=on_progress,
+        ),
+        quiet=speaking.quiet,
     )
     if not speaking.quiet:
         if speaking.verbose:
