@@ -1,0 +1,17 @@
+"""What holds for every test."""
+
+from __future__ import annotations
+
+import gc
+
+from hypothesis import HealthCheck, settings
+
+# How long an example takes to make says how busy the machine is, not whether a property holds.
+settings.register_profile("kubespread", suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("kubespread")
+
+
+def pytest_collection_finish() -> None:
+    """Let the collector look through what tests leave behind, and not through 6,000 tests again and again."""
+    gc.freeze()
+    gc.set_threshold(10_000, 20, 20)
