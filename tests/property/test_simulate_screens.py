@@ -78,21 +78,15 @@ def figures(value: Any) -> set[int]:
 
 
 @given(answers(), st.integers(60, 220), st.booleans())
-@settings(max_examples=80, deadline=None)
-def test_what_is_shown_fits_and_is_the_reports(reports: Sequence[SimulateReport], width: int, in_full: bool) -> None:
-    """One property for all that holds of an answer: simulating takes longer than all it is shown in."""
-    no_line_is_wider_than_the_terminal(reports, width, in_full=in_full)
-    every_figure_of_a_picture_is_the_reports(reports, width)
-    every_domain_has_the_figures_of_the_report_beside_it(reports)
-    every_figure_of_an_overview_is_the_reports(reports, width)
-
-
-def no_line_is_wider_than_the_terminal(reports: Sequence[SimulateReport], width: int, *, in_full: bool) -> None:
+@settings(max_examples=40, deadline=None)
+def test_no_line_is_wider_than_the_terminal(reports: Sequence[SimulateReport], width: int, in_full: bool) -> None:
     for line in screen.write(reports, Look(width=width, in_full=in_full)).splitlines():
         assert cell_len(line) <= width, line
 
 
-def every_figure_of_a_picture_is_the_reports(reports: Sequence[SimulateReport], width: int) -> None:
+@given(answers(), st.integers(60, 220))
+@settings(max_examples=40, deadline=None)
+def test_every_figure_of_a_picture_is_the_reports(reports: Sequence[SimulateReport], width: int) -> None:
     for report in reports:
         text = screen.write([report], Look(width=width, in_full=True))
         assert {int(number) for number in NUMBER.findall(text)} <= figures(report.to_dict()) | derived(report)
@@ -106,7 +100,9 @@ def every_figure_of_a_picture_is_the_reports(reports: Sequence[SimulateReport], 
             assert f"leaves {loss.remaining} of {report.running}" in head, key
 
 
-def every_domain_has_the_figures_of_the_report_beside_it(reports: Sequence[SimulateReport]) -> None:
+@given(answers())
+@settings(max_examples=40, deadline=None)
+def test_every_domain_has_the_figures_of_the_report_beside_it(reports: Sequence[SimulateReport]) -> None:
     for report in reports:
         if report.grouping is None:
             continue
@@ -119,7 +115,9 @@ def every_domain_has_the_figures_of_the_report_beside_it(reports: Sequence[Simul
         assert all(placed[name] == count for name, count in named.items() if name in placed)
 
 
-def every_figure_of_an_overview_is_the_reports(reports: Sequence[SimulateReport], width: int) -> None:
+@given(answers(), st.integers(60, 220))
+@settings(max_examples=40, deadline=None)
+def test_every_figure_of_an_overview_is_the_reports(reports: Sequence[SimulateReport], width: int) -> None:
     if len(reports) == 1:
         return
     _, header, *lines = screen.write(reports, Look(width=width)).splitlines()
