@@ -29,19 +29,18 @@ def test_states_that_follow_changes_equal_states_prepared_anew(
         placing = Placing(plugins.prepare(cluster, candidate))
     except SchedulingError:
         return
-    standing = everything(prepared.evaluation())
     for step in range(data.draw(st.integers(1, 5))):
+        before = everything(prepared.evaluation())
         change = data.draw(changes(world, others, step))
         moves = cluster.moves(change)
         after = cluster.after(change)
         followed = prepared.after(after, change, moves)
-        assert everything(prepared.evaluation()) == standing
-        built = world.anew()
-        standing = everything(Prepared(plugins, built, candidate).evaluation())
-        assert everything(followed.evaluation()) == standing
+        assert everything(prepared.evaluation()) == before
+        rebuilt = Prepared(plugins, world.anew(), candidate)
+        assert everything(followed.evaluation()) == everything(rebuilt.evaluation())
         placing = following(placing, plugins, candidate, after, change, moves)
-        assert everything(placing.evaluation()) == standing
-        fresh = Placing(plugins.prepare(built, candidate))
+        assert everything(placing.evaluation()) == everything(rebuilt.evaluation())
+        fresh = Placing(plugins.prepare(world.anew(), candidate))
         assert outcome(placing) == outcome(fresh)
         if (choice := outcome(placing)) is not None and not isinstance(choice, str) and data.draw(st.booleans()):
             placing.place(choice.node)
@@ -49,9 +48,9 @@ def test_states_that_follow_changes_equal_states_prepared_anew(
             own = Change(come=[(candidate, choice.node)])
             followed = followed.after(after.after(own), own, after.moves(own))
             after = after.after(own)
-            standing = everything(Prepared(plugins, world.anew(), candidate).evaluation())
-            assert everything(placing.evaluation()) == standing
-            assert everything(followed.evaluation()) == standing
+            assert everything(placing.evaluation()) == everything(
+                Prepared(plugins, world.anew(), candidate).evaluation()
+            )
         cluster, prepared = after, followed
 
 
