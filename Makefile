@@ -12,8 +12,9 @@ SLOW := PATH="$(CURDIR)/$(BIN):$$PATH"
 demo: .venv/installed
 	@$(BIN)/kubespread demo
 
+# Compiled files are kept whatever the environment says: each process that tests start would compile the package again.
 test: .venv/dev
-	$(BIN)/pytest -n auto
+	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n auto
 
 lint: .venv/dev
 	$(BIN)/ruff check .

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import gzip
 import os
 import pty
 import shutil
@@ -11,6 +12,8 @@ import subprocess
 import sys
 import termios
 import time
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -56,14 +59,7 @@ def test_what_a_start_does_without(case: str) -> None:
     "command",
     [
         'kubespread explain "$POD" -S "$CLUSTER" -o json -q | jq -r .feasible[0]',
-        'kubespread explain "$POD" -S "$CLUSTER" -o name -q | xargs',
         'kubespread explain - -S "$CLUSTER" -o name -q < "$POD"',
-        'kubespread explain -S "$CLUSTER" -o name -q < "$POD"',
-        'cat "$POD" | kubespread explain -S "$CLUSTER" -o name -q',
-        'cat "$CLUSTER" | kubespread explain "$POD" -S - -o name -q',
-        'KUBESPREAD_SNAPSHOT="$CLUSTER" kubespread explain "$POD" -o name -q',
-        'cd "$(dirname "$POD")" && kubespread explain two-constraints.yaml -S "$CLUSTER" -o name -q',
-        'gzip -c "$CLUSTER" | kubespread explain "$POD" -S - -o name -q',
     ],
 )
 def test_shell_idioms(command: str) -> None:
@@ -73,6 +69,22 @@ def test_shell_idioms(command: str) -> None:
         )
     result = shell(f"set -o pipefail; {command}")
     assert (result.code, result.out, result.err) == (0, "node4\n", "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "around"),
+    [
+        pytest.param(["-S", CLUSTER], {"stdin": Path(POD).read_bytes()}, id="cat pod | explain"),
+        pytest.param([POD, "-S", "-"], {"stdin": Path(CLUSTER).read_bytes()}, id="cat cluster | explain -S -"),
+        pytest.param(
+            [POD, "-S", "-"], {"stdin": gzip.compress(Path(CLUSTER).read_bytes())}, id="gzip cluster | explain -S -"
+        ),
+        pytest.param([POD], {"env": {"KUBESPREAD_SNAPSHOT": CLUSTER}}, id="KUBESPREAD_SNAPSHOT=cluster explain"),
+        pytest.param([Path(POD).name, "-S", CLUSTER], {"cwd": Path(POD).parent}, id="cd && explain"),
+    ],
+)
+def test_idioms_that_need_no_shell(arguments: list[str], around: dict[str, Any]) -> None:
+    assert run("explain", *arguments, "-o", "name", "-q", **around) == (0, "node4\n", "")
 
 
 def test_names_in_a_script() -> None:
