@@ -14,6 +14,7 @@ import time
 
 import pytest
 
+from kubespread import __version__
 from tests.cli.support import CLUSTER, FIXTURES, POD, PROGRAM, environment, run, run_process, shell, shown_on
 
 
@@ -27,7 +28,28 @@ def test_the_answer_is_alone_on_standard_output_and_the_exit_code_is_its_own() -
 
 def test_version() -> None:
     result = run_process("--version")
-    assert (result.code, result.out, result.err) == (0, "kubespread 0.1.0\n", "")
+    assert (result.code, result.out, result.err) == (0, f"kubespread {__version__}\n", "")
+
+
+NOT_IMPORTED = {
+    "--version imports no command, and nothing that reads": (
+        ["--version"],
+        ["kubespread.cli.explain", "kubespread.render.formats", "msgspec", "numpy", "yaml", "rich"],
+    ),
+    "a command imports no other, and no controllers where nothing is edited": (
+        ["explain", POD, "-S", CLUSTER, "-o", "name"],
+        ["kubespread.cli.simulate", "kubespread.planner.world.world", "kubernetes", "rich.console"],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", NOT_IMPORTED)
+def test_what_a_start_does_without(case: str) -> None:
+    words, spared = NOT_IMPORTED[case]
+    command = [sys.executable, "-X", "importtime", str(PROGRAM), *words]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment(), timeout=60, check=True)
+    imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert ("typer" in imported, imported & {*spared}) == (True, set())
 
 
 @pytest.mark.parametrize(
@@ -119,5 +141,26 @@ def test_a_reader_that_goes_away() -> None:
 
 
 def test_output_that_cannot_be_written() -> None:
-    result = shell('kubespread explain "$POD" -S "$CLUSTER" -q > /dev/full')
-    assert (result.code, result.err) == (2, "error: standard output: No space left on device\n")
+    for words in ('explain "$POD" -S "$CLUSTER" -q', "--help", "explain --help", "rbac --help", "--version"):
+        result = shell(f"kubespread {words} > /dev/full")
+        assert (result.code, result.err) == (2, "error: standard output: No space left on device\n")
+        assert shell(f"kubespread {words} >&-") == (2, "", "error: standard output is closed\n")
+
+
+def test_help_that_nobody_reads() -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [str(PROGRAM), "--help"], stdout=writer, stderr=subprocess.PIPE, env=environment(), check=False
+    )
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (141, b"")
+
+
+@pytest.mark.parametrize("words", ['simulate "$POD" -S "$CLUSTER" -o name', "demo"])
+def test_an_answer_needs_no_standard_error(words: str) -> None:
+    assert shell(f"kubespread {words} 2>&-") == (
+        shell(f"kubespread {words}").code,
+        shell(f"kubespread {words}").out,
+        "",
+    )

@@ -7,9 +7,9 @@ from typing import Literal, get_args
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, ZONE
 from kubespread.planner.reports.parts import API_VERSION, ClusterReference, Report
 
-Level = Literal["ok", "risk", "uneven", "violated"]
+Level = Literal["ok", "unjudged", "risk", "uneven", "violated"]
 LEVELS: tuple[Level, ...] = get_args(Level)
-"""From the least to the worst."""
+"""From the least to the worst. ``unjudged``: another scheduler places the pods."""
 Cause = Literal[
     "drift",
     "otherPods",
@@ -22,6 +22,8 @@ Cause = Literal[
     "noConstraint",
     "loose",
     "noRoom",
+    "gated",
+    "otherScheduler",
     "unknown",
 ]
 
@@ -74,7 +76,7 @@ class AuditedConstraint(Report, frozen=True):
         return self.when_unsatisfiable == DO_NOT_SCHEDULE
 
 
-class Trial(Report, frozen=True):
+class PlacedAfresh(Report, frozen=True):
     """What would come of the workload's pods placed afresh: all are gone, then one after another finds a node."""
 
     what: str
@@ -89,7 +91,7 @@ class Trial(Report, frozen=True):
     """Whether all are placed, and no further apart than maxSkew."""
 
 
-class Finding(Report, frozen=True):
+class AuditFinding(Report, frozen=True):
     level: Level
     """How bad it is."""
     cause: Cause
@@ -99,6 +101,8 @@ class Finding(Report, frozen=True):
     ``capacity``: there is too little room. ``outweighed``: a soft constraint gives way to other scores.
     ``defaultNotApplied``: no default constraint applies. ``noConstraint``: none is about the zone, or the host, that
     all pods are in. ``loose``: one is, and its maxSkew allows that. ``noRoom``: the next pod fits nowhere.
+    ``gated``: pods wait, or the next one will, behind the scheduling gates in ``detail``. ``otherScheduler``: the pods
+    name the scheduler in ``detail``, which is not modeled; a risk where some of them wait for it.
     ``unknown``: no single change that was tried makes the pods even.
     """
     topology_key: str | None
@@ -107,7 +111,7 @@ class Finding(Report, frozen=True):
     """Plugins, nodes, or kube-scheduler's message: what the cause is made of."""
     constraint: int | None = None
     """The place among the workload's ``constraints`` of the one that is not kept; null where it is about none."""
-    trials: tuple[Trial, ...] = ()
+    trials: tuple[PlacedAfresh, ...] = ()
     """What was tried to find the cause, in order; the last one tells it."""
 
 
@@ -131,8 +135,8 @@ class AuditedWorkload(Report, frozen=True):
     survives the loss of any one domain where some pod remains.
     """
     next_fits: bool | None
-    """Whether one more pod would find a node; null where nobody can say."""
-    findings: tuple[Finding, ...]
+    """Whether one more pod would find a node, which none behind a scheduling gate does; null where nobody can say."""
+    findings: tuple[AuditFinding, ...]
     """The worst first."""
 
     @property

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from kubespread.planner.reports.parts import Report
 from kubespread.planner.reports.simulate import SkewChange
 
@@ -87,3 +89,7 @@ class Happened(Report, frozen=True):
     """Nodes that are there now and were not before, by name."""
     nodes_left: tuple[str, ...] = ()
     """Nodes that were there and are not any more, by name."""
+    node_states: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
+    """What keeps pods away from the nodes that are there, where that changed, by name: ``cordoned``, ``not ready``;
+    nothing where they are open again.
+    """

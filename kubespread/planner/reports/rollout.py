@@ -37,6 +37,14 @@ class KeyRevisions(Report, frozen=True):
     """The fullest domain's matching pods minus the global minimum."""
 
 
+class NodeRevisions(Report, frozen=True):
+    """The pods of the workload on one node."""
+
+    name: str
+    old: int
+    new: int
+
+
 class RolloutPass(Report, frozen=True):
     """One pass of the controller that changed a size, once its pods were deleted, placed and ready as far as they can
     be.
@@ -52,6 +60,8 @@ class RolloutPass(Report, frozen=True):
     """Pods that are ready."""
     constraints: tuple[KeyRevisions, ...]
     """Those of the new template."""
+    nodes: tuple[NodeRevisions, ...] = ()
+    """The nodes on which that changed since the pass before, by name."""
 
 
 class RevisionSkew(Report, frozen=True):
@@ -97,3 +107,5 @@ class RolloutReport(Report, frozen=True):
     """``final`` had the constraints matchLabelKeys: [pod-template-hash]; null where they have it, or there are none."""
     constraints: tuple[ConstraintReport, ...]
     """As they stand in the end."""
+    start: tuple[NodeRevisions, ...] = ()
+    """The nodes that hold pods of the workload before the first pass, by name."""

@@ -33,6 +33,8 @@ class MapNode(Report, frozen=True, gc=False):
     """Per constraint the matching pods of the node's domain minus the minimum; null without the label."""
     closed: tuple[str, ...]
     """What keeps pods away in general: ``cordoned``, ``not ready``, and its taints, ``key=value:Effect``."""
+    joined: bool = False
+    """Whether it was not there before the edits."""
 
     @property
     def fullest(self) -> Load | None:
@@ -82,6 +84,8 @@ class TopologyMap(Report, frozen=True, kw_only=True):
     """Of all nodes."""
     pending: int
     """How many pods wait for a node, whoever made them."""
+    left: tuple[str, ...] = ()
+    """Nodes that the edits took away, by name."""
     gaps: tuple[str, ...] = ()
     not_modelled: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()

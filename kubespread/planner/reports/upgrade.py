@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from kubespread.planner.reports.happened import BlockedPod, PendingPods
 from kubespread.planner.reports.parts import API_VERSION, ClusterReference, Report
 
@@ -19,6 +21,8 @@ class UpgradeStep(Report, frozen=True):
     """Pods that found a node, those of DaemonSets on the new nodes included."""
     pending: int
     """Pods that wait in the end and did not before the upgrade."""
+    pods: dict[str, int] = msgspec.field(default_factory=dict)
+    """How many pods of any kind each node holds, of those where some came or went, by name."""
 
 
 class Blocked(Report, frozen=True):

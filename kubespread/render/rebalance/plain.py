@@ -16,7 +16,7 @@ _ROUND_HEADER = ["ROUND", "EVICTED", "HELD", "PENDING", "VIOLATED"]
 
 
 def write(report: RebalanceReport, look: Look) -> str:
-    """One block for each; a block without rows is left out."""
+    """One block for each; a block without rows is left out, but that of the evictions: it is the answer."""
     blocks = (
         (_CONSTRAINT_HEADER, list(_constraint_rows(report))),
         (STEP_HEADER, list(step_rows(report))),
@@ -26,7 +26,7 @@ def write(report: RebalanceReport, look: Look) -> str:
     texts = [
         aligned([*([header] if look.headers else ()), *([str(each) for each in row] for row in rows)])
         for header, rows in blocks
-        if rows
+        if rows or header is STEP_HEADER
     ]
     return "\n".join(texts)
 
