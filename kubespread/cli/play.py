@@ -77,9 +77,10 @@ def _explained(
 ) -> ExitCode:
     """A pod at one moment of the scenario."""
     import kubespread
-    from kubespread.render.explain.conclusion import conclusion
+    from kubespread.render.explain.conclusion import conclusion, summary
 
     then = kubespread.after_steps(opened, scenario, playing.at, answering.scheduler, namespace=playing.namespace)
     namespace = playing.namespace or scenario.namespace
     report = kubespread.explain(then, pod, answering.scheduler, namespace=namespace)
-    return replace(answering, cluster=then).give("explain", report, conclusion(report), is_yes=report.schedulable)
+    beside = [*conclusion(report), summary(report)]
+    return replace(answering, cluster=then).give("explain", report, beside, is_yes=report.schedulable)
