@@ -158,7 +158,11 @@ class Map(PodQuestion, frozen=True, kw_only=True):
     """About the whole cluster, where no workload is named."""
 
     keys: Annotated[
-        list[Text], Meta(description="Topology keys that nodes are grouped by, the widest first (default: zone...).")
+        list[Text],
+        Meta(
+            description="Topology keys that nodes are grouped by, the widest first (default: region, zone, racks and "
+            "the keys of the constraints)."
+        ),
     ] = []
     selector: _Selector = ""
 
