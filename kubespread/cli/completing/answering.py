@@ -48,7 +48,9 @@ def _described(line: Line, found: Candidates, _environment: Mapping[str, str]) -
 
 def _bare(line: Line, found: Candidates, environment: Mapping[str, str]) -> str:
     """The same without help, and without what stands before the last character at which bash breaks words."""
-    start = len(line.prefix + line.word) - len(from_last_break(line.prefix + line.word, environment[BREAKS_VARIABLE]))
+    start = len(line.prefix + line.word) - len(
+        from_last_break(line.prefix + line.word, environment.get(BREAKS_VARIABLE, ""))
+    )
     rows = _described(line, found, environment).splitlines()
     return "".join(f"{row}\n" for row in (rows[0], *(row.partition("\t")[0][start:] for row in rows[1:])))
 
