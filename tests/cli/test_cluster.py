@@ -245,7 +245,10 @@ def test_an_interrupt_ends_at_once(server: FakeApi, tmp_path: Path) -> None:
         time.sleep(0.01)
     began = time.monotonic()
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=30)
+    try:
+        out, err = process.communicate(timeout=30)
+    finally:
+        process.kill()
     assert (process.returncode, out, err) == (130, b"", b"error: interrupted\n")
     assert time.monotonic() - began < 5
 
