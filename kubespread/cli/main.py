@@ -82,12 +82,19 @@ def _report_bug(error: Exception, *, in_full: bool) -> None:
 
 
 def _leave(code: int) -> NoReturn:
-    """Flush what is left; a closed pipe must not make Python complain on its way out."""
+    """Flush what is left; what cannot be written must not make Python complain on its way out."""
+    is_lost = code == ExitCode.BROKEN_PIPE
     try:
         if sys.stdout is not None:
             sys.stdout.flush()
-    except BrokenPipeError:
-        code = ExitCode.BROKEN_PIPE
-    if code == ExitCode.BROKEN_PIPE:
+    except OSError as error:
+        is_lost = True
+        if isinstance(error, BrokenPipeError):
+            code = ExitCode.BROKEN_PIPE
+        elif code != ExitCode.BAD_INPUT:
+            complain(f"standard output: {error.strerror}")
+            code = ExitCode.BAD_INPUT
+    if is_lost:
+        # Python flushes once more at its end, and exits with a code of its own when that fails.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(int(code))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -41,6 +42,7 @@ _MEDDLING_VARIABLES = (
     "PY_COLORS",
     "GITHUB_ACTIONS",
     "COLUMNS",
+    "PYTHONUNBUFFERED",
     "KUBESPREAD_SNAPSHOT",
     "KUBECONFIG",
     "KUBERNETES_SERVICE_HOST",
@@ -161,6 +163,11 @@ def run_process(
         check=False,
     )
     return Result(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def heed_interrupts() -> None:
+    """For ``preexec_fn``: what a script starts in the background ignores interrupts, and so would all it starts."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def shown_on(terminal: int) -> bytes:

@@ -17,7 +17,7 @@ import pytest
 
 from tests.api.server import Answer, FakeApi, always, serving, status
 from tests.builders import Data, hosts, pod
-from tests.cli.support import CLUSTER, POD, PROGRAM, environment, run, run_process, shown_on
+from tests.cli.support import CLUSTER, POD, PROGRAM, environment, heed_interrupts, run, run_process, shown_on
 
 
 def _plugin(program: str) -> Data:
@@ -242,13 +242,18 @@ def test_what_is_not_in_the_cluster(reference: str, server: FakeApi, tmp_path: P
 def test_an_interrupt_ends_at_once(server: FakeApi, tmp_path: Path) -> None:
     server.faults.append(always("/api/v1/pods", Answer(hang=True)))
     command = [str(PROGRAM), "explain", POD, "--kubeconfig", str(server.kubeconfig(tmp_path))]
-    process = subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process = subprocess.Popen(
+        command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=heed_interrupts
+    )
     while not any(request.path == "/api/v1/pods" for request in server.requests):
         assert process.poll() is None
         time.sleep(0.01)
     began = time.monotonic()
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=30)
+    try:
+        out, err = process.communicate(timeout=30)
+    finally:
+        process.kill()
     assert (process.returncode, out, err) == (130, b"", b"error: interrupted\n")
     assert time.monotonic() - began < 5
 

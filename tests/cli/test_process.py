@@ -18,7 +18,18 @@ from typing import Any
 import pytest
 
 from kubespread import __version__
-from tests.cli.support import CLUSTER, FIXTURES, POD, PROGRAM, environment, run, run_process, shell, shown_on
+from tests.cli.support import (
+    CLUSTER,
+    FIXTURES,
+    POD,
+    PROGRAM,
+    environment,
+    heed_interrupts,
+    run,
+    run_process,
+    shell,
+    shown_on,
+)
 
 
 def test_the_answer_is_alone_on_standard_output_and_the_exit_code_is_its_own() -> None:
@@ -126,6 +137,7 @@ def test_interrupted() -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env=environment(),
+        preexec_fn=heed_interrupts,
     ) as process:
         # Once it has taken this it waits for the rest, which never comes: nothing but the signal can end it.
         os.write(writer, b"kind: Pod\n")
@@ -133,7 +145,10 @@ def test_interrupted() -> None:
             assert process.poll() is None
             time.sleep(0.01)
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=10)
+        try:
+            out, err = process.communicate(timeout=10)
+        finally:
+            process.kill()
     os.close(reader)
     os.close(writer)
     assert (process.returncode, out, err) == (130, b"", b"error: interrupted\n")

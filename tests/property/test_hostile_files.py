@@ -117,7 +117,7 @@ BOMBS: dict[str, bytes | Callable[[], bytes]] = {
     "a deep YAML block": b"".join(b" " * depth + b"a:\n" for depth in range(10_000)),
     "a deep JSON list": b'{"kind":"List","apiVersion":"v1","items":' + b"[" * 10_000 + b"]" * 10_000 + b"}",
     "a deep JSON object": b'{"a":' * 10_000 + b"1" + b"}" * 10_000,
-    "a deep object inside a node": (POD_OF % ('{"x":' * 5000 + "1" + "}" * 5000)).encode(),
+    "a deep object inside a node": (POD_OF % ('{"x":' * 1_000_000 + "1" + "}" * 1_000_000)).encode(),
     "lists in lists": b'{"kind":"List","apiVersion":"v1","items":[' * 2000 + b"]}" * 2000,
     "a huge number": (POD_OF % ('{"unschedulable":' + "9" * 100_000 + "}")).encode(),
     "a huge exponent": (POD_OF % '{"unschedulable":1e999999999}').encode(),
