@@ -5,8 +5,8 @@ BIN := .venv/bin
 # The slow targets are scripts that take uv and pre-commit from the .venv.
 SLOW := PATH="$(CURDIR)/$(BIN):$$PATH"
 
-.PHONY: demo test lint bench binary counts reference schema codes clean
-.PHONY: dist lowest pythons coverage hooks lock
+.PHONY: demo test lint bench counts reference schema codes clean
+.PHONY: binary dist lowest pythons coverage hooks lock
 .DEFAULT_GOAL := test
 
 demo: .venv/installed
@@ -24,20 +24,13 @@ lint: .venv/dev
 bench: .venv/installed
 	$(BIN)/python -m bench
 
-# One file that runs with the Python it is made with, and proof that it does; docs/adr/0024 says why shiv.
-binary: .venv/installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'shiv>=1.0.8'
-	mkdir -p dist
-	$(BIN)/shiv --quiet --compile-pyc --console-script kubespread --output-file dist/kubespread.pyz '.[live]'
-	$(BIN)/python dist/kubespread.pyz --version
-	$(BIN)/python dist/kubespread.pyz demo > /dev/null 2>&1
-
 counts: .venv/dev
 	$(BIN)/python -m tests.golden --counts
 
 reference: .venv/installed
 	$(BIN)/python -m kubespread.cli.reference docs/reference.md
 	$(BIN)/python -m kubespread.cli.manual docs/kubespread.1
+	$(BIN)/python -m kubespread.planner.reports.fields docs/json.md
 
 schema: .venv/installed
 	$(BIN)/python -m kubespread.planner.reports.schema docs/schema
@@ -48,6 +41,9 @@ codes: .venv/installed
 	$(BIN)/python -m kubespread.cli.codes docs/codes.md
 
 # Below: minutes each, for CI and before a release; CONTRIBUTING.md says what each shows.
+binary: .venv/slow
+	$(SLOW) .ci/binary
+
 dist: .venv/slow
 	$(SLOW) .ci/dist
 

@@ -14,11 +14,13 @@ from bench.placing import placing
 from bench.preempting import preempting
 from bench.queueing import queueing
 from bench.rendering import rendering
+from bench.single_file import single_file
 from bench.starting import starting
 from bench.surviving import surviving
 
 ROWS = {
     "start": starting,
+    "single-file": single_file,
     "evaluation": evaluating,
     "placing": placing,
     "devices": taking_devices,

@@ -5,42 +5,48 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 import tempfile
 from functools import partial
 from pathlib import Path
 
 from bench.clusters import cluster, deployment
-from bench.measuring import PROGRAM, against, seconds
+from bench.measuring import PROGRAM, against, in_turn
 
 RUNS = 15
-_COMPLETED = "a tab, 5,000 nodes indexed"
+NOTHING = "python -c pass"
+TARGETS = {
+    "kubespread --version": 0.12,
+    "explain, 10 nodes, 300 pods": 0.30,
+    "a tab, 5,000 nodes indexed": 0.15,
+}
+"""Seconds."""
 
 
 def starting() -> None:
-    print(f"Whole process, median of {RUNS} runs")
+    print(f"Whole process, median of {RUNS} runs, in turn with a Python that does nothing")
     with tempfile.TemporaryDirectory() as directory:
-        snapshot, manifest = Path(directory) / "cluster.json", Path(directory) / "web.json"
-        snapshot.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": cluster(10)}))
+        snapshot, manifest, large = (Path(directory) / name for name in ("cluster.json", "web.json", "large.json"))
         manifest.write_text(json.dumps(deployment()))
-        large = Path(directory) / "large.json"
-        large.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": cluster(5000)}))
+        for file, nodes in ((snapshot, 10), (large, 5000)):
+            file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": cluster(nodes)}))
         # Compiled beforehand as an installation is, whatever this environment says about writing bytecode.
         environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
         environment["PYTHONPYCACHEPREFIX"] = str(Path(directory) / "bytecode")
         environment["XDG_CACHE_HOME"] = str(Path(directory) / "cache")
-        for case, target, arguments in (
-            ("kubespread --version", 0.12, ["--version"]),
-            ("explain, 10 nodes, 300 pods", 0.30, ["explain", str(manifest), "-S", str(snapshot), "-q"]),
-            (_COMPLETED, 0.15, ["survive", "-S", str(large), "--cordon", ""]),
-        ):
-            asked = {"_KUBESPREAD_COMPLETE": "zsh"} if case == _COMPLETED else {}
-            process = partial(
-                subprocess.run,
-                [str(PROGRAM), *arguments],
-                env={**environment, **asked},
-                capture_output=True,
-                check=True,
-            )
-            process()
-            took = seconds(process, RUNS)
-            print(f"  {case:<32}{took:7.3f} s   {against(took, target, 's')}")
+        process = partial(subprocess.run, env=environment, capture_output=True, check=True)
+        version, explain, tab = TARGETS
+        processes = {
+            NOTHING: partial(process, [sys.executable, "-c", "pass"]),
+            version: partial(process, [PROGRAM, "--version"]),
+            explain: partial(process, [PROGRAM, "explain", manifest, "-S", snapshot, "-q"]),
+            tab: partial(
+                process,
+                [PROGRAM, "survive", "-S", large, "--cordon", ""],
+                env={**environment, "_KUBESPREAD_COMPLETE": "zsh"},
+            ),
+        }
+        in_turn(processes, 1)
+        for case, took in in_turn(processes, RUNS).items():
+            target = f"   {against(took, TARGETS[case], 's')}" if case in TARGETS else ""
+            print(f"  {case:<32}{took:7.3f} s{target}")

@@ -67,6 +67,7 @@ ROOMS: dict[str, set[str]] = {
         "kube.feature_gates",
         "kube.proposals",
         "kube.versions",
+        "library.choosing",
         "library.deciding",
         "node_groups",
         "render",

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from kubespread.cli.answering import Answering
 from kubespread.cli.cluster import open_cluster
-from kubespread.cli.exitcodes import ExitCode
-from kubespread.cli.options.answer import RemovableAnswerOptions, SpeakingOptions
+from kubespread.cli.options.answer import AnswerOptions, SpeakingOptions, formats_of
 from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.removable import NodesArgument, RemovableClusterOptions
 from kubespread.cli.options.scheduler import SchedulerOptions
-from kubespread.cli.stdout import stdout_is_terminal
-from kubespread.render.formats import chosen_format
 
 
 @grouped
@@ -18,7 +17,7 @@ def removable(
     *,
     nodes: NodesArgument = None,
     scheduling: SchedulerOptions,
-    answer: RemovableAnswerOptions,
+    answer: Annotated[AnswerOptions, formats_of("removable")],
     source: RemovableClusterOptions,
     speaking: SpeakingOptions,
 ) -> int:
@@ -38,7 +37,6 @@ def removable(
     import kubespread
     from kubespread.render.removable.conclusion import conclusion
 
-    chosen = chosen_format(answer.output, is_terminal=stdout_is_terminal())
     opened = open_cluster(source, quiet=speaking.quiet)
     report = kubespread.removable(
         opened,
@@ -48,7 +46,5 @@ def removable(
         delete_emptydir_data=source.delete_emptydir_data,
         force=source.force,
     )
-    answering = Answering(opened, scheduling.scheduler(), chosen, answer, speaking)
-    if not answering.give("removable", report, conclusion(report)):
-        return ExitCode.NO_CLUSTER
-    return ExitCode.YES if any(row.alone for row in report.rows) else ExitCode.NO
+    answering = Answering(opened, scheduling.scheduler(), answer, speaking)
+    return answering.give("removable", report, conclusion(report), is_yes=any(row.alone for row in report.rows))

@@ -10,9 +10,10 @@ from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.owners import WorkloadName
 from kubespread.library.asked_cluster import cluster_reference
 from kubespread.library.deciding import Scheduler
+from kubespread.library.editing import edited
 from kubespread.library.resolving import source_gaps
 from kubespread.library.workloads_asked import WorkloadsAsked
-from kubespread.library.worlds import edited, world_of
+from kubespread.library.worlds import world_of
 from kubespread.planner.audit.audit import NOT_MODELLED, audits
 from kubespread.planner.reports.audit import LEVELS, AuditedWorkload, AuditReport
 from kubespread.planner.world.asked import GO_WITH_THEIR_NODES
@@ -52,7 +53,7 @@ def audit(
     rows, lacking = audits(world, named.__contains__ if named else asked.those_in(world))
     _check(named, rows)
     if not rows:
-        raise asked.none_found()
+        raise asked.none_found(now)
     return AuditReport(
         kube_version=str(version),
         cluster=cluster_reference(snapshot),

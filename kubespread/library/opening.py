@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kubespread.library.deciding import Scheduler
-from kubespread.library.worlds import edited
+from kubespread.library.editing import edited
 from kubespread.snapshot.files.loading import load as load_files
 from kubespread.snapshot.snapshot import Snapshot
 

@@ -15,10 +15,11 @@ from kubespread.kube.api.core import Pod
 from kubespread.kube.versions import KubeVersion
 from kubespread.library.asked_cluster import cluster_reference
 from kubespread.library.deciding import Scheduler
+from kubespread.library.editing import edited
 from kubespread.library.patches import commands_for
 from kubespread.library.resolving import source_gaps
 from kubespread.library.workloads_asked import WorkloadsAsked
-from kubespread.library.worlds import edited, world_of
+from kubespread.library.worlds import world_of
 from kubespread.planner.pending.freeing import RevisePod
 from kubespread.planner.pending.pending import NOT_MODELLED, Told
 from kubespread.planner.pending.pending import pending as pending_groups
@@ -50,6 +51,8 @@ def pending(snapshot: Snapshot, scheduler: Scheduler = _DEFAULT, **options: Unpa
     now, notes = edited(snapshot, scheduler, asked.namespace)
     world = world_of(now, scheduler, preempts=False)
     told = pending_groups(world, asked.those_in(world), _reviser(now, version), version)
+    if not told:
+        asked.check_any(world, now)
     return PendingReport(
         kube_version=str(version),
         cluster=cluster_reference(snapshot),

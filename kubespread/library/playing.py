@@ -26,8 +26,9 @@ from kubespread.kube.api.workloads import Deployment
 from kubespread.kube.owners import WorkloadName
 from kubespread.library.asked_cluster import cluster_reference
 from kubespread.library.deciding import Scheduler
+from kubespread.library.editing import edited
 from kubespread.library.scaling import groups_of
-from kubespread.library.worlds import as_snapshot, edited, world_of
+from kubespread.library.worlds import as_snapshot, world_of
 from kubespread.planner.autoscaling.autoscale import autoscale
 from kubespread.planner.checking import check
 from kubespread.planner.play import Applied, Autoscale, Playing

@@ -13,10 +13,11 @@ from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.owners import WorkloadName
 from kubespread.library.asked_cluster import cluster_reference
 from kubespread.library.deciding import Scheduler
+from kubespread.library.editing import edited
 from kubespread.library.policies import read_policy
 from kubespread.library.resolving import source_gaps
 from kubespread.library.workloads_asked import WorkloadsAsked
-from kubespread.library.worlds import edited, world_of
+from kubespread.library.worlds import world_of
 from kubespread.planner.rebalance.candidates import REPLACING
 from kubespread.planner.rebalance.rebalance import Question
 from kubespread.planner.rebalance.rebalance import rebalance as plan
@@ -69,7 +70,7 @@ def rebalance(
     named = asked.named_in(world, default)
     chosen = named or list(_chosen(world, asked))
     if not chosen:
-        raise asked.none_found()
+        raise asked.none_found(now)
     question = Question(chosen, options.get("soft", False), policy, str(given or ""))
     report = plan(world, question)
     return replace(

@@ -24,8 +24,8 @@ from kubespread.kube.api.workloads import StatefulSet
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.versions import KubeVersion
 from kubespread.library.deciding import Scheduler
+from kubespread.library.editing import edited
 from kubespread.library.resolving import source_gaps
-from kubespread.library.worlds import edited
 from kubespread.lint.selection import silenced_codes
 from kubespread.lint.subject import Place, Refused, Subject, nowhere
 from kubespread.manifest.lines import FieldLines

@@ -11,9 +11,10 @@ from kubespread.controllers.drain import DrainFlags
 from kubespread.errors import UsageError
 from kubespread.library.asked_cluster import cluster_reference
 from kubespread.library.deciding import Scheduler
+from kubespread.library.editing import edited
 from kubespread.library.resolving import source_gaps
 from kubespread.library.workloads_asked import WorkloadsAsked
-from kubespread.library.worlds import edited, world_of
+from kubespread.library.worlds import world_of
 from kubespread.planner.remedies import Manner, remedies
 from kubespread.planner.reports.survive import SurviveReport
 from kubespread.planner.reports.upgrade import UpgradeReport
@@ -57,7 +58,7 @@ def survive(
     lost = list(_domains(world, now, keys))
     question = Question(world, asked.those_in(world))
     if question.is_empty:
-        raise asked.none_found()
+        raise asked.none_found(now)
     return SurviveReport(
         kube_version=str(version),
         cluster=cluster_reference(snapshot),

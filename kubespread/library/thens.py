@@ -14,8 +14,8 @@ from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.owners import WorkloadName
 from kubespread.library.asked_cluster import cluster_reference
 from kubespread.library.deciding import Scheduler
+from kubespread.library.editing import edited
 from kubespread.library.playing import play_in
-from kubespread.library.worlds import edited
 from kubespread.manifest.reading import STDIN
 from kubespread.planner.reports.play import PlayReport
 from kubespread.scenario.short import parse_then

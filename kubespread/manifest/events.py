@@ -23,12 +23,11 @@ from yaml.events import (
     StreamEndEvent,
 )
 
-from kubespread.manifest.parts import ARRAY, ITEMS, Data, MalformedError, Part, may_be_list
+from kubespread.manifest.parts import ARRAY, ITEMS, MAX_DEPTH, Data, MalformedError, Part, may_be_list
 from kubespread.manifest.scalars import key_text, resolve_plain
 
 T = TypeVar("T")
 
-MAX_DEPTH = 200
 # Aliases are shared, not copied, so they cost nothing here; whoever walks the tree later pays for every visit.
 MAX_ALIASED_VALUES = 1_000_000
 

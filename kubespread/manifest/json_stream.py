@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from kubespread.manifest.parts import ARRAY, ITEMS, Data, MalformedError, Part, may_be_list
+from kubespread.manifest.parts import ARRAY, ITEMS, MAX_DEPTH, Data, MalformedError, Part, may_be_list
 
 _WINDOW = 4 * 2**20
 _MAX_VALUE_BYTES = 64 * 2**20
@@ -21,7 +21,7 @@ _SPACE = re.compile(rb"[ \t\r\n]*")
 _ERROR = re.compile(r"(?:JSON is malformed: )?(?P<reason>.*?)(?: \(byte (?P<offset>\d+)\))?", re.DOTALL)
 _FOLLOWED = "JSON is malformed: trailing characters (byte "
 _CUT = "Input data was truncated"
-_TOO_DEEP = "nested too deeply"
+_TOO_DEEP = f"nested deeper than {MAX_DEPTH} levels"
 
 
 class JsonStream:
@@ -190,11 +190,30 @@ def json_list_parts(stream: JsonStream, owner: Data) -> Iterator[Part]:
 
 
 def decoded(text: bytes, line: int | None) -> Any:
-    """The plain value of a well-formed text. Raises MalformedError for a number that no field of Kubernetes holds."""
+    """The plain value of a well-formed text.
+
+    Raises MalformedError for a number that no field of Kubernetes holds, and for more than `MAX_DEPTH` containers in
+    containers, of which msgspec takes as many as the stack holds: tens of thousands since Python 3.14.
+    """
     try:
-        return msgspec.json.decode(text)
-    except (msgspec.DecodeError, RecursionError) as error:
+        value = msgspec.json.decode(text)
+    except RecursionError as error:
+        raise MalformedError(f"JSON syntax: {_TOO_DEEP}", line) from error
+    except msgspec.DecodeError as error:
         raise MalformedError(f"JSON syntax: {error}", line) from error
+    if text.count(b"[") + text.count(b"{") > MAX_DEPTH and _is_too_deep(value):
+        raise MalformedError(f"JSON syntax: {_TOO_DEEP}", line)
+    return value
+
+
+def _is_too_deep(value: Any) -> bool:
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        containers = (each.values() if isinstance(each, dict) else each for each in level)
+        level = [child for each in containers for child in each if isinstance(child, (dict, list))]
+        if not level:
+            return False
+    return True
 
 
 def error_parts(error: Exception) -> tuple[str, int | None]:

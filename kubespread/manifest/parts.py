@@ -9,6 +9,8 @@ from kubespread.errors import Fault
 
 Data = dict[str, Any]
 
+MAX_DEPTH = 200
+"""Containers in containers; whoever walks the data later does it by recursion."""
 ITEMS = "items"
 ARRAY: Data = {"kind": "List"}
 """The owner of the elements of an array, which is read as a List would be."""

@@ -209,3 +209,12 @@ def test_completion_takes_the_snapshot_that_is_set(project: Path) -> None:
 def test_this_repository_is_not_configured() -> None:
     """Else every example in its documents would answer for something else."""
     assert not (ROOT / ".kubespread.yaml").exists()
+
+
+def test_what_answers_for_itself_reads_no_configuration(project: Path) -> None:
+    """The demo brings its cluster, and what assistants may ask about is on the line that starts their server."""
+    text = "snapshot: four.yaml\noutput: json\nkubeVersion: '1.30'\nnonsense: 1\n"
+    assert configured(project, "demo", text=text) == run("demo")
+    refused = configured(project, "mcp")
+    assert (refused.code, refused.out) == (2, "")
+    assert refused.err.startswith("error: no cluster given: ")

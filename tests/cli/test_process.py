@@ -14,6 +14,7 @@ import time
 
 import pytest
 
+from kubespread import __version__
 from tests.cli.support import CLUSTER, FIXTURES, POD, PROGRAM, environment, run, run_process, shell, shown_on
 
 
@@ -31,7 +32,28 @@ def test_without_a_command_the_help_is_an_error() -> None:
 
 def test_version() -> None:
     result = run_process("--version")
-    assert (result.code, result.out, result.err) == (0, "kubespread 0.1.0\n", "")
+    assert (result.code, result.out, result.err) == (0, f"kubespread {__version__}\n", "")
+
+
+NOT_IMPORTED = {
+    "--version imports no command, and nothing that reads": (
+        ["--version"],
+        ["kubespread.cli.explain", "kubespread.render.formats", "msgspec", "numpy", "yaml", "rich"],
+    ),
+    "a command imports no other, and no controllers where nothing is edited": (
+        ["explain", POD, "-S", CLUSTER, "-o", "name"],
+        ["kubespread.cli.simulate", "kubespread.planner.world.world", "kubernetes", "rich.console"],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", NOT_IMPORTED)
+def test_what_a_start_does_without(case: str) -> None:
+    words, spared = NOT_IMPORTED[case]
+    command = [sys.executable, "-X", "importtime", str(PROGRAM), *words]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment(), timeout=60, check=True)
+    imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert ("typer" in imported, imported & {*spared}) == (True, set())
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.golden.cases import FIXTURES
-from tests.golden.counting import DOCUMENT, cases_of, described, tables, with_counts
+from tests.golden.counting import DOCUMENT, RECORDED, cases_of, tables, with_counts
 
 
 def test_the_document_has_the_counts_of_today() -> None:
@@ -16,7 +16,7 @@ def test_the_document_has_the_counts_of_today() -> None:
 
 def test_every_family_that_is_described_is_there() -> None:
     names = {str(path.relative_to(FIXTURES)).removesuffix(".jsonl.gz") for path in FIXTURES.rglob("*.jsonl.gz")}
-    assert set(described()) - names == set()
+    assert set(RECORDED) - names == set()
 
 
 def test_a_document_without_a_place_for_a_table_is_refused() -> None:

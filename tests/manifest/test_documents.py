@@ -10,7 +10,7 @@ import pytest
 
 from kubespread.manifest.lines import FieldLines
 from kubespread.manifest.objects import KubernetesObject
-from kubespread.manifest.parts import MalformedError
+from kubespread.manifest.parts import MAX_DEPTH, MalformedError
 from kubespread.manifest.reading import read_text_bytes, text_bytes
 from kubespread.manifest.stream import read_documents, read_objects
 
@@ -88,9 +88,17 @@ def test_a_json_error_names_its_line() -> None:
     assert (refused.value.fault.line, refused.value.fault.message) == (2, "JSON syntax: invalid character")
 
 
-def test_deep_json_is_refused_without_a_traceback() -> None:
-    with pytest.raises(MalformedError):
-        read_documents(b"[" * 10_000 + b"]" * 10_000)
+@pytest.mark.parametrize("levels", [MAX_DEPTH + 1, 10_000, 1_000_000])
+@pytest.mark.parametrize(("opening", "closing"), [(b"[", b"]"), (b'{"a":', b"}")])
+def test_json_is_refused_where_yaml_would_be(levels: int, opening: bytes, closing: bytes) -> None:
+    """How much the decoder itself takes is the interpreter's choice."""
+    with pytest.raises(MalformedError, match=f"JSON syntax: nested deeper than {MAX_DEPTH} levels"):
+        read_documents(opening * levels + b"1" + closing * levels)
+
+
+def test_much_json_that_is_not_deep_is_read() -> None:
+    deep = b"[" * (MAX_DEPTH - 1) + b"]" * (MAX_DEPTH - 1)
+    assert len(read_documents(b'["' + b"[" * 1000 + b'",' + b"{}," * 1000 + deep + b"]")[0]) == 1002
 
 
 def test_lists_give_their_items_and_typed_lists_their_kind() -> None:

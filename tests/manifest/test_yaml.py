@@ -9,8 +9,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubespread.manifest.events import MAX_DEPTH, yaml_documents, yaml_parts
-from kubespread.manifest.parts import MalformedError
+from kubespread.manifest.events import yaml_documents, yaml_parts
+from kubespread.manifest.parts import MAX_DEPTH, MalformedError
 from kubespread.manifest.scalars import resolve_plain
 from kubespread.manifest.writer import to_yaml
 

@@ -90,7 +90,7 @@ def test_hostile_names_make_no_markup() -> None:
 
 
 def test_a_large_cluster_fits_into_a_comment_and_says_what_is_left_out() -> None:
-    report = kubespread.explain(cluster(500, "aws"), candidate(4)).sorted_by("score")
+    report = kubespread.explain(cluster(500, "aws"), candidate(4))
     text = write(report, Look())
     assert len(text) < 65_536
     assert "<details><summary>Nodes (500)</summary>" in text
@@ -99,7 +99,7 @@ def test_a_large_cluster_fits_into_a_comment_and_says_what_is_left_out() -> None
 
 
 def test_the_rows_are_the_reports() -> None:
-    report = kubespread.explain(cluster(12, "aws"), candidate(1)).sorted_by("score")
+    report = kubespread.explain(cluster(12, "aws"), candidate(1))
     rows = [line for line in write(report, Look()).splitlines() if line.startswith("| ip-")]
     assert [row.split(" | ")[0].removeprefix("| ") for row in rows] == [node.name for node in report.nodes]
     assert rows[0].split(" | ")[1:4] == ["yes", "0+1−0 = 1", str(report.nodes[0].total)]

@@ -83,10 +83,3 @@ def marks(count: int) -> str:
     if not count:
         return NOBODY
     return MARK * count if count <= _MAX_MARKS else f"{MARK}×{count}"
-
-
-def closed_words(node: MapNode) -> str:
-    """``cordoned``, or that it is tainted."""
-    states = [part for part in node.closed if part in ("cordoned", "not ready")]
-    tainted = ["tainted"] if len(states) < len(node.closed) else []
-    return ", ".join(states or tainted)

@@ -1,0 +1,69 @@
+"""The edits of a snapshot, made before a question is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
+from kubespread.kube.owners import WorkloadName
+from kubespread.kube.proposals import told as told_of_proposals
+from kubespread.library.deciding import Scheduler
+from kubespread.snapshot.edits.types import Edit, Scale
+from kubespread.snapshot.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from kubespread.planner.world.world import World
+
+
+def edited(snapshot: Snapshot, scheduler: Scheduler, namespace: str | None = None) -> tuple[Snapshot, tuple[str, ...]]:
+    """The cluster after the edits of ``snapshot``, and what to say whatever is asked of it: which proposed semantics it
+    goes by, and what the edits came to. Raises UsageError.
+    """
+    proposals = tuple(told_of_proposals(scheduler.release(snapshot.origin.server_version).proposed))
+    if not snapshot.edits:
+        return snapshot, proposals
+    # A world with its controllers is a tenth of a small question, and few questions edit anything.
+    from kubespread.library.worlds import as_snapshot, world_of
+    from kubespread.planner.world.editing import apply
+    from kubespread.planner.world.telling import NO_TIME, told
+
+    world = world_of(snapshot, scheduler)
+    default = namespace or snapshot.origin.namespace or DEFAULT_NAMESPACE
+    notes: list[str] = [*proposals]
+    has_happened = False
+    for edit in snapshot.edits:
+        waited = set(world.queue.waiting)
+        apply(world, edit, default)
+        notes += (*told(str(edit), world, waited), *_beyond(edit, world, default))
+        step = world.next_step()
+        has_happened |= bool(step.gone or step.placed)
+    if has_happened:
+        notes.append(NO_TIME)
+    after = as_snapshot(world, snapshot)
+    made = "; ".join(map(str, snapshot.edits))
+    known = snapshot.origin
+    # Nobody is to take it for the cluster as it was.
+    origin = msgspec.structs.replace(
+        known,
+        source=f"{known.source}, after {made}" if known.source else f"after {made}",
+        gaps=tuple(dict.fromkeys((*known.gaps, *(world.assumed if has_happened else ())))),
+    )
+    return replace(after, origin=origin), tuple(notes)
+
+
+def _beyond(edit: Edit, world: World, namespace: str) -> Iterator[str]:
+    """Who else has a say in a number of replicas."""
+    if not isinstance(edit, Scale):
+        return
+    from kubespread.candidate.autoscaling import autoscaling_notes
+
+    where, objects = edit.namespace or namespace, world.workloads.objects
+    for note in autoscaling_notes(WorkloadName(edit.kind.kind, where, edit.name), objects):
+        yield f"{edit}: {note}"
+    quotas = [each.metadata.name for each in objects.resource_quotas if each.metadata.namespace == where]
+    if quotas and world.happenings.placed:
+        yield f"{edit}: ResourceQuota {', '.join(quotas)} of namespace {where} is not asked"
