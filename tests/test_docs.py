@@ -18,7 +18,7 @@ from jsonschema import Draft202012Validator
 from kubespread.cli import manual, reference
 from kubespread.planner.reports import fields
 from kubespread.planner.reports.schema import FILES, schema
-from kubespread.snapshot.live.resources import RESOURCES
+from kubespread.snapshot.live.resources import OPTIONAL, RESOURCES
 from tests.cli.support import ROOT, run
 
 DOCUMENTS = [
@@ -150,7 +150,7 @@ def test_the_cluster_role_allows_what_is_read_and_nothing_else() -> None:
     *exact, workloads = role["rules"]
     allowed = {(group, resource) for rule in exact for group in rule["apiGroups"] for resource in rule["resources"]}
     assert {tuple(rule["verbs"]) for rule in role["rules"]} == {("list",)}
-    read = {(resource.group.partition("/")[0], resource.plural) for resource in RESOURCES}
+    read = {(resource.group.partition("/")[0], resource.plural) for resource in (*RESOURCES, *OPTIONAL)}
     by_name = {(group, plural) for group, plural in read - allowed}
     assert ({plural for _, plural in by_name}, {group for group, _ in by_name}) == (
         set(workloads["resources"]),

@@ -14,6 +14,7 @@ from kubespread.cli.options.checking import CheckedClusterOptions, CheckedOption
 from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.scheduler import SchedulerOptions
 from kubespread.cli.pod import STDIN, is_piped
+from kubespread.cli.progress import with_progress
 from kubespread.cli.stdout import emit
 from kubespread.errors import UsageError
 
@@ -65,17 +66,22 @@ def check(
     namespace = checked.namespace
     if not given and opened is not None and not checked.all_namespaces:
         namespace = namespace or opened.origin.namespace or "default"
-    report = kubespread.check(
-        opened,
-        given,
-        scheduling.scheduler(),
-        select=rules.select or (),
-        ignore=rules.ignore or (),
-        baseline=rules.baseline,
-        namespace=namespace,
-        selector=checked.selector or "",
-        recursive=checked.recursive,
-        template_path=checked.template_path or "",
+    report = with_progress(
+        "checking workloads",
+        lambda on_progress: kubespread.check(
+            opened,
+            given,
+            scheduling.scheduler(),
+            select=rules.select or (),
+            ignore=rules.ignore or (),
+            baseline=rules.baseline,
+            namespace=namespace,
+            selector=checked.selector or "",
+            recursive=checked.recursive,
+            template_path=checked.template_path or "",
+            on_progress=on_progress,
+        ),
+        quiet=speaking.quiet,
     )
     if rules.write_baseline is not None:
         kubespread.write_baseline(report, rules.write_baseline)

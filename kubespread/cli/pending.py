@@ -11,6 +11,7 @@ from kubespread.cli.options.edits import EditedClusterOptions
 from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.scheduler import SchedulerOptions
 from kubespread.cli.options.workloads import WorkloadsOptions
+from kubespread.cli.progress import with_progress
 
 
 @grouped
@@ -39,8 +40,16 @@ def pending(
     from kubespread.render.pending.conclusion import conclusion
 
     opened = open_cluster(source, quiet=speaking.quiet)
-    report = kubespread.pending(
-        opened, scheduling.scheduler(), namespace=asked.namespace_in(opened), selector=asked.selector or ""
+    report = with_progress(
+        "pods looked at",
+        lambda on_progress: kubespread.pending(
+            opened,
+            scheduling.scheduler(),
+            namespace=asked.namespace_in(opened),
+            selector=asked.selector or "",
+            on_progress=on_progress,
+        ),
+        quiet=speaking.quiet,
     )
     answering = Answering(opened, scheduling.scheduler(), answer, speaking)
     return answering.give("pending", report, conclusion(report), is_yes=not report.groups)

@@ -13,6 +13,7 @@ from kubespread.cli.options.edits import EditedClusterOptions
 from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.rebalancing import RebalancingOptions
 from kubespread.cli.options.scheduler import SchedulerOptions
+from kubespread.cli.progress import with_progress
 from kubespread.errors import UsageError
 
 
@@ -53,14 +54,19 @@ def rebalance(
     if [rebalancing.descheduler, *source.sources].count("-") > 1:
         raise UsageError("standard input can be read only once")
     opened = open_cluster(source, quiet=speaking.quiet)
-    report = kubespread.rebalance(
-        opened,
-        workloads or (),
-        scheduling.scheduler(),
-        namespace=rebalancing.namespace_in(opened, workloads or ()),
-        selector=rebalancing.selector or "",
-        soft=rebalancing.soft,
-        descheduler=rebalancing.descheduler,
+    report = with_progress(
+        "trying evictions",
+        lambda on_progress: kubespread.rebalance(
+            opened,
+            workloads or (),
+            scheduling.scheduler(),
+            namespace=rebalancing.namespace_in(opened, workloads or ()),
+            selector=rebalancing.selector or "",
+            soft=rebalancing.soft,
+            descheduler=rebalancing.descheduler,
+            on_progress=on_progress,
+        ),
+        quiet=speaking.quiet,
     )
     answering = Answering(opened, scheduling.scheduler(), answer, speaking)
     return answering.give("rebalance", report, conclusion(report), is_yes=report.holds)

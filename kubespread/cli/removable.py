@@ -10,6 +10,7 @@ from kubespread.cli.options.answer import AnswerOptions, SpeakingOptions, format
 from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.removable import NodesArgument, RemovableClusterOptions
 from kubespread.cli.options.scheduler import SchedulerOptions
+from kubespread.cli.progress import with_progress
 
 
 @grouped
@@ -38,13 +39,18 @@ def removable(
     from kubespread.render.removable.conclusion import conclusion
 
     opened = open_cluster(source, quiet=speaking.quiet)
-    report = kubespread.removable(
-        opened,
-        nodes or (),
-        scheduling.scheduler(),
-        ignore_daemonsets=source.ignore_daemonsets,
-        delete_emptydir_data=source.delete_emptydir_data,
-        force=source.force,
+    report = with_progress(
+        "draining nodes",
+        lambda on_progress: kubespread.removable(
+            opened,
+            nodes or (),
+            scheduling.scheduler(),
+            ignore_daemonsets=source.ignore_daemonsets,
+            delete_emptydir_data=source.delete_emptydir_data,
+            force=source.force,
+            on_progress=on_progress,
+        ),
+        quiet=speaking.quiet,
     )
     answering = Answering(opened, scheduling.scheduler(), answer, speaking)
     return answering.give("removable", report, conclusion(report), is_yes=any(row.alone for row in report.rows))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 from kubespread.cli.answering import Answering
@@ -16,7 +16,8 @@ from kubespread.cli.options.requirements import RequirementOptions
 from kubespread.cli.options.scheduler import SchedulerOptions
 from kubespread.cli.options.workload import PodsArgument, SelectionOptions
 from kubespread.cli.pod import check_asked, pods_asked_about
-from kubespread.cli.stderr import complain, say, stderr_is_terminal
+from kubespread.cli.progress import OnProgress, with_progress
+from kubespread.cli.stderr import complain, say
 from kubespread.cli.then import check_then, simulate_then
 from kubespread.cli.watch import watchable
 
@@ -76,7 +77,7 @@ def simulate(
         complain(str(error))
         refused.append(error)
 
-    def ask(on_progress: Callable[[int], None] | None = None) -> tuple[SimulateReport, ...]:
+    def ask(on_progress: OnProgress | None) -> tuple[SimulateReport, ...]:
         return kubespread.simulate(
             opened,
             pods,
@@ -100,7 +101,7 @@ def simulate(
             on_progress=on_progress,
         )
 
-    reports = ask() if speaking.quiet or not stderr_is_terminal() else _with_progress(ask)
+    reports = with_progress("placing replicas", ask, quiet=speaking.quiet)
     whose = [f"{report.pod.namespace}/{report.subject}: " if len(reports) > 1 else "" for report in reports]
     failures = [
         f"requirement not met: {prefix}{failure}"
@@ -118,13 +119,6 @@ def simulate(
     for failure in failures:
         say(failure)
     return ExitCode.BAD_INPUT if refused else code
-
-
-def _with_progress(ask: Callable[..., tuple[SimulateReport, ...]]) -> tuple[SimulateReport, ...]:
-    from kubespread.render.progress import PlacingProgress
-
-    with PlacingProgress() as progress:
-        return ask(on_progress=progress.on_progress)
 
 
 def _is_scaled_for(reports: Sequence[SimulateReport]) -> bool:

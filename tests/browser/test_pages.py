@@ -6,6 +6,7 @@ looked for where ``npm install axe-core`` puts it.
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 from collections.abc import Iterator
@@ -17,10 +18,10 @@ import pytest
 import kubespread
 from kubespread.render.page.writing import write_page
 from tests.browser.chromium import Page, browser, opened_browser
-from tests.builders import hosts
+from tests.builders import hosts, node, pod
 from tests.cli.support import ROOT
 from tests.planner.world.clusters import deployment
-from tests.render.clusters import candidate, cluster
+from tests.render.clusters import HOSTNAME, ZONE, candidate, cluster
 from tests.render.test_formats import ANSWERS, CLUSTER
 from tests.render.test_page import HOSTILE, hostile_cluster
 
@@ -177,6 +178,45 @@ def test_hostile_names_run_nothing(page: Page, tmp_path: Path) -> None:
     assert page.run("document.querySelectorAll('img').length") == 0
     assert page.run("document.querySelector('a.node .pods').textContent") == "●"
     assert HOSTILE[:9] in page.run("document.getElementById('detail').textContent")
+
+
+ODD_NAMES = (
+    "n" * 253,
+    "🦄🏳️‍🌈",
+    "\u202egnitsat\u200f",
+    '"><img src=x onerror=alert(1)>',
+    "a</title></svg><script>alert(1)</script>",
+)
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_odd_names_make_no_page_wider_than_its_window(page: Page, width: int, dark: bool, tmp_path: Path) -> None:
+    nodes = [node(name, cpu="4") for name in ODD_NAMES]
+    for each, name in zip(nodes, ODD_NAMES, strict=True):
+        each["metadata"]["labels"] = {ZONE: name, "rack": name, HOSTNAME: name}
+    snapshot = kubespread.Snapshot.from_objects([*nodes, *(pod(name, name, namespace=name) for name in ODD_NAMES)])
+    page.look(tmp_path / "blank.png", width=width, dark=dark)
+    shown(page, kubespread.explain(snapshot, candidate(2)), kubespread.topology_map(snapshot), tmp_path / "page.html")
+    for place in range(len(ODD_NAMES)):
+        page.run(f"document.querySelectorAll('a.node')[{place}].focus(); 0")
+    assert page.problems == []
+    assert page.run("[document.querySelectorAll('img').length, window.alerted === undefined]") == [0, True]
+    assert page.run("document.documentElement.scrollWidth - innerWidth") <= 0
+
+
+def test_printed_it_is_the_answer_without_what_needs_a_pointer(page: Page, tmp_path: Path) -> None:
+    snapshot = cluster(12, "aws")
+    report = kubespread.simulate(snapshot, candidate(2), 3)
+    shown(page, (report,), kubespread.topology_map(snapshot), tmp_path / "page.html")
+    page.call("Emulation.setEmulatedMedia", media="print")
+    visible = (
+        "name => { const each = document.querySelector(name); return Boolean(each && each.getClientRects().length) }"
+    )
+    names = [".answer", ".topology", ".bars", "#nodes table", "#theme", ".steps", ".search", ".detail"]
+    assert page.run(f"{json.dumps(names)}.map({visible})") == [True] * 4 + [False] * 4
+    assert base64.b64decode(page.call("Page.printToPDF", printBackground=True)["data"]).startswith(b"%PDF")
+    page.call("Emulation.setEmulatedMedia", media="")
 
 
 def test_the_policy_refuses_what_somebody_adds(page: Page, tmp_path: Path) -> None:

@@ -42,13 +42,19 @@ class _Next:
     """kube-scheduler's, or why nobody can say."""
 
 
-def audits(world: World, is_asked: Callable[[WorkloadName], bool]) -> tuple[list[AuditedWorkload], tuple[str, ...]]:
+def audits(
+    world: World, is_asked: Callable[[WorkloadName], bool], on_progress: Callable[[int], None] | None = None
+) -> tuple[list[AuditedWorkload], tuple[str, ...]]:
     """All that are asked about, in no order, and what the cluster's source lacks to judge them; ``world`` stays as it
-    is.
+    is. ``on_progress`` is told after each how many were looked at.
     """
     known = dict(world.assumed)
     auditor = _Auditor(world)
-    rows = [auditor.audited(group) for group in groups(world, is_asked)]
+    rows: list[AuditedWorkload] = []
+    for group in groups(world, is_asked):
+        rows.append(auditor.audited(group))
+        if on_progress is not None:
+            on_progress(len(rows))
     # Whether pods are ready was taken for granted before, and nobody asks here.
     return rows, (*auditor.gaps, *(each for each in world.assumed if each not in known))
 

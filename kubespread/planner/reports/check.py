@@ -34,6 +34,8 @@ class Remedy(Report, frozen=True):
     """The same as edits of the cluster (``uncordon node-7``), together."""
     outcome: str | None = None
     """What comes of it, found by running the engine again with it; null where that was not asked."""
+    commands: tuple[str, ...] = ()
+    """What kubectl does it with, of a workload that is in the cluster."""
 
 
 class Finding(Report, frozen=True, kw_only=True):

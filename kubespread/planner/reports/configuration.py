@@ -22,5 +22,6 @@ class Configuration(Report, frozen=True):
     """The answer to "what is set here, and by whom?"."""
 
     keys: tuple[ConfiguredKey, ...]
+    """Every key there is, in the order of the documentation."""
     api_version: str = API_VERSION
     kind: str = "Configuration"

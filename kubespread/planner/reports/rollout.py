@@ -41,8 +41,11 @@ class NodeRevisions(Report, frozen=True):
     """The pods of the workload on one node."""
 
     name: str
+    """The node's."""
     old: int
+    """Pods of older revisions there."""
     new: int
+    """Pods of the new one there."""
 
 
 class RolloutPass(Report, frozen=True):

@@ -56,6 +56,8 @@ def _finding(finding: Finding, look: Look) -> Iterator[Line]:
         yield from wrapped([Cell(" " * (HANGING + 2)), cell(f"--set {setting}", DIM)], look.width, HANGING + 2)
     for edit in remedy.edits:
         yield from wrapped([Cell(" " * (HANGING + 2)), cell(f"--{edit}", DIM)], look.width, HANGING + 2)
+    for command in remedy.commands if look.in_full else ():
+        yield from wrapped([Cell(" " * (HANGING + 2)), cell(command, DIM)], look.width, HANGING + 4)
     if remedy.outcome is not None:
         yield from wrapped([Cell(" " * (HANGING + 2)), cell(remedy.outcome, DIM)], look.width, HANGING + 2)
 

@@ -180,10 +180,10 @@ class _Drawing:
                 mark = f"▁ to █: pods {whose} on {of}, at most {self.most}"
             yield f"{mark}, {NOBODY} none"
         closed = sum(bool(node.closed) for node in self.report.nodes)
-        if closed and self.is_named:
-            yield f"{_CLOSED}: {closed}"
-        elif closed and self.look.map_by is MapBy.SKEW:
-            yield f"{CLOSED} none, and {_CLOSED}"
+        if closed and not self.is_named and self.look.map_by is MapBy.SKEW:
+            yield f"{CLOSED} none, and {_CLOSED}: {closed:,}"
+        elif closed:
+            yield f"{_CLOSED}: {closed:,}"
         for key, value in self.levels.single.items():
             yield f"{short_key(key)} {value or EMPTY} throughout"
         names = [escaped(node.name) for node in self.report.nodes]

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from kubespread.planner.reports.topology_map import TopologyMap
 from kubespread.render.accounts.account import Account, Bars
 from kubespread.render.map.states import is_closed
+from kubespread.render.page.drawing import cell_size
 from kubespread.render.page.markup import text
-from kubespread.render.page.picture import SHADES, is_judged
+from kubespread.render.page.picture import SHADES, is_judged, joining_nodes
 
 
 def of_picture(account: Account, drawn: TopologyMap) -> str:
@@ -22,9 +23,13 @@ def of_bars(every: Sequence[Bars]) -> str:
 
 
 def _in_picture(account: Account, drawn: TopologyMap) -> Iterator[str]:
-    yield text(f"● {_dot(account, drawn)}")
-    if account.is_rollout:
-        yield text("○ one with the old template")
+    joining = joining_nodes(account, drawn)
+    if cell_size(len(drawn.nodes) + len(joining)).marks:
+        yield text(f"● {_dot(account, drawn)}")
+        if account.is_rollout:
+            yield text("○ one with the old template")
+    else:
+        yield text(f"Number on a node: how often it holds {_dot(account, drawn)}")
     if is_judged(account):
         assert account.nodes is not None
         yield text(f"Color of a node: {account.nodes.colors}")
@@ -33,7 +38,7 @@ def _in_picture(account: Account, drawn: TopologyMap) -> Iterator[str]:
         yield from (_sample(style, f"from {least}%") for least, style in reversed(SHADES))
     if any(is_closed(node.closed) for node in drawn.nodes) or any(each.states for each in account.frames):
         yield _sample("closed", "cordoned or not ready")
-    if any(node.joined for node in drawn.nodes) or any(each.joined for each in account.frames):
+    if any(node.joined for node in drawn.nodes) or joining:
         yield _sample("joined", "joined")
     if any(each.gone for each in account.frames):
         yield _sample("off", "gone, or not there yet")

@@ -27,7 +27,7 @@
         body.append(...keyed.map((each) => each[1]));
       });
     });
-    if (body.rows.length < 6) return;
+    if (body.rows.length < 3) return;
     const label = document.createElement("label");
     label.className = "search";
     const input = Object.assign(document.createElement("input"), { type: "search" });

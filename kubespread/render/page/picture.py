@@ -62,6 +62,13 @@ def _marks(report: TopologyMap, account: Account, joined: Sequence[str]) -> Mapp
     return found
 
 
+def joining_nodes(account: Account, report: TopologyMap) -> list[str]:
+    """The nodes of frames that the map does not have."""
+    known = {node.name for node in report.nodes}
+    named = (name for frame in account.frames for name in (*frame.joined, *frame.pods))
+    return [name for name in dict.fromkeys(named) if name not in known]
+
+
 def is_judged(account: Account) -> bool:
     """Whether colors are verdicts, and not how full nodes are."""
     return account.nodes is not None and bool(account.nodes.colors)
@@ -88,9 +95,9 @@ def _shade(filled: int) -> str:
 def svg(report: TopologyMap, account: Account, joined: Sequence[str]) -> str:
     """The picture, as wide as the page at most."""
     root, size = drawn(report, joined)
-    every = _marks(report, account, joined)
+    every, style = _marks(report, account, joined), "topology" if size.letters else "topology small"
     parts = [
-        f'<svg viewBox="0 0 {root.width} {root.height}" width="{root.width}" role="group" class="topology" '
+        f'<svg viewBox="0 0 {root.width} {root.height}" width="{root.width}" role="group" class="{style}" '
         f'aria-label="{text(_label(report))}">'
     ]
     first = next(iter(every), None)

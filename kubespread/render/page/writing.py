@@ -17,7 +17,7 @@ from kubespread.render.documents import Answer, document
 from kubespread.render.page import legend, parts
 from kubespread.render.page.markup import data, shown, text
 from kubespread.render.page.node_table import STATE, NodeTable
-from kubespread.render.page.picture import pods_before, svg
+from kubespread.render.page.picture import joining_nodes, pods_before, svg
 
 
 def write_page(answer: Answer, drawn: TopologyMap | None) -> str:
@@ -46,7 +46,7 @@ def write_page(answer: Answer, drawn: TopologyMap | None) -> str:
         picture="" if drawn is None else _topology(account, drawn),
         bars=parts.bars(account.bars),
         tables=parts.tables(account.tables),
-        nodes="" if drawn is None else NodeTable(drawn, account, _joined(account, drawn)).html(),
+        nodes="" if drawn is None else NodeTable(drawn, account, joining_nodes(account, drawn)).html(),
         beside=parts.beside(account.beside),
         report=data(document(answer)),
         frames=data(shown([asdict(frame) for frame in frames])),
@@ -56,7 +56,7 @@ def write_page(answer: Answer, drawn: TopologyMap | None) -> str:
 
 def _start(account: Account, drawn: TopologyMap) -> dict[str, Any]:
     """What steps begin with, and which columns of the table of nodes they change."""
-    table = NodeTable(drawn, account, _joined(account, drawn))
+    table = NodeTable(drawn, account, joining_nodes(account, drawn))
     return {
         "pods": {name: count for name, count in pods_before(drawn, account).items() if count},
         "states": {node.name: node.closed for node in drawn.nodes if node.closed},
@@ -71,15 +71,8 @@ def _topology(account: Account, drawn: TopologyMap) -> str:
     return Template(_resource("topology.html")).substitute(
         legend=legend.of_picture(account, drawn),
         slider="".join(parts.slider(len(account.frames), len(account.frames) if account.opens_at_end else 0)),
-        picture=svg(drawn, account, _joined(account, drawn)),
+        picture=svg(drawn, account, joining_nodes(account, drawn)),
     )
-
-
-def _joined(account: Account, drawn: TopologyMap) -> list[str]:
-    """The nodes of frames that the map does not have."""
-    known = {node.name for node in drawn.nodes}
-    named = (name for frame in account.frames for name in (*frame.joined, *frame.pods))
-    return [name for name in dict.fromkeys(named) if name not in known]
 
 
 @cache
