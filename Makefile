@@ -12,8 +12,9 @@ SLOW := PATH="$(CURDIR)/$(BIN):$$PATH"
 demo: .venv/installed
 	@$(BIN)/kubespread demo
 
+# Compiled files are kept whatever the environment says: each process that tests start would compile the package again.
 test: .venv/dev
-	$(BIN)/pytest -n auto
+	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n auto
 
 lint: .venv/dev
 	$(BIN)/ruff check .
@@ -30,6 +31,7 @@ counts: .venv/dev
 reference: .venv/installed
 	$(BIN)/python -m kubespread.cli.reference docs/reference.md
 	$(BIN)/python -m kubespread.cli.manual docs/kubespread.1
+	$(BIN)/python -m kubespread.planner.reports.fields docs/json.md
 
 schema: .venv/installed
 	$(BIN)/python -m kubespread.planner.reports.schema docs/schema

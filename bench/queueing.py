@@ -9,7 +9,8 @@ from bench.clusters import PODS_PER_NODE, cluster, deployments
 from bench.measuring import against, seconds
 from kubespread.candidate.candidate import Surroundings
 from kubespread.candidate.manifests import from_object
-from kubespread.planner.queue import Entry, run
+from kubespread.planner.entries import Entry
+from kubespread.planner.queue import run
 from kubespread.scheduler.building import framework
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.placing import first_in_heap

@@ -5,14 +5,20 @@ from __future__ import annotations
 import doctest
 import json
 import re
+import shlex
+import shutil
+import subprocess
+from functools import cache
+from pathlib import Path
 
 import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
 from kubespread.cli import manual, reference
+from kubespread.planner.reports import fields
 from kubespread.planner.reports.schema import FILES, schema
-from kubespread.snapshot.live.resources import RESOURCES
+from kubespread.snapshot.live.resources import OPTIONAL, RESOURCES
 from tests.cli.support import ROOT, run
 
 DOCUMENTS = [
@@ -22,6 +28,7 @@ DOCUMENTS = [
 NO_COMMANDS = {
     f"docs/{name}.md"
     for name in (
+        "json",
         "library",
         "performance",
         "reference",
@@ -33,8 +40,11 @@ NO_COMMANDS = {
         "cookbook/README",
     )
 }
-"""They show Python, numbers, help, counts, findings, what to install, another program's settings and contents."""
+"""They show recipes, Python, numbers, help, counts, findings, what to install, another program's settings and contents.
+"""
 COMMAND = re.compile(r"^\$ kubespread (?P<arguments>[^|<>&\n]+)$", re.MULTILINE)
+RECIPE = re.compile(r"^\$ kubespread (?P<arguments>[^|<>&\n]+) \| jq (?P<filter>.+)$", re.MULTILINE)
+JQ = shutil.which("jq")
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -57,6 +67,69 @@ def test_the_commands_shown_run_and_print_what_is_shown(name: str) -> None:
             assert result.out.rstrip("\n") == block, arguments
 
 
+def anchors(page: Path) -> set[str]:
+    """What a link may name on a page: its headings, as GitHub makes anchors of them."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("name", [*DOCUMENTS, "CONTRIBUTING.md", "RELEASING.md", "SECURITY.md"])
+def test_links_lead_somewhere(name: str) -> None:
+    page = ROOT / name
+    prose = re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
+    for link in set(re.findall(r"\]\((?!https?:)([^)\s]+)\)", prose)):
+        file, _, anchor = link.partition("#")
+        target = page.parent / file if file else page
+        assert target.exists(), link
+        assert not anchor or anchor in anchors(target), link
+
+
+def test_the_cookbook_lists_its_pages_once() -> None:
+    folder = ROOT / "docs" / "cookbook"
+    listed = re.findall(r"\]\(([\w-]+\.md)\)", (folder / "README.md").read_text())
+    assert sorted(listed) == sorted({path.name for path in folder.glob("*.md")} - {"README.md"})
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs" / "cookbook").glob("[!R]*.md")), ids=lambda page: page.stem)
+def test_a_page_of_the_cookbook_begins_with_its_question(page: Path) -> None:
+    assert re.match(r"# .+\n\n\*\*[^*]+\?\*\*", page.read_text())
+
+
+@cache
+def printed(arguments: str) -> str:
+    """The report that a command prints, which satisfies its schema."""
+    out = run(*shlex.split(arguments), cwd=ROOT).out
+    report = json.loads(out)
+    (own,) = (each for each in FILES.values() if each.__name__ == report["kind"])
+    Draft202012Validator(schema(own)).validate(report)
+    return out
+
+
+@pytest.mark.skipif(JQ is None, reason="recipes are for jq, which is not installed")
+@pytest.mark.parametrize("name", [name for name in DOCUMENTS if RECIPE.search((ROOT / name).read_text())])
+def test_the_recipes_for_jq_print_what_is_shown(name: str) -> None:
+    text = (ROOT / name).read_text()
+    for match in RECIPE.finditer(text):
+        block = text[match.end() + 1 :].split("```")[0].split("\n$ ")[0].rstrip("\n")
+        answered = subprocess.run(
+            [str(JQ), *shlex.split(match["filter"])],
+            input=printed(match["arguments"]),
+            capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        assert answered.stdout.rstrip("\n") == block, match[0]
+
+
+def test_the_fields_of_reports_are_told_as_they_are() -> None:
+    page = (ROOT / "docs" / "json.md").read_text()
+    assert fields.filled(page) == page
+    assert all(f"<!-- fields of {report.__name__} -->" in page for report in FILES.values())
+
+
+def test_every_field_of_a_report_says_what_it_means() -> None:
+    told = [fields.fields(report) for report in (*FILES.values(), *fields.parts())]
+    assert [field for each in (*told, fields.details()) for field in each if not field.meaning] == []
+
+
 def test_the_reference_and_the_man_page_are_the_programs_own_help() -> None:
     assert reference.page() == (ROOT / "docs" / "reference.md").read_text()
     assert manual.page() == (ROOT / "docs" / "kubespread.1").read_text()
@@ -68,8 +141,9 @@ def test_the_reference_shows_what_a_terminal_does(command: str) -> None:
 
 
 def test_the_makefile_has_the_targets_the_readme_names() -> None:
-    makefile = (ROOT / "Makefile").read_text()
-    assert {"demo", "test", "lint", "bench", "reference"} <= set(re.findall(r"^(\w+):", makefile, re.MULTILINE))
+    named = re.findall(r"^make (\w+)", (ROOT / "README.md").read_text(), re.MULTILINE)
+    assert named
+    assert {*named} <= {*re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), re.MULTILINE)}
 
 
 def test_the_cluster_role_allows_what_is_read_and_nothing_else() -> None:
@@ -77,7 +151,7 @@ def test_the_cluster_role_allows_what_is_read_and_nothing_else() -> None:
     *exact, workloads = role["rules"]
     allowed = {(group, resource) for rule in exact for group in rule["apiGroups"] for resource in rule["resources"]}
     assert {tuple(rule["verbs"]) for rule in role["rules"]} == {("list",)}
-    read = {(resource.group.partition("/")[0], resource.plural) for resource in RESOURCES}
+    read = {(resource.group.partition("/")[0], resource.plural) for resource in (*RESOURCES, *OPTIONAL)}
     by_name = {(group, plural) for group, plural in read - allowed}
     assert ({plural for _, plural in by_name}, {group for group, _ in by_name}) == (
         set(workloads["resources"]),
@@ -89,3 +163,9 @@ def test_the_cluster_role_allows_what_is_read_and_nothing_else() -> None:
 def test_the_examples_of_the_library_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     assert doctest.testfile(str(ROOT / "docs" / "library.md"), module_relative=False) == (0, 20)
+
+
+def test_decisions_are_numbered_one_after_another() -> None:
+    decisions = sorted((ROOT / "docs" / "adr").glob("*.md"))
+    numbers = [int(decision.read_text().removeprefix("# ").partition(".")[0]) for decision in decisions]
+    assert numbers == [int(decision.name[:4]) for decision in decisions] == list(range(1, len(decisions) + 1))

@@ -61,11 +61,13 @@ ROOMS: dict[str, set[str]] = {
         "candidate.kustomize",
         "candidate.references",
         "config",
-        # What completion offers by name.
+        # What completion offers by name, and what a mistyped name was to be.
         "kube.api.kinds",
+        "kube.api.unknown_fields",
         "kube.feature_gates",
         "kube.proposals",
         "kube.versions",
+        "library.choosing",
         "library.deciding",
         "node_groups",
         "render",

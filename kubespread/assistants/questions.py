@@ -33,14 +33,22 @@ _Settings = Annotated[
     Meta(description="Fields to change in the pod before it is admitted: 'maxSkew[zone]=2', 'cpu=500m'."),
 ]
 _Selector = Annotated[str, Meta(description="Labels, as kubectl's -l has them: app=web,tier!=db.")]
+_Namespace = Annotated[str | None, Meta(description="Whose workloads are asked about (default: all).")]
+_Workloads = Annotated[
+    list[Text], Meta(description="Only these workloads, [NAMESPACE/]KIND/NAME: deploy/web, shop/sts/db (default: all).")
+]
 
 
 class Question(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
-    """What every question may say of the cluster and of how it schedules."""
+    """What every question may say of the cluster, of how it schedules and of how long the answer may be."""
 
     edits: _Edits = []
     kube_version: _KubeVersion = None
     feature_gates: _FeatureGates = None
+    limit: Annotated[
+        int,
+        Meta(ge=1, description="At most so many items of each list, the first ones; 'leftOut' counts the others."),
+    ] = 50
 
 
 class PodQuestion(Question, frozen=True, kw_only=True):
@@ -58,6 +66,12 @@ class PodQuestion(Question, frozen=True, kw_only=True):
 class Explain(PodQuestion, frozen=True, kw_only=True):
     nodes: Annotated[list[Text], Meta(description="Only these nodes in the answer (default: all).")] = []
     preemption: Annotated[bool, Meta(description="Say what preemption would do when no node fits.")] = False
+
+
+class Advise(PodQuestion, frozen=True, kw_only=True):
+    replicas: Annotated[Count | None, Meta(description="Find nodes for all these replicas (default: for one pod).")] = (
+        None
+    )
 
 
 class Simulate(PodQuestion, frozen=True, kw_only=True):
@@ -92,11 +106,22 @@ class Play(Question, frozen=True, kw_only=True):
     namespace: Annotated[str | None, Meta(description="Namespace to use where none is said.")] = None
 
 
+class Pending(Question, frozen=True, kw_only=True):
+    namespace: _Namespace = None
+    selector: _Selector = ""
+
+
+class Audit(Question, frozen=True, kw_only=True):
+    workloads: _Workloads = []
+    namespace: _Namespace = None
+    selector: _Selector = ""
+
+
 class Survive(Question, frozen=True, kw_only=True):
     keys: Annotated[
         list[Text], Meta(description="Topology keys whose domains are lost in turn (default: zone, else hostname).")
     ] = []
-    namespace: Annotated[str | None, Meta(description="Whose workloads are reported (default: all).")] = None
+    namespace: _Namespace = None
     selector: _Selector = ""
 
 
@@ -104,6 +129,42 @@ class Upgrade(Question, frozen=True, kw_only=True):
     nodes: Annotated[Text, Meta(description="Nodes to replace: a name, or labels such as pool=a.")]
     surge: Annotated[Count, Meta(description="New nodes that join before the ones they replace go.")] = 0
     batch: Annotated[int, Meta(ge=1, description="Nodes replaced at a time.")] = 1
+
+
+class Rebalance(Question, frozen=True, kw_only=True):
+    workloads: _Workloads = []
+    namespace: _Namespace = None
+    selector: _Selector = ""
+    soft: Annotated[bool, Meta(description="Make ScheduleAnyway constraints hold too.")] = False
+
+
+class Capacity(Question, frozen=True, kw_only=True):
+    request: Annotated[
+        Text | None, Meta(description="What each pod asks for: 'cpu=2,memory=4Gi' (default: no size is assumed).")
+    ] = None
+    by: Annotated[Text | None, Meta(description="Topology key whose domains are added up (default: zone).")] = None
+
+
+class Removable(Question, frozen=True, kw_only=True):
+    nodes: Annotated[
+        list[Text], Meta(description="Only these nodes: names, or labels such as pool=a (default: all).")
+    ] = []
+    ignore_daemonsets: Annotated[bool, Meta(description="kubectl drain's flag.")] = True
+    delete_emptydir_data: Annotated[bool, Meta(description="kubectl drain's flag.")] = False
+    force: Annotated[bool, Meta(description="kubectl drain's flag.")] = False
+
+
+class Map(PodQuestion, frozen=True, kw_only=True):
+    """About the whole cluster, where no workload is named."""
+
+    keys: Annotated[
+        list[Text],
+        Meta(
+            description="Topology keys that nodes are grouped by, the widest first (default: region, zone, racks and "
+            "the keys of the constraints)."
+        ),
+    ] = []
+    selector: _Selector = ""
 
 
 class Check(Question, frozen=True, kw_only=True):

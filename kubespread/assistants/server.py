@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from kubespread import Scheduler, __version__
+from kubespread.assistants.bounding import LEFT_OUT, SCHEMA
 from kubespread.assistants.cluster import Cluster
 from kubespread.assistants.questions import schema
 from kubespread.assistants.tools import TOOLS, Tool
 from kubespread.errors import KubespreadError, UsageError
+from kubespread.planner.reports.parts import Report
 from kubespread.planner.reports.schema import schema as report_schema
 from kubespread.snapshot.live.redaction import masked
 
@@ -27,7 +29,7 @@ _MISSING = "assistants take a package that is missing: pip install 'kubespread[m
 _INSTRUCTIONS = (
     "What kube-scheduler would decide, exactly, on one cluster that is never modified, and the topology spread "
     "arithmetic behind it. Every answer is a report: 'gaps' names what the cluster's data lacks, 'notModelled' what is "
-    "not simulated. Pass both on with the answer."
+    "not simulated, 'leftOut' how many items of long lists are not in it. Pass these on with the answer."
 )
 
 
@@ -84,9 +86,15 @@ def _listed(tool: Tool) -> types.Tool:
         name=tool.name,
         description=tool.description,
         input_schema=schema(tool.question),
-        output_schema=report_schema(tool.report),
+        output_schema=_bounded_schema(tool.report),
         annotations=types.ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False),
     )
+
+
+def _bounded_schema(report: type[Report]) -> dict[str, Any]:
+    """That of the report, with the counts of what is left out of it."""
+    described = report_schema(report)
+    return {**described, "properties": {**described["properties"], LEFT_OUT: SCHEMA}}
 
 
 def _called(tool: Tool, cluster: Cluster, scheduler: Scheduler, arguments: dict[str, Any]) -> types.CallToolResult:

@@ -8,17 +8,25 @@ from typing import Any
 
 import kubespread
 from kubespread.assistants import questions
+from kubespread.assistants.bounding import bounded
 from kubespread.assistants.questions import PodQuestion, Question
 from kubespread.candidate.manifest_file import Manifest, manifest_from_text
 from kubespread.candidate.references import Reference, reference, reference_kinds
 from kubespread.errors import UsageError
+from kubespread.planner.reports.advise import AdviseReport
+from kubespread.planner.reports.audit import AuditReport
+from kubespread.planner.reports.capacity import CapacityReport
 from kubespread.planner.reports.check import CheckReport
 from kubespread.planner.reports.compare import CompareReport
 from kubespread.planner.reports.explain import ExplainReport
 from kubespread.planner.reports.parts import Report
+from kubespread.planner.reports.pending import PendingReport
 from kubespread.planner.reports.play import PlayReport
+from kubespread.planner.reports.rebalance import RebalanceReport
+from kubespread.planner.reports.removable import RemovableReport
 from kubespread.planner.reports.simulate import SimulateReport
 from kubespread.planner.reports.survive import SurviveReport
+from kubespread.planner.reports.topology_map import TopologyMap
 from kubespread.planner.reports.upgrade import UpgradeReport
 from kubespread.scenario.text import parse_step
 from kubespread.scenario.types import Apply, Scenario, Step
@@ -40,17 +48,24 @@ class Tool:
     answer: Callable[[Snapshot, kubespread.Scheduler, Any], Report]
 
     def call(self, snapshot: Snapshot, scheduler: kubespread.Scheduler, arguments: dict[str, Any]) -> dict[str, Any]:
-        """The report as ``-o json`` prints it. Raises KubespreadError."""
+        """The report as ``-o json`` prints it, its lists cut to the limit. Raises KubespreadError."""
         asked = questions.asked(self.question, arguments)
-        return self.answer(_edited(snapshot, asked.edits), _scheduling(scheduler, asked), asked).to_dict()
+        report = self.answer(_edited(snapshot, asked.edits), _scheduling(scheduler, asked), asked)
+        return bounded(report.to_dict(), asked.limit)
 
 
 def _explain(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: questions.Explain) -> ExplainReport:
     report = kubespread.explain(
         snapshot, _pod(asked), scheduler,
         name=asked.name, namespace=asked.namespace, set=asked.set, preemption=asked.preemption,
-    ).sorted_by("score")  # fmt: skip
+    )  # fmt: skip
     return report.only(asked.nodes) if asked.nodes else report
+
+
+def _advise(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: questions.Advise) -> AdviseReport:
+    return kubespread.advise(
+        snapshot, _pod(asked), asked.replicas, scheduler, name=asked.name, namespace=asked.namespace, set=asked.set
+    )
 
 
 def _simulate(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: questions.Simulate) -> SimulateReport:
@@ -82,12 +97,50 @@ def _play(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: questions.
     return kubespread.play(snapshot, scenario, scheduler, namespace=asked.namespace)
 
 
+def _pending(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: questions.Pending) -> PendingReport:
+    return kubespread.pending(snapshot, scheduler, namespace=asked.namespace, selector=asked.selector)
+
+
+def _audit(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: questions.Audit) -> AuditReport:
+    return kubespread.audit(
+        snapshot, asked.workloads, scheduler, namespace=asked.namespace, selector=asked.selector
+    )  # fmt: skip
+
+
 def _survive(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: questions.Survive) -> SurviveReport:
     return kubespread.survive(snapshot, asked.keys, scheduler, namespace=asked.namespace, selector=asked.selector)
 
 
 def _upgrade(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: questions.Upgrade) -> UpgradeReport:
     return kubespread.upgrade(snapshot, asked.nodes, scheduler, surge=asked.surge, batch=asked.batch)
+
+
+def _rebalance(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: questions.Rebalance) -> RebalanceReport:
+    return kubespread.rebalance(
+        snapshot, asked.workloads, scheduler,
+        namespace=asked.namespace, selector=asked.selector, soft=asked.soft,
+    )  # fmt: skip
+
+
+def _capacity(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: questions.Capacity) -> CapacityReport:
+    return kubespread.capacity(snapshot, asked.request, scheduler, by=asked.by)
+
+
+def _removable(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: questions.Removable) -> RemovableReport:
+    return kubespread.removable(
+        snapshot, asked.nodes, scheduler,
+        ignore_daemonsets=asked.ignore_daemonsets,
+        delete_emptydir_data=asked.delete_emptydir_data,
+        force=asked.force,
+    )  # fmt: skip
+
+
+def _map(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: questions.Map) -> TopologyMap:
+    pod = None if asked.manifest is None and asked.workload is None else _pod(asked)
+    return kubespread.topology_map(
+        snapshot, pod, scheduler,
+        keys=asked.keys, selector=asked.selector, name=asked.name, namespace=asked.namespace, set=asked.set,
+    )  # fmt: skip
 
 
 def _check(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: questions.Check) -> CheckReport:
@@ -138,6 +191,13 @@ TOOLS = {
             _explain,
         ),
         Tool(
+            "advise",
+            "The smallest changes of a pod, a constraint or the cluster after which the pod fits, each proven.",
+            questions.Advise,
+            AdviseReport,
+            _advise,
+        ),
+        Tool(
             "simulate",
             "Where kube-scheduler puts the replicas of a workload, one after another, how evenly, and what stops them.",
             questions.Simulate,
@@ -145,18 +205,41 @@ TOOLS = {
             _simulate,
         ),
         Tool(
-            "compare",
-            "What changes in verdicts, scores and placements from one manifest, cluster or release to another.",
-            questions.Compare,
-            CompareReport,
-            _compare,
-        ),
-        Tool(
             "play",
             "What becomes of the cluster when things happen one after another: scaling, rollouts, drains, lost zones.",
             questions.Play,
             PlayReport,
             _play,
+        ),
+        Tool(
+            "pending",
+            "Which pods of the cluster wait for a node, by what keeps them from one, and the least change that frees "
+            "them.",
+            questions.Pending,
+            PendingReport,
+            _pending,
+        ),
+        Tool(
+            "audit",
+            "How every workload is spread now, which constraints do not hold, and why.",
+            questions.Audit,
+            AuditReport,
+            _audit,
+        ),
+        Tool(
+            "check",
+            "What is wrong with the topology spread constraints of manifests or of the cluster's workloads: findings "
+            "with codes, numbers and remedies.",
+            questions.Check,
+            CheckReport,
+            _check,
+        ),
+        Tool(
+            "compare",
+            "What changes in verdicts, scores and placements from one manifest, cluster or release to another.",
+            questions.Compare,
+            CompareReport,
+            _compare,
         ),
         Tool(
             "survive",
@@ -173,13 +256,34 @@ TOOLS = {
             _upgrade,
         ),
         Tool(
-            "check",
-            "What is wrong with the topology spread constraints of manifests or of the cluster's workloads: findings "
-            "with codes, numbers and remedies.",
-            questions.Check,
-            CheckReport,
-            _check,
+            "map",
+            "The topology: domains within domains, their nodes and how full these are, and where the pods of a "
+            "workload run with the skew of each node's domain.",
+            questions.Map,
+            TopologyMap,
+            _map,
+        ),
+        Tool(
+            "rebalance",
+            "The fewest evictions, in an order that disruption budgets allow, after which the constraints hold again.",
+            questions.Rebalance,
+            RebalanceReport,
+            _rebalance,
+        ),
+        Tool(
+            "capacity",
+            "What the nodes have left, what of it no pod can use, and how many pods of one size fit.",
+            questions.Capacity,
+            CapacityReport,
+            _capacity,
+        ),
+        Tool(
+            "removable",
+            "Which nodes can be drained and deleted, alone and together, and what holds the others.",
+            questions.Removable,
+            RemovableReport,
+            _removable,
         ),
     )
 }
-"""By name, in the order they are listed."""
+"""By name, in the order of ``kubespread --help``."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from kubespread.candidate.absent import no_workloads
 from kubespread.candidate.kustomize import Kustomization
 from kubespread.candidate.manifest_file import (
     Manifest,
@@ -119,9 +120,7 @@ def read_sources(pods: Iterable[PodGiven], snapshot: Snapshot, choosing: Choosin
             read.gaps += pod.gaps(snapshot)
             found = list(pod.references(snapshot, default_namespace, selector_of(choosing)))
             if not found:
-                where = "the cluster" if pod.all_namespaces else f"namespace {default_namespace}"
-                labels = f" with the labels {choosing.selector}" if choosing.selector else ""
-                raise UsageError(f"no workloads{labels} in {where}")
+                raise no_workloads(snapshot, None if pod.all_namespaces else default_namespace, choosing.selector)
             read.bearing += found
         elif Path(pod).is_dir():
             for file in manifest_files(str(pod), recursive=choosing.recursive):

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from kubespread.cli.answering import Answering
 from kubespread.cli.cluster import open_cluster
-from kubespread.cli.exitcodes import ExitCode
 from kubespread.cli.options.advising import AdvisingOptions
-from kubespread.cli.options.answer import AdviseAnswerOptions, SpeakingOptions
+from kubespread.cli.options.answer import AnswerOptions, SpeakingOptions, formats_of
 from kubespread.cli.options.edits import EditedClusterOptions
 from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.scheduler import SchedulerOptions
 from kubespread.cli.options.workload import PodArgument, WorkloadOptions
-from kubespread.cli.pod import pods_asked_about
-from kubespread.cli.stdout import stdout_is_terminal
-from kubespread.render.formats import chosen_format
+from kubespread.cli.pod import check_asked, pods_asked_about
 
 
 @grouped
@@ -23,7 +22,7 @@ def advise(
     workload: WorkloadOptions,
     advising: AdvisingOptions,
     scheduling: SchedulerOptions,
-    answer: AdviseAnswerOptions,
+    answer: Annotated[AnswerOptions, formats_of("advise")],
     source: EditedClusterOptions,
     speaking: SpeakingOptions,
 ) -> int:
@@ -41,32 +40,11 @@ def advise(
       kubespread advise pod.yaml -S cluster/ -o json | jq -r '.advice.enough[0].options[]'
     """
     import kubespread
-    from kubespread.candidate.inputs import check_inputs
     from kubespread.render.advise.conclusion import conclusion
 
-    chosen = chosen_format(answer.output, is_terminal=stdout_is_terminal())
     pods = pods_asked_about(pod, workload, source.sources)
-    check_inputs(
-        pods,
-        scheduling.scheduler_config,
-        scheduling.kube_version,
-        scheduling.feature_gates,
-        recursive=workload.recursive,
-        settings=workload.settings or (),
-    )
+    check_asked(pods, workload, scheduling)
     opened = open_cluster(source, quiet=speaking.quiet)
-    report = kubespread.advise(
-        opened,
-        pods,
-        advising.replicas,
-        scheduling.scheduler(),
-        name=workload.name,
-        namespace=workload.namespace,
-        recursive=workload.recursive,
-        template_path=workload.template_path or "",
-        set=workload.settings or (),
-    )
-    answering = Answering(opened, scheduling.scheduler(), chosen, answer, speaking)
-    if not answering.give("advise", report, conclusion(report)):
-        return ExitCode.NO_CLUSTER
-    return ExitCode.YES if report.succeeds else ExitCode.NO
+    report = kubespread.advise(opened, pods, advising.replicas, scheduling.scheduler(), **workload.keywords())
+    answering = Answering(opened, scheduling.scheduler(), answer, speaking)
+    return answering.give("advise", report, conclusion(report), is_yes=report.succeeds)

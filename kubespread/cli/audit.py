@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from kubespread.cli.answering import Answering
 from kubespread.cli.cluster import open_cluster
-from kubespread.cli.exitcodes import ExitCode
-from kubespread.cli.options.answer import AuditAnswerOptions, SpeakingOptions
+from kubespread.cli.options.answer import AnswerOptions, SpeakingOptions, formats_of
 from kubespread.cli.options.auditing import AuditOptions, WorkloadsArgument
 from kubespread.cli.options.edits import EditedClusterOptions
 from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.scheduler import SchedulerOptions
-from kubespread.cli.stdout import stdout_is_terminal
+from kubespread.cli.progress import with_progress
 from kubespread.cli.watch import watchable
-from kubespread.render.formats import chosen_format
 
 
 @grouped
@@ -22,7 +22,7 @@ def audit(
     workloads: WorkloadsArgument = None,
     auditing: AuditOptions,
     scheduling: SchedulerOptions,
-    answer: AuditAnswerOptions,
+    answer: Annotated[AnswerOptions, formats_of("audit")],
     source: EditedClusterOptions,
     speaking: SpeakingOptions,
 ) -> int:
@@ -43,16 +43,19 @@ def audit(
     import kubespread
     from kubespread.render.audit.conclusion import conclusion
 
-    chosen = chosen_format(answer.output, is_terminal=stdout_is_terminal())
     opened = open_cluster(source, quiet=speaking.quiet)
-    report = kubespread.audit(
-        opened,
-        workloads or (),
-        scheduling.scheduler(),
-        namespace=auditing.namespace_in(opened, workloads or ()),
-        selector=auditing.selector or "",
+    report = with_progress(
+        "auditing workloads",
+        lambda on_progress: kubespread.audit(
+            opened,
+            workloads or (),
+            scheduling.scheduler(),
+            namespace=auditing.namespace_in(opened, workloads or ()),
+            selector=auditing.selector or "",
+            on_progress=on_progress,
+        ),
+        quiet=speaking.quiet,
     )
-    answering = Answering(opened, scheduling.scheduler(), chosen, answer, speaking)
-    if not answering.give("audit", report, conclusion(report), in_full=answer.why):
-        return ExitCode.NO_CLUSTER
-    return ExitCode.NO if auditing.fails(report) else ExitCode.YES
+    answering = Answering(opened, scheduling.scheduler(), answer, speaking)
+    look = answering.look(in_full=auditing.why)
+    return answering.give("audit", report, conclusion(report), is_yes=not auditing.fails(report), look=look)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from kubespread.cli.answering import Answering
 from kubespread.cli.cluster import open_cluster
-from kubespread.cli.exitcodes import ExitCode
-from kubespread.cli.options.answer import CapacityAnswerOptions, SpeakingOptions
+from kubespread.cli.options.answer import AnswerOptions, SpeakingOptions, formats_of
 from kubespread.cli.options.capacity import CapacityOptions
 from kubespread.cli.options.edits import EditedClusterOptions
 from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.scheduler import SchedulerOptions
-from kubespread.cli.stdout import stdout_is_terminal
-from kubespread.render.formats import chosen_format
 
 
 @grouped
@@ -19,7 +18,7 @@ def capacity(
     *,
     counting: CapacityOptions,
     scheduling: SchedulerOptions,
-    answer: CapacityAnswerOptions,
+    answer: Annotated[AnswerOptions, formats_of("capacity")],
     source: EditedClusterOptions,
     speaking: SpeakingOptions,
 ) -> int:
@@ -39,10 +38,7 @@ def capacity(
     import kubespread
     from kubespread.render.capacity.conclusion import conclusion
 
-    chosen = chosen_format(answer.output, is_terminal=stdout_is_terminal())
     opened = open_cluster(source, quiet=speaking.quiet)
     report = kubespread.capacity(opened, counting.request, scheduling.scheduler(), by=counting.by)
-    answering = Answering(opened, scheduling.scheduler(), chosen, answer, speaking)
-    if not answering.give("capacity", report, conclusion(report)):
-        return ExitCode.NO_CLUSTER
-    return ExitCode.NO if report.fits == 0 else ExitCode.YES
+    answering = Answering(opened, scheduling.scheduler(), answer, speaking)
+    return answering.give("capacity", report, conclusion(report), is_yes=report.fits != 0)

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
+from kubespread.cli.answering import Answering
 from kubespread.cli.cluster import open_cluster
 from kubespread.cli.exitcodes import ExitCode
-from kubespread.cli.notes import note_beside, note_source
-from kubespread.cli.options.answer import CheckAnswerOptions, SpeakingOptions
+from kubespread.cli.options.answer import AnswerOptions, SpeakingOptions, formats_of
 from kubespread.cli.options.checking import CheckedClusterOptions, CheckedOptions, ManifestsArgument, RulesOptions
 from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.scheduler import SchedulerOptions
-from kubespread.cli.page import write_page
 from kubespread.cli.pod import STDIN, is_piped
-from kubespread.cli.stdout import emit, look_of_stdout, stdout_is_terminal
+from kubespread.cli.progress import with_progress
+from kubespread.cli.stdout import emit
 from kubespread.errors import UsageError
-from kubespread.render.formats import chosen_format
 
 if TYPE_CHECKING:
     from kubespread.candidate.kustomize import Kustomization
@@ -31,7 +30,7 @@ def check(
     checked: CheckedOptions,
     rules: RulesOptions,
     scheduling: SchedulerOptions,
-    answer: CheckAnswerOptions,
+    answer: Annotated[AnswerOptions, formats_of("check")],
     source: CheckedClusterOptions,
     speaking: SpeakingOptions,
 ) -> int:
@@ -60,37 +59,35 @@ def check(
             else rules_text.listed(kubespread.rules(), headers=not answer.no_headers)
         )
         return ExitCode.YES
-    in_actions = "github" if os.environ.get("GITHUB_ACTIONS") == "true" else None
-    chosen = chosen_format(answer.output or in_actions, is_terminal=stdout_is_terminal())
+    if answer.output is None and os.environ.get("GITHUB_ACTIONS") == "true":
+        answer = replace(answer, output="github")
     given = _given(manifest or [], checked, source, scheduling)
     opened = open_cluster(source, quiet=speaking.quiet) if source.is_named or not given else _none(source)
     namespace = checked.namespace
     if not given and opened is not None and not checked.all_namespaces:
         namespace = namespace or opened.origin.namespace or "default"
-    report = kubespread.check(
-        opened,
-        given,
-        scheduling.scheduler(),
-        select=rules.select or (),
-        ignore=rules.ignore or (),
-        baseline=rules.baseline,
-        namespace=namespace,
-        selector=checked.selector or "",
-        recursive=checked.recursive,
-        template_path=checked.template_path or "",
+    report = with_progress(
+        "checking workloads",
+        lambda on_progress: kubespread.check(
+            opened,
+            given,
+            scheduling.scheduler(),
+            select=rules.select or (),
+            ignore=rules.ignore or (),
+            baseline=rules.baseline,
+            namespace=namespace,
+            selector=checked.selector or "",
+            recursive=checked.recursive,
+            template_path=checked.template_path or "",
+            on_progress=on_progress,
+        ),
+        quiet=speaking.quiet,
     )
     if rules.write_baseline is not None:
         kubespread.write_baseline(report, rules.write_baseline)
-    if not speaking.quiet:
-        if speaking.verbose and opened is not None:
-            note_source(opened, report)
-        note_beside(report, conclusion(report), chosen)
-    look = look_of_stdout(color=answer.color, headers=not answer.no_headers)
-    write_page(answer.html, report, opened, scheduling.scheduler())
-    emit(chosen.writers["check"].load()(report, replace(look, in_full=speaking.verbose > 0)))
-    if (opened is not None and opened.faults) or (answer.strict and report.gaps):
-        return ExitCode.NO_CLUSTER
-    return ExitCode.NO if report.reaches(rules.fail_on) and rules.write_baseline is None else ExitCode.YES
+    answering = Answering(opened, scheduling.scheduler(), answer, speaking)
+    is_yes = rules.write_baseline is not None or not report.reaches(rules.fail_on)
+    return answering.give("check", report, conclusion(report), is_yes=is_yes)
 
 
 def _given(

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
-from kubespread.cli.stderr import complain
+from kubespread.cli.stderr import complain, stderr_is_terminal
 
 if TYPE_CHECKING:
     from kubespread.cli.options.cluster import ClusterOptions
@@ -31,7 +30,7 @@ def _opened(options: ClusterOptions, *, quiet: bool) -> Snapshot:
         for fault in snapshot.faults:
             complain(fault)
         return snapshot
-    if quiet or not sys.stderr.isatty():
+    if quiet or not stderr_is_terminal():
         return kubespread.connect(access)
     from kubespread.render.progress import DownloadProgress
 

@@ -10,9 +10,9 @@ from importlib import import_module
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
 
 from kubespread.cli.exitcodes import EPILOG, epilog
+from kubespread.cli.options.helping import HelpingCommand, HelpingGroup
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ _COMMANDS = {
 }
 
 
-class CommandGroup(TyperGroup):
+class CommandGroup(HelpingGroup):
     """The program's commands, of which only those that are asked for are made."""
 
     def __init__(self, **attributes: Any) -> None:
@@ -87,5 +87,7 @@ def _made(name: str, command: _Command) -> Any:
     function = getattr(import_module(f"kubespread.cli.{name}"), command.function or name)
     # A program of one command is that command.
     alone = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=False)
-    alone.command(name, cls=OrderedCommand if command.has_ordered_options else None, epilog=command.epilog)(function)
+    alone.command(name, cls=OrderedCommand if command.has_ordered_options else HelpingCommand, epilog=command.epilog)(
+        function
+    )
     return typer.main.get_command(alone)

@@ -10,13 +10,13 @@ import typer
 from kubespread.cli.cluster import open_cluster
 from kubespread.cli.exitcodes import ExitCode
 from kubespread.cli.notes import note_beside_each, note_source
-from kubespread.cli.options.answer import CompareAnswerOptions, SpeakingOptions
+from kubespread.cli.options.answer import AnswerOptions, SpeakingOptions, formats_of
 from kubespread.cli.options.edits import EditedClusterOptions
 from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.sides import AfterOptions, ComparePlacingOptions, CompareSchedulerOptions, unedited
 from kubespread.cli.options.workload import WorkloadOptions
 from kubespread.cli.page import write_page
-from kubespread.cli.pod import pods_asked_about
+from kubespread.cli.pod import check_asked, pods_asked_about
 from kubespread.cli.stderr import say
 from kubespread.cli.stdout import emit, look_of_stdout, stdout_is_terminal
 from kubespread.errors import UsageError
@@ -44,7 +44,7 @@ def compare(
     placing: ComparePlacingOptions,
     workload: WorkloadOptions,
     scheduling: CompareSchedulerOptions,
-    answer: CompareAnswerOptions,
+    answer: Annotated[AnswerOptions, formats_of("compare")],
     source: EditedClusterOptions,
     speaking: SpeakingOptions,
 ) -> int:
@@ -63,7 +63,6 @@ def compare(
       kubespread compare <(helm template shop ./v1) <(helm template shop ./v2) --name web
     """
     import kubespread
-    from kubespread.candidate.inputs import check_inputs
     from kubespread.render.compare.conclusion import conclusion
 
     edits, elsewhere, desired = source.edits(), after.cluster(source), placing.desired()
@@ -76,14 +75,7 @@ def compare(
         raise UsageError(_NOTHING_DIFFERS)
     unchanged, changed = scheduling.before(), after.scheduling(scheduling)
     for options in (unchanged, changed):
-        check_inputs(
-            pods,
-            options.scheduler_config,
-            options.kube_version,
-            options.feature_gates,
-            recursive=workload.recursive,
-            settings=settings,
-        )
+        check_asked(pods, workload, options)
     opened = open_cluster(unedited(source), quiet=speaking.quiet)
     other = opened if elsewhere is None else open_cluster(elsewhere, quiet=speaking.quiet)
     now = other.edited(*edits)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 from enum import StrEnum
-from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,30 +13,80 @@ from kubespread.cli.stdout import emit
 from kubespread.config.layers import settings
 from kubespread.config.settings import KEYS
 
+if TYPE_CHECKING:
+    from kubespread.planner.reports.configuration import Configuration
+
 
 class Action(StrEnum):
     VIEW = "view"
 
 
+class Output(StrEnum):
+    PLAIN = "plain"
+    JSON = "json"
+    YAML = "yaml"
+
+
 def config(
     _action: Annotated[Action, typer.Argument(metavar="view", help="Show every setting and where it comes from.")],
+    *,
+    output: Annotated[
+        Output, typer.Option("-o", "--output", case_sensitive=False, help="Format; the one that is set is not meant.")
+    ] = Output.PLAIN,
+    no_config: Annotated[bool, typer.Option("--no-config", help="Read no configuration files.")] = False,
 ) -> int:
     """Show what the environment and configuration files set: the snapshot, the release, the output and more.
 
     Options go before the environment, that before .kubespread.yaml in this directory or its nearest parent that has
-    one, and that before $XDG_CONFIG_HOME/kubespread/config.yaml.
+    one, and that before $XDG_CONFIG_HOME/kubespread/config.yaml. No file is read with --no-config, which every question
+    has, or KUBESPREAD_NO_CONFIG=1.
 
     \b
     Examples:
       kubespread config view
       KUBESPREAD_KUBE_VERSION=1.34 kubespread config view
+      kubespread config view -o json | jq -r '.keys[] | select(.key == "snapshot").values[]'
     """
-    from kubespread.render.aligned import aligned
+    from kubespread.render.look import Look
 
-    found = settings(os.environ, Path.cwd())
-    rows = [
-        [name, found[name].text, found[name].origin] if name in found else [name, "<none>", f"({key.variable})"]
-        for name, key in KEYS.items()
-    ]
-    emit(aligned([["KEY", "VALUE", "FROM"], *rows]))
+    report = _configuration(files=not no_config)
+    if output is Output.PLAIN:
+        emit(_columns(report))
+    elif output is Output.JSON:
+        from kubespread.render.as_json import write
+
+        emit(write(report, Look()))
+    else:
+        from kubespread.render.as_yaml import write
+
+        emit(write(report, Look()))
     return ExitCode.YES
+
+
+def _configuration(*, files: bool) -> Configuration:
+    from kubespread.planner.reports.configuration import Configuration, ConfiguredKey
+
+    found = settings(os.environ, files=files)
+    return Configuration(
+        keys=tuple(
+            ConfiguredKey(
+                key=name,
+                variable=key.variable,
+                values=found[name].values if name in found else (),
+                origin=found[name].origin if name in found else None,
+            )
+            for name, key in KEYS.items()
+        )
+    )
+
+
+def _columns(report: Configuration) -> str:
+    from kubespread.render.aligned import NONE, aligned
+
+    rows = [
+        [each.key, NONE, f"({each.variable})"]
+        if each.origin is None
+        else [each.key, ", ".join(each.values), each.origin]
+        for each in report.keys
+    ]
+    return aligned([["KEY", "VALUE", "FROM"], *rows])

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from kubespread.cli.stderr import say
 from kubespread.config.layers import settings
-from kubespread.config.settings import CONTEXT, KEYS, SNAPSHOT, Setting, Settings
+from kubespread.config.settings import CONTEXT, KEYS, OUTPUT, SNAPSHOT, Setting, Settings
+from kubespread.errors import UsageError
 
 _TYPED = "COMMANDLINE"
 _CLUSTER = (CONTEXT, "kubeconfig", "cluster", "user", "live")
 """The parameters that ask for a running cluster."""
 
 
-def configure(context: Any) -> Settings:
-    """Give a command's context, before it is parsed, the settings as defaults. Raises ManifestError and UsageError."""
-    found = settings(os.environ, Path.cwd())
+def configure(context: Any, *, files: bool) -> Settings:
+    """Give a command's context, before it is parsed, the settings as defaults, those of ``files`` only where that is
+    so. Raises ManifestError and UsageError.
+    """
+    found = settings(os.environ, files=files)
     context.default_map = {
         parameter.name: list(each.values) if parameter.multiple else each.values[0]
         for key, each in found.items()
@@ -46,10 +48,20 @@ def settle(context: Any, found: Settings) -> None:
 
 def _takes(parameter: Any, key: str, setting: Setting) -> bool:
     """Whether the parameter is the one that is meant, and has such a value: not every report has every format."""
-    if key != "output":
-        return True
-    choices = getattr(parameter.type, "choices", ())
-    return setting.values[0] in [str(getattr(each, "value", each)) for each in choices]
+    return key != OUTPUT or _format_name(setting) in [
+        str(getattr(each, "value", each)) for each in parameter.type.choices
+    ]
+
+
+def _format_name(setting: Setting) -> str:
+    """That of a format which some report has. Raises UsageError."""
+    from kubespread.kube.api.unknown_fields import alternatives
+    from kubespread.render.formats import FORMATS
+
+    name = setting.values[0].lower()
+    if name not in FORMATS:
+        raise UsageError(f"{setting.origin}: unknown format {setting.text!r}{alternatives(name, FORMATS)}")
+    return name
 
 
 def _is_typed(context: Any, name: str) -> bool:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Annotated
+
+from kubespread.cli.answering import Answering
 from kubespread.cli.cluster import open_cluster
-from kubespread.cli.exitcodes import ExitCode
-from kubespread.cli.notes import note_beside, note_source
-from kubespread.cli.options.answer import ExplainAnswerOptions, SpeakingOptions
+from kubespread.cli.options.answer import AnswerOptions, SpeakingOptions, formats_of
 from kubespread.cli.options.edits import EditedClusterOptions
+from kubespread.cli.options.explaining import ExplainingOptions
 from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.scheduler import SchedulerOptions
 from kubespread.cli.options.workload import PodArgument, WorkloadOptions
-from kubespread.cli.page import write_page
-from kubespread.cli.pod import pods_asked_about
-from kubespread.cli.stdout import emit, look_of_stdout, stdout_is_terminal
+from kubespread.cli.pod import check_asked, pods_asked_about
 from kubespread.cli.watch import watchable
-from kubespread.render.formats import chosen_format
 
 
 @grouped
@@ -24,7 +24,8 @@ def explain(
     *,
     workload: WorkloadOptions,
     scheduling: SchedulerOptions,
-    answer: ExplainAnswerOptions,
+    explaining: ExplainingOptions,
+    answer: Annotated[AnswerOptions, formats_of("explain")],
     source: EditedClusterOptions,
     speaking: SpeakingOptions,
 ) -> int:
@@ -44,44 +45,25 @@ def explain(
       kubespread explain - -S cluster.yaml --node node-7 < pod.yaml
     """
     import kubespread
-    from kubespread.candidate.inputs import check_inputs
     from kubespread.render.explain import sentences
-    from kubespread.render.explain.conclusion import conclusion
+    from kubespread.render.explain.conclusion import conclusion, summary
 
-    chosen = chosen_format(answer.output, is_terminal=stdout_is_terminal())
-    names_pods = answer.pods or bool(answer.node and chosen.is_for_people)
     pods = pods_asked_about(pod, workload, source.sources)
-    check_inputs(
-        pods,
-        scheduling.scheduler_config,
-        scheduling.kube_version,
-        scheduling.feature_gates,
-        recursive=workload.recursive,
-        settings=workload.settings or (),
-    )
+    check_asked(pods, workload, scheduling)
     opened = open_cluster(source, quiet=speaking.quiet)
+    answering = Answering(opened, scheduling.scheduler(), answer, speaking)
+    in_sentences = bool(explaining.node) and answering.written.is_for_people
     report = kubespread.explain(
         opened,
         pods,
         scheduling.scheduler(),
-        preemption=answer.preemption,
-        pods=names_pods,
-        name=workload.name,
-        namespace=workload.namespace,
-        recursive=workload.recursive,
-        template_path=workload.template_path or "",
-        set=workload.settings or (),
-    ).sorted_by(answer.sort.value)
-    if answer.node:
-        report = report.only(answer.node)
-    if not speaking.quiet:
-        if speaking.verbose:
-            note_source(opened, report)
-        note_beside(report, conclusion(report), chosen)
-    write = sentences.write if answer.node and chosen.is_for_people else chosen.writers["explain"].load()
-    look = look_of_stdout(color=answer.color, headers=not answer.no_headers, all_nodes=answer.all_nodes, by=answer.by)
-    write_page(answer.html, report, opened, scheduling.scheduler())
-    emit(write(report, look))
-    if opened.faults or (answer.strict and report.gaps):
-        return ExitCode.NO_CLUSTER
-    return ExitCode.YES if report.schedulable else ExitCode.NO
+        preemption=explaining.preemption,
+        pods=explaining.pods or in_sentences,
+        **workload.keywords(),
+    ).sorted_by(explaining.sort.value)
+    if explaining.node:
+        report = report.only(explaining.node)
+    look = replace(answering.look(), all_nodes=explaining.all_nodes, by=explaining.by)
+    write = sentences.write if in_sentences else None
+    beside = [*conclusion(report), summary(report)]
+    return answering.give("explain", report, beside, is_yes=report.schedulable, look=look, write=write)

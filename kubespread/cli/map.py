@@ -7,19 +7,15 @@ from typing import Annotated
 
 import typer
 
+from kubespread.cli.answering import Answering
 from kubespread.cli.cluster import open_cluster
-from kubespread.cli.exitcodes import ExitCode
-from kubespread.cli.notes import note_beside, note_source
-from kubespread.cli.options.answer import MapAnswerOptions, SpeakingOptions
+from kubespread.cli.options.answer import AnswerOptions, SpeakingOptions, formats_of
 from kubespread.cli.options.edits import EditedClusterOptions
 from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.mapping import MappingOptions
 from kubespread.cli.options.scheduler import SchedulerOptions
 from kubespread.cli.options.workload import WorkloadOptions
-from kubespread.cli.page import write_page
-from kubespread.cli.pod import pods_asked_about
-from kubespread.cli.stdout import emit, look_of_stdout, stdout_is_terminal
-from kubespread.render.formats import chosen_format
+from kubespread.cli.pod import check_asked, pods_asked_about
 
 
 @grouped
@@ -37,7 +33,7 @@ def map_(
     mapping: MappingOptions,
     workload: WorkloadOptions,
     scheduling: SchedulerOptions,
-    answer: MapAnswerOptions,
+    answer: Annotated[AnswerOptions, formats_of("map")],
     source: EditedClusterOptions,
     speaking: SpeakingOptions,
 ) -> int:
@@ -56,38 +52,16 @@ def map_(
       kubespread map -o csv -S cluster.json.gz
     """
     import kubespread
-    from kubespread.candidate.inputs import check_inputs
     from kubespread.render.map.conclusion import conclusion
 
-    chosen = chosen_format(answer.output, is_terminal=stdout_is_terminal())
     is_about = bool(pod or workload.filename or workload.kustomize)
     by = mapping.shown(has_workload=is_about)
     pods = pods_asked_about(pod, workload, source.sources) if is_about else []
-    check_inputs(
-        pods,
-        scheduling.scheduler_config,
-        scheduling.kube_version,
-        scheduling.feature_gates,
-        recursive=workload.recursive,
-        settings=workload.settings or (),
-    )
+    check_asked(pods, workload, scheduling)
     opened = open_cluster(source, quiet=speaking.quiet)
     report = kubespread.topology_map(
-        opened,
-        pods or None,
-        scheduling.scheduler(),
-        keys=mapping.key or (),
-        name=workload.name,
-        namespace=workload.namespace,
-        recursive=workload.recursive,
-        template_path=workload.template_path or "",
-        set=workload.settings or (),
+        opened, pods or None, scheduling.scheduler(), keys=mapping.key or (), **workload.keywords()
     )
-    if not speaking.quiet:
-        if speaking.verbose:
-            note_source(opened, report)
-        note_beside(report, conclusion(report), chosen)
-    look = look_of_stdout(color=answer.color, headers=not answer.no_headers)
-    write_page(answer.html, report, opened, scheduling.scheduler())
-    emit(chosen.writers["map"].load()(report, replace(look, in_full=speaking.verbose > 0, map_by=by)))
-    return ExitCode.NO_CLUSTER if opened.faults or (answer.strict and report.gaps) else ExitCode.YES
+    answering = Answering(opened, scheduling.scheduler(), answer, speaking)
+    look = replace(answering.look(), map_by=by)
+    return answering.give("map", report, conclusion(report), is_yes=True, look=look)

@@ -15,9 +15,9 @@ from kubespread.cli.options.scheduler import SchedulerOptions
 def mcp(*, scheduling: SchedulerOptions, source: AssistantsClusterOptions) -> int:
     """Let assistants ask: the questions as tools of the Model Context Protocol, over standard input and output.
 
-    Needs the extra kubespread[mcp]. The tools explain, simulate, compare, play, survive, upgrade and check answer with
-    what -o json prints. They change nothing, and read nothing but the files of -S, once, or with --live the running
-    cluster: manifests come as text.
+    Needs the extra kubespread[mcp]. Each command that asks a question is a tool of that name, and answers with what -o
+    json prints. Tools change nothing, and read nothing but the files of -S, once, or with --live the running cluster:
+    manifests come as text. Configuration files are not read: what may be asked about is said here.
 
     \b
     Examples:

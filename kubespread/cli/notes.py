@@ -28,14 +28,6 @@ class Noted(Protocol):
 
 def note_source(cluster: Snapshot, report: Noted) -> None:
     """Where the cluster comes from and what is asked of it, for -v."""
-    note_origin(cluster)
-    # Questions about all workloads at once have no profile of their own.
-    profile = getattr(report, "scheduler_name", None)
-    say(f"{f'profile {profile}, ' if profile else ''}kube-scheduler v{report.kube_version}")
-
-
-def note_origin(cluster: Snapshot) -> None:
-    """Where the cluster comes from, for -v."""
     skipped = ", ".join(f"{count} {kind}" for kind, count in sorted(cluster.skipped.items())) or "none"
     origin = cluster.origin
     known = {
@@ -47,15 +39,13 @@ def note_origin(cluster: Snapshot) -> None:
     if any(known.values()):
         say(", ".join(f"{name} {value}" for name, value in known.items() if value))
     say(f"read {len(cluster.nodes)} nodes, {len(cluster.pods)} pods; ignored (not read by scheduling): {skipped}")
-
-
-def note_beside(report: Noted, conclusion: Iterable[str], written: Format) -> None:
-    """What belongs to an answer and is not in its format."""
-    note_beside_each([("", report, conclusion)], written)
+    # Questions about all workloads at once have no profile of their own.
+    profile = getattr(report, "scheduler_name", None)
+    say(f"{f'profile {profile}, ' if profile else ''}kube-scheduler v{report.kube_version}")
 
 
 def note_beside_each(answers: Sequence[tuple[str, Noted, Iterable[str]]], written: Format) -> None:
-    """The same for several answers, each line after whose it is; a note on all of them is said once."""
+    """What belongs to answers and is not in their format, each line after whose it is; a note on all is said once."""
     notes = [[] if written.has_notes else _notes(report) for _, report, _ in answers]
     common = [line for line in notes[0] if all(line in own for own in notes)]
     for line in common:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from kubespread.cli.answering import Answering
 from kubespread.cli.cluster import open_cluster
-from kubespread.cli.exitcodes import ExitCode
-from kubespread.cli.options.answer import PendingAnswerOptions, SpeakingOptions
+from kubespread.cli.options.answer import AnswerOptions, SpeakingOptions, formats_of
 from kubespread.cli.options.edits import EditedClusterOptions
 from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.scheduler import SchedulerOptions
 from kubespread.cli.options.workloads import WorkloadsOptions
-from kubespread.cli.stdout import stdout_is_terminal
-from kubespread.render.formats import chosen_format
+from kubespread.cli.progress import with_progress
 
 
 @grouped
@@ -19,7 +19,7 @@ def pending(
     *,
     asked: WorkloadsOptions,
     scheduling: SchedulerOptions,
-    answer: PendingAnswerOptions,
+    answer: Annotated[AnswerOptions, formats_of("pending")],
     source: EditedClusterOptions,
     speaking: SpeakingOptions,
 ) -> int:
@@ -39,12 +39,17 @@ def pending(
     import kubespread
     from kubespread.render.pending.conclusion import conclusion
 
-    chosen = chosen_format(answer.output, is_terminal=stdout_is_terminal())
     opened = open_cluster(source, quiet=speaking.quiet)
-    report = kubespread.pending(
-        opened, scheduling.scheduler(), namespace=asked.namespace_in(opened), selector=asked.selector or ""
+    report = with_progress(
+        "pods looked at",
+        lambda on_progress: kubespread.pending(
+            opened,
+            scheduling.scheduler(),
+            namespace=asked.namespace_in(opened),
+            selector=asked.selector or "",
+            on_progress=on_progress,
+        ),
+        quiet=speaking.quiet,
     )
-    answering = Answering(opened, scheduling.scheduler(), chosen, answer, speaking)
-    if not answering.give("pending", report, conclusion(report)):
-        return ExitCode.NO_CLUSTER
-    return ExitCode.NO if report.groups else ExitCode.YES
+    answering = Answering(opened, scheduling.scheduler(), answer, speaking)
+    return answering.give("pending", report, conclusion(report), is_yes=not report.groups)

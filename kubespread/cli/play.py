@@ -7,21 +7,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kubespread.cli.answering import Answering
 from kubespread.cli.cluster import open_cluster
 from kubespread.cli.exitcodes import ExitCode
-from kubespread.cli.notes import note_beside, note_origin
-from kubespread.cli.options.answer import PlayAnswerOptions, SpeakingOptions
+from kubespread.cli.options.answer import AnswerOptions, SpeakingOptions, formats_of
 from kubespread.cli.options.edits import EditedClusterOptions
 from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.playing import PlayingOptions, is_no
 from kubespread.cli.options.scheduler import SchedulerOptions
-from kubespread.cli.page import write_page
-from kubespread.cli.stdout import emit, look_of_stdout, stdout_is_terminal
 from kubespread.errors import UsageError
-from kubespread.render.formats import chosen_format
 
 if TYPE_CHECKING:
-    from kubespread.planner.reports.play import PlayReport
     from kubespread.scenario.types import Scenario
     from kubespread.snapshot.snapshot import Snapshot
 
@@ -37,7 +33,7 @@ def play(
     *,
     playing: PlayingOptions,
     scheduling: SchedulerOptions,
-    answer: PlayAnswerOptions,
+    answer: Annotated[AnswerOptions, formats_of("play")],
     source: EditedClusterOptions,
     speaking: SpeakingOptions,
 ) -> int:
@@ -54,7 +50,9 @@ def play(
       kubespread play zone-outage.yaml -S cluster.json.gz --at 2 --explain deploy/web
       kubespread play maintenance.yaml -o json | jq '.steps[].happened.pending'
     """
+    import kubespread
     from kubespread.candidate.inputs import check_inputs
+    from kubespread.render.play.rows import answer as outcome
     from kubespread.scenario.reading import read_scenario
 
     if playing.at is not None and playing.explain is None:
@@ -67,47 +65,22 @@ def play(
     if playing.no_preemption:
         read = replace(read, preemption=False)
     opened = open_cluster(source, quiet=speaking.quiet)
+    answering = Answering(opened, scheduling.scheduler(), answer, speaking)
     if playing.explain is not None:
-        return _explained(opened, read, playing, scheduling, answer)
-    import kubespread
-
-    report = kubespread.play(opened, read, scheduling.scheduler(), namespace=playing.namespace)
-    write_page(answer.html, report, opened, scheduling.scheduler())
-    show(report, opened, answer.output, speaking, headers=not answer.no_headers, color=answer.color)
-    if opened.faults or (answer.strict and report.gaps):
-        return ExitCode.NO_CLUSTER
-    return ExitCode.NO if is_no(playing.fail_on, report) else ExitCode.YES
-
-
-def show(
-    report: PlayReport, opened: Snapshot, output: str | None, speaking: SpeakingOptions, *, headers: bool, color: str
-) -> None:
-    """Write the answer, and what is said beside it."""
-    from kubespread.render.play.rows import answer as answered
-
-    chosen = chosen_format(output, is_terminal=stdout_is_terminal())
-    if not speaking.quiet:
-        if speaking.verbose:
-            note_origin(opened)
-        note_beside(report, [answered(report)], chosen)
-    look = replace(look_of_stdout(color=color, headers=headers), in_full=speaking.verbose > 0)
-    emit(chosen.writers["play"].load()(report, look))
+        return _explained(answering, opened, read, playing, playing.explain)
+    report = kubespread.play(opened, read, answering.scheduler, namespace=playing.namespace)
+    return answering.give("play", report, [outcome(report)], is_yes=not is_no(playing.fail_on, report))
 
 
 def _explained(
-    opened: Snapshot, scenario: Scenario, playing: PlayingOptions, scheduling: SchedulerOptions,
-    answer: PlayAnswerOptions,
-) -> int:  # fmt: skip
+    answering: Answering, opened: Snapshot, scenario: Scenario, playing: PlayingOptions, pod: str
+) -> ExitCode:
     """A pod at one moment of the scenario."""
     import kubespread
+    from kubespread.render.explain.conclusion import conclusion, summary
 
-    assert playing.explain is not None
-    scheduler = scheduling.scheduler()
-    then = kubespread.after_steps(opened, scenario, playing.at, scheduler, namespace=playing.namespace)
+    then = kubespread.after_steps(opened, scenario, playing.at, answering.scheduler, namespace=playing.namespace)
     namespace = playing.namespace or scenario.namespace
-    report = kubespread.explain(then, playing.explain, scheduler, namespace=namespace)
-    chosen = chosen_format(answer.output, is_terminal=stdout_is_terminal())
-    look = look_of_stdout(color=answer.color, headers=not answer.no_headers)
-    write_page(answer.html, report, then, scheduler)
-    emit(chosen.writers["explain"].load()(report, look))
-    return ExitCode.YES if report.schedulable else ExitCode.NO
+    report = kubespread.explain(then, pod, answering.scheduler, namespace=namespace)
+    beside = [*conclusion(report), summary(report)]
+    return replace(answering, cluster=then).give("explain", report, beside, is_yes=report.schedulable)

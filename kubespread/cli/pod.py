@@ -15,6 +15,7 @@ from kubespread.errors import UsageError
 if TYPE_CHECKING:
     from kubespread.candidate.kustomize import Kustomization
     from kubespread.candidate.references import ClusterWorkloads
+    from kubespread.cli.options.scheduler import SchedulerOptions
     from kubespread.cli.options.workload import WorkloadOptions
 
 STDIN = "-"
@@ -44,6 +45,22 @@ def pods_asked_about(
     if [*pods, *sources].count(STDIN) > 1:
         raise UsageError(_ONE_READER)
     return pods
+
+
+def check_asked(
+    pods: Sequence[str | ClusterWorkloads | Kustomization], workload: WorkloadOptions, scheduling: SchedulerOptions
+) -> None:
+    """Find what is mistyped before the cluster is read. Raises ManifestError and UsageError."""
+    from kubespread.candidate.inputs import check_inputs
+
+    check_inputs(
+        pods,
+        scheduling.scheduler_config,
+        scheduling.kube_version,
+        scheduling.feature_gates,
+        recursive=workload.recursive,
+        settings=workload.settings or (),
+    )
 
 
 def _asks_for_the_cluster(

@@ -8,15 +8,13 @@ import typer
 
 from kubespread.cli.answering import Answering
 from kubespread.cli.cluster import open_cluster
-from kubespread.cli.exitcodes import ExitCode
-from kubespread.cli.options.answer import RebalanceAnswerOptions, SpeakingOptions
+from kubespread.cli.options.answer import AnswerOptions, SpeakingOptions, formats_of
 from kubespread.cli.options.edits import EditedClusterOptions
 from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.rebalancing import RebalancingOptions
 from kubespread.cli.options.scheduler import SchedulerOptions
-from kubespread.cli.stdout import stdout_is_terminal
+from kubespread.cli.progress import with_progress
 from kubespread.errors import UsageError
-from kubespread.render.formats import chosen_format
 
 
 @grouped
@@ -32,7 +30,7 @@ def rebalance(
     *,
     rebalancing: RebalancingOptions,
     scheduling: SchedulerOptions,
-    answer: RebalanceAnswerOptions,
+    answer: Annotated[AnswerOptions, formats_of("rebalance")],
     source: EditedClusterOptions,
     speaking: SpeakingOptions,
 ) -> int:
@@ -51,23 +49,24 @@ def rebalance(
       kubespread rebalance deploy/web --uncordon node-7 -o json | jq '.steps[].pod'
     """
     import kubespread
+    from kubespread.render.rebalance.conclusion import conclusion
 
     if [rebalancing.descheduler, *source.sources].count("-") > 1:
         raise UsageError("standard input can be read only once")
-    chosen = chosen_format(answer.output, is_terminal=stdout_is_terminal())
     opened = open_cluster(source, quiet=speaking.quiet)
-    report = kubespread.rebalance(
-        opened,
-        workloads or (),
-        scheduling.scheduler(),
-        namespace=rebalancing.namespace_in(opened, workloads or ()),
-        selector=rebalancing.selector or "",
-        soft=rebalancing.soft,
-        descheduler=rebalancing.descheduler,
+    report = with_progress(
+        "trying evictions",
+        lambda on_progress: kubespread.rebalance(
+            opened,
+            workloads or (),
+            scheduling.scheduler(),
+            namespace=rebalancing.namespace_in(opened, workloads or ()),
+            selector=rebalancing.selector or "",
+            soft=rebalancing.soft,
+            descheduler=rebalancing.descheduler,
+            on_progress=on_progress,
+        ),
+        quiet=speaking.quiet,
     )
-    from kubespread.render.rebalance.conclusion import conclusion
-
-    answering = Answering(opened, scheduling.scheduler(), chosen, answer, speaking)
-    if not answering.give("rebalance", report, conclusion(report)):
-        return ExitCode.NO_CLUSTER
-    return ExitCode.YES if report.holds else ExitCode.NO
+    answering = Answering(opened, scheduling.scheduler(), answer, speaking)
+    return answering.give("rebalance", report, conclusion(report), is_yes=report.holds)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from kubespread.cli.answering import Answering
 from kubespread.cli.cluster import open_cluster
-from kubespread.cli.exitcodes import ExitCode
-from kubespread.cli.options.answer import RemovableAnswerOptions, SpeakingOptions
+from kubespread.cli.options.answer import AnswerOptions, SpeakingOptions, formats_of
 from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.removable import NodesArgument, RemovableClusterOptions
 from kubespread.cli.options.scheduler import SchedulerOptions
-from kubespread.cli.stdout import stdout_is_terminal
-from kubespread.render.formats import chosen_format
+from kubespread.cli.progress import with_progress
 
 
 @grouped
@@ -18,7 +18,7 @@ def removable(
     *,
     nodes: NodesArgument = None,
     scheduling: SchedulerOptions,
-    answer: RemovableAnswerOptions,
+    answer: Annotated[AnswerOptions, formats_of("removable")],
     source: RemovableClusterOptions,
     speaking: SpeakingOptions,
 ) -> int:
@@ -38,17 +38,19 @@ def removable(
     import kubespread
     from kubespread.render.removable.conclusion import conclusion
 
-    chosen = chosen_format(answer.output, is_terminal=stdout_is_terminal())
     opened = open_cluster(source, quiet=speaking.quiet)
-    report = kubespread.removable(
-        opened,
-        nodes or (),
-        scheduling.scheduler(),
-        ignore_daemonsets=source.ignore_daemonsets,
-        delete_emptydir_data=source.delete_emptydir_data,
-        force=source.force,
+    report = with_progress(
+        "draining nodes",
+        lambda on_progress: kubespread.removable(
+            opened,
+            nodes or (),
+            scheduling.scheduler(),
+            ignore_daemonsets=source.ignore_daemonsets,
+            delete_emptydir_data=source.delete_emptydir_data,
+            force=source.force,
+            on_progress=on_progress,
+        ),
+        quiet=speaking.quiet,
     )
-    answering = Answering(opened, scheduling.scheduler(), chosen, answer, speaking)
-    if not answering.give("removable", report, conclusion(report)):
-        return ExitCode.NO_CLUSTER
-    return ExitCode.YES if any(row.alone for row in report.rows) else ExitCode.NO
+    answering = Answering(opened, scheduling.scheduler(), answer, speaking)
+    return answering.give("removable", report, conclusion(report), is_yes=any(row.alone for row in report.rows))

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
 
+from kubespread.cli.answering import Answering
 from kubespread.cli.cluster import open_cluster
 from kubespread.cli.exitcodes import ExitCode
-from kubespread.cli.notes import note_beside_each, note_source
-from kubespread.cli.options.answer import SimulateAnswerOptions, SpeakingOptions
+from kubespread.cli.options.answer import AnswerOptions, SpeakingOptions, formats_of
 from kubespread.cli.options.edits import EditedClusterOptions
 from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.playing import ThenOptions
 from kubespread.cli.options.requirements import RequirementOptions
 from kubespread.cli.options.scheduler import SchedulerOptions
 from kubespread.cli.options.workload import PodsArgument, SelectionOptions
-from kubespread.cli.page import write_page
-from kubespread.cli.pod import pods_asked_about
+from kubespread.cli.pod import check_asked, pods_asked_about
+from kubespread.cli.progress import OnProgress, with_progress
 from kubespread.cli.stderr import complain, say
-from kubespread.cli.stdout import emit, look_of_stdout, stdout_is_terminal
 from kubespread.cli.then import check_then, simulate_then
 from kubespread.cli.watch import watchable
-from kubespread.render.formats import chosen_format
 
 if TYPE_CHECKING:
     from kubespread.errors import KubespreadError
@@ -39,7 +35,7 @@ def simulate(
     requirements: RequirementOptions,
     workload: SelectionOptions,
     scheduling: SchedulerOptions,
-    answer: SimulateAnswerOptions,
+    answer: Annotated[AnswerOptions, formats_of("simulate")],
     source: EditedClusterOptions,
     speaking: SpeakingOptions,
 ) -> int:
@@ -63,24 +59,17 @@ def simulate(
       kubespread simulate web.yaml --replicas 15 -o name | cut -f2 | sort | uniq -c
     """
     import kubespread
-    from kubespread.candidate.inputs import check_inputs
     from kubespread.render.simulate.conclusion import conclusion
     from kubespread.snapshot.topology_keys import full_topology_key
 
     check_then(placing, requirements, workload, answer)
     required, desired = requirements.required(), placing.desired()
     pods = pods_asked_about(pod, workload, source.sources)
-    check_inputs(
-        pods,
-        scheduling.scheduler_config,
-        scheduling.kube_version,
-        scheduling.feature_gates,
-        recursive=workload.recursive,
-        settings=workload.settings or (),
-    )
+    check_asked(pods, workload, scheduling)
     opened = open_cluster(source, quiet=speaking.quiet)
+    answering = Answering(opened, scheduling.scheduler(), answer, speaking)
     if placing.then:
-        return simulate_then(opened, pods, placing, desired, workload, scheduling, answer, speaking)
+        return simulate_then(answering, opened, pods, placing, workload)
     required = required.with_keys(lambda key: full_topology_key(key, opened.nodes))
     refused: list[KubespreadError] = []
 
@@ -88,7 +77,7 @@ def simulate(
         complain(str(error))
         refused.append(error)
 
-    def ask(on_progress: Callable[[int], None] | None = None) -> tuple[SimulateReport, ...]:
+    def ask(on_progress: OnProgress | None) -> tuple[SimulateReport, ...]:
         return kubespread.simulate(
             opened,
             pods,
@@ -101,60 +90,35 @@ def simulate(
             sample=placing.sample,
             runs=placing.runs,
             keys=required.keys,
-            preemption=answer.preemption,
+            preemption=placing.preemption,
             autoscaler=placing.autoscaler,
             node_groups=placing.node_groups,
             gang=placing.gang,
             same=placing.same,
-            name=workload.name,
-            namespace=workload.namespace,
             selector=workload.selector or "",
-            recursive=workload.recursive,
-            template_path=workload.template_path or "",
-            set=workload.settings or (),
+            **workload.keywords(),
             on_refused=on_refused,
             on_progress=on_progress,
         )
 
-    reports = ask() if speaking.quiet or not sys.stderr.isatty() else _with_progress(ask)
-    chosen = chosen_format(answer.output, is_terminal=stdout_is_terminal())
+    reports = with_progress("placing replicas", ask, quiet=speaking.quiet)
     whose = [f"{report.pod.namespace}/{report.subject}: " if len(reports) > 1 else "" for report in reports]
-    if not speaking.quiet:
-        if speaking.verbose:
-            note_source(opened, reports[0])
-        answers = [(prefix, report, conclusion(report)) for prefix, report in zip(whose, reports, strict=True)]
-        note_beside_each(answers, chosen)
-    look = replace(
-        look_of_stdout(color=answer.color, headers=not answer.no_headers),
-        in_full=speaking.verbose > 0 or workload.name is not None,
-    )
-    write_page(answer.html, reports, opened, scheduling.scheduler())
-    emit(chosen.writers["simulate"].load()(reports, look))
     failures = [
         f"requirement not met: {prefix}{failure}"
         for prefix, report in zip(whose, reports, strict=True)
         for failure in required.failures(report)
     ]
+    is_good = required.judges_placed or all(map(_is_placed, reports)) or _is_scaled_for(reports)
+    code = answering.give_each(
+        "simulate",
+        reports,
+        [(prefix, report, conclusion(report)) for prefix, report in zip(whose, reports, strict=True)],
+        is_yes=is_good and not failures,
+        look=answering.look(in_full=workload.name is not None),
+    )
     for failure in failures:
         say(failure)
-    if refused:
-        return ExitCode.BAD_INPUT
-    if opened.faults or (answer.strict and any(report.gaps for report in reports)):
-        return ExitCode.NO_CLUSTER
-    if failures:
-        return ExitCode.NO
-    return (
-        ExitCode.YES
-        if required.judges_placed or (all(map(_is_placed, reports)) or _is_scaled_for(reports))
-        else ExitCode.NO
-    )
-
-
-def _with_progress(ask: Callable[..., tuple[SimulateReport, ...]]) -> tuple[SimulateReport, ...]:
-    from kubespread.render.progress import PlacingProgress
-
-    with PlacingProgress() as progress:
-        return ask(on_progress=progress.on_progress)
+    return ExitCode.BAD_INPUT if refused else code
 
 
 def _is_scaled_for(reports: Sequence[SimulateReport]) -> bool:

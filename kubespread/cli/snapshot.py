@@ -10,6 +10,7 @@ import typer
 
 from kubespread.cli.cluster import open_cluster
 from kubespread.cli.exitcodes import ExitCode
+from kubespread.cli.options import spelling
 from kubespread.cli.options.answer import SpeakingOptions
 from kubespread.cli.options.edits import EditedClusterOptions
 from kubespread.cli.options.grouped import grouped
@@ -29,11 +30,10 @@ def snapshot(
     *,
     output: Annotated[
         str | None,
-        typer.Option(
+        spelling.valued(
             "-o",
             "--output",
             metavar="FILE",
-            show_default=False,
             help="A .json, .json.gz or .yaml file; '-' is JSON on standard output (default, unless on a terminal).",
         ),
     ] = None,
@@ -43,10 +43,9 @@ def snapshot(
     ] = False,
     map_file: Annotated[
         str | None,
-        typer.Option(
+        spelling.valued(
             "--map",
             metavar="FILE",
-            show_default=False,
             help="With --anonymize, write which pseudonym stands for what as JSON only you can read.",
         ),
     ] = None,

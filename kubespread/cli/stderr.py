@@ -14,6 +14,11 @@ def complain(message: str) -> None:
         say(f"error: {line}")
 
 
+def stderr_is_terminal() -> bool:
+    """Whether a person watches, and not where it is closed."""
+    return sys.stderr is not None and sys.stderr.isatty()
+
+
 def say(line: str) -> None:
     """Write one line, where there is a standard error that takes it."""
     if sys.stderr is not None:

@@ -11,11 +11,23 @@ import typer
 
 from kubespread.cli.exitcodes import ExitCode
 from kubespread.errors import UsageError
-from kubespread.render.look import Look, RowOf
+from kubespread.render.look import Look
 
 _UNICODE_TO_ASCII = str.maketrans(
     {
-        **{"≤": "<=", "–": "-", "−": "-", "·": "|", "…": "...", "→": "->", "▒": "=", "█": "#", "░": ".", "●": "o"},
+        **{
+            "≤": "<=",
+            "–": "-",
+            "−": "-",
+            "·": "|",
+            "…": "...",
+            "→": "->",
+            "▒": "=",
+            "█": "#",
+            "░": ".",
+            "●": "o",
+            "∙": ".",
+        },
         **dict.fromkeys("┌┐└┘", "+"),
         **{"─": "-", "│": "|", "×": "x"},
         **{shade: str(number) for number, shade in enumerate("▁▂▃▄▅▆▇", 1)},
@@ -51,15 +63,13 @@ def stdout_is_terminal() -> bool:
     return sys.stdout is not None and sys.stdout.isatty()
 
 
-def look_of_stdout(*, color: str = "never", headers: bool, all_nodes: bool = False, by: RowOf | None = None) -> Look:
+def look_of_stdout(*, color: str, headers: bool) -> Look:
     """How an answer is laid out there; ``color`` is what --color says."""
     is_terminal = stdout_is_terminal()
     return Look(
         width=_columns() if is_terminal else None,
         color=wants_color(color, os.environ, is_terminal=is_terminal),
         headers=headers,
-        all_nodes=all_nodes,
-        by=by,
     )
 
 

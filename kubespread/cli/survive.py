@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from typing import Annotated
 
+from kubespread.cli.answering import Answering
 from kubespread.cli.cluster import open_cluster
-from kubespread.cli.exitcodes import ExitCode
-from kubespread.cli.notes import note_beside, note_source
-from kubespread.cli.options.answer import SpeakingOptions, SurviveAnswerOptions
+from kubespread.cli.options.answer import AnswerOptions, SpeakingOptions, formats_of
 from kubespread.cli.options.edits import EditedClusterOptions
 from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.scheduler import SchedulerOptions
 from kubespread.cli.options.survival import SurvivalOptions
-from kubespread.cli.page import write_page
+from kubespread.cli.progress import with_progress
 from kubespread.cli.stderr import say
-from kubespread.cli.stdout import emit, look_of_stdout, stdout_is_terminal
-from kubespread.render.formats import chosen_format
 
 
 @grouped
@@ -23,7 +20,7 @@ def survive(
     *,
     survival: SurvivalOptions,
     scheduling: SchedulerOptions,
-    answer: SurviveAnswerOptions,
+    answer: Annotated[AnswerOptions, formats_of("survive")],
     source: EditedClusterOptions,
     speaking: SpeakingOptions,
 ) -> int:
@@ -43,25 +40,22 @@ def survive(
     import kubespread
     from kubespread.render.survive.conclusion import conclusion
 
-    chosen = chosen_format(answer.output, is_terminal=stdout_is_terminal())
     opened = open_cluster(source, quiet=speaking.quiet)
-    report = kubespread.survive(
-        opened,
-        survival.key or (),
-        scheduling.scheduler(),
-        namespace=survival.namespace_in(opened),
-        selector=survival.selector or "",
+    report = with_progress(
+        "losing domains",
+        lambda on_progress: kubespread.survive(
+            opened,
+            survival.key or (),
+            scheduling.scheduler(),
+            namespace=survival.namespace_in(opened),
+            selector=survival.selector or "",
+            on_progress=on_progress,
+        ),
+        quiet=speaking.quiet,
     )
-    if not speaking.quiet:
-        if speaking.verbose:
-            note_source(opened, report)
-        note_beside(report, conclusion(report), chosen)
-    look = look_of_stdout(color=answer.color, headers=not answer.no_headers)
-    write_page(answer.html, report, opened, scheduling.scheduler())
-    emit(chosen.writers["survive"].load()(report, replace(look, in_full=speaking.verbose > 0)))
     failures = survival.failures(report)
+    answering = Answering(opened, scheduling.scheduler(), answer, speaking)
+    code = answering.give("survive", report, conclusion(report), is_yes=not failures)
     for failure in failures:
         say(f"requirement not met: {failure}")
-    if opened.faults or (answer.strict and report.gaps):
-        return ExitCode.NO_CLUSTER
-    return ExitCode.NO if failures else ExitCode.YES
+    return code

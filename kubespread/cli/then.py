@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from kubespread.cli.answering import Answering
 from kubespread.cli.exitcodes import ExitCode
-from kubespread.cli.options.answer import SimulateAnswerOptions, SpeakingOptions
+from kubespread.cli.options.answer import AnswerOptions
 from kubespread.cli.options.playing import ThenOptions, is_no
 from kubespread.cli.options.requirements import RequirementOptions
-from kubespread.cli.options.scheduler import SchedulerOptions
 from kubespread.cli.options.workload import SelectionOptions
-from kubespread.cli.page import write_page
-from kubespread.cli.play import show
 from kubespread.errors import UsageError
 
 if TYPE_CHECKING:
@@ -22,8 +20,7 @@ _NAME = "name"
 
 
 def check_then(
-    placing: ThenOptions, requirements: RequirementOptions, workload: SelectionOptions,
-    answer: SimulateAnswerOptions,
+    placing: ThenOptions, requirements: RequirementOptions, workload: SelectionOptions, answer: AnswerOptions
 ) -> None:  # fmt: skip
     """Find options that mean nothing beside --then, or without it. Raises UsageError."""
     if not placing.then:
@@ -42,7 +39,7 @@ def check_then(
         "requirements (--require-placed, --max-skew, --survive, ...)": requirements != RequirementOptions(),
         "--all, -l and -A": workload.every or workload.all_namespaces or workload.selector is not None,
         "-o name": answer.output == _NAME,
-        "--preemption, which is the default there,": answer.preemption,
+        "--preemption, which is the default there,": placing.preemption,
     }
     for option, is_given in given.items():
         if is_given:
@@ -50,25 +47,21 @@ def check_then(
 
 
 def simulate_then(
-    opened: Snapshot, pods: Sequence[Any], placing: ThenOptions, desired: int | None, workload: SelectionOptions,
-    scheduling: SchedulerOptions, answer: SimulateAnswerOptions, speaking: SpeakingOptions,
-) -> int:  # fmt: skip
+    answering: Answering, opened: Snapshot, pods: Sequence[Any], placing: ThenOptions, workload: SelectionOptions
+) -> ExitCode:
     """Apply the workload, play the steps, and show what became of it."""
     import kubespread
+    from kubespread.render.play.rows import answer as outcome
 
     report = kubespread.simulate_then(
         opened,
         pods,
         placing.then or (),
-        scheduling.scheduler(),
-        replicas=desired,
+        answering.scheduler,
+        replicas=placing.desired(),
         name=workload.name,
         namespace=workload.namespace,
         set=workload.settings or (),
         preemption=not placing.no_preemption,
     )
-    write_page(answer.html, report, opened, scheduling.scheduler())
-    show(report, opened, answer.output, speaking, headers=not answer.no_headers, color=answer.color)
-    if opened.faults or (answer.strict and report.gaps):
-        return ExitCode.NO_CLUSTER
-    return ExitCode.NO if is_no(placing.fail_on, report) else ExitCode.YES
+    return answering.give("play", report, [outcome(report)], is_yes=not is_no(placing.fail_on, report))

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from typing import Annotated
 
+from kubespread.cli.answering import Answering
 from kubespread.cli.cluster import open_cluster
-from kubespread.cli.exitcodes import ExitCode
-from kubespread.cli.notes import note_beside, note_source
-from kubespread.cli.options.answer import SpeakingOptions, UpgradeAnswerOptions
+from kubespread.cli.options.answer import AnswerOptions, SpeakingOptions, formats_of
 from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.scheduler import SchedulerOptions
 from kubespread.cli.options.upgrading import DrainedClusterOptions, UpgradeOptions
-from kubespread.cli.page import write_page
-from kubespread.cli.stdout import emit, look_of_stdout, stdout_is_terminal
-from kubespread.render.formats import chosen_format
 
 
 @grouped
@@ -21,7 +17,7 @@ def upgrade(
     *,
     upgrading: UpgradeOptions,
     scheduling: SchedulerOptions,
-    answer: UpgradeAnswerOptions,
+    answer: Annotated[AnswerOptions, formats_of("upgrade")],
     source: DrainedClusterOptions,
     speaking: SpeakingOptions,
 ) -> int:
@@ -41,7 +37,6 @@ def upgrade(
     import kubespread
     from kubespread.render.upgrade.conclusion import conclusion
 
-    chosen = chosen_format(answer.output, is_terminal=stdout_is_terminal())
     opened = open_cluster(source, quiet=speaking.quiet)
     report = kubespread.upgrade(
         opened,
@@ -53,13 +48,5 @@ def upgrade(
         delete_emptydir_data=source.delete_emptydir_data,
         force=source.force,
     )
-    if not speaking.quiet:
-        if speaking.verbose:
-            note_source(opened, report)
-        note_beside(report, conclusion(report), chosen)
-    look = look_of_stdout(color=answer.color, headers=not answer.no_headers)
-    write_page(answer.html, report, opened, scheduling.scheduler())
-    emit(chosen.writers["upgrade"].load()(report, replace(look, in_full=speaking.verbose > 0)))
-    if opened.faults or (answer.strict and report.gaps):
-        return ExitCode.NO_CLUSTER
-    return ExitCode.YES if report.complete and not report.pending else ExitCode.NO
+    answering = Answering(opened, scheduling.scheduler(), answer, speaking)
+    return answering.give("upgrade", report, conclusion(report), is_yes=report.complete and not report.pending)

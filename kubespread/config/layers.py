@@ -4,23 +4,28 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from kubespread.config.settings import CONTEXT, KEYS, SNAPSHOT, Setting, Settings
 from kubespread.errors import UsageError
 
 PROJECT_FILE = ".kubespread.yaml"
+NO_FILES = "KUBESPREAD_NO_CONFIG"
+"""The variable that, not empty and not 0, leaves the files out."""
 _USER_FILE = Path("kubespread") / "config.yaml"
 
 
-def settings(environment: Mapping[str, str], directory: Path) -> Settings:
-    """What is set for a command that is run in ``directory``, key by key by whoever comes first.
+def settings(environment: Mapping[str, str], *, files: bool = True) -> Settings:
+    """What is set for a command that is run in the working directory, key by key by whoever comes first; with
+    ``files`` false, or the variable for that, only what the environment sets.
 
     The cluster is one thing: a snapshot that the project names goes before the user's context too.
     Raises ManifestError with every fault of the file that is at fault, and UsageError.
     """
     decided: dict[str, Setting] = {}
-    for layer in (_of_environment(environment), *_of_files(environment, directory)):
+    reads_files = files and environment.get(NO_FILES, "") in ("", "0")
+    for layer in (_of_environment(environment), *(_of_files(environment) if reads_files else ())):
         taken = {SNAPSHOT, CONTEXT} if decided.keys() & {SNAPSHOT, CONTEXT} else set()
         decided |= {key: each for key, each in layer.items() if key not in decided and key not in taken}
     return {key: decided[key] for key in KEYS if key in decided}
@@ -38,20 +43,33 @@ def _of_environment(environment: Mapping[str, str]) -> Settings:
     return found
 
 
-def _of_files(environment: Mapping[str, str], directory: Path) -> Iterator[Settings]:
-    for path in (_project_file(directory), _user_file(environment)):
-        if path is not None and path.is_file():
+def _of_files(environment: Mapping[str, str]) -> Iterator[Settings]:
+    for path in (_project_file(), _user_file(environment)):
+        if path is not None and _is_file(path):
             # Imported here because most runs have no such file.
             from kubespread.config.reading import read_settings
 
             yield read_settings(path)
 
 
-def _project_file(directory: Path) -> Path | None:
-    """That of the directory, or of its nearest parent that has one, as seen from the directory."""
+def _project_file() -> Path | None:
+    """That of the working directory, or of its nearest parent that has one, as seen from there; none in a directory
+    that has been deleted.
+    """
+    try:
+        directory = Path.cwd()
+    except FileNotFoundError:
+        return None
     files = (each / PROJECT_FILE for each in (directory, *directory.parents))
-    nearest = next((file for file in files if file.is_file()), None)
+    nearest = next(filter(_is_file, files), None)
     return Path(os.path.relpath(nearest, directory)) if nearest is not None else None
+
+
+def _is_file(path: Path) -> bool:
+    """What may not even be looked for is not there: the HOME of a container is often another user's."""
+    with suppress(OSError):
+        return path.is_file()
+    return False
 
 
 def _user_file(environment: Mapping[str, str]) -> Path | None:

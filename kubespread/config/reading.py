@@ -61,8 +61,10 @@ class _Reader:
                 return None
         if name == "kubeVersion" and (fault := _version_fault(value)):
             self._add(name, fault)
-        if key.is_path and STDIN in values:
-            self._add(name, "standard input is for the command line to name: expected a path")
+        for each in values if key.is_path else ():
+            if fault := _path_fault(each):
+                self._add(name, fault)
+                return None
         return Setting(
             tuple(self._path(each) for each in values) if key.is_path else tuple(values),
             f"{self._shown}:{self._lines.line(0, name) or 1}",
@@ -86,6 +88,18 @@ def _unknown(name: str) -> str:
 
     meant = near_miss(name, KEYS)
     return f"unknown key{did_you_mean(meant)}" if meant else f"unknown key; there are {', '.join(KEYS)}"
+
+
+def _path_fault(text: str) -> str:
+    if text == STDIN:
+        return "standard input is for the command line to name: expected a path"
+    if "\0" in text:
+        return "expected a path, found a NUL character in it"
+    try:
+        Path(text).expanduser()
+    except RuntimeError:
+        return f"no home directory is known for {Path(text).parts[0]}"
+    return ""
 
 
 def _version_fault(text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-SNAPSHOT, CONTEXT = "snapshot", "context"
+SNAPSHOT, CONTEXT, OUTPUT = "snapshot", "context", "output"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ KEYS: Mapping[str, Key] = {
     CONTEXT: Key("KUBESPREAD_CONTEXT", ("context",)),
     "schedulerConfig": Key("KUBESPREAD_SCHEDULER_CONFIG", ("scheduler_config",), is_path=True),
     "kubeVersion": Key("KUBESPREAD_KUBE_VERSION", ("kube_version", "kube_versions")),
-    "output": Key("KUBESPREAD_OUTPUT", ("output",), decides=False),
+    OUTPUT: Key("KUBESPREAD_OUTPUT", ("output",), decides=False),
     "ignore": Key("KUBESPREAD_IGNORE", ("ignore",), is_list=True),
 }
 """By the name it has in a file."""

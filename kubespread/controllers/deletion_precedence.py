@@ -114,6 +114,8 @@ def _equal(pods: Pods) -> Mapping[int, int]:
 
 def _by_key(pods: Pods, key: Callable[[Standing], Any], then: _Rule) -> Mapping[int, int]:
     """The smaller key first; ``then`` decides among those of one key."""
+    if len(pods) == 1:
+        return {pods[0][0]: 0}
     after, summed = len(pods), {}
     for alike in _alike(pods, key, in_order=True):
         after -= len(alike)

@@ -34,8 +34,6 @@ class DrainFlags:
     force: bool = False
     ignore_daemonsets: bool = False
     delete_emptydir_data: bool = False
-    disable_eviction: bool = False
-    """Pods are deleted, and no budget is asked; the plan is the same."""
     skip_wait_for_delete_timeout: int = 0
     """Pods that were to be gone more than this many seconds ago are passed over; 0: none."""
     pod_selector: Selector = Selector()

@@ -12,7 +12,6 @@ from enum import Enum
 
 from msgspec.structs import replace
 
-from kubespread.kube.admission.added_tolerations import DEFAULT_TOLERATION_SECONDS
 from kubespread.kube.api.core import Node, NodeCondition, Pod, Taint, Toleration
 from kubespread.kube.api.kinds import group_of
 from kubespread.kube.api.meta import OwnerReference
@@ -20,13 +19,6 @@ from kubespread.kube.api.workloads import Job
 from kubespread.kube.taint import tolerates
 from kubespread.kube.timestamps import format_utc
 from kubespread.kube.well_known import NOT_READY_TAINT_KEY, READY, UNREACHABLE_TAINT_KEY
-
-NODE_MONITOR_GRACE_SECONDS = 50
-"""How long a kubelet is silent before its node's Ready condition becomes Unknown (--node-monitor-grace-period)."""
-UNREACHABLE_TOLERATION_SECONDS = DEFAULT_TOLERATION_SECONDS
-"""How long pods stay on an unreachable node that say nothing else themselves."""
-POD_GC_QUARANTINE_SECONDS = 40
-"""How long the pods of a Node object that was deleted stay (quarantineTime of the pod garbage collector)."""
 
 _NO_SCHEDULE, NO_EXECUTE = "NoSchedule", "NoExecute"
 _PRESSURES = {

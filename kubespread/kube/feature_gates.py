@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 
 from kubespread.errors import UsageError
 from kubespread.kube.gate_histories import DEPENDENCIES, DEPENDENCIES_SINCE, HISTORIES
@@ -46,6 +47,7 @@ class _Stage:
     removed: bool = False
 
 
+@cache
 def _stage(name: str, release: Release) -> _Stage | None:
     """The last entry of a gate's history up to ``release``; None when the release does not have it yet."""
     stage = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TypedDict, Unpack
 
 from kubespread.errors import UsageError
@@ -30,6 +30,8 @@ class AuditKeywords(TypedDict, total=False):
     """Whose workloads are asked about; without it those of all namespaces."""
     selector: str
     """Labels of the workloads that are asked about, as kubectl's ``-l`` has them."""
+    on_progress: Callable[[int], None] | None
+    """Told after each workload how many were looked at so far."""
 
 
 def audit(
@@ -50,10 +52,11 @@ def audit(
     world = world_of(now, scheduler)
     default = asked.namespace or snapshot.origin.namespace or DEFAULT_NAMESPACE
     named = asked.named_in(world, default)
-    rows, lacking = audits(world, named.__contains__ if named else asked.those_in(world))
+    is_asked = named.__contains__ if named else asked.those_in(world)
+    rows, lacking = audits(world, is_asked, options.get("on_progress"))
     _check(named, rows)
     if not rows:
-        raise asked.none_found()
+        raise asked.none_found(now)
     return AuditReport(
         kube_version=str(version),
         cluster=cluster_reference(snapshot),

@@ -6,12 +6,15 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypedDict, Unpack
 
+import msgspec
+
 from kubespread.candidate.references import ClusterWorkloads
 from kubespread.candidate.sources import Choosing, PodGiven
 from kubespread.errors import Fault, ManifestError, UsageError
 from kubespread.kube.proposals import told
 from kubespread.library.asked_cluster import cluster_reference
 from kubespread.library.deciding import Scheduler
+from kubespread.library.patches import commands_for
 from kubespread.library.subjects import Gathered, gather
 from kubespread.lint import baseline as baselines
 from kubespread.lint.engine import Surroundings, not_asked
@@ -20,7 +23,9 @@ from kubespread.lint.registry import RULES
 from kubespread.lint.selection import rule_called, selected, unknown_codes
 from kubespread.manifest.parts import MalformedError
 from kubespread.manifest.reading import MAX_MANIFEST_BYTES, display_name, read_text_bytes
+from kubespread.planner.advise.change import Change
 from kubespread.planner.reports.check import CheckReport, Finding, RuleReport
+from kubespread.snapshot.edits.text import parse
 from kubespread.snapshot.snapshot import Snapshot
 
 _DEFAULT = Scheduler()
@@ -88,7 +93,7 @@ def check(
         workloads=len(gathered.subjects) + sum(each.workload is not None for each in gathered.refused),
         asked=tuple(rule.code for rule in rules if rule.code not in left_out),
         not_asked=left_out,
-        findings=tuple(findings),
+        findings=tuple(findings if snapshot is None else (_with_commands(each, snapshot) for each in findings)),
         rules=_reported(findings),
         ignored=checked.ignored,
         in_baseline=len(checked.findings) - len(findings),
@@ -96,6 +101,16 @@ def check(
         not_modelled=(_BY_ITSELF,) if snapshot is not None else (),
         notes=(*told(gathered.version.proposed), *gathered.notes, *_notes(gathered, gone)),
     )
+
+
+def _with_commands(finding: Finding, snapshot: Snapshot) -> Finding:
+    """With what kubectl mends it with: a manifest is edited instead."""
+    remedy = finding.remedy
+    if finding.file is not None or finding.workload is None:
+        return finding
+    change = Change("", remedy.text, 0, settings=remedy.settings, edits=tuple(map(parse, remedy.edits)))
+    commands = commands_for(change, (finding.workload,), snapshot)
+    return msgspec.structs.replace(finding, remedy=msgspec.structs.replace(remedy, commands=commands))
 
 
 def rules() -> tuple[RuleReport, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypedDict, Unpack
+from typing import Any, Unpack
 
 import msgspec
 
@@ -14,6 +14,7 @@ from kubespread.candidate.references import ClusterWorkloads, Reference
 from kubespread.candidate.sources import PodGiven, read_once
 from kubespread.escaping import escaped
 from kubespread.kube.versions import SCORES_SINCE
+from kubespread.library.choosing import ChoosingKeywords, given_pods
 from kubespread.library.deciding import Scheduler
 from kubespread.library.explaining import explain
 from kubespread.library.simulating import simulate
@@ -23,7 +24,6 @@ from kubespread.planner.compare import compare as compare_answers
 from kubespread.planner.reports.compare import Asked, CompareReport
 from kubespread.snapshot.snapshot import Snapshot
 
-_CHOOSING = ("name", "namespace", "recursive", "template_path")
 _NOT_PLACED = f"where replicas land, which depends on scores: they are modeled since 1.{SCORES_SINCE}"
 
 
@@ -40,21 +40,13 @@ class Side:
     """Fields to change in the pod or its workload before it is admitted: ``maxSkew[zone]=2``, ``cpu=500m``."""
 
 
-class CompareKeywords(TypedDict, total=False):
+class CompareKeywords(ChoosingKeywords, total=False):
     """The keywords of `compare`, for both sides alike."""
 
     replicas: int | None
     """How many replicas to place; each workload's own number unless given."""
     from_scratch: bool
     """Take away the replicas that run before placing."""
-    name: str | None
-    """Choose among several workloads: NAME, Kind/NAME or NAMESPACE/Kind/NAME."""
-    namespace: str | None
-    """Where the manifest names none."""
-    recursive: bool
-    """Read directories to their depths."""
-    template_path: str
-    """Where kinds that are not known have their pod template."""
 
 
 def compare(before: Side, after: Side, **options: Unpack[CompareKeywords]) -> CompareReport:
@@ -67,19 +59,17 @@ def compare(before: Side, after: Side, **options: Unpack[CompareKeywords]) -> Co
         side.scheduler.release(side.snapshot.origin.server_version).since(SCORES_SINCE) for side in (before, after)
     )
     template_path = options.get("template_path", "")
-    pods = [read_once(pod, template_path) for pod in _given(before)]
-    others = pods if before.pod == after.pod else [read_once(pod, template_path) for pod in _given(after)]
+    pods = [read_once(pod, template_path) for pod in given_pods(before.pod)]
+    others = pods if before.pod == after.pod else [read_once(pod, template_path) for pod in given_pods(after.pod)]
     return compare_answers(
         _answered(before, pods, options, is_scored=is_scored), _answered(after, others, options, is_scored=is_scored)
     )
 
 
-def _given(side: Side) -> Sequence[PodGiven]:
-    return side.pod if isinstance(side.pod, Sequence) and not isinstance(side.pod, str) else [side.pod]
-
-
 def _answered(side: Side, pods: Sequence[PodGiven], options: CompareKeywords, *, is_scored: bool) -> Answered:
-    choosing: dict[str, Any] = {key: value for key, value in options.items() if key in _CHOOSING}
+    choosing: dict[str, Any] = {
+        key: value for key, value in options.items() if key in ChoosingKeywords.__optional_keys__
+    }
     explained = explain(side.snapshot, pods, side.scheduler, set=side.set, **choosing)
     if not is_scored:
         not_modelled = (*explained.not_modelled, _NOT_PLACED)
@@ -92,7 +82,7 @@ def _answered(side: Side, pods: Sequence[PodGiven], options: CompareKeywords, *,
 def _asked(side: Side) -> Asked:
     config = side.scheduler.config
     return Asked(
-        manifest=", ".join(filter(None, map(_called, _given(side)))) or None,
+        manifest=", ".join(filter(None, map(_called, given_pods(side.pod)))) or None,
         settings=tuple(side.set),
         edits=tuple(map(str, side.snapshot.edits)),
         scheduler_config=None if config is None else escaped(str(config)),

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypedDict, Unpack
+from typing import Unpack
 
-from kubespread.candidate.sources import Choosing, PodGiven
+from kubespread.candidate.sources import PodGiven
 from kubespread.library.asked_cluster import cluster_reference
+from kubespread.library.choosing import WorkloadKeywords, given_pods
 from kubespread.library.deciding import Scheduler
-from kubespread.library.resolving import resolve
+from kubespread.library.resolving import resolve_one
 from kubespread.library.revising import reviser
 from kubespread.planner.explain import explain as explain_pod
 from kubespread.planner.reports.explain import ExplainReport
@@ -17,23 +18,13 @@ from kubespread.snapshot.snapshot import Snapshot
 _DEFAULT = Scheduler()
 
 
-class ExplainKeywords(TypedDict, total=False):
+class ExplainKeywords(WorkloadKeywords, total=False):
     """The keywords of `explain`."""
 
     preemption: bool
     """Ask what preemption would do when no node fits."""
     pods: bool
     """Name the pods that each domain of a constraint counts."""
-    name: str | None
-    """Choose among several workloads: NAME, Kind/NAME or NAMESPACE/Kind/NAME."""
-    namespace: str | None
-    """Where the manifest names none."""
-    recursive: bool
-    """Read directories to their depths."""
-    template_path: str
-    """Where kinds that are not known have their pod template."""
-    set: Sequence[str]
-    """Fields to change in the pod or its workload before it is admitted: ``maxSkew[zone]=2``, ``cpu=500m``."""
 
 
 def explain(
@@ -44,18 +35,11 @@ def explain(
 ) -> ExplainReport:
     """What kube-scheduler would decide for ``pod`` on every node of ``snapshot``, and the arithmetic behind it.
 
+    Nodes are ordered as ``--sort score`` has them: the best first, those that fail last, the nearest to fitting first.
     Of several manifests one may hold a workload, or ``name`` says which. The keywords are `ExplainKeywords`.
     Raises ManifestError, SnapshotError and UsageError.
     """
-    several = pod if isinstance(pod, Sequence) and not isinstance(pod, str) else [pod]
-    choosing = Choosing(
-        options.get("name"),
-        options.get("namespace"),
-        recursive=options.get("recursive", False),
-        template_path=options.get("template_path", ""),
-        one_only=True,
-    )
-    asked = resolve(snapshot, several, scheduler, choosing, settings=options.get("set", ()))
+    asked = resolve_one(snapshot, given_pods(pod), scheduler, options)
     candidate, profile = asked.candidates[0], asked.profiles[0]
     report = explain_pod(
         asked.cluster,
@@ -67,4 +51,4 @@ def explain(
         pods=options.get("pods", False),
         revise=reviser(asked),
     )
-    return report.about(cluster_reference(snapshot)).with_gaps((*asked.gaps, *candidate.gaps))
+    return report.about(cluster_reference(snapshot)).with_gaps((*asked.gaps, *candidate.gaps)).sorted_by("score")

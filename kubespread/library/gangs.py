@@ -171,6 +171,11 @@ def _gang(
 
 def _not_modelled(group: Group, version: KubeVersion) -> Iterator[str]:
     yield "preemption for a pod group: its pods evict nobody"
+    if group.topology_key and version.since(37):
+        yield (
+            "percentageOfPlacementsToScore: every domain where the group fits is scored; kube-scheduler may stop once "
+            "it has found enough"
+        )
     if group.parent is not None:
         yield f"CompositePodGroup {group.parent}: the pod group is judged by itself"
     if not version.since(36):

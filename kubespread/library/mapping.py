@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypedDict, Unpack
+from typing import Unpack
 
 from kubespread.candidate.candidate import Candidate
-from kubespread.candidate.sources import Choosing, PodGiven
+from kubespread.candidate.sources import PodGiven
 from kubespread.controllers.adoption import PodsByController, pods_of
 from kubespread.errors import UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
@@ -17,9 +17,10 @@ from kubespread.kube.pod_status import is_active
 from kubespread.kube.selector import SelectorError
 from kubespread.kube.selector_text import parse_selector
 from kubespread.library.asked_cluster import cluster_reference
+from kubespread.library.choosing import WorkloadKeywords, given_pods
 from kubespread.library.deciding import Scheduler
 from kubespread.library.editing import edited
-from kubespread.library.resolving import Resolved, resolve, source_gaps
+from kubespread.library.resolving import Resolved, resolve_one, source_gaps
 from kubespread.planner.mapping import Drawing, Marked, default_keys, selected
 from kubespread.planner.reports.topology_map import TopologyMap
 from kubespread.planner.skew import skew_now
@@ -32,7 +33,7 @@ from kubespread.snapshot.topology_keys import check_topology_keys, full_topology
 _DEFAULT = Scheduler()
 
 
-class MapKeywords(TypedDict, total=False):
+class MapKeywords(WorkloadKeywords, total=False):
     """The keywords of `topology_map`."""
 
     keys: Sequence[str]
@@ -41,16 +42,6 @@ class MapKeywords(TypedDict, total=False):
     """
     selector: str
     """Without a workload: mark the pods of ``namespace`` with these labels, as kubectl's ``-l`` has them."""
-    name: str | None
-    """Choose among several workloads: NAME, Kind/NAME or NAMESPACE/Kind/NAME."""
-    namespace: str | None
-    """Where the manifest names none."""
-    recursive: bool
-    """Read directories to their depths."""
-    template_path: str
-    """Where kinds that are not known have their pod template."""
-    set: Sequence[str]
-    """Fields to change in the pod or its workload before it is admitted: ``maxSkew[zone]=2``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +74,8 @@ def topology_map(
     keys = keys or [*default_keys(asked.snapshot.nodes, asked.marked.constraints)]
     if len(set(keys)) < len(keys):
         raise UsageError("every topology key can be given only once")
-    drawing, candidate = Drawing(asked.cluster, keys, asked.marked), asked.candidate
+    were, are = ({node.metadata.name for node in each.nodes} for each in (snapshot, asked.snapshot))
+    drawing, candidate = Drawing(asked.cluster, keys, asked.marked, are - were), asked.candidate
     return TopologyMap(
         kube_version=str(scheduler.release(snapshot.origin.server_version)),
         cluster=cluster_reference(snapshot),
@@ -98,6 +90,7 @@ def topology_map(
         nodes=tuple(drawing.nodes()),
         load=drawing.load(),
         pending=sum(is_active(pod) and not pod.spec.node_name for pod in asked.snapshot.pods),
+        left=tuple(sorted(were - are)),
         gaps=asked.gaps,
         notes=asked.notes,
     )
@@ -119,15 +112,7 @@ def _whole(snapshot: Snapshot, scheduler: Scheduler, options: MapKeywords) -> _A
 
 
 def _of(snapshot: Snapshot, pod: PodGiven | Sequence[PodGiven], scheduler: Scheduler, options: MapKeywords) -> _Asked:
-    several = pod if isinstance(pod, Sequence) and not isinstance(pod, str) else [pod]
-    choosing = Choosing(
-        options.get("name"),
-        options.get("namespace"),
-        recursive=options.get("recursive", False),
-        template_path=options.get("template_path", ""),
-        one_only=True,
-    )
-    asked = resolve(snapshot, several, scheduler, choosing, settings=options.get("set", ()))
+    asked = resolve_one(snapshot, given_pods(pod), scheduler, options)
     candidate, cluster = asked.candidates[0], _cluster_with(asked)
     marked = Marked.of(cluster, candidate.pod, framework(asked.profiles[0]), _own(asked, cluster))
     gaps = tuple(dict.fromkeys((*asked.gaps, *candidate.gaps)))

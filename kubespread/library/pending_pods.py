@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TypedDict, Unpack
 
 import msgspec
@@ -36,6 +36,8 @@ class PendingKeywords(TypedDict, total=False):
     """Whose pods are asked about; without it those of all namespaces."""
     selector: str
     """Labels of the workloads that are asked about, as kubectl's ``-l`` has them."""
+    on_progress: Callable[[int], None] | None
+    """Told now and then of how many pods it is known what frees them."""
 
 
 def pending(snapshot: Snapshot, scheduler: Scheduler = _DEFAULT, **options: Unpack[PendingKeywords]) -> PendingReport:
@@ -50,7 +52,9 @@ def pending(snapshot: Snapshot, scheduler: Scheduler = _DEFAULT, **options: Unpa
     version = scheduler.release(snapshot.origin.server_version)
     now, notes = edited(snapshot, scheduler, asked.namespace)
     world = world_of(now, scheduler, preempts=False)
-    told = pending_groups(world, asked.those_in(world), _reviser(now, version), version)
+    told = pending_groups(world, asked.those_in(world), _reviser(now, version), version, options.get("on_progress"))
+    if not told:
+        asked.check_any(world, now)
     return PendingReport(
         kube_version=str(version),
         cluster=cluster_reference(snapshot),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TypedDict, Unpack
 
@@ -43,6 +43,8 @@ class RebalanceKeywords(TypedDict, total=False):
     """Whether constraints with ScheduleAnyway, the scheduler's built-in ones among them, are to hold too."""
     descheduler: str | Path | None
     """A DeschedulerPolicy (descheduler/v1alpha2), to see what the descheduler would do instead."""
+    on_progress: Callable[[int], None] | None
+    """Told how many evictions were tried so far."""
 
 
 def rebalance(
@@ -70,8 +72,8 @@ def rebalance(
     named = asked.named_in(world, default)
     chosen = named or list(_chosen(world, asked))
     if not chosen:
-        raise asked.none_found()
-    question = Question(chosen, options.get("soft", False), policy, str(given or ""))
+        raise asked.none_found(now)
+    question = Question(chosen, options.get("soft", False), policy, str(given or ""), options.get("on_progress"))
     report = plan(world, question)
     return replace(
         report,

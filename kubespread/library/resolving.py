@@ -18,6 +18,7 @@ from kubespread.errors import KubespreadError, ManifestError, UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.admission.gated_fields import as_counted
 from kubespread.kube.versions import KubeVersion
+from kubespread.library.choosing import WorkloadKeywords, choosing_of
 from kubespread.library.deciding import Scheduler
 from kubespread.library.editing import edited
 from kubespread.scheduler.cluster.cluster import Cluster
@@ -101,6 +102,13 @@ def resolve(
         ),
         chosen[0],
     )
+
+
+def resolve_one(
+    snapshot: Snapshot, pods: Iterable[PodGiven], scheduler: Scheduler, options: WorkloadKeywords
+) -> Resolved:
+    """The same for a question about one workload. Raises ManifestError, SnapshotError and UsageError."""
+    return resolve(snapshot, pods, scheduler, choosing_of(options, one_only=True), settings=options.get("set", ()))
 
 
 def source_gaps(snapshot: Snapshot, scheduler: Scheduler) -> Iterable[str]:

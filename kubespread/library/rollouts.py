@@ -12,8 +12,8 @@ from kubespread.kube.api.core import Pod
 from kubespread.library.deciding import Scheduler
 from kubespread.library.resolving import Resolved
 from kubespread.library.worlds import world_of
+from kubespread.planner.entries import Outcome
 from kubespread.planner.explain import constraint_reports, domain_counts
-from kubespread.planner.queue import Outcome
 from kubespread.planner.simulate import Played
 from kubespread.planner.world.applying import apply_workload
 from kubespread.planner.world.deployments import name_of

@@ -15,7 +15,7 @@ from kubespread.library.simulating import Posed, SimulateKeywords, pose
 from kubespread.planner.advise.advise import Advised, advised, blank
 from kubespread.planner.advise.change import Answer, Change
 from kubespread.planner.advise.stuck import Stuck
-from kubespread.planner.queue import Outcome
+from kubespread.planner.entries import Outcome
 from kubespread.planner.simulate import Question, outcomes
 from kubespread.scheduler.building import framework
 from kubespread.scheduler.evaluation import Evaluation

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TypedDict, TypeVar, Unpack, overload
+from typing import TypeVar, Unpack, overload
 
 import msgspec
 
 from kubespread.candidate.candidate import Candidate
 from kubespread.candidate.growth import Desired, Growth, growths
 from kubespread.candidate.replicas import replica_names
-from kubespread.candidate.sources import Choosing, PodGiven
+from kubespread.candidate.sources import PodGiven
 from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import StatefulSet
 from kubespread.kube.versions import SCORES_SINCE, KubeVersion
 from kubespread.library.asked_cluster import cluster_reference
+from kubespread.library.choosing import WorkloadKeywords, choosing_of
 from kubespread.library.deciding import Scheduler
 from kubespread.library.gangs import gang_notes, gangs_of, pod_group_gaps, what_if
 from kubespread.library.resolving import Resolved, resolve
@@ -42,7 +43,7 @@ G = TypeVar("G", bound=PodGiven)
 _DEFAULT = Scheduler()
 
 
-class SimulateKeywords(TypedDict, total=False):
+class SimulateKeywords(WorkloadKeywords, total=False):
     """The keywords of `simulate`."""
 
     until_full: bool
@@ -63,18 +64,8 @@ class SimulateKeywords(TypedDict, total=False):
     """Topology keys to report about besides those of the constraints, zone and hostname."""
     preemption: bool
     """Ask what preemption would do for the first replica without a node."""
-    name: str | None
-    """Choose among several workloads: NAME, Kind/NAME or NAMESPACE/Kind/NAME."""
-    namespace: str | None
-    """Where the manifest names none."""
     selector: str
     """Labels of the workloads that are meant, as kubectl's ``-l`` has them."""
-    recursive: bool
-    """Read directories to their depths."""
-    template_path: str
-    """Where kinds that are not known have their pod template."""
-    set: Sequence[str]
-    """Fields to change in the pod or its workload before it is admitted: ``maxSkew[zone]=2``, ``cpu=500m``."""
     on_progress: Callable[[int], None] | None
     """Told now and then how many replicas are placed."""
     autoscaler: str | None
@@ -107,15 +98,8 @@ def pose(
 ) -> Posed:
     """What `simulate` places, up to the placing itself. Raises ManifestError, SnapshotError and UsageError."""
     as_gangs = what_if(options.get("gang"), options.get("same"), replicas, refused=_refused_with_gangs(options))
-    choosing = Choosing(
-        options.get("name"),
-        options.get("namespace"),
-        options.get("selector", ""),
-        recursive=options.get("recursive", False),
-        template_path=options.get("template_path", ""),
-    )
     asked = resolve(
-        snapshot, pods, scheduler, choosing,
+        snapshot, pods, scheduler, choosing_of(options, selector=options.get("selector", "")),
         settings=options.get("set", ()), counts_quotas=False, on_refused=options.get("on_refused"),
     )  # fmt: skip
     if not asked.version.since(SCORES_SINCE):

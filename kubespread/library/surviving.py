@@ -58,7 +58,7 @@ def survive(
     lost = list(_domains(world, now, keys))
     question = Question(world, asked.those_in(world))
     if question.is_empty:
-        raise asked.none_found()
+        raise asked.none_found(now)
     return SurviveReport(
         kube_version=str(version),
         cluster=cluster_reference(snapshot),

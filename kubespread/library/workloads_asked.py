@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from kubespread.candidate.absent import no_workloads
 from kubespread.errors import UsageError
 from kubespread.kube.api.cluster_objects import FIELDS
 from kubespread.kube.api.kinds import POD_CREATORS
@@ -17,6 +18,7 @@ from kubespread.planner.world.reporting import workload_of
 from kubespread.planner.world.world import World
 from kubespread.scenario.text import named
 from kubespread.scenario.types import Named
+from kubespread.snapshot.snapshot import Snapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,7 @@ class WorkloadsAsked:
         try:
             selector = parse_selector(text)
         except SelectorError as error:
-            raise UsageError(f"invalid labels {text!r}: {error}") from error
+            raise UsageError(f"invalid selector {text!r}: {error}") from error
         each = [names] if isinstance(names, str) else names
         return cls(namespace, text, selector, tuple(map(named, dict.fromkeys(each))))
 
@@ -65,10 +67,14 @@ class WorkloadsAsked:
 
         return is_asked
 
-    def none_found(self) -> UsageError:
+    def none_found(self, snapshot: Snapshot) -> UsageError:
         """The error where no workload is among them."""
-        where = "the cluster" if self.namespace is None else f"namespace {self.namespace}"
-        return UsageError(f"no workloads{f' with the labels {self.text}' if self.text else ''} in {where}")
+        return no_workloads(snapshot, self.namespace, self.text)
+
+    def check_any(self, world: World, snapshot: Snapshot) -> None:
+        """Raise UsageError where no workload, with pods or without, is among them."""
+        if not any(map(self.those_in(world), _labels(world))):
+            raise self.none_found(snapshot)
 
 
 def _is_there(world: World, name: WorkloadName) -> bool:

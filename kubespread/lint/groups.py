@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from kubespread.kube.api.core import TopologySpreadConstraint
-from kubespread.lint.case import Declared
+from kubespread.lint.case import Case, Declared
 from kubespread.lint.subject import Subject
+
+
+def counted_together(case: Case) -> Iterator[tuple[Declared, Iterator[Subject]]]:
+    """Constraints of the workload's own that count its pods, each with the other workloads whose pods it counts too."""
+    if case.subject.object is None or case.subject.is_daemon:
+        return
+    for declared in case.own:
+        if declared.constraint.self_match and declared.constraint.counts_pods:
+            yield declared, case.company.counted_beside(case.subject, declared.constraint.selector)
 
 
 def declares_alike(other: Subject, declared: Declared) -> bool:

@@ -13,8 +13,9 @@ from kubespread.kube.api.core import Pod, PodSpec, TopologySpreadConstraint
 from kubespread.kube.api.workloads import Deployment
 from kubespread.lint.subject import Subject
 from kubespread.planner.claims import Replica
+from kubespread.planner.entries import Entry, Outcome
 from kubespread.planner.explain import counted_constraints
-from kubespread.planner.queue import Entry, Outcome, place
+from kubespread.planner.queue import place
 from kubespread.planner.rehearsal import rehearse
 from kubespread.planner.reports.rollout import RolloutReport
 from kubespread.scheduler.building import framework

@@ -18,12 +18,10 @@ from kubespread.kube.gotext import quote
 from kubespread.kube.names import label_value_faults, subdomain_faults
 from kubespread.kube.selector import Selector, SelectorError
 from kubespread.kube.selector_text import parse_selector
-from kubespread.manifest.objects import KubernetesObject, describe
-from kubespread.manifest.parts import MalformedError
-from kubespread.manifest.reading import MAX_MANIFEST_BYTES, STDIN, display_name, read_text_bytes
-from kubespread.manifest.stream import read_objects
+from kubespread.manifest.objects import describe
+from kubespread.manifest.reading import STDIN, display_name
 from kubespread.node_groups.types import NodeGroup
-from kubespread.snapshot.edits.template_file import checked_node, is_file, read_template
+from kubespread.snapshot.edits.template_file import checked_node, is_file, only_object, read_template
 
 API_VERSION, KIND = "kubespread.dev/v1alpha1", "NodeGroups"
 
@@ -57,7 +55,7 @@ def read_node_groups(path: str) -> tuple[NodeGroup, ...]:
     A template that is a file is found beside it.
     """
     file = display_name(path)
-    item = _only_object(file, path)
+    item = only_object(path, API_VERSION, KIND, f"one {KIND} of apiVersion {API_VERSION}")
     try:
         fields = decode(normalized(item.data, NodeGroupsFields), NodeGroupsFields)
     except DecodingError as error:
@@ -76,21 +74,6 @@ def read_node_groups(path: str) -> tuple[NodeGroup, ...]:
     if faults:
         raise ManifestError(file, [Fault(message, place, item.line_of(place)) for place, message in faults])
     return tuple(groups)
-
-
-def _only_object(file: str, path: str) -> KubernetesObject:
-    try:
-        found = [item for item in read_objects(iter([read_text_bytes(path, MAX_MANIFEST_BYTES)])) if not item.size]
-    except OSError as error:
-        raise ManifestError(file, [Fault(error.strerror or str(error))]) from error
-    except MalformedError as error:
-        raise ManifestError(file, [error.fault]) from error
-    kinds = [(item.api_version, item.kind) for item in found]
-    if kinds != [(API_VERSION, KIND)]:
-        listed = ", ".join(full_kind(*kind) or "an object without kind" for kind in kinds)
-        wanted = f"one {KIND} of apiVersion {API_VERSION}"
-        raise ManifestError(file, [Fault(f"expected {wanted}, found {listed or 'nothing'}")])
-    return found[0]
 
 
 def _group(given: NodeGroupFields, place: str, folder: Path, faults: _Faults) -> NodeGroup:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from kubespread.controllers.disruption import desired_and_expected, disruptions_allowed
 from kubespread.kube.api.cluster_objects import PodDisruptionBudget
 from kubespread.kube.api.core import Pod
-from kubespread.planner.queue import Entry, place
+from kubespread.planner.entries import Entry
+from kubespread.planner.queue import place
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.framework import Framework

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.selector import Selector
-from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, CORDON_TAINT_KEY, HOSTNAME, READY, REGION, ZONE
+from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, CORDON_TAINT_KEY, HOSTNAME, REGION, ZONE
 from kubespread.planner.details import canonical
 from kubespread.planner.explain import constraint_reports, counted_constraints
+from kubespread.planner.node_states import closing_states
 from kubespread.planner.reports.parts import ConstraintReport
 from kubespread.planner.reports.topology_map import Load, MapDomain, MapNode
 from kubespread.scheduler.cluster.cluster import Cluster
@@ -108,6 +109,8 @@ class Drawing:
     cluster: Cluster
     keys: Sequence[str]
     marked: Marked
+    joined: Collection[str] = ()
+    """The names of nodes that were not there before the edits."""
 
     @property
     def resources(self) -> tuple[str, ...]:
@@ -150,6 +153,7 @@ class Drawing:
                 load=tuple(_load(name, used[position], there[position]) for name, used, there in amounts),
                 skew=tuple(skew[position] for skew in skews),
                 closed=tuple(_closed(objects[position])),
+                joined=names[position] in self.joined,
             )
 
     def domains(self) -> Iterator[MapDomain]:
@@ -218,10 +222,7 @@ def _order(path: tuple[str | None, ...]) -> tuple[tuple[bool, str], ...]:
 
 
 def _closed(node: Node) -> Iterator[str]:
-    if node.spec.unschedulable:
-        yield "cordoned"
-    if any(condition.type == READY and condition.status != "True" for condition in node.status.conditions):
-        yield "not ready"
+    yield from closing_states(node)
     for taint in node.spec.taints:
         if taint.key != CORDON_TAINT_KEY:
             yield f"{taint.key}{f'={taint.value}' if taint.value else ''}:{taint.effect}"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from statistics import median_low
 
+from kubespread.planner.entries import Outcome
 from kubespread.planner.manner import Manner, Way
-from kubespread.planner.queue import Outcome
 from kubespread.planner.reports.runs import DomainRange, Range, Run, Runs, Sampling
 from kubespread.planner.skew import skew_now
 from kubespread.scheduler.sampling import SearchRules

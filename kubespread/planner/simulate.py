@@ -13,13 +13,14 @@ from kubespread.kube.well_known import HOSTNAME, ZONE
 from kubespread.planner import claims
 from kubespread.planner.bars import bars
 from kubespread.planner.claims import Replicas
+from kubespread.planner.entries import Entry, Outcome
 from kubespread.planner.explain import domain_counts, preemption_report
 from kubespread.planner.gangs.gang import Asked, Gang
 from kubespread.planner.gangs.queueing import run_with_gangs
 from kubespread.planner.honesty import gaps, not_modelled
 from kubespread.planner.look_ahead import look_ahead
 from kubespread.planner.manner import Manner, Way
-from kubespread.planner.queue import Entry, Outcome, run
+from kubespread.planner.queue import run
 from kubespread.planner.replica_nodes import nodes_of_replicas, worst_losses
 from kubespread.planner.reports.gang import GangReport
 from kubespread.planner.reports.parts import ConstraintReport, DomainChange, PodReference, PreemptionReport

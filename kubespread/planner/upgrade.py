@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from kubespread.controllers.drain import DrainFlags
-from kubespread.kube.api.core import Node
+from kubespread.kube.api.core import Node, Pod
 from kubespread.planner.reports.happened import BlockedPod
 from kubespread.planner.reports.upgrade import Blocked, UpgradeReport, UpgradeStep
 from kubespread.planner.world.daemons import follow
@@ -102,8 +102,16 @@ class _Pool:
             evicted=evicted,
             placed=len(happenings.placed) - placed,
             pending=sum(1 for _ in self.newly_waiting()),
+            pods=self._held([*(each.pod for each in happenings.gone[gone:]), *happenings.placed[placed:]]),
         )
         return step, blocked
+
+    def _held(self, moved: Iterable[Pod]) -> dict[str, int]:
+        """How many pods the nodes of ``moved`` hold now, those that are there still."""
+        cluster = self.world.cluster
+        counts, index = cluster.running.taken.pod_count, cluster.nodes.index
+        names = {pod.spec.node_name for pod in moved} & index.keys()
+        return {name: int(counts[index[name]]) for name in sorted(names)}
 
     def _drain(self, names: Sequence[str], before: int) -> Blocked | None:
         world = self.world

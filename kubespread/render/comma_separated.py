@@ -7,6 +7,7 @@ import io
 from collections.abc import Iterable
 
 from kubespread.escaping import escaped
+from kubespread.render.look import Look
 
 # The wide forms count too, where a spreadsheet is set to a language that writes them.
 _FORMULA_STARTS = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
@@ -17,6 +18,12 @@ def separated_by_commas(rows: Iterable[Iterable[object]]) -> str:
     out = io.StringIO()
     csv.writer(out, lineterminator="\n").writerows([_cell(value) for value in row] for row in rows)
     return out.getvalue()
+
+
+def as_in_a_pipe(header: Iterable[str], rows: Iterable[Iterable[object]], look: Look) -> str:
+    """The rows that a pipe gets, their header spelled as spreadsheets have it: ``max_skew`` for ``MAX-SKEW``."""
+    names = [name.lower().replace("-", "_") for name in header]
+    return separated_by_commas([names, *rows] if look.headers else rows)
 
 
 def _cell(value: object) -> object:

@@ -13,6 +13,8 @@ from kubespread.escaping import escaped
 
 GOOD, BAD, DIM, HEAD = "32", "31", "2", "1"
 """Styles, as terminals number them: green, red, dim and bold."""
+GAP = 2
+"""How far columns are apart, unless a table says otherwise."""
 _CUT = "…"
 _WORDS = re.compile(r"\s+|\S+")
 
@@ -72,7 +74,7 @@ def _start(text: str, width: int) -> str:
     return kept
 
 
-def tabulated(columns: Sequence[Column], gap: int, *, headers: bool) -> Iterator[Line]:
+def tabulated(columns: Sequence[Column], gap: int = GAP, *, headers: bool) -> Iterator[Line]:
     """The columns side by side, the last one as long as it is, after an indent of two."""
     widths = [column.width for column in columns]
     if headers:

@@ -14,9 +14,12 @@ from kubespread.render.accounts.account import Account, Bars, NodeFacts
 from kubespread.render.accounts.registry import account_of
 from kubespread.render.documents import Answer
 from kubespread.render.look import Look
+from kubespread.render.phrases import count_of
 
 _OPEN_ROWS, _MOST_ROWS = 20, 50
-"""Rows of a table that is not folded, and of any: a comment on GitHub has 65,536 characters."""
+"""Rows of a table that is not folded, and of any."""
+_ROOM = 65_000
+"""Characters of the whole: a comment on GitHub has at most 65,536, and whoever posts it may add a line."""
 _SPECIAL = re.compile(r"([\\`*_\[\]~|$])")
 _LINKED = re.compile(r"@(?=\w)|#(?=\d)|:(?=[\w+-]+:)|:(?=//)|\bwww(?=\.)|\bGH-(?=\d)")
 _NUMBER = re.compile(r"[−-]?[\d,.]+%?")
@@ -24,8 +27,24 @@ _LIST_MARKER = re.compile(r"^(\d+)([.)] )|^([-+>#=])")
 
 
 def write(answer: Answer, look: Look) -> str:
-    """The whole answer; ``look.in_full`` and ``look.all_nodes`` give every row of every table."""
-    return "\n\n".join(_blocks(account_of(answer), look)) + "\n"
+    """The whole answer, as much of it as a comment has room for; ``look.in_full`` and ``look.all_nodes`` give every row
+    of every table.
+    """
+    blocks = _blocks(account_of(answer), look)
+    return "\n\n".join(blocks if look.in_full or look.all_nodes else _fitting(blocks)) + "\n"
+
+
+def _fitting(blocks: Iterable[str]) -> Iterator[str]:
+    """Those that there is room for, the first ones first, and how many there is none for."""
+    room, left_out = _ROOM, 0
+    for block in blocks:
+        if len(block) > room:
+            left_out += 1
+        else:
+            room -= len(block) + len("\n\n")
+            yield block
+    if left_out:
+        yield f"{count_of(left_out, 'part')} of this answer left out, for which a comment has no room; `-v` gives all"
 
 
 def inline(text: str) -> str:

@@ -2,18 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from kubespread.render.layout import cut_middle, width_of
 from kubespread.render.simulate.node_names import CUT, shared
 
 
 def fitted(names: Sequence[str], width: int) -> list[str]:
-    """The names in at most ``width`` columns each: without what all of them begin and end with, where they are longer,
-    since the rest is what tells them apart.
+    """The names in at most ``width`` columns each: without what all of them end with, and begin with, where they are
+    longer, since the rest is what tells them apart. A copy is NAME-1 of a name: ``…1-164…`` has the copy ``…1-164…-1``.
     """
     if all(width_of(name) <= width for name in names):
         return list(names)
-    prefix, suffix = shared(names)
-    short = (name.removeprefix(prefix).removesuffix(suffix) for name in names)
-    return [cut_middle(f"{CUT if prefix else ''}{name}{CUT if suffix else ''}", width) for name in short]
+    prefix, suffix = left_out(names, width)
+    return [cut_middle(name, width) for name in _shortened(names, prefix, suffix)]
+
+
+def left_out(names: Sequence[str], width: int) -> tuple[str, str]:
+    """What `fitted` leaves out of all ``names``, the numbers of copies apart: how they end, and where that does not
+    make them short enough how they begin too.
+    """
+    if all(width_of(name) <= width for name in names):
+        return "", ""
+    known = frozenset(names)
+    prefix, suffix = shared([name for name in names if not _number(name, known)])
+    is_enough = all(width_of(name) <= width for name in _shortened(names, "", suffix))
+    return ("" if is_enough else prefix), suffix
+
+
+def _shortened(names: Sequence[str], prefix: str, suffix: str) -> list[str]:
+    known = frozenset(names)
+    return [_short(name, prefix, suffix, _number(name, known)) for name in names]
+
+
+def _number(name: str, known: Collection[str]) -> str:
+    """``-1`` of a copy of another name, else nothing."""
+    original, dash, number = name.rpartition("-")
+    return f"-{number}" if dash and number.isdecimal() and original in known else ""
+
+
+def _short(name: str, prefix: str, suffix: str, number: str) -> str:
+    inner = name.removesuffix(number).removeprefix(prefix).removesuffix(suffix)
+    return f"{CUT if prefix else ''}{inner}{CUT if suffix else ''}{number}"

@@ -58,9 +58,9 @@ def workload_name(workload: str) -> str:
     return name if namespace == "default" else workload
 
 
-def count_of(number: int, what: str) -> str:
+def count_of(number: int, noun: str) -> str:
     """``1 pod``, ``2,000 pods``; a word that is the end of a label key gets its s too."""
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def some_of(names: Sequence[str], most: int) -> str:

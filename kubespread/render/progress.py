@@ -71,17 +71,18 @@ class DownloadProgress(_Line):
             )
 
 
-class PlacingProgress(_Line):
-    """How many replicas are placed."""
+class CountingProgress(_Line):
+    """How much of something is done: ``placing replicas: 1,200``."""
 
-    def __init__(self) -> None:
-        self._placed = 0
+    def __init__(self, doing: str) -> None:
+        self._doing = doing
+        self._done = 0
         super().__init__()
 
-    def on_progress(self, placed: int) -> None:
+    def on_progress(self, done: int) -> None:
         with self._lock:
-            self._placed = placed
+            self._done = done
 
     def _line(self) -> str:
         with self._lock:
-            return f"placing replicas: {self._placed}"
+            return f"{self._doing}: {self._done:,}"

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from kubespread.planner.reports.parts import ConstraintReport
 from kubespread.planner.reports.rollout import KeyRevisions, RevisionSkew, RolloutPass, RolloutReport
 from kubespread.render.arithmetic import short_key
-from kubespread.render.flow import HANGING, INDENT, aim
-from kubespread.render.layout import BAD, DIM, HEAD, Cell, Column, Line, cell, cut_middle, tabulated, wrapped
+from kubespread.render.flow import HANGING, INDENT
+from kubespread.render.layout import BAD, DIM, GAP, HEAD, Cell, Column, Line, cell, cut_middle, tabulated, wrapped
 from kubespread.render.look import Look
 from kubespread.render.phrases import count_of
+from kubespread.render.screen import room_beside
 
-_GAP = 2
 _MAX_DOMAINS = 6
 _MAX_PASSES = 12
 _LEAST_DOMAIN = 5
@@ -29,7 +29,7 @@ def passes(heading: str, rollout: RolloutReport, look: Look) -> Iterator[Line]:
     if left_out:
         half = _MAX_PASSES // 2
         shown = [*shown[:half], *shown[-half:]]
-    head, *rows = tabulated(_columns(rollout, shown, look), _GAP, headers=True)
+    head, *rows = tabulated(_columns(rollout, shown, look), headers=True)
     if look.headers:
         yield head
     for place, row in enumerate(rows):
@@ -53,7 +53,7 @@ def _columns(rollout: RolloutReport, shown: Sequence[RolloutPass], look: Look) -
         )
         for place in range(min((len(each.constraints) for each in shown), default=0))
     ]
-    room = aim(look) - len(INDENT) - sum(column.width + _GAP for column in (*columns, *skews))
+    room = room_beside((*columns, *skews), look)
     return [*columns, *_domains(shown, room), *skews]
 
 
@@ -65,7 +65,7 @@ def _domains(shown: Sequence[RolloutPass], room: int) -> Iterator[Column]:
         values = [domain.value for domain in keys[-1].domains]
         if len(values) > _MAX_DOMAINS or any([domain.value for domain in key.domains] != values for key in keys):
             continue
-        widths = room // max(1, len(values)) - _GAP
+        widths = room // max(1, len(values)) - GAP
         if widths >= _LEAST_DOMAIN:
             for position, value in enumerate(values):
                 cells = [Cell(f"{key.domains[position].old}+{key.domains[position].new}") for key in keys]
@@ -74,7 +74,7 @@ def _domains(shown: Sequence[RolloutPass], room: int) -> Iterator[Column]:
     for place in range(min(map(len, rows), default=0)):
         keys = [constraints[place] for constraints in rows]
         column = Column(f"PER {short_key(keys[0].topology_key).upper()}", [_extremes(key) for key in keys])
-        if column.width + _GAP <= room:
+        if column.width + GAP <= room:
             yield column
         return
 

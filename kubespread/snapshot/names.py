@@ -12,6 +12,8 @@ import msgspec
 
 from kubespread.snapshot.remembering import cache_folder, remember
 
+_FORM = 2
+"""Counts the forms that what is remembered has had: that of another release is read anew."""
 _KEPT_FILES = 32
 """How many files' names are remembered: those read last."""
 
@@ -25,11 +27,16 @@ class Names(msgspec.Struct, rename="camel"):
     namespace: str = ""
     """The one a saved snapshot was taken in."""
     nodes: list[str] = []
-    label_keys: list[str] = []
-    """Those of nodes."""
+    labels: dict[str, msgspec.Raw] = {}
+    """The values of nodes' labels by key, undecoded: of some every node has its own."""
     namespaces: list[str] = []
     by_kind: dict[str, msgspec.Raw] = {}
     """`NamesInNamespaces` by kubectl's short name of the kind, undecoded: of pods there may be very many."""
+
+    def values_of(self, label: str) -> list[str]:
+        """The values that nodes have for one label."""
+        raw = self.labels.get(label)
+        return [] if raw is None else msgspec.json.decode(raw, type=list[str])
 
     def of_kind(self, short: str, namespace: str) -> list[str]:
         """The names of one kind in one namespace."""
@@ -40,6 +47,7 @@ class Names(msgspec.Struct, rename="camel"):
 class _Remembered(msgspec.Struct):
     """Names, and the state of the file they were read from."""
 
+    form: int
     path: str
     size: int
     modified: int
@@ -58,11 +66,11 @@ def names_in(path: str, environment: Mapping[str, str]) -> Names:
     if not file.is_file():
         return Names()
     state = file.stat()
-    asked = (str(file), state.st_size, state.st_mtime_ns)
+    asked = (_FORM, str(file), state.st_size, state.st_mtime_ns)
     memory = _memory(file, environment)
     with suppress(OSError, msgspec.DecodeError):
         known = msgspec.json.decode(memory.read_bytes(), type=_Remembered)
-        if (known.path, known.size, known.modified) == asked:
+        if (known.form, known.path, known.size, known.modified) == asked:
             return known.names
     # Imported here because what is remembered has to be there at once.
     from kubespread.snapshot.files.naming import read_names

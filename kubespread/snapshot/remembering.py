@@ -11,10 +11,16 @@ _FOLDER_MODE, _FILE_MODE = 0o700, 0o600
 
 
 def cache_folder(environment: Mapping[str, str]) -> Path:
-    """``$XDG_CACHE_HOME/kubespread``, or that in ``~/.cache``; a relative XDG_CACHE_HOME is ignored."""
+    """``$XDG_CACHE_HOME/kubespread``, or that in ``~/.cache``; a relative XDG_CACHE_HOME is ignored. A user
+    without a home gets one that cannot be.
+    """
     cache = environment.get("XDG_CACHE_HOME") or ""
-    folder = Path(cache) if os.path.isabs(cache) else Path.home() / ".cache"  # noqa: PTH117 - of text that may be empty
-    return folder / "kubespread"
+    if os.path.isabs(cache):  # noqa: PTH117 - of text that may be empty
+        return Path(cache) / "kubespread"
+    try:
+        return Path.home() / ".cache" / "kubespread"
+    except RuntimeError:
+        return Path(os.devnull) / "kubespread"
 
 
 def remember(file: Path, content: bytes) -> None:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from kubespread.errors import UsageError
-from kubespread.kube.api.core import Node
 from kubespread.kube.well_known import HOSTNAME, REGION, ZONE
+
+if TYPE_CHECKING:
+    from kubespread.kube.api.core import Node
 
 SHORT_KEYS = {
     "hostname": HOSTNAME,

@@ -103,7 +103,16 @@ class FakeApi:
                 return answer
         if request.path == "/version":
             return Answer(body=json.dumps(self.version))
+        if request.path == "/apis/scheduling.k8s.io":
+            return Answer(body=json.dumps(self._group("scheduling.k8s.io")))
         return self._page(request)
+
+    def _group(self, name: str) -> Data:
+        versions = dict.fromkeys(
+            each["apiVersion"] for each in self.objects if each["apiVersion"].startswith(f"{name}/")
+        )
+        served = [{"groupVersion": each, "version": each.rpartition("/")[2]} for each in versions]
+        return {"kind": "APIGroup", "apiVersion": "v1", "name": name, "versions": served}
 
     def _page(self, request: Request) -> Answer:
         *_, plural = request.path.split("/")
@@ -162,7 +171,7 @@ KINDS_BY_PLURAL = {
         "PersistentVolume", "StorageClass", "CSINode", "CSIDriver", "CSIStorageCapacity", "VolumeAttachment", "PodDisruptionBudget",
         "PriorityClass", "RuntimeClass", "LimitRange", "ResourceQuota", "DeviceClass", "DeviceTaintRule", "ResourceClaim", "ResourceClaimTemplate", "ResourceSlice", "Deployment", "DaemonSet", "Job",
         "CronJob", "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration", "MutatingAdmissionPolicy",
-        "ValidatingAdmissionPolicy", "HorizontalPodAutoscaler",
+        "ValidatingAdmissionPolicy", "HorizontalPodAutoscaler", "PodGroup", "Workload",
     )
 }  # fmt: skip
 

@@ -9,6 +9,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import kubespread
+from kubespread.assistants.bounding import bounded
 from kubespread.assistants.cluster import Cluster
 from kubespread.assistants.questions import schema
 from kubespread.assistants.tools import TOOLS
@@ -19,6 +20,7 @@ POD = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name
 
 REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
     "an argument that does not exist": ("explain", {"workloads": "x"}, "unknown argument 'workloads', did you mean \"workload\"?"),
+    "no item of any list": ("explain", {"workload": "deploy/web", "limit": 0}, "limit: expected `int` >= 1"),
     "a number below zero": ("simulate", {"workload": "deploy/web", "replicas": -1}, "replicas: expected `int` >= 0"),
     "an object for a text": ("explain", {"manifest": {}}, "manifest: expected `str | null`, got `object`"),
     "no steps": ("play", {}, "steps: required"),
@@ -65,6 +67,12 @@ def paths_tried(secret: str) -> dict[str, tuple[str, dict[str, Any]]]:
         "an applied manifest": ("play", {"steps": [f"apply {secret}"]}),
         "a new template": ("play", {"steps": [f"rollout deploy/web {secret}"]}),
         "nodes": ("upgrade", {"nodes": secret}),
+        "a manifest to advise on": ("advise", {"manifest": secret}),
+        "a manifest to draw": ("map", {"manifest": secret}),
+        "workloads to audit": ("audit", {"workloads": [secret]}),
+        "workloads to rebalance": ("rebalance", {"workloads": [secret]}),
+        "a request": ("capacity", {"request": secret}),
+        "nodes to remove": ("removable", {"nodes": [secret]}),
     }
 
 
@@ -78,6 +86,39 @@ def test_no_argument_reads_a_file(case: str, tmp_path: Path, monkeypatch: pytest
     tool, arguments = paths_tried(str(tmp_path / "secret.yaml"))[case]
     with pytest.raises(kubespread.KubespreadError):
         called(tool, arguments)
+
+
+def test_long_lists_are_cut_and_what_is_left_out_is_counted() -> None:
+    whole, cut = (called("explain", {"workload": "deploy/web", "limit": limit}) for limit in (50, 2))
+    assert "leftOut" not in whole
+    assert (cut["nodes"], cut["feasible"]) == (
+        [{**node, "rejections": node["rejections"][:2]} for node in whole["nodes"][:2]],
+        whole["feasible"][:2],
+    )
+    assert {path: cut["leftOut"][path] for path in (".nodes", ".constraints[].domains")} == {
+        ".nodes": 4,
+        ".constraints[].domains": 1,
+    }
+
+
+@pytest.mark.parametrize(
+    ("report", "limit", "expected"),
+    [
+        pytest.param({"a": [1, 2]}, 2, {"a": [1, 2]}, id="nothing is too long"),
+        pytest.param({"a": [1, 2, 3]}, 2, {"a": [1, 2], "leftOut": {".a": 1}}, id="a list"),
+        pytest.param(
+            {"a": {"b": [[1, 2], [3, 4]]}}, 1, {"a": {"b": [[1]]}, "leftOut": {".a.b": 1, ".a.b[]": 1}},
+            id="lists within lists, of those that are kept",
+        ),
+        pytest.param(
+            {"a": [{"b": [1, 2]}, {"b": [3, 4, 5]}]}, 2,
+            {"a": [{"b": [1, 2]}, {"b": [3, 4]}], "leftOut": {".a[].b": 1}},
+            id="counts of one path together",
+        ),
+    ],
+)  # fmt: skip
+def test_cutting(report: dict[str, Any], limit: int, expected: dict[str, Any]) -> None:
+    assert bounded(report, limit) == expected
 
 
 @pytest.mark.parametrize("tool", TOOLS)

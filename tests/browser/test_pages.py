@@ -6,6 +6,7 @@ looked for where ``npm install axe-core`` puts it.
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 from collections.abc import Iterator
@@ -17,8 +18,10 @@ import pytest
 import kubespread
 from kubespread.render.page.writing import write_page
 from tests.browser.chromium import Page, browser, opened_browser
+from tests.builders import hosts, node, pod
 from tests.cli.support import ROOT
-from tests.render.clusters import candidate, cluster
+from tests.planner.world.clusters import deployment
+from tests.render.clusters import HOSTNAME, ZONE, candidate, cluster
 from tests.render.test_formats import ANSWERS, CLUSTER
 from tests.render.test_page import HOSTILE, hostile_cluster
 
@@ -95,6 +98,51 @@ def test_each_step_shows_what_its_placements_come_to(page: Page, tmp_path: Path)
     assert page.run(f"document.getElementById('back').click(); {read}") == report.placed - 1
 
 
+def go_to(page: Page, step: int) -> None:
+    move = f"slider.value = '{step}'; slider.dispatchEvent(new Event('input'))"
+    page.run(f"{{ const slider = document.getElementById('step'); {move} }} 0")
+
+
+def cells_of(page: Page) -> dict[str, tuple[str, str, str]]:
+    """Of each node its marks, its word and its classes, and the state that its row says."""
+    read = (
+        "Array.from(document.querySelectorAll('a.node'), cell => [cell.querySelector('.name').textContent, "
+        "[cell.querySelector('.pods').textContent, cell.querySelector('.state').textContent, "
+        "Array.from(cell.classList).filter(each => each !== 'node' && !each.startsWith('load')).sort().join(' ')]])"
+    )
+    return {name: tuple(told) for name, told in page.run(read)}
+
+
+def test_nodes_that_fail_are_cordoned_leave_and_join_look_so_step_by_step(page: Page, tmp_path: Path) -> None:
+    snapshot = kubespread.Snapshot.from_objects([*hosts("a", "b", "c"), *deployment("web", ("n0", "n1"))])
+    steps = ["cordon n2", "fail n0", "restore n0", "add-node n1", "delete-node n1"]
+    scenario = {"apiVersion": "kubespread.dev/v1alpha1", "kind": "Scenario", "spec": {"steps": steps}}
+    shown(page, kubespread.play(snapshot, scenario), kubespread.topology_map(snapshot), tmp_path / "page.html")
+    assert cells_of(page)["n1"] == ("", "gone", "moved off")
+    seen = []
+    for step in range(len(steps)):
+        go_to(page, step)
+        seen.append(cells_of(page))
+    assert [each["n2"] for each in seen[:2]] == [("", "", ""), ("", "cordoned", "closed moved")]
+    assert [each["n0"][1:] for each in seen[1:4]] == [("", ""), ("not ready", "closed moved"), ("", "moved")]
+    assert [each["n1-1"] for each in seen[3:]] == [("", "", "off"), ("", "joined", "joined moved")]
+    row = "Array.from(document.querySelectorAll('#nodes tbody tr'), row => Array.from(row.cells, each => each.textContent))"
+    assert {cells[0]: cells[1] for cells in page.run(row)} == {"n0": "", "n1": "", "n2": "cordoned", "n1-1": "joined"}
+
+
+def test_a_rollout_shows_old_and_new_pods_pass_by_pass(page: Page, tmp_path: Path) -> None:
+    snapshot = kubespread.load(ROOT / "fixtures" / "clusters" / "web-in-three-zones.yaml")
+    report = kubespread.simulate(snapshot, "deploy/web", set=["cpu=200m"])
+    assert report.rollout is not None
+    shown(page, (report,), kubespread.topology_map(snapshot), tmp_path / "page.html")
+    counts = []
+    for step in range(len(report.rollout.passes) + 1):
+        go_to(page, step)
+        marks = "".join(told[0] for told in cells_of(page).values())
+        counts.append((marks.count("○"), marks.count("●")))
+    assert counts == [(6, 0), *((each.running.old, each.running.new) for each in report.rollout.passes)]
+
+
 def test_keys_move_between_nodes_and_the_table_says_what_is_reached(page: Page, tmp_path: Path) -> None:
     snapshot = cluster(12, "aws")
     drawn = kubespread.topology_map(snapshot)
@@ -105,6 +153,8 @@ def test_keys_move_between_nodes_and_the_table_says_what_is_reached(page: Page, 
         page.call("Input.dispatchKeyEvent", type="keyUp", key=key)
     assert drawn.nodes[0].name in page.run("document.getElementById('detail').textContent")
     assert page.run("document.querySelectorAll('a.node[tabindex=\"0\"]').length") == 1
+    page.call("Input.dispatchKeyEvent", type="keyDown", key="Escape")
+    assert page.run("document.getElementById('detail').hidden")
 
 
 def test_tables_sort_and_search(page: Page, tmp_path: Path) -> None:
@@ -128,6 +178,45 @@ def test_hostile_names_run_nothing(page: Page, tmp_path: Path) -> None:
     assert page.run("document.querySelectorAll('img').length") == 0
     assert page.run("document.querySelector('a.node .pods').textContent") == "●"
     assert HOSTILE[:9] in page.run("document.getElementById('detail').textContent")
+
+
+ODD_NAMES = (
+    "n" * 253,
+    "🦄🏳️‍🌈",
+    "\u202egnitsat\u200f",
+    '"><img src=x onerror=alert(1)>',
+    "a</title></svg><script>alert(1)</script>",
+)
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_odd_names_make_no_page_wider_than_its_window(page: Page, width: int, dark: bool, tmp_path: Path) -> None:
+    nodes = [node(name, cpu="4") for name in ODD_NAMES]
+    for each, name in zip(nodes, ODD_NAMES, strict=True):
+        each["metadata"]["labels"] = {ZONE: name, "rack": name, HOSTNAME: name}
+    snapshot = kubespread.Snapshot.from_objects([*nodes, *(pod(name, name, namespace=name) for name in ODD_NAMES)])
+    page.look(tmp_path / "blank.png", width=width, dark=dark)
+    shown(page, kubespread.explain(snapshot, candidate(2)), kubespread.topology_map(snapshot), tmp_path / "page.html")
+    for place in range(len(ODD_NAMES)):
+        page.run(f"document.querySelectorAll('a.node')[{place}].focus(); 0")
+    assert page.problems == []
+    assert page.run("[document.querySelectorAll('img').length, window.alerted === undefined]") == [0, True]
+    assert page.run("document.documentElement.scrollWidth - innerWidth") <= 0
+
+
+def test_printed_it_is_the_answer_without_what_needs_a_pointer(page: Page, tmp_path: Path) -> None:
+    snapshot = cluster(12, "aws")
+    report = kubespread.simulate(snapshot, candidate(2), 3)
+    shown(page, (report,), kubespread.topology_map(snapshot), tmp_path / "page.html")
+    page.call("Emulation.setEmulatedMedia", media="print")
+    visible = (
+        "name => { const each = document.querySelector(name); return Boolean(each && each.getClientRects().length) }"
+    )
+    names = [".answer", ".topology", ".bars", "#nodes table", "#theme", ".steps", ".search", ".detail"]
+    assert page.run(f"{json.dumps(names)}.map({visible})") == [True] * 4 + [False] * 4
+    assert base64.b64decode(page.call("Page.printToPDF", printBackground=True)["data"]).startswith(b"%PDF")
+    page.call("Emulation.setEmulatedMedia", media="")
 
 
 def test_the_policy_refuses_what_somebody_adds(page: Page, tmp_path: Path) -> None:

@@ -21,10 +21,11 @@ _STARTED: dict[str, list[str]] = {
     "fish": ["--no-config", "-i"],
 }
 _PREPARED = {
-    "bash": "PS1=READY'>'; bind 'set enable-bracketed-paste off'; source {script}",
+    "bash": "PS1=READY'>'; bind 'set enable-bracketed-paste off'; source {script}; "
+    "alias ks=kubespread; complete -F _kubespread_complete ks",
     "zsh": "PS1=READY'>'; bindkey -e; unsetopt prompt_cr prompt_sp zle_bracketed_paste; autoload -U compinit; "
-    "compinit -u -d {dump}; source {script}",
-    "fish": "function fish_prompt; echo -n READY'>'; end; source {script}",
+    "compinit -u -d {dump}; source {script}; alias ks=kubespread",
+    "fish": "function fish_prompt; echo -n READY'>'; end; source {script}; alias ks=kubespread",
 }
 
 
@@ -37,6 +38,7 @@ class Terminal:
     """One shell with the completion script of its own, as ``kubespread completion`` prints it."""
 
     def __init__(self, shell: str, script: str, folder: Path, **more: str) -> None:
+        self.home = folder
         file = folder / f"script.{shell}"
         file.write_text(script)
         variables = environment(

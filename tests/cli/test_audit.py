@@ -35,7 +35,7 @@ CODES: dict[str, tuple[list[str], int, str]] = {
     "names and all namespaces": (
         ["deploy/web", "-A", "-S", CLUSTER], 2, "error: name workloads or ask about all namespaces, not both\n",
     ),
-    "a namespace without workloads": (["-n", "shop", "-S", CLUSTER], 2, "error: no workloads in namespace shop\n"),
+    "a namespace without workloads": (["-n", "shop", "-S", CLUSTER], 2, "error: no workloads in namespace shop; there is default\n"),
     "standard input that is watched": (
         ["-S", "-", "-w"], 2,
         "error: standard input can be read only once: --watch needs files or a running cluster\n",

@@ -42,7 +42,7 @@ def server() -> Iterator[FakeApi]:
 
 def test_without_a_snapshot_the_current_context_is_asked(server: FakeApi, tmp_path: Path) -> None:
     result = run("explain", "pod/waiting", "-o", "name", env={"KUBECONFIG": str(server.kubeconfig(tmp_path))})
-    assert result == (0, "n1\nn0\n", "")
+    assert result == (0, "n1\nn0\n", "2 of 2 nodes fit: n1, n0\n")
 
 
 def test_the_flags_are_kubectls(server: FakeApi, tmp_path: Path) -> None:
@@ -84,15 +84,20 @@ def test_strict_does_not_put_up_with_gaps(server: FakeApi, tmp_path: Path) -> No
     server.faults.append(always("/api/v1/persistentvolumes", status(403, "no")))
     kubeconfig = server.kubeconfig(tmp_path)
     gap = "gap: not allowed to list services: default constraints cannot be derived from Services\n"
-    assert run("explain", "pod/waiting", "--kubeconfig", kubeconfig, "-o", "name") == (0, "n1\nn0\n", gap)
-    assert run("explain", "pod/waiting", "--kubeconfig", kubeconfig, "-o", "name", "--strict") == (3, "n1\nn0\n", gap)
+    said = f"{gap}2 of 2 nodes fit: n1, n0\n"
+    assert run("explain", "pod/waiting", "--kubeconfig", kubeconfig, "-o", "name") == (0, "n1\nn0\n", said)
+    assert run("explain", "pod/waiting", "--kubeconfig", kubeconfig, "-o", "name", "--strict") == (3, "n1\nn0\n", said)
     assert run("snapshot", "--kubeconfig", kubeconfig, "-o", tmp_path / "s.json", "--strict", "-q") == (3, "", "")
 
 
 def test_a_kind_that_the_question_does_not_need_is_no_gap(server: FakeApi, tmp_path: Path) -> None:
     server.faults.append(always("/api/v1/persistentvolumes", status(403, "no")))
     kubeconfig = server.kubeconfig(tmp_path)
-    assert run("explain", "pod/waiting", "--kubeconfig", kubeconfig, "-o", "name", "--strict") == (0, "n1\nn0\n", "")
+    assert run("explain", "pod/waiting", "--kubeconfig", kubeconfig, "-o", "name", "--strict", "-q") == (
+        0,
+        "n1\nn0\n",
+        "",
+    )
 
 
 def test_a_live_cluster_and_its_snapshot_give_the_same_report(server: FakeApi, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 import kubespread
 from kubespread.cli.completing.candidates import FREE, source_of, takes_files
 from kubespread.cli.completing.line import read_line
-from kubespread.cli.completing.shell_words import from_last_break, split_line
+from kubespread.cli.completing.shell_words import behind_last_break, split_line
 from kubespread.cli.completing.tree import read_commands
 from kubespread.cli.completion import Shell, script
 from tests.cli.support import FIXTURES, ROOT, run
@@ -63,6 +63,15 @@ CASES: dict[str, tuple[list[str], str, list[str]]] = {
     "names behind a kind": (["explain", "-S", SHOP, "deploy", ""], "files", ["api", "web"]),
     "nothing in a namespace without any": (["explain", "-n", "other", "-S", SHOP, "deploy/"], "files", []),
     "nodes": (["explain", f"--snapshot={SHOP}", "--node", ""], "", ["a1", "a2", "b1", "b2", "c1", "c2"]),
+    "labels of nodes": (["survive", "-S", SHOP, "--fail", "z"], "nospace", ["zone="]),
+    "what a short key stands for": (["survive", "-S", SHOP, "--fail=zone="], "", [f"--fail=zone={z}" for z in "abc"]),
+    "a label behind another": (
+        ["map", "-S", SHOP, "--drain", "zone=a,topology.kubernetes.io/zone=b"],
+        "",
+        ["zone=a,topology.kubernetes.io/zone=b"],
+    ),
+    "nodes to replace": (["upgrade", "-S", SHOP, "--nodes", "c"], "", ["c1", "c2"]),
+    "a code to read about": (["check", "--explain", "KS10"], "", CODES),
     "nodes of an edit": (["survive", "-S", SHOP, "--drain", "c"], "", ["c1", "c2"]),
     "a node whose taint follows": (["survive", "-S", SHOP, "--taint", "c"], "nospace", ["c1=", "c2="]),
     "a workload to scale": (["survive", "-S", SHOP, "--scale", "deploy/w"], "nospace", ["deploy/web="]),
@@ -106,6 +115,24 @@ def test_a_word_is_completed(case: str, home: dict[str, str]) -> None:
 
 def test_the_snapshot_may_be_that_of_the_environment(home: dict[str, str]) -> None:
     assert completed(home, "explain", "--node", "b", KUBESPREAD_SNAPSHOT=SHOP) == ("", ["b1", "b2"])
+
+
+def test_a_variable_on_the_line_is_what_the_shell_will_make_of_it(home: dict[str, str]) -> None:
+    words = ("explain", "-S", "$HERE/${NAME}.yaml", "--node", "b")
+    assert completed(home, *words, HERE=str(Path(SHOP).parent), NAME="shop") == ("", ["b1", "b2"])
+
+
+def test_no_home_is_no_reason_to_say_nothing(home: dict[str, str]) -> None:
+    """As for the users that containers have without an entry in passwd: nothing is remembered then."""
+    del home["XDG_CACHE_HOME"]
+    assert completed(home, "explain", "-S", SHOP, "--node", "b", HOME="relative") == ("", ["b1", "b2"])
+
+
+def test_codes_come_from_what_is_remembered(home: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else a tab would wait for all rules, and numpy, to be imported."""
+    assert completed(home, "check", "--select", "KS10") == ("", CODES)
+    monkeypatch.setattr("kubespread.rules", lambda: pytest.fail("imported for a tab"))
+    assert completed(home, "check", "--select", "KS10") == ("", CODES)
 
 
 def test_help_stands_beside_commands_and_options(home: dict[str, str]) -> None:
@@ -203,5 +230,22 @@ def test_bashs_line_is_split_into_the_programs_words(line: str) -> None:
     assert split_line(line) == SPLIT[line]
 
 
+BREAKS = {
+    "--a=b:c": "--a=b:",
+    "x --a=b:c": "--a=b:",
+    "'a:b": "",
+    "--a='b:c": "--a=",
+    '"a:b"c:d': "a:bc:",
+    r"a\:b:c": "a:b:",
+    "a=b ": "",
+    "a=b 'c d": "",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("line", BREAKS)
+def test_bash_breaks_words_outside_quotes_alone(line: str) -> None:
+    assert behind_last_break(line, "=:") == len(BREAKS[line])
+
+
 def test_a_break_is_only_one_where_bash_has_it() -> None:
-    assert [from_last_break("--a=b:c", breaks) for breaks in ("=:", "=", " ")] == ["c", "b:c", "--a=b:c"]
+    assert [behind_last_break("--a=b:c", breaks) for breaks in ("=:", "=", " ")] == [6, 4, 0]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 
 import pytest
 
 from kubespread.cli.completion import Shell, script
 from tests.cli.completing_shells import Terminal, missing
+from tests.cli.support import ROOT
 
 CLUSTER = "fixtures/clusters/shop.yaml"
 KUBECONFIG = {
@@ -27,6 +29,7 @@ KUBECONFIG = {
 )
 def terminal(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Terminal]:
     folder = tmp_path_factory.mktemp(request.param)
+    shutil.copy(ROOT / CLUSTER, folder / "cluster one.yaml")
     (folder / "kubeconfig").write_text(json.dumps(KUBECONFIG))
     opened = Terminal(request.param, script(request.param), folder, KUBECONFIG=str(folder / "kubeconfig"))
     yield opened
@@ -38,6 +41,38 @@ LINES = {
     "kubespread explain --context=arn:aws:e": ["kubespread", "explain", "--context=arn:aws:eks:cluster/stage"],
     "kubespread explain --snapshot=fixtures/clusters/sho": ["kubespread", "explain", f"--snapshot={CLUSTER}"],
     f"kubespread explain -S {CLUSTER} deploy/w": ["kubespread", "explain", "-S", CLUSTER, "deploy/web"],
+    "kubespread explain --context 'arn:aws:e": ["kubespread", "explain", "--context", "arn:aws:eks:cluster/stage"],
+    "kubespread explain -S ~/clu": ["kubespread", "explain", "-S", "{home}/cluster one.yaml"],
+    "kubespread explain -S ~/cluster\\ one.yaml deploy/w": [
+        "kubespread",
+        "explain",
+        "-S",
+        "{home}/cluster one.yaml",
+        "deploy/web",
+    ],
+    "kubespread explain -S $HOME/cluster\\ one.yaml 'deploy/w": [
+        "kubespread",
+        "explain",
+        "-S",
+        "{home}/cluster one.yaml",
+        "deploy/web",
+    ],
+    f"kubespread survive -S {CLUSTER} --fail zo": ["kubespread", "survive", "-S", CLUSTER, "--fail", "zone="],
+    f"kubespread survive -S {CLUSTER} --fail=topology.kubernetes.io/zone=a,z": [
+        "kubespread",
+        "survive",
+        "-S",
+        CLUSTER,
+        "--fail=topology.kubernetes.io/zone=a,zone=",
+    ],
+    f"kubespread explain -S {CLUSTER} -- deploy/w": ["kubespread", "explain", "-S", CLUSTER, "--", "deploy/web"],
+    "kubespread check --select KS501,KS502,KS503,KS50": [
+        "kubespread",
+        "check",
+        "--select",
+        "KS501,KS502,KS503,KS504",
+    ],
+    "ks expl": ["ks", "explain"],
     f"kubespread explain -S '{CLUSTER}' deploy w": ["kubespread", "explain", "-S", CLUSTER, "deploy", "web"],
     "kubespread explain fixtures/manifests/two-constraints-": [
         "kubespread",
@@ -48,7 +83,10 @@ LINES = {
 
 
 def test_a_word_becomes_the_only_one_it_can(terminal: Terminal) -> None:
-    assert {line: terminal.completed(line) for line in LINES} == LINES
+    home = str(terminal.home)
+    assert {line: terminal.completed(line) for line in LINES} == {
+        line: [word.replace("{home}", home) for word in words] for line, words in LINES.items()
+    }
 
 
 def test_of_several_all_are_shown(terminal: Terminal) -> None:

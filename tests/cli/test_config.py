@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
 import pytest
+from jsonschema import Draft202012Validator
 
-from tests.cli.support import FIXTURES, ROOT, Result, run
+from kubespread.manifest.stream import read_documents
+from tests.cli.support import FIXTURES, ROOT, Result, run, shell
 
 POD = str(FIXTURES / "manifests" / "two-constraints.yaml")
 EXPLAIN = ("explain", POD, "-o", "json")
@@ -85,6 +88,19 @@ def test_findings_are_ignored(project: Path) -> None:
     assert configured(project, "check", bad, "--ignore", "KS102").code == 1
 
 
+def test_view_says_the_same_to_scripts(project: Path) -> None:
+    text = "snapshot: [four.yaml, five.yaml]\n"
+    report = json.loads(configured(project, "config", "view", "-o", "json", text=text).out)
+    Draft202012Validator(json.loads((ROOT / "docs" / "schema" / "configuration.json").read_text())).validate(report)
+    values, origin = ["../four.yaml", "../five.yaml"], "../.kubespread.yaml:1"
+    assert report["keys"][:2] == [
+        {"key": "snapshot", "variable": "KUBESPREAD_SNAPSHOT", "values": values, "origin": origin},
+        {"key": "context", "variable": "KUBESPREAD_CONTEXT", "values": [], "origin": None},
+    ]
+    documents = read_documents(configured(project, "config", "view", "-o", "yaml").out.encode())
+    assert documents == [report]
+
+
 def test_view_says_where_each_value_comes_from(project: Path) -> None:
     result = configured(project, "config", "view", text="snapshot: four.yaml\n", KUBESPREAD_OUTPUT="json")
     assert [line.split() for line in result.out.splitlines()] == [
@@ -117,6 +133,11 @@ REFUSED = {
         "snapshot: '-'\n",
         ":1: snapshot: standard input is for the command line to name: expected a path",
     ),
+    "a home of nobody": ("snapshot: ~nobody-known/x\n", ":1: snapshot: no home directory is known for ~nobody-known"),
+    "a path that is none": (
+        'snapshot: ["a", "b\\0"]\n',
+        ":1: snapshot: expected a path, found a NUL character in it",
+    ),
     "a list": (
         "- snapshot\n",
         ": expected an object with snapshot, context, schedulerConfig, kubeVersion, output, ignore, found a list",
@@ -131,6 +152,43 @@ def test_a_file_that_is_wrong_ends_every_question(case: str, project: Path) -> N
     assert configured(project, *EXPLAIN, text=text) == (2, "", said)
     assert configured(project, "config", "view") == (2, "", said)
     assert configured(project, "explain", "--help").code == 0
+
+
+def test_a_format_that_no_report_has_is_not_passed_over(project: Path) -> None:
+    faults = {"jsn": "'jsn', did you mean \"json\"?", "pdf": "'pdf'"}
+    for name, fault in faults.items():
+        result = configured(project, *EXPLAIN, text=f"snapshot: four.yaml\noutput: {name}\n")
+        assert (result.code, result.err) == (2, f"error: ../.kubespread.yaml:2: unknown format {fault}\n")
+    asked = ("explain", POD, "-S", "../four.yaml")
+    assert configured(project, *asked, text="output: NAME\n").out == "node4\n"
+    assert configured(project, *asked, KUBESPREAD_OUTPUT="jsn").err.startswith(
+        "error: KUBESPREAD_OUTPUT: unknown format"
+    )
+
+
+def test_files_are_left_out_where_one_says_so(project: Path) -> None:
+    """A gate over other people's changes does not let them set what it ignores."""
+    bad = str(FIXTURES / "lint" / "KS101" / "bad.yaml")
+    layers = {"text": "ignore: [KS101]\nno: such key\n", "user": "- not a mapping\n"}
+    for words, more in {("--no-config",): {}, (): {"KUBESPREAD_NO_CONFIG": "1"}}.items():
+        result = configured(project, "check", bad, *words, **layers, **more)
+        layers = {}
+        assert (result.code, "KS101" in result.out) == (1, True)
+        assert "<none>" in configured(project, "config", "view", *words, **more).out
+    assert configured(project, "check", bad, KUBESPREAD_NO_CONFIG="0").code == 2
+    set_still = configured(project, *EXPLAIN, "--no-config", KUBESPREAD_SNAPSHOT="../four.yaml")
+    assert nodes(set_still) == 4
+
+
+def test_a_folder_that_may_not_be_looked_into_has_no_file(project: Path) -> None:
+    """In a container HOME is often another user's. A name that is too long is refused as such a folder is."""
+    asked = ("explain", POD, "-S", "../four.yaml", "-o", "name")
+    assert configured(project, *asked, XDG_CONFIG_HOME=f"/{'x' * 5000}") == (0, "node4\n", "")
+
+
+def test_a_directory_that_was_deleted_has_no_parents(tmp_path: Path) -> None:
+    result = shell('mkdir gone; cd gone; rmdir ../gone; kubespread explain "$POD" -S "$CLUSTER" -o name', cwd=tmp_path)
+    assert result == (0, "node4\n", "")
 
 
 def test_two_variables_cannot_both_name_the_cluster(project: Path) -> None:
@@ -151,3 +209,12 @@ def test_completion_takes_the_snapshot_that_is_set(project: Path) -> None:
 def test_this_repository_is_not_configured() -> None:
     """Else every example in its documents would answer for something else."""
     assert not (ROOT / ".kubespread.yaml").exists()
+
+
+def test_what_answers_for_itself_reads_no_configuration(project: Path) -> None:
+    """The demo brings its cluster, and what assistants may ask about is on the line that starts their server."""
+    text = "snapshot: four.yaml\noutput: json\nkubeVersion: '1.30'\nnonsense: 1\n"
+    assert configured(project, "demo", text=text) == run("demo")
+    refused = configured(project, "mcp")
+    assert (refused.code, refused.out) == (2, "")
+    assert refused.err.startswith("error: no cluster given: ")

@@ -109,3 +109,16 @@ def test_a_pod_group_that_is_not_complete_is_a_no() -> None:
     result = run("simulate", GROUP, "-S", RACKS, "--feature-gates", GATES, "--replicas", "2")
     waits = "none is tried: waiting for minCount pods from a gang to appear in scheduling queue"
     assert (result.code, result.err.splitlines()[-1]) == (1, waits)
+
+
+def test_since_1_37_not_every_domain_may_be_scored() -> None:
+    said = "percentageOfPlacementsToScore: every domain where the group fits is scored; kube-scheduler may stop once it has found enough"
+    gates = "GenericWorkload=true,TopologyAwareWorkloadScheduling=true"
+    asked = (
+        "simulate", FIXTURES / "manifests" / "train-group.yaml", "-S", FIXTURES / "clusters" / "gpu-racks.yaml", "-q",
+        "--feature-gates", gates, "-o", "json", "--kube-version",
+    )  # fmt: skip
+    assert [said in json.loads(run(*asked, version).out)["notModelled"] for version in ("1.36", "1.37")] == [
+        False,
+        True,
+    ]

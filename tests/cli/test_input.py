@@ -78,7 +78,7 @@ def test_workloads_of_the_cluster(case: str, cluster: Path) -> None:
 
 
 REFUSED: dict[str, tuple[list[str], str]] = {
-    "none there": (["--all", "-n", "nowhere"], "no workloads in namespace nowhere"),
+    "none there": (["--all", "-n", "nowhere"], "no workloads in namespace nowhere; there are default, shop"),
     "none with the label": (["-A", "-l", "app=x"], "no workloads with the labels app=x in the cluster"),
     "a kind alone": (["deploy"], "no name given: expected deploy/NAME or deploy NAME"),
     "a kind and a reference": (["deploy", "sts/db"], "'sts/db' names its kind itself: leave out 'deploy'"),

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from kubespread.cli.completion import Shell, script
-from tests.cli.support import CLUSTER, FIXTURES, POD, PROGRAM, ROOT, Result, environment, run_process
+from tests.cli.support import CLUSTER, FIXTURES, POD, PROGRAM, ROOT, Result, environment, run
 
 KUBECTL = shutil.which("kubectl")
 SHOP = str(FIXTURES / "clusters" / "shop.yaml")
@@ -39,7 +39,7 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 def test_answers_and_exit_codes_are_those_of_the_program(case: str) -> None:
     words, code = CASES[case]
-    alone, plugin = run_process(*words, cwd=ROOT), kubectl("kubespread", *words)
+    alone, plugin = run(*words, cwd=ROOT), kubectl("kubespread", *words)
     assert (alone.code, plugin.code, plugin.out) == (code, code, alone.out)
     assert plugin.err == alone.err.replace("'kubespread ", "'kubectl kubespread ")
 

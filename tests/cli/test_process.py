@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import gzip
 import os
 import pty
 import shutil
@@ -11,6 +12,8 @@ import subprocess
 import sys
 import termios
 import time
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -67,14 +70,7 @@ def test_what_a_start_does_without(case: str) -> None:
     "command",
     [
         'kubespread explain "$POD" -S "$CLUSTER" -o json -q | jq -r .feasible[0]',
-        'kubespread explain "$POD" -S "$CLUSTER" -o name -q | xargs',
         'kubespread explain - -S "$CLUSTER" -o name -q < "$POD"',
-        'kubespread explain -S "$CLUSTER" -o name -q < "$POD"',
-        'cat "$POD" | kubespread explain -S "$CLUSTER" -o name -q',
-        'cat "$CLUSTER" | kubespread explain "$POD" -S - -o name -q',
-        'KUBESPREAD_SNAPSHOT="$CLUSTER" kubespread explain "$POD" -o name -q',
-        'cd "$(dirname "$POD")" && kubespread explain two-constraints.yaml -S "$CLUSTER" -o name -q',
-        'gzip -c "$CLUSTER" | kubespread explain "$POD" -S - -o name -q',
     ],
 )
 def test_shell_idioms(command: str) -> None:
@@ -84,6 +80,22 @@ def test_shell_idioms(command: str) -> None:
         )
     result = shell(f"set -o pipefail; {command}")
     assert (result.code, result.out, result.err) == (0, "node4\n", "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "around"),
+    [
+        pytest.param(["-S", CLUSTER], {"stdin": Path(POD).read_bytes()}, id="cat pod | explain"),
+        pytest.param([POD, "-S", "-"], {"stdin": Path(CLUSTER).read_bytes()}, id="cat cluster | explain -S -"),
+        pytest.param(
+            [POD, "-S", "-"], {"stdin": gzip.compress(Path(CLUSTER).read_bytes())}, id="gzip cluster | explain -S -"
+        ),
+        pytest.param([POD], {"env": {"KUBESPREAD_SNAPSHOT": CLUSTER}}, id="KUBESPREAD_SNAPSHOT=cluster explain"),
+        pytest.param([Path(POD).name, "-S", CLUSTER], {"cwd": Path(POD).parent}, id="cd && explain"),
+    ],
+)
+def test_idioms_that_need_no_shell(arguments: list[str], around: dict[str, Any]) -> None:
+    assert run("explain", *arguments, "-o", "name", "-q", **around) == (0, "node4\n", "")
 
 
 def test_names_in_a_script() -> None:
@@ -156,5 +168,26 @@ def test_a_reader_that_goes_away() -> None:
 
 
 def test_output_that_cannot_be_written() -> None:
-    result = shell('kubespread explain "$POD" -S "$CLUSTER" -q > /dev/full')
-    assert (result.code, result.err) == (2, "error: standard output: No space left on device\n")
+    for words in ('explain "$POD" -S "$CLUSTER" -q', "--help", "explain --help", "rbac --help", "--version"):
+        result = shell(f"kubespread {words} > /dev/full")
+        assert (result.code, result.err) == (2, "error: standard output: No space left on device\n")
+        assert shell(f"kubespread {words} >&-") == (2, "", "error: standard output is closed\n")
+
+
+def test_help_that_nobody_reads() -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [str(PROGRAM), "--help"], stdout=writer, stderr=subprocess.PIPE, env=environment(), check=False
+    )
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (141, b"")
+
+
+@pytest.mark.parametrize("words", ['simulate "$POD" -S "$CLUSTER" -o name', "demo"])
+def test_an_answer_needs_no_standard_error(words: str) -> None:
+    assert shell(f"kubespread {words} 2>&-") == (
+        shell(f"kubespread {words}").code,
+        shell(f"kubespread {words}").out,
+        "",
+    )

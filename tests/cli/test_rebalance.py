@@ -33,7 +33,7 @@ CODES: dict[str, tuple[list[str], int, str]] = {
         ["deploy/web", "-A", "-S", OUTAGE], 2, "error: name workloads or ask about all namespaces, not both\n",
     ),
     "a namespace without workloads": (
-        ["-n", "shop", "-S", OUTAGE], 2, "error: no workloads in namespace shop\n",
+        ["-n", "shop", "-S", OUTAGE], 2, "error: no workloads in namespace shop; there is default\n",
     ),
     "a workload that is not there": (
         ["sts/web", "-S", OUTAGE], 2, 'error: StatefulSet "web" not found in namespace default; there is db\n',

@@ -32,7 +32,7 @@ CODES: dict[str, tuple[list[str], int, str]] = {
     ),
     "nothing of what is to fail": (["survive", "-S", LOST, "-q", "--fail-on", "lost"], 0, ""),
     "a namespace without workloads": (
-        ["survive", "-S", LOST, "-n", "shop"], 2, "error: no workloads in namespace shop\n",
+        ["survive", "-S", LOST, "-n", "shop"], 2, "error: no workloads in namespace shop; there is default\n",
     ),
     "an upgrade that is blocked": (["upgrade", "--nodes", "pool=blue", "-S", BLOCKED, "-q"], 1, ""),
     "an upgrade that gets through": (

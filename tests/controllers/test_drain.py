@@ -134,11 +134,6 @@ DRAINS: dict[str, tuple[list[Pod], dict[str, Any], Plan]] = {
         {"pod_selector": parse_selector("app!=web")},
         Plan(),
     ),
-    "deleting in the place of evicting is the same plan": (
-        [pod("a", OF_REPLICA_SET)],
-        {"disable_eviction": True},
-        Plan(("a",)),
-    ),
 }
 
 

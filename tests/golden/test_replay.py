@@ -8,8 +8,8 @@ from tests.golden.cases import FIXTURES, recorded, release_of
 from tests.golden.replay import differences
 
 XFAIL: dict[str, str] = {}
-ELSEWHERE = {"live/placements.jsonl.gz", "live/rollout.jsonl.gz"}
-"""The first has a test of its own, the second goes at the pace of a kubelet; its passes are in controllers/rollout."""
+ELSEWHERE = {"live/placements.jsonl.gz"}
+"""It has a test of its own."""
 FILES = sorted({str(path.relative_to(FIXTURES)) for path in FIXTURES.rglob("*.jsonl.gz")} - ELSEWHERE)
 
 

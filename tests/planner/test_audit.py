@@ -172,6 +172,24 @@ CAUSES: dict[str, tuple[list[Data], list[str]]] = {
         [*THREE, *deployment("web", ("n0", "n1", "n2"), cpu="8", spec=spread())],
         ["web risk: noRoom; 0/3 nodes are available: 3 Insufficient cpu."],
     ),
+    "a pod waits behind its gates": (
+        [*THREE, pod("one", schedulingGates=[{"name": "b"}, {"name": "a"}])], ["one risk: gated; a, b"],
+    ),
+    "the gates of a template hold the next pod": (
+        [*THREE, *deployment("web", ("n0", "n1"), spec={"schedulingGates": [{"name": "a"}]})], ["web risk: gated; a"],
+    ),
+    "another scheduler placed the pods": (
+        [*THREE, *deployment("web", ("n0", "n0"), spec={"schedulerName": "volcano"})],
+        ["web unjudged: otherScheduler; volcano"],
+    ),
+    "pods wait for another scheduler": (
+        [*THREE, *deployment("web", ("n0", None), spec={"schedulerName": "volcano"})],
+        ["web risk: otherScheduler; volcano"],
+    ),
+    "a gate and another scheduler": (
+        [*THREE, pod("one", schedulerName="volcano", schedulingGates=[{"name": "a"}])],
+        ["one risk: otherScheduler; volcano", "one risk: gated; a"],
+    ),
     "pods of DaemonSets are where their nodes are": (
         [*THREE, *daemon_set("agent", ("n0", "n1")), *deployment("web", ("n0", "n1"))], ["web ok"],
     ),
@@ -182,6 +200,14 @@ CAUSES: dict[str, tuple[list[Data], list[str]]] = {
 def test_the_cause_is_named(case: str) -> None:
     objects, expected = CAUSES[case]
     assert lines(audited(objects)) == expected
+
+
+@pytest.mark.parametrize(
+    ("spec", "fits"), [({"schedulingGates": [{"name": "a"}]}, False), ({"schedulerName": "volcano"}, None), ({}, True)]
+)
+def test_no_next_pod_fits_behind_a_gate_and_nobody_knows_of_one_of_another_scheduler(spec: Data, fits: object) -> None:
+    (row,) = audited([*THREE, *deployment("web", ("n0", "n1", "n2"), spec=spec)]).workloads
+    assert row.next_fits is fits
 
 
 def test_each_of_two_constraints_over_one_key_is_told_with_its_own_numbers() -> None:

@@ -140,3 +140,16 @@ def test_domains_add_up_to_the_whole() -> None:
     assert [(each.path, each.nodes, each.pods, each.marked) for each in report.domains] == [
         (("a",), 1, 1, 1), (("b",), 2, 1, 1), ((None,), 1, 1, 1),
     ]  # fmt: skip
+
+
+def test_nodes_that_edits_add_and_take_away_are_told() -> None:
+    snapshot = kubespread.Snapshot.from_objects(in_zones("a", "b", "c"))
+    report = kubespread.topology_map(snapshot.edited("add-node n0:2", "delete-node n2", "cordon n1", "add-node n0-1"))
+    assert [(each.name, each.joined, each.closed) for each in report.nodes] == [
+        ("n0", False, ()),
+        ("n0-1", True, ()),
+        ("n0-1-1", True, ()),
+        ("n0-2", True, ()),
+        ("n1", False, ("cordoned",)),
+    ]
+    assert report.left == ("n2",)

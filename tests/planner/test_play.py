@@ -398,3 +398,34 @@ def test_what_is_wrong_with_an_autoscaler_is_said(spec: Data, fault: str) -> Non
     with pytest.raises(ManifestError) as refused:
         play("cordon n0", **spec)
     assert fault in str(refused.value)
+
+
+def test_a_step_says_which_nodes_take_no_pods_any_more_and_which_do_again() -> None:
+    steps = [
+        "cordon node-b1",
+        "fail zone=a",
+        "cordon node-a1",
+        "restore zone=a",
+        "uncordon node-b1",
+        "delete-node node-a1",
+    ]
+    assert [step.happened.node_states for step in play(*steps).steps] == [
+        {"node-b1": ("cordoned",)},
+        {"node-a1": ("not ready",), "node-a2": ("not ready",)},
+        {"node-a1": ("cordoned", "not ready")},
+        {"node-a1": ("cordoned",), "node-a2": ()},
+        {"node-b1": ()},
+        {},
+    ]
+
+
+def test_the_passes_of_a_rollout_say_which_nodes_hold_other_pods() -> None:
+    (step,) = play("rollout deploy/web").steps
+    (rollout,) = step.rollouts
+    held = {node.name: (node.old, node.new) for node in rollout.start}
+    assert held == dict.fromkeys(held, (1, 0))
+    for each in rollout.passes:
+        held.update({node.name: (node.old, node.new) for node in each.nodes})
+        both = [sum(column) for column in zip(*held.values(), strict=True)]
+        assert [each.running.old, each.running.new] == both
+    assert sum(old for old, _ in held.values()) == 0

@@ -168,11 +168,11 @@ def test_only_the_workloads_asked_about_count(case: str) -> None:
 
 FAULTS: dict[str, tuple[tuple[str, ...], dict[str, Any], str]] = {
     "a key that no node has": (("zoen",), {}, f"no node and no constraint has the topology key 'zoen'; did you mean {ZONE}?"),
-    "a namespace without workloads": ((), {"namespace": "shop"}, "no workloads in namespace shop"),
+    "a namespace without workloads": ((), {"namespace": "shop"}, "no workloads in namespace shop; there is default"),
     "labels that nobody has": ((), {"selector": "a=b"}, "no workloads with the labels a=b in the cluster"),
     "labels that are none": (
         (), {"selector": "=b"},
-        "invalid labels '=b': expected KEY=VALUE, KEY!=VALUE, KEY in (A,B), KEY or !KEY, found '=b'",
+        "invalid selector '=b': expected KEY=VALUE, KEY!=VALUE, KEY in (A,B), KEY or !KEY, found '=b'",
     ),
 }  # fmt: skip
 

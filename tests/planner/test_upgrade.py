@@ -150,3 +150,9 @@ def test_names_that_no_node_has_are_refused() -> None:
 def test_numbers_that_mean_nothing_are_refused(options: dict[str, int], said: str) -> None:
     with pytest.raises(UsageError, match=said):
         upgraded(hosts("a"), ZONE, **options)
+
+
+def test_a_batch_says_how_many_pods_the_nodes_hold_where_some_came_or_went() -> None:
+    daemons = daemon_set("agent", ("n0", "n1"))
+    report = upgraded([*hosts("a", "b"), *daemons, *deployment("web", ("n0", "n1"))])
+    assert [step.pods for step in report.steps] == [{"n0-1": 1, "n1": 3}, {"n0-1": 3, "n1-1": 1}]

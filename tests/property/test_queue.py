@@ -12,7 +12,8 @@ from kubespread.candidate.candidate import Surroundings
 from kubespread.candidate.manifests import from_object
 from kubespread.kube.api.core import Pod
 from kubespread.kube.priority import priority_of
-from kubespread.planner.queue import Entry, run
+from kubespread.planner.entries import Entry
+from kubespread.planner.queue import run
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.placing import first_in_heap
 from kubespread.scheduler.plugin import SchedulingError

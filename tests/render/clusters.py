@@ -77,4 +77,4 @@ def report(
     pods: bool = False,
 ) -> kubespread.ExplainReport:
     snapshot = cluster(nodes, names, everyone_fails=everyone_fails, unlabelled=unlabelled)
-    return kubespread.explain(snapshot, candidate(constraints), pods=pods).sorted_by("score")
+    return kubespread.explain(snapshot, candidate(constraints), pods=pods)

@@ -5,9 +5,6 @@ rewrites the screens that are kept.
 from __future__ import annotations
 
 from functools import cache
-from typing import NamedTuple
-
-from rich.cells import cell_len
 
 import kubespread
 from kubespread import AdviseReport
@@ -16,13 +13,7 @@ from kubespread.render.advise import as_csv, plain, table
 from kubespread.render.advise.words import not_enough
 from kubespread.render.look import Look
 from tests.render.clusters import candidate, cluster
-from tests.render.simulate_screens import SCREENS
-
-
-class Screen(NamedTuple):
-    name: str
-    width: int
-    text: str
+from tests.render.kept import Screen, check, keep
 
 
 @cache
@@ -48,19 +39,7 @@ def screens() -> list[Screen]:
 
 
 def test_the_screens_are_those_that_were_looked_at() -> None:
-    for kept in screens():
-        assert kept.text == (SCREENS / f"{kept.name}.txt").read_text(), kept.name
-        options = [line for line in kept.text.splitlines() if "--" not in line]
-        assert not kept.width or max(map(cell_len, options)) <= kept.width, kept.name
-
-
-def test_every_screen_that_is_kept_is_looked_at() -> None:
-    assert {path.stem for path in SCREENS.glob("advise-*.txt")} == {kept.name for kept in screens()}
-
-
-if __name__ == "__main__":
-    for screen in screens():
-        (SCREENS / f"{screen.name}.txt").write_text(screen.text)
+    check(screens(), uncut="--")
 
 
 def test_changes_of_several_nodes_at_once_are_not_counted_as_one_node_more() -> None:
@@ -73,3 +52,7 @@ def test_changes_of_several_nodes_at_once_are_not_counted_as_one_node_more() -> 
         ),
     )
     assert [*not_enough(advice)] == ["uncordoning any of 2 nodes or several together", "taking off the one taint"]
+
+
+if __name__ == "__main__":
+    keep(screens())

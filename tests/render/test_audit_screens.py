@@ -5,20 +5,19 @@ the screens that are kept.
 from __future__ import annotations
 
 from functools import cache
-from typing import NamedTuple
 
 from rich.cells import cell_len
 
 import kubespread
 from kubespread import AuditReport, Snapshot
-from kubespread.planner.reports.audit import AuditedConstraint, AuditedWorkload, DomainPods, Finding
+from kubespread.planner.reports.audit import AuditedConstraint, AuditedWorkload, AuditFinding, DomainPods
 from kubespread.render.audit import as_csv, plain, prometheus, table
 from kubespread.render.look import Look
 from tests.builders import Data, hard, node, soft
 from tests.cli.support import FIXTURES
 from tests.planner.world.clusters import deployment
 from tests.render.clusters import HOSTNAME, NAMES, ZONE, ZONES
-from tests.render.simulate_screens import SCREENS
+from tests.render.kept import Screen, check, keep
 
 
 def cluster(cloud: str, workloads: int) -> Snapshot:
@@ -48,10 +47,21 @@ def of_fixture() -> AuditReport:
     return kubespread.audit(kubespread.load(FIXTURES / "clusters" / "audit.yaml"))
 
 
-class Screen(NamedTuple):
-    name: str
-    width: int
-    text: str
+@cache
+def not_asked() -> AuditReport:
+    """Pods that wait behind gates, and pods of a scheduler that is not modeled."""
+    names = [NAMES["aws"](number) for number in range(3)]
+    objects: list[Data] = [
+        {**each, "metadata": {**each["metadata"], "labels": {ZONE: zone, HOSTNAME: name}}}
+        for each, name, zone in zip(map(node, names), names, ZONES["aws"], strict=True)
+    ]
+    gated, volcano = {"schedulingGates": [{"name": "kueue.x-k8s.io/admission"}]}, {"schedulerName": "volcano"}
+    for app, on, spec in (
+        ("batch", (None, None), gated), ("train", (names[0], None), volcano), ("serve", tuple(names), volcano),
+        ("web", tuple(names), {}),
+    ):  # fmt: skip
+        objects += deployment(app, on, spec=spec)
+    return kubespread.audit(Snapshot.from_objects(objects))
 
 
 def screens() -> list[Screen]:
@@ -64,6 +74,10 @@ def screens() -> list[Screen]:
     return [
         *found,
         *(
+            Screen(f"audit-not-asked-{width}", width, table.write(not_asked(), Look(width=width)))
+            for width in (80, 120)
+        ),
+        *(
             Screen(f"audit-why-{width}", width, table.write(of_fixture(), Look(width=width, in_full=True)))
             for width in (80, 120)
         ),
@@ -74,18 +88,12 @@ def screens() -> list[Screen]:
 
 
 def test_the_screens_are_those_that_were_looked_at() -> None:
-    for kept in screens():
-        assert kept.text == (SCREENS / f"{kept.name}.txt").read_text(), kept.name
-        assert not kept.width or max(map(cell_len, kept.text.splitlines())) <= kept.width, kept.name
+    check(screens())
 
 
 def test_nothing_is_wider_than_a_narrow_terminal() -> None:
     text = table.write(looked_at("aws", 5), Look(width=60))
     assert max(map(cell_len, text.splitlines())) <= 60
-
-
-def test_every_screen_that_is_kept_is_looked_at() -> None:
-    assert {path.stem for path in SCREENS.glob("audit-*.txt")} == {kept.name for kept in screens()}
 
 
 def test_label_values_are_escaped_and_no_series_comes_twice() -> None:
@@ -94,7 +102,7 @@ def test_label_values_are_escaped_and_no_series_comes_twice() -> None:
         topology_key=key, when_unsatisfiable="DoNotSchedule", source="pod", max_skew=1, min_domains=None, selector="",
         domains=2, skew=2, most=DomainPods("x", 2), least=DomainPods("y", 0), counts=None, state="violated",
     )  # fmt: skip
-    finding = Finding(level="violated", cause="unknown", topology_key=key, detail="")
+    finding = AuditFinding(level="violated", cause="unknown", topology_key=key, detail="")
     row = AuditedWorkload(
         workload="default/Deployment/web", level="violated", replicas=2, placed=2, pending=0,
         constraints=(constraint, constraint), zones=(), worst_loss={}, next_fits=None, findings=(finding, finding),
@@ -112,5 +120,4 @@ def test_label_values_are_escaped_and_no_series_comes_twice() -> None:
 
 
 if __name__ == "__main__":
-    for screen in screens():
-        (SCREENS / f"{screen.name}.txt").write_text(screen.text)
+    keep(screens())

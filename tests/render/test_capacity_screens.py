@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import random
 from functools import cache
-from typing import NamedTuple
 
 from rich.cells import cell_len
 
@@ -16,7 +15,7 @@ from kubespread.render.capacity import as_csv, plain, table
 from kubespread.render.look import Look
 from tests.builders import Data, node, pod, taint
 from tests.render.clusters import HOSTNAME, NAMES, ZONE, ZONES
-from tests.render.simulate_screens import SCREENS
+from tests.render.kept import Screen, check, keep
 
 GPU = "nvidia.com/gpu"
 SIZES = {"all": None, "small": "cpu=2,memory=4Gi", "gpu": f"cpu=2,memory=4Gi,{GPU}=1"}
@@ -52,12 +51,6 @@ def counted(nodes: int, cloud: str, size: str) -> CapacityReport:
     return kubespread.capacity(cluster(nodes, cloud), SIZES[size])
 
 
-class Screen(NamedTuple):
-    name: str
-    width: int
-    text: str
-
-
 def screens() -> list[Screen]:
     found = [
         Screen(f"capacity-{nodes}-{cloud}-{size}-{width}", width, table.write(counted(nodes, cloud, size), Look(width=width)))
@@ -73,18 +66,12 @@ def screens() -> list[Screen]:
 
 
 def test_the_screens_are_those_that_were_looked_at() -> None:
-    for kept in screens():
-        assert kept.text == (SCREENS / f"{kept.name}.txt").read_text(), kept.name
-        assert not kept.width or max(map(cell_len, kept.text.splitlines())) <= kept.width, kept.name
+    check(screens())
 
 
 def test_nothing_is_wider_than_a_narrow_terminal() -> None:
     text = table.write(counted(12, "gke", "gpu"), Look(width=60))
     assert max(map(cell_len, text.splitlines())) <= 60
-
-
-def test_every_screen_that_is_kept_is_looked_at() -> None:
-    assert {path.stem for path in SCREENS.glob("capacity-*.txt")} == {kept.name for kept in screens()}
 
 
 def test_in_full_every_node_has_a_row() -> None:
@@ -98,5 +85,4 @@ def test_nodes_that_are_all_as_full_have_no_range() -> None:
 
 
 if __name__ == "__main__":
-    for screen in screens():
-        (SCREENS / f"{screen.name}.txt").write_text(screen.text)
+    keep(screens())

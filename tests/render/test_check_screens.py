@@ -5,9 +5,6 @@ screens that are kept.
 from __future__ import annotations
 
 from functools import cache
-from typing import NamedTuple
-
-from rich.cells import cell_len
 
 import kubespread
 from kubespread import CheckReport, Snapshot
@@ -17,7 +14,7 @@ from kubespread.render.look import Look
 from tests.builders import Data, hard, node, soft, taint
 from tests.lint.test_engine import web
 from tests.render.clusters import HOSTNAME, NAMES, ZONE, ZONES
-from tests.render.simulate_screens import SCREENS
+from tests.render.kept import Screen, check, keep
 
 _MATCHED = {"foo": "bar"}
 
@@ -61,12 +58,6 @@ def of_a_large_cluster() -> CheckReport:
     return kubespread.check(Snapshot.from_objects([*cluster(100, "gke"), *many]))
 
 
-class Screen(NamedTuple):
-    name: str
-    width: int
-    text: str
-
-
 def screens() -> list[Screen]:
     found = []
     for width in (80, 120):
@@ -84,13 +75,7 @@ def screens() -> list[Screen]:
 
 
 def test_the_screens_are_those_that_were_looked_at() -> None:
-    for kept in screens():
-        assert kept.text == (SCREENS / f"{kept.name}.txt").read_text(), kept.name
-        assert not kept.width or max(map(cell_len, kept.text.splitlines())) <= kept.width, kept.name
-
-
-def test_every_screen_that_is_kept_is_looked_at() -> None:
-    assert {path.stem for path in SCREENS.glob("check-*.txt")} == {kept.name for kept in screens()}
+    check(screens())
 
 
 def test_all_findings_are_shown_where_that_is_asked_for() -> None:
@@ -102,5 +87,4 @@ def test_all_findings_are_shown_where_that_is_asked_for() -> None:
 
 
 if __name__ == "__main__":
-    for screen in screens():
-        (SCREENS / f"{screen.name}.txt").write_text(screen.text)
+    keep(screens())

@@ -5,23 +5,14 @@ that are kept.
 from __future__ import annotations
 
 from functools import cache
-from typing import NamedTuple
-
-from rich.cells import cell_len
 
 import kubespread
 from kubespread import TopologyMap
 from kubespread.render.look import Look, MapBy
 from kubespread.render.map import as_csv, plain, table
 from tests.render.clusters import candidate, cluster
-from tests.render.simulate_screens import SCREENS
+from tests.render.kept import Screen, check, keep
 from tests.render.test_survive_screens import cluster as busy_cluster
-
-
-class Screen(NamedTuple):
-    name: str
-    width: int
-    text: str
 
 
 @cache
@@ -32,6 +23,14 @@ def of_pod(nodes: int, cloud: str, constraints: int, unlabelled: int = 0) -> Top
 @cache
 def whole(nodes: int, cloud: str) -> TopologyMap:
     return kubespread.topology_map(busy_cluster(nodes, cloud))
+
+
+@cache
+def edited() -> TopologyMap:
+    """A zone that fails, a node that is cordoned, one that is deleted, and copies that join."""
+    nodes = [node.metadata.name for node in busy_cluster(12, "aws").nodes]
+    edits = ("fail zone=eu-west-1b", f"cordon {nodes[0]}", f"delete-node {nodes[2]}", f"add-node {nodes[3]}:2")
+    return kubespread.topology_map(busy_cluster(12, "aws").edited(*edits))
 
 
 def screens() -> list[Screen]:
@@ -54,6 +53,7 @@ def screens() -> list[Screen]:
     unlabelled = table.write(of_pod(12, "gke", 1, 4), Look(width=80, map_by=MapBy.SKEW))
     return [
         *found,
+        *(Screen(f"map-edited-12-aws-{width}", width, table.write(edited(), Look(width=width))) for width in (80, 120)),
         Screen("map-unlabelled-12-gke-80", 80, unlabelled),
         Screen("map-plain", 0, plain.write(of_pod(12, "gke", 2), Look())),
         Screen("map-csv", 0, as_csv.write(of_pod(12, "gke", 2), Look())),
@@ -61,13 +61,14 @@ def screens() -> list[Screen]:
 
 
 def test_the_screens_are_those_that_were_looked_at() -> None:
-    for kept in screens():
-        assert kept.text == (SCREENS / f"{kept.name}.txt").read_text(), kept.name
-        assert not kept.width or max(map(cell_len, kept.text.splitlines())) <= kept.width, kept.name
+    check(screens())
 
 
-def test_every_screen_that_is_kept_is_looked_at() -> None:
-    assert {path.stem for path in SCREENS.glob("map-*.txt")} == {kept.name for kept in screens()}
+def test_what_takes_no_pods_is_gray_and_what_it_holds_keeps_its_color() -> None:
+    gray, rest = "\x1b[2m", "\x1b[0m"
+    text = table.write(edited(), Look(width=80, color=True))
+    is_gray = {node.name: f"{gray}{node.name}{rest}" in text for node in edited().nodes}
+    assert is_gray == {node.name: bool(node.closed) for node in edited().nodes}
 
 
 def test_in_full_every_node_of_a_large_cluster_has_a_character() -> None:
@@ -90,5 +91,4 @@ def test_what_color_says_is_also_written() -> None:
 
 
 if __name__ == "__main__":
-    for screen in screens():
-        (SCREENS / f"{screen.name}.txt").write_text(screen.text)
+    keep(screens())

@@ -14,7 +14,8 @@ import kubespread
 from kubespread.escaping import escaped
 from kubespread.render.look import Look
 from kubespread.render.markdown import inline, paragraph, write
-from tests.render.clusters import candidate, cluster
+from tests.builders import hard, node, pod
+from tests.render.clusters import HOSTNAME, candidate, cluster
 from tests.render.test_formats import ANSWERS
 from tests.render.test_page import HOSTILE, hostile_cluster
 
@@ -90,7 +91,7 @@ def test_hostile_names_make_no_markup() -> None:
 
 
 def test_a_large_cluster_fits_into_a_comment_and_says_what_is_left_out() -> None:
-    report = kubespread.explain(cluster(500, "aws"), candidate(4)).sorted_by("score")
+    report = kubespread.explain(cluster(500, "aws"), candidate(4))
     text = write(report, Look())
     assert len(text) < 65_536
     assert "<details><summary>Nodes (500)</summary>" in text
@@ -98,8 +99,22 @@ def test_a_large_cluster_fits_into_a_comment_and_says_what_is_left_out() -> None
     assert write(report, Look(all_nodes=True)).count("\n| ip-10") > 500
 
 
+def test_however_long_names_are_and_however_many_tables_there_are_it_fits_into_a_comment() -> None:
+    long = "n" * 240
+    nodes = [node(f"{long}-{number:03}", cpu="64") for number in range(60)]
+    for each in nodes:
+        each["metadata"]["labels"] = {HOSTNAME: each["metadata"]["name"]}
+    pods = [pod(f"web-{number}", constraints=[hard(HOSTNAME)]) for number in range(20)]
+    reports = kubespread.simulate(kubespread.Snapshot.from_objects(nodes), pods, 1)
+    text = write(reports, Look())
+    assert len(text) < 65_536
+    assert text.endswith("parts of this answer left out, for which a comment has no room; `-v` gives all\n")
+    assert text.count("<details>") == text.count("</details>")
+    assert len(write(reports, Look(in_full=True))) > 65_536
+
+
 def test_the_rows_are_the_reports() -> None:
-    report = kubespread.explain(cluster(12, "aws"), candidate(1)).sorted_by("score")
+    report = kubespread.explain(cluster(12, "aws"), candidate(1))
     rows = [line for line in write(report, Look()).splitlines() if line.startswith("| ip-")]
     assert [row.split(" | ")[0].removeprefix("| ") for row in rows] == [node.name for node in report.nodes]
     assert rows[0].split(" | ")[1:4] == ["yes", "0+1−0 = 1", str(report.nodes[0].total)]

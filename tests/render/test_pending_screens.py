@@ -5,9 +5,6 @@ rewrites the screens that are kept.
 from __future__ import annotations
 
 from functools import cache
-from typing import NamedTuple
-
-from rich.cells import cell_len
 
 import kubespread
 from kubespread import PendingReport, Snapshot
@@ -17,13 +14,7 @@ from tests.builders import Data, hard, node, owned_by, pod
 from tests.cli.support import FIXTURES
 from tests.planner.world.clusters import gone_to_sleep
 from tests.render.clusters import HOSTNAME, NAMES, ZONE, ZONES
-from tests.render.simulate_screens import SCREENS
-
-
-class Screen(NamedTuple):
-    name: str
-    width: int
-    text: str
+from tests.render.kept import Screen, check, keep
 
 
 @cache
@@ -67,15 +58,8 @@ def screens() -> list[Screen]:
 
 
 def test_the_screens_are_those_that_were_looked_at() -> None:
-    for kept in screens():
-        assert kept.text == (SCREENS / f"{kept.name}.txt").read_text(), kept.name
-        assert not kept.width or max(map(cell_len, kept.text.splitlines())) <= kept.width, kept.name
-
-
-def test_every_screen_that_is_kept_is_looked_at() -> None:
-    assert {path.stem for path in SCREENS.glob("pending-*.txt")} == {kept.name for kept in screens()}
+    check(screens())
 
 
 if __name__ == "__main__":
-    for screen in screens():
-        (SCREENS / f"{screen.name}.txt").write_text(screen.text)
+    keep(screens())

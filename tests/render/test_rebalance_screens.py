@@ -5,10 +5,8 @@ rewrites the screens that are kept.
 from __future__ import annotations
 
 from functools import cache
-from typing import NamedTuple
 
 from msgspec.structs import replace
-from rich.cells import cell_len
 
 import kubespread
 from kubespread import RebalanceReport, Snapshot
@@ -18,7 +16,7 @@ from tests.builders import Data, hard, node, pod
 from tests.cli.support import FIXTURES
 from tests.planner.world.clusters import budget, deployment
 from tests.render.clusters import HOSTNAME, NAMES, ZONE, ZONES
-from tests.render.simulate_screens import SCREENS
+from tests.render.kept import Screen, check, keep
 
 POLICY = str(FIXTURES / "descheduler" / "spread.yaml")
 
@@ -56,12 +54,6 @@ def planned(nodes: int, cloud: str) -> RebalanceReport:
     return replace(report, descheduler=replace(report.descheduler, policy="spread.yaml"))
 
 
-class Screen(NamedTuple):
-    name: str
-    width: int
-    text: str
-
-
 def screens() -> list[Screen]:
     found = [
         Screen(f"rebalance-{nodes}-{cloud}-{width}", width, screen.write(planned(nodes, cloud), Look(width=width)))
@@ -78,13 +70,7 @@ def screens() -> list[Screen]:
 
 
 def test_the_screens_are_those_that_were_looked_at() -> None:
-    for each in screens():
-        assert each.text == (SCREENS / f"{each.name}.txt").read_text(), each.name
-        assert not each.width or max(map(cell_len, each.text.splitlines())) <= each.width, each.name
-
-
-def test_every_screen_that_is_kept_is_looked_at() -> None:
-    assert {path.stem for path in SCREENS.glob("rebalance-*.txt")} == {each.name for each in screens()}
+    check(screens())
 
 
 def test_everything_is_shown_where_that_is_asked_for() -> None:
@@ -95,5 +81,4 @@ def test_everything_is_shown_where_that_is_asked_for() -> None:
 
 
 if __name__ == "__main__":
-    for screen_kept in screens():
-        (SCREENS / f"{screen_kept.name}.txt").write_text(screen_kept.text)
+    keep(screens())

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import NamedTuple
 
 from rich.cells import cell_len
 
@@ -17,7 +16,7 @@ from tests.builders import Data, hard, node, pod
 from tests.cli.support import FIXTURES
 from tests.planner.world.clusters import budget, deployment
 from tests.render.clusters import HOSTNAME, NAMES, ZONE, ZONES
-from tests.render.simulate_screens import SCREENS
+from tests.render.kept import Screen, check, keep
 
 
 def cluster(nodes: int, cloud: str) -> Snapshot:
@@ -41,12 +40,6 @@ def removed(nodes: int, cloud: str) -> RemovableReport:
     return kubespread.removable(cluster(nodes, cloud))
 
 
-class Screen(NamedTuple):
-    name: str
-    width: int
-    text: str
-
-
 def screens() -> list[Screen]:
     found = [
         Screen(f"removable-{nodes}-{cloud}-{width}", width, table.write(removed(nodes, cloud), Look(width=width)))
@@ -62,9 +55,7 @@ def screens() -> list[Screen]:
 
 
 def test_the_screens_are_those_that_were_looked_at() -> None:
-    for kept in screens():
-        assert kept.text == (SCREENS / f"{kept.name}.txt").read_text(), kept.name
-        assert not kept.width or max(map(cell_len, kept.text.splitlines())) <= kept.width, kept.name
+    check(screens())
 
 
 def test_nothing_is_wider_than_a_narrow_terminal() -> None:
@@ -72,14 +63,9 @@ def test_nothing_is_wider_than_a_narrow_terminal() -> None:
     assert max(map(cell_len, text.splitlines())) <= 60
 
 
-def test_every_screen_that_is_kept_is_looked_at() -> None:
-    assert {path.stem for path in SCREENS.glob("removable-*.txt")} == {kept.name for kept in screens()}
-
-
 def test_in_full_every_node_has_a_row() -> None:
     assert table.write(removed(200, "aws"), Look(width=120, in_full=True)).count(" yes ") == 195
 
 
 if __name__ == "__main__":
-    for screen in screens():
-        (SCREENS / f"{screen.name}.txt").write_text(screen.text)
+    keep(screens())

@@ -6,10 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from typing import NamedTuple
 
 import pytest
-from rich.cells import cell_len
 
 import kubespread
 from kubespread import Snapshot, SurviveReport, UpgradeReport
@@ -23,7 +21,7 @@ from kubespread.render.upgrade import table as upgrade_table
 from tests.builders import Data, hard, node, soft
 from tests.planner.world.clusters import budget, deployment
 from tests.render.clusters import HOSTNAME, NAMES, ZONE, ZONES
-from tests.render.simulate_screens import SCREENS
+from tests.render.kept import Screen, check, keep
 
 _REPLICAS = 9
 
@@ -55,12 +53,6 @@ def upgraded(nodes: int, cloud: str, edit: str) -> UpgradeReport:
     return kubespread.upgrade(snapshot.edited(edit) if edit else snapshot, "pool=pool-0", remedies=nodes < 100)
 
 
-class Screen(NamedTuple):
-    name: str
-    width: int
-    text: str
-
-
 SCALED = f"scale deploy/web={_REPLICAS + 1}"
 
 
@@ -85,14 +77,7 @@ def screens() -> list[Screen]:
 
 
 def test_the_screens_are_those_that_were_looked_at() -> None:
-    for kept in screens():
-        assert kept.text == (SCREENS / f"{kept.name}.txt").read_text(), kept.name
-        assert not kept.width or max(map(cell_len, kept.text.splitlines())) <= kept.width, kept.name
-
-
-def test_every_screen_that_is_kept_is_looked_at() -> None:
-    there = {path.stem for kind in ("survive", "upgrade") for path in SCREENS.glob(f"{kind}-*.txt")}
-    assert there == {kept.name for kept in screens()}
+    check(screens())
 
 
 @pytest.mark.parametrize("in_full", [False, True])
@@ -104,5 +89,4 @@ def test_many_domains_are_cut_to_the_worst_unless_all_are_wanted(in_full: bool) 
 
 
 if __name__ == "__main__":
-    for screen in screens():
-        (SCREENS / f"{screen.name}.txt").write_text(screen.text)
+    keep(screens())

@@ -12,7 +12,6 @@ from tests.scheduler.asking import reasons, scores, with_args
 from tests.scheduler.test_volumes import claim, csi_node, on_host, storage_class, uses, volume
 
 Data = dict[str, Any]
-GI = 1024**3
 NO_SPACE = "node(s) did not have enough free storage"
 BIND_CONFLICT = "node(s) didn't find available persistent volumes to bind"
 

@@ -15,9 +15,10 @@ from typing import Any
 import pytest
 
 import kubespread
+from kubespread.kube.api.pod_groups import GangSchedulingPolicy
 from kubespread.snapshot.live.kubeconfig import Access
 from kubespread.snapshot.live.loading import load_cluster
-from kubespread.snapshot.live.resources import RESOURCES, path_of
+from kubespread.snapshot.live.resources import RESOURCES, SCHEDULING_GROUP, path_of
 from tests.api.client import read, refused
 from tests.api.server import Answer, FakeApi, Fault, always, failing, recorded, serving, status
 from tests.builders import Data, hosts, node, owner, pod
@@ -69,7 +70,7 @@ def test_every_kind_is_listed_once_and_ended_pods_are_not_asked_for(server: Fake
     server.objects = [*OBJECTS, {**pod("ended"), "status": {"phase": "Succeeded"}}]
     assert len(read(server, tmp_path).pods) == 7
     assert sorted(request.path for request in server.requests) == sorted(
-        ["/version", *(path_of(resource) for resource in RESOURCES)]
+        ["/version", SCHEDULING_GROUP, *(path_of(resource) for resource in RESOURCES)]
     )
     selectors = {
         request.path: request.query.get("fieldSelector")
@@ -516,3 +517,62 @@ def test_a_wrong_type_names_the_object(server: FakeApi, tmp_path: Path) -> None:
     server.objects = [*OBJECTS, broken]
     expected = "SERVER/api/v1/nodes: Node n9: spec.unschedulable: json: cannot unmarshal string into Go struct field"
     assert refused(server, tmp_path).startswith(expected)
+
+
+def _pod_group(version: str = "v1alpha2") -> Data:
+    return {
+        "apiVersion": f"scheduling.k8s.io/{version}",
+        "kind": "PodGroup",
+        "metadata": {"name": "train", "namespace": "default"},
+        "spec": {"schedulingPolicy": {"gang": {"minCount": 3}}},
+    }
+
+
+def _groups_asked_for(server: FakeApi) -> list[str]:
+    return [request.path for request in server.requests if request.path.endswith(("podgroups", "workloads"))]
+
+
+@pytest.mark.parametrize("versions", [("v1alpha2",), ("v1alpha3",), ("v1alpha3", "v1beta1")])
+def test_pod_groups_are_listed_in_the_newest_version_that_is_served(
+    versions: tuple[str, ...], server: FakeApi, tmp_path: Path
+) -> None:
+    server.objects = [*OBJECTS, *map(_pod_group, versions)]
+    snapshot = read(server, tmp_path)
+    assert [
+        (each.metadata.name, each.spec.scheduling_policy and each.spec.scheduling_policy.gang)
+        for each in snapshot.objects.pod_groups
+    ] == [("train", GangSchedulingPolicy(min_count=3))]
+    assert _groups_asked_for(server) == [f"/apis/scheduling.k8s.io/{versions[-1]}/podgroups"]
+    assert {"PodGroup", "Workload"} <= snapshot.objects.listed
+
+
+def test_a_cluster_that_serves_no_pod_groups_is_known_to_have_none(server: FakeApi, tmp_path: Path) -> None:
+    for fault in ([], [always(SCHEDULING_GROUP, status(404, "not found"))]):
+        server.faults = list(fault)
+        snapshot = read(server, tmp_path)
+        assert (_groups_asked_for(server), dict(snapshot.objects.unread)) == ([], {})
+        assert {"PodGroup", "Workload"} <= snapshot.objects.listed
+
+
+FORBIDDEN_GROUPS = {
+    "the list": (f"{SCHEDULING_GROUP}/v1alpha2/podgroups", {"PodGroup": "not allowed to list podgroups"}),
+    "which versions there are": (
+        SCHEDULING_GROUP,
+        dict.fromkeys(("PodGroup", "Workload"), "not allowed to read /apis/scheduling.k8s.io"),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", FORBIDDEN_GROUPS)
+def test_pod_groups_that_may_not_be_read_are_a_gap_of_questions_about_them(
+    case: str, server: FakeApi, tmp_path: Path
+) -> None:
+    path, unread = FORBIDDEN_GROUPS[case]
+    server.objects = [*OBJECTS, _pod_group(), pod("member", schedulingGroup={"podGroupName": "train"})]
+    server.faults.append(always(path, status(403, "no")))
+    snapshot = read(server, tmp_path)
+    assert dict(snapshot.objects.unread) == unread
+    asked = kubespread.Scheduler(feature_gates="GenericWorkload=true,GangScheduling=true")
+    gap = f"{unread['PodGroup']}: pods of a group are placed one at a time"
+    assert gap in kubespread.simulate(snapshot, "pod/member", scheduler=asked).gaps
+    assert gap not in kubespread.simulate(snapshot, "pod/p0", scheduler=asked).gaps

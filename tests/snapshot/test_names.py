@@ -46,7 +46,7 @@ def environment(tmp_path: Path) -> dict[str, str]:
 @pytest.mark.parametrize("name", ["cluster.json", "cluster.json.gz"])
 def test_names_are_those_of_the_objects(name: str, tmp_path: Path, environment: dict[str, str]) -> None:
     names = names_in(str(written(tmp_path / name, OBJECTS, kubespread={"namespace": "shop"})), environment)
-    assert (names.namespace, names.nodes, names.label_keys) == ("shop", ["n1", "n2"], ["disk", "zone"])
+    assert (names.namespace, names.nodes, [*names.labels]) == ("shop", ["n1", "n2"], ["disk", "zone"])
     assert names.namespaces == ["default", "empty", "shop"]
     assert {short: names.of_kind(short, "shop") for short in names.by_kind} == {"po": ["p1"], "deploy": ["web"]}
     assert (names.of_kind("po", "default"), names.of_kind("sts", "shop")) == (["p0"], [])

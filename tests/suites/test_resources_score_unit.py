@@ -160,7 +160,7 @@ def test_weights_that_are_refused(case: str) -> None:
         ask_alone(FIT, TWO, PAIR, strategy("LeastAllocated", weights), points=WITH_PRESCORE)
 
 
-CPU, BOTH = "3000/0", "3000/5000"
+BOTH = "3000/5000"
 THREE_RESOURCES = {"resources": [{"name": name, "weight": 1} for name in ("cpu", "memory", "nvidia.com/gpu")]}
 TWO_RESOURCES = {"resources": THREE_RESOURCES["resources"][:2]}
 USED = placed("node1 3000/0", "node2 3000/5000")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from kubespread.cli.completing.candidates import Candidates, candidates
 from kubespread.cli.completing.line import Line, read_line
-from kubespread.cli.completing.shell_words import from_last_break, split_line
+from kubespread.cli.completing.shell_words import behind_last_break, split_line
 from kubespread.cli.completing.tree import commands
 
 WORD_VARIABLE = "_KUBESPREAD_WORD"
@@ -48,9 +48,7 @@ def _described(line: Line, found: Candidates, _environment: Mapping[str, str]) -
 
 def _bare(line: Line, found: Candidates, environment: Mapping[str, str]) -> str:
     """The same without help, and without what stands before the last character at which bash breaks words."""
-    start = len(line.prefix + line.word) - len(
-        from_last_break(line.prefix + line.word, environment.get(BREAKS_VARIABLE, ""))
-    )
+    start = behind_last_break(environment.get(LINE_VARIABLE, ""), environment.get(BREAKS_VARIABLE, ""))
     rows = _described(line, found, environment).splitlines()
     return "".join(f"{row}\n" for row in (rows[0], *(row.partition("\t")[0][start:] for row in rows[1:])))
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kubespread.cli.completing.line import Line
 from kubespread.config.layers import settings
 from kubespread.config.settings import SNAPSHOT
+from kubespread.snapshot.topology_keys import SHORT_KEYS
 
 if TYPE_CHECKING:
     from kubespread.snapshot.names import Names
@@ -17,12 +18,24 @@ _STDIN = "-"
 _RUNNING = {"context", "kubeconfig", "cluster", "user"}
 """The options that ask for a running cluster."""
 _DEFAULT = "default"
-_TOPOLOGY_KEYS = ("zone", "hostname", "region")
 
 
 def nodes(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
     """The nodes."""
     return (node for names in _clusters(line, environment) for node in names.nodes)
+
+
+def nodes_or_labels(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
+    """The nodes and ``KEY=``, then ``KEY=VALUE``; behind a comma only labels."""
+    known = _clusters(line, environment)
+    before, comma, last = line.word.rpartition(",")
+    key, equals, _ = last.partition("=")
+    if equals:
+        yield from (f"{before}{comma}{key}={value}" for names in known for value in _values(names, key))
+        return
+    if not comma:
+        yield from (node for names in known for node in names.nodes)
+    yield from (f"{before}{comma}{each}=" for names in known for each in _label_keys(names))
 
 
 def node_equals(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
@@ -32,9 +45,9 @@ def node_equals(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
 
 def topology_keys(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
     """What nodes can be told apart by: the short names, and the labels nodes have."""
-    yield from _TOPOLOGY_KEYS
+    yield from SHORT_KEYS
     for names in _clusters(line, environment):
-        yield from names.label_keys
+        yield from names.labels
 
 
 def key_equals(line: Line, environment: Mapping[str, str]) -> Iterator[str]:
@@ -102,6 +115,16 @@ def _named(known: Sequence[Names], short: str, line: Line) -> Iterable[str]:
     return (name for names in known for name in names.of_kind(short, _namespace(line, names)))
 
 
+def _label_keys(names: Names) -> Iterator[str]:
+    """The short ones that stand for a label of the nodes, then all in full."""
+    yield from (short for short, key in SHORT_KEYS.items() if key in names.labels)
+    yield from names.labels
+
+
+def _values(names: Names, key: str) -> list[str]:
+    return names.values_of(key if key in names.labels else SHORT_KEYS.get(key, key))
+
+
 def _namespace(line: Line, names: Names) -> str:
     """The one a name without any is looked up in."""
     return line.value("namespace") or names.namespace or _DEFAULT
@@ -113,6 +136,11 @@ def _clusters(line: Line, environment: Mapping[str, str]) -> list[Names]:
 
     paths: Sequence[str] = line.values.get("snapshot", ())
     if not paths and not line.values.keys() & _RUNNING:
-        set_to = settings(environment, Path.cwd()).get(SNAPSHOT)
+        set_to = settings(environment).get(SNAPSHOT)
         paths = set_to.values if set_to is not None else ()
-    return [names_in(path, environment) for path in paths if path != _STDIN]
+    return [names_in(_path(each), environment) for each in paths if each != _STDIN]
+
+
+def _path(word: str) -> str:
+    """The file that a word of the line means, in which a shell has not put values for variables yet."""
+    return word if os.path.lexists(word) else os.path.expandvars(word)

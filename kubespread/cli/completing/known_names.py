@@ -66,10 +66,9 @@ def proposals(line: Line, _environment: Mapping[str, str]) -> Iterator[str]:
 
 def rule_codes(line: Line, _environment: Mapping[str, str]) -> Iterator[str]:
     """The codes of ``kubespread check``, behind those that are there already."""
-    import kubespread
-
     before, _, _ = _last_of_list(line.word)
-    yield from (f"{before}{rule.code}" for rule in kubespread.rules() if rule.code not in before.split(","))
+    codes = line.parameter.listed if line.parameter is not None else ()
+    yield from (f"{before}{code}" for code in codes if code not in before.split(","))
 
 
 def _last_of_list(word: str) -> tuple[str, str, str | None]:

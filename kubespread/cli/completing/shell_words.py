@@ -22,6 +22,25 @@ def split_line(line: str) -> list[str]:
     return [*words, ""] if not words or (ends_in_space and not is_open) else words
 
 
-def from_last_break(word: str, breaks: str) -> str:
-    """What of ``word`` stands behind the last of the characters that end a word for bash: ``=`` and ``:`` do mostly."""
-    return word[max((word.rfind(each) for each in breaks if each in "=:@"), default=-1) + 1 :]
+def behind_last_break(line: str, breaks: str) -> int:
+    """How many characters of the last word, without its quotes, stand before what bash takes for the word being typed:
+    it begins anew behind each ``=``, ``:`` and ``@`` that is no part of a quotation.
+    """
+    quote, is_escaped, typed, start = "", False, 0, 0
+    for each in line:
+        if is_escaped:
+            is_escaped, typed = False, typed + 1
+        elif each == "\\" and quote != "'":
+            is_escaped = True
+        elif each == quote:
+            quote = ""
+        elif quote:
+            typed += 1
+        elif each in "'\"":
+            quote = each
+        elif each.isspace():
+            typed = start = 0
+        else:
+            typed += 1
+            start = typed if each in breaks and each in "=:@" else start
+    return start

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,8 @@ class Parameter(msgspec.Struct, frozen=True, omit_defaults=True):
     metavar: str = ""
     help: str = ""
     choices: tuple[str, ...] = ()
+    listed: tuple[str, ...] = ()
+    """What a value is a list of, where that is known and takes long to find out."""
     is_argument: bool = False
     takes_value: bool = True
     is_repeatable: bool = False
@@ -92,11 +95,19 @@ def _parameter(part: Any) -> Parameter:
         opts=() if is_argument else (*part.opts, *part.secondary_opts),
         metavar=part.metavar or "",
         help=_first_sentence(getattr(part, "help", "")),
+        listed=_rule_codes() if part.name in ("select", "ignore") or part.metavar == "CODE" else (),
         choices=tuple(str(getattr(each, "value", each)) for each in getattr(part.type, "choices", ())),
         is_argument=is_argument,
         takes_value=is_argument or not (part.is_flag or part.count),
         is_repeatable=not is_argument and (part.multiple or part.count),
     )
+
+
+@cache
+def _rule_codes() -> tuple[str, ...]:
+    import kubespread
+
+    return tuple(rule.code for rule in kubespread.rules())
 
 
 def _is_hidden(part: Any) -> bool:

@@ -27,21 +27,25 @@ class FailLevel(StrEnum):
     VIOLATED = "violated"
     UNEVEN = "uneven"
     RISK = "risk"
+    UNJUDGED = "unjudged"
 
 
 @dataclass(frozen=True, slots=True)
 class AuditOptions(WorkloadsOptions):
-    """Which workloads are looked at, and when the answer is no."""
+    """Which workloads are looked at, when the answer is no, and how much of it is shown."""
 
     fail_on: Annotated[
         FailLevel,
         typer.Option(
             "--fail-on",
             case_sensitive=False,
-            help="Exit with 1 when a workload is at this level or above: at risk, uneven (a soft constraint exceeded), "
-            "violated (a hard one).",
+            help="Exit with 1 when a workload is at this level or above: unjudged (placed by another scheduler), risk, "
+            "uneven (a soft constraint exceeded), violated (a hard one).",
         ),
     ] = FailLevel.VIOLATED
+    why: Annotated[bool, typer.Option("--why", help="Show what was tried to find each cause, and what came of it.")] = (
+        False
+    )
 
     def fails(self, report: AuditReport) -> bool:
         """Whether some workload is at the level of --fail-on or above."""

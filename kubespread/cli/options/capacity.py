@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-import typer
+from kubespread.cli.options import spelling
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,19 +14,15 @@ class CapacityOptions:
 
     request: Annotated[
         str | None,
-        typer.Option(
+        spelling.valued(
             "--request",
             metavar="RESOURCE=AMOUNT,...",
-            show_default=False,
             help="Count pods that each request this much (cpu=2,memory=4Gi,nvidia.com/gpu=1).",
         ),
     ] = None
     by: Annotated[
         str | None,
-        typer.Option(
-            "--by",
-            metavar="KEY",
-            show_default=False,
-            help="Topology key of the domains to add up (default: zone, where nodes have one).",
+        spelling.valued(
+            "--by", metavar="KEY", help="Topology key of the domains to add up (default: zone, where nodes have one)."
         ),
     ] = None

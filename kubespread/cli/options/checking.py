@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kubespread.cli.options import spelling
 from kubespread.cli.options.edits import EditedClusterOptions
 from kubespread.cli.options.workload import ManifestOptions
 from kubespread.errors import UsageError
@@ -34,26 +35,14 @@ class CheckedOptions(ManifestOptions):
 
     filename: Annotated[
         list[str] | None,
-        typer.Option(
-            "-f",
-            "--filename",
-            metavar="FILE",
-            show_default=False,
-            help="Manifest, or directory of manifests; the same as MANIFEST. Repeatable.",
-        ),
+        spelling.filename("Manifest, or directory of manifests; the same as MANIFEST. Repeatable."),
     ] = None
     selector: Annotated[
         str | None,
-        typer.Option(
-            "-l",
-            "--selector",
-            metavar="LABELS",
-            show_default=False,
-            help="Check the workloads with these labels (app=web,tier!=db).",
-        ),
+        spelling.selector("Check the workloads with these labels (app=web,tier!=db)."),
     ] = None
     all_namespaces: Annotated[
-        bool, typer.Option("-A", "--all-namespaces", help="Check the workloads of all namespaces of the cluster.")
+        bool, spelling.all_namespaces("Check the workloads of all namespaces of the cluster.")
     ] = False
 
     def given(self, words: Sequence[str]) -> list[str | Kustomization]:
@@ -88,13 +77,11 @@ class RulesOptions:
 
     select: Annotated[
         list[str] | None,
-        typer.Option(
-            "--select", metavar="CODES", show_default=False, help="Ask only these rules: KS101,KS2. Repeatable."
-        ),
+        spelling.valued("--select", metavar="CODES", help="Ask only these rules: KS101,KS2. Repeatable."),
     ] = None
     ignore: Annotated[
         list[str] | None,
-        typer.Option("--ignore", metavar="CODES", show_default=False, help="Leave these rules out. Repeatable."),
+        spelling.valued("--ignore", metavar="CODES", help="Leave these rules out. Repeatable."),
     ] = None
     fail_on: Annotated[
         Severity,
@@ -102,21 +89,14 @@ class RulesOptions:
     ] = Severity.ERROR
     baseline: Annotated[
         Path | None,
-        typer.Option(
-            "--baseline", metavar="FILE", show_default=False, help="Leave out the findings that FILE says are known."
-        ),
+        spelling.valued("--baseline", metavar="FILE", help="Leave out the findings that FILE says are known."),
     ] = None
     write_baseline: Annotated[
         Path | None,
-        typer.Option(
-            "--write-baseline",
-            metavar="FILE",
-            show_default=False,
-            help="Write the findings to FILE as known; exit with 0.",
-        ),
+        spelling.valued("--write-baseline", metavar="FILE", help="Write the findings to FILE as known; exit with 0."),
     ] = None
     list_rules: Annotated[bool, typer.Option("--list-rules", help="List the rules and exit.")] = False
     explain: Annotated[
         str | None,
-        typer.Option("--explain", metavar="CODE", show_default=False, help="Print what a rule is about and exit."),
+        spelling.valued("--explain", metavar="CODE", help="Print what a rule is about and exit."),
     ] = None

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kubespread.cli.options import spelling
 from kubespread.errors import UsageError
 
 if TYPE_CHECKING:
@@ -49,25 +50,17 @@ class ClusterOptions:
             "Repeatable.",
         ),
     ] = None
-    context: Annotated[
-        str | None, typer.Option("--context", metavar="NAME", show_default=False, help="Kubeconfig context.")
-    ] = None
+    context: Annotated[str | None, spelling.valued("--context", metavar="NAME", help="Kubeconfig context.")] = None
     kubeconfig: Annotated[
         str | None,
-        typer.Option("--kubeconfig", metavar="FILE", show_default=False, help="Kubeconfig, instead of KUBECONFIG."),
+        spelling.valued("--kubeconfig", metavar="FILE", help="Kubeconfig, instead of KUBECONFIG."),
     ] = None
-    cluster: Annotated[
-        str | None, typer.Option("--cluster", metavar="NAME", show_default=False, help="Kubeconfig cluster.")
-    ] = None
-    user: Annotated[str | None, typer.Option("--user", metavar="NAME", show_default=False, help="Kubeconfig user.")] = (
-        None
-    )
-    as_user: Annotated[
-        str | None, typer.Option("--as", metavar="USER", show_default=False, help="User to impersonate.")
-    ] = None
+    cluster: Annotated[str | None, spelling.valued("--cluster", metavar="NAME", help="Kubeconfig cluster.")] = None
+    user: Annotated[str | None, spelling.valued("--user", metavar="NAME", help="Kubeconfig user.")] = None
+    as_user: Annotated[str | None, spelling.valued("--as", metavar="USER", help="User to impersonate.")] = None
     as_group: Annotated[
         list[str] | None,
-        typer.Option("--as-group", metavar="GROUP", show_default=False, help="Group to impersonate. Repeatable."),
+        spelling.valued("--as-group", metavar="GROUP", help="Group to impersonate. Repeatable."),
     ] = None
     request_timeout: Annotated[
         str,

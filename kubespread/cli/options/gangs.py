@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from kubespread.cli.options import spelling
 from kubespread.cli.options.scaling import ScalingOptions
 
 
@@ -26,10 +27,9 @@ class GangOptions(ScalingOptions):
     ] = None
     same: Annotated[
         str | None,
-        typer.Option(
+        spelling.valued(
             "--same",
             metavar="KEY",
-            show_default=False,
             help="With --gang, place all members in one domain of this topology key, and show each domain's verdict.",
         ),
     ] = None

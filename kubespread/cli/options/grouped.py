@@ -6,25 +6,28 @@ import inspect
 from collections.abc import Callable
 from dataclasses import MISSING, fields, is_dataclass
 from functools import wraps
-from typing import Annotated, Any, get_origin, get_type_hints
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 
 def grouped(command: Callable[..., int]) -> Callable[..., int]:
     """``command`` as typer is to see it: every parameter that is a group is replaced by the options in it.
 
-    A field of a group that is annotated with no option is none, and filled with what else is known under its name.
+    A field of a group that is annotated with no option is none, and filled with what else is known under its name. A
+    parameter annotated ``Annotated[Group, {field: option}]`` has these options in the place of the group's own.
     """
     hints = get_type_hints(command, include_extras=True)
-    groups: dict[str, type[Any]] = {
-        name: hint for name, hint in hints.items() if isinstance(hint, type) and is_dataclass(hint)
-    }
+    groups: dict[str, type[Any]] = {}
     parameters: list[inspect.Parameter] = []
     for parameter in inspect.signature(command).parameters.values():
-        if parameter.name not in groups:
-            parameters.append(parameter.replace(annotation=hints[parameter.name]))
+        hint = hints[parameter.name]
+        group, *others = get_args(hint) if get_origin(hint) is Annotated else (hint,)
+        if not (isinstance(group, type) and is_dataclass(group)):
+            parameters.append(parameter.replace(annotation=hint))
             continue
-        group = groups[parameter.name]
+        groups[parameter.name] = group
         options = get_type_hints(group, include_extras=True)
+        for own in others:
+            options |= own
         parameters += [
             inspect.Parameter(
                 field.name,

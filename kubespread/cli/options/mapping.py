@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from kubespread.cli.options import spelling
 from kubespread.errors import UsageError
 from kubespread.render.look import MapBy
 
@@ -26,10 +27,9 @@ class MappingOptions:
     ] = None
     key: Annotated[
         list[str] | None,
-        typer.Option(
+        spelling.valued(
             "--key",
             metavar="KEY",
-            show_default=False,
             help="Group nodes by this topology key, the widest first (default: region, zone, rack and the keys of the "
             "constraints). Repeatable.",
         ),

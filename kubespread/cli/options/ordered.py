@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from typer.core import TyperCommand
-
 from kubespread.cli.configured import configure, settle
+from kubespread.cli.options.helping import HelpingCommand
 
 TYPED_ORDER = "typed_order"
 
 
-class OrderedCommand(TyperCommand):
+class OrderedCommand(HelpingCommand):
     """Hands the names of its options to the command as ``typed_order``, each as often as it was typed, and shows them
     under the headings of their panels, which typer's plain help leaves out.
     """
@@ -22,8 +21,8 @@ class OrderedCommand(TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         # Help is there whatever a configuration file holds.
         is_asked = not ctx.resilient_parsing and not {*args} & {*ctx.help_option_names}
-        found = configure(ctx) if is_asked else {}
-        _, _, typed = self.make_parser(ctx).parse_args([*args])
+        values, _, typed = self.make_parser(ctx).parse_args([*args])
+        found = configure(ctx, files="no_config" not in values) if is_asked else {}
         rest = super().parse_args(ctx, args)
         settle(ctx, found)
         ctx.params[TYPED_ORDER] = tuple(str(parameter.name) for parameter in typed)

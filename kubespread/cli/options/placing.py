@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from kubespread.cli.options import spelling
 from kubespread.cli.options.counts import count
 
 
@@ -16,17 +17,19 @@ class TieBreak(StrEnum):
     NAME = "name"
 
 
+PreemptionOption = Annotated[
+    bool, typer.Option("--preemption", help="When no node fits, predict what preemption would do.")
+]
+
+
 @dataclass(frozen=True, slots=True)
 class PlacingOptions:
     """How many replicas to place, and how ties are broken."""
 
     replicas: Annotated[
         str | None,
-        typer.Option(
-            "--replicas",
-            metavar="N",
-            show_default=False,
-            help="Desired replicas, or 'max': as many as fit (default: the workload's own).",
+        spelling.valued(
+            "--replicas", metavar="N", help="Desired replicas, or 'max': as many as fit (default: the workload's own)."
         ),
     ] = None
     until_full: Annotated[bool, typer.Option("--until-full", help="The same as --replicas max.")] = False
@@ -41,9 +44,9 @@ class PlacingOptions:
             help="Who gets a pod among equal scores: kube-scheduler's own order, or the name.",
         ),
     ] = TieBreak.SCHEDULER
-    seed: Annotated[
-        int | None, typer.Option("--seed", metavar="N", show_default=False, help="Break ties at random, seeded with N.")
-    ] = None
+    seed: Annotated[int | None, spelling.valued("--seed", metavar="N", help="Break ties at random, seeded with N.")] = (
+        None
+    )
     sample: Annotated[
         bool,
         typer.Option(
@@ -59,6 +62,7 @@ class PlacingOptions:
             help="Run K times, with successive seeds or (--sample) from other nodes on, and report the range.",
         ),
     ] = 1
+    preemption: PreemptionOption = False
 
     @property
     def as_many_as_fit(self) -> bool:

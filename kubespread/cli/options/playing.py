@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kubespread.cli.options import spelling
 from kubespread.cli.options.gangs import GangOptions
 from kubespread.errors import UsageError
 
@@ -24,12 +25,9 @@ class FailOn(StrEnum):
 
 FailOnOption = Annotated[
     list[FailOn] | None,
-    typer.Option(
-        "--fail-on",
-        case_sensitive=False,
-        show_default=False,
-        help="Exit with 1 when pods are left pending, or when a step was blocked, refused or not done in full "
-        "(default: both; 'nothing': never). Repeatable.",
+    spelling.fail_on(
+        "Exit with 1 when pods are left pending, or when a step was blocked, refused or not done in full "
+        "(default: both; 'nothing': never). Repeatable."
     ),
 ]
 
@@ -49,13 +47,7 @@ class PlayingOptions:
     fail_on: FailOnOption = None
     namespace: Annotated[
         str | None,
-        typer.Option(
-            "-n",
-            "--namespace",
-            metavar="NAME",
-            show_default=False,
-            help="Namespace of names without one, when the scenario sets none.",
-        ),
+        spelling.namespace("Namespace of names without one, when the scenario sets none."),
     ] = None
     no_preemption: Annotated[
         bool, typer.Option("--no-preemption", help="Let no pod evict others, whatever the scenario says.")
@@ -72,10 +64,9 @@ class PlayingOptions:
     ] = None
     explain: Annotated[
         str | None,
-        typer.Option(
+        spelling.valued(
             "--explain",
             metavar="POD",
-            show_default=False,
             help="Explain a pod at that moment instead: a manifest, or KIND/NAME of something in the cluster then.",
         ),
     ] = None
@@ -87,10 +78,9 @@ class ThenOptions(GangOptions):
 
     then: Annotated[
         list[str] | None,
-        typer.Option(
+        spelling.valued(
             "--then",
             metavar="STEP",
-            show_default=False,
             help="Apply the workload to the cluster, then play this step: scale=N, rollout, rollout=MANIFEST, "
             "rollback, or an edit (fail=zone=a, 'drain NODE --ignore-daemonsets'). Repeatable, played in order.",
         ),

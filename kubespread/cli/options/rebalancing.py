@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from kubespread.cli.options import spelling
 from kubespread.cli.options.workloads import WorkloadsOptions
 
 
@@ -22,10 +23,9 @@ class RebalancingOptions(WorkloadsOptions):
     ] = False
     descheduler: Annotated[
         str | None,
-        typer.Option(
+        spelling.valued(
             "--descheduler",
             metavar="POLICY",
-            show_default=False,
             help="Show beside the plan what the descheduler would do with this DeschedulerPolicy, round by round.",
         ),
     ] = None

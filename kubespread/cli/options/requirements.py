@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-import typer
-
+from kubespread.cli.options import spelling
 from kubespread.cli.options.counts import count, keyed
 from kubespread.cli.requirements import Requirements
 
@@ -19,32 +18,20 @@ class RequirementOptions:
 
     require_placed: Annotated[
         str | None,
-        typer.Option(
-            "--require-placed", metavar="N|all", show_default=False, help="Fail unless N replicas (or all) are placed."
-        ),
+        spelling.valued("--require-placed", metavar="N|all", help="Fail unless N replicas (or all) are placed."),
     ] = None
     max_skew: Annotated[
         list[str] | None,
-        typer.Option(
-            "--max-skew", metavar="KEY=N", show_default=False, help="Fail if the final skew over KEY is above N."
-        ),
+        spelling.valued("--max-skew", metavar="KEY=N", help="Fail if the final skew over KEY is above N."),
     ] = None
     min_domains: Annotated[
         list[str] | None,
-        typer.Option(
-            "--min-domains",
-            metavar="KEY=N",
-            show_default=False,
-            help="Fail unless replicas use at least N domains of KEY.",
-        ),
+        spelling.valued("--min-domains", metavar="KEY=N", help="Fail unless replicas use at least N domains of KEY."),
     ] = None
     survive: Annotated[
         list[str] | None,
-        typer.Option(
-            "--survive",
-            metavar="KEY=N",
-            show_default=False,
-            help="Fail unless N replicas survive the loss of any one KEY domain.",
+        spelling.valued(
+            "--survive", metavar="KEY=N", help="Fail unless N replicas survive the loss of any one KEY domain."
         ),
     ] = None
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kubespread.cli.options import spelling
+
 if TYPE_CHECKING:
     from kubespread.library.deciding import Scheduler
 
@@ -17,46 +19,29 @@ class SchedulerOptions:
 
     scheduler_config: Annotated[
         str | None,
-        typer.Option(
-            "--scheduler-config",
-            metavar="FILE",
-            show_default=False,
-            help="KubeSchedulerConfiguration to schedule with.",
-        ),
+        spelling.valued("--scheduler-config", metavar="FILE", help="KubeSchedulerConfiguration to schedule with."),
     ] = None
     scheduler_name: Annotated[
         str | None,
-        typer.Option(
-            "--scheduler-name",
-            metavar="NAME",
-            show_default=False,
-            help="Profile to use, instead of the pod's schedulerName.",
-        ),
+        spelling.valued("--scheduler-name", metavar="NAME", help="Profile to use, instead of the pod's schedulerName."),
     ] = None
     kube_version: Annotated[
         str | None,
-        typer.Option(
+        spelling.valued(
             "--kube-version",
             metavar="1.X[.Y]",
-            show_default=False,
             help="Kubernetes release to emulate, 1.18 to 1.37 (default: the cluster's own, or 1.37 where unknown).",
         ),
     ] = None
     feature_gates: Annotated[
         str | None,
-        typer.Option(
-            "--feature-gates",
-            metavar="NAME=true|false,...",
-            show_default=False,
-            help="Feature gates set on that release.",
-        ),
+        spelling.valued("--feature-gates", metavar="NAME=true|false,...", help="Feature gates set on that release."),
     ] = None
     proposed: Annotated[
         str | None,
-        typer.Option(
+        spelling.valued(
             "--proposed",
             metavar="NAME,...",
-            show_default=False,
             help="What no release does yet: empty-selector, empty-budget-selector, fully-tainted-domains.",
         ),
     ] = None

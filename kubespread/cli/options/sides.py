@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from kubespread.cli.options import spelling
 from kubespread.cli.options.cluster import ClusterOptions
 from kubespread.cli.options.counts import count
 from kubespread.cli.options.scheduler import SchedulerOptions
@@ -31,10 +32,9 @@ class CompareSchedulerOptions(SchedulerOptions):
     """Of one side."""
     kube_versions: Annotated[
         list[str] | None,
-        typer.Option(
+        spelling.valued(
             "--kube-version",
             metavar="1.X[.Y]",
-            show_default=False,
             help="Kubernetes release to emulate, 1.18 to 1.37; given twice: BEFORE and AFTER (default: the cluster's "
             "own, or 1.37 where unknown).",
         ),
@@ -117,9 +117,7 @@ class ComparePlacingOptions:
 
     replicas: Annotated[
         str | None,
-        typer.Option(
-            "--replicas", metavar="N", show_default=False, help="Desired replicas (default: the workload's own)."
-        ),
+        spelling.valued("--replicas", metavar="N", help="Desired replicas (default: the workload's own)."),
     ] = None
     from_scratch: Annotated[
         bool, typer.Option("--from-scratch", help="Also re-place the replicas already running.")

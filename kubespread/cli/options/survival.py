@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
+from kubespread.cli.options import spelling
 from kubespread.cli.options.workloads import WorkloadsOptions
 
 if TYPE_CHECKING:
@@ -26,21 +25,17 @@ class SurvivalOptions(WorkloadsOptions):
 
     key: Annotated[
         list[str] | None,
-        typer.Option(
+        spelling.valued(
             "--key",
             metavar="KEY",
-            show_default=False,
             help="Lose each domain of this topology key (default: zone, or hostname without zones). Repeatable.",
         ),
     ] = None
     fail_on: Annotated[
         list[FailOn] | None,
-        typer.Option(
-            "--fail-on",
-            case_sensitive=False,
-            show_default=False,
-            help="Exit with 1 when losing some domain leaves pods pending, leaves workloads short of ready pods while "
-            "its Node objects are there, or takes pods that nothing makes again (lost). Repeatable.",
+        spelling.fail_on(
+            "Exit with 1 when losing some domain leaves pods pending, leaves workloads short of ready pods while "
+            "its Node objects are there, or takes pods that nothing makes again (lost). Repeatable."
         ),
     ] = None
 

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from kubespread.cli.options import spelling
+
+if TYPE_CHECKING:
+    from kubespread.library.choosing import WorkloadKeywords
 
 PodArgument = Annotated[
     list[str] | None,
@@ -33,43 +38,29 @@ class ManifestOptions:
 
     filename: Annotated[
         list[str] | None,
-        typer.Option(
-            "-f",
-            "--filename",
-            metavar="FILE",
-            show_default=False,
-            help="Manifest, or directory of manifests; the same as POD. Repeatable.",
-        ),
+        spelling.filename("Manifest, or directory of manifests; the same as POD. Repeatable."),
     ] = None
     kustomize: Annotated[
         list[str] | None,
-        typer.Option(
+        spelling.valued(
             "-k",
             "--kustomize",
             metavar="DIRECTORY",
-            show_default=False,
             help="Kustomization, built by the kustomize or kubectl on the PATH. Repeatable.",
         ),
     ] = None
     recursive: Annotated[bool, typer.Option("-R", "--recursive", help="Also read what is below a directory.")] = False
     template_path: Annotated[
         str | None,
-        typer.Option(
+        spelling.valued(
             "--template-path",
             metavar="PATH",
-            show_default=False,
             help="Where a kind kubespread does not know has its pod template (default: spec.template).",
         ),
     ] = None
     namespace: Annotated[
         str | None,
-        typer.Option(
-            "-n",
-            "--namespace",
-            metavar="NAME",
-            show_default=False,
-            help="Namespace to use when the manifest sets none.",
-        ),
+        spelling.namespace("Namespace to use when the manifest sets none."),
     ] = None
 
 
@@ -79,25 +70,31 @@ class WorkloadOptions(ManifestOptions):
 
     name: Annotated[
         str | None,
-        typer.Option(
-            "--name",
-            metavar="NAME",
-            show_default=False,
-            help="Which workload, when there are several (NAME, Kind/NAME or NS/Kind/NAME).",
+        spelling.valued(
+            "--name", metavar="NAME", help="Which workload, when there are several (NAME, Kind/NAME or NS/Kind/NAME)."
         ),
     ] = None
     settings: Annotated[
         list[str] | None,
-        typer.Option(
+        spelling.valued(
             "--set",
             metavar="FIELD=VALUE",
-            show_default=False,
             help="Change the pod before it is admitted: maxSkew[zone]=2, minDomains[zone]=3, "
             "whenUnsatisfiable[zone]=ScheduleAnyway, nodeTaintsPolicy[zone]=Honor, nodeAffinityPolicy[zone]=Ignore, "
             "cpu=500m, memory[CONTAINER]=1Gi, tolerations=KEY=VALUE:EFFECT, priorityClassName=NAME, replicas=N. "
             "Repeatable.",
         ),
     ] = None
+
+    def keywords(self) -> WorkloadKeywords:
+        """The same as the keywords of the library's questions."""
+        return {
+            "name": self.name,
+            "namespace": self.namespace,
+            "recursive": self.recursive,
+            "template_path": self.template_path or "",
+            "set": self.settings or (),
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,14 +111,10 @@ class SelectionOptions(WorkloadOptions):
     ] = False
     selector: Annotated[
         str | None,
-        typer.Option(
-            "-l",
-            "--selector",
-            metavar="LABELS",
-            show_default=False,
-            help="Place the workloads with these labels (app=web,tier!=db); without a manifest those of the cluster.",
+        spelling.selector(
+            "Place the workloads with these labels (app=web,tier!=db); without a manifest those of the cluster."
         ),
     ] = None
     all_namespaces: Annotated[
-        bool, typer.Option("-A", "--all-namespaces", help="Place the workloads of all namespaces of the cluster.")
+        bool, spelling.all_namespaces("Place the workloads of all namespaces of the cluster.")
     ] = False

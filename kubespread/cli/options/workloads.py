@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
+from kubespread.cli.options import spelling
 from kubespread.errors import UsageError
 
 if TYPE_CHECKING:
@@ -21,26 +20,12 @@ class WorkloadsOptions:
 
     namespace: Annotated[
         str | None,
-        typer.Option(
-            "-n",
-            "--namespace",
-            metavar="NAME",
-            show_default=False,
-            help="Namespace of the workloads asked about (default: that of the context, or default).",
-        ),
+        spelling.namespace("Namespace of the workloads asked about (default: that of the context, or default)."),
     ] = None
-    all_namespaces: Annotated[
-        bool, typer.Option("-A", "--all-namespaces", help="Ask about the workloads of all namespaces.")
-    ] = False
+    all_namespaces: Annotated[bool, spelling.all_namespaces("Ask about the workloads of all namespaces.")] = False
     selector: Annotated[
         str | None,
-        typer.Option(
-            "-l",
-            "--selector",
-            metavar="LABELS",
-            show_default=False,
-            help="Ask about the workloads with these labels (app=web,tier!=db).",
-        ),
+        spelling.selector("Ask about the workloads with these labels (app=web,tier!=db)."),
     ] = None
 
     def namespace_in(self, cluster: Snapshot, named: Sequence[str] = ()) -> str | None:

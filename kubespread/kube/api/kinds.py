@@ -175,7 +175,7 @@ KINDS = (
     # Not asked of a cluster: what it is for, a HorizontalPodAutoscaler, is there by then.
     Kind(ScaledObject, "keda.sh/v1alpha1", "scaledobjects", is_listed=False),
     Kind(
-        # No part of most clusters, so not asked for: a pod says itself which group it belongs to.
+        # No part of most clusters: asked of those that serve them in Kubernetes' own group.
         PodGroup, "scheduling.k8s.io/v1alpha2", "podgroups", is_listed=False,
         # Kubernetes 1.37, the coscheduling plugin of kubernetes-sigs/scheduler-plugins now and before, Volcano.
         other_versions=(

@@ -28,7 +28,7 @@ from collections.abc import Iterator
 from kubespread.lint.case import Case, Declared
 from kubespread.lint.evenness import own_counts, skew_of
 from kubespread.lint.finding import Found
-from kubespread.lint.groups import declares_alike, over_the_same
+from kubespread.lint.groups import counted_together, declares_alike, over_the_same
 from kubespread.lint.phrases import by_domain, counted, short_key
 from kubespread.lint.rule import Rule
 from kubespread.lint.subject import Subject
@@ -40,14 +40,10 @@ _MOST = 3
 
 
 def check(case: Case) -> Iterator[Found]:
-    if case.subject.object is None or case.subject.is_daemon:
-        return
-    for declared in case.own:
-        if declared.constraint.self_match and declared.constraint.counts_pods:
-            selected = case.company.counted_beside(case.subject, declared.constraint.selector)
-            others = [other for other in selected if not declares_alike(other, declared)]
-            for other in others[:_MOST]:
-                yield from _found(case, declared, other)
+    for declared, selected in counted_together(case):
+        others = [other for other in selected if not declares_alike(other, declared)]
+        for other in others[:_MOST]:
+            yield from _found(case, declared, other)
 
 
 def _found(case: Case, declared: Declared, other: Subject) -> Iterator[Found]:

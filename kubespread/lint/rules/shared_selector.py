@@ -30,7 +30,7 @@ from functools import partial
 from kubespread.lint.case import Case, Declared
 from kubespread.lint.evenness import own_counts, skew_of
 from kubespread.lint.finding import Found
-from kubespread.lint.groups import declares_alike
+from kubespread.lint.groups import counted_together, declares_alike
 from kubespread.lint.phrases import by_domain, counted, listed, short_key
 from kubespread.lint.rule import Rule
 from kubespread.lint.subject import Subject
@@ -42,14 +42,10 @@ _MOST = 3
 
 
 def check(case: Case) -> Iterator[Found]:
-    if case.subject.object is None or case.subject.is_daemon:
-        return
-    for declared in case.own:
-        if declared.constraint.self_match and declared.constraint.counts_pods:
-            selected = case.company.counted_beside(case.subject, declared.constraint.selector)
-            others = [other for other in selected if declares_alike(other, declared)]
-            if others:
-                yield _found(case, declared, others)
+    for declared, selected in counted_together(case):
+        others = [other for other in selected if declares_alike(other, declared)]
+        if others:
+            yield _found(case, declared, others)
 
 
 def _found(case: Case, declared: Declared, others: Sequence[Subject]) -> Found:

@@ -81,4 +81,4 @@ def _quoted(text: str) -> str:
 
 def _not_enough(ladders: Sequence[Ladder]) -> Iterator[NotEnough]:
     for family in dict.fromkeys(ladder.family for ladder in ladders):
-        yield NotEnough(family=family, changes=tuple(ladder.what for ladder in ladders if ladder.family == family))
+        yield NotEnough(family=family, changes=tuple(ladder.summary for ladder in ladders if ladder.family == family))

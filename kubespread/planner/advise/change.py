@@ -43,7 +43,7 @@ class Ladder:
     """
 
     family: str
-    what: str
+    summary: str
     """What is said of it where no size suffices: ``relaxing A``."""
     sizes: int
     at: Callable[[int], Change]
@@ -54,9 +54,9 @@ class Ladder:
     """False: what rejects the pod elsewhere rejects it on every node, whatever the size."""
 
     @classmethod
-    def of(cls, change: Change, what: str, subject: str = "", *, can_help: bool = True) -> Ladder:
+    def of(cls, change: Change, summary: str, subject: str = "", *, can_help: bool = True) -> Ladder:
         """A change of one size."""
-        return cls(change.family, what, 1, lambda _: change, subject, can_help)
+        return cls(change.family, summary, 1, lambda _: change, subject, can_help)
 
     @property
     def most(self) -> Change:

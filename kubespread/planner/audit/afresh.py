@@ -10,8 +10,9 @@ from msgspec.structs import replace
 from kubespread.kube.api.core import Node, Pod, ResourceRequirements
 from kubespread.planner.audit.counting import Spread, spreads
 from kubespread.planner.claims import Replica
-from kubespread.planner.queue import Entry, run
-from kubespread.planner.reports.audit import Trial
+from kubespread.planner.entries import Entry
+from kubespread.planner.queue import run
+from kubespread.planner.reports.audit import PlacedAfresh
 from kubespread.planner.world.pods import as_template
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
@@ -48,7 +49,7 @@ class Afresh:
         nodes: Mapping[int, Node] | None = None,
         template: Pod | None = None,
         others: Sequence[tuple[Pod, int]] = (),
-    ) -> Trial:
+    ) -> PlacedAfresh:
         """Place them with other plugins, on other nodes, made of another template, or without ``others``.
 
         Pods that have volumes of their own keep them unless there is a template.
@@ -64,7 +65,7 @@ class Afresh:
         (outcome,), full = run(cluster, [entry], first_in_heap)
         found = self.spread(full, pod)
         placed = len(outcome.choices)
-        return Trial(
+        return PlacedAfresh(
             what=what,
             placed=placed,
             counts=None if found is None else found.pods,

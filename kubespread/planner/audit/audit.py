@@ -18,8 +18,9 @@ from kubespread.planner.audit.causes import finding
 from kubespread.planner.audit.counting import Spread, spreads
 from kubespread.planner.audit.groups import Group, groups
 from kubespread.planner.audit.one_domain import in_one_domain
+from kubespread.planner.audit.unscheduled import gated, scheduled_by_others
 from kubespread.planner.living import Applicant
-from kubespread.planner.reports.audit import LEVELS, AuditedWorkload, DomainPods, Finding, WorstLoss
+from kubespread.planner.reports.audit import LEVELS, AuditedWorkload, AuditFinding, DomainPods, WorstLoss
 from kubespread.planner.world.editing import apply
 from kubespread.planner.world.reporting import workload_text
 from kubespread.planner.world.world import World
@@ -30,7 +31,6 @@ from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpr
 from kubespread.snapshot.edits.types import Scale
 
 NOT_MODELLED = ("time: pods are judged where they are, not by how they came there",)
-_OTHERS_SCHEDULER = "its scheduler is not modeled"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,15 +39,22 @@ class _Next:
 
     fits: bool | None
     message: str = ""
+    """kube-scheduler's, or why nobody can say."""
 
 
-def audits(world: World, is_asked: Callable[[WorkloadName], bool]) -> tuple[list[AuditedWorkload], tuple[str, ...]]:
+def audits(
+    world: World, is_asked: Callable[[WorkloadName], bool], on_progress: Callable[[int], None] | None = None
+) -> tuple[list[AuditedWorkload], tuple[str, ...]]:
     """All that are asked about, in no order, and what the cluster's source lacks to judge them; ``world`` stays as it
-    is.
+    is. ``on_progress`` is told after each how many were looked at.
     """
     known = dict(world.assumed)
     auditor = _Auditor(world)
-    rows = [auditor.audited(group) for group in groups(world, is_asked)]
+    rows: list[AuditedWorkload] = []
+    for group in groups(world, is_asked):
+        rows.append(auditor.audited(group))
+        if on_progress is not None:
+            on_progress(len(rows))
     # Whether pods are ready was taken for granted before, and nobody asks here.
     return rows, (*auditor.gaps, *(each for each in world.assumed if each not in known))
 
@@ -68,7 +75,7 @@ class _Auditor:
         template = group.template(world)
         scheduled = world.surroundings.scheduler_of(template)
         found: list[Spread] = []
-        following, findings = _Next(None, _OTHERS_SCHEDULER), list[Finding]()
+        following, findings = _Next(None), list[AuditFinding]()
         zones = self._zones(placed)
         if scheduled is not None:
             plugins = scheduled[1]
@@ -79,7 +86,11 @@ class _Auditor:
             findings += in_one_domain(found, afresh)
             self.gaps.update(dict.fromkeys(_default_gaps(world, template, plugins)))
         if following.fits is False:
-            findings.append(Finding(level="risk", cause="noRoom", topology_key=None, detail=following.message))
+            findings.append(AuditFinding(level="risk", cause="noRoom", topology_key=None, detail=following.message))
+        findings += scheduled_by_others(group.pods, template, world.surroundings.scheduler_of)
+        if barred := list(gated(group.pods, template)):
+            findings += barred
+            following = _Next(False)
         findings.sort(key=lambda each: -LEVELS.index(each.level))
         return AuditedWorkload(
             workload=workload_text(group.name),
@@ -142,12 +153,12 @@ class _Auditor:
         waiting = [each for each in world.waiting if world.book.owner_of(each.pod) in group.owners]
         return _Next(False, world.message(waiting[0])) if waiting else _Next(True)
 
-    def _exceeded(self, found: Sequence[Spread], afresh: Afresh) -> Iterator[Finding]:
+    def _exceeded(self, found: Sequence[Spread], afresh: Afresh) -> Iterator[AuditFinding]:
         for at, spread in enumerate(found):
             if spread.state in ("violated", "uneven"):
                 yield finding(spread, replace(afresh, at=at))
 
-    def _uncounted(self, found: Sequence[Spread], placed: Sequence[tuple[Pod, int]]) -> Iterator[Finding]:
+    def _uncounted(self, found: Sequence[Spread], placed: Sequence[tuple[Pod, int]]) -> Iterator[AuditFinding]:
         """Nodes without the key of a constraint that holds: pods there count nowhere, and hard ones let none come."""
         names = self._world.living.nodes.names
         for spread in found:
@@ -159,7 +170,9 @@ class _Auditor:
             if on or constraint.is_hard:
                 shown = sorted(names[position] for position in on or lacking)
                 said = f"{', '.join(shown[:3])}{f' and {len(shown) - 3} more' if len(shown) > 3 else ''}"
-                yield Finding(level="risk", cause="missingLabel", topology_key=constraint.topology_key, detail=said)
+                yield AuditFinding(
+                    level="risk", cause="missingLabel", topology_key=constraint.topology_key, detail=said
+                )
 
 
 def _tried(placing: Placing) -> _Next:

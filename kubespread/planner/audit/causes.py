@@ -12,7 +12,7 @@ from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.owners import controller_of
 from kubespread.planner.audit.afresh import Afresh, asking_for_nothing, without_volumes
 from kubespread.planner.audit.counting import Spread
-from kubespread.planner.reports.audit import Cause, Finding, Level, Trial
+from kubespread.planner.reports.audit import AuditFinding, Cause, Level, PlacedAfresh
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 from kubespread.snapshot.edits.cordoning import uncordoned
@@ -20,13 +20,13 @@ from kubespread.snapshot.edits.cordoning import uncordoned
 _FAR_ABOVE = 1000
 _MAX_NAMED = 3
 
-Told = tuple[Cause, str, Callable[[], Trial]]
+Told = tuple[Cause, str, Callable[[], PlacedAfresh]]
 """A cause, what it is made of, and the trial that tells whether it is the one."""
 
 
-def finding(spread: Spread, afresh: Afresh) -> Finding:
+def finding(spread: Spread, afresh: Afresh) -> AuditFinding:
     """The first single change that makes the pods even when they are placed afresh."""
-    trials: list[Trial] = []
+    trials: list[PlacedAfresh] = []
     constraint = spread.counted.constraint
     level: Level = "violated" if constraint.is_hard else "uneven"
     told: tuple[Cause, str] = "unknown", ""
@@ -35,7 +35,7 @@ def finding(spread: Spread, afresh: Afresh) -> Finding:
         if trials[-1].holds:
             told = cause, detail
             break
-    return Finding(
+    return AuditFinding(
         level=level,
         cause=told[0],
         topology_key=constraint.topology_key,
@@ -92,7 +92,7 @@ def _outweighing(afresh: Afresh) -> Iterator[Told]:
     yield "outweighed", said, _without(afresh, heavier, f"with {PodTopologySpread.name} above all other scores")
 
 
-def _without(afresh: Afresh, plugins: Framework, what: str) -> Callable[[], Trial]:
+def _without(afresh: Afresh, plugins: Framework, what: str) -> Callable[[], PlacedAfresh]:
     return lambda: afresh.tried(what, plugins=plugins)
 
 

@@ -12,11 +12,11 @@ from kubespread.kube.api.meta import LabelSelector
 from kubespread.kube.well_known import HOSTNAME, ZONE
 from kubespread.planner.audit.afresh import Afresh
 from kubespread.planner.audit.counting import Spread
-from kubespread.planner.reports.audit import Finding, Trial
+from kubespread.planner.reports.audit import AuditFinding, PlacedAfresh
 from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 
 
-def in_one_domain(found: Sequence[Spread], afresh: Afresh) -> Iterator[Finding]:
+def in_one_domain(found: Sequence[Spread], afresh: Afresh) -> Iterator[AuditFinding]:
     """Two pods or more in one of several zones, or hosts where there are not several zones; ``found`` is in force."""
     nodes = afresh.cluster.nodes
     key = ZONE if len(nodes.label(ZONE).values) > 1 else HOSTNAME
@@ -31,15 +31,15 @@ def in_one_domain(found: Sequence[Spread], afresh: Afresh) -> Iterator[Finding]:
     domain = column.values[codes.item(0)]
     plugin = next((each for each in afresh.plugins.running if isinstance(each, PodTopologySpread)), None)
     if about:
-        yield Finding(level="risk", cause="loose", topology_key=key, detail=domain)
+        yield AuditFinding(level="risk", cause="loose", topology_key=key, detail=domain)
     elif found or plugin is None or not plugin.defaults.constraints:
-        yield Finding(level="risk", cause="noConstraint", topology_key=key, detail=domain)
+        yield AuditFinding(level="risk", cause="noConstraint", topology_key=key, detail=domain)
     else:
         trial = _with_defaults(afresh, plugin, key)
-        yield Finding(level="risk", cause="defaultNotApplied", topology_key=key, detail=domain, trials=(trial,))
+        yield AuditFinding(level="risk", cause="defaultNotApplied", topology_key=key, detail=domain, trials=(trial,))
 
 
-def _with_defaults(afresh: Afresh, plugin: PodTopologySpread, key: str) -> Trial:
+def _with_defaults(afresh: Afresh, plugin: PodTopologySpread, key: str) -> PlacedAfresh:
     """The pods placed afresh as if a Service selected them, so that the default constraints applied."""
     labels = LabelSelector(match_labels=dict(afresh.template.metadata.labels))
     defaults = [structs.replace(each, label_selector=labels) for each in plugin.defaults.constraints]

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kubespread.kube.api.core import Pod
+from kubespread.planner.autoscaling import scaling_up
 from kubespread.planner.autoscaling.estimating import Option, estimate
 from kubespread.planner.autoscaling.growing import helps
-from kubespread.planner.autoscaling.pending import PodGroup, pod_groups
-from kubespread.planner.autoscaling.scaling_up import placed_since, scale_up
+from kubespread.planner.autoscaling.pending import PodGroup
+from kubespread.planner.autoscaling.scaling_up import Decision
 from kubespread.planner.autoscaling.templates import ZoneGroup
 from kubespread.planner.reports.autoscaling import ScalingLoop
 from kubespread.planner.world.world import World
@@ -25,26 +26,12 @@ NOT_MODELLED = (
 
 def loops(world: World, groups: Sequence[ZoneGroup], daemons: Sequence[Pod]) -> Iterator[ScalingLoop]:
     """Let the world grow until nothing waits, no group helps, or nodes that came helped nobody."""
-    number = 0
-    while pending := pod_groups(world):
+
+    def decide(pending: Sequence[PodGroup]) -> Decision | None:
         option = _chosen(world, groups, daemons, pending)
-        if option is None:
-            return
-        number += 1
-        before, mark = sum(map(len, pending)), len(world.happenings.placed)
-        added = scale_up(world, [(option.group, option.nodes)])
-        left = sum(map(len, pod_groups(world)))
-        yield ScalingLoop(
-            number=number,
-            added=tuple(added),
-            pending=before,
-            expected=option.pods,
-            placed=placed_since(world, mark),
-            left=left,
-            why=option.why,
-        )
-        if left >= before:
-            return
+        return None if option is None else Decision([(option.group, option.nodes)], option.pods, option.why)
+
+    return scaling_up.loops(world, decide)
 
 
 def _chosen(

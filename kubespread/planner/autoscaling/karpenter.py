@@ -14,11 +14,12 @@ import numpy as np
 
 from kubespread.kube.api.core import Pod
 from kubespread.kube.taint import PREFER_NO_SCHEDULE, untolerated
+from kubespread.planner.autoscaling import scaling_up
 from kubespread.planner.autoscaling.growing import GrowingCluster
-from kubespread.planner.autoscaling.pending import PodGroup, pod_groups
+from kubespread.planner.autoscaling.pending import PodGroup
 from kubespread.planner.autoscaling.possible_domains import Spread, spreads
 from kubespread.planner.autoscaling.preferences import Stage, stages
-from kubespread.planner.autoscaling.scaling_up import placed_since, scale_up
+from kubespread.planner.autoscaling.scaling_up import Decision
 from kubespread.planner.autoscaling.templates import ZoneGroup
 from kubespread.planner.reports.autoscaling import ScalingLoop
 from kubespread.planner.world.waiting import Waiting
@@ -36,27 +37,15 @@ NOT_MODELLED = (
 
 def loops(world: World, groups: Sequence[ZoneGroup], daemons: Sequence[Pod]) -> Iterator[ScalingLoop]:
     """Let the world grow until nothing waits, no pool helps, or nodes that came helped nobody."""
-    number = 0
-    while pending := pod_groups(world):
+
+    def decide(pending: Sequence[PodGroup]) -> Decision | None:
         round_ = _Round(GrowingCluster(world.cluster, daemons), groups, daemons)
         round_.place(pending)
         if not round_.launched:
-            return
-        number += 1
-        before, mark = sum(map(len, pending)), len(world.happenings.placed)
-        added = scale_up(world, [(group, round_.launched[group.name]) for group in groups])
-        left = sum(map(len, pod_groups(world)))
-        yield ScalingLoop(
-            number=number,
-            added=tuple(added),
-            pending=before,
-            expected=round_.placed,
-            placed=placed_since(world, mark),
-            left=left,
-            why=round_.why,
-        )
-        if left >= before:
-            return
+            return None
+        return Decision([(group, round_.launched[group.name]) for group in groups], round_.placed, round_.why)
+
+    return scaling_up.loops(world, decide)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,17 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 from kubespread.kube.api.core import Node, Pod
+from kubespread.planner.autoscaling.pending import PodGroup, pod_groups
 from kubespread.planner.autoscaling.templates import ZoneGroup
-from kubespread.planner.reports.autoscaling import GroupNodes
+from kubespread.planner.reports.autoscaling import GroupNodes, ScalingLoop
 from kubespread.planner.world.daemons import follow
 from kubespread.planner.world.world import World
 from kubespread.snapshot.edits.nodes import NodeChange
 
 Additions = Sequence[tuple[ZoneGroup, int]]
 """How many nodes of which groups."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What an autoscaler does about pods that wait."""
+
+    additions: Additions
+    expected: int
+    """For how many of the pods it finds room there."""
+    why: str | None
+
+
+def loops(world: World, decide: Callable[[Sequence[PodGroup]], Decision | None]) -> Iterator[ScalingLoop]:
+    """Let the world grow until nothing waits, ``decide`` finds nothing that helps, or nodes that came helped nobody."""
+    number = 0
+    while pending := pod_groups(world):
+        decision = decide(pending)
+        if decision is None:
+            return
+        number += 1
+        before, mark = sum(map(len, pending)), len(world.happenings.placed)
+        added = scale_up(world, decision.additions)
+        left = sum(map(len, pod_groups(world)))
+        yield ScalingLoop(
+            number=number,
+            added=tuple(added),
+            pending=before,
+            expected=decision.expected,
+            placed=_placed_since(world, mark),
+            left=left,
+            why=decision.why,
+        )
+        if left >= before:
+            return
 
 
 def scale_up(world: World, additions: Additions) -> list[GroupNodes]:
@@ -36,7 +72,7 @@ def scale_up(world: World, additions: Additions) -> list[GroupNodes]:
     return came
 
 
-def placed_since(world: World, mark: int) -> int:
+def _placed_since(world: World, mark: int) -> int:
     """How many pods were placed since there were ``mark`` of them, without those of DaemonSets."""
     return sum(not is_daemons(world, pod) for pod in world.happenings.placed[mark:])
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from kubespread.kube.api.core import Pod
-from kubespread.planner.queue import MAX_REPLICAS, Entry, run
+from kubespread.planner.entries import MAX_REPLICAS, Entry
+from kubespread.planner.queue import run
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Counts

@@ -11,10 +11,11 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from kubespread.planner.entries import Entry
 from kubespread.planner.gangs.domain_scoring import scored
 from kubespread.planner.gangs.domains import trials
 from kubespread.planner.gangs.gang import Attempt, Gang
-from kubespread.planner.queue import Entry, run
+from kubespread.planner.queue import run
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.placing import Tiebreaker
 

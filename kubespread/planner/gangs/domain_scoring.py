@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from kubespread.planner.entries import Entry
 from kubespread.planner.gangs.domains import DomainTrial
 from kubespread.planner.gangs.gang import Gang
-from kubespread.planner.queue import Entry
 from kubespread.planner.reports.gang import GangDomain
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Counts

@@ -14,8 +14,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from kubespread.planner.entries import Entry
 from kubespread.planner.gangs.gang import Gang
-from kubespread.planner.queue import Entry, run
+from kubespread.planner.queue import run
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Counts, LabelColumn

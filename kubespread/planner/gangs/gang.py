@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kubespread.planner.queue import Entry, Outcome
+from kubespread.planner.entries import Entry, Outcome
 from kubespread.planner.reports.gang import GangDomain
 from kubespread.scheduler.cluster.cluster import Cluster
 

@@ -8,10 +8,11 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
+from kubespread.planner.entries import Entry, Outcome
 from kubespread.planner.gangs.attempting import Choosing
 from kubespread.planner.gangs.gang import Asked, Gang
 from kubespread.planner.gangs.units import PodGroupMembers, SingleWorkload, Unit, WhatIfGangs
-from kubespread.planner.queue import Entry, Outcome, run
+from kubespread.planner.queue import run
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.placing import Tiebreaker
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kubespread.planner.bars import bars
+from kubespread.planner.entries import Entry
 from kubespread.planner.gangs.gang import Attempt, Gang
 from kubespread.planner.gangs.searching import search
-from kubespread.planner.queue import Entry
 from kubespread.planner.reports.gang import BlockedMember, GangReport
 from kubespread.scheduler.cluster.cluster import Cluster
 

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from kubespread.planner import claims
+from kubespread.planner.entries import Entry
 from kubespread.planner.gangs.bounds import Bound, bound
 from kubespread.planner.gangs.gang import Gang
 from kubespread.planner.look_ahead import MAX_STEPS, Search, look_ahead
-from kubespread.planner.queue import Entry
 from kubespread.planner.reports.gang import GangSearch
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Counts

@@ -8,10 +8,11 @@ from itertools import islice
 
 from kubespread.kube.priority import priority_of
 from kubespread.planner.claims import Replica, Replicas
+from kubespread.planner.entries import MAX_REPLICAS, Entry, Outcome
 from kubespread.planner.gangs.attempting import Choosing, attempt
 from kubespread.planner.gangs.gang import Attempt, Gang
 from kubespread.planner.gangs.reporting import Tried, gang_report
-from kubespread.planner.queue import MAX_REPLICAS, Entry, Outcome, run
+from kubespread.planner.queue import run
 from kubespread.scheduler.cluster.cluster import Cluster
 
 

@@ -35,15 +35,26 @@ class Told:
 
 
 def pending(
-    world: World, is_asked: Callable[[WorkloadName], bool], revise: RevisePod, version: KubeVersion
+    world: World,
+    is_asked: Callable[[WorkloadName], bool],
+    revise: RevisePod,
+    version: KubeVersion,
+    on_progress: Callable[[int], None] | None = None,
 ) -> list[Told]:
-    """The groups, the largest first. Nothing is placed in ``world``, which does not preempt."""
+    """The groups, the largest first. Nothing is placed in ``world``, which does not preempt.
+
+    ``on_progress`` is told after each cause of how many pods it is known what frees them.
+    """
     kinds = _kinds(world, is_asked)
     by_cause: dict[tuple[str, str], list[tuple[Kind, Waits]]] = {}
     for kind in kinds:
         waits = cause_of(world, kind.waiting[0])
         by_cause.setdefault((waits.cause, waits.why), []).append((kind, waits))
-    told = [each for found in by_cause.values() for each in _Stuck(world, revise, version).told(found)]
+    told: list[Told] = []
+    for found in by_cause.values():
+        told += _Stuck(world, revise, version).told(found)
+        if on_progress is not None:
+            on_progress(sum(len(each.group.pods) for each in told))
     return sorted(told, key=lambda each: (-len(each.group.pods), each.group.why))
 
 

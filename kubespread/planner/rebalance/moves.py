@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import count
 
 from kubespread.kube.api.core import Pod
 from kubespread.planner.rebalance.bounds import Need
@@ -35,6 +36,14 @@ class Aim:
     goals_of: GoalsOf
     groups: Sequence[Sequence[int]]
     """Goals that one eviction may serve at once, by position."""
+    on_progress: Callable[[int], None] | None = None
+    """Told how many evictions were tried so far."""
+    _tried: Iterator[int] = field(default_factory=lambda: count(1), compare=False, repr=False)
+
+    def note_trial(self) -> None:
+        """One eviction more is tried."""
+        if self.on_progress is not None:
+            self.on_progress(next(self._tried))
 
     @cached_property
     def group_of(self) -> Mapping[int, int]:
@@ -97,6 +106,7 @@ class Attempt:
         """Evict a pod, and let its controller and kube-scheduler do their part; what is wrong with that, None where
         another pod runs in its place and nothing else happened. After a fault the world is to be thrown away.
         """
+        self.aim.note_trial()
         world = self.world
         pod, waited = world.book[key], set(world.queue.waiting)
         budget = self._waits_for(pod)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -47,6 +47,8 @@ class Question:
     policy: Policy | None = None
     """What the descheduler is told, where it is asked about."""
     policy_name: str = ""
+    on_progress: Callable[[int], None] | None = None
+    """Told how many evictions were tried so far."""
 
 
 def rebalance(world: World, question: Question) -> RebalanceReport:
@@ -60,7 +62,7 @@ def rebalance(world: World, question: Question) -> RebalanceReport:
     goals_of = matching(found_goals)
     pods, staying = candidates(world, question.workloads, goals_of)
     groups = together(len(found_goals), goals_of, (each.pod for each in pods))
-    start = Attempt(world.fork(), Aim(found_goals, goals_of, groups))
+    start = Attempt(world.fork(), Aim(found_goals, goals_of, groups, question.on_progress))
     found = search(start, pods)
     after, shrinking = found.attempt, in_need(start, question.workloads)
     return RebalanceReport(

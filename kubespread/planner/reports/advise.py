@@ -14,7 +14,9 @@ class PatchOperation(Report, frozen=True):
     """One operation of a JSON Patch (RFC 6902)."""
 
     op: str
+    """``add``, ``replace`` or ``remove``."""
     path: str
+    """A JSON Pointer (RFC 6901) into the manifest or the workload."""
     value: Any = None
     """null for ``remove``."""
 
@@ -50,6 +52,7 @@ class NotEnough(Report, frozen=True):
     """Changes that were tried alone, at their largest, and do not suffice."""
 
     family: str
+    """What kind of change it is."""
     changes: tuple[str, ...]
     """``relaxing A``."""
 
@@ -62,6 +65,7 @@ class Advice(Report, frozen=True):
     enough: tuple[Suggestion, ...]
     """Single changes, those that change least first; combinations only where no single change suffices."""
     not_enough: tuple[NotEnough, ...]
+    """What was tried and does not suffice."""
     untried: dict[str, int] = {}
     """Per family how many changes were left untried."""
 
@@ -84,13 +88,13 @@ class AdviseReport(Report, frozen=True, kw_only=True):
     fitting: int = 0
     """How many of them fit the pod as things are."""
     message: str | None = None
-    """kube-scheduler's, None where nothing has to change."""
+    """kube-scheduler's, null where nothing has to change."""
     constraints: tuple[ConstraintReport, ...] = ()
     """Those in force for the pod that finds no node, counted as things are."""
     conclusion: str | None = None
     """What bars the pod, when one thing does."""
     advice: Advice | None = None
-    """None where nothing has to change."""
+    """Null where nothing has to change."""
     gaps: tuple[str, ...] = ()
     not_modelled: tuple[str, ...] = ()
     admission: tuple[str, ...] = ()

@@ -7,9 +7,9 @@ from typing import Literal, get_args
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, ZONE
 from kubespread.planner.reports.parts import API_VERSION, ClusterReference, Report
 
-Level = Literal["ok", "risk", "uneven", "violated"]
+Level = Literal["ok", "unjudged", "risk", "uneven", "violated"]
 LEVELS: tuple[Level, ...] = get_args(Level)
-"""From the least to the worst."""
+"""From the least to the worst. ``unjudged``: another scheduler places the pods."""
 Cause = Literal[
     "drift",
     "otherPods",
@@ -22,20 +22,28 @@ Cause = Literal[
     "noConstraint",
     "loose",
     "noRoom",
+    "gated",
+    "otherScheduler",
     "unknown",
 ]
 
 
 class DomainPods(Report, frozen=True, kw_only=False, gc=False):
+    """How many pods of a workload are in one domain."""
+
     value: str
+    """The domain: a value of the topology key."""
     pods: int
+    """How many pods are in it."""
 
 
 class WorstLoss(Report, frozen=True, kw_only=False, gc=False):
     """The domain of a key whose loss takes most of a workload's pods along, and how many then remain."""
 
     domain: str
+    """A value of the topology key."""
     remaining: int
+    """Pods in other domains, or on nodes without the label."""
 
 
 class AuditedConstraint(Report, frozen=True):
@@ -55,6 +63,7 @@ class AuditedConstraint(Report, frozen=True):
     most: DomainPods | None
     """The first domain with the most matching pods; null where none counts."""
     least: DomainPods | None
+    """The first domain with the fewest; null where none counts."""
     counts: tuple[DomainPods, ...] | None
     """Every domain that counts, by value; null where they are more than 16."""
     state: Literal["ok", "violated", "uneven", "vacuous"]
@@ -67,21 +76,24 @@ class AuditedConstraint(Report, frozen=True):
         return self.when_unsatisfiable == DO_NOT_SCHEDULE
 
 
-class Trial(Report, frozen=True):
+class PlacedAfresh(Report, frozen=True):
     """What would come of the workload's pods placed afresh: all are gone, then one after another finds a node."""
 
     what: str
     """What is otherwise than it is; empty for the cluster as it is."""
     placed: int
+    """How many of the pods find a node."""
     counts: tuple[DomainPods, ...] | None
     """Matching pods by domain of the constraint in question; null where the domains are more than 16."""
     skew: int
+    """That of the constraint in question; 0 where the finding is about none."""
     holds: bool
     """Whether all are placed, and no further apart than maxSkew."""
 
 
-class Finding(Report, frozen=True):
+class AuditFinding(Report, frozen=True):
     level: Level
+    """How bad it is."""
     cause: Cause
     """``drift``: placed afresh the pods would be even, so a scale-down, a rollout or lost nodes left them as they are.
     ``otherPods``: the constraint counts pods of others too. ``volumes``: their volumes hold them where they are.
@@ -89,14 +101,17 @@ class Finding(Report, frozen=True):
     ``capacity``: there is too little room. ``outweighed``: a soft constraint gives way to other scores.
     ``defaultNotApplied``: no default constraint applies. ``noConstraint``: none is about the zone, or the host, that
     all pods are in. ``loose``: one is, and its maxSkew allows that. ``noRoom``: the next pod fits nowhere.
+    ``gated``: pods wait, or the next one will, behind the scheduling gates in ``detail``. ``otherScheduler``: the pods
+    name the scheduler in ``detail``, which is not modeled; a risk where some of them wait for it.
     ``unknown``: no single change that was tried makes the pods even.
     """
     topology_key: str | None
+    """That of the constraint, or of the domains that all pods are in; null where it is about neither."""
     detail: str
     """Plugins, nodes, or kube-scheduler's message: what the cause is made of."""
     constraint: int | None = None
     """The place among the workload's ``constraints`` of the one that is not kept; null where it is about none."""
-    trials: tuple[Trial, ...] = ()
+    trials: tuple[PlacedAfresh, ...] = ()
     """What was tried to find the cause, in order; the last one tells it."""
 
 
@@ -110,7 +125,9 @@ class AuditedWorkload(Report, frozen=True):
     placed: int
     """How many of its pods are on nodes and not terminating."""
     pending: int
+    """How many of its pods wait for a node."""
     constraints: tuple[AuditedConstraint, ...]
+    """As they are declared; default constraints where it has none of its own."""
     zones: tuple[DomainPods, ...]
     """Its pods by zone, by value, for all zones of the cluster."""
     worst_loss: dict[str, WorstLoss]
@@ -118,8 +135,8 @@ class AuditedWorkload(Report, frozen=True):
     survives the loss of any one domain where some pod remains.
     """
     next_fits: bool | None
-    """Whether one more pod would find a node; null where nobody can say."""
-    findings: tuple[Finding, ...]
+    """Whether one more pod would find a node, which none behind a scheduling gate does; null where nobody can say."""
+    findings: tuple[AuditFinding, ...]
     """The worst first."""
 
     @property
@@ -146,6 +163,7 @@ class AuditReport(Report, frozen=True, kw_only=True):
     selector: str
     """The labels of those workloads, empty for all."""
     nodes: int
+    """How many the cluster has."""
     workloads: tuple[AuditedWorkload, ...]
     """The worst first, then by namespace, kind and name."""
     gaps: tuple[str, ...] = ()

@@ -15,6 +15,7 @@ class GroupNodes(Report, frozen=True):
     group: str
     """As the autoscaler has it: NAME/ZONE where a group has several zones."""
     zone: str | None
+    """Null where the group has none."""
     nodes: tuple[str, ...]
     """Their names, made up here."""
 
@@ -23,7 +24,9 @@ class ScalingLoop(Report, frozen=True):
     """One look of the autoscaler at the pods that wait, and what kube-scheduler does once the nodes are there."""
 
     number: int
+    """From 1."""
     added: tuple[GroupNodes, ...]
+    """The new nodes of this loop."""
     pending: int
     """Pods that waited before."""
     expected: int
@@ -40,21 +43,28 @@ class NodeGroupState(Report, frozen=True):
     """One group in one zone, before and after."""
 
     group: str
+    """As the autoscaler has it."""
     zone: str | None
+    """Null where the group has none."""
     made_of: str
     """What a new node is like: ``node NAME``, ``template``, ``nothing`` where nobody knows."""
     minimum: int
+    """The fewest nodes it may have."""
     maximum: int | None
+    """The most nodes it may have; null for no limit."""
     before: int | None
-    """null where nothing tells which nodes it has."""
+    """Null where nothing tells which nodes it has."""
     added: int
+    """How many new nodes it gets."""
 
 
 class GroupVerdict(Report, frozen=True):
     """What one more node of a group would be to a pod."""
 
     group: str
+    """As the autoscaler has it."""
     reason: str
+    """Why a node of it does not help, or why it gets none."""
 
 
 class UnhelpedPods(Report, frozen=True):
@@ -67,13 +77,16 @@ class UnhelpedPods(Report, frozen=True):
     message: str
     """kube-scheduler's."""
     groups: tuple[GroupVerdict, ...]
+    """Every group's reason."""
 
 
 class LeastNodes(Report, frozen=True):
     """The fewest new nodes with which every pod finds a node, played with kube-scheduler."""
 
     groups: tuple[GroupNodes, ...]
+    """How many of which."""
     total: int
+    """How many in all."""
     proven: bool
     """Whether all smaller numbers were played and leave pods pending; else the search ended before."""
 
@@ -82,23 +95,30 @@ class GroupLeast(Report, frozen=True):
     """The same with nodes of one group alone."""
 
     group: str
+    """As the autoscaler has it."""
     total: int | None
-    """null where no number of its nodes is enough."""
+    """Null where no number of its nodes is enough."""
     why: str | None
     """What stands in the way then: of an empty node of it, or of all pods once another node would stay empty."""
 
 
 class AutoscalingReport(Report, frozen=True):
+    """What an autoscaler adds for pods that wait, and what comes of it."""
+
     autoscaler: str
     """``cluster-autoscaler`` or ``karpenter``."""
     waiting: int
     """Pods that waited for a node at first."""
     loops: tuple[ScalingLoop, ...]
+    """In order, until one adds nothing."""
     groups: tuple[NodeGroupState, ...]
+    """Each group in each of its zones."""
     pending: tuple[UnhelpedPods, ...]
+    """Those that no further node helps."""
     least: LeastNodes | None
-    """null where no pod waited, or no nodes were found with which all find one."""
+    """Null where no pod waited, or no nodes were found with which all find one."""
     least_per_group: tuple[GroupLeast, ...]
+    """In the order of ``groups``."""
     notes: tuple[str, ...] = ()
     not_modelled: tuple[str, ...] = ()
 

@@ -13,9 +13,12 @@ StrandedBy = Literal["cordoned", "tainted", "pods", "resource", "remainder", "re
 
 
 class ResourceAmounts(Report, frozen=True, gc=False):
+    """How much there is of a resource, and how much of it is requested."""
+
     resource: str
     """As Kubernetes names it; ``pods`` counts pods against how many the kubelet runs at most."""
     allocatable: str
+    """Of all its nodes."""
     requested: str
     """By the pods there, as NodeResourcesFit counts them: init containers, pod-level resources and overhead too."""
     utilization: float | None
@@ -34,7 +37,9 @@ class Stranded(Report, frozen=True):
     detail: str
     """The taint, the other resource or the filter's reason; else empty."""
     nodes: int
+    """How many nodes it is on."""
     amount: str
+    """How much is free there."""
 
 
 class ResourceCapacity(ResourceAmounts, frozen=True, gc=False):
@@ -50,24 +55,31 @@ class DomainCapacity(Report, frozen=True):
     domain: str | None
     """Null for the nodes without the label."""
     nodes: int
+    """How many there are."""
     fits: int | None
     """How many pods of the request fit; null without one."""
     resources: tuple[ResourceAmounts, ...]
+    """Those of the whole, in the same order."""
 
 
 class NodeCapacity(Report, frozen=True):
     node: str
+    """Its name."""
     domain: str | None
+    """Its value of ``topologyKey``; null without the label."""
     fits: int | None
+    """How many pods of the request fit there, placed one after another; null without a request."""
     why: tuple[str, ...]
     """Why no pod fits, or no other one beside those that do: resources that are short, or what else holds pods off."""
     resources: tuple[ResourceAmounts, ...]
+    """Those of the whole, in the same order."""
 
 
 class LargestPod(Report, frozen=True):
     """A pod that fits, and would not if it asked for more of anything: no node has as much of all and more of one."""
 
     requests: dict[str, str]
+    """By resource."""
     node: str
     """The first node by name that has room for it."""
     nodes: int
@@ -85,6 +97,7 @@ class CapacityReport(Report, frozen=True, kw_only=True):
     topology_key: str | None
     """What makes domains; null where no node is in one."""
     nodes: int
+    """How many the cluster has."""
     fits: int | None
     """How many such pods fit together; null without a request."""
     resources: tuple[ResourceCapacity, ...]

@@ -27,23 +27,30 @@ class Remedy(Report, frozen=True):
     """What would mend it."""
 
     text: str
+    """In one sentence."""
     settings: tuple[str, ...] = ()
     """The same as ``--set`` of the other commands takes it, together."""
     edits: tuple[str, ...] = ()
     """The same as edits of the cluster (``uncordon node-7``), together."""
     outcome: str | None = None
     """What comes of it, found by running the engine again with it; null where that was not asked."""
+    commands: tuple[str, ...] = ()
+    """What kubectl does it with, of a workload that is in the cluster."""
 
 
 class Finding(Report, frozen=True, kw_only=True):
     code: str
+    """``KS203``; a code is never given to another rule."""
     rule: str
+    """The rule's name, ``closed-domains``."""
     severity: Severity
+    """Its rule's, unless the numbers say otherwise."""
     workload: str | None
     """NAMESPACE/Kind/name, null for a file that could not be read."""
     file: str | None
     """As it was given, null for a workload of the cluster."""
     line: int | None
+    """From 1, null for a workload of the cluster."""
     column: int | None
     """From 1, in characters."""
     field: str
@@ -61,11 +68,15 @@ class RuleReport(Report, frozen=True):
     """One of the rules there are."""
 
     code: str
+    """``KS203``."""
     name: str
+    """``closed-domains``."""
     severity: Severity
     """What its findings are unless they say otherwise."""
     needs_cluster: bool
+    """Whether it is only asked where there is a cluster."""
     summary: str
+    """What it finds, on one line."""
     documentation: str
     """Markdown."""
 
@@ -79,6 +90,7 @@ class CheckReport(Report, frozen=True, kw_only=True):
     files: int
     """How many manifests were read or could not be."""
     workloads: int
+    """How many workloads were checked."""
     asked: tuple[str, ...]
     """The codes of the rules that were asked."""
     not_asked: tuple[str, ...]

@@ -23,7 +23,9 @@ class Asked(Report, frozen=True):
     edits: tuple[str, ...] = ()
     """What was changed in the cluster, ``cordon node-7``, in that order."""
     scheduler_config: str | None = None
+    """The file; null where there is none."""
     feature_gates: str | None = None
+    """As they were given, ``Name=true``; null where none were."""
 
 
 class SideReport(Report, frozen=True):
@@ -37,6 +39,7 @@ class SideReport(Report, frozen=True):
     workload: str | None
     """Kind/name of what the replicas belong to."""
     nodes: int
+    """How many the cluster has."""
     fitting: int
     """How many of them fit."""
     first: tuple[str, ...]
@@ -79,6 +82,7 @@ class NodeSide(Report, frozen=True):
     """A node as one side judges it."""
 
     feasible: bool
+    """Whether every filter passes."""
     verdict: Verdict
     rejections: tuple[Rejection, ...]
     """Of every filter plugin that the profile runs."""
@@ -87,6 +91,7 @@ class NodeSide(Report, frozen=True):
     scores: dict[str, int]
     """Weighted, by plugin; empty for a node outside scoring."""
     total: int | None
+    """The weighted sum of all scores; null for a node outside scoring."""
     rank: int | None
     """Its place among the nodes that fit, from 1, equal totals by name; null where there is none."""
 
@@ -106,8 +111,11 @@ class NodeDifference(Report, frozen=True):
     """A node that one side judges otherwise, or that only one side has: then the other is null."""
 
     name: str
+    """The node's."""
     before: NodeSide | None
+    """Null where BEFORE has no such node."""
     after: NodeSide | None
+    """Null where AFTER has no such node."""
 
     @property
     def change(self) -> NodeChange:
@@ -151,8 +159,11 @@ class DomainDifference(Report, frozen=True):
     """Matching pods of a domain, counted when ``skew`` is; null on a side that does not have it."""
 
     value: str
+    """What its nodes have as the label's value."""
     before: int | None
+    """How many BEFORE."""
     after: int | None
+    """How many AFTER."""
 
 
 class ConstraintDifference(Report, frozen=True):
@@ -163,8 +174,11 @@ class ConstraintDifference(Report, frozen=True):
 
     topology_key: str
     before: ConstraintSide | None
+    """Null where BEFORE has no such constraint."""
     after: ConstraintSide | None
+    """Null where AFTER has no such constraint."""
     domains: tuple[DomainDifference, ...]
+    """Those that differ, by value."""
 
     @property
     def is_about_nodes(self) -> bool:
@@ -183,16 +197,22 @@ class NodeReplicasDifference(Report, frozen=True):
     """A node that holds another number of the workload's replicas in the end."""
 
     name: str
+    """The node's."""
     before: int
+    """How many replicas BEFORE."""
     after: int
+    """How many replicas AFTER."""
 
 
 class ReplicaDifference(Report, frozen=True):
     """A replica, numbered in the order of placement, that goes to another node; null where it is not placed."""
 
     replica: int
+    """From 0."""
     before: str | None
+    """Its node BEFORE."""
     after: str | None
+    """Its node AFTER."""
 
 
 class CompareReport(Report, frozen=True, kw_only=True):

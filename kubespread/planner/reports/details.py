@@ -89,7 +89,7 @@ class NodeNameDetail(OtherNodeName, frozen=True, tag_field="type", tag="nodeName
 class NodeLabelDetail(UnmetExpression, frozen=True, tag_field="type", tag="nodeLabel"):
     """A requirement on the node's labels, or on its ``metadata.name``, that it does not meet.
 
-    ``source`` is nodeSelector, nodeAffinity or addedAffinity (the profile's). The terms of an affinity are
+    The terms of an affinity are alternatives: of each that is not met, every unmet requirement is a detail.
     """
 
     @property

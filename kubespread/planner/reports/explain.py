@@ -28,27 +28,42 @@ class NodeConstraint(Report, frozen=True):
 
     topology_key: str
     domain: str | None
+    """The node's value of the topology key."""
     matching: int | None
+    """Matching pods in that domain."""
     self_match: int
+    """1 where the selector matches the pod itself, else 0."""
     global_minimum: int | None
+    """As the constraint has it."""
     skew: int | None
+    """matching + selfMatch - globalMinimum."""
     max_skew: int
     satisfied: bool
+    """Whether the skew is at most maxSkew; a soft constraint that is not only costs score."""
     reason: str | None
+    """Why not, in one line; null where it is satisfied."""
 
 
 class Verdict(Report, frozen=True):
     """kube-scheduler's own judgment of a node: the first plugin that rejects it."""
 
     code: str
+    """A scheduler framework code: ``Success``, ``Unschedulable``, ``UnschedulableAndUnresolvable`` or ``Error``."""
     plugin: str | None
+    """Who rejects it; null for ``Success``."""
     reasons: tuple[str, ...]
+    """In kube-scheduler's words."""
 
 
 class Rejection(Report, frozen=True):
+    """What one filter plugin has against a node."""
+
     plugin: str
+    """The filter plugin that rejects the node."""
     code: str
+    """As that of a verdict."""
     reasons: tuple[str, ...]
+    """In kube-scheduler's words."""
     details: tuple[Detail, ...] = ()
     """The data behind the reasons; empty where the plugin gives none, and PodTopologySpread's are ``constraints``."""
 
@@ -57,21 +72,33 @@ class ScoreDetail(Report, frozen=True):
     """How one plugin's score of one node came about: raw, brought to 0..100, times weight."""
 
     raw: int
+    """What the plugin gave."""
     normalized: int
+    """From 0 to 100, in view of the other nodes' scores."""
     weight: int
+    """The profile's."""
     weighted: int
+    """normalized times weight."""
 
 
 class NodeReport(Report, frozen=True):
     name: str
+    """The node's."""
     feasible: bool
+    """Whether every filter plugin of the profile passes."""
     verdict: Verdict
     rejections: tuple[Rejection, ...]
+    """Of every filter plugin, not the first only; those that the profile switches off are asked too and decide
+    nothing.
+    """
     constraints: tuple[NodeConstraint, ...]
+    """In the order of the report's ``constraints``."""
     scores: dict[str, int]
     """Weighted, by plugin; empty for a node outside scoring."""
     score_details: dict[str, ScoreDetail]
+    """By plugin; empty for a node outside scoring."""
     total: int | None
+    """The sum of ``scores``; null for a node outside scoring."""
     spread_scores: tuple[float | None, ...]
     """Each constraint's part of the raw spread score; null for hard constraints and unscored nodes."""
 
@@ -84,14 +111,19 @@ class ExplainReport(Report, frozen=True, kw_only=True):
     cluster: ClusterReference | None = None
     pod: PodReference
     schedulable: bool = False
+    """Whether some node fits."""
     message: str | None = None
+    """kube-scheduler's, ``0/3 nodes are available: ...``; null where some node fits."""
     conclusion: str | None = None
     """What bars a pod that fits nowhere, when one thing does."""
     feasible: tuple[str, ...] = ()
+    """The nodes that fit, the best first; of equals by name."""
     constraints: tuple[ConstraintReport, ...] = ()
+    """Those in force for the pod, A, B ... in the order they are declared."""
     filter_plugins: tuple[str, ...] = ()
     """The filter plugins that judged this pod, in the profile's order; those it gives nothing to judge are skipped."""
     nodes: tuple[NodeReport, ...] = ()
+    """All, or those of ``--node``; ordered as ``--sort`` asks, by default the best first."""
     sampling: int | None = None
     """How many feasible nodes kube-scheduler would have stopped at before scoring; null when it looks at all nodes."""
     nominated: str | None = None

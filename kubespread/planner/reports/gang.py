@@ -9,10 +9,13 @@ class GangDomain(Report, frozen=True):
     """One value of the topology key that all members share: whether the gang fits there, and what stops it."""
 
     value: str
+    """What its nodes have as the label's value."""
     nodes: int
+    """How many nodes have it."""
     members: int
     """How many members find a node there, one after another in kube-scheduler's order."""
     fits: bool
+    """Whether as many as have to find one."""
     stopped: str | None
     """kube-scheduler's message for the member after those, about the nodes of the domain; null when all find one."""
     pods_score: int | None
@@ -29,6 +32,7 @@ class BlockedMember(Report, frozen=True):
     member: int
     """Which one, counted from 1 among those to be placed."""
     pod: str
+    """Its name."""
     stopped: str
     """kube-scheduler's message for it; in one topology domain where its gang has to share one, else in the cluster."""
     conclusion: str | None
@@ -77,6 +81,7 @@ class GangReport(Report, frozen=True):
     fitted: int
     """How many of ``members`` find a node in kube-scheduler's order, though none is bound unless enough do."""
     blocked: BlockedMember | None = None
+    """Null where all find a node."""
     waiting: str | None = None
     """What kube-scheduler says of members that are not tried, or that find a node and have to wait for the others."""
     topology_key: str | None = None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from kubespread.planner.reports.parts import Report
 from kubespread.planner.reports.simulate import SkewChange
 
@@ -10,13 +12,16 @@ class PlacedPod(Report, frozen=True):
     pod: str
     """NAMESPACE/name."""
     node: str
+    """Where it runs now."""
 
 
 class GonePod(Report, frozen=True):
     """A pod that left its node, or is on its way out there."""
 
     pod: str
+    """NAMESPACE/name."""
     node: str | None
+    """The node it left; null where it had none."""
     why: str
     """``evicted``, ``deleted``, ``scaled down``, ``replaced``, ``lost``, ``preempted``, ``evicted by a taint``, and of
     DaemonSets ``no longer selected``.
@@ -29,10 +34,15 @@ class BlockedPod(Report, frozen=True):
     """A pod whose eviction the API server refuses for good."""
 
     pod: str
+    """NAMESPACE/name."""
     node: str
+    """Where it stays."""
     budget: str
+    """The name of the disruption budget, in the namespace of the pod."""
     message: str
+    """The API server's."""
     cause: str
+    """The API server's detail: what the budget needs and has."""
 
 
 class PendingPods(Report, frozen=True):
@@ -50,10 +60,13 @@ class TouchedWorkload(Report, frozen=True):
     """A workload that lost pods or got some, as it is now."""
 
     workload: str
+    """NAMESPACE/Kind/name."""
     replicas: int
     """How many pods it is to have."""
     ready: int
+    """How many of them are ready."""
     pending: int
+    """How many of them wait for a node."""
     skew: tuple[SkewChange, ...]
     """Of each spread constraint in force, before and after."""
 
@@ -62,13 +75,21 @@ class Happened(Report, frozen=True):
     """All of it, in the order it happened."""
 
     gone: tuple[GonePod, ...]
+    """Pods that left their nodes."""
     placed: tuple[PlacedPod, ...]
+    """Pods that found a node."""
     blocked: tuple[BlockedPod, ...]
+    """Pods that budgets keep."""
     pending: tuple[PendingPods, ...]
     """All that wait now, whoever made them wait."""
     workloads: tuple[TouchedWorkload, ...]
+    """Those that lost pods or got some."""
     notes: tuple[str, ...]
     nodes_joined: tuple[str, ...] = ()
     """Nodes that are there now and were not before, by name."""
     nodes_left: tuple[str, ...] = ()
     """Nodes that were there and are not any more, by name."""
+    node_states: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
+    """What keeps pods away from the nodes that are there, where that changed, by name: ``cordoned``, ``not ready``;
+    nothing where they are open again.
+    """

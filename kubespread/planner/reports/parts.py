@@ -28,15 +28,20 @@ class Report(msgspec.Struct, rename="camel", frozen=True, kw_only=True):
 
 
 class PodReference(Report, frozen=True):
+    """The pod that is asked about."""
+
     namespace: str
     name: str
+    """That of the manifest or of the pod; of a pod that a controller would create, one it could have."""
 
 
 class ClusterReference(Report, frozen=True):
     """Which cluster an answer is about, as far as its source says."""
 
     context: str | None = None
+    """Of the kubeconfig; null for files."""
     server: str | None = None
+    """The API server's URL; null where the source does not say."""
     snapshot: str | None = None
     """The files it was read from; null for a running cluster."""
     time: str | None = None
@@ -44,6 +49,7 @@ class ClusterReference(Report, frozen=True):
     age_seconds: int | None = None
     """How long before the answer that was."""
     server_version: str | None = None
+    """The API server's own, ``v1.36.2``; null where the source does not say."""
 
 
 class CountedPod(Report, frozen=True):
@@ -51,19 +57,26 @@ class CountedPod(Report, frozen=True):
 
     namespace: str
     name: str
+    """The pod's."""
     owner: str | None
     """Kind/name of its controller."""
     node: str
+    """The name of its node."""
     terminating: bool
+    """Whether it has a deletionTimestamp, and so is not counted."""
 
 
 class Domain(Report, frozen=True, kw_only=False, gc=False):
     """One value of a topology key. ``matching`` counts pods on eligible nodes only."""
 
     value: str
+    """What its nodes have as the label's value."""
     matching: int
+    """How many pods there the constraint's selector matches."""
     nodes: int
+    """How many nodes have this value."""
     eligible_nodes: int
+    """How many of them the constraint's policies let count."""
     pods: tuple[CountedPod, ...] | None = None
     """The pods behind ``matching``, by node and name, and those that match and are terminating; only when asked for."""
 
@@ -72,8 +85,11 @@ class DomainChange(Report, frozen=True, kw_only=False, gc=False):
     """Matching pods of one domain, before and after what is asked about."""
 
     value: str
+    """What its nodes have as the label's value."""
     before: int
+    """Matching pods at first."""
     after: int
+    """Matching pods in the end."""
 
 
 class ConstraintReport(Report, frozen=True):
@@ -88,8 +104,13 @@ class ConstraintReport(Report, frozen=True):
     node_taints_policy: str
     source: str
     self_match: int
+    """1 where the selector matches the pod itself, else 0."""
     global_minimum: int | None
+    """The fewest matching pods of any domain that counts, 0 while these are fewer than minDomains; of a soft
+    constraint among the nodes that fit. Null where no domain counts.
+    """
     domains: tuple[Domain, ...]
+    """Every value that some node has, by value."""
 
     @property
     def is_hard(self) -> bool:
@@ -103,6 +124,10 @@ class PreemptionReport(Report, frozen=True):
     """
 
     node: str | None
+    """The node that would be nominated; null where preemption does not help."""
     victims: tuple[str, ...]
+    """NAMESPACE/name of the pods that would be evicted there, the most important first."""
     violations: int
+    """How many of them violate a disruption budget."""
     tail: str | None
+    """What the scheduler's message ends with; null where the release appends nothing."""

@@ -46,6 +46,7 @@ class PendingReport(Report, frozen=True, kw_only=True):
     selector: str
     """The labels of their workloads, empty for all."""
     nodes: int
+    """How many the cluster has."""
     pending: int
     """How many pods wait."""
     groups: tuple[StuckGroup, ...]

@@ -17,6 +17,7 @@ class StepReport(Report, frozen=True):
     number: int
     """From 1."""
     name: str | None
+    """What the scenario calls it; null where it has no name."""
     text: str
     """The step on one line: ``drain zone=a --ignore-daemonsets``."""
     failed: str | None
@@ -48,9 +49,11 @@ class PlayReport(Report, frozen=True, kw_only=True):
     nodes: int
     """How many there are in the beginning."""
     preemption: bool
+    """Whether pods may preempt others."""
     start: Happened
     """What happened before the first step: pods that were waiting are placed where they fit."""
     steps: tuple[StepReport, ...]
+    """In the order of the scenario."""
     pending: int
     """Pods that wait for a node in the end and did not in the beginning."""
     blocked: tuple[int, ...]

@@ -21,9 +21,11 @@ class RebalancedConstraint(Report, frozen=True):
     minimum_before: int
     """The global minimum, which is 0 while there are fewer domains than minDomains."""
     minimum_after: int
+    """The same once the plan is done."""
     skew_before: int
     """The fullest domain's pods minus the global minimum."""
     skew_after: int
+    """The same once the plan is done."""
     domains: tuple[DomainChange, ...]
     """Those that count, by value."""
 
@@ -50,18 +52,22 @@ class DomainMove(Report, frozen=True, gc=False):
 
     topology_key: str
     before: str | None
+    """The value of the pod's node."""
     after: str | None
+    """The value of its replacement's node."""
 
 
 class EvictionStep(Report, frozen=True):
     """One eviction, to be made once the replacement of the one before runs."""
 
     number: int
+    """From 1."""
     pod: str
     """NAMESPACE/name."""
     workload: str
     """NAMESPACE/Kind/name."""
     node: str
+    """Where the pod is."""
     lands_on: str
     """The node that kube-scheduler chooses for the replacement."""
     domains: tuple[DomainMove, ...]
@@ -75,15 +81,21 @@ class EvictionStep(Report, frozen=True):
 
 
 class StayingPods(Report, frozen=True, gc=False):
+    """Pods that are not evicted for the same reason."""
+
     why: str
+    """What keeps them, in a few words."""
     pods: int
+    """How many."""
 
 
 class Obstacle(Report, frozen=True):
     """What is wrong with the evictions that were tried for constraints that stay violated."""
 
     workloads: tuple[str, ...]
+    """NAMESPACE/Kind/name of those that have the constraints."""
     why: str
+    """In one sentence."""
     tried: int
     """How many evictions, of pods that are not alike, it was wrong with."""
 
@@ -102,8 +114,11 @@ class ScaleDown(Report, frozen=True):
     """
 
     workload: str
+    """NAMESPACE/Kind/name."""
     replicas: int
+    """How many it is to have now."""
     replicas_after: int
+    """With how many its constraints hold."""
     pods: tuple[MarkedPod, ...]
     """In the order in which they are deleted."""
     commands: tuple[str, ...]
@@ -114,6 +129,7 @@ class DeschedulerRound(Report, frozen=True):
     """One cycle of the descheduler, after which controllers make other pods and kube-scheduler places them."""
 
     number: int
+    """From 1."""
     evicted: tuple[str, ...]
     """NAMESPACE/name."""
     held: tuple[StayingPods, ...]
@@ -126,9 +142,11 @@ class DeschedulerRound(Report, frozen=True):
 
 class DeschedulerReport(Report, frozen=True):
     policy: str
+    """The file it was read from."""
     rounds: tuple[DeschedulerRound, ...]
     """Up to the first one that evicts nothing, that brings back an earlier state, or that is the last one played."""
     evictions: int
+    """Of all rounds."""
     settles: bool
     """Whether a round evicts nothing."""
     repeats: int | None
@@ -152,13 +170,19 @@ class RebalanceReport(Report, frozen=True, kw_only=True):
     soft: bool
     """Whether constraints with ScheduleAnyway are to hold too."""
     workloads: int
+    """How many workloads are asked about."""
     nodes: int
+    """How many the cluster has."""
     constraints_in_force: int
     """How many constraints the workloads have, each counted once."""
     violated_before: int
+    """How many of these constraints do not hold now."""
     violated_after: int
+    """How many do not once the plan is done."""
     constraints: tuple[RebalancedConstraint, ...]
+    """In the order of their letters."""
     steps: tuple[EvictionStep, ...]
+    """The plan; empty where nothing is to be done, or nothing helps."""
     at_least: int
     """No plan of any order evicts fewer pods and makes all constraints hold."""
     is_fewest: bool
@@ -166,10 +190,13 @@ class RebalanceReport(Report, frozen=True, kw_only=True):
     waits: int
     """How many steps have to wait for a budget."""
     obstacles: tuple[Obstacle, ...]
+    """Empty where all constraints hold in the end."""
     staying: tuple[StayingPods, ...]
     """Pods of the workloads that no plan evicts."""
     scale_downs: tuple[ScaleDown, ...]
+    """What would do instead of evictions."""
     descheduler: DeschedulerReport | None
+    """Null where no policy was given."""
     gaps: tuple[str, ...] = ()
     not_modelled: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()

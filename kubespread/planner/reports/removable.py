@@ -35,6 +35,7 @@ class Hold(Report, frozen=True):
 
 class NodeRemoval(Report, frozen=True):
     node: str
+    """Its name."""
     domain: str | None
     """Its zone."""
     pods: int

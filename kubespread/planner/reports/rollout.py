@@ -9,15 +9,20 @@ class RevisionPods(Report, frozen=True):
     """The pods of the old revisions and of the new one."""
 
     old: int
+    """Of all older revisions."""
     new: int
+    """Of the new one."""
 
 
 class DomainRevisions(Report, frozen=True):
     """One domain of a topology key."""
 
     value: str
+    """What its nodes have as the label's value."""
     old: int
+    """Pods of older revisions there."""
     new: int
+    """Pods of the new one there."""
 
 
 class KeyRevisions(Report, frozen=True):
@@ -27,7 +32,20 @@ class KeyRevisions(Report, frozen=True):
 
     topology_key: str
     domains: tuple[DomainRevisions, ...]
+    """By value."""
     skew: int
+    """The fullest domain's matching pods minus the global minimum."""
+
+
+class NodeRevisions(Report, frozen=True):
+    """The pods of the workload on one node."""
+
+    name: str
+    """The node's."""
+    old: int
+    """Pods of older revisions there."""
+    new: int
+    """Pods of the new one there."""
 
 
 class RolloutPass(Report, frozen=True):
@@ -36,11 +54,17 @@ class RolloutPass(Report, frozen=True):
     """
 
     number: int
+    """From 1."""
     wanted: RevisionPods
+    """The sizes that the controller asks for."""
     running: RevisionPods
     """Pods on nodes."""
     ready: RevisionPods
+    """Pods that are ready."""
     constraints: tuple[KeyRevisions, ...]
+    """Those of the new template."""
+    nodes: tuple[NodeRevisions, ...] = ()
+    """The nodes on which that changed since the pass before, by name."""
 
 
 class RevisionSkew(Report, frozen=True):
@@ -50,7 +74,9 @@ class RevisionSkew(Report, frozen=True):
     max_skew: int
     when_unsatisfiable: str
     skew: int
+    """The fullest domain's pods minus the global minimum."""
     domains: tuple[DomainRevisions, ...]
+    """By value."""
 
 
 class RolloutReport(Report, frozen=True):
@@ -59,20 +85,30 @@ class RolloutReport(Report, frozen=True):
     workload: str
     """NAMESPACE/Kind/name."""
     strategy: str
+    """``RollingUpdate``, ``Recreate`` or ``OnDelete``."""
     replicas: int
+    """How many there are to be."""
     max_surge: int
+    """How many pods more than that there may be."""
     max_unavailable: int
+    """How many fewer may be ready."""
     passes: tuple[RolloutPass, ...]
+    """Those that changed a size, in order."""
     complete: bool
+    """Whether all replicas are of the new revision and ready."""
     wedged_on: str | None
     """Why it goes no further: what kube-scheduler says of the new pod that waits, or that new pods never get ready."""
     pending: int
     """New pods without a node in the end."""
     fewest_ready: int
+    """The fewest pods that were ready at any time."""
     worst_skew: tuple[RevisionSkew, ...]
     """Per constraint the pass on which the scheduler saw the highest skew."""
     final: tuple[RevisionSkew, ...]
+    """Per constraint how things end."""
     with_match_label_keys: tuple[RevisionSkew, ...] | None
     """``final`` had the constraints matchLabelKeys: [pod-template-hash]; null where they have it, or there are none."""
     constraints: tuple[ConstraintReport, ...]
     """As they stand in the end."""
+    start: tuple[NodeRevisions, ...] = ()
+    """The nodes that hold pods of the workload before the first pass, by name."""

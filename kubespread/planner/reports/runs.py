@@ -22,13 +22,18 @@ class Range(Report, frozen=True):
     """What a figure came to over several runs."""
 
     minimum: int
+    """The least."""
     median: int
+    """The one in the middle, the lower of two."""
     maximum: int
+    """The most."""
 
 
 class DomainRange(Report, frozen=True):
     value: str
+    """What its nodes have as the label's value."""
     after: Range
+    """Matching pods after the last placement."""
 
 
 class Run(Report, frozen=True):
@@ -39,6 +44,7 @@ class Run(Report, frozen=True):
     start: int | None
     """Where in kube-scheduler's list of nodes the search for the first pod began; null when all were scored."""
     placed: int
+    """How many replicas found a node."""
     skew: tuple[int, ...]
     """Per constraint, after the last placement."""
     domains: tuple[tuple[int, ...], ...]
@@ -49,9 +55,12 @@ class Runs(Report, frozen=True):
     """Outcomes of several runs, which break ties at random or begin to look for nodes elsewhere."""
 
     count: int
+    """How many runs."""
     placed: Range
+    """How many replicas found a node."""
     distribution: tuple[tuple[DomainRange, ...], ...]
     """Per constraint, in the order of ``constraints``."""
     skew: tuple[Range, ...] = ()
     """Per constraint, in the order of ``constraints``."""
     each: tuple[Run, ...] = ()
+    """Every run, in order."""

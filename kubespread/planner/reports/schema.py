@@ -14,6 +14,7 @@ from kubespread.planner.reports.audit import AuditReport
 from kubespread.planner.reports.capacity import CapacityReport
 from kubespread.planner.reports.check import CheckReport
 from kubespread.planner.reports.compare import CompareReport
+from kubespread.planner.reports.configuration import Configuration
 from kubespread.planner.reports.explain import ExplainReport
 from kubespread.planner.reports.parts import API_VERSION, Report
 from kubespread.planner.reports.pending import PendingReport
@@ -31,6 +32,7 @@ FILES: dict[str, type[Report]] = {
     "audit-report.json": AuditReport,
     "capacity-report.json": CapacityReport,
     "compare-report.json": CompareReport,
+    "configuration.json": Configuration,
     "explain-report.json": ExplainReport,
     "pending-report.json": PendingReport,
     "play-report.json": PlayReport,

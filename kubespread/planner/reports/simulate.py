@@ -24,17 +24,24 @@ class Placement(Report, frozen=True, gc=False):
     """One replica. ``ties`` nodes shared the best total; the smallest name, or chance, decided among them."""
 
     replica: int
+    """From 0, in the order of placement."""
     pod: str
+    """Its name."""
     node: str
+    """Where it goes."""
     total: int
+    """The node's total score; 0 where only one node fits and none is scored."""
     ties: int
+    """How many nodes shared that total."""
 
 
 class DeletedReplica(Report, frozen=True, gc=False):
     """A replica that the workload's controller deletes, since fewer are asked for than run."""
 
     pod: str
+    """Its name."""
     node: str
+    """Where it runs."""
 
 
 class SkewChange(Report, frozen=True):
@@ -44,7 +51,9 @@ class SkewChange(Report, frozen=True):
     when_unsatisfiable: str
     max_skew: int
     before: int
+    """At first."""
     after: int
+    """In the end."""
 
     @property
     def is_violated(self) -> bool:
@@ -56,7 +65,9 @@ class Loss(Report, frozen=True):
     """The domain whose loss takes most replicas along, and how many then remain."""
 
     domain: str
+    """A value of the topology key."""
     remaining: int
+    """Replicas in other domains."""
     domains: int
     """How many domains hold replicas at all."""
     least: int
@@ -67,11 +78,13 @@ class NodeReplicas(Report, frozen=True):
     """A node that holds replicas of the workload in the end."""
 
     name: str
+    """The node's."""
     domains: dict[str, str]
     """The node's value of each topology key of ``worstLoss`` that it has."""
     present: int
     """How many replicas ran there already."""
     placed: int
+    """How many were placed there."""
 
 
 class LookAhead(Report, frozen=True):
@@ -107,7 +120,9 @@ class SimulateReport(Report, frozen=True, kw_only=True):
     new pods, and ``replicas`` that are not among them still run with the old template, or wait.
     """
     placed: int
+    """How many replicas found a node."""
     placements: tuple[Placement, ...]
+    """In the order of placement."""
     stopped: str | None
     """kube-scheduler's message for the first replica that stays pending; null when all are placed."""
     conclusion: str | None = None
@@ -125,6 +140,7 @@ class SimulateReport(Report, frozen=True, kw_only=True):
     distribution: tuple[tuple[DomainChange, ...], ...] = ()
     """Per constraint, in the order of ``constraints``."""
     skew: tuple[SkewChange, ...] = ()
+    """Per constraint, in the order of ``constraints``."""
     worst_loss: dict[str, Loss] = msgspec.field(default_factory=dict)
     """Per topology key."""
     nodes: tuple[NodeReplicas, ...] = ()
@@ -132,9 +148,11 @@ class SimulateReport(Report, frozen=True, kw_only=True):
     sampling: Sampling | None = None
     """Only where kube-scheduler would not look at every node."""
     runs: Runs | None = None
+    """Only where ``--runs`` asks for several."""
     look_ahead: LookAhead | None = None
     """Only when replicas stay pending though their order could matter."""
     preemption: PreemptionReport | None = None
+    """For the first replica without a node; only when asked for."""
     gang: GangReport | None = None
     """Only of replicas that are scheduled together or not at all."""
     autoscaling: AutoscalingReport | None = None

@@ -13,11 +13,13 @@ class ShortWorkload(Report, frozen=True, gc=False):
     workload: str
     """NAMESPACE/Kind/name."""
     wanted: int
+    """How many pods it is to have."""
     ready: int
     """Pods that are ready on nodes that work, while the Node objects of the lost domain are still there."""
     ready_after_removal: int
     """The same once these are deleted."""
     why: str
+    """kube-scheduler's message, or what keeps its controller from making another pod."""
 
 
 class DomainLoss(Report, frozen=True):
@@ -29,7 +31,9 @@ class DomainLoss(Report, frozen=True):
 
     topology_key: str
     domain: str
+    """The value that is lost."""
     nodes: int
+    """How many nodes have it."""
     lost: int
     """Pods that were on its nodes and are deleted."""
     placed: int
@@ -45,6 +49,7 @@ class DomainLoss(Report, frozen=True):
     message: str | None
     """kube-scheduler's, for the first of the pending pods."""
     short: tuple[ShortWorkload, ...]
+    """Workloads with fewer ready pods than they are to have."""
     notes: tuple[str, ...]
 
 
@@ -60,6 +65,7 @@ class SurviveReport(Report, frozen=True, kw_only=True):
     workloads: int
     """How many workloads are asked about."""
     nodes: int
+    """How many the cluster has."""
     pending_before: int
     """Pods of theirs that are pending already, before anything is lost."""
     losses: tuple[DomainLoss, ...]

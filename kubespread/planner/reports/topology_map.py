@@ -13,12 +13,14 @@ class Load(Report, frozen=True, gc=False):
     requested: str
     """A canonical quantity, as ``allocatable`` is."""
     allocatable: str
+    """A canonical quantity."""
     percent: int | None
     """Rounded down; null where nothing is allocatable."""
 
 
 class MapNode(Report, frozen=True, gc=False):
     name: str
+    """The node's."""
     path: tuple[str | None, ...]
     """The node's value of each of ``keys``, null where it lacks the label."""
     pods: int
@@ -31,6 +33,8 @@ class MapNode(Report, frozen=True, gc=False):
     """Per constraint the matching pods of the node's domain minus the minimum; null without the label."""
     closed: tuple[str, ...]
     """What keeps pods away in general: ``cordoned``, ``not ready``, and its taints, ``key=value:Effect``."""
+    joined: bool = False
+    """Whether it was not there before the edits."""
 
     @property
     def fullest(self) -> Load | None:
@@ -42,10 +46,15 @@ class MapDomain(Report, frozen=True, gc=False):
     """A domain of one of ``keys`` within those before it; the last of ``path`` is its own value."""
 
     path: tuple[str | None, ...]
+    """Its value of each of ``keys`` up to its own; null for nodes without the label."""
     nodes: int
+    """How many are in it."""
     pods: int
+    """How many run there."""
     marked: int
+    """How many of them are asked about."""
     load: tuple[Load, ...]
+    """Of all its nodes, in the order of ``resources``."""
 
 
 class TopologyMap(Report, frozen=True, kw_only=True):
@@ -62,6 +71,7 @@ class TopologyMap(Report, frozen=True, kw_only=True):
     keys: tuple[str, ...]
     """The topology keys that nodes are grouped by, the widest first; hostnames are the nodes themselves."""
     resources: tuple[str, ...]
+    """Whose load is told: cpu and memory, what else some pod requests, by name, and pods."""
     constraints: tuple[ConstraintReport, ...] = ()
     """The workload's, with what they count now."""
     skew: tuple[int, ...] = ()
@@ -74,6 +84,8 @@ class TopologyMap(Report, frozen=True, kw_only=True):
     """Of all nodes."""
     pending: int
     """How many pods wait for a node, whoever made them."""
+    left: tuple[str, ...] = ()
+    """Nodes that the edits took away, by name."""
     gaps: tuple[str, ...] = ()
     not_modelled: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from kubespread.planner.reports.happened import BlockedPod, PendingPods
 from kubespread.planner.reports.parts import API_VERSION, ClusterReference, Report
 
@@ -14,16 +16,20 @@ class UpgradeStep(Report, frozen=True):
     added: tuple[str, ...]
     """Nodes that joined in this step, before or after the drain."""
     evicted: int
+    """Pods that were evicted from them."""
     placed: int
     """Pods that found a node, those of DaemonSets on the new nodes included."""
     pending: int
     """Pods that wait in the end and did not before the upgrade."""
+    pods: dict[str, int] = msgspec.field(default_factory=dict)
+    """How many pods of any kind each node holds, of those where some came or went, by name."""
 
 
 class Blocked(Report, frozen=True):
     """Where it stops: these nodes stay cordoned."""
 
     nodes: tuple[str, ...]
+    """Those of the batch."""
     refusal: str | None
     """kubectl's, where it does not begin to drain."""
     pods: tuple[BlockedPod, ...]
@@ -40,12 +46,15 @@ class UpgradeReport(Report, frozen=True, kw_only=True):
     nodes: tuple[str, ...]
     """The nodes to replace, in the order they are."""
     surge: int
+    """How many new nodes join before those they replace go."""
     batch: int
+    """How many nodes are replaced at a time."""
     steps: tuple[UpgradeStep, ...]
     """Those that got through, and the one that is blocked."""
     replaced: int
     """How many nodes were drained and deleted."""
     blocked: Blocked | None
+    """Null where all were replaced."""
     pending: tuple[PendingPods, ...]
     """Pods that wait in the end and did not before."""
     remedies: tuple[str, ...] = ()

@@ -34,8 +34,8 @@ class Rollout:
         return Rollout(self.deployment, self.replica_sets, self.template, self.new_hash)
 
 
-def name_of(obj: Deployment | ReplicaSet) -> WorkloadName:
-    return WorkloadName(type(obj).__name__, obj.metadata.namespace, obj.metadata.name)
+def name_of(workload: Deployment | ReplicaSet) -> WorkloadName:
+    return WorkloadName(type(workload).__name__, workload.metadata.namespace, workload.metadata.name)
 
 
 def reconcile(world: World, name: WorkloadName) -> bool:

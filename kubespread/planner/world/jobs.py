@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kubespread.controllers.job_pass import backoff_limit
+from kubespread.controllers.job_pass import backoff_limit, not_modeled
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.pod_status import is_active
 from kubespread.planner.world import pods as states
@@ -24,6 +24,8 @@ def reconcile(world: World, name: WorkloadName) -> bool:
     owner = world.owner(name)
     gone, owner.gone = owner.gone, []
     owner.failures += len(gone)
+    if gone:
+        _name_what_is_left_out(world, owner)
     if gone and _fails(world, owner):
         owner.has_ended = True
         world.happenings.note(f"Job/{name.name} fails: it lost more pods than its backoffLimit allows")
@@ -33,6 +35,12 @@ def reconcile(world: World, name: WorkloadName) -> bool:
         template = owner.template = states.alike(states.as_template(pod), owner.template)
         world.create(states.copy_of(template, free_name(world, owner), world.timestamp), template)
     return bool(gone)
+
+
+def _name_what_is_left_out(world: World, owner: Owner) -> None:
+    job = world.workloads.jobs.get(owner.name)
+    if job is not None and (fields := not_modeled(job.spec)):
+        world.happenings.note(f"Job/{owner.name.name}: {', '.join(fields)} not modeled")
 
 
 def _fails(world: World, owner: Owner) -> bool:

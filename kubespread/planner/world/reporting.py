@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.pod_status import is_active, is_ready
+from kubespread.planner.node_states import states_of
 from kubespread.planner.reports.happened import (
     BlockedPod,
     GonePod,
@@ -30,9 +31,15 @@ def happened(world: World, before: Cluster) -> Happened:
     """What happened in ``world`` since its step began, when it was ``before``."""
     happenings = world.happenings
     were, are = before.nodes.index.keys(), world.cluster.nodes.index.keys()
+    closed, were_closed = (states_of(cluster.nodes.objects) for cluster in (world.cluster, before))
     return Happened(
         nodes_joined=tuple(sorted(are - were)),
         nodes_left=tuple(sorted(were - are)),
+        node_states={
+            name: closed.get(name, ())
+            for name in sorted((closed.keys() | were_closed.keys()) & are)
+            if closed.get(name) != were_closed.get(name)
+        },
         gone=tuple(
             GonePod(
                 pod=name_of(gone.pod),

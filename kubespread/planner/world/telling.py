@@ -15,13 +15,13 @@ _FEW = 3
 NO_TIME = "edits: pods are ready once they have a node; timers, rate limits and back-offs are not waited for"
 
 
-def told(what: str, world: World, waited: Collection[PodKey] = ()) -> Iterator[str]:
-    """What came of ``what``, which was just done: nothing where no pod was touched and nothing is to be said.
+def told(edit: str, world: World, waited: Collection[PodKey] = ()) -> Iterator[str]:
+    """What came of ``edit``, which was just done: nothing where no pod was touched and nothing is to be said.
 
     ``waited`` are the pods that waited before; of those there is nothing to say.
     """
     happened = world.happenings
-    yield from (note if note.startswith(f"{what}:") else f"{what}: {note}" for note in happened.notes)
+    yield from (note if note.startswith(f"{edit}:") else f"{edit}: {note}" for note in happened.notes)
     counts = Counter(gone.why for gone in happened.gone)
     parts = [f"{_pods(count)} {why}" for why, count in sorted(counts.items())]
     if happened.placed:
@@ -29,17 +29,17 @@ def told(what: str, world: World, waited: Collection[PodKey] = ()) -> Iterator[s
     if lost := len(list(happened.lost_for_good())):
         parts.append(f"{lost} that no controller makes again")
     if parts:
-        yield f"{what}: {', '.join(parts)}"
+        yield f"{edit}: {', '.join(parts)}"
     for blocked in happened.blocked[:_FEW]:
-        yield f"{what}: pod {name_of(blocked.pod)} stays: {blocked.message} {blocked.cause}".rstrip()
+        yield f"{edit}: pod {name_of(blocked.pod)} stays: {blocked.message} {blocked.cause}".rstrip()
     if len(happened.blocked) > _FEW:
-        yield f"{what}: {len(happened.blocked) - _FEW} more pods stay"
+        yield f"{edit}: {len(happened.blocked) - _FEW} more pods stay"
     pending = list(pending_pods(world, (each for each in world.waiting if key_of(each.pod) not in waited)))
     for each in pending[:_FEW]:
         waits = "waits" if len(each.pods) == 1 else "wait"
-        yield f"{what}: {_pods(len(each.pods))} of {each.workload} {waits} for a node: {each.message}"
+        yield f"{edit}: {_pods(len(each.pods))} of {each.workload} {waits} for a node: {each.message}"
     if len(pending) > _FEW:
-        yield f"{what}: pods of {len(pending) - _FEW} more workloads wait for a node"
+        yield f"{edit}: pods of {len(pending) - _FEW} more workloads wait for a node"
 
 
 def _pods(count: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -13,6 +14,7 @@ from kubespread.planner.reports.parts import ConstraintReport
 from kubespread.planner.reports.rollout import (
     DomainRevisions,
     KeyRevisions,
+    NodeRevisions,
     RevisionPods,
     RevisionSkew,
     RolloutPass,
@@ -71,11 +73,15 @@ class Way:
     passes: list[RolloutPass] = field(default_factory=list)
     fewest_ready: int = 0
     worst: dict[int, RevisionSkew] = field(default_factory=dict)
+    _start: tuple[NodeRevisions, ...] = ()
+    _on_nodes: dict[str, NodeRevisions] = field(default_factory=dict)
+    """As of the last pass."""
 
     def go(self) -> None:
         """Until the controller has nothing to do any more, or waits for something that does not come."""
         world, revising = self.world, self.revising
         self.fewest_ready = _ready(self._all)
+        self._start = self._changed_nodes()
         wrote, before = True, self._state
         for _ in range(_MAX_PASSES):
             if not wrote:
@@ -122,8 +128,18 @@ class Way:
                 running=RevisionPods(old=_running(old), new=_running(new)),
                 ready=RevisionPods(old=_ready(old), new=_ready(new)),
                 constraints=tuple(rows),
+                nodes=self._changed_nodes(),
             )
         )
+
+    def _changed_nodes(self) -> tuple[NodeRevisions, ...]:
+        """What the nodes hold on which that changed since this was last asked."""
+        old, new = (Counter(pod.spec.node_name for pod in pods if pod.spec.node_name) for pods in self._active)
+        now = {name: NodeRevisions(name=name, old=old[name], new=new[name]) for name in sorted({*old, *new})}
+        emptied = (NodeRevisions(name=name, old=0, new=0) for name in self._on_nodes.keys() - now.keys())
+        changed = [each for each in now.values() if self._on_nodes.get(each.name) != each]
+        self._on_nodes = now
+        return tuple(sorted((*changed, *emptied), key=lambda node: node.name))
 
     def _constraints(self) -> list[ConstraintReport]:
         world = self.world
@@ -158,6 +174,7 @@ class Way:
             final=tuple(self._final(constraint) for constraint in constraints),
             with_match_label_keys=None,
             constraints=tuple(constraints),
+            start=self._start,
         )
 
     def _why_waiting(self, new: Sequence[Pod]) -> str:

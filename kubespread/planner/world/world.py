@@ -175,9 +175,9 @@ class World:
             known = self.owners[name] = Owner(name, replicas, template, number=last_number(name, pods))
         return known
 
-    def assume(self, what: Iterable[str]) -> None:
+    def assume(self, assumptions: Iterable[str]) -> None:
         """Something is taken for granted from now on."""
-        self.assumed.update(dict.fromkeys(what))
+        self.assumed.update(dict.fromkeys(assumptions))
 
     def owners_below(self, workload: WorkloadName) -> list[WorkloadName]:
         """What makes the workload's pods: the ReplicaSets of a Deployment, everything else itself."""

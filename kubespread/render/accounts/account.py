@@ -75,6 +75,10 @@ class Frame:
     pods: Mapping[str, int] = field(default_factory=dict)
     gone: Sequence[str] = ()
     joined: Sequence[str] = ()
+    states: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """What keeps pods away from the nodes where that changed: ``cordoned``, ``not ready``."""
+    old: Mapping[str, int] = field(default_factory=dict)
+    """How many of ``pods`` are of the old template, where a rollout replaces them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +93,8 @@ class Account:
     nodes: NodeFacts | None = None
     before: Mapping[str, int] | None = None
     """The pods of each node before the first frame; None: those that the map marks."""
+    is_rollout: bool = False
+    """Whether those are of an old template, and frames tell old pods from new ones."""
     frames: Sequence[Frame] = ()
     opens_at_end: bool = True
     """Whether the last frame is what comes of it all, and the one to see first."""

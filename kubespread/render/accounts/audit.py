@@ -11,7 +11,7 @@ from kubespread.render.audit.plain import HEADER, rows
 from kubespread.render.audit.words import sentence
 from kubespread.render.phrases import cluster_phrase, count_of
 
-_TONES = {"violated": Tone.BAD, "uneven": Tone.WARN, "risk": Tone.WARN, "ok": Tone.GOOD}
+_TONES = {"violated": Tone.BAD, "uneven": Tone.WARN, "risk": Tone.WARN, "unjudged": Tone.PLAIN, "ok": Tone.GOOD}
 
 
 def account(report: AuditReport) -> Account:

@@ -10,6 +10,7 @@ from kubespread.planner.reports.play import PlayReport, StepReport
 from kubespread.planner.reports.topology_map import TopologyMap
 from kubespread.render.accounts.account import Account, Frame, Row, Table, Tone, source
 from kubespread.render.accounts.beside import beside
+from kubespread.render.accounts.rollouts import pass_frames
 from kubespread.render.arithmetic import short_key
 from kubespread.render.phrases import cluster_phrase, count_of, workload_name
 from kubespread.render.play.rows import answer, pending_count, worst_skew
@@ -35,7 +36,11 @@ def frames(report: PlayReport, drawn: TopologyMap) -> Iterator[Frame]:
     if report.start.placed:
         yield _frame("before the first step", report.start, now)
     for step in report.steps:
-        yield _frame(f"step {step.number}: {step.name or step.text}", step.happened, now)
+        label = f"step {step.number}: {step.name or step.text}"
+        for rollout in step.rollouts:
+            # What the step came to says all of it once more, and more than the passes of one workload.
+            yield from pass_frames(f"{label}:", rollout, Counter(now), tells_old=False)
+        yield _frame(label, step.happened, now)
 
 
 def _frame(label: str, happened: Happened, now: Counter[str]) -> Frame:
@@ -47,7 +52,7 @@ def _frame(label: str, happened: Happened, now: Counter[str]) -> Frame:
     waiting = sum(len(each.pods) for each in happened.pending)
     said = f"{len(happened.placed)} placed, {len(happened.gone)} gone, {waiting} pending"
     pods = {node: max(0, now[node]) for node in touched}
-    return Frame(label, said, pods, happened.nodes_left, happened.nodes_joined)
+    return Frame(label, said, pods, happened.nodes_left, happened.nodes_joined, happened.node_states)
 
 
 def _steps(report: PlayReport) -> Table:

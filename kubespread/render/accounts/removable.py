@@ -18,7 +18,10 @@ def account(report: RemovableReport) -> Account:
         answer=list(conclusion(report)),
         tone=Tone.GOOD if any(row.alone for row in report.rows) else Tone.BAD,
         nodes=_nodes(report),
-        frames=[Frame(f"{name} goes", "its pods find other nodes", gone=[name]) for name in report.together.nodes],
+        frames=[
+            Frame(f"{name} goes", "its pods find other nodes, which is not drawn", gone=[name])
+            for name in report.together.nodes
+        ],
         beside=beside([report]),
     )
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from kubespread.planner.reports.simulate import SimulateReport
 from kubespread.render.accounts.account import Account, Bars, Frame, NodeFacts, Row, Table, Tone, source
 from kubespread.render.accounts.beside import beside
+from kubespread.render.accounts.rollouts import pass_frames, pods_at_start
 from kubespread.render.accounts.spread import placed_bars
 from kubespread.render.arithmetic import short_key
 from kubespread.render.phrases import cluster_phrase, count_of
@@ -30,6 +31,7 @@ def account(reports: Sequence[SimulateReport]) -> Account:
         tables=[_workloads(reports), *_placements(reports), *_losses(reports)],
         nodes=_nodes(reports),
         before=_before(reports),
+        is_rollout=any(report.rollout is not None for report in reports),
         frames=list(_frames(reports)),
         beside=beside(reports),
     )
@@ -110,9 +112,12 @@ def _nodes(reports: Sequence[SimulateReport]) -> NodeFacts:
 
 
 def _before(reports: Sequence[SimulateReport]) -> dict[str, int]:
-    """The replicas that run before anything is placed or deleted; a rollout replaces what ran."""
+    """The replicas that run before anything is placed or deleted, those that a rollout replaces among them."""
     before = Counter[str]()
     for report in reports:
+        if report.rollout is not None:
+            before.update(pods_at_start(report.rollout))
+            continue
         for node in report.nodes:
             before[node.name] += node.present
         before.update(each.node for each in report.deleted)
@@ -120,20 +125,26 @@ def _before(reports: Sequence[SimulateReport]) -> dict[str, int]:
 
 
 def _frames(reports: Sequence[SimulateReport]) -> Iterator[Frame]:
-    """Each placement; of very many some together."""
+    """Each placement, of very many some together, then the replicas that go, and each pass of a rollout."""
     now = Counter(_before(reports))
+    yield from _placing([report for report in reports if report.rollout is None], now)
+    for report in reports:
+        for each in report.deleted:
+            now[each.node] -= 1
+            yield Frame(report.subject, f"{each.pod} deleted on {each.node}", {each.node: now[each.node]})
+        if report.rollout is not None:
+            yield from pass_frames(report.subject, report.rollout, now, tells_old=True)
+
+
+def _placing(reports: Sequence[SimulateReport], now: Counter[str]) -> Iterator[Frame]:
     moves = [(report, each) for report in reports for each in report.placements]
     together = max(1, -(-len(moves) // _MAX_FRAMES))
     for start in range(0, len(moves), together):
         some = moves[start : start + together]
         now.update(each.node for _, each in some)
         last_report, last = some[-1]
-        text = f"{last_report.subject}: {last.pod} on {last.node}, score {last.total}"
+        text = f"{last.pod} on {last.node}, score {last.total}"
         tied = f", one of {last.ties} nodes with it" if last.ties > 1 else ""
         more = f", and {len(some) - 1} before it" if len(some) > 1 else ""
         changed = {each.node: now[each.node] for _, each in some}
-        yield Frame(f"{min(start + together, len(moves))} placed", f"{text}{tied}{more}", changed)
-    for report in reports:
-        for each in report.deleted:
-            now[each.node] -= 1
-            yield Frame(f"{each.pod} deleted", f"{each.pod} deleted on {each.node}", {each.node: now[each.node]})
+        yield Frame(last_report.subject, f"{text}{tied}{more}", changed)

@@ -41,7 +41,8 @@ def frames(report: SurviveReport, drawn: TopologyMap) -> Iterator[Frame]:
             continue
         place = drawn.keys.index(loss.topology_key)
         lost = [node.name for node in drawn.nodes if node.path[place] == loss.domain]
-        said = f"{loss.lost} pods lost, {loss.placed} placed, {loss.pending} pending"
+        where = " elsewhere, which is not drawn" if loss.placed else ""
+        said = f"{loss.lost} pods lost, {loss.placed} placed{where}, {loss.pending} pending"
         yield Frame(f"without {loss.domain or EMPTY}", said, gone=lost, joined=[*back])
         back = lost
 

@@ -59,4 +59,5 @@ def _frames(report: UpgradeReport) -> Iterator[Frame]:
         stuck = _is_stuck(report, number)
         said = f"{step.evicted} evicted, {step.placed} placed, {step.pending} pending"
         label = f"step {number}: {', '.join(step.nodes)}{' blocked' if stuck else ''}"
-        yield Frame(label, said, gone=() if stuck else step.nodes, joined=step.added)
+        states = dict.fromkeys(step.nodes, ("cordoned",)) if stuck else {}
+        yield Frame(label, said, step.pods, () if stuck else step.nodes, step.added, states)

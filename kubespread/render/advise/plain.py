@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubespread.planner.reports.advise import AdviseReport, Suggestion
-from kubespread.render.aligned import NONE, aligned
+from kubespread.render.aligned import NONE, columns
 from kubespread.render.look import Look
 
 HEADER = ["CHANGE", "FITS", "OPTIONS", "ALTERNATIVES", "NOTES"]
@@ -13,8 +13,7 @@ HEADER = ["CHANGE", "FITS", "OPTIONS", "ALTERNATIVES", "NOTES"]
 
 def write(report: AdviseReport, look: Look) -> str:
     """What changes least first; notes last, since they hold blanks."""
-    rows = [[str(each) for each in row] for row in suggestion_rows(report)]
-    return aligned([HEADER, *rows] if look.headers else rows)
+    return columns(HEADER, suggestion_rows(report), headers=look.headers)
 
 
 def suggestion_rows(report: AdviseReport) -> Iterator[list[str | int]]:

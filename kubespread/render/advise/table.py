@@ -14,6 +14,7 @@ from kubespread.render.flow import HANGING, INDENT, aim
 from kubespread.render.layout import (
     BAD,
     DIM,
+    GAP,
     GOOD,
     HEAD,
     Cell,
@@ -23,22 +24,18 @@ from kubespread.render.layout import (
     cut_middle,
     tabulated,
     wrapped,
-    written,
 )
 from kubespread.render.look import Look
 from kubespread.render.phrases import cluster_phrase, count_of
+from kubespread.render.screen import concluded, screen
 
-_GAP = 2
 _LEAST_NAME = 28
 _INSIDE = 4
 
 
-def write(report: AdviseReport, look: Look) -> str:
+@screen
+def write(report: AdviseReport, look: Look) -> Iterator[Line]:
     """The whole answer, in lines that ``look.width`` bounds; ``look.in_full`` shows the patch of every change."""
-    return written(_lines(report, look), color=look.color)
-
-
-def _lines(report: AdviseReport, look: Look) -> Iterator[Line]:
     if look.headers:
         yield from _title(report, look)
         yield from constraint_lines(report.constraints, look.width, domains=True)
@@ -47,13 +44,10 @@ def _lines(report: AdviseReport, look: Look) -> Iterator[Line]:
             yield from wrapped([Cell(INDENT), cell(said)], look.width, HANGING)
     enough = report.advice.enough if report.advice is not None else ()
     if enough:
-        yield from tabulated(_columns(report, enough, look), _GAP, headers=look.headers)
+        yield from tabulated(_columns(report, enough, look), headers=look.headers)
         for each in enough if look.in_full else enough[:1]:
             yield from _in_full(each, look)
-    *others, last = conclusion(report)
-    for said in others:
-        yield from wrapped([cell(said)], look.width, HANGING)
-    yield from wrapped([cell(last, GOOD if report.succeeds else BAD)], look.width, HANGING)
+    yield from concluded(conclusion(report), look, GOOD if report.succeeds else BAD, others="")
 
 
 def _title(report: AdviseReport, look: Look) -> Iterator[Line]:
@@ -73,7 +67,7 @@ def _columns(report: AdviseReport, enough: Sequence[Suggestion], look: Look) -> 
     count = Column("NODES" if report.replicas is None else "PLACED", [Cell(f"{each or 0}") for each in fits], True)
     options = [Cell(" ".join(each.options)) for each in enough]
     # Options are there to be copied, so they are never cut.
-    room = aim(look) - len(INDENT) - count.width - 2 * _GAP - max(len(each.text) for each in options)
+    room = aim(look) - len(INDENT) - count.width - 2 * GAP - max(len(each.text) for each in options)
     names = [cell(cut_middle(summary(each), max(room, _LEAST_NAME)), HEAD) for each in enough]
     return [Column("CHANGE", names), count, Column("OPTION", options)]
 

@@ -14,6 +14,7 @@ def conclusion(report: AuditReport) -> Iterator[str]:
         "violated": report.count("violated"),
         "uneven": report.count("uneven"),
         "at risk": report.count("risk"),
+        "not judged": report.count("unjudged"),
     }
     said = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
     workloads = count_of(len(report.workloads), "workload")

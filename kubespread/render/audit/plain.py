@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubespread.planner.reports.audit import AuditedWorkload, AuditReport
-from kubespread.render.aligned import NONE, aligned
+from kubespread.render.aligned import NONE, blocks
 from kubespread.render.arithmetic import short_key
 from kubespread.render.audit.words import counts_text, sentence, trial_text, worst
 from kubespread.render.look import Look
@@ -19,8 +19,7 @@ _FINDINGS_HEADER = ["WORKLOAD", "LEVEL", "CAUSE", "FINDING"]
 
 def write(report: AuditReport, look: Look) -> str:
     """Two blocks: workloads, and what is found of them; with ``look.in_full`` what was tried to find causes, too."""
-    blocks = ((HEADER, list(rows(report))), (_FINDINGS_HEADER, list(_findings(report, look))))
-    return "\n".join(aligned([header, *found] if look.headers else found) for header, found in blocks if found)
+    return blocks((HEADER, rows(report)), (_FINDINGS_HEADER, _findings(report, look)), headers=look.headers)
 
 
 def rows(report: AuditReport) -> Iterator[list[str]]:

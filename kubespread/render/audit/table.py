@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kubespread.escaping import escaped
-from kubespread.planner.reports.audit import AuditedConstraint, AuditedWorkload, AuditReport, Level
+from kubespread.planner.reports.audit import AuditedWorkload, AuditReport, Cause, Level
 from kubespread.render.audit.conclusion import conclusion
 from kubespread.render.audit.words import constraint_text, counts_text, name_of, sentence, skew_text, trial_text, worst
-from kubespread.render.flow import HANGING, INDENT, aim, flowed
+from kubespread.render.flow import HANGING, INDENT, aim
 from kubespread.render.layout import (
     BAD,
     DIM,
+    GAP,
     GOOD,
-    HEAD,
     Cell,
     Column,
     Line,
@@ -22,51 +22,50 @@ from kubespread.render.layout import (
     cut_middle,
     tabulated,
     wrapped,
-    written,
 )
 from kubespread.render.look import Look
 from kubespread.render.phrases import chosen_from, count_of, some_of, workload_name
-from kubespread.render.provenance import source_line
+from kubespread.render.screen import concluded, headline, left_out, room_beside, screen
 
-_GAP = 2
 _MAX_ROWS = 20
 _MAX_NAMED = 3
 _LEAST_NAME, _LEAST_STATE = 14, 8
 _NARROW, _WIDE = 72, 100
 _LEGEND = "LEFT: pods left without the zone that has most of them; NEXT: one pod more"
-_STATES: dict[Level, str] = {"ok": "ok", "risk": "at risk", "uneven": "uneven", "violated": "violated"}
+_STATES: dict[Level, str] = {
+    "ok": "ok",
+    "unjudged": "not judged",
+    "risk": "at risk",
+    "uneven": "uneven",
+    "violated": "violated",
+}
 
 
-def write(report: AuditReport, look: Look) -> str:
+@screen
+def write(report: AuditReport, look: Look) -> Iterator[Line]:
     """The whole answer, in lines that ``look.width`` bounds; ``look.in_full`` shows every workload, and every placing
     that was tried to find a cause.
     """
-    return written(_lines(report, look), color=look.color)
-
-
-def _lines(report: AuditReport, look: Look) -> Iterator[Line]:
-    if look.headers:
-        yield from flowed([_title(report), source_line(report.cluster, report.kube_version)], look, indent="")
+    yield from headline(_title(report), report, look)
     shown = _shown(report, look)
-    yield from tabulated(list(_columns(shown, look)), _GAP, headers=look.headers)
+    yield from tabulated(list(_columns(shown, look)), headers=look.headers)
     if look.headers and aim(look) >= _WIDE and any(row.left is not None for row in shown):
         yield [Cell(INDENT), cell(_LEGEND, DIM)]
     left = report.workloads[len(shown) :]
     if left:
         fine = sum(row.level == "ok" for row in left)
         said = "" if fine == len(left) else f", {len(left) - fine:,} of them with findings"
-        yield [Cell(INDENT), cell(f"{count_of(len(left), 'more workload')}{said} (-v shows all)", DIM)]
+        yield from left_out(len(left), "workload", said)
     yield from _findings(shown, look)
-    for said in conclusion(report):
-        yield from wrapped([cell(said, HEAD)], look.width, HANGING)
+    yield from concluded(conclusion(report), look)
 
 
-def _title(report: AuditReport) -> Line:
+def _title(report: AuditReport) -> str:
     if report.asked:
         whose = some_of(list(map(workload_name, report.asked)), _MAX_NAMED)
     else:
         whose = f"{count_of(len(report.workloads), 'workload')}{chosen_from(report.namespace, report.selector)}"
-    return [cell(f"Audit of {whose}, {count_of(report.nodes, 'node')}", HEAD)]
+    return f"Audit of {whose}, {count_of(report.nodes, 'node')}"
 
 
 def _shown(report: AuditReport, look: Look) -> Sequence[AuditedWorkload]:
@@ -83,7 +82,7 @@ def _columns(rows: Sequence[AuditedWorkload], look: Look) -> Iterator[Column]:
         Column("PODS", list(map(Cell, pods)), True),
         Column("ZONES", [Cell(counts_text(row.zones)) for row in rows]),
         *([Column("LEFT", [_left(row) for row in rows], True)] if aim(look) >= _WIDE else []),
-        *([Column("CONSTRAINT", list(map(_constraint, speaking)))] if aim(look) >= _NARROW else []),
+        *([Column("CONSTRAINT", list(map(_constraint, rows)))] if aim(look) >= _NARROW else []),
         Column(
             "SKEW",
             [
@@ -96,18 +95,24 @@ def _columns(rows: Sequence[AuditedWorkload], look: Look) -> Iterator[Column]:
     ]
     states = [_state(row) for row in rows]
     widest = max((len(text) for text, _ in states), default=0)
-    taken = len(INDENT) + sum(column.width + _GAP for column in figures)
-    room = max(aim(look) - taken - max(widest, _LEAST_STATE) - _GAP, _LEAST_NAME)
+    room = max(room_beside(figures, look) - max(widest, _LEAST_STATE) - GAP, _LEAST_NAME)
     names = [Cell(cut_middle(escaped(name_of(row)), room)) for row in rows]
     name = Column("WORKLOAD", names)
-    left = max(aim(look) - taken - name.width - _GAP, _LEAST_STATE)
+    left = max(room_beside((name, *figures), look), _LEAST_STATE)
     yield name
     yield from figures
     yield Column("STATE", [Cell(cut_end(text, left), style) for text, style in states])
 
 
-def _constraint(speaking: AuditedConstraint | None) -> Cell:
-    return Cell("none", DIM) if speaking is None else cell(constraint_text(speaking))
+def _constraint(row: AuditedWorkload) -> Cell:
+    speaking = worst(row)
+    if speaking is not None:
+        return cell(constraint_text(speaking))
+    return Cell("?") if _has(row, "otherScheduler") else Cell("none", DIM)
+
+
+def _has(row: AuditedWorkload, cause: Cause) -> bool:
+    return any(each.cause == cause for each in row.findings)
 
 
 def _left(row: AuditedWorkload) -> Cell:
@@ -121,7 +126,9 @@ def _style(row: AuditedWorkload) -> str:
 def _next(row: AuditedWorkload) -> Cell:
     if row.next_fits is None:
         return Cell("?")
-    return Cell("fits", GOOD) if row.next_fits else Cell("no", BAD)
+    if row.next_fits:
+        return Cell("fits", GOOD)
+    return Cell("gated") if _has(row, "gated") else Cell("no", BAD)
 
 
 def _state(row: AuditedWorkload) -> tuple[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kubespread.planner.reports.audit import AuditedConstraint, AuditedWorkload, DomainPods, Finding, Trial
+from kubespread.planner.reports.audit import AuditedConstraint, AuditedWorkload, AuditFinding, DomainPods, PlacedAfresh
 from kubespread.render.arithmetic import short_key
 from kubespread.render.phrases import workload_name
 
@@ -55,7 +55,7 @@ def worst(row: AuditedWorkload) -> AuditedConstraint | None:
     )
 
 
-def sentence(row: AuditedWorkload, finding: Finding) -> str:
+def sentence(row: AuditedWorkload, finding: AuditFinding) -> str:
     """What is found, and why: ``zone skew 3 exceeds maxSkew 1: placed afresh it would be 3/3/3, ...``."""
     if finding.constraint is not None:
         constraint = row.constraints[finding.constraint]
@@ -66,7 +66,7 @@ def sentence(row: AuditedWorkload, finding: Finding) -> str:
     return _at_risk(row, finding)
 
 
-def _explained(finding: Finding) -> str:
+def _explained(finding: AuditFinding) -> str:
     last = finding.trials[-1]
     would = f"placed afresh {last.what}{' ' if last.what else ''}it would be {counts_text(last.counts)}"
     match finding.cause:
@@ -88,7 +88,7 @@ def _explained(finding: Finding) -> str:
             return f"no single change makes it even; placed afresh it would be {counts_text(finding.trials[0].counts)}"
 
 
-def _at_risk(row: AuditedWorkload, finding: Finding) -> str:
+def _at_risk(row: AuditedWorkload, finding: AuditFinding) -> str:
     key = short_key(finding.topology_key or "")
     place = f"on node {finding.detail}" if key == "hostname" else f"in {key} {finding.detail}"
     all_in_one = f"all {row.placed} pods are {place}"
@@ -103,11 +103,16 @@ def _at_risk(row: AuditedWorkload, finding: Finding) -> str:
             return f"{all_in_one}, which {constraint_text(constraint)} allows"
         case "missingLabel":
             return f"nodes without the label {key} count in none of its domains: {finding.detail}"
+        case "gated":
+            return f"its next pod waits behind scheduling gate {finding.detail}"
+        case "otherScheduler":
+            waits = f"; {row.pending} pending" if row.pending else ", so how it is spread is not judged"
+            return f"placed by scheduler {finding.detail}, which is not modeled{waits}"
         case _:
             return f"its next pod fits nowhere: {finding.detail}"
 
 
-def trial_text(trial: Trial, pods: int) -> str:
+def trial_text(trial: PlacedAfresh, pods: int) -> str:
     """``placed afresh without volumes: 1/1/1, skew 0``."""
     placed = f", {trial.placed} of {pods} placed" if trial.placed < pods else ""
     what = f" {trial.what}" if trial.what else ""

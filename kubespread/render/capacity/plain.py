@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from kubespread.planner.reports.capacity import CapacityReport, ResourceAmounts
 from kubespread.planner.reports.details import rounded
-from kubespread.render.aligned import EMPTY, NONE, aligned
+from kubespread.render.aligned import EMPTY, NONE, blocks
 from kubespread.render.capacity.words import of, share, shown, stranded_text
 from kubespread.render.look import Look
 
@@ -15,12 +15,12 @@ _RESOURCE_HEADER = ["RESOURCE", "ALLOCATABLE", "REQUESTED", "USED", "FREE", "USA
 
 def write(report: CapacityReport, look: Look) -> str:
     """Three blocks; what holds blanks comes last in its row."""
-    blocks = [
-        [resource_header(), *resource_rows(report)],
-        [domain_header(report), *domain_rows(report)],
-        [node_header(report), *node_rows(report)],
-    ]
-    return "\n".join(aligned(rows if look.headers else rows[1:]) for rows in blocks if len(rows) > 1)
+    return blocks(
+        (resource_header(), resource_rows(report)),
+        (domain_header(report), domain_rows(report)),
+        (node_header(report), node_rows(report)),
+        headers=look.headers,
+    )
 
 
 def resource_header() -> list[str]:

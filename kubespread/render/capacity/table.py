@@ -11,12 +11,11 @@ from kubespread.render.arithmetic import short_key
 from kubespread.render.capacity.conclusion import conclusion
 from kubespread.render.capacity.plain import domain_text
 from kubespread.render.capacity.words import of, request_text, share, shown, stranded_text
-from kubespread.render.flow import HANGING, INDENT, aim, flowed
+from kubespread.render.flow import HANGING, INDENT, aim
 from kubespread.render.layout import (
     BAD,
-    DIM,
+    GAP,
     GOOD,
-    HEAD,
     Cell,
     Column,
     Line,
@@ -24,14 +23,12 @@ from kubespread.render.layout import (
     cut_end,
     tabulated,
     wrapped,
-    written,
 )
 from kubespread.render.look import Look
 from kubespread.render.names import fitted
 from kubespread.render.phrases import count_of
-from kubespread.render.provenance import source_line
+from kubespread.render.screen import concluded, headline, left_out, room_beside, screen
 
-_GAP = 2
 _MAX_NODES, _SHOWN_OF_MANY = 20, 8
 _MAX_DOMAINS = 12
 _LEAST_NAME = 12
@@ -41,15 +38,11 @@ _NARROW = 72
 """Terminals below this width go without what the other columns tell nearly as well."""
 
 
-def write(report: CapacityReport, look: Look) -> str:
+@screen
+def write(report: CapacityReport, look: Look) -> Iterator[Line]:
     """The whole answer, in lines that ``look.width`` bounds; ``look.in_full`` shows every domain and node."""
-    return written(_lines(report, look), color=look.color)
-
-
-def _lines(report: CapacityReport, look: Look) -> Iterator[Line]:
-    if look.headers:
-        yield from flowed([_title(report), source_line(report.cluster, report.kube_version)], look, indent="")
-    yield from tabulated(list(_resources(report, look)), _GAP, headers=look.headers)
+    yield from headline(_title(report), report, look)
+    yield from tabulated(list(_resources(report, look)), headers=look.headers)
     for each in report.resources:
         # Where pod slots are left over, what is short of them is said already.
         if each.stranded and each.resource != "pods":
@@ -58,13 +51,12 @@ def _lines(report: CapacityReport, look: Look) -> Iterator[Line]:
     if report.domains:
         yield from _domains(report, look)
     yield from _nodes(report, look)
-    for said in conclusion(report):
-        yield from wrapped([cell(said, HEAD)], look.width, HANGING)
+    yield from concluded(conclusion(report), look)
 
 
-def _title(report: CapacityReport) -> Line:
+def _title(report: CapacityReport) -> str:
     whose = "" if report.request is None else f" for pods of {request_text(report.request)}"
-    return [cell(f"Capacity of {report.nodes:,} {'node' if report.nodes == 1 else 'nodes'}{whose}", HEAD)]
+    return f"Capacity of {count_of(report.nodes, 'node')}{whose}"
 
 
 def _resources(report: CapacityReport, look: Look) -> Iterator[Column]:
@@ -91,11 +83,10 @@ def _domains(report: CapacityReport, look: Look) -> Iterator[Line]:
     if aim(look) >= _NARROW:
         figures.append(Column("NODES", [Cell(f"{each.nodes:,}") for each in rows], True))
     figures += _amounts(report, rows)
-    room = aim(look) - len(INDENT) - sum(column.width + _GAP for column in figures)
+    room = room_beside(figures, look)
     names = fitted([escaped(domain_text(each.domain)) for each in rows], max(room, _LEAST_NAME))
-    yield from tabulated([Column(key.upper(), list(map(Cell, names))), *figures], _GAP, headers=look.headers)
-    if left := len(report.domains) - len(rows):
-        yield [Cell(INDENT), cell(f"{count_of(left, f'more {key}')} (-v shows all)", DIM)]
+    yield from tabulated([Column(key.upper(), list(map(Cell, names))), *figures], headers=look.headers)
+    yield from left_out(len(report.domains) - len(rows), key)
 
 
 def _fits(fits: Sequence[int | None]) -> Column:
@@ -115,12 +106,11 @@ def _nodes(report: CapacityReport, look: Look) -> Iterator[Line]:
     rows = sorted(report.node_rows, key=lambda each: (-_fullness(each), each.node))
     if not look.in_full and len(rows) > _MAX_NODES:
         rows = rows[:_SHOWN_OF_MANY]
-    yield from tabulated(list(_node_columns(report, rows, look)), _GAP, headers=look.headers)
+    yield from tabulated(list(_node_columns(report, rows, look)), headers=look.headers)
     if left := len(report.node_rows) - len(rows):
         others = sorted(report.node_rows, key=_fullness)[:left]
         extremes = dict.fromkeys(f"{_fullness(each):.0f}%" for each in (others[0], others[-1]))
-        said = f"{count_of(left, 'more node')}, {' to '.join(extremes)} full (-v shows all)"
-        yield [Cell(INDENT), cell(said, DIM)]
+        yield from left_out(left, "node", f", {' to '.join(extremes)} full")
 
 
 def _fullness(node: NodeCapacity) -> float:
@@ -140,16 +130,15 @@ def _node_columns(report: CapacityReport, rows: Sequence[NodeCapacity], look: Lo
     header = "WHY NOT" if report.request is None else "NO MORE FOR"
     whys = [escaped(", ".join(each.why)) for each in rows]
     zones = [escaped(domain_text(each.domain)) for each in rows]
-    taken = len(INDENT) + sum(column.width + _GAP for column in figures)
-    room = aim(look) - taken - (max(_LEAST_WHY, len(header)) + _GAP if any(whys) else 0)
+    room = room_beside(figures, look) - (max(_LEAST_WHY, len(header)) + GAP if any(whys) else 0)
     names = [escaped(each.node) for each in rows]
     domain = Column(short_key(report.topology_key or "").upper(), list(map(Cell, zones)))
-    if report.topology_key is not None and max(map(len, names), default=0) + _GAP + domain.width + _GAP <= room:
+    if report.topology_key is not None and max(map(len, names), default=0) + GAP + domain.width + GAP <= room:
         figures.insert(0, domain)
-        room -= domain.width + _GAP
-    name = Column("NODE", list(map(Cell, fitted(names, max(room - _GAP, _LEAST_NAME)))))
+        room -= domain.width + GAP
+    name = Column("NODE", list(map(Cell, fitted(names, max(room - GAP, _LEAST_NAME)))))
     yield name
     yield from figures
     if any(whys):
-        left = aim(look) - len(INDENT) - sum(column.width + _GAP for column in (name, *figures))
+        left = room_beside((name, *figures), look)
         yield Column(header, [Cell(cut_end(why, max(left, _LEAST_WHY))) for why in whys])

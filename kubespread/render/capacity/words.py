@@ -45,20 +45,20 @@ def extremes(largest: Sequence[LargestPod]) -> list[LargestPod]:
     return [largest[0], largest[-1]]
 
 
-def stranded_text(each: Stranded, request: Mapping[str, str] | None) -> str:
+def stranded_text(stranded: Stranded, request: Mapping[str, str] | None) -> str:
     """``4 on 2 cordoned nodes``."""
-    amount, nodes = rounded(each.amount), count_of(each.nodes, "node")
-    match each.cause:
+    amount, nodes = rounded(stranded.amount), count_of(stranded.nodes, "node")
+    match stranded.cause:
         case "cordoned":
-            return f"{amount} on {count_of(each.nodes, 'cordoned node')}"
+            return f"{amount} on {count_of(stranded.nodes, 'cordoned node')}"
         case "tainted":
-            return f"{amount} on {nodes} tainted {each.detail}"
+            return f"{amount} on {nodes} tainted {stranded.detail}"
         case "pods":
             return f"{amount} on {nodes} without a free pod slot"
         case "resource":
-            lacking = f"no {each.detail} left" if request is None else f"too little {each.detail} left"
+            lacking = f"no {stranded.detail} left" if request is None else f"too little {stranded.detail} left"
             return f"{amount} on {nodes} with {lacking}"
         case "remainder":
             return f"{amount} on {nodes} in pieces too small for one pod more"
         case _:
-            return f"{amount} on {nodes}: {each.detail}"
+            return f"{amount} on {nodes}: {stranded.detail}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubespread.planner.reports.check import CheckReport
-from kubespread.render.aligned import NONE, aligned
+from kubespread.render.aligned import NONE, columns
 from kubespread.render.check.conclusion import place
 from kubespread.render.look import Look
 
@@ -13,8 +13,7 @@ HEADER = ["PLACE", "WORKLOAD", "SEVERITY", "CODE", "RULE", "MESSAGE", "REMEDY"]
 
 
 def write(report: CheckReport, look: Look) -> str:
-    rows = list(rows_of(report))
-    return aligned([HEADER, *rows] if look.headers else rows)
+    return columns(HEADER, rows_of(report), headers=look.headers)
 
 
 def rows_of(report: CheckReport) -> Iterator[list[str]]:

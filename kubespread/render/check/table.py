@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 
 from kubespread.planner.reports.check import CheckReport, Finding, Severity
 from kubespread.render.check.conclusion import conclusion, place
-from kubespread.render.flow import HANGING, INDENT, flowed
-from kubespread.render.layout import BAD, DIM, HEAD, Cell, Line, cell, wrapped, written
+from kubespread.render.flow import HANGING, INDENT
+from kubespread.render.layout import BAD, DIM, HEAD, Cell, Line, cell, wrapped
 from kubespread.render.look import Look
 from kubespread.render.phrases import count_of, workload_name
-from kubespread.render.provenance import source_line
+from kubespread.render.screen import concluded, headline, screen
 
 WARNED = "33"
 """Yellow."""
@@ -19,14 +19,10 @@ _STYLES = {Severity.ERROR: BAD, Severity.WARNING: WARNED, Severity.INFO: DIM}
 _MOST_OF_A_RULE = 10
 
 
-def write(report: CheckReport, look: Look) -> str:
+@screen
+def write(report: CheckReport, look: Look) -> Iterator[Line]:
     """The whole answer, in lines that ``look.width`` bounds; ``look.in_full`` shows every finding."""
-    return written(_lines(report, look), color=look.color)
-
-
-def _lines(report: CheckReport, look: Look) -> Iterator[Line]:
-    if look.headers:
-        yield from flowed([_title(report), source_line(report.cluster, report.kube_version)], look, indent="")
+    yield from headline(_title(report), report, look)
     shown = list(report.findings if look.in_full else _first_of_each(report.findings))
     for where in dict.fromkeys(map(_where, shown)):
         yield [cell(where, HEAD)]
@@ -34,15 +30,12 @@ def _lines(report: CheckReport, look: Look) -> Iterator[Line]:
             if _where(finding) == where:
                 yield from _finding(finding, look)
     yield from _left_out(report.findings, shown)
-    *said, last = conclusion(report)
-    for each in said:
-        yield from wrapped([cell(each, DIM)], look.width, HANGING)
-    yield from wrapped([cell(last, HEAD)], look.width, HANGING)
+    yield from concluded(conclusion(report), look, others=DIM)
 
 
-def _title(report: CheckReport) -> Line:
+def _title(report: CheckReport) -> str:
     files = f"{count_of(report.files, 'file')}, " if report.files else ""
-    return [cell(f"Checking {files}{count_of(report.workloads, 'workload')}", HEAD)]
+    return f"Checking {files}{count_of(report.workloads, 'workload')}"
 
 
 def _where(finding: Finding) -> str:
@@ -63,6 +56,8 @@ def _finding(finding: Finding, look: Look) -> Iterator[Line]:
         yield from wrapped([Cell(" " * (HANGING + 2)), cell(f"--set {setting}", DIM)], look.width, HANGING + 2)
     for edit in remedy.edits:
         yield from wrapped([Cell(" " * (HANGING + 2)), cell(f"--{edit}", DIM)], look.width, HANGING + 2)
+    for command in remedy.commands if look.in_full else ():
+        yield from wrapped([Cell(" " * (HANGING + 2)), cell(command, DIM)], look.width, HANGING + 4)
     if remedy.outcome is not None:
         yield from wrapped([Cell(" " * (HANGING + 2)), cell(remedy.outcome, DIM)], look.width, HANGING + 2)
 

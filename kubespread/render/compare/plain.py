@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from kubespread.planner.reports.compare import CompareReport, NodeDifference, SideReport
-from kubespread.render.aligned import EMPTY, NONE, aligned
+from kubespread.render.aligned import EMPTY, NONE, blocks
 from kubespread.render.compare.reasons import why_not
 from kubespread.render.look import Look
 
@@ -19,21 +19,20 @@ _SIDE_HEADER = ("SIDE", "NODES", "FIT", "REPLICAS", "RUNNING", "PLACED", "PENDIN
 
 def write(report: CompareReport, look: Look) -> str:
     """Up to six blocks; what holds blanks, the reasons and messages, comes last in its line."""
-    blocks: dict[tuple[str, ...], Sequence[tuple[str, ...]]] = {
-        _NODE_HEADER: [_node(node) for node in report.nodes],
-        _SKEW_HEADER: list(_skews(report)),
-        _DOMAIN_HEADER: [
-            (constraint.topology_key, domain.value or EMPTY, _number(domain.before), _number(domain.after))
-            for constraint in report.constraints
-            for domain in constraint.domains
-        ],
-        _ON_NODE_HEADER: [(node.name, str(node.before), str(node.after)) for node in report.replicas_on_nodes],
-        _REPLICA_HEADER: [
-            (str(each.replica), each.before or NONE, each.after or NONE) for each in report.replicas
-        ],
-        _SIDE_HEADER: [_side("before", report.before), _side("after", report.after)],
-    }  # fmt: skip
-    return "\n".join(aligned([header, *rows] if look.headers else rows) for header, rows in blocks.items() if rows)
+    domains = (
+        (constraint.topology_key, domain.value or EMPTY, _number(domain.before), _number(domain.after))
+        for constraint in report.constraints
+        for domain in constraint.domains
+    )
+    return blocks(
+        (_NODE_HEADER, map(_node, report.nodes)),
+        (_SKEW_HEADER, _skews(report)),
+        (_DOMAIN_HEADER, domains),
+        (_ON_NODE_HEADER, ((node.name, node.before, node.after) for node in report.replicas_on_nodes)),
+        (_REPLICA_HEADER, ((each.replica, each.before or NONE, each.after or NONE) for each in report.replicas)),
+        (_SIDE_HEADER, [_side("before", report.before), _side("after", report.after)]),
+        headers=look.headers,
+    )
 
 
 def _node(node: NodeDifference) -> tuple[str, ...]:

@@ -25,24 +25,20 @@ from kubespread.render.layout import (
     tabulated,
     width_of,
     wrapped,
-    written,
 )
 from kubespread.render.look import Look
+from kubespread.render.screen import screen
 
 _FITS = "nothing pending"
-_GAP = 2
 _ARROW = " → "
 _MAX_NAMED = 3
 _NAMES_PER_WIDTH = 3
 _STYLES = {NodeChange.GONE: BAD, NodeChange.STOPS: BAD, NodeChange.NEW: GOOD, NodeChange.STARTS: GOOD}
 
 
-def write(report: CompareReport, look: Look) -> str:
+@screen
+def write(report: CompareReport, look: Look) -> Iterator[Line]:
     """The whole answer, in lines that ``look.width`` bounds."""
-    return written(_lines(report, look), color=look.color)
-
-
-def _lines(report: CompareReport, look: Look) -> Iterator[Line]:
     names = NodeNames.of(report, look)
     if look.headers:
         yield from heading(report, names, look)
@@ -61,7 +57,7 @@ def _nodes(report: CompareReport, names: NodeNames, look: Look) -> Iterator[Line
         Column("", [Cell(_names(row, names, aim(look) // _NAMES_PER_WIDTH)) for row in rows.rows]),
         Column("", [cell(row.said) for row in rows.rows]),
     ]
-    for line in tabulated(columns, _GAP, headers=False) if rows.rows else ():
+    for line in tabulated(columns, headers=False) if rows.rows else ():
         yield from wrapped(line, look.width, HANGING)
     phrases = [[cell(said, DIM)] for said in _left_out(rows.left_out)]
     if report.unchanged_nodes:

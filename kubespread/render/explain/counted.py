@@ -8,12 +8,11 @@ from kubespread.planner.reports.explain import ExplainReport
 from kubespread.planner.reports.parts import CountedPod
 from kubespread.render.aligned import EMPTY, NONE
 from kubespread.render.arithmetic import letter
-from kubespread.render.layout import Cell, Column, Line, cell, cut_middle, tabulated
+from kubespread.render.layout import GAP, Cell, Column, Line, cell, cut_middle, tabulated
 from kubespread.render.look import Look
 
 HEADER = ("BY", "DOMAIN", "POD", "OWNER", "NODE", "STATE")
 TERMINATING = "terminating, not counted"
-_GAP = 2
 _WIDTHS = (None, 40, 32, 24, 16, 12, 8)
 """The most columns that a cell takes, from the widest terminal to the narrowest."""
 
@@ -50,9 +49,9 @@ def counted_table(report: ExplainReport, suffix: str, look: Look) -> Iterator[Li
             Column(header, [_cell(text, width) for text in texts])
             for header, texts in zip(HEADER, zip(*rows, strict=True), strict=True)
         ]
-        if look.width is None or 2 + sum(column.width + _GAP for column in columns) <= look.width + _GAP:
+        if look.width is None or 2 + sum(column.width + GAP for column in columns) <= look.width + GAP:
             break
-    yield from tabulated(columns, _GAP, headers=look.headers)
+    yield from tabulated(columns, headers=look.headers)
     yield []
 
 

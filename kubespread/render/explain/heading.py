@@ -12,7 +12,6 @@ from kubespread.render.layout import DIM, HEAD, Cell, Column, Line, cell, tabula
 from kubespread.render.phrases import cluster_phrase, policies
 
 _MAX_DOMAINS = 6
-_GAP = 2
 
 
 def title(report: ExplainReport, suffix: str, width: int | None) -> Iterator[Line]:
@@ -32,7 +31,7 @@ def title(report: ExplainReport, suffix: str, width: int | None) -> Iterator[Lin
 def constraint_lines(constraints: Sequence[ConstraintReport], width: int | None, *, domains: bool) -> Iterator[Line]:
     """One line a constraint, as columns with every domain where there is room and ``domains`` are not in the rows."""
     if domains:
-        lines = list(tabulated(_columns(constraints), _GAP, headers=False))
+        lines = list(tabulated(_columns(constraints), headers=False))
         if width is None or all(len(list(wrapped(line, width))) == 1 for line in map(_stripped, lines)):
             yield from lines
             return

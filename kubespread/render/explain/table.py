@@ -13,16 +13,14 @@ from kubespread.render.explain.heading import constraint_lines, title
 from kubespread.render.explain.node_names import shared_suffix
 from kubespread.render.explain.node_table import node_table
 from kubespread.render.explain.rows import rows_of, shown_and_left_out
-from kubespread.render.layout import BAD, DIM, GOOD, Cell, Line, cell, wrapped, written
+from kubespread.render.layout import BAD, DIM, GOOD, Cell, Line, cell, wrapped
 from kubespread.render.look import Look, RowOf
+from kubespread.render.screen import screen
 
 
-def write(report: ExplainReport, look: Look) -> str:
+@screen
+def write(report: ExplainReport, look: Look) -> Iterator[Line]:
     """The whole answer, in lines that ``look.width`` bounds."""
-    return written(_lines(report, look), color=look.color)
-
-
-def _lines(report: ExplainReport, look: Look) -> Iterator[Line]:
     by_domain = not look.all_nodes and not look.wide and is_by_domain(report)
     by_domain = by_domain if look.by is None else look.by is RowOf.DOMAIN
     suffix = shared_suffix([node.name for node in report.nodes]) if look.headers and look.width is not None else ""

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from kubespread.planner.reports.topology_map import TopologyMap
-from kubespread.render.comma_separated import separated_by_commas
+from kubespread.render.comma_separated import as_in_a_pipe
 from kubespread.render.look import Look
 from kubespread.render.map.plain import header, node_rows
 
 
 def write(report: TopologyMap, look: Look) -> str:
     """The same rows as in a pipe."""
-    names = [name.lower().replace("-", "_") for name in header(report)]
-    rows = list(node_rows(report))
-    return separated_by_commas([names, *rows] if look.headers else rows)
+    return as_in_a_pipe(header(report), node_rows(report), look)

@@ -9,9 +9,10 @@ from kubespread.planner.reports.topology_map import MapNode, TopologyMap
 from kubespread.render.layout import BAD, DIM, GOOD, Cell
 from kubespread.render.look import MapBy
 from kubespread.render.map.conclusion import percent
+from kubespread.render.map.states import is_closed
 
 MARK = "●"
-NOBODY, CLOSED = "·", "x"
+NOBODY, CLOSED = "∙", "x"
 _RAMP = "▁▂▃▄▅▆▇█"
 _HIGH, _FULL = 75, 90
 _WARN = "33"
@@ -45,7 +46,8 @@ class Shades:
         if self.by is MapBy.LOAD:
             if not any(node.pods for node in nodes):
                 return Cell(NOBODY, style)
-            return Cell(_shade(sum(map(percent, nodes)) // len(nodes), 100), style)
+            is_gray = all(is_closed(node.closed) for node in nodes)
+            return Cell(_shade(sum(map(percent, nodes)) // len(nodes), 100), DIM if is_gray else style)
         held = held_by(nodes)
         if not held:
             return Cell(CLOSED if all(node.closed for node in nodes) else NOBODY, style)
@@ -83,10 +85,3 @@ def marks(count: int) -> str:
     if not count:
         return NOBODY
     return MARK * count if count <= _MAX_MARKS else f"{MARK}×{count}"
-
-
-def closed_words(node: MapNode) -> str:
-    """``cordoned``, or that it is tainted."""
-    states = [part for part in node.closed if part in ("cordoned", "not ready")]
-    tainted = ["tainted"] if len(states) < len(node.closed) else []
-    return ", ".join(states or tainted)

@@ -8,12 +8,18 @@ from kubespread.planner.reports.parts import ConstraintReport, letter
 from kubespread.planner.reports.topology_map import MapNode, TopologyMap, fullest
 from kubespread.render.aligned import EMPTY
 from kubespread.render.arithmetic import short_key
-from kubespread.render.phrases import count_of
+from kubespread.render.phrases import count_of, some_of
+
+_NAMED = 3
 
 
 def conclusion(report: TopologyMap) -> Iterator[str]:
-    """Each constraint, pods that wait, and last how full everything is."""
+    """Each constraint, nodes that came and went, pods that wait, and last how full everything is."""
     yield from evenness(report)
+    joined = [node.name for node in report.nodes if node.joined]
+    for names, what in ((joined, "joined"), (report.left, "deleted")):
+        if names:
+            yield f"{count_of(len(names), 'node')} {what}: {some_of(names, _NAMED)}"
     if report.pending:
         yield f"{count_of(report.pending, 'pod')} pending in the whole cluster"
     yield fullness(report)

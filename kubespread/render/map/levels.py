@@ -11,6 +11,7 @@ from kubespread.render.aligned import EMPTY
 from kubespread.render.arithmetic import short_key
 from kubespread.render.look import MapBy
 from kubespread.render.map.conclusion import difference
+from kubespread.render.map.states import is_closed
 from kubespread.render.phrases import count_of
 
 _ZONE = "zone"
@@ -101,7 +102,7 @@ def title_of(report: TopologyMap, levels: Levels, path: Path, nodes: Sequence[Ma
         known = {each.path: each for each in report.domains}
         domain = None if levels.box is None else known.get(nodes[0].path[: levels.box + 1])
         load = fullest(report.load if domain is None else domain.load)
-        return Title(name, [counted] if load is None else [f"{counted} · {_percent(load)}", _percent(load)])
+        return Title(name, [counted] if load is None else [*_said_of_load(nodes, _percent(load)), _percent(load)])
     constraint = _constraint(report, levels)
     matching = None if constraint is None else _matching(constraint, value)
     if constraint is None or matching is None:
@@ -113,6 +114,14 @@ def title_of(report: TopologyMap, levels: Levels, path: Path, nodes: Sequence[Ma
     text = difference(constraint, matching, matching - skew)
     is_exceeded = constraint.is_hard and skew > constraint.max_skew
     return Title(name, [text, text.partition(" = ")[2]], is_exceeded)
+
+
+def _said_of_load(nodes: Sequence[MapNode], percent: str) -> Iterator[str]:
+    """``4 nodes · cpu 17% · 2 cordoned or not ready``, and shorter."""
+    said = f"{count_of(len(nodes), 'node')} · {percent}"
+    if closed := sum(is_closed(node.closed) for node in nodes):
+        yield f"{said} · {closed:,} cordoned or not ready"
+    yield said
 
 
 def _percent(load: Load) -> str:

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubespread.planner.reports.topology_map import MapNode, TopologyMap
-from kubespread.render.aligned import EMPTY, NONE, aligned
+from kubespread.render.aligned import EMPTY, NONE, columns
 from kubespread.render.arithmetic import letter, short_key
 from kubespread.render.look import Look
 
 
 def write(report: TopologyMap, look: Look) -> str:
     """One row a node; what keeps pods away comes last."""
-    rows = list(node_rows(report))
-    return aligned([header(report), *rows] if look.headers else rows)
+    return columns(header(report), node_rows(report), headers=look.headers)
 
 
 def header(report: TopologyMap) -> list[str]:

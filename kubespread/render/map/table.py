@@ -13,53 +13,46 @@ from kubespread.planner.reports.topology_map import MapNode, TopologyMap
 from kubespread.render.aligned import EMPTY
 from kubespread.render.arithmetic import short_key
 from kubespread.render.flow import HANGING, aim, flowed
-from kubespread.render.layout import BAD, DIM, HEAD, Cell, Line, cell, cut_end, width_of, wrapped, written
+from kubespread.render.layout import BAD, DIM, GAP, HEAD, Cell, Line, cell, cut_end, width_of, wrapped
 from kubespread.render.look import Look, MapBy
 from kubespread.render.map.boxes import Box, columns_of, side_by_side
-from kubespread.render.map.cells import CLOSED, MARK, NOBODY, Shades, closed_words, held_by
+from kubespread.render.map.cells import CLOSED, MARK, NOBODY, Shades, held_by
 from kubespread.render.map.conclusion import conclusion
 from kubespread.render.map.levels import Levels, levels_of, title_of
-from kubespread.render.names import fitted
+from kubespread.render.map.states import is_closed, state_words
+from kubespread.render.names import fitted, left_out
 from kubespread.render.phrases import count_of
-from kubespread.render.provenance import source_line
-from kubespread.render.simulate.node_names import CUT, shared
+from kubespread.render.screen import concluded, headline, screen
+from kubespread.render.simulate.node_names import CUT
 
 _MAX_NAMED = 60
 _MAX_LINES = 12
 _DIGITS = 10
 _LEAST_NAME, _LEAST_CELLS, _MOST_LABEL = 12, 22, 12
-_GAP = 2
 _CLOSED = "cordoned, not ready or tainted"
 
 
-def write(report: TopologyMap, look: Look) -> str:
+@screen
+def write(report: TopologyMap, look: Look) -> Iterator[Line]:
     """The whole answer, in lines that ``look.width`` bounds; ``look.in_full`` draws every node."""
-    return written(_lines(report, look), color=look.color)
-
-
-def _lines(report: TopologyMap, look: Look) -> Iterator[Line]:
     drawing = _Drawing(report, look)
-    if look.headers:
-        yield from flowed([_title(report), source_line(report.cluster, report.kube_version)], look, indent="")
+    yield from _title(report, look)
     for heading, boxes in drawing.levels.headed():
         if heading:
             yield from wrapped([cell(heading, HEAD)], look.width, HANGING)
         yield from side_by_side([drawing.box(path, nodes) for path, nodes in boxes], *drawing.columns)
     if look.headers:
         yield from flowed([[cell(said, DIM)] for said in drawing.legend()], look)
-    *others, last = conclusion(report)
-    for said in others:
-        yield from wrapped([cell(said)], look.width, HANGING)
-    yield from wrapped([cell(last, HEAD)], look.width, HANGING)
+    yield from concluded(conclusion(report), look, others="")
 
 
-def _title(report: TopologyMap) -> Line:
+def _title(report: TopologyMap, look: Look) -> Iterator[Line]:
     nodes, pods = count_of(len(report.nodes), "node"), count_of(report.pods, "pod")
     if report.workload is None:
-        return [cell(f"{nodes}, {pods}", HEAD)]
+        return headline(f"{nodes}, {pods}", report, look)
     holding = sum(bool(node.marked) for node in report.nodes)
     said = f" in {report.namespace}: {count_of(report.marked, 'pod')} on {holding:,} of {nodes}"
-    return [cell(report.workload, HEAD), cell(said)]
+    return headline(report.workload, report, look, said)
 
 
 @dataclass(frozen=True)
@@ -93,20 +86,23 @@ class _Drawing:
     def label_width(self) -> int:
         """Of the column with the domains within a box, its gap included; 0 where there are none."""
         labels = [label for boxes in self.levels.boxes.values() for label, _ in self.levels.groups(boxes) if label]
-        return min(_MOST_LABEL, max(map(width_of, labels))) + _GAP if labels else 0
+        return min(_MOST_LABEL, max(map(width_of, labels))) + GAP if labels else 0
 
     @cached_property
     def _beside_name(self) -> int:
         """How many columns follow the name of a node, gaps included."""
         figures = max((width_of(self.shades.figures(node).text) for node in self.report.nodes), default=0)
-        closed = max((width_of(closed_words(node)) for node in self.report.nodes), default=0)
-        return figures + _GAP + (closed + _GAP if closed else 0)
+        closed = max((width_of(state_words(node)) for node in self.report.nodes), default=0)
+        return figures + GAP + (closed + GAP if closed else 0)
 
     @cached_property
     def names(self) -> dict[str, str]:
-        room = self.columns[1] - self.label_width - self._beside_name
         names = [node.name for node in self.report.nodes]
-        return dict(zip(names, fitted([escaped(name) for name in names], max(1, room)), strict=True))
+        return dict(zip(names, fitted([escaped(name) for name in names], self._name_room), strict=True))
+
+    @property
+    def _name_room(self) -> int:
+        return max(1, self.columns[1] - self.label_width - self._beside_name)
 
     @cached_property
     def each(self) -> int:
@@ -136,11 +132,12 @@ class _Drawing:
         inner = self.columns[1]
         for label, group in self.levels.groups(nodes):
             for place, node in enumerate(group):
-                name, figures, closed = self.names[node.name], self.shades.figures(node), closed_words(node)
+                name, figures, closed = self.names[node.name], self.shades.figures(node), state_words(node)
                 start = self._label(label if not place else "")
                 room = inner - self.label_width - self._beside_name - width_of(name)
-                gap = " " * (_GAP + max(0, room))
-                line = [*start, Cell(cut_end(name, inner)), Cell(gap), figures]
+                gap = " " * (GAP + max(0, room))
+                # What takes no pods is gray; what it holds keeps its color.
+                line = [*start, Cell(cut_end(name, inner), DIM if is_closed(node.closed) else ""), Cell(gap), figures]
                 used = sum(width_of(each.text) for each in line)
                 yield [*line, Cell(" " * (inner - used - width_of(closed))), Cell(closed, DIM)] if closed else line
 
@@ -165,7 +162,7 @@ class _Drawing:
 
     def _label(self, text: str) -> Line:
         width = self.label_width
-        shown = cut_end(text, max(0, width - _GAP)) if width else ""
+        shown = cut_end(text, max(0, width - GAP)) if width else ""
         return [Cell(shown, DIM), Cell(" " * (width - width_of(shown)))] if width else []
 
     def legend(self) -> Iterator[str]:
@@ -183,15 +180,15 @@ class _Drawing:
                 mark = f"▁ to █: pods {whose} on {of}, at most {self.most}"
             yield f"{mark}, {NOBODY} none"
         closed = sum(bool(node.closed) for node in self.report.nodes)
-        if closed and self.is_named:
-            yield f"{_CLOSED}: {closed}"
-        elif closed and self.look.map_by is MapBy.SKEW:
-            yield f"{CLOSED} none, and {_CLOSED}"
+        if closed and not self.is_named and self.look.map_by is MapBy.SKEW:
+            yield f"{CLOSED} none, and {_CLOSED}: {closed:,}"
+        elif closed:
+            yield f"{_CLOSED}: {closed:,}"
         for key, value in self.levels.single.items():
             yield f"{short_key(key)} {value or EMPTY} throughout"
         names = [escaped(node.name) for node in self.report.nodes]
         if self.is_named and [*self.names.values()] != names:
-            prefix, suffix = shared(names)
+            prefix, suffix = left_out(names, self._name_room)
             yield f"node names: {prefix}{CUT}{suffix}"
 
 

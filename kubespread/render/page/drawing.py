@@ -101,7 +101,7 @@ def _laid_out(
     report: TopologyMap, nodes: Sequence[MapNode], depth: int, value: str | None, room: int, size: CellSize
 ) -> Box:
     key = short_key(report.keys[depth])
-    title = f"no {key}" if value is None else f"{key} {value or EMPTY}"
+    title = f"no {key}" if value is None else _titled(key, value)
     if depth + 1 == len(report.keys):
         return _leaf(title, [node.name for node in nodes], room, size)
     box, inner = Box(title), room - 2 * _PAD
@@ -110,6 +110,11 @@ def _laid_out(
     boxes = [_laid_out(report, some, depth + 1, within, share, size) for within, some in children.items()]
     _shelve(box, boxes, inner)
     return box
+
+
+def _titled(key: str, value: str) -> str:
+    """``zone a``, and ``zone-a`` by itself, which says so."""
+    return value if value.startswith(key) else f"{key} {value or EMPTY}"
 
 
 def _share(boxes: int, room: int, size: CellSize) -> int:

@@ -27,6 +27,7 @@
         body.append(...keyed.map((each) => each[1]));
       });
     });
+    if (body.rows.length < 3) return;
     const label = document.createElement("label");
     label.className = "search";
     const input = Object.assign(document.createElement("input"), { type: "search" });
@@ -81,6 +82,8 @@
       if (event.target.closest("a.node")) byId("nodes").open = true;
     });
 
+    document.addEventListener("keydown", (event) => { if (event.key === "Escape") detail.hidden = true; });
+
     // One stop for the tab key, arrows within: left and right in reading order, up and down to the nearest.
     const middle = (cell) => {
       const box = cell.getBoundingClientRect();
@@ -114,41 +117,63 @@
     const frames = read("frames");
     const steps = document.querySelector(".steps");
     if (steps) {
-      const start = read("map").pods;
-      const column = names.indexOf("Pods marked");
+      const start = read("map");
+      const [podColumn, stateColumn] = [names.indexOf(start.columns.pods), names.indexOf(start.columns.state)];
       const cellOf = new Map(cells.map((cell) => [nameOf(cell), cell]));
       const isLater = new Set(cells.filter((cell) => cell.classList.contains("off")).map(nameOf));
       const slider = byId("step");
       const hasNames = Boolean(picture.querySelector(".name"));
-      const marks = (pods) => (!pods ? "" : !hasNames ? String(pods) : pods <= 9 ? "●".repeat(pods) : `●×${pods}`);
-      const show = () => {
-        const at = Number(slider.value);
-        const pods = new Map(Object.entries(start));
-        const off = new Set(isLater);
-        const moved = new Set();
-        frames.slice(0, at).forEach((frame, place) => {
-          const isLast = place === at - 1;
-          const touched = [];
-          for (const [node, count] of Object.entries(frame.pods)) {
-            pods.set(node, count);
-            off.delete(node);
-            touched.push(node);
-          }
-          frame.joined.forEach((node) => { off.delete(node); touched.push(node); });
-          frame.gone.forEach((node) => { off.add(node); touched.push(node); });
-          if (isLast) touched.forEach((node) => moved.add(node));
+      const isClosing = (state) => state === "cordoned" || state === "not ready";
+      const marks = (pods, old) => {
+        if (!pods) return "";
+        if (!hasNames) return String(pods);
+        if (pods <= 9) return "○".repeat(old) + "●".repeat(pods - old);
+        return [["○", old], ["●", pods - old]].filter((each) => each[1]).map((each) => each.join("×")).join(" ");
+      };
+      const word = (states) => ["not ready", "cordoned", "joined", "gone"].find((each) => states.includes(each)) ||
+        (states.length ? "tainted" : "");
+      const write = (element, text) => { if (element && element.textContent !== text) element.textContent = text; };
+      const at = (step) => {
+        const now = { pods: new Map(Object.entries(start.pods)), states: new Map(Object.entries(start.states)),
+          old: new Map(start.isRollout ? Object.entries(start.pods) : []), off: new Set(isLater),
+          joined: new Set(start.joined), moved: new Set() };
+        frames.slice(0, step).forEach((frame, place) => {
+          const { pods, old, states, joined, gone } = frame;
+          const here = [...Object.keys(pods), ...joined];
+          Object.entries(pods).forEach(([node, count]) => now.pods.set(node, count));
+          Object.entries(old).forEach(([node, count]) => now.old.set(node, count));
+          Object.entries(states).forEach(([node, told]) => {
+            now.states.set(node, [...told, ...(start.states[node] || []).filter((state) => !isClosing(state))]);
+          });
+          here.forEach((node) => now.off.delete(node));
+          joined.filter((node) => isLater.has(node)).forEach((node) => now.joined.add(node));
+          gone.forEach((node) => now.off.add(node));
+          if (place === step - 1) now.moved = new Set([...here, ...Object.keys(states), ...gone]);
         });
-        for (const [node, cell] of cellOf) {
-          const count = pods.get(node) || 0;
-          const text = marks(count);
-          const shown = cell.querySelector(".pods");
-          if (shown.textContent !== text) shown.textContent = text;
-          cell.classList.toggle("off", off.has(node));
-          cell.classList.toggle("moved", moved.has(node));
-          const row = rowOf(cell);
-          if (row.cells[column].textContent !== String(count)) row.cells[column].textContent = String(count);
-        }
-        const told = at ? `${at} of ${frames.length}: ${frames[at - 1].label}: ${frames[at - 1].text}` : `before the first of ${frames.length} steps`;
+        return now;
+      };
+      const draw = (name, cell, now) => {
+        const isOff = now.off.has(name);
+        const count = isOff ? 0 : now.pods.get(name) || 0;
+        const isAwaited = isOff && isLater.has(name) && !now.joined.has(name);
+        const states = isOff ? (isAwaited ? [] : ["gone"]) : [...(now.states.get(name) || []), ...(now.joined.has(name) ? ["joined"] : [])];
+        const told = isAwaited ? "not there yet" : states.join(", ");
+        write(cell.querySelector(".pods"), marks(count, now.old.get(name) || 0));
+        write(cell.querySelector(".state"), word(states));
+        write(cell.querySelector("title"), `${name}: ${count} ${count === 1 ? "pod" : "pods"} at this step${told && `, ${told}`}`);
+        cell.classList.toggle("off", isOff);
+        cell.classList.toggle("closed", states.some(isClosing));
+        cell.classList.toggle("joined", states.includes("joined"));
+        cell.classList.toggle("moved", now.moved.has(name));
+        const row = rowOf(cell);
+        write(row.cells[podColumn], String(count));
+        write(row.cells[stateColumn], told);
+      };
+      const show = () => {
+        const step = Number(slider.value);
+        const now = at(step);
+        for (const [name, cell] of cellOf) draw(name, cell, now);
+        const told = step ? `${step} of ${frames.length}: ${frames[step - 1].label}: ${frames[step - 1].text}` : `before the first of ${frames.length} steps`;
         byId("said").textContent = told;
         slider.setAttribute("aria-valuetext", told);
       };
@@ -159,7 +184,6 @@
       steps.hidden = false;
       show();
     }
-
   };
   if (picture) drawn();
 

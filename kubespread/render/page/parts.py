@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from kubespread.planner.reports.topology_map import TopologyMap
-from kubespread.render.accounts.account import Account, Bar, Bars, NodeFacts, Row, Table
-from kubespread.render.aligned import EMPTY, NONE
-from kubespread.render.arithmetic import short_key
+from kubespread.render.accounts.account import Account, Bar, Bars, Table
+from kubespread.render.page.legend import of_bars
 from kubespread.render.page.markup import text
 
 _MOST_OPEN = 60
@@ -30,10 +28,11 @@ def bars(every: Sequence[Bars]) -> str:
     """Each constraint with a bar a domain; its numbers stand beside it."""
     if not every:
         return ""
-    return f"<section><h2>Constraints</h2>{''.join(map(_bars, every))}</section>"
+    drawn = "".join(_bars(f"c{place}", each) for place, each in enumerate(every))
+    return f"<section><h2>Constraints</h2>{of_bars(every)}{drawn}</section>"
 
 
-def _bars(each: Bars) -> str:
+def _bars(name: str, each: Bars) -> str:
     shown = sorted(each.bars, key=lambda bar: -bar.after)[:_MOST_BARS] if len(each.bars) > _MOST_BARS else each.bars
     most = max((max(bar.before, bar.after) for bar in each.bars), default=0)
     most = max(most, each.limit or 0, 1)
@@ -41,8 +40,9 @@ def _bars(each: Bars) -> str:
     left = len(each.bars) - len(shown)
     more = f"<p>and {left} more domains with no more pods</p>" if left else ""
     head = '<tr><th scope="col">Domain</th><th scope="col">Pods</th><th scope="col">In numbers</th></tr>'
-    caption = f"<caption>{text(each.title)}</caption>"
-    return f'<table class="bars">{caption}<thead>{head}</thead><tbody>{rows}</tbody></table>{more}'
+    caption = f'<h3 id="{name}">{text(each.title)}</h3>'
+    table = f'<table class="bars" aria-labelledby="{name}"><thead>{head}</thead><tbody>{rows}</tbody></table>'
+    return f'{caption}<div class="scroll" tabindex="0" role="region" aria-labelledby="{name}">{table}</div>{more}'
 
 
 def _bar(bar: Bar, most: int, limit: int | None) -> str:
@@ -53,7 +53,8 @@ def _bar(bar: Bar, most: int, limit: int | None) -> str:
         else f'<line class="limit" x1="{_at(limit, most)}" x2="{_at(limit, most)}" y1="0" y2="{_LINE}"/>'
     )
     drawing = (
-        f'<svg width="{_BAR + 2}" height="{_LINE}" aria-hidden="true">'
+        f'<svg viewBox="0 0 {_BAR + 2} {_LINE}" width="{_BAR + 2}" height="{_LINE}" preserveAspectRatio="none" '
+        'aria-hidden="true">'
         f'<rect class="was" width="{min(was, now)}" height="{_LINE}"/>'
         f'<rect class="came {bar.tone}" x="{min(was, now)}" width="{max(0, now - was)}" height="{_LINE}"/>'
         f'<rect class="went" x="{now}" width="{max(0, was - now)}" height="{_LINE}"/>{line}</svg>'
@@ -73,11 +74,12 @@ def tables(every: Iterable[Table]) -> str:
 
 
 def _table(name: str, each: Table) -> str:
-    body = "".join(f'<tr class="{row.tone}">{_cells(row.cells)}</tr>' for row in each.rows)
-    return _foldable(name, each.caption, each.header, body, len(each.rows), is_open=not each.is_detail)
+    body = "".join(f'<tr class="{row.tone}">{cells(row.cells)}</tr>' for row in each.rows)
+    return foldable(name, each.caption, each.header, body, len(each.rows), is_open=not each.is_detail)
 
 
-def _foldable(name: str, caption: str, header: Sequence[str], body: str, rows: int, *, is_open: bool) -> str:
+def foldable(name: str, caption: str, header: Sequence[str], body: str, rows: int, *, is_open: bool) -> str:
+    """A table of ``rows`` rows, whose HTML is ``body``, below a summary."""
     opened = " open" if is_open and rows <= _MOST_OPEN else ""
     head = "".join(f'<th scope="col">{text(each)}</th>' for each in header)
     return (
@@ -87,31 +89,9 @@ def _foldable(name: str, caption: str, header: Sequence[str], body: str, rows: i
     )
 
 
-def _cells(cells: Iterable[str]) -> str:
-    return "".join(f"<td{' class=long' if len(each) > _LONG else ''}>{text(each)}</td>" for each in cells)
-
-
-def nodes(report: TopologyMap, facts: NodeFacts | None, pods: Mapping[str, int], joined: Sequence[str]) -> str:
-    """A row a node, with what the question says of it; the cells of the picture link to these."""
-    header = ["Node", *(facts.header if facts is not None else ()), *map(short_key, report.keys)]
-    names = ["Which are marked"] if any(node.marked for node in report.nodes) else []
-    header += ["Pods marked", "Pods", *(f"{each} requested" for each in report.resources), "Closed", *names]
-    blank = Row([""] * len(facts.header) if facts is not None else [])
-    told = {} if facts is None else facts.rows
-    body = []
-    for place, node in enumerate(report.nodes):
-        row = told.get(node.name, blank)
-        cells = [node.name, *row.cells, *(NONE if value is None else value or EMPTY for value in node.path)]
-        cells += [str(pods.get(node.name, 0)), str(node.pods)]
-        cells += ["" if each.percent is None else f"{each.percent}%" for each in node.load]
-        cells += [", ".join(node.closed), *([", ".join(node.marked)] if names else [])]
-        body.append(f'<tr id="n{place}" class="{row.tone}">{_cells(cells)}</tr>')
-    for place, name in enumerate(joined, len(report.nodes)):
-        cells = [name, *told.get(name, blank).cells]
-        closed = header.index("Closed")
-        cells += ["" if at != closed else "joins later" for at in range(len(cells), len(header))]
-        body.append(f'<tr id="n{place}">{_cells(cells)}</tr>')
-    return _foldable("nodes", "Nodes", header, "".join(body), len(body), is_open=True)
+def cells(texts: Iterable[str]) -> str:
+    """A row's, of which long ones may be folded."""
+    return "".join(f"<td{' class=long' if len(each) > _LONG else ''}>{text(each)}</td>" for each in texts)
 
 
 def beside(said: Mapping[str, Sequence[str]]) -> str:

@@ -9,12 +9,14 @@ from kubespread.planner.reports.topology_map import TopologyMap
 from kubespread.render.accounts.account import Account, Tone
 from kubespread.render.layout import cut_middle
 from kubespread.render.map.conclusion import node_load, percent
+from kubespread.render.map.states import JOINED, is_closed, state_word, states_in_full
 from kubespread.render.names import fitted
 from kubespread.render.page.drawing import Box, CellSize, cell_size, drawn
 from kubespread.render.page.markup import text
 from kubespread.render.phrases import count_of
 
-_SHADES = ((90, "load-4"), (75, "load-3"), (50, "load-2"), (25, "load-1"))
+NOT_YET = "not there yet"
+SHADES = ((90, "load-4"), (75, "load-3"), (50, "load-2"), (25, "load-1"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +29,11 @@ class NodeMark:
     position: int
     """Of its row in the table of nodes."""
     pods: int
+    old: int
+    """Those of an old template."""
     style: str
+    state: str
+    """Of the node, in a word."""
     said: str
 
 
@@ -44,12 +50,23 @@ def _marks(report: TopologyMap, account: Account, joined: Sequence[str]) -> Mapp
     found = {}
     for position, node in enumerate(report.nodes):
         pods = before.get(node.name, 0)
-        style = str(tones.get(node.name, Tone.PLAIN)) if judged else _shade(percent(node))
-        said = [verdicts.get(node.name, ""), count_of(pods, "pod"), f"{node_load(node)} requested", *node.closed]
-        found[node.name] = NodeMark(short[node.name], position, pods, style, ", ".join(part for part in said if part))
+        tone = str(tones.get(node.name, Tone.PLAIN)) if judged else _shade(percent(node))
+        closed = "closed" if is_closed(node.closed) else ""
+        style = " ".join(part for part in (tone, closed, JOINED if node.joined else "") if part)
+        holds = (count_of(pods, "pod"), f"{node_load(node)} requested")
+        told = ", ".join(part for part in (verdicts.get(node.name, ""), *holds, states_in_full(node)) if part)
+        old = pods if account.is_rollout else 0
+        found[node.name] = NodeMark(short[node.name], position, pods, old, style, state_word(node), told)
     for position, name in enumerate(joined, len(report.nodes)):
-        found[name] = NodeMark(short[name], position, before.get(name, 0), "off", "not there yet")
+        found[name] = NodeMark(short[name], position, before.get(name, 0), 0, "off", "", NOT_YET)
     return found
+
+
+def joining_nodes(account: Account, report: TopologyMap) -> list[str]:
+    """The nodes of frames that the map does not have."""
+    known = {node.name for node in report.nodes}
+    named = (name for frame in account.frames for name in (*frame.joined, *frame.pods))
+    return [name for name in dict.fromkeys(named) if name not in known]
 
 
 def is_judged(account: Account) -> bool:
@@ -57,25 +74,30 @@ def is_judged(account: Account) -> bool:
     return account.nodes is not None and bool(account.nodes.colors)
 
 
+def is_marking(report: TopologyMap) -> bool:
+    """Whether some pods are asked about, and not all."""
+    return report.workload is not None or report.selector is not None
+
+
 def pods_before(report: TopologyMap, account: Account) -> Mapping[str, int]:
     """What is marked on each node before the first step."""
     if account.before is not None:
         return account.before
-    if report.workload is not None or report.selector is not None:
+    if is_marking(report):
         return {node.name: len(node.marked) for node in report.nodes}
     return {node.name: node.pods for node in report.nodes}
 
 
 def _shade(filled: int) -> str:
-    return next((style for least, style in _SHADES if filled >= least), "load-0")
+    return next((style for least, style in SHADES if filled >= least), "load-0")
 
 
 def svg(report: TopologyMap, account: Account, joined: Sequence[str]) -> str:
     """The picture, as wide as the page at most."""
     root, size = drawn(report, joined)
-    every = _marks(report, account, joined)
+    every, style = _marks(report, account, joined), "topology" if size.letters else "topology small"
     parts = [
-        f'<svg viewBox="0 0 {root.width} {root.height}" width="{root.width}" role="group" class="topology" '
+        f'<svg viewBox="0 0 {root.width} {root.height}" width="{root.width}" role="group" class="{style}" '
         f'aria-label="{text(_label(report))}">'
     ]
     first = next(iter(every), None)
@@ -111,12 +133,20 @@ def _box(box: Box, size: CellSize, marks: Mapping[str, NodeMark], first: str | N
 def _inside(mark: NodeMark, size: CellSize) -> Iterator[str]:
     if size.letters:
         yield f'<text class="name" x="6" y="17">{text(mark.name)}</text>'
+        yield f'<text class="state" x="{size.width - 5}" y="{size.height - 9}">{text(mark.state)}</text>'
     x, y = (6, size.height - 9) if size.letters else (size.width // 2, size.height // 2 + 4)
-    yield f'<text class="pods{"" if size.letters else " mid"}" x="{x}" y="{y}">{marks(mark.pods, size.marks)}</text>'
+    shown = marks(mark.pods, mark.old, size.marks)
+    yield f'<text class="pods{"" if size.letters else " mid"}" x="{x}" y="{y}">{shown}</text>'
 
 
-def marks(pods: int, most: int) -> str:
-    """A dot a pod, and a number where there are more than ``most``; page.js has the same."""
+def marks(pods: int, old: int, most: int) -> str:
+    """A dot a pod, hollow for those of an old template, and a number where there are more than ``most``; page.js has
+    the same.
+    """
     if not pods:
         return ""
-    return "●" * pods if pods <= most else f"●×{pods}" if most else str(pods)
+    if not most:
+        return str(pods)
+    if pods <= most:
+        return "○" * old + "●" * (pods - old)
+    return " ".join(f"{mark}×{count}" for mark, count in (("○", old), ("●", pods - old)) if count)

@@ -8,14 +8,16 @@ from dataclasses import asdict
 from functools import cache
 from importlib.resources import files
 from string import Template
+from typing import Any
 
 from kubespread.planner.reports.topology_map import TopologyMap
 from kubespread.render.accounts.account import Account
 from kubespread.render.accounts.registry import account_of
 from kubespread.render.documents import Answer, document
-from kubespread.render.page import parts
+from kubespread.render.page import legend, parts
 from kubespread.render.page.markup import data, shown, text
-from kubespread.render.page.picture import is_judged, pods_before, svg
+from kubespread.render.page.node_table import STATE, NodeTable
+from kubespread.render.page.picture import joining_nodes, pods_before, svg
 
 
 def write_page(answer: Answer, drawn: TopologyMap | None) -> str:
@@ -34,7 +36,6 @@ def write_page(answer: Answer, drawn: TopologyMap | None) -> str:
         )
     )
     frames = account.frames if drawn is not None else ()
-    pods = {} if drawn is None else pods_before(drawn, account)
     return Template(_resource("page.html")).substitute(
         policy=text(policy),
         title=text(account.title),
@@ -45,41 +46,33 @@ def write_page(answer: Answer, drawn: TopologyMap | None) -> str:
         picture="" if drawn is None else _topology(account, drawn),
         bars=parts.bars(account.bars),
         tables=parts.tables(account.tables),
-        nodes="" if drawn is None else parts.nodes(drawn, account.nodes, pods, _joined(account, drawn)),
+        nodes="" if drawn is None else NodeTable(drawn, account, joining_nodes(account, drawn)).html(),
         beside=parts.beside(account.beside),
         report=data(document(answer)),
         frames=data(shown([asdict(frame) for frame in frames])),
-        map=data(shown({"pods": {name: count for name, count in pods.items() if count}})),
+        map=data(shown({} if drawn is None else _start(account, drawn))),
     )
+
+
+def _start(account: Account, drawn: TopologyMap) -> dict[str, Any]:
+    """What steps begin with, and which columns of the table of nodes they change."""
+    table = NodeTable(drawn, account, joining_nodes(account, drawn))
+    return {
+        "pods": {name: count for name, count in pods_before(drawn, account).items() if count},
+        "states": {node.name: node.closed for node in drawn.nodes if node.closed},
+        "joined": [node.name for node in drawn.nodes if node.joined],
+        "isRollout": account.is_rollout,
+        "columns": {"pods": table.counted, "state": STATE},
+    }
 
 
 def _topology(account: Account, drawn: TopologyMap) -> str:
     """The picture, with what moves it and what it means."""
     return Template(_resource("topology.html")).substitute(
-        marked=text(_marked(account, drawn)),
+        legend=legend.of_picture(account, drawn),
         slider="".join(parts.slider(len(account.frames), len(account.frames) if account.opens_at_end else 0)),
-        picture=svg(drawn, account, _joined(account, drawn)),
+        picture=svg(drawn, account, joining_nodes(account, drawn)),
     )
-
-
-def _joined(account: Account, drawn: TopologyMap) -> list[str]:
-    """The nodes of frames that the map does not have."""
-    known = {node.name for node in drawn.nodes}
-    named = (name for frame in account.frames for name in (*frame.joined, *frame.pods))
-    return [name for name in dict.fromkeys(named) if name not in known]
-
-
-def _marked(account: Account, drawn: TopologyMap) -> str:
-    """What a dot is, and what colors say."""
-    if account.before is not None:
-        whose = "a replica"
-    elif drawn.selector is not None:
-        whose = f"a pod matching {drawn.selector}"
-    else:
-        whose = f"a pod of {drawn.workload}" if drawn.workload is not None else "a pod"
-    shades = "the more of its fullest resource is requested, the stronger"
-    colored = account.nodes.colors if account.nodes is not None and is_judged(account) else shades
-    return f"● {whose} · Color of a node: {colored}"
 
 
 @cache

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubespread.planner.reports.pending import PendingReport
-from kubespread.render.aligned import NONE, aligned
+from kubespread.render.aligned import NONE, columns
 from kubespread.render.look import Look
 
 HEADER = ["PODS", "FREES", "CAUSE", "WORKLOADS", "OPTIONS", "WHY"]
@@ -13,8 +13,7 @@ HEADER = ["PODS", "FREES", "CAUSE", "WORKLOADS", "OPTIONS", "WHY"]
 
 def write(report: PendingReport, look: Look) -> str:
     """Largest first; why last, since it holds blanks."""
-    rows = [[str(each) for each in row] for row in group_rows(report)]
-    return aligned([HEADER, *rows] if look.headers else rows)
+    return columns(HEADER, group_rows(report), headers=look.headers)
 
 
 def group_rows(report: PendingReport) -> Iterator[list[str | int]]:

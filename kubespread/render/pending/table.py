@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubespread.planner.reports.pending import PendingReport, StuckGroup
-from kubespread.render.flow import HANGING, INDENT, aim, flowed
 from kubespread.render.layout import (
     BAD,
     DIM,
+    GAP,
     GOOD,
-    HEAD,
     Cell,
     Column,
     Line,
@@ -18,50 +17,42 @@ from kubespread.render.layout import (
     cut_end,
     tabulated,
     wrapped,
-    written,
 )
 from kubespread.render.look import Look
 from kubespread.render.pending.conclusion import conclusion
 from kubespread.render.pending.words import change_of, frees, workloads_of
 from kubespread.render.phrases import chosen_from, count_of, some_of
-from kubespread.render.provenance import source_line
+from kubespread.render.screen import concluded, headline, room_beside, screen
 
-_GAP = 2
 _INSIDE = 4
 _MAX_PODS = 10
 _LEAST_CAUSE = 24
 
 
-def write(report: PendingReport, look: Look) -> str:
+@screen
+def write(report: PendingReport, look: Look) -> Iterator[Line]:
     """The whole answer, in lines that ``look.width`` bounds; ``look.in_full`` names the pods and kubectl's commands."""
-    return written(_lines(report, look), color=look.color)
-
-
-def _lines(report: PendingReport, look: Look) -> Iterator[Line]:
-    if look.headers:
-        yield from flowed([_title(report), source_line(report.cluster, report.kube_version)], look, indent="")
+    yield from headline(_title(report), report, look)
     if report.groups:
         yield from _groups(report, look)
-    for said in conclusion(report):
-        yield from wrapped([cell(said, BAD if report.groups else GOOD)], look.width, HANGING)
+    yield from concluded(conclusion(report), look, BAD if report.groups else GOOD)
 
 
-def _title(report: PendingReport) -> Line:
-    said = f"Pending pods{chosen_from(report.namespace, report.selector)}, {count_of(report.nodes, 'node')}"
-    return [cell(said, HEAD)]
+def _title(report: PendingReport) -> str:
+    return f"Pending pods{chosen_from(report.namespace, report.selector)}, {count_of(report.nodes, 'node')}"
 
 
 def _groups(report: PendingReport, look: Look) -> Iterator[Line]:
     """One table where it fits; else the change stands below its cause."""
     columns = [*_columns(report), *_changes(report)]
-    is_wide = len(INDENT) + sum(column.width + _GAP for column in columns) - _GAP <= aim(look)
+    is_wide = room_beside(columns, look) + GAP >= 0
     if is_wide and not look.in_full:
-        yield from tabulated(columns, _GAP, headers=look.headers)
+        yield from tabulated(columns, headers=look.headers)
         return
     cause, *counts = _columns(report)
-    room = max(_LEAST_CAUSE, aim(look) - len(INDENT) - sum(column.width + _GAP for column in counts))
+    room = max(_LEAST_CAUSE, room_beside(counts, look))
     cause = Column(cause.header, [Cell(cut_end(each.text, room)) for each in cause.cells])
-    lines = tabulated([cause, *counts], _GAP, headers=look.headers)
+    lines = tabulated([cause, *counts], headers=look.headers)
     if look.headers:
         yield next(lines)
     for group, line in zip(report.groups, lines, strict=True):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from kubespread.planner.reports.play import PlayReport, StepReport
 from kubespread.planner.reports.rollout import DomainRevisions
-from kubespread.render.aligned import NONE, aligned
+from kubespread.render.aligned import NONE, blocks
 from kubespread.render.look import Look
 from kubespread.render.play.rows import pending_count, worst_skew
 
@@ -18,8 +18,7 @@ _PASSES = ["STEP", "WORKLOAD", "PASS", "OLD", "NEW", "READY", "KEY", "DOMAIN", "
 
 def write(report: PlayReport, look: Look) -> str:
     """Up to two blocks; what holds blanks comes last."""
-    blocks = [(_STEPS, [_step(step) for step in report.steps]), (_PASSES, list(_passes(report)))]
-    return "\n".join(aligned([head, *rows] if look.headers else rows) for head, rows in blocks if rows)
+    return blocks((_STEPS, map(_step, report.steps)), (_PASSES, _passes(report)), headers=look.headers)
 
 
 def _step(step: StepReport) -> list[str]:

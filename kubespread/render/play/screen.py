@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 from kubespread.planner.reports.happened import BlockedPod
 from kubespread.planner.reports.play import PlayReport, StepReport
-from kubespread.render.flow import HANGING, INDENT, aim
+from kubespread.render.flow import HANGING, INDENT
 from kubespread.render.layout import (
     BAD,
     DIM,
+    GAP,
     GOOD,
     HEAD,
     Cell,
@@ -21,25 +22,21 @@ from kubespread.render.layout import (
     tabulated,
     width_of,
     wrapped,
-    written,
 )
 from kubespread.render.look import Look
 from kubespread.render.phrases import cluster_phrase, count_of, workload_name
 from kubespread.render.play.rows import answer, autoscaling_sentence, lost, newly_pending, pending_count, worst_skew
 from kubespread.render.rollouts import passes, rollout_sentence
+from kubespread.render.screen import room_beside, screen
 
-_GAP = 2
 _LEAST_TEXT = 12
 _MAX_DETAILS = 3
 _DETAIL = len(INDENT) + 3
 
 
-def write(report: PlayReport, look: Look) -> str:
+@screen
+def write(report: PlayReport, look: Look) -> Iterator[Line]:
     """The whole answer, in lines that ``look.width`` bounds."""
-    return written(_lines(report, look), color=look.color)
-
-
-def _lines(report: PlayReport, look: Look) -> Iterator[Line]:
     if look.headers:
         yield from wrapped(_title(report), look.width, HANGING)
     yield from _steps(report, look)
@@ -62,7 +59,7 @@ def _title(report: PlayReport) -> Line:
 def _steps(report: PlayReport, look: Look) -> Iterator[Line]:
     """The table of steps, each with its details below it."""
     columns = _columns(report, look)
-    head, *rows = tabulated(columns, _GAP, headers=True)
+    head, *rows = tabulated(columns, headers=True)
     if look.headers:
         yield head
     yield from _details_of(_start_details(report), look)
@@ -104,12 +101,11 @@ def _columns(report: PlayReport, look: Look) -> list[Column]:
         Column("PENDING", [_alarming(pending_count(step)) for step in steps], is_number=True),
     ]
     number = Column("", [Cell(str(step.number)) for step in steps], is_number=True)
-    taken = sum(column.width + _GAP for column in (number, *figures)) + len(INDENT) + _GAP
     texts = [_text(step) for step in steps]
     widest = max((width_of(text) for text in texts), default=0)
     skews = [_skew(step) for step in steps]
     wanted = max(len("SKEW"), *(width_of(each.text) for each in skews), 0)
-    room = aim(look) - taken
+    room = room_beside((number, *figures), look) - GAP
     text_width = max(_LEAST_TEXT, min(widest, room - min(wanted, max(len("SKEW"), room // 2))))
     skew_width = max(len("SKEW"), room - text_width)
     return [

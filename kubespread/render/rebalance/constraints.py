@@ -11,7 +11,8 @@ from kubespread.render.arithmetic import PRETTY, short_key
 from kubespread.render.flow import INDENT, aim, flowed
 from kubespread.render.layout import BAD, DIM, GOOD, Cell, Line, cell, cut_middle, width_of
 from kubespread.render.look import Look
-from kubespread.render.phrases import count_of, some_of, workload_name
+from kubespread.render.phrases import some_of, workload_name
+from kubespread.render.screen import left_out
 
 _MAX_CONSTRAINTS = 10
 _MAX_DOMAINS = 6
@@ -37,9 +38,7 @@ def constraint_lines(report: RebalanceReport, look: Look) -> Iterator[Line]:
         else:
             yield from flowed(head, look, gutter=_GUTTER)
             yield from flowed(counts, look, gutter=_GUTTER, indent=" " * 5)
-    left = len(numbered) - len(shown)
-    if left:
-        yield [Cell(INDENT), cell(f"{count_of(left, 'more constraint')} (-v shows all)", DIM)]
+    yield from left_out(len(numbered) - len(shown), "constraint")
 
 
 def _head(name: str, constraint: RebalancedConstraint) -> Sequence[Line]:

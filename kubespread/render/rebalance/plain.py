@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubespread.planner.reports.rebalance import RebalanceReport
-from kubespread.render.aligned import EMPTY, NONE, aligned
+from kubespread.render.aligned import EMPTY, NONE, columns
 from kubespread.render.arithmetic import short_key
 from kubespread.render.look import Look
 
@@ -16,19 +16,15 @@ _ROUND_HEADER = ["ROUND", "EVICTED", "HELD", "PENDING", "VIOLATED"]
 
 
 def write(report: RebalanceReport, look: Look) -> str:
-    """One block for each; a block without rows is left out."""
+    """One block for each; a block without rows is left out, but that of the evictions: it is the answer."""
     blocks = (
         (_CONSTRAINT_HEADER, list(_constraint_rows(report))),
         (STEP_HEADER, list(step_rows(report))),
         (_SCALE_HEADER, list(_scale_rows(report))),
         (_ROUND_HEADER, list(_round_rows(report))),
     )
-    texts = [
-        aligned([*([header] if look.headers else ()), *([str(each) for each in row] for row in rows)])
-        for header, rows in blocks
-        if rows
-    ]
-    return "\n".join(texts)
+    shown = (block for block in blocks if block[1] or block[0] is STEP_HEADER)
+    return "\n".join(columns(header, rows, headers=look.headers) for header, rows in shown)
 
 
 def _constraint_rows(report: RebalanceReport) -> Iterator[list[object]]:

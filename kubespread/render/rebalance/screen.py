@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 
 from kubespread.planner.reports.rebalance import DeschedulerReport, EvictionStep, RebalanceReport
 from kubespread.render.arithmetic import short_key
-from kubespread.render.flow import HANGING, INDENT, aim, flowed
+from kubespread.render.flow import HANGING, INDENT
 from kubespread.render.layout import (
     BAD,
     DIM,
+    GAP,
     GOOD,
     HEAD,
     Cell,
@@ -20,31 +21,25 @@ from kubespread.render.layout import (
     tabulated,
     width_of,
     wrapped,
-    written,
 )
 from kubespread.render.look import Look
 from kubespread.render.names import fitted
 from kubespread.render.phrases import chosen_from, count_of, some_of, workload_name
-from kubespread.render.provenance import source_line
 from kubespread.render.rebalance.commands import deletion_costs, evictions
 from kubespread.render.rebalance.conclusion import conclusion
 from kubespread.render.rebalance.constraints import constraint_lines
+from kubespread.render.screen import concluded, headline, left_out, room_beside, screen
 
-_GAP = 2
 _MAX_STEPS = 20
 _MAX_ASKED = 3
 _LEAST_NAME = 12
 _HOSTNAME = "hostname"
 
 
-def write(report: RebalanceReport, look: Look) -> str:
+@screen
+def write(report: RebalanceReport, look: Look) -> Iterator[Line]:
     """The whole answer, in lines that ``look.width`` bounds; ``look.in_full`` shows every step and command."""
-    return written(_lines(report, look), color=look.color)
-
-
-def _lines(report: RebalanceReport, look: Look) -> Iterator[Line]:
-    if look.headers:
-        yield from flowed([_title(report), source_line(report.cluster, report.kube_version)], look, indent="")
+    yield from headline(_title(report), report, look)
     yield from constraint_lines(report, look)
     if report.steps:
         yield from _steps(report, look)
@@ -52,29 +47,23 @@ def _lines(report: RebalanceReport, look: Look) -> Iterator[Line]:
     yield from deletion_costs(report, look)
     if report.descheduler is not None:
         yield from _rounds(report.descheduler, report, look)
-    *causes, last = conclusion(report)
-    for said in causes:
-        yield from wrapped([cell(said)], look.width, HANGING)
-    style = GOOD if report.holds else BAD
-    yield from wrapped([cell(last, style)], look.width, HANGING)
+    yield from concluded(conclusion(report), look, GOOD if report.holds else BAD, others="")
 
 
-def _title(report: RebalanceReport) -> Line:
+def _title(report: RebalanceReport) -> str:
     if report.asked:
         whose = some_of(list(map(workload_name, report.asked)), _MAX_ASKED)
     else:
         whose = f"{count_of(report.workloads, 'workload')}{chosen_from(report.namespace, report.selector)}"
     kinds = "hard and soft" if report.soft else "hard"
     violated = f"{report.violated_before} of {count_of(report.constraints_in_force, f'{kinds} constraint')} violated"
-    return [cell(f"Rebalancing {whose}, {count_of(report.nodes, 'node')}: {violated}", HEAD)]
+    return f"Rebalancing {whose}, {count_of(report.nodes, 'node')}: {violated}"
 
 
 def _steps(report: RebalanceReport, look: Look) -> Iterator[Line]:
     shown = report.steps if look.in_full else report.steps[:_MAX_STEPS]
-    yield from tabulated(_columns(shown, look), _GAP, headers=look.headers)
-    left = len(report.steps) - len(shown)
-    if left:
-        yield [Cell(INDENT), cell(f"{count_of(left, 'more eviction')} (-v shows all)", DIM)]
+    yield from tabulated(_columns(shown, look), headers=look.headers)
+    yield from left_out(len(report.steps) - len(shown), "eviction")
 
 
 def _columns(steps: Sequence[EvictionStep], look: Look) -> list[Column]:
@@ -84,8 +73,7 @@ def _columns(steps: Sequence[EvictionStep], look: Look) -> list[Column]:
     waits = [Cell(step.waits_for or "") for step in steps]
     others = [*moves, *([Column("WAITS FOR", waits)] if any(each.text for each in waits) else ())]
     number = Column("STEP", [Cell(str(step.number)) for step in steps], True)
-    taken = len(INDENT) + number.width + _GAP + sum(column.width + _GAP for column in others)
-    room = aim(look) - taken - 3 * _GAP
+    room = room_beside((number, *others), look) - 3 * GAP
     names = (
         ("EVICT", [_pod_name(step) for step in steps]),
         ("FROM", [step.node for step in steps]),
@@ -138,7 +126,7 @@ def _rounds(found: DeschedulerReport, report: RebalanceReport, look: Look) -> It
             ],
         ),
     ]
-    yield from tabulated(columns, _GAP, headers=look.headers)
+    yield from tabulated(columns, headers=look.headers)
     reasons = dict.fromkeys(staying.why for each in found.rounds for staying in each.held)
     if reasons:
         yield from wrapped([Cell(INDENT), cell(f"held: {', '.join(reasons)}", DIM)], look.width, HANGING)

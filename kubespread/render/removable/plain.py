@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubespread.planner.reports.removable import RemovableReport
-from kubespread.render.aligned import NONE, aligned
+from kubespread.render.aligned import NONE, columns
 from kubespread.render.look import Look
 from kubespread.render.removable.words import sentence
 
@@ -14,8 +14,7 @@ HEADER = ["NODE", "ZONE", "PODS", "ALONE", "PLACE", "HELD-BY", "WHY"]
 
 def write(report: RemovableReport, look: Look) -> str:
     """A row a node; why comes last, since it holds blanks."""
-    found = list(rows(report))
-    return aligned([HEADER, *found] if look.headers else found)
+    return columns(HEADER, rows(report), headers=look.headers)
 
 
 def rows(report: RemovableReport) -> Iterator[list[str]]:

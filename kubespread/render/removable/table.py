@@ -7,12 +7,10 @@ from collections.abc import Iterator, Sequence
 from kubespread.escaping import escaped
 from kubespread.planner.reports.removable import NodeRemoval, RemovableReport
 from kubespread.render.aligned import NONE
-from kubespread.render.flow import HANGING, INDENT, aim, flowed
+from kubespread.render.flow import HANGING, INDENT
 from kubespread.render.layout import (
     BAD,
-    DIM,
     GOOD,
-    HEAD,
     Cell,
     Column,
     Line,
@@ -21,41 +19,33 @@ from kubespread.render.layout import (
     cut_middle,
     tabulated,
     wrapped,
-    written,
 )
 from kubespread.render.look import Look
 from kubespread.render.names import fitted
 from kubespread.render.phrases import count_of, some_of
-from kubespread.render.provenance import source_line
 from kubespread.render.removable.conclusion import conclusion
 from kubespread.render.removable.words import sentence, words
+from kubespread.render.screen import concluded, headline, left_out, room_beside, screen
 
-_GAP = 2
 _MAX_ROWS, _OF_EACH = 20, 8
 _LEAST_NAME, _WIDEST_ZONE = 12, 16
 _MAX_REASONS, _MAX_NAMED = 12, 2
 
 
-def write(report: RemovableReport, look: Look) -> str:
+@screen
+def write(report: RemovableReport, look: Look) -> Iterator[Line]:
     """The whole answer, in lines that ``look.width`` bounds; ``look.in_full`` shows every node and reason."""
-    return written(_lines(report, look), color=look.color)
-
-
-def _lines(report: RemovableReport, look: Look) -> Iterator[Line]:
-    if look.headers:
-        yield from flowed([_title(report), source_line(report.cluster, report.kube_version)], look, indent="")
+    yield from headline(_title(report), report, look)
     shown = _shown(report, look)
-    yield from tabulated(list(_columns(shown, look)), _GAP, headers=look.headers)
-    if left := len(report.rows) - len(shown):
-        yield [Cell(INDENT), cell(f"{count_of(left, 'more node')} (-v shows all)", DIM)]
+    yield from tabulated(list(_columns(shown, look)), headers=look.headers)
+    yield from left_out(len(report.rows) - len(shown), "node")
     yield from _reasons(report.rows, look)
-    for said in conclusion(report):
-        yield from wrapped([cell(said, HEAD)], look.width, HANGING)
+    yield from concluded(conclusion(report), look)
 
 
-def _title(report: RemovableReport) -> Line:
+def _title(report: RemovableReport) -> str:
     asked = f"{len(report.rows):,} of " if len(report.rows) < report.nodes else ""
-    return [cell(f"Removing each of {asked}{count_of(report.nodes, 'node')}", HEAD)]
+    return f"Removing each of {asked}{count_of(report.nodes, 'node')}"
 
 
 def _shown(report: RemovableReport, look: Look) -> Sequence[NodeRemoval]:
@@ -75,10 +65,9 @@ def _columns(rows: Sequence[NodeRemoval], look: Look) -> Iterator[Column]:
         Column("TOGETHER", [Cell("-" if row.place is None else f"{row.place:,}") for row in rows], True),
     ]
     held = Column("HELD BY", [cell(words(row)) for row in rows])
-    taken = len(INDENT) + sum(column.width + _GAP for column in figures)
-    room = max(aim(look) - taken - held.width - _GAP, _LEAST_NAME)
+    room = max(room_beside((held, *figures), look), _LEAST_NAME)
     name = Column("NODE", [Cell(each) for each in fitted([escaped(row.node) for row in rows], room)])
-    left = max(aim(look) - taken - name.width - _GAP, _LEAST_NAME)
+    left = max(room_beside((name, *figures), look), _LEAST_NAME)
     yield name
     yield from figures
     if any(row.held for row in rows):
@@ -96,5 +85,4 @@ def _reasons(rows: Sequence[NodeRemoval], look: Look) -> Iterator[Line]:
     shown = ordered if look.in_full else ordered[:_MAX_REASONS]
     for text, nodes in shown:
         yield from wrapped([Cell(f"{INDENT}{some_of(nodes, _MAX_NAMED)}: {text}")], look.width, HANGING)
-    if left := len(ordered) - len(shown):
-        yield [Cell(INDENT), cell(f"{count_of(left, 'more reason')} (-v shows all)", DIM)]
+    yield from left_out(len(ordered) - len(shown), "reason")

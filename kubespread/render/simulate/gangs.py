@@ -13,14 +13,14 @@ from kubespread.planner.reports.simulate import SimulateReport
 from kubespread.render.aligned import EMPTY, NONE
 from kubespread.render.arithmetic import short_key
 from kubespread.render.flow import HANGING, INDENT, aim, flowed
-from kubespread.render.layout import DIM, GOOD, Cell, Column, Line, cell, cut_middle, tabulated, wrapped
+from kubespread.render.layout import DIM, GAP, GOOD, Cell, Column, Line, cell, cut_middle, tabulated, wrapped
 from kubespread.render.look import Look
 from kubespread.render.phrases import count_of, some_of
+from kubespread.render.screen import room_beside
 
 _MAX_NODES = 3
 _MAX_DOMAINS = 12
 _NAMES_PER_WIDTH = 3
-_GAP = 2
 PLAIN_HEADER = ("KEY", "DOMAIN", "NODES", "FIT", "MEMBERS", "FITS", "SCORE", "WHY")
 _BEGINNING = re.compile(r"^0/\d+ nodes are available: ")
 
@@ -72,10 +72,10 @@ def domain_verdicts(gang: GangReport, look: Look) -> Iterator[Line]:
         Column("SCORE", [Cell(_score(row.domain)) for row in shown]),
     ]
     why = Column("WHY NOT", [cell(_why(row.domain)) for row in shown])
-    has_room = len(INDENT) + sum(column.width + _GAP for column in (*columns, why)) <= width + _GAP
+    has_room = room_beside((*columns, why), look) + GAP >= 0
     if has_room and any(each.text for each in why.cells):
         columns.append(why)
-    yield from tabulated(columns, _GAP, headers=look.headers)
+    yield from tabulated(columns, headers=look.headers)
     if rest:
         count = sum(row.others + 1 for row in rest)
         fitting = sum(row.others + 1 for row in rest if row.domain.fits)

@@ -14,6 +14,7 @@ from kubespread.render.flow import HANGING, INDENT, aim, flowed
 from kubespread.render.layout import (
     BAD,
     DIM,
+    GAP,
     GOOD,
     HEAD,
     Cell,
@@ -30,7 +31,6 @@ from kubespread.render.simulate.provenance import provenance
 from kubespread.render.simulate.rows import MAX_REPLICAS
 from kubespread.render.simulate.runs import sampling_sentence
 
-_GAP = 2
 _LEAST_NAME = 16
 _WORKLOAD, _SURVIVE = "WORKLOAD", "SURVIVE"
 _BEGINNING = re.compile(r"^0/\d+ nodes are available: ")
@@ -45,12 +45,12 @@ def overview(reports: Sequence[SimulateReport], look: Look) -> Iterator[Line]:
     room -= _taken(columns)
     columns.insert(0, Column(_WORKLOAD, [Cell(cut_middle(name, max(room, least))) for name in names]))
     why = Column("WHY", causes)
-    has_room = look.width is None or why.width + _GAP <= room - columns[0].width
+    has_room = look.width is None or why.width + GAP <= room - columns[0].width
     if any(cause.text for cause in causes) and has_room:
         columns.append(why)
     if look.headers:
         yield from flowed([_title(reports), provenance(reports)], look, indent="")
-    yield from tabulated(columns, _GAP, headers=look.headers)
+    yield from tabulated(columns, headers=look.headers)
     if not has_room:
         yield from _causes(names, causes, look)
     yield from flowed([_totals(reports)], look, indent="")
@@ -116,7 +116,7 @@ def _columns(reports: Sequence[SimulateReport], width: int) -> list[Column]:
 
 
 def _taken(columns: Sequence[Column]) -> int:
-    return sum(column.width + _GAP for column in columns)
+    return sum(column.width + GAP for column in columns)
 
 
 def _skew(report: SimulateReport, *, has_letters: bool) -> Cell:

@@ -25,6 +25,7 @@ from kubespread.render.layout import (
 )
 from kubespread.render.look import Look
 from kubespread.render.rollouts import passes, rollout_sentence
+from kubespread.render.screen import room_beside
 from kubespread.render.simulate.conclusion import alternatives, cause, deleted
 from kubespread.render.simulate.constraints import constraint_phrases
 from kubespread.render.simulate.gangs import domain_verdicts, gang_outcome
@@ -37,7 +38,6 @@ _MAX_DOMAINS, _MAX_NODES = 12, 20
 _THERE, _ADDED, _GONE = "▒", "█", "░"
 _MAX_BAR, _BARS_PER_WIDTH = 30, 6
 _NAMES_PER_WIDTH = 3
-_GAP = 2
 _TIE_ORDER = {"scheduler": "kube-scheduler's own order", "name": "the order of names"}
 
 
@@ -108,10 +108,10 @@ def _domains(report: SimulateReport, key: str, look: Look) -> Iterator[Line]:
     by_domain = nodes_by_domain(report, key)
     nodes = node_column(
         {row.change.value: by_domain.get(row.change.value, ()) for row in rows},
-        width - len(INDENT) - sum(column.width + _GAP for column in columns),
+        room_beside(columns, look),
     )
     columns.append(Column("", [Cell(nodes.cells[row.change.value]) for row in rows]))
-    for line in tabulated(columns, _GAP, headers=False):
+    for line in tabulated(columns, headers=False):
         yield from wrapped(line, look.width, HANGING)
     if between:
         yield [cell(f"{INDENT}and {between} domain{'' if between == 1 else 's'} between these")]

@@ -14,7 +14,6 @@ from kubespread.render.look import Look
 from kubespread.render.simulate.constraints import figures
 
 _MAX_RUNS = 10
-_GAP = 2
 
 
 def sampling_sentence(report: SimulateReport) -> str | None:
@@ -70,7 +69,7 @@ def run_rows(report: SimulateReport, look: Look) -> Iterator[Line]:
             for place, constraint in enumerate(report.constraints)
         ),
     ]
-    for line in tabulated(columns, _GAP, headers=look.headers):
+    for line in tabulated(columns, headers=look.headers):
         yield from wrapped(line, look.width, HANGING)
     if between:
         yield [cell(f"{INDENT}and {between} run{'' if between == 1 else 's'} between these")]

@@ -8,11 +8,23 @@ from kubespread.planner.reports.autoscaling import AutoscalingReport, GroupNodes
 from kubespread.planner.reports.simulate import SimulateReport
 from kubespread.render.aligned import NONE, aligned
 from kubespread.render.flow import HANGING, INDENT, aim, flowed
-from kubespread.render.layout import BAD, GOOD, HEAD, Cell, Column, Line, cell, cut_middle, tabulated, width_of, wrapped
+from kubespread.render.layout import (
+    BAD,
+    GOOD,
+    HEAD,
+    Cell,
+    Column,
+    Line,
+    cell,
+    cut_middle,
+    tabulated,
+    width_of,
+    wrapped,
+)
 from kubespread.render.look import Look
+from kubespread.render.screen import room_beside
 
 _MAX_LOOPS = 12
-_GAP = 2
 _FIGURES_WIDTH = 30
 """What the other columns take."""
 
@@ -64,10 +76,10 @@ def _loops(loops: Sequence[ScalingLoop], look: Look) -> Iterator[Line]:
         Column("PENDING", [Cell(str(loop.left)) for loop in shown], is_number=True),
     ]
     why = Column("WHY NO MORE", [cell(loop.why or "") for loop in shown])
-    has_room = sum(column.width + _GAP for column in (*columns, why)) + len(INDENT) <= aim(look)
+    has_room = room_beside((*columns, why), look) >= 0
     if has_room and any(loop.why for loop in shown):
         columns.append(why)
-    yield from tabulated(columns, _GAP, headers=look.headers)
+    yield from tabulated(columns, headers=look.headers)
     if is_long:
         yield [cell(f"{INDENT}and {len(loops) - _MAX_LOOPS} loops between these")]
     if not has_room:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubespread.planner.reports.survive import DomainLoss, SurviveReport
-from kubespread.render.aligned import EMPTY, NONE, aligned
+from kubespread.render.aligned import EMPTY, NONE, blocks
 from kubespread.render.look import Look
 
 LOSS_HEADER = [
@@ -17,17 +17,7 @@ _SHORT_HEADER = ["KEY", "DOMAIN", "WORKLOAD", "WANTED", "READY", "READY-IF-DELET
 
 def write(report: SurviveReport, look: Look) -> str:
     """Two blocks: domains, and below the workloads that each leaves short. Why comes last, since it holds blanks."""
-    blocks = ((LOSS_HEADER, list(loss_rows(report))), (_SHORT_HEADER, list(_short_rows(report))))
-    texts = [
-        aligned([header, *([str(each) for each in row] for row in rows)] if look.headers else _texts(rows))
-        for header, rows in blocks
-        if rows
-    ]
-    return "\n".join(texts)
-
-
-def _texts(rows: list[list[object]]) -> list[list[str]]:
-    return [[str(each) for each in row] for row in rows]
+    return blocks((LOSS_HEADER, loss_rows(report)), (_SHORT_HEADER, _short_rows(report)), headers=look.headers)
 
 
 def loss_rows(report: SurviveReport) -> Iterator[list[object]]:

@@ -7,12 +7,11 @@ from collections.abc import Iterator, Sequence
 from kubespread.escaping import escaped
 from kubespread.planner.reports.survive import DomainLoss, ShortWorkload, SurviveReport
 from kubespread.render.arithmetic import short_key
-from kubespread.render.flow import HANGING, INDENT, aim, flowed
+from kubespread.render.flow import HANGING, INDENT
 from kubespread.render.layout import (
     BAD,
     DIM,
     GOOD,
-    HEAD,
     Cell,
     Column,
     Line,
@@ -20,54 +19,47 @@ from kubespread.render.layout import (
     cut_middle,
     tabulated,
     wrapped,
-    written,
 )
 from kubespread.render.look import Look
 from kubespread.render.names import fitted
 from kubespread.render.phrases import chosen_from, count_of
-from kubespread.render.provenance import source_line
+from kubespread.render.screen import concluded, headline, left_out, room_beside, screen
 from kubespread.render.survive.conclusion import conclusion, domain_name
 
-_GAP = 2
 _MAX_ROWS = 20
 _MAX_SHORT = 10
 _LEAST_NAME = 12
 _LEGEND = "IF DELETED: once the Node objects are gone too; NOT REMADE: no controller makes them again"
 
 
-def write(report: SurviveReport, look: Look) -> str:
+@screen
+def write(report: SurviveReport, look: Look) -> Iterator[Line]:
     """The whole answer, in lines that ``look.width`` bounds; ``look.in_full`` shows every domain and workload."""
-    return written(_lines(report, look), color=look.color)
-
-
-def _lines(report: SurviveReport, look: Look) -> Iterator[Line]:
-    if look.headers:
-        yield from flowed([_title(report), source_line(report.cluster, report.kube_version)], look, indent="")
+    yield from headline(_title(report), report, look)
     for key, losses in report.by_key():
         yield from _key(short_key(key), losses, look)
     if look.headers:
         yield from wrapped([Cell(INDENT), cell(_LEGEND, DIM)], look.width, HANGING)
     yield from _short(report, look)
-    for said in conclusion(report):
-        yield from wrapped([cell(said, HEAD)], look.width, HANGING)
+    yield from concluded(conclusion(report), look)
 
 
-def _title(report: SurviveReport) -> Line:
+def _title(report: SurviveReport) -> str:
     keys = " and ".join(dict.fromkeys(short_key(loss.topology_key) for loss in report.losses))
     whose = f"{count_of(report.workloads, 'workload')}{chosen_from(report.namespace, report.selector)}"
-    return [cell(f"Losing each {keys} of {count_of(report.nodes, 'node')}, {whose}", HEAD)]
+    return f"Losing each {keys} of {count_of(report.nodes, 'node')}, {whose}"
 
 
 def _key(key: str, losses: Sequence[DomainLoss], look: Look) -> Iterator[Line]:
     shown = list(losses)
     if not look.in_full and len(losses) > _MAX_ROWS:
         shown = sorted(losses, key=_badness)[:_MAX_ROWS]
-    yield from tabulated(_columns(key, shown, look), _GAP, headers=look.headers)
+    yield from tabulated(_columns(key, shown, look), headers=look.headers)
     left = len(losses) - len(shown)
     if left:
         worst = max((loss.pending for loss in _others(losses, shown)), default=0)
         said = f"at most {count_of(worst, 'pod')} pending each" if worst else "no pod stays pending"
-        yield [Cell(INDENT), cell(f"{count_of(left, f'more {key}')}: {said} (-v shows all)", DIM)]
+        yield from left_out(left, key, f": {said}")
     for reason, domains in _reasons(shown).items():
         yield from wrapped([Cell(f"{INDENT}{', '.join(domains)}: {reason}")], look.width, HANGING)
 
@@ -93,7 +85,7 @@ def _columns(key: str, losses: Sequence[DomainLoss], look: Look) -> list[Column]
     ]
     if any(loss.preempted for loss in losses):
         figures.insert(3, _numbers("PREEMPTED", [loss.preempted for loss in losses], judged=True))
-    room = aim(look) - len(INDENT) - sum(column.width + _GAP for column in figures)
+    room = room_beside(figures, look)
     names = fitted([domain_name(loss) for loss in losses], max(room, _LEAST_NAME))
     return [Column(key.upper(), [Cell(name) for name in names]), *figures]
 
@@ -132,11 +124,10 @@ def _short(report: SurviveReport, look: Look) -> Iterator[Line]:
         Column("FEWEST WITHOUT", [Cell(cut_middle(domain_name(loss), 24)) for _, loss, _ in shown]),
         Column("DOMAINS", [Cell(str(count)) for _, _, count in shown], True),
     ]
-    room = aim(look) - len(INDENT) - sum(column.width + _GAP for column in columns)
+    room = room_beside(columns, look)
     names = [Cell(cut_middle(escaped(each.workload), max(room, _LEAST_NAME))) for each, _, _ in shown]
-    yield from tabulated([Column("SHORT WORKLOAD", names), *columns], _GAP, headers=look.headers)
-    if len(rows) > len(shown):
-        yield [Cell(INDENT), cell(f"{count_of(len(rows) - len(shown), 'more workload')} (-v shows all)", DIM)]
+    yield from tabulated([Column("SHORT WORKLOAD", names), *columns], headers=look.headers)
+    yield from left_out(len(rows) - len(shown), "workload")
     yield from _causes([row[0] for row in shown], report, look)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubespread.planner.reports.upgrade import UpgradeReport
-from kubespread.render.aligned import NONE, aligned
+from kubespread.render.aligned import NONE, columns
 from kubespread.render.look import Look
 
 STEP_HEADER = ["STEP", "NODES", "JOINED", "EVICTED", "PLACED", "PENDING", "STATE"]
@@ -14,11 +14,10 @@ _BLOCKED_HEADER = ["POD", "NODE", "BUDGET", "WHY"]
 
 def write(report: UpgradeReport, look: Look) -> str:
     """Two blocks: the steps, and the pods that cannot be evicted."""
-    steps = [[str(each) for each in row] for row in step_rows(report)]
-    texts = [aligned([STEP_HEADER, *steps] if look.headers else steps)]
+    texts = [columns(STEP_HEADER, step_rows(report), headers=look.headers)]
     blocked = list(_blocked_rows(report))
     if blocked:
-        texts.append(aligned([_BLOCKED_HEADER, *blocked] if look.headers else blocked))
+        texts.append(columns(_BLOCKED_HEADER, blocked, headers=look.headers))
     return "\n".join(texts)
 
 

@@ -6,38 +6,32 @@ from collections.abc import Iterator, Sequence
 
 from kubespread.escaping import escaped
 from kubespread.planner.reports.upgrade import UpgradeReport, UpgradeStep
-from kubespread.render.flow import HANGING, INDENT, aim, flowed
+from kubespread.render.flow import INDENT
 from kubespread.render.layout import (
     BAD,
     DIM,
+    GAP,
     GOOD,
-    HEAD,
     Cell,
     Column,
     Line,
     cell,
     tabulated,
-    wrapped,
-    written,
 )
 from kubespread.render.look import Look
 from kubespread.render.names import fitted
-from kubespread.render.provenance import source_line
+from kubespread.render.phrases import count_of
+from kubespread.render.screen import concluded, headline, room_beside, screen
 from kubespread.render.upgrade.conclusion import conclusion
 
-_GAP = 2
 _MAX_STEPS = 20
 _LEAST_NAME = 12
 
 
-def write(report: UpgradeReport, look: Look) -> str:
+@screen
+def write(report: UpgradeReport, look: Look) -> Iterator[Line]:
     """The whole answer, in lines that ``look.width`` bounds; ``look.in_full`` shows every step."""
-    return written(_lines(report, look), color=look.color)
-
-
-def _lines(report: UpgradeReport, look: Look) -> Iterator[Line]:
-    if look.headers:
-        yield from flowed([_title(report), source_line(report.cluster, report.kube_version)], look, indent="")
+    yield from headline(_title(report), report, look)
     numbered = list(enumerate(report.steps, start=1))
     # Where many steps are much alike, the last ones tell where it stops.
     shown = numbered if look.in_full else numbered[-_MAX_STEPS:]
@@ -46,17 +40,13 @@ def _lines(report: UpgradeReport, look: Look) -> Iterator[Line]:
         evicted, placed = sum(step.evicted for step in skipped), sum(step.placed for step in skipped)
         said = f"{len(skipped):,} steps before: {evicted:,} evicted, {placed:,} placed (-v shows all)"
         yield [Cell(INDENT), cell(said, DIM)]
-    yield from tabulated(_columns(report, shown, look), _GAP, headers=look.headers)
-    *causes, last = conclusion(report)
-    for said in causes:
-        yield from wrapped([cell(said)], look.width, HANGING)
-    yield from wrapped([cell(last, HEAD)], look.width, HANGING)
+    yield from tabulated(_columns(report, shown, look), headers=look.headers)
+    yield from concluded(conclusion(report), look, others="")
 
 
-def _title(report: UpgradeReport) -> Line:
-    count = len(report.nodes)
+def _title(report: UpgradeReport) -> str:
     manner = [f"{report.batch} at a time", *([f"surge {report.surge}"] if report.surge else [])]
-    return [cell(f"Replacing {count:,} node{'' if count == 1 else 's'}, {', '.join(manner)}", HEAD)]
+    return f"Replacing {count_of(len(report.nodes), 'node')}, {', '.join(manner)}"
 
 
 def _columns(report: UpgradeReport, shown: Sequence[tuple[int, UpgradeStep]], look: Look) -> list[Column]:
@@ -69,7 +59,7 @@ def _columns(report: UpgradeReport, shown: Sequence[tuple[int, UpgradeStep]], lo
         Column("", [Cell("blocked", BAD) if each else Cell("done", GOOD) for each in is_blocked]),
     ]
     step = Column("STEP", [Cell(str(number)) for number, _ in shown], True)
-    room = aim(look) - len(INDENT) - sum(column.width + _GAP for column in (step, *figures)) - _GAP
+    room = room_beside((step, *figures), look) - GAP
     first = fitted([escaped(step.nodes[0]) for _, step in shown], max(room, _LEAST_NAME))
     more = [f" +{len(step.nodes) - 1}" if len(step.nodes) > 1 else "" for _, step in shown]
     names = [Cell(f"{name}{others}") for name, others in zip(first, more, strict=True)]

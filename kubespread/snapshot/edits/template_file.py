@@ -27,6 +27,11 @@ def is_file(template: str) -> bool:
 
 def read_template(path: str) -> Node:
     """The one Node that the file at ``path`` holds, defaulted. Raises ManifestError with every fault it has."""
+    return _node(display_name(path), only_object(path, "v1", "Node", "one Node"))
+
+
+def only_object(path: str, api_version: str, kind: str, wanted: str) -> KubernetesObject:
+    """The object of ``kind`` that the file at ``path`` holds, and nothing else. Raises ManifestError."""
     file = display_name(path)
     try:
         found = [item for item in read_objects(iter([read_text_bytes(path, MAX_MANIFEST_BYTES)])) if not item.size]
@@ -35,10 +40,10 @@ def read_template(path: str) -> Node:
     except MalformedError as error:
         raise ManifestError(file, [error.fault]) from error
     kinds = [(item.api_version, item.kind) for item in found]
-    if kinds != [("v1", "Node")]:
-        listed = ", ".join(full_kind(*kind) or "an object without kind" for kind in kinds)
-        raise ManifestError(file, [Fault(f"expected one Node, found {listed or 'nothing'}")])
-    return _node(file, found[0])
+    if kinds != [(api_version, kind)]:
+        listed = ", ".join(full_kind(*each) or "an object without kind" for each in kinds)
+        raise ManifestError(file, [Fault(f"expected {wanted}, found {listed or 'nothing'}")])
+    return found[0]
 
 
 def _node(file: str, item: KubernetesObject) -> Node:

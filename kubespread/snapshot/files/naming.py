@@ -46,7 +46,7 @@ class _Collected:
     def __init__(self) -> None:
         self._namespace = ""
         self._nodes: set[str] = set()
-        self._label_keys: set[str] = set()
+        self._labels: dict[str, set[str]] = {}
         self._namespaces: set[str] = set()
         self._by_kind: dict[str, dict[str, set[str]]] = {}
 
@@ -63,7 +63,8 @@ class _Collected:
             return
         if item.kind == "Node":
             self._nodes.add(meta.name)
-            self._label_keys.update(meta.labels or ())
+            for key, value in (meta.labels or {}).items():
+                self._labels.setdefault(key, set()).add(str(value))
         elif item.kind == "Namespace":
             self._namespaces.add(meta.name)
         elif item.kind in _SHORT:
@@ -75,7 +76,7 @@ class _Collected:
         return Names(
             self._namespace,
             sorted(self._nodes),
-            sorted(self._label_keys),
+            {key: msgspec.Raw(msgspec.json.encode(sorted(values))) for key, values in sorted(self._labels.items())},
             sorted(self._namespaces | used),
             {
                 short: msgspec.Raw(

@@ -150,14 +150,29 @@ def read_small(file: str, field: str) -> bytes:
 
 def _files(access: Access, environment: Mapping[str, str]) -> Iterator[Path]:
     if access.kubeconfig is not None:
-        yield Path(access.kubeconfig).expanduser()
+        yield _expanded(access.kubeconfig)
     elif named := environment.get("KUBECONFIG"):
         # Files that do not exist are skipped, as kubectl does.
-        yield from (path for path in map(Path, filter(None, named.split(os.pathsep))) if path.exists())
+        yield from (path for path in map(Path, filter(None, named.split(os.pathsep))) if _exists(path))
     else:
-        usual = Path.home() / ".kube" / "config"
-        if usual.exists():
+        # A user without a home, as containers have them, has none there either.
+        usual = Path(os.path.expanduser("~/.kube/config"))  # noqa: PTH111 - leaves the ~ where nobody knows a home
+        if usual.is_absolute() and _exists(usual):
             yield usual
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}") from error
+
+
+def _expanded(path: str) -> Path:
+    try:
+        return Path(path).expanduser()
+    except RuntimeError as error:
+        raise UsageError(f"{path}: no home directory is known for {Path(path).parts[0]}") from error
 
 
 def _merged(files: list[Path]) -> Data | None:

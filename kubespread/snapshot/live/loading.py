@@ -22,9 +22,12 @@ from kubespread.snapshot.live.parallel import in_parallel
 from kubespread.snapshot.live.resources import (
     FORBIDDEN,
     NOT_FOUND,
+    OPTIONAL,
     RESOURCES,
+    SCHEDULING_GROUP,
     is_required,
     right_to_list,
+    served,
     why_unread,
 )
 from kubespread.snapshot.live.transport import ClientTransport
@@ -66,16 +69,17 @@ def load_cluster(access: Access, progress: Progress | None = None) -> Snapshot:
     api = Api(transport, min(access.request_timeout, _LONGEST_WAIT), progress.bytes_came)
     with closing(transport), collector_paused():
         version, why_no_version = _server_version(api)
-        jobs = [
-            partial(_list_or_why, api, resource, access.chunk_size, progress.objects_came) for resource in RESOURCES
-        ]
         builder = SnapshotBuilder()
+        optional, complete = _optional(api, builder)
+        resources = (*RESOURCES, *optional)
+        jobs = [
+            partial(_list_or_why, api, resource, access.chunk_size, progress.objects_came) for resource in resources
+        ]
         builder.nodes_listed = True
         if why_no_version:
             builder.note_gap(why_no_version, SERVER_VERSION)
         resource_version = ""
-        complete = []
-        for resource, listed in zip(RESOURCES, in_parallel(jobs, _CONNECTIONS), strict=True):
+        for resource, listed in zip(resources, in_parallel(jobs, _CONNECTIONS), strict=True):
             if isinstance(listed, str):
                 if listed:
                     builder.note_gap(listed, resource.kind)
@@ -115,6 +119,43 @@ def _list_or_why(api: Api, resource: Kind, chunk_size: int, on_objects: Callable
             )
             raise ApiError(message, error.status) from None
         raise
+
+
+def _optional(api: Api, builder: SnapshotBuilder) -> tuple[list[Kind], list[str]]:
+    """The optional kinds that are there to be listed, and those of which there are known to be no objects."""
+    api_versions = _scheduling_versions(api)
+    if api_versions is None:
+        for row in OPTIONAL:
+            builder.note_gap(f"not allowed to read {SCHEDULING_GROUP}", row.kind)
+        return [], []
+    resources = list(served(api_versions))
+    found = {each.cls for each in resources}
+    return resources, [row.kind for row in OPTIONAL if row.cls not in found]
+
+
+class _GroupVersion(msgspec.Struct, rename="camel"):
+    group_version: str = ""
+
+
+class _Group(msgspec.Struct):
+    versions: list[_GroupVersion] = []
+
+
+def _scheduling_versions(api: Api) -> frozenset[str] | None:
+    """The apiVersions that the server serves of the group that pod groups are in; None where it may not be asked."""
+    try:
+        group = msgspec.json.decode(api.get(SCHEDULING_GROUP), type=_Group)
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
+        raise SnapshotError(
+            f"{api.transport.server}{SCHEDULING_GROUP}: not what a Kubernetes API server answers: {error}"
+        ) from None
+    except ApiError as error:
+        if error.status == FORBIDDEN:
+            return None
+        if error.status == NOT_FOUND:
+            return frozenset()
+        raise
+    return frozenset(each.group_version for each in group.versions)
 
 
 class _Version(msgspec.Struct, rename="camel"):

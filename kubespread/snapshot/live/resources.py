@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+
 from kubespread.kube.api.core import Node, Pod
-from kubespread.kube.api.kinds import KEPT, Kind
+from kubespread.kube.api.kinds import KEPT, Kind, group_of
+from kubespread.kube.api.pod_groups import PodGroup, Workload
 from kubespread.kube.well_known import ENDED_PHASES
 
 UNAUTHORIZED, FORBIDDEN, NOT_FOUND = 401, 403, 404
@@ -12,6 +16,19 @@ RUNNING_PODS = ",".join(f"status.phase!={phase}" for phase in ENDED_PHASES)
 _OPTIONAL_GROUP = "resource.k8s.io"
 
 RESOURCES = tuple(row for row in KEPT.values() if row.is_listed)
+SCHEDULING_GROUP = "/apis/scheduling.k8s.io"
+"""Says which versions there are of the group of OPTIONAL."""
+OPTIONAL = (KEPT[PodGroup], KEPT[Workload])
+"""What only some clusters serve, in versions that come and go with the release."""
+
+
+def served(api_versions: Collection[str]) -> Iterator[Kind]:
+    """The optional ones of which a version is among those served, in the newest of these."""
+    for row in OPTIONAL:
+        versions = (row.api_version, *(each for each in row.other_versions if group_of(each) == row.group))
+        known = [each for each in versions if each in api_versions]
+        if known:
+            yield replace(row, api_version=known[-1])
 
 
 def path_of(resource: Kind) -> str:
@@ -36,10 +53,11 @@ def why_unread(resource: Kind, status: int) -> str:
     """What an answer that depends on it has to say when the server refuses it with ``status``; empty when nothing is
     missing.
 
-    A server that does not serve dynamic resource allocation, as before 1.34, has no claims either.
+    A server that does not serve dynamic resource allocation, as before 1.34, has no claims either, and one that serves
+    a version of a group may do so for other resources than pod groups.
     """
     if status == FORBIDDEN:
         return f"not allowed to list {resource.plural}"
-    if resource.group == _OPTIONAL_GROUP:
+    if resource.group == _OPTIONAL_GROUP or resource.cls in (PodGroup, Workload):
         return ""
     return f"{resource.plural} could not be read (not served as {resource.api_version})"

@@ -132,6 +132,15 @@ CASES: dict[str, tuple[list[Data], list[str], list[str]]] = {
             "Job/once fails: it lost more pods than its backoffLimit allows",
         ],
     ),
+    "what of a Job is not modeled is named when it loses a pod": (
+        [*NODES[:2], *job("once", ("n0",), podFailurePolicy={"rules": []}, backoffLimitPerIndex=1)],
+        ["delete-node n0"],
+        [
+            "- once-a n0 lost",
+            "+ once-1 n1",
+            "Job/once: backoffLimitPerIndex, podFailurePolicy.rules not modeled",
+        ],
+    ),
     "a controller that is not modeled is said": (
         [*NODES[:2], {**replica("s-0", "n0"), "metadata": {**replica("s-0")["metadata"], "ownerReferences": [
             {"apiVersion": "core.strimzi.io/v1beta2", "kind": "StrimziPodSet", "name": "s", "uid": "u", "controller": True}

@@ -1,9 +1,11 @@
 # bash completion for kubespread:
 #   kubespread completion bash > ~/.local/share/bash-completion/completions/kubespread
 _kubespread_complete() {
-    local answer todo word typed
+    local answer todo word typed program=$1
+    # An alias is no program: complete -F _kubespread_complete ks
+    type -P "$program" >/dev/null || program=kubespread
     answer=$(_KUBESPREAD_COMPLETE=bash _KUBESPREAD_LINE="${COMP_LINE:0:COMP_POINT}" \
-        _KUBESPREAD_BREAKS="$COMP_WORDBREAKS" "$1" 2>/dev/null </dev/null) || return
+        _KUBESPREAD_BREAKS="$COMP_WORDBREAKS" "$program" 2>/dev/null </dev/null) || return
     todo=${answer%%$'\n'*}
     COMPREPLY=()
     if [[ $answer == *$'\n'* ]]; then

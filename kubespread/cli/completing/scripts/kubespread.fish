@@ -6,8 +6,8 @@ function __kubespread_complete
     or return
     string match -rv '^\s*$' -- $answer[2..-1]
     if string match -q '*files*' -- $answer[1]
-        set -l option (string match -r '^--[^=]*=' -- "$word"; or echo '')
-        __fish_complete_path (string replace -- "$option" '' "$word") | string replace -r '^' -- "$option"
+        # As it is typed, so that fish reads ~ and quotes in it.
+        complete -C "'' "(commandline -ct)
     end
 end
 complete -c kubespread -e

@@ -1,0 +1,21 @@
+"""What keeps new pods away from a node in general, whatever they tolerate: that it is cordoned, or not ready."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from kubespread.kube.api.core import Node
+from kubespread.kube.well_known import READY
+
+
+def closing_states(node: Node) -> Iterator[str]:
+    """``cordoned``, ``not ready``, or both."""
+    if node.spec.unschedulable:
+        yield "cordoned"
+    if any(condition.type == READY and condition.status != "True" for condition in node.status.conditions):
+        yield "not ready"
+
+
+def states_of(nodes: Iterable[Node]) -> Mapping[str, tuple[str, ...]]:
+    """The same of all ``nodes`` that have any, by name."""
+    return {node.metadata.name: states for node in nodes if (states := tuple(closing_states(node)))}

@@ -1,0 +1,61 @@
+"""What the screens of all reports share: what was asked, how much room there is, what is left out, the answer last."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import wraps
+from typing import Protocol, TypeVar
+
+from kubespread.planner.reports.parts import ClusterReference
+from kubespread.render.flow import HANGING, INDENT, aim, flowed
+from kubespread.render.layout import DIM, GAP, HEAD, Cell, Column, Line, cell, wrapped, written
+from kubespread.render.look import Look
+from kubespread.render.phrases import count_of
+from kubespread.render.provenance import source_line
+
+R = TypeVar("R")
+
+
+class Sourced(Protocol):
+    """A report that says which cluster it is about."""
+
+    @property
+    def cluster(self) -> ClusterReference | None: ...
+    @property
+    def kube_version(self) -> str: ...
+
+
+def screen(lines: Callable[[R, Look], Iterable[Line]]) -> Callable[[R, Look], str]:
+    """A writer of what ``lines`` yields, in the colors of ``look``."""
+
+    @wraps(lines)
+    def write(report: R, look: Look) -> str:
+        return written(lines(report, look), color=look.color)
+
+    return write
+
+
+def headline(asked: str, report: Sourced, look: Look, said: str = "") -> Iterator[Line]:
+    """What was asked, and ``said`` of it, of which cluster, and which release answers; nothing without headers."""
+    if look.headers:
+        source = source_line(report.cluster, report.kube_version)
+        yield from flowed([[cell(asked, HEAD), cell(said)], source], look, indent="")
+
+
+def room_beside(columns: Iterable[Column], look: Look) -> int:
+    """How wide what stands beside ``columns`` can be, with the gap that sets it off from them."""
+    return aim(look) - len(INDENT) - sum(column.width + GAP for column in columns)
+
+
+def left_out(number: int, noun: str, said: str = "") -> Iterator[Line]:
+    """That so many rows more are not shown, and what is ``said`` of them; nothing where all are shown."""
+    if number:
+        yield [Cell(INDENT), cell(f"{count_of(number, f'more {noun}')}{said} (-v shows all)", DIM)]
+
+
+def concluded(sentences: Iterable[str], look: Look, style: str = HEAD, *, others: str | None = None) -> Iterator[Line]:
+    """What comes of it all: the answer last, and before it what else there is to say, styled as ``others`` if set."""
+    *before, answer = sentences
+    for said in before:
+        yield from wrapped([cell(said, style if others is None else others)], look.width, HANGING)
+    yield from wrapped([cell(answer, style)], look.width, HANGING)

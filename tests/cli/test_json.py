@@ -1,0 +1,60 @@
+"""What the library returns is what ``-o json`` prints: one contract, whoever asks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+
+import pytest
+
+import kubespread
+from kubespread.planner.reports.parts import Report
+from kubespread.planner.reports.schema import FILES
+from tests.cli.support import CLUSTER, FIXTURES, POD, run
+
+AUDITED = str(FIXTURES / "clusters" / "audit.yaml")
+SCHEDULER = kubespread.Scheduler()
+ASKED: Mapping[str, tuple[tuple[str, ...], str, Callable[[kubespread.Snapshot], Report]]] = {
+    "ExplainReport": (("explain", POD), CLUSTER, lambda cluster: kubespread.explain(cluster, POD)),
+    "SimulateReport": (
+        ("simulate", "deploy/web", "--replicas", "9"), AUDITED,
+        lambda cluster: kubespread.simulate(cluster, "deploy/web", 9),
+    ),
+    "AdviseReport": (("advise", POD), CLUSTER, lambda cluster: kubespread.advise(cluster, POD)),
+    "PendingReport": (("pending", "-A"), AUDITED, kubespread.pending),
+    "AuditReport": (("audit", "-A"), AUDITED, kubespread.audit),
+    "RebalanceReport": (("rebalance", "-A"), AUDITED, kubespread.rebalance),
+    "CapacityReport": (
+        ("capacity", "--request", "cpu=1"), AUDITED, lambda cluster: kubespread.capacity(cluster, "cpu=1"),
+    ),
+    "RemovableReport": (("removable",), AUDITED, kubespread.removable),
+    "SurviveReport": (("survive", "-A"), AUDITED, kubespread.survive),
+    "UpgradeReport": (("upgrade", "--nodes", "a1"), AUDITED, lambda cluster: kubespread.upgrade(cluster, "a1")),
+    "PlayReport": (
+        ("play", str(FIXTURES / "scenarios" / "zone-outage.yaml")),
+        str(FIXTURES / "clusters" / "web-in-three-zones.yaml"),
+        lambda cluster: kubespread.play(cluster, str(FIXTURES / "scenarios" / "zone-outage.yaml")),
+    ),
+    "CompareReport": (
+        ("compare", "deploy/web", "--set", "cpu=1"), AUDITED,
+        lambda cluster: kubespread.compare(
+            kubespread.Side(cluster, "deploy/web"), kubespread.Side(cluster, "deploy/web", SCHEDULER, ["cpu=1"])
+        ),
+    ),
+    "CheckReport": (("check", "-A"), AUDITED, kubespread.check),
+    "TopologyMap": (("map", "deploy/web"), AUDITED, lambda cluster: kubespread.topology_map(cluster, "deploy/web")),
+}  # fmt: skip
+"""By kind of report, the command, its cluster, and the same question asked of the library."""
+
+
+def test_every_report_is_asked_for() -> None:
+    """Configuration is no answer about a cluster: the library reads none."""
+    assert {*ASKED, "Configuration"} == {report.__name__ for report in FILES.values()}
+
+
+@pytest.mark.parametrize("kind", ASKED)
+def test_the_library_answers_what_the_command_prints(kind: str) -> None:
+    command, cluster, ask = ASKED[kind]
+    printed = json.loads(run(*command, "-S", cluster, "-o", "json", "-q").out)
+    assert printed["kind"] == kind
+    assert printed == ask(kubespread.load(cluster)).to_dict()

@@ -1,0 +1,40 @@
+"""Commands about workloads of a cluster that are not there all say so in the same words."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.builders import Data, hosts, pod
+from tests.cli.support import run
+
+COMMANDS = ("pending", "audit", "survive", "rebalance", "check", "simulate --all")
+NAMESPACES: list[Data] = [
+    {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}} for name in ("default", "empty", "shop")
+]
+CASES = {
+    "a namespace that is not there": ("-n shpo", 'namespaces "shpo" not found, did you mean "shop"?'),
+    "a namespace that is not there, nor one like it": (
+        "-n other", 'namespaces "other" not found; there are default, empty, shop'
+    ),
+    "a namespace without workloads": ("-n empty", "no workloads in namespace empty"),
+    "labels that nobody has": ("-l app=x", "no workloads with the labels app=x in namespace default"),
+    "labels that nobody has anywhere": ("-A -l app=x", "no workloads with the labels app=x in the cluster"),
+    "a selector that is none": (
+        "-l a==b==c",
+        "invalid selector 'a==b==c': expected KEY=VALUE, KEY!=VALUE, KEY in (A,B), KEY or !KEY, found 'a==b==c'",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("case", CASES)
+def test_they_say_what_is_not_there(command: str, case: str, tmp_path: Path) -> None:
+    arguments, said = CASES[case]
+    cluster = tmp_path / "cluster.json"
+    items = [*hosts("a", "b"), *NAMESPACES, pod("one", "n0"), pod("two", "n1", namespace="shop")]
+    cluster.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    result = run(*command.split(), *arguments.split(), "-S", str(cluster), "-q")
+    assert (result.code, result.out, result.err) == (2, "", f"error: {said}\n")
