@@ -13,6 +13,7 @@ from kubespread.cli.options.scheduler import SchedulerOptions
 from kubespread.cli.options.workload import PodArgument, WorkloadOptions
 from kubespread.cli.pod import pods_asked_about
 from kubespread.cli.stdout import stdout_is_terminal
+from kubespread.cli.waiting import waiting
 from kubespread.render.formats import chosen_format
 
 
@@ -55,17 +56,18 @@ def advise(
         settings=workload.settings or (),
     )
     opened = open_cluster(source, quiet=speaking.quiet)
-    report = kubespread.advise(
-        opened,
-        pods,
-        advising.replicas,
-        scheduling.scheduler(),
-        name=workload.name,
-        namespace=workload.namespace,
-        recursive=workload.recursive,
-        template_path=workload.template_path or "",
-        set=workload.settings or (),
-    )
+    with waiting(quiet=speaking.quiet):
+        report = kubespread.advise(
+            opened,
+            pods,
+            advising.replicas,
+            scheduling.scheduler(),
+            name=workload.name,
+            namespace=workload.namespace,
+            recursive=workload.recursive,
+            template_path=workload.template_path or "",
+            set=workload.settings or (),
+        )
     answering = Answering(opened, scheduling.scheduler(), chosen, answer, speaking)
     if not answering.give("advise", report, conclusion(report)):
         return ExitCode.NO_CLUSTER

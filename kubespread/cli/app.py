@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Callable
+from typing import Annotated, Any
 
 import typer
 
@@ -32,6 +33,8 @@ from kubespread.cli.stdout import emit
 from kubespread.cli.survive import survive
 from kubespread.cli.upgrade import upgrade
 
+_Command = Callable[..., Any]
+
 # Plain help: Rich would cost a third of the start-up time and wrap at the terminal's width.
 app = typer.Typer(
     name="kubespread",
@@ -59,30 +62,59 @@ def kubespread(
 ) -> None:
     """What kube-scheduler would decide for a pod, and the topology spread arithmetic it hides."""
     if context.invoked_subcommand is None:
-        say(context.get_help())
+        for line in context.get_help().splitlines():
+            say(line)
         raise typer.Exit(ExitCode.BAD_INPUT)
 
 
+def _ask(short_help: str, yes: str, no: str | None, name: str | None = None) -> Callable[[_Command], _Command]:
+    """A command that answers: what it does in half a line, and what its exit codes 0 and 1 mean."""
+    return app.command(name, cls=OrderedCommand, short_help=short_help, epilog=epilog(yes, no))
+
+
 # In the order in which people come to ask.
-app.command(cls=OrderedCommand, epilog=EPILOG)(explain)
-app.command(cls=OrderedCommand, epilog=epilog("it fits, or a change is found that makes it fit", "no change is found"))(
-    advise
-)
-app.command(cls=OrderedCommand, epilog=EPILOG)(simulate)
-app.command(cls=OrderedCommand, epilog=EPILOG)(play)
-app.command(cls=OrderedCommand, epilog=epilog("nothing is pending", "something is"))(pending)
-app.command(cls=OrderedCommand, epilog=epilog("nothing is at the level of --fail-on", "something is"))(audit)
-app.command(cls=OrderedCommand, epilog=epilog("no finding", "some finding at or above --fail-on"))(check)
-app.command(cls=OrderedCommand, epilog=epilog("nothing differs", "something does"))(compare)
-app.command(cls=OrderedCommand, epilog=epilog("the answer is there", "a requirement fails"))(survive)
-app.command(cls=OrderedCommand, epilog=epilog("all are replaced", "it is blocked or pods stay pending"))(upgrade)
-app.command("map", cls=OrderedCommand, epilog=epilog("the map is drawn", None))(map_)
-app.command(cls=OrderedCommand, epilog=epilog("all constraints hold or can", "no plan found"))(rebalance)
-app.command(cls=OrderedCommand, epilog=epilog("some pod fits, or none is asked about", "none fits"))(capacity)
-app.command(cls=OrderedCommand, epilog=epilog("some node can go", "none can"))(removable)
-app.command(cls=OrderedCommand, epilog=EPILOG)(snapshot)
-app.command(epilog=epilog("the assistant hung up", None))(mcp)
-app.command()(config)
-app.command()(rbac)
-app.command()(completion)
-app.command()(demo)
+_ask("Show which nodes a pod fits and why the others fail.", "some node fits", "none does")(explain)
+_ask(
+    "Find the smallest changes that make a pod fit.",
+    "it fits, or a change is found that makes it fit", "no change is found",
+)(advise)  # fmt: skip
+_ask(
+    "Place replicas as kube-scheduler would; show what stops them.",
+    "all replicas are placed and requirements hold", "some are not, or a requirement fails",
+)(simulate)  # fmt: skip
+_ask(
+    "Play a scenario step by step.",
+    "all steps are done and no pod is pending", "one is blocked or pods are pending (--fail-on)",
+)(play)  # fmt: skip
+_ask("Show pods without a node, by cause, and what frees them.", "nothing is pending", "something is")(pending)
+_ask(
+    "Show how every workload is spread, and why unevenly.",
+    "nothing is at the level of --fail-on", "something is",
+)(audit)  # fmt: skip
+_ask(
+    "Find in manifests what will go wrong, before it does.",
+    "no finding at the level of --fail-on", "some finding is",
+)(check)  # fmt: skip
+_ask("Show what a change of manifest, cluster or release changes.", "nothing differs", "something does")(compare)
+_ask(
+    "Lose each zone in turn, and show which pods stay pending.",
+    "the question is answered", "what --fail-on names happens",
+)(survive)  # fmt: skip
+_ask(
+    "Replace the nodes of a pool as far as budgets allow.",
+    "all are replaced", "it is blocked or pods stay pending",
+)(upgrade)  # fmt: skip
+_ask("Draw the topology of a cluster, its load or its skew.", "the map is drawn", None, "map")(map_)
+_ask(
+    "Find the fewest evictions after which constraints hold.", "all constraints hold or can", "no plan found"
+)(rebalance)  # fmt: skip
+_ask(
+    "Show what nodes have free, and how many pods fit.", "some pod fits, or none is asked about", "none fits"
+)(capacity)  # fmt: skip
+_ask("Find the nodes that can be drained and deleted.", "some node can go", "none can")(removable)
+_ask("Save what scheduling needs of a cluster as one file.", "the file is written", None)(snapshot)
+app.command(short_help="Serve the questions to assistants (MCP).", epilog=epilog("the assistant hung up", None))(mcp)
+app.command(short_help="Show what the environment and configuration files set.")(config)
+app.command(short_help="Print the ClusterRole that reading a running cluster takes.")(rbac)
+app.command(short_help="Print the script that completes commands, options and names.")(completion)
+app.command(short_help="Explain and simulate on a small cluster, to see the answers.")(demo)

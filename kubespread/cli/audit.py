@@ -11,6 +11,7 @@ from kubespread.cli.options.edits import EditedClusterOptions
 from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.scheduler import SchedulerOptions
 from kubespread.cli.stdout import stdout_is_terminal
+from kubespread.cli.waiting import waiting
 from kubespread.cli.watch import watchable
 from kubespread.render.formats import chosen_format
 
@@ -45,13 +46,14 @@ def audit(
 
     chosen = chosen_format(answer.output, is_terminal=stdout_is_terminal())
     opened = open_cluster(source, quiet=speaking.quiet)
-    report = kubespread.audit(
-        opened,
-        workloads or (),
-        scheduling.scheduler(),
-        namespace=auditing.namespace_in(opened, workloads or ()),
-        selector=auditing.selector or "",
-    )
+    with waiting(quiet=speaking.quiet):
+        report = kubespread.audit(
+            opened,
+            workloads or (),
+            scheduling.scheduler(),
+            namespace=auditing.namespace_in(opened, workloads or ()),
+            selector=auditing.selector or "",
+        )
     answering = Answering(opened, scheduling.scheduler(), chosen, answer, speaking)
     if not answering.give("audit", report, conclusion(report), in_full=answer.why):
         return ExitCode.NO_CLUSTER

@@ -11,6 +11,7 @@ from kubespread.cli.options.edits import EditedClusterOptions
 from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.scheduler import SchedulerOptions
 from kubespread.cli.stdout import stdout_is_terminal
+from kubespread.cli.waiting import waiting
 from kubespread.render.formats import chosen_format
 
 
@@ -41,7 +42,8 @@ def capacity(
 
     chosen = chosen_format(answer.output, is_terminal=stdout_is_terminal())
     opened = open_cluster(source, quiet=speaking.quiet)
-    report = kubespread.capacity(opened, counting.request, scheduling.scheduler(), by=counting.by)
+    with waiting(quiet=speaking.quiet):
+        report = kubespread.capacity(opened, counting.request, scheduling.scheduler(), by=counting.by)
     answering = Answering(opened, scheduling.scheduler(), chosen, answer, speaking)
     if not answering.give("capacity", report, conclusion(report)):
         return ExitCode.NO_CLUSTER

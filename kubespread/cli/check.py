@@ -16,6 +16,7 @@ from kubespread.cli.options.scheduler import SchedulerOptions
 from kubespread.cli.page import write_page
 from kubespread.cli.pod import STDIN, is_piped
 from kubespread.cli.stdout import emit, look_of_stdout, stdout_is_terminal
+from kubespread.cli.waiting import waiting
 from kubespread.errors import UsageError
 from kubespread.render.formats import chosen_format
 
@@ -67,18 +68,19 @@ def check(
     namespace = checked.namespace
     if not given and opened is not None and not checked.all_namespaces:
         namespace = namespace or opened.origin.namespace or "default"
-    report = kubespread.check(
-        opened,
-        given,
-        scheduling.scheduler(),
-        select=rules.select or (),
-        ignore=rules.ignore or (),
-        baseline=rules.baseline,
-        namespace=namespace,
-        selector=checked.selector or "",
-        recursive=checked.recursive,
-        template_path=checked.template_path or "",
-    )
+    with waiting(quiet=speaking.quiet):
+        report = kubespread.check(
+            opened,
+            given,
+            scheduling.scheduler(),
+            select=rules.select or (),
+            ignore=rules.ignore or (),
+            baseline=rules.baseline,
+            namespace=namespace,
+            selector=checked.selector or "",
+            recursive=checked.recursive,
+            template_path=checked.template_path or "",
+        )
     if rules.write_baseline is not None:
         kubespread.write_baseline(report, rules.write_baseline)
     if not speaking.quiet:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 from kubespread.cli.stderr import complain
+from kubespread.cli.waiting import is_watched, waiting
 
 if TYPE_CHECKING:
     from kubespread.cli.options.cluster import ClusterOptions
@@ -27,11 +27,12 @@ def _opened(options: ClusterOptions, *, quiet: bool) -> Snapshot:
 
     access = options.access()
     if options.sources:
-        snapshot = kubespread.load(*options.sources)
+        with waiting(f"reading {', '.join(map(str, options.sources))}", quiet=quiet):
+            snapshot = kubespread.load(*options.sources)
         for fault in snapshot.faults:
             complain(fault)
         return snapshot
-    if quiet or not sys.stderr.isatty():
+    if quiet or not is_watched():
         return kubespread.connect(access)
     from kubespread.render.progress import DownloadProgress
 

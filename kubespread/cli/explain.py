@@ -13,6 +13,7 @@ from kubespread.cli.options.workload import PodArgument, WorkloadOptions
 from kubespread.cli.page import write_page
 from kubespread.cli.pod import pods_asked_about
 from kubespread.cli.stdout import emit, look_of_stdout, stdout_is_terminal
+from kubespread.cli.waiting import waiting
 from kubespread.cli.watch import watchable
 from kubespread.render.formats import chosen_format
 
@@ -60,18 +61,19 @@ def explain(
         settings=workload.settings or (),
     )
     opened = open_cluster(source, quiet=speaking.quiet)
-    report = kubespread.explain(
-        opened,
-        pods,
-        scheduling.scheduler(),
-        preemption=answer.preemption,
-        pods=names_pods,
-        name=workload.name,
-        namespace=workload.namespace,
-        recursive=workload.recursive,
-        template_path=workload.template_path or "",
-        set=workload.settings or (),
-    ).sorted_by(answer.sort.value)
+    with waiting(quiet=speaking.quiet):
+        report = kubespread.explain(
+            opened,
+            pods,
+            scheduling.scheduler(),
+            preemption=answer.preemption,
+            pods=names_pods,
+            name=workload.name,
+            namespace=workload.namespace,
+            recursive=workload.recursive,
+            template_path=workload.template_path or "",
+            set=workload.settings or (),
+        ).sorted_by(answer.sort.value)
     if answer.node:
         report = report.only(answer.node)
     if not speaking.quiet:

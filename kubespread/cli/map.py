@@ -19,6 +19,7 @@ from kubespread.cli.options.workload import WorkloadOptions
 from kubespread.cli.page import write_page
 from kubespread.cli.pod import pods_asked_about
 from kubespread.cli.stdout import emit, look_of_stdout, stdout_is_terminal
+from kubespread.cli.waiting import waiting
 from kubespread.render.formats import chosen_format
 
 
@@ -72,17 +73,18 @@ def map_(
         settings=workload.settings or (),
     )
     opened = open_cluster(source, quiet=speaking.quiet)
-    report = kubespread.topology_map(
-        opened,
-        pods or None,
-        scheduling.scheduler(),
-        keys=mapping.key or (),
-        name=workload.name,
-        namespace=workload.namespace,
-        recursive=workload.recursive,
-        template_path=workload.template_path or "",
-        set=workload.settings or (),
-    )
+    with waiting(quiet=speaking.quiet):
+        report = kubespread.topology_map(
+            opened,
+            pods or None,
+            scheduling.scheduler(),
+            keys=mapping.key or (),
+            name=workload.name,
+            namespace=workload.namespace,
+            recursive=workload.recursive,
+            template_path=workload.template_path or "",
+            set=workload.settings or (),
+        )
     if not speaking.quiet:
         if speaking.verbose:
             note_source(opened, report)

@@ -11,6 +11,7 @@ from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.scheduler import SchedulerOptions
 from kubespread.cli.options.workloads import WorkloadsOptions
 from kubespread.cli.stdout import stdout_is_terminal
+from kubespread.cli.waiting import waiting
 from kubespread.render.formats import chosen_format
 
 
@@ -41,9 +42,10 @@ def pending(
 
     chosen = chosen_format(answer.output, is_terminal=stdout_is_terminal())
     opened = open_cluster(source, quiet=speaking.quiet)
-    report = kubespread.pending(
-        opened, scheduling.scheduler(), namespace=asked.namespace_in(opened), selector=asked.selector or ""
-    )
+    with waiting(quiet=speaking.quiet):
+        report = kubespread.pending(
+            opened, scheduling.scheduler(), namespace=asked.namespace_in(opened), selector=asked.selector or ""
+        )
     answering = Answering(opened, scheduling.scheduler(), chosen, answer, speaking)
     if not answering.give("pending", report, conclusion(report)):
         return ExitCode.NO_CLUSTER

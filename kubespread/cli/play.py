@@ -17,6 +17,7 @@ from kubespread.cli.options.playing import PlayingOptions, is_no
 from kubespread.cli.options.scheduler import SchedulerOptions
 from kubespread.cli.page import write_page
 from kubespread.cli.stdout import emit, look_of_stdout, stdout_is_terminal
+from kubespread.cli.waiting import waiting
 from kubespread.errors import UsageError
 from kubespread.render.formats import chosen_format
 
@@ -71,7 +72,8 @@ def play(
         return _explained(opened, read, playing, scheduling, answer)
     import kubespread
 
-    report = kubespread.play(opened, read, scheduling.scheduler(), namespace=playing.namespace)
+    with waiting(quiet=speaking.quiet):
+        report = kubespread.play(opened, read, scheduling.scheduler(), namespace=playing.namespace)
     write_page(answer.html, report, opened, scheduling.scheduler())
     show(report, opened, answer.output, speaking, headers=not answer.no_headers, color=answer.color)
     if opened.faults or (answer.strict and report.gaps):

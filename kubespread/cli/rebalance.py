@@ -15,6 +15,7 @@ from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.rebalancing import RebalancingOptions
 from kubespread.cli.options.scheduler import SchedulerOptions
 from kubespread.cli.stdout import stdout_is_terminal
+from kubespread.cli.waiting import waiting
 from kubespread.errors import UsageError
 from kubespread.render.formats import chosen_format
 
@@ -56,15 +57,16 @@ def rebalance(
         raise UsageError("standard input can be read only once")
     chosen = chosen_format(answer.output, is_terminal=stdout_is_terminal())
     opened = open_cluster(source, quiet=speaking.quiet)
-    report = kubespread.rebalance(
-        opened,
-        workloads or (),
-        scheduling.scheduler(),
-        namespace=rebalancing.namespace_in(opened, workloads or ()),
-        selector=rebalancing.selector or "",
-        soft=rebalancing.soft,
-        descheduler=rebalancing.descheduler,
-    )
+    with waiting(quiet=speaking.quiet):
+        report = kubespread.rebalance(
+            opened,
+            workloads or (),
+            scheduling.scheduler(),
+            namespace=rebalancing.namespace_in(opened, workloads or ()),
+            selector=rebalancing.selector or "",
+            soft=rebalancing.soft,
+            descheduler=rebalancing.descheduler,
+        )
     from kubespread.render.rebalance.conclusion import conclusion
 
     answering = Answering(opened, scheduling.scheduler(), chosen, answer, speaking)

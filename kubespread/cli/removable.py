@@ -10,6 +10,7 @@ from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.removable import NodesArgument, RemovableClusterOptions
 from kubespread.cli.options.scheduler import SchedulerOptions
 from kubespread.cli.stdout import stdout_is_terminal
+from kubespread.cli.waiting import waiting
 from kubespread.render.formats import chosen_format
 
 
@@ -40,14 +41,15 @@ def removable(
 
     chosen = chosen_format(answer.output, is_terminal=stdout_is_terminal())
     opened = open_cluster(source, quiet=speaking.quiet)
-    report = kubespread.removable(
-        opened,
-        nodes or (),
-        scheduling.scheduler(),
-        ignore_daemonsets=source.ignore_daemonsets,
-        delete_emptydir_data=source.delete_emptydir_data,
-        force=source.force,
-    )
+    with waiting(quiet=speaking.quiet):
+        report = kubespread.removable(
+            opened,
+            nodes or (),
+            scheduling.scheduler(),
+            ignore_daemonsets=source.ignore_daemonsets,
+            delete_emptydir_data=source.delete_emptydir_data,
+            force=source.force,
+        )
     answering = Answering(opened, scheduling.scheduler(), chosen, answer, speaking)
     if not answering.give("removable", report, conclusion(report)):
         return ExitCode.NO_CLUSTER

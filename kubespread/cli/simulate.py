@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -22,6 +21,7 @@ from kubespread.cli.pod import pods_asked_about
 from kubespread.cli.stderr import complain, say
 from kubespread.cli.stdout import emit, look_of_stdout, stdout_is_terminal
 from kubespread.cli.then import check_then, simulate_then
+from kubespread.cli.waiting import is_watched
 from kubespread.cli.watch import watchable
 from kubespread.render.formats import chosen_format
 
@@ -116,7 +116,7 @@ def simulate(
             on_progress=on_progress,
         )
 
-    reports = ask() if speaking.quiet or not sys.stderr.isatty() else _with_progress(ask)
+    reports = ask() if speaking.quiet or not is_watched() else _with_progress(ask)
     chosen = chosen_format(answer.output, is_terminal=stdout_is_terminal())
     whose = [f"{report.pod.namespace}/{report.subject}: " if len(reports) > 1 else "" for report in reports]
     if not speaking.quiet:

@@ -15,6 +15,7 @@ from kubespread.cli.options.survival import SurvivalOptions
 from kubespread.cli.page import write_page
 from kubespread.cli.stderr import say
 from kubespread.cli.stdout import emit, look_of_stdout, stdout_is_terminal
+from kubespread.cli.waiting import waiting
 from kubespread.render.formats import chosen_format
 
 
@@ -45,13 +46,14 @@ def survive(
 
     chosen = chosen_format(answer.output, is_terminal=stdout_is_terminal())
     opened = open_cluster(source, quiet=speaking.quiet)
-    report = kubespread.survive(
-        opened,
-        survival.key or (),
-        scheduling.scheduler(),
-        namespace=survival.namespace_in(opened),
-        selector=survival.selector or "",
-    )
+    with waiting(quiet=speaking.quiet):
+        report = kubespread.survive(
+            opened,
+            survival.key or (),
+            scheduling.scheduler(),
+            namespace=survival.namespace_in(opened),
+            selector=survival.selector or "",
+        )
     if not speaking.quiet:
         if speaking.verbose:
             note_source(opened, report)

@@ -13,6 +13,7 @@ from kubespread.cli.options.scheduler import SchedulerOptions
 from kubespread.cli.options.workload import SelectionOptions
 from kubespread.cli.page import write_page
 from kubespread.cli.play import show
+from kubespread.cli.waiting import waiting
 from kubespread.errors import UsageError
 
 if TYPE_CHECKING:
@@ -56,17 +57,18 @@ def simulate_then(
     """Apply the workload, play the steps, and show what became of it."""
     import kubespread
 
-    report = kubespread.simulate_then(
-        opened,
-        pods,
-        placing.then or (),
-        scheduling.scheduler(),
-        replicas=desired,
-        name=workload.name,
-        namespace=workload.namespace,
-        set=workload.settings or (),
-        preemption=not placing.no_preemption,
-    )
+    with waiting(quiet=speaking.quiet):
+        report = kubespread.simulate_then(
+            opened,
+            pods,
+            placing.then or (),
+            scheduling.scheduler(),
+            replicas=desired,
+            name=workload.name,
+            namespace=workload.namespace,
+            set=workload.settings or (),
+            preemption=not placing.no_preemption,
+        )
     write_page(answer.html, report, opened, scheduling.scheduler())
     show(report, opened, answer.output, speaking, headers=not answer.no_headers, color=answer.color)
     if opened.faults or (answer.strict and report.gaps):

@@ -10,14 +10,16 @@ from kubespread.cli.notes import note_beside, note_source
 from kubespread.cli.options.answer import SpeakingOptions, UpgradeAnswerOptions
 from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.scheduler import SchedulerOptions
-from kubespread.cli.options.upgrading import DrainedClusterOptions, UpgradeOptions
+from kubespread.cli.options.upgrading import DrainedClusterOptions, PoolArgument, UpgradeOptions
 from kubespread.cli.page import write_page
 from kubespread.cli.stdout import emit, look_of_stdout, stdout_is_terminal
+from kubespread.cli.waiting import waiting
 from kubespread.render.formats import chosen_format
 
 
 @grouped
 def upgrade(
+    pool: PoolArgument = None,
     *,
     upgrading: UpgradeOptions,
     scheduling: SchedulerOptions,
@@ -34,25 +36,27 @@ def upgrade(
 
     \b
     Examples:
-      kubespread upgrade --nodes cloud.google.com/gke-nodepool=default-pool
-      kubespread upgrade --nodes pool=a --surge 1 --batch 2 -S cluster.json.gz
-      kubespread upgrade --nodes pool=a --scale shop/deploy/web=4
+      kubespread upgrade cloud.google.com/gke-nodepool=default-pool
+      kubespread upgrade pool=a --surge 1 --batch 2 -S cluster.json.gz
+      kubespread upgrade pool=a --scale shop/deploy/web=4
     """
     import kubespread
     from kubespread.render.upgrade.conclusion import conclusion
 
+    nodes = upgrading.asked(pool)
     chosen = chosen_format(answer.output, is_terminal=stdout_is_terminal())
     opened = open_cluster(source, quiet=speaking.quiet)
-    report = kubespread.upgrade(
-        opened,
-        upgrading.nodes,
-        scheduling.scheduler(),
-        surge=upgrading.surge,
-        batch=upgrading.batch,
-        ignore_daemonsets=source.ignore_daemonsets,
-        delete_emptydir_data=source.delete_emptydir_data,
-        force=source.force,
-    )
+    with waiting(quiet=speaking.quiet):
+        report = kubespread.upgrade(
+            opened,
+            nodes,
+            scheduling.scheduler(),
+            surge=upgrading.surge,
+            batch=upgrading.batch,
+            ignore_daemonsets=source.ignore_daemonsets,
+            delete_emptydir_data=source.delete_emptydir_data,
+            force=source.force,
+        )
     if not speaking.quiet:
         if speaking.verbose:
             note_source(opened, report)

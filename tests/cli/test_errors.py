@@ -105,6 +105,11 @@ def test_the_lines_of_a_workloads_template(tmp_path: Path) -> None:
     assert result.err == f"error: {manifest}:15: {field}: Invalid value: -1: must be greater than zero\n"
 
 
+def test_help_for_no_command_is_that_for_help() -> None:
+    result = run()
+    assert (result.code, result.out, result.err.splitlines()) == (2, "", run("--help").out.splitlines())
+
+
 USAGE: dict[str, tuple[list[str], str]] = {
     "no command": ([], "Usage: kubespread [OPTIONS] COMMAND [ARGS]..."),
     "no cluster": (

@@ -63,7 +63,10 @@ else:
     RemovableOutputOption = _output_option("removable")
     AuditOutputOption = _output_option("audit")
 PreemptionOption = Annotated[
-    bool, typer.Option("--preemption", help="When no node fits, predict what preemption would do.")
+    bool,
+    typer.Option(
+        "--preemption", help="When no node fits, predict what preemption would do.", rich_help_panel="Scheduler"
+    ),
 ]
 ColorOption = Annotated[Color, typer.Option("--color", case_sensitive=False, help="Color the table.")]
 NoHeadersOption = Annotated[

@@ -32,16 +32,6 @@ ManifestsArgument = Annotated[
 class CheckedOptions(ManifestOptions):
     """Which workloads are checked."""
 
-    filename: Annotated[
-        list[str] | None,
-        typer.Option(
-            "-f",
-            "--filename",
-            metavar="FILE",
-            show_default=False,
-            help="Manifest, or directory of manifests; the same as MANIFEST. Repeatable.",
-        ),
-    ] = None
     selector: Annotated[
         str | None,
         typer.Option(

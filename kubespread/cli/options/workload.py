@@ -38,7 +38,7 @@ class ManifestOptions:
             "--filename",
             metavar="FILE",
             show_default=False,
-            help="Manifest, or directory of manifests; the same as POD. Repeatable.",
+            help="Manifest, or directory of manifests; the same as without -f. Repeatable.",
         ),
     ] = None
     kustomize: Annotated[
