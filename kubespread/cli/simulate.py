@@ -135,8 +135,9 @@ def simulate(
         for prefix, report in zip(whose, reports, strict=True)
         for failure in required.failures(report)
     ]
-    for failure in failures:
-        say(failure)
+    met = ["every requirement is met"] if required.is_any and not speaking.quiet else []
+    for said in failures or met:
+        say(said)
     if refused:
         return ExitCode.BAD_INPUT
     if opened.faults or (answer.strict and any(report.gaps for report in reports)):

@@ -156,6 +156,27 @@ MISTAKES: dict[str, tuple[str, str, str]] = {
         DEPLOYMENT_OF.format(api_version="apps/v1", kind="").replace("kind: \n", ""),
         "1: kind: not set",
     ),
+    "a key too far to the left": (
+        "web.yaml",
+        DEPLOYMENT_OF.format(api_version="apps/v1", kind="Deployment").replace("  template:", " template:"),
+        "8: YAML syntax: while parsing a block mapping, did not find expected key; check the indentation",
+    ),
+    "a key too far to the right": (
+        "web.yaml",
+        DEPLOYMENT_OF.format(api_version="apps/v1", kind="Deployment").replace("kind:", "  kind:"),
+        "2: YAML syntax: mapping values are not allowed in this context; check the indentation",
+    ),
+    "a merge conflict": (
+        "pod.yaml",
+        pod_of().replace("spec:\n", "<<<<<<< HEAD\nspec:\n=======\n>>>>>>> main\n"),
+        "7: a merge conflict that is not resolved",
+    ),
+    "a number in quotes": (
+        "web.yaml",
+        DEPLOYMENT_OF.format(api_version="apps/v1", kind="Deployment").replace("spec:", 'spec:\n  replicas: "3"', 1),
+        '6: spec.replicas: Deployment in version "v1" cannot be handled as a Deployment: json: cannot unmarshal string '
+        "into Go struct field LabelSelectingWorkloadSpec.spec.replicas of type int32; write 3 without quotes",
+    ),
     "an unknown field": (
         "pod.yaml",
         pod_of().replace("spec:\n", "spec:\n  topologySpreadConstraint: []\n"),

@@ -38,6 +38,10 @@ CODES: dict[str, tuple[list[str], int, str]] = {
     "an upgrade that gets through": (
         ["upgrade", "--nodes", "pool=blue", "-S", BLOCKED, "-q", "--scale", "deploy/web=4"], 0, "",
     ),
+    "nodes to upgrade that are named twice": (
+        ["upgrade", "pool=blue", "--nodes", "pool=blue", "-S", BLOCKED], 2,
+        "error: name the nodes to replace once, by name or labels: kubespread upgrade pool=a\n",
+    ),
     "no nodes to upgrade": (
         ["upgrade", "-S", BLOCKED], 2,
         "error: name the nodes to replace once, by name or labels: kubespread upgrade pool=a\n",

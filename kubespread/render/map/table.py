@@ -19,10 +19,9 @@ from kubespread.render.map.boxes import Box, columns_of, side_by_side
 from kubespread.render.map.cells import CLOSED, MARK, NOBODY, Shades, closed_words, held_by
 from kubespread.render.map.conclusion import conclusion
 from kubespread.render.map.levels import Levels, levels_of, title_of
-from kubespread.render.names import fitted
+from kubespread.render.names import fitted, left_out
 from kubespread.render.phrases import count_of
 from kubespread.render.provenance import source_line
-from kubespread.render.simulate.node_names import CUT, shared
 
 _MAX_NAMED = 60
 _MAX_LINES = 12
@@ -190,9 +189,8 @@ class _Drawing:
         for key, value in self.levels.single.items():
             yield f"{short_key(key)} {value or EMPTY} throughout"
         names = [escaped(node.name) for node in self.report.nodes]
-        if self.is_named and [*self.names.values()] != names:
-            prefix, suffix = shared(names)
-            yield f"node names: {prefix}{CUT}{suffix}"
+        if self.is_named and (said := left_out(names, [*self.names.values()])):
+            yield said
 
 
 def _joined(cells: Sequence[Cell]) -> Iterator[Cell]:

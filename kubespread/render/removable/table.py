@@ -24,7 +24,7 @@ from kubespread.render.layout import (
     written,
 )
 from kubespread.render.look import Look
-from kubespread.render.names import fitted
+from kubespread.render.names import fitted, legend
 from kubespread.render.phrases import count_of, some_of
 from kubespread.render.provenance import source_line
 from kubespread.render.removable.conclusion import conclusion
@@ -45,7 +45,9 @@ def _lines(report: RemovableReport, look: Look) -> Iterator[Line]:
     if look.headers:
         yield from flowed([_title(report), source_line(report.cluster, report.kube_version)], look, indent="")
     shown = _shown(report, look)
-    yield from tabulated(list(_columns(shown, look)), _GAP, headers=look.headers)
+    columns = list(_columns(shown, look))
+    yield from tabulated(columns, _GAP, headers=look.headers)
+    yield from legend([escaped(row.node) for row in shown], [each.text for each in columns[0].cells], look)
     if left := len(report.rows) - len(shown):
         yield [Cell(INDENT), cell(f"{count_of(left, 'more node')} (-v shows all)", DIM)]
     yield from _reasons(report.rows, look)
