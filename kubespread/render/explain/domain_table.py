@@ -37,7 +37,7 @@ def domain_table(rows: DomainRows, look: Look) -> Iterator[Line]:
     yield from tabulated(columns, gap, headers=look.headers)
     if others:
         nodes, fitting = sum(row.nodes for row in others), sum(row.fitting for row in others)
-        yield [Cell(f"  {len(others)} more rows with {nodes} nodes, of which {fitting} fit", DIM)]
+        yield [Cell(f"  {len(others):,} more rows with {nodes:,} nodes, of which {fitting:,} fit", DIM)]
 
 
 def _columns(rows: DomainRows, shown: Sequence[DomainRow], form: Form) -> list[Column]:
