@@ -34,6 +34,8 @@ def domain_table(rows: DomainRows, look: Look) -> Iterator[Line]:
     if room is not None:
         causes = columns[-1]
         columns[-1] = Column(cut_end(causes.header, room), [Cell(cut_items(each.text, room)) for each in causes.cells])
+    if not any(row.also for row in shown):
+        columns.pop()
     yield from tabulated(columns, gap, headers=look.headers)
     if others:
         nodes, fitting = sum(row.nodes for row in others), sum(row.fitting for row in others)
