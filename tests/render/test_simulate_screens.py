@@ -59,3 +59,10 @@ def test_another_order_is_told_by_the_nodes_that_hold_most_of_it() -> None:
 def test_counts_of_thousands_are_written_alike() -> None:
     report = msgspec.structs.replace(answered(5, "short", 1, 15)[0], replicas=None, present=1200, placed=79951)
     assert next(conclusion(report)) == "79,951 fit, 1,200 already running"
+
+
+def test_nothing_to_place_is_said_in_the_same_words_on_the_screen_and_beside_it() -> None:
+    report = msgspec.structs.replace(answered(5, "short", 1, 15)[0], replicas=9, present=9, placed=0)
+    said = "9 of 9 replicas already running, nothing to place"
+    assert next(conclusion(report)) == said
+    assert said in screen.write([report], Look(width=120)).splitlines()[0]

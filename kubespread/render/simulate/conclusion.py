@@ -29,12 +29,21 @@ def conclusion(report: SimulateReport) -> Iterator[str]:
         yield gang_outcome(report, report.gang)
     elif report.replicas is None:
         yield f"{report.placed:,} fit{already}"
+    elif said := nothing_to_place(report):
+        yield said
     else:
         yield f"{report.placed:,} of {max(0, report.replicas - report.present):,} placed{already}"
     yield from alternatives(report)
     yield from cause(report)
     if report.autoscaling is not None:
         yield headline(report.autoscaling)
+
+
+def nothing_to_place(report: SimulateReport) -> str | None:
+    """Where no more replicas are asked for than run."""
+    if not report.present or report.present != report.replicas:
+        return None
+    return f"{report.present:,} of {count_of(report.present, 'replica')} already running, nothing to place"
 
 
 def deleted(report: SimulateReport) -> Iterator[str]:

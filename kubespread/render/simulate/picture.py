@@ -26,7 +26,7 @@ from kubespread.render.layout import (
 from kubespread.render.look import Look
 from kubespread.render.rollouts import passes, rollout_sentence
 from kubespread.render.screen import room_beside
-from kubespread.render.simulate.conclusion import alternatives, cause, deleted
+from kubespread.render.simulate.conclusion import alternatives, cause, deleted, nothing_to_place
 from kubespread.render.simulate.constraints import constraint_phrases
 from kubespread.render.simulate.gangs import domain_verdicts, gang_outcome
 from kubespread.render.simulate.node_names import CUT, most_first, node_column, shared
@@ -79,6 +79,8 @@ def _headline(report: SimulateReport) -> Line:
         outcome = gang_outcome(report, report.gang)
     elif report.replicas is None:
         outcome = f"{grown} fit"
+    elif (said := nothing_to_place(report)) is not None:
+        outcome = said
     else:
         outcome = f"{grown} of {report.replicas:,} replica{'' if report.replicas == 1 else 's'} placed"
     pending = f", {report.pending:,} pending" if report.pending and report.gang is None else ""
