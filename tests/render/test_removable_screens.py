@@ -6,12 +6,14 @@ from __future__ import annotations
 
 from functools import cache
 
+from msgspec import structs
 from rich.cells import cell_len
 
 import kubespread
 from kubespread import RemovableReport, Snapshot
 from kubespread.render.look import Look
 from kubespread.render.removable import as_csv, plain, table
+from kubespread.render.removable.conclusion import conclusion
 from tests.builders import Data, hard, node, pod
 from tests.cli.support import FIXTURES
 from tests.planner.world.clusters import budget, deployment
@@ -52,6 +54,15 @@ def screens() -> list[Screen]:
         Screen("removable-plain", 0, plain.write(fleet, look)),
         Screen("removable-csv", 0, as_csv.write(fleet, look)),
     ]
+
+
+def test_of_many_nodes_the_answer_stands_last_and_alone() -> None:
+    report = removed(200, "aws")
+    cut = structs.replace(report, together=structs.replace(report.together, untried=1200))
+    *_, order, untried, answer = conclusion(cut)
+    assert order.startswith("together, in this order: ip-10-0-0-100.")
+    assert untried == "together with these, 1,200 others that can go alone were not tried"
+    assert answer == "195 of 200 nodes can go alone, 195 together"
 
 
 def test_the_screens_are_those_that_were_looked_at() -> None:

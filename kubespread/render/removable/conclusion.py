@@ -26,6 +26,13 @@ def conclusion(report: RemovableReport) -> Iterator[str]:
         yield f"{said}: {escaped(next(row.node for row in report.rows if row.alone))}"
         return
     named = some_of(list(map(escaped, together.nodes)), _MAX_NAMED)
-    untried = f"; {together.untried:,} were not tried" if together.untried else ""
     groups = f", cordoned in groups of {', '.join(map(str, together.groups))}" if len(together.groups) > 1 else ""
-    yield f"{said}, {len(together.nodes):,} together, in this order{groups}: {named}{untried}"
+    said = f"{said}, {len(together.nodes):,} together"
+    if len(together.nodes) <= _MAX_NAMED and not together.untried:
+        yield f"{said}, in this order{groups}: {named}"
+        return
+    # Of many the names would bury the answer.
+    yield f"together, in this order{groups}: {named}"
+    if together.untried:
+        yield f"together with these, {count_of(together.untried, 'other')} that can go alone were not tried"
+    yield said
