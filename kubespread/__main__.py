@@ -1,6 +1,24 @@
-"""``python -m kubespread``."""
+"""``python -m kubespread``, and where the installed programs begin."""
 
-from kubespread.cli.main import main
+from __future__ import annotations
+
+import sys
+
+_INTERRUPTED = 130
+
+
+def run() -> None:
+    """Run ``kubespread``. An interrupt while it is imported ends it as any other does.
+
+    `ExitCode` may not be there yet then.
+    """
+    try:
+        from kubespread.cli.main import main
+    except KeyboardInterrupt:
+        sys.stderr.write("error: interrupted\n")
+        sys.exit(_INTERRUPTED)
+    main()
+
 
 if __name__ == "__main__":
-    main()
+    run()

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from contextlib import chdir
 from importlib.resources import as_file, files
+from pathlib import Path
 
 from kubespread.cli.explain import explain
 from kubespread.cli.simulate import simulate
 from kubespread.cli.stderr import say
+from kubespread.errors import UsageError
 
 _MANIFEST, _CLUSTER = "web.yaml", "cluster.yaml"
 
 
 def demo() -> int:
     """Explain and simulate a deployment on a small cluster that comes with kubespread, to see the answers."""
+    try:
+        Path.cwd()
+    except FileNotFoundError as error:
+        raise UsageError("the current directory was deleted: change to another one") from error
     with as_file(files("kubespread") / "demo") as data, chdir(data):
         say(f"$ kubespread explain {_MANIFEST} -S {_CLUSTER}")
         explain(pod=[_MANIFEST], snapshot=[_CLUSTER], output="table")

@@ -23,6 +23,7 @@ from tests.cli.support import (
     FIXTURES,
     POD,
     PROGRAM,
+    ROOT,
     environment,
     heed_interrupts,
     run,
@@ -133,6 +134,21 @@ def test_a_terminal_without_unicode_gets_ascii_that_fits() -> None:
     assert max(map(len, shown.splitlines())) <= 60
 
 
+INTERRUPTED_IMPORT = """\
+import sys
+
+
+class Interrupting:
+    def find_spec(self, name, *_):
+        if name == "kubespread.cli.main":
+            raise KeyboardInterrupt
+
+
+sys.meta_path.insert(0, Interrupting())
+"""
+"""What Python runs first, to have Ctrl-C come while the program is imported."""
+
+
 def test_interrupted() -> None:
     reader, writer = os.pipe()
     with subprocess.Popen(
@@ -195,3 +211,24 @@ def test_an_answer_needs_no_standard_error(words: str) -> None:
         shell(f"kubespread {words}").out,
         "",
     )
+
+
+def test_the_demo_says_so_where_the_current_directory_is_gone(tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    asked = f'cd "{gone}" && rmdir "{gone}" && exec "{PROGRAM}" demo'
+    result = subprocess.run(["sh", "-c", asked], capture_output=True, text=True, check=False, env=environment())
+    said = "error: the current directory was deleted: change to another one\n"
+    assert (result.returncode, result.stdout, result.stderr) == (2, "", said)
+
+
+def test_an_interrupt_while_the_program_is_imported_is_no_traceback(tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(INTERRUPTED_IMPORT)
+    result = subprocess.run(
+        [sys.executable, "-m", "kubespread", "--version"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**environment(), "PYTHONPATH": os.pathsep.join((str(tmp_path), str(ROOT)))},
+    )
+    assert (result.returncode, result.stdout, result.stderr) == (130, "", "error: interrupted\n")
