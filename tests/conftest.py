@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 
 from hypothesis import HealthCheck, settings
@@ -21,6 +22,7 @@ def pytest_collection_finish() -> None:
 def pytest_sessionfinish() -> None:
     """Save what was covered as long as there is time: pytest-xdist ends a worker ten seconds after its last test."""
     coverage = sys.modules.get("coverage")
-    running = coverage.Coverage.current() if coverage is not None else None
+    is_worker = "PYTEST_XDIST_WORKER" in os.environ
+    running = coverage.Coverage.current() if coverage is not None and is_worker else None
     if running is not None:
         running.save()
