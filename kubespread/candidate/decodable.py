@@ -35,6 +35,8 @@ def hint(error: DecodingError, data: Any) -> str:
     said = str(error)
     if said.endswith("of type string") and isinstance(value, bool | int | float):
         return "; quote it"
+    if said.endswith(("of type int32", "of type int64")) and isinstance(value, str) and value.isdigit():
+        return f"; write {value} without quotes"
     if said in (BAD_FORMAT, BAD_SUFFIX) and isinstance(value, str):
         meant = _meant_quantities(value.strip())
         return f", did you mean {' or '.join(map(_quoted, meant))}?" if meant else ""

@@ -13,6 +13,7 @@ from kubespread.candidate.admitting import candidate_from_creator, candidate_fro
 from kubespread.candidate.candidate import Candidate, Surroundings
 from kubespread.candidate.decodable import are_related, decodable
 from kubespread.candidate.manifest_file import Manifest, Place, choose, field_at, manifest_of
+from kubespread.candidate.served import unserved
 from kubespread.candidate.setting import settled
 from kubespread.controllers.made_up_names import generated_name
 from kubespread.controllers.pod_creator import NewPod
@@ -45,6 +46,7 @@ def from_object(data: Mapping[str, Any], surroundings: Surroundings) -> Candidat
 def _candidate(place: Place, surroundings: Surroundings) -> Candidate:
     """All that is wrong with the object is said at once: what cannot be decoded, unknown fields, invalid values."""
     item = place.item
+    place.refuse(unserved(item, is_written=place.text is not None))
     row = pod_creator(item.api_version, item.kind) or UNKNOWN
     # A status that a client sends is not stored, so nobody checks it.
     sent = {name: value for name, value in item.data.items() if name != "status"}

@@ -64,7 +64,7 @@ def from_cluster(asked: Reference, snapshot: Snapshot, surroundings: Surrounding
         current = current_replica_set(workload, snapshot.objects.replica_sets)
         if current is not None:
             kind, workload = KEPT[ReplicaSet], current
-            notes = (f"deployment {name}: as another pod of its ReplicaSet {current.metadata.name}",)
+            notes = (f"Deployment/{name}: asked about as another pod of its ReplicaSet {current.metadata.name}",)
     with changed.blamed():
         made = _from_workload(workload, kind, snapshot, surroundings)
     return replace(

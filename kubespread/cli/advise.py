@@ -13,6 +13,7 @@ from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.scheduler import SchedulerOptions
 from kubespread.cli.options.workload import PodArgument, WorkloadOptions
 from kubespread.cli.pod import check_asked, pods_asked_about
+from kubespread.cli.waiting import waiting
 
 
 @grouped
@@ -45,6 +46,7 @@ def advise(
     pods = pods_asked_about(pod, workload, source.sources)
     check_asked(pods, workload, scheduling)
     opened = open_cluster(source, quiet=speaking.quiet)
-    report = kubespread.advise(opened, pods, advising.replicas, scheduling.scheduler(), **workload.keywords())
+    with waiting(quiet=speaking.quiet):
+        report = kubespread.advise(opened, pods, advising.replicas, scheduling.scheduler(), **workload.keywords())
     answering = Answering(opened, scheduling.scheduler(), answer, speaking)
     return answering.give("advise", report, conclusion(report), is_yes=report.succeeds)

@@ -40,5 +40,6 @@ def kubespread(
 ) -> None:
     """What kube-scheduler would decide for a pod, and the topology spread arithmetic it hides."""
     if context.invoked_subcommand is None:
-        say(context.get_help())
+        for line in context.get_help().split("\n"):
+            say(line)
         raise typer.Exit(ExitCode.BAD_INPUT)

@@ -11,7 +11,7 @@ from kubespread.cli.options.auditing import AuditOptions, WorkloadsArgument
 from kubespread.cli.options.edits import EditedClusterOptions
 from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.scheduler import SchedulerOptions
-from kubespread.cli.progress import with_progress
+from kubespread.cli.waiting import waiting
 from kubespread.cli.watch import watchable
 
 
@@ -44,18 +44,15 @@ def audit(
     from kubespread.render.audit.conclusion import conclusion
 
     opened = open_cluster(source, quiet=speaking.quiet)
-    report = with_progress(
-        "auditing workloads",
-        lambda on_progress: kubespread.audit(
+    with waiting("auditing workloads", quiet=speaking.quiet) as on_progress:
+        report = kubespread.audit(
             opened,
             workloads or (),
             scheduling.scheduler(),
             namespace=auditing.namespace_in(opened, workloads or ()),
             selector=auditing.selector or "",
             on_progress=on_progress,
-        ),
-        quiet=speaking.quiet,
-    )
+        )
     answering = Answering(opened, scheduling.scheduler(), answer, speaking)
     look = answering.look(in_full=auditing.why)
     return answering.give("audit", report, conclusion(report), is_yes=not auditing.fails(report), look=look)

@@ -11,6 +11,7 @@ from kubespread.cli.options.capacity import CapacityOptions
 from kubespread.cli.options.edits import EditedClusterOptions
 from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.scheduler import SchedulerOptions
+from kubespread.cli.waiting import waiting
 
 
 @grouped
@@ -39,6 +40,7 @@ def capacity(
     from kubespread.render.capacity.conclusion import conclusion
 
     opened = open_cluster(source, quiet=speaking.quiet)
-    report = kubespread.capacity(opened, counting.request, scheduling.scheduler(), by=counting.by)
+    with waiting(quiet=speaking.quiet):
+        report = kubespread.capacity(opened, counting.request, scheduling.scheduler(), by=counting.by)
     answering = Answering(opened, scheduling.scheduler(), answer, speaking)
     return answering.give("capacity", report, conclusion(report), is_yes=report.fits != 0)

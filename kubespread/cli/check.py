@@ -14,8 +14,8 @@ from kubespread.cli.options.checking import CheckedClusterOptions, CheckedOption
 from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.scheduler import SchedulerOptions
 from kubespread.cli.pod import STDIN, is_piped
-from kubespread.cli.progress import with_progress
 from kubespread.cli.stdout import emit
+from kubespread.cli.waiting import waiting
 from kubespread.errors import UsageError
 
 if TYPE_CHECKING:
@@ -66,9 +66,8 @@ def check(
     namespace = checked.namespace
     if not given and opened is not None and not checked.all_namespaces:
         namespace = namespace or opened.origin.namespace or "default"
-    report = with_progress(
-        "checking workloads",
-        lambda on_progress: kubespread.check(
+    with waiting("checking workloads", quiet=speaking.quiet) as on_progress:
+        report = kubespread.check(
             opened,
             given,
             scheduling.scheduler(),
@@ -80,9 +79,7 @@ def check(
             recursive=checked.recursive,
             template_path=checked.template_path or "",
             on_progress=on_progress,
-        ),
-        quiet=speaking.quiet,
-    )
+        )
     if rules.write_baseline is not None:
         kubespread.write_baseline(report, rules.write_baseline)
     answering = Answering(opened, scheduling.scheduler(), answer, speaking)

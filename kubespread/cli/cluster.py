@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubespread.cli.stderr import complain, stderr_is_terminal
+from kubespread.cli.waiting import waiting
 
 if TYPE_CHECKING:
     from kubespread.cli.options.cluster import ClusterOptions
@@ -26,7 +27,8 @@ def _opened(options: ClusterOptions, *, quiet: bool) -> Snapshot:
 
     access = options.access()
     if options.sources:
-        snapshot = kubespread.load(*options.sources)
+        with waiting(f"reading {', '.join(map(str, options.sources))}", quiet=quiet):
+            snapshot = kubespread.load(*options.sources)
         for fault in snapshot.faults:
             complain(fault)
         return snapshot

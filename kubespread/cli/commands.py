@@ -11,7 +11,7 @@ from typing import Any
 
 import typer
 
-from kubespread.cli.exitcodes import EPILOG, epilog
+from kubespread.cli.exitcodes import epilog
 from kubespread.cli.options.helping import HelpingCommand, HelpingGroup
 
 
@@ -19,34 +19,70 @@ from kubespread.cli.options.helping import HelpingCommand, HelpingGroup
 class _Command:
     """What the program says of the command that the function ``function`` in the module of its own name is."""
 
-    epilog: str | None = EPILOG
+    short_help: str
+    """What it does, in what fits on a line of the program's help."""
+    yes: str | None = None
+    """What its exit code 0 means; None where there is nothing to say of exit codes."""
+    no: str | None = None
+    """What its exit code 1 means; None where it has none."""
     function: str = ""
     has_ordered_options: bool = True
 
 
 # In the order in which people come to ask.
 _COMMANDS = {
-    "explain": _Command(),
-    "advise": _Command(epilog("it fits, or a change is found that makes it fit", "no change is found")),
-    "simulate": _Command(),
-    "play": _Command(),
-    "pending": _Command(epilog("nothing is pending", "something is")),
-    "audit": _Command(epilog("nothing is at the level of --fail-on", "something is")),
-    "check": _Command(epilog("no finding", "some finding at or above --fail-on")),
-    "compare": _Command(epilog("nothing differs", "something does")),
-    "survive": _Command(epilog("the answer is there", "a requirement fails")),
-    "upgrade": _Command(epilog("all are replaced", "it is blocked or pods stay pending")),
-    "map": _Command(epilog("the map is drawn", None), function="map_"),
-    "rebalance": _Command(epilog("all constraints hold or can", "no plan found")),
-    "capacity": _Command(epilog("some pod fits, or none is asked about", "none fits")),
-    "removable": _Command(epilog("some node can go", "none can")),
-    "snapshot": _Command(),
-    "mcp": _Command(epilog("the assistant hung up", None), has_ordered_options=False),
-    "config": _Command(None, has_ordered_options=False),
-    "rbac": _Command(None, has_ordered_options=False),
-    "completion": _Command(None, has_ordered_options=False),
-    "demo": _Command(None, has_ordered_options=False),
-}
+    "explain": _Command("Show which nodes a pod fits and why the others fail.", "some node fits", "none does"),
+    "advise": _Command(
+        "Find the smallest changes that make a pod fit.",
+        "it fits, or a change is found that makes it fit", "no change is found",
+    ),
+    "simulate": _Command(
+        "Place replicas as kube-scheduler would; show what stops them.",
+        "all replicas are placed and requirements hold", "some are not, or a requirement fails",
+    ),
+    "play": _Command(
+        "Play a scenario step by step.",
+        "all steps are done and no pod is pending", "one is blocked or pods are pending (--fail-on)",
+    ),
+    "pending": _Command(
+        "Show pods without a node, by cause, and what frees them.", "nothing is pending", "something is"
+    ),
+    "audit": _Command(
+        "Show how every workload is spread, and why unevenly.",
+        "nothing is at the level of --fail-on", "something is",
+    ),
+    "check": _Command(
+        "Find in manifests what will go wrong, before it does.",
+        "no finding at the level of --fail-on", "some finding is",
+    ),
+    "compare": _Command(
+        "Show what a change of manifest, cluster or release changes.", "nothing differs", "something does"
+    ),
+    "survive": _Command(
+        "Lose each zone in turn, and show which pods stay pending.",
+        "the question is answered", "what --fail-on names happens",
+    ),
+    "upgrade": _Command(
+        "Replace the nodes of a pool as far as budgets allow.",
+        "all are replaced", "it is blocked or pods stay pending",
+    ),
+    "map": _Command("Draw the topology of a cluster, its load or its skew.", "the map is drawn", function="map_"),
+    "rebalance": _Command(
+        "Find the fewest evictions after which constraints hold.", "all constraints hold or can", "no plan found"
+    ),
+    "capacity": _Command(
+        "Show what nodes have free, and how many pods fit.", "some pod fits, or none is asked about", "none fits"
+    ),
+    "removable": _Command("Find the nodes that can be drained and deleted.", "some node can go", "none can"),
+    "snapshot": _Command("Save what scheduling needs of a cluster as one file.", "the file is written"),
+    "mcp": _Command("Serve the questions to assistants (MCP).", "the assistant hung up", has_ordered_options=False),
+    "config": _Command("Show what the environment and configuration files set.", has_ordered_options=False),
+    "rbac": _Command("Print the ClusterRole that reading a running cluster takes.", has_ordered_options=False),
+    "completion": _Command(
+        "Print the script that completes commands, options and names.", has_ordered_options=False
+    ),
+    "demo": _Command("Explain and simulate on a small cluster, to see the answers.", has_ordered_options=False),
+}  # fmt: skip
 
 
 class CommandGroup(HelpingGroup):
@@ -87,7 +123,7 @@ def _made(name: str, command: _Command) -> Any:
     function = getattr(import_module(f"kubespread.cli.{name}"), command.function or name)
     # A program of one command is that command.
     alone = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=False)
-    alone.command(name, cls=OrderedCommand if command.has_ordered_options else HelpingCommand, epilog=command.epilog)(
-        function
-    )
+    made_as = OrderedCommand if command.has_ordered_options else HelpingCommand
+    codes = epilog(command.yes, command.no) if command.yes is not None else None
+    alone.command(name, cls=made_as, short_help=command.short_help, epilog=codes)(function)
     return typer.main.get_command(alone)

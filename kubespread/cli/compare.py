@@ -19,6 +19,7 @@ from kubespread.cli.page import write_page
 from kubespread.cli.pod import check_asked, pods_asked_about
 from kubespread.cli.stderr import say
 from kubespread.cli.stdout import emit, look_of_stdout, stdout_is_terminal
+from kubespread.cli.waiting import waiting
 from kubespread.errors import UsageError
 from kubespread.render.formats import chosen_format
 
@@ -79,16 +80,17 @@ def compare(
     opened = open_cluster(unedited(source), quiet=speaking.quiet)
     other = opened if elsewhere is None else open_cluster(elsewhere, quiet=speaking.quiet)
     now = other.edited(*edits)
-    report = kubespread.compare(
-        kubespread.Side(opened, pods[0], unchanged.scheduler()),
-        kubespread.Side(now, pods[-1], changed.scheduler(), settings),
-        replicas=desired,
-        from_scratch=placing.from_scratch,
-        name=workload.name,
-        namespace=workload.namespace,
-        recursive=workload.recursive,
-        template_path=workload.template_path or "",
-    )
+    with waiting(quiet=speaking.quiet):
+        report = kubespread.compare(
+            kubespread.Side(opened, pods[0], unchanged.scheduler()),
+            kubespread.Side(now, pods[-1], changed.scheduler(), settings),
+            replicas=desired,
+            from_scratch=placing.from_scratch,
+            name=workload.name,
+            namespace=workload.namespace,
+            recursive=workload.recursive,
+            template_path=workload.template_path or "",
+        )
     chosen = chosen_format(answer.output, is_terminal=stdout_is_terminal())
     sides = {"before: ": (opened, report.before), "after: ": (other, report.after)}
     if not speaking.quiet:

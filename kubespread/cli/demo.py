@@ -19,4 +19,7 @@ def demo() -> int:
         explain(pod=[_MANIFEST], snapshot=[_CLUSTER], output="table")
         say("")
         say(f"$ kubespread simulate {_MANIFEST} -S {_CLUSTER} --replicas 9")
-        return simulate(pod=[_MANIFEST], snapshot=[_CLUSTER], output="table", replicas="9")
+        code = simulate(pod=[_MANIFEST], snapshot=[_CLUSTER], output="table", replicas="9")
+    say("")
+    say("Both files come with kubespread. With yours: kubespread explain MANIFEST -S CLUSTER; more: kubespread --help")
+    return code

@@ -14,6 +14,7 @@ from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.scheduler import SchedulerOptions
 from kubespread.cli.options.workload import PodArgument, WorkloadOptions
 from kubespread.cli.pod import check_asked, pods_asked_about
+from kubespread.cli.waiting import waiting
 from kubespread.cli.watch import watchable
 
 
@@ -53,14 +54,15 @@ def explain(
     opened = open_cluster(source, quiet=speaking.quiet)
     answering = Answering(opened, scheduling.scheduler(), answer, speaking)
     in_sentences = bool(explaining.node) and answering.written.is_for_people
-    report = kubespread.explain(
-        opened,
-        pods,
-        scheduling.scheduler(),
-        preemption=explaining.preemption,
-        pods=explaining.pods or in_sentences,
-        **workload.keywords(),
-    ).sorted_by(explaining.sort.value)
+    with waiting(quiet=speaking.quiet):
+        report = kubespread.explain(
+            opened,
+            pods,
+            scheduling.scheduler(),
+            preemption=explaining.preemption,
+            pods=explaining.pods or in_sentences,
+            **workload.keywords(),
+        ).sorted_by(explaining.sort.value)
     if explaining.node:
         report = report.only(explaining.node)
     look = replace(answering.look(), all_nodes=explaining.all_nodes, by=explaining.by)

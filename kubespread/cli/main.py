@@ -22,6 +22,8 @@ def main() -> NoReturn:
     debug = "--debug" in sys.argv[1:]
     # What one question makes is freed with its process; looking for circles in it takes a tenth of the time.
     gc.disable()
+    # Nothing here multiplies matrices, and the threads that numpy keeps for it take as long to start as numpy itself.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         code = _run()
     except KubespreadError as error:
@@ -31,6 +33,13 @@ def main() -> NoReturn:
         code = ExitCode.INTERRUPTED
     except BrokenPipeError:
         code = ExitCode.BROKEN_PIPE
+    except OSError as error:
+        # Looking for a file may fail like reading it: its name is too long, its directory another user's or gone.
+        if error.filename is None:
+            _report_bug(error, in_full=debug)
+        else:
+            complain(f"{os.fsdecode(error.filename)}: {error.strerror}")
+        code = ExitCode.BUG if error.filename is None else ExitCode.BAD_INPUT
     except Exception as error:  # noqa: BLE001 - the last resort: a bug ends with one line and its own exit code
         _report_bug(error, in_full=debug)
         code = ExitCode.BUG

@@ -16,6 +16,7 @@ from kubespread.cli.options.mapping import MappingOptions
 from kubespread.cli.options.scheduler import SchedulerOptions
 from kubespread.cli.options.workload import WorkloadOptions
 from kubespread.cli.pod import check_asked, pods_asked_about
+from kubespread.cli.waiting import waiting
 
 
 @grouped
@@ -59,9 +60,10 @@ def map_(
     pods = pods_asked_about(pod, workload, source.sources) if is_about else []
     check_asked(pods, workload, scheduling)
     opened = open_cluster(source, quiet=speaking.quiet)
-    report = kubespread.topology_map(
-        opened, pods or None, scheduling.scheduler(), keys=mapping.key or (), **workload.keywords()
-    )
+    with waiting(quiet=speaking.quiet):
+        report = kubespread.topology_map(
+            opened, pods or None, scheduling.scheduler(), keys=mapping.key or (), **workload.keywords()
+        )
     answering = Answering(opened, scheduling.scheduler(), answer, speaking)
     look = replace(answering.look(), map_by=by)
     return answering.give("map", report, conclusion(report), is_yes=True, look=look)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from kubespread.render.documents import Answer
     from kubespread.snapshot.snapshot import Snapshot
 
+_STDOUT = "-"
 _NO_LABELS = ("<none>", "<empty>")
 
 
@@ -25,6 +26,8 @@ class _Marking(TypedDict, total=False):
 def checked_target(path: str | None) -> str | None:
     """``path``, once it is known that a file can be there: before a cluster is read. Raises UsageError."""
     if path is not None:
+        if path == _STDOUT:
+            raise UsageError("--html -: standard output is for the answer: name a file")
         if Path(path).is_dir():
             raise UsageError(f"{path}: {os.strerror(errno.EISDIR)}")
         if not Path(path).parent.is_dir():

@@ -11,7 +11,7 @@ from kubespread.cli.options.edits import EditedClusterOptions
 from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.scheduler import SchedulerOptions
 from kubespread.cli.options.workloads import WorkloadsOptions
-from kubespread.cli.progress import with_progress
+from kubespread.cli.waiting import waiting
 
 
 @grouped
@@ -40,16 +40,13 @@ def pending(
     from kubespread.render.pending.conclusion import conclusion
 
     opened = open_cluster(source, quiet=speaking.quiet)
-    report = with_progress(
-        "pods looked at",
-        lambda on_progress: kubespread.pending(
+    with waiting("pods looked at", quiet=speaking.quiet) as on_progress:
+        report = kubespread.pending(
             opened,
             scheduling.scheduler(),
             namespace=asked.namespace_in(opened),
             selector=asked.selector or "",
             on_progress=on_progress,
-        ),
-        quiet=speaking.quiet,
-    )
+        )
     answering = Answering(opened, scheduling.scheduler(), answer, speaking)
     return answering.give("pending", report, conclusion(report), is_yes=not report.groups)

@@ -15,6 +15,7 @@ from kubespread.cli.options.edits import EditedClusterOptions
 from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.playing import PlayingOptions, is_no
 from kubespread.cli.options.scheduler import SchedulerOptions
+from kubespread.cli.waiting import waiting
 from kubespread.errors import UsageError
 
 if TYPE_CHECKING:
@@ -68,7 +69,8 @@ def play(
     answering = Answering(opened, scheduling.scheduler(), answer, speaking)
     if playing.explain is not None:
         return _explained(answering, opened, read, playing, playing.explain)
-    report = kubespread.play(opened, read, answering.scheduler, namespace=playing.namespace)
+    with waiting(quiet=speaking.quiet):
+        report = kubespread.play(opened, read, answering.scheduler, namespace=playing.namespace)
     return answering.give("play", report, [outcome(report)], is_yes=not is_no(playing.fail_on, report))
 
 

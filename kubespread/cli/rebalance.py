@@ -13,7 +13,7 @@ from kubespread.cli.options.edits import EditedClusterOptions
 from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.rebalancing import RebalancingOptions
 from kubespread.cli.options.scheduler import SchedulerOptions
-from kubespread.cli.progress import with_progress
+from kubespread.cli.waiting import waiting
 from kubespread.errors import UsageError
 
 
@@ -54,9 +54,8 @@ def rebalance(
     if [rebalancing.descheduler, *source.sources].count("-") > 1:
         raise UsageError("standard input can be read only once")
     opened = open_cluster(source, quiet=speaking.quiet)
-    report = with_progress(
-        "trying evictions",
-        lambda on_progress: kubespread.rebalance(
+    with waiting("trying evictions", quiet=speaking.quiet) as on_progress:
+        report = kubespread.rebalance(
             opened,
             workloads or (),
             scheduling.scheduler(),
@@ -65,8 +64,6 @@ def rebalance(
             soft=rebalancing.soft,
             descheduler=rebalancing.descheduler,
             on_progress=on_progress,
-        ),
-        quiet=speaking.quiet,
-    )
+        )
     answering = Answering(opened, scheduling.scheduler(), answer, speaking)
     return answering.give("rebalance", report, conclusion(report), is_yes=report.holds)

@@ -10,7 +10,7 @@ from kubespread.cli.options.answer import AnswerOptions, SpeakingOptions, format
 from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.removable import NodesArgument, RemovableClusterOptions
 from kubespread.cli.options.scheduler import SchedulerOptions
-from kubespread.cli.progress import with_progress
+from kubespread.cli.waiting import waiting
 
 
 @grouped
@@ -39,9 +39,8 @@ def removable(
     from kubespread.render.removable.conclusion import conclusion
 
     opened = open_cluster(source, quiet=speaking.quiet)
-    report = with_progress(
-        "draining nodes",
-        lambda on_progress: kubespread.removable(
+    with waiting("draining nodes", quiet=speaking.quiet) as on_progress:
+        report = kubespread.removable(
             opened,
             nodes or (),
             scheduling.scheduler(),
@@ -49,8 +48,6 @@ def removable(
             delete_emptydir_data=source.delete_emptydir_data,
             force=source.force,
             on_progress=on_progress,
-        ),
-        quiet=speaking.quiet,
-    )
+        )
     answering = Answering(opened, scheduling.scheduler(), answer, speaking)
     return answering.give("removable", report, conclusion(report), is_yes=any(row.alone for row in report.rows))

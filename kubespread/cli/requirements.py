@@ -25,6 +25,11 @@ class Requirements:
     survive: Keyed
 
     @property
+    def is_any(self) -> bool:
+        """Whether anything is required."""
+        return self.judges_placed or bool(self.keys)
+
+    @property
     def judges_placed(self) -> bool:
         """Whether it is said how many replicas have to be placed."""
         return self.all_placed or self.placed is not None

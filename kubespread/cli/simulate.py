@@ -16,9 +16,9 @@ from kubespread.cli.options.requirements import RequirementOptions
 from kubespread.cli.options.scheduler import SchedulerOptions
 from kubespread.cli.options.workload import PodsArgument, SelectionOptions
 from kubespread.cli.pod import check_asked, pods_asked_about
-from kubespread.cli.progress import OnProgress, with_progress
 from kubespread.cli.stderr import complain, say
 from kubespread.cli.then import check_then, simulate_then
+from kubespread.cli.waiting import OnProgress, waiting
 from kubespread.cli.watch import watchable
 
 if TYPE_CHECKING:
@@ -101,7 +101,8 @@ def simulate(
             on_progress=on_progress,
         )
 
-    reports = with_progress("placing replicas", ask, quiet=speaking.quiet)
+    with waiting("placing replicas", quiet=speaking.quiet) as on_progress:
+        reports = ask(on_progress)
     whose = [f"{report.pod.namespace}/{report.subject}: " if len(reports) > 1 else "" for report in reports]
     failures = [
         f"requirement not met: {prefix}{failure}"
@@ -116,8 +117,9 @@ def simulate(
         is_yes=is_good and not failures,
         look=answering.look(in_full=workload.name is not None),
     )
-    for failure in failures:
-        say(failure)
+    met = ["every requirement is met"] if required.is_any and not speaking.quiet else []
+    for said in failures or met:
+        say(said)
     return ExitCode.BAD_INPUT if refused else code
 
 

@@ -11,8 +11,8 @@ from kubespread.cli.options.edits import EditedClusterOptions
 from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.scheduler import SchedulerOptions
 from kubespread.cli.options.survival import SurvivalOptions
-from kubespread.cli.progress import with_progress
 from kubespread.cli.stderr import say
+from kubespread.cli.waiting import waiting
 
 
 @grouped
@@ -41,18 +41,15 @@ def survive(
     from kubespread.render.survive.conclusion import conclusion
 
     opened = open_cluster(source, quiet=speaking.quiet)
-    report = with_progress(
-        "losing domains",
-        lambda on_progress: kubespread.survive(
+    with waiting("losing domains", quiet=speaking.quiet) as on_progress:
+        report = kubespread.survive(
             opened,
             survival.key or (),
             scheduling.scheduler(),
             namespace=survival.namespace_in(opened),
             selector=survival.selector or "",
             on_progress=on_progress,
-        ),
-        quiet=speaking.quiet,
-    )
+        )
     failures = survival.failures(report)
     answering = Answering(opened, scheduling.scheduler(), answer, speaking)
     code = answering.give("survive", report, conclusion(report), is_yes=not failures)

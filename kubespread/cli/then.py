@@ -11,6 +11,7 @@ from kubespread.cli.options.answer import AnswerOptions
 from kubespread.cli.options.playing import ThenOptions, is_no
 from kubespread.cli.options.requirements import RequirementOptions
 from kubespread.cli.options.workload import SelectionOptions
+from kubespread.cli.waiting import waiting
 from kubespread.errors import UsageError
 
 if TYPE_CHECKING:
@@ -53,15 +54,16 @@ def simulate_then(
     import kubespread
     from kubespread.render.play.rows import answer as outcome
 
-    report = kubespread.simulate_then(
-        opened,
-        pods,
-        placing.then or (),
-        answering.scheduler,
-        replicas=placing.desired(),
-        name=workload.name,
-        namespace=workload.namespace,
-        set=workload.settings or (),
-        preemption=not placing.no_preemption,
-    )
+    with waiting(quiet=answering.speaking.quiet):
+        report = kubespread.simulate_then(
+            opened,
+            pods,
+            placing.then or (),
+            answering.scheduler,
+            replicas=placing.desired(),
+            name=workload.name,
+            namespace=workload.namespace,
+            set=workload.settings or (),
+            preemption=not placing.no_preemption,
+        )
     return answering.give("play", report, [outcome(report)], is_yes=not is_no(placing.fail_on, report))

@@ -9,11 +9,13 @@ from kubespread.cli.cluster import open_cluster
 from kubespread.cli.options.answer import AnswerOptions, SpeakingOptions, formats_of
 from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.scheduler import SchedulerOptions
-from kubespread.cli.options.upgrading import DrainedClusterOptions, UpgradeOptions
+from kubespread.cli.options.upgrading import DrainedClusterOptions, PoolArgument, UpgradeOptions
+from kubespread.cli.waiting import waiting
 
 
 @grouped
 def upgrade(
+    pool: PoolArgument = None,
     *,
     upgrading: UpgradeOptions,
     scheduling: SchedulerOptions,
@@ -30,23 +32,25 @@ def upgrade(
 
     \b
     Examples:
-      kubespread upgrade --nodes cloud.google.com/gke-nodepool=default-pool
-      kubespread upgrade --nodes pool=a --surge 1 --batch 2 -S cluster.json.gz
-      kubespread upgrade --nodes pool=a --scale shop/deploy/web=4
+      kubespread upgrade cloud.google.com/gke-nodepool=default-pool
+      kubespread upgrade pool=a --surge 1 --batch 2 -S cluster.json.gz
+      kubespread upgrade pool=a --scale shop/deploy/web=4
     """
     import kubespread
     from kubespread.render.upgrade.conclusion import conclusion
 
+    nodes = upgrading.asked(pool)
     opened = open_cluster(source, quiet=speaking.quiet)
-    report = kubespread.upgrade(
-        opened,
-        upgrading.nodes,
-        scheduling.scheduler(),
-        surge=upgrading.surge,
-        batch=upgrading.batch,
-        ignore_daemonsets=source.ignore_daemonsets,
-        delete_emptydir_data=source.delete_emptydir_data,
-        force=source.force,
-    )
+    with waiting(quiet=speaking.quiet):
+        report = kubespread.upgrade(
+            opened,
+            nodes,
+            scheduling.scheduler(),
+            surge=upgrading.surge,
+            batch=upgrading.batch,
+            ignore_daemonsets=source.ignore_daemonsets,
+            delete_emptydir_data=source.delete_emptydir_data,
+            force=source.force,
+        )
     answering = Answering(opened, scheduling.scheduler(), answer, speaking)
     return answering.give("upgrade", report, conclusion(report), is_yes=report.complete and not report.pending)

@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
+from kubespread.kube.owners import controller_of
 from kubespread.kube.selector import Selector
 from kubespread.lint.subject import Subject
 
 
 class Company:
-    """Workloads beside one another. Pods by themselves are left out: several are made on purpose alike."""
+    """Workloads beside one another. Pods by themselves are left out: several are made on purpose alike. So is what
+    another workload controls: the pods of a Deployment's ReplicaSet are the Deployment's.
+    """
 
     def __init__(self, subjects: Iterable[Subject]) -> None:
         self._in_namespace: dict[str, list[Subject]] = defaultdict(list)
         self._labeled: dict[tuple[str, str, str], list[Subject]] = defaultdict(list)
         for subject in subjects:
-            if subject.object is None:
+            if subject.object is None or controller_of(subject.object) is not None:
                 continue
             namespace = subject.name.namespace
             self._in_namespace[namespace].append(subject)
@@ -25,6 +28,8 @@ class Company:
 
     def counted_beside(self, subject: Subject, selector: Selector) -> Iterator[Subject]:
         """The other workloads of its namespace whose pods ``selector`` matches."""
+        if subject.object is not None and controller_of(subject.object) is not None:
+            return
         for other in self._among(subject.name.namespace, selector):
             if other.name != subject.name and selector.matches(other.labels):
                 yield other

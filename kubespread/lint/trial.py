@@ -88,13 +88,7 @@ class Trial:
 
     @cached_property
     def cluster(self) -> Cluster:
-        return self.without_running(self._whole)
-
-    def without_running(self, cluster: Cluster) -> Cluster:
-        """``cluster`` without those pods."""
-        index = cluster.nodes.index
-        gone = [(pod, index[pod.spec.node_name]) for pod in self.subject.running if pod.spec.node_name in index]
-        return cluster.after(Change(gone=gone)) if gone else cluster
+        return _without_running(self._whole, [self.subject])
 
     @cached_property
     def prepared(self) -> Prepared | None:
@@ -139,9 +133,7 @@ class Trial:
 
         ``change`` is made to its own.
         """
-        cluster = self.cluster
-        for other in others:
-            cluster = other.without_running(cluster)
+        cluster = _without_running(self._whole, [self.subject, *(other.subject for other in others)])
         entries = [*(other._entry(_unchanged) for other in others), self._entry(change)]
         outcomes = place(cluster, entries, first_in_heap)
         return [_of(each, cluster) for each in outcomes]
@@ -192,6 +184,14 @@ class Trial:
     def mended_where(self, position: int, **fields: object) -> Mended:
         """``fields`` of one of the pod's own constraints set, and tried."""
         return self.mended(lambda pod: with_constraint(pod, position, **fields))
+
+
+def _without_running(cluster: Cluster, subjects: Sequence[Subject]) -> Cluster:
+    """``cluster`` without the pods that run of ``subjects``, which a Deployment and its ReplicaSet have together."""
+    index = cluster.nodes.index
+    running = {(pod.metadata.namespace, pod.metadata.name): pod for subject in subjects for pod in subject.running}
+    gone = [(pod, index[pod.spec.node_name]) for pod in running.values() if pod.spec.node_name in index]
+    return cluster.after(Change(gone=gone)) if gone else cluster
 
 
 def _of(outcome: Outcome, cluster: Cluster) -> Placed:

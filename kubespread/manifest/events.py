@@ -254,9 +254,14 @@ def _at(event: Any, message: str) -> MalformedError:
     return MalformedError(message, event.start_mark.line + 1)
 
 
+_OF_INDENTATION = frozenset({"did not find expected key", "mapping values are not allowed in this context"})
+"""What libyaml finds where a line stands too far to the left or to the right."""
+
+
 def _syntax_error(error: yaml.YAMLError) -> MalformedError:
     if isinstance(error, yaml.MarkedYAMLError):
         mark = error.problem_mark or error.context_mark
         parts = [part for part in (error.context, error.problem) if part]
-        return MalformedError(f"YAML syntax: {', '.join(parts)}", mark.line + 1 if mark else None)
+        hint = "; check the indentation" if error.problem in _OF_INDENTATION else ""
+        return MalformedError(f"YAML syntax: {', '.join(parts)}{hint}", mark.line + 1 if mark else None)
     return MalformedError(f"YAML syntax: {' '.join(str(error).split())}")

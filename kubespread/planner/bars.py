@@ -11,11 +11,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kubespread.kube.api.unknown_fields import did_you_mean
 from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, untolerated
 from kubespread.kube.well_known import CORDON_TAINT_KEY
+from kubespread.planner.near_keys import near_key
 from kubespread.planner.reports.parts import letter
 from kubespread.planner.reports.reason_words import ReasonWords, words_of
 from kubespread.scheduler.cluster.labels import Mask, distinct
+from kubespread.scheduler.cluster.nodes import Nodes
 from kubespread.scheduler.evaluation import Evaluation
 from kubespread.scheduler.plugins.node_unschedulable import NodeUnschedulable
 from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint
@@ -67,7 +70,9 @@ def bars(evaluation: Evaluation) -> str | None:
         (only, *others) = everywhere
         if others:
             return None
-        return _nowhere(only) if isinstance(only, Barring) else only.said_of(*_nodes(only.rejected, everywhere=True))
+        if isinstance(only, Barring):
+            return _nowhere(only, evaluation.cluster.nodes)
+        return only.said_of(*_nodes(only.rejected, everywhere=True))
     return _confined(constraints, reasons)
 
 
@@ -183,10 +188,11 @@ def _domains(counted: HardConstraint, left: Mask) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def _nowhere(barring: Barring) -> str:
+def _nowhere(barring: Barring, nodes: Nodes) -> str:
     constraint, column = barring.counted.constraint, barring.counted.column
     if not column.present.any():
-        return f"{barring.letter} lets it in nowhere: no node has the label {constraint.topology_key}"
+        meant = did_you_mean(near_key(constraint.topology_key, nodes))
+        return f"{barring.letter} lets it in nowhere: no node has the label {constraint.topology_key}{meant}"
     domains = int(np.count_nonzero(barring.counted.is_domain))
     if constraint.min_domains is not None and domains < constraint.min_domains:
         there = f"there {'is 1 domain' if domains == 1 else f'are {domains} domains'}"

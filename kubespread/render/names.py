@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
-from kubespread.render.layout import cut_middle, width_of
+from kubespread.render.flow import flowed
+from kubespread.render.layout import DIM, Line, cell, cut_middle, width_of
+from kubespread.render.look import Look
 from kubespread.render.simulate.node_names import CUT, shared
 
 
@@ -14,11 +16,11 @@ def fitted(names: Sequence[str], width: int) -> list[str]:
     """
     if all(width_of(name) <= width for name in names):
         return list(names)
-    prefix, suffix = left_out(names, width)
+    prefix, suffix = _shared_ends(names, width)
     return [cut_middle(name, width) for name in _shortened(names, prefix, suffix)]
 
 
-def left_out(names: Sequence[str], width: int) -> tuple[str, str]:
+def _shared_ends(names: Sequence[str], width: int) -> tuple[str, str]:
     """What `fitted` leaves out of all ``names``, the numbers of copies apart: how they end, and where that does not
     make them short enough how they begin too.
     """
@@ -44,3 +46,19 @@ def _number(name: str, known: Collection[str]) -> str:
 def _short(name: str, prefix: str, suffix: str, number: str) -> str:
     inner = name.removesuffix(number).removeprefix(prefix).removesuffix(suffix)
     return f"{CUT if prefix else ''}{inner}{CUT if suffix else ''}{number}"
+
+
+def said_once(names: Sequence[str], shown: Sequence[str]) -> str:
+    """``node names: ip-10-0-….compute.internal``: what names of nodes leave out as they are ``shown``; else empty."""
+    if list(names) == list(shown):
+        return ""
+    known = frozenset(names)
+    prefix, suffix = shared([name for name in names if not _number(name, known)])
+    begins_short = any(name.startswith(CUT) for name in shown)
+    return f"node names: {prefix if begins_short else ''}{CUT}{suffix}" if suffix or (prefix and begins_short) else ""
+
+
+def legend(names: Sequence[str], shown: Sequence[str], look: Look) -> Iterator[Line]:
+    """The same as a line of a screen."""
+    if said := said_once(names, shown):
+        yield from flowed([[cell(said, DIM)]], look)

@@ -1,16 +1,16 @@
-"""How a download goes on, for a person who waits: one line on standard error, gone when it is over."""
+"""How an answer comes on, for a person who waits: one line on standard error, gone when it is over."""
 
 from __future__ import annotations
 
 import threading
+from time import monotonic
 from types import TracebackType
-from typing import Self
-
-from rich.console import Console
-from rich.live import Live
-from rich.text import Text
+from typing import TYPE_CHECKING, Self
 
 from kubespread.escaping import escaped
+
+if TYPE_CHECKING:
+    from rich.live import Live
 
 _PATIENCE = 1.0
 _MIB = 2**20
@@ -21,13 +21,10 @@ class _Line:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._live = Live(
-            get_renderable=lambda: Text(escaped(self._line())),
-            console=Console(stderr=True),
-            refresh_per_second=5,
-            transient=True,
-        )
-        self._timer = threading.Timer(_PATIENCE, self._live.start)
+        self._showing = threading.Lock()
+        self._live: Live | None = None
+        self._is_over = False
+        self._timer = threading.Timer(_PATIENCE, self._show)
         self._timer.daemon = True
 
     def __enter__(self) -> Self:
@@ -38,7 +35,26 @@ class _Line:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._timer.cancel()
-        self._live.stop()
+        with self._showing:
+            self._is_over = True
+            if self._live is not None:
+                self._live.stop()
+
+    def _show(self) -> None:
+        # Imported by those who have to wait: Rich takes a quarter of the time that a short answer takes.
+        from rich.console import Console
+        from rich.live import Live
+        from rich.text import Text
+
+        with self._showing:
+            if not self._is_over:
+                self._live = Live(
+                    get_renderable=lambda: Text(escaped(self._line())),
+                    console=Console(stderr=True),
+                    refresh_per_second=5,
+                    transient=True,
+                )
+                self._live.start()
 
     def _line(self) -> str:
         raise NotImplementedError
@@ -71,12 +87,13 @@ class DownloadProgress(_Line):
             )
 
 
-class CountingProgress(_Line):
-    """How much of something is done: ``placing replicas: 1,200``."""
+class AnswerProgress(_Line):
+    """What is being done, how much of it is, and for how long; nothing says how long it still takes."""
 
     def __init__(self, doing: str) -> None:
         self._doing = doing
-        self._done = 0
+        self._done: int | None = None
+        self._since = monotonic()
         super().__init__()
 
     def on_progress(self, done: int) -> None:
@@ -85,4 +102,5 @@ class CountingProgress(_Line):
 
     def _line(self) -> str:
         with self._lock:
-            return f"{self._doing}: {self._done:,}"
+            done = "" if self._done is None else f"{self._done:,}, "
+            return f"{self._doing}: {done}{monotonic() - self._since:.0f} s"

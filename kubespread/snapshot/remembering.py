@@ -17,10 +17,8 @@ def cache_folder(environment: Mapping[str, str]) -> Path:
     cache = environment.get("XDG_CACHE_HOME") or ""
     if os.path.isabs(cache):  # noqa: PTH117 - of text that may be empty
         return Path(cache) / "kubespread"
-    try:
-        return Path.home() / ".cache" / "kubespread"
-    except RuntimeError:
-        return Path(os.devnull) / "kubespread"
+    home = Path(os.path.expanduser("~"))  # noqa: PTH111 - leaves the ~ where nobody knows a home
+    return (home / ".cache" if home.is_absolute() else Path(os.devnull)) / "kubespread"
 
 
 def remember(file: Path, content: bytes) -> None:

@@ -126,6 +126,7 @@ def test_no_home_is_no_reason_to_say_nothing(home: dict[str, str]) -> None:
     """As for the users that containers have without an entry in passwd: nothing is remembered then."""
     del home["XDG_CACHE_HOME"]
     assert completed(home, "explain", "-S", SHOP, "--node", "b", HOME="relative") == ("", ["b1", "b2"])
+    assert not Path("relative").exists()
 
 
 def test_codes_come_from_what_is_remembered(home: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -182,12 +182,14 @@ def test_files_are_left_out_where_one_says_so(project: Path) -> None:
 
 def test_a_folder_that_may_not_be_looked_into_has_no_file(project: Path) -> None:
     """In a container HOME is often another user's. A name that is too long is refused as such a folder is."""
-    asked = ("explain", POD, "-S", "../four.yaml", "-o", "name")
+    asked = ("explain", POD, "-S", "../four.yaml", "-o", "name", "-q")
     assert configured(project, *asked, XDG_CONFIG_HOME=f"/{'x' * 5000}") == (0, "node4\n", "")
 
 
 def test_a_directory_that_was_deleted_has_no_parents(tmp_path: Path) -> None:
-    result = shell('mkdir gone; cd gone; rmdir ../gone; kubespread explain "$POD" -S "$CLUSTER" -o name', cwd=tmp_path)
+    result = shell(
+        'mkdir gone; cd gone; rmdir ../gone; kubespread explain "$POD" -S "$CLUSTER" -o name -q', cwd=tmp_path
+    )
     assert result == (0, "node4\n", "")
 
 

@@ -48,7 +48,8 @@ FAULTS: dict[str, tuple[str | bytes, str]] = {
         "kind: Pod\napiVersion: v1\nmetadata: {name: x}\nspec:\n  topologySpreadConstraints:\n  - maxSkew: '1'\n"
         "    topologyKey: zone\n    whenUnsatisfiable: DoNotSchedule\n  containers: [{name: c, image: x}]\n",
         '{file}:6: spec.topologySpreadConstraints[0].maxSkew: Pod in version "v1" cannot be handled as a Pod: '
-        "json: cannot unmarshal string into Go struct field TopologySpreadConstraint.spec.topologySpreadConstraints.maxSkew of type int32",
+        "json: cannot unmarshal string into Go struct field TopologySpreadConstraint.spec.topologySpreadConstraints.maxSkew of type int32"
+        "; write 1 without quotes",
     ),
     "a boolean where kubectl sees one": (
         "kind: Pod\napiVersion: v1\nmetadata:\n  labels:\n    x: y\n  name: x\nspec: {containers: [{name: c, image: x}]}\n",
@@ -105,6 +106,11 @@ def test_the_lines_of_a_workloads_template(tmp_path: Path) -> None:
     assert result.err == f"error: {manifest}:15: {field}: Invalid value: -1: must be greater than zero\n"
 
 
+def test_help_for_no_command_is_that_for_help() -> None:
+    result = run()
+    assert (result.code, result.out, result.err.splitlines()) == (2, "", run("--help").out.splitlines())
+
+
 USAGE: dict[str, tuple[list[str], str]] = {
     "no command": ([], "Usage: kubespread [OPTIONS] COMMAND [ARGS]..."),
     "no cluster": (
@@ -120,7 +126,7 @@ USAGE: dict[str, tuple[list[str], str]] = {
         ["explain", POD, "-S", CLUSTER, "-o", "xml"],
         "error: Invalid value for '-o' / '--output': 'xml' is not one of",
     ),
-    "an unknown node": (["explain", POD, "-S", CLUSTER, "--node", "n9"], "error: no node 'n9' in the cluster"),
+    "an unknown node": (["explain", POD, "-S", CLUSTER, "--node", "n9"], 'error: nodes "n9" not found'),
     "a bad namespace": (
         ["explain", POD, "-S", CLUSTER, "-n", "A_b"],
         "error: invalid namespace 'A_b': a lowercase RFC 1123 label must",
@@ -269,3 +275,12 @@ def test_a_bug_is_one_line_and_debug_shows_the_traceback(monkeypatch: pytest.Mon
     )
     assert (result.code, result.out, result.err) == (70, "", expected)
     assert "Traceback" in run("explain", POD, "-S", CLUSTER, "--debug").err
+
+
+@pytest.mark.parametrize("command", ["explain {}", "explain -k {}", "check {}", "compare {} {}", "simulate -f {}"])
+def test_looking_for_a_file_may_fail_like_reading_it(command: str) -> None:
+    """A name that is too long is refused as one below another user's directory is."""
+    name = f"{'x' * 300}.yaml"
+    result = run(*command.format(name, name).split(), "-S", CLUSTER)
+    assert (result.code, result.out, result.err.count("\n")) == (2, "", 1)
+    assert result.err.endswith(".yaml: File name too long\n") or "/kustomization.yaml: File name too long" in result.err

@@ -24,6 +24,22 @@ spec:
         cpu: {cpu}
         memory: {memory}
 """
+DEPLOYMENT_OF = """\
+apiVersion: {api_version}
+kind: {kind}
+metadata:
+  name: web
+spec:
+  selector:
+    matchLabels: {{app: web}}
+  template:
+    metadata:
+      labels: {{app: web}}
+    spec:
+      containers:
+      - name: c
+        image: x
+"""
 CANNOT = 'Pod in version "v1" cannot be handled as a Pod: '
 NOT_A_QUANTITY = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 
@@ -108,6 +124,58 @@ MISTAKES: dict[str, tuple[str, str, str]] = {
         "cluster.yaml",
         (FIXTURES / "clusters" / "docs-4-nodes.yaml").read_text(),
         "6: a cluster (4 nodes, 3 running pods), not a pod: give it with -S/--snapshot",
+    ),
+    "an apiVersion of another group": (
+        "web.yaml",
+        DEPLOYMENT_OF.format(api_version="v1", kind="Deployment"),
+        '1: apiVersion: no matches for kind "Deployment" in version "v1", did you mean "Deployment" in "apps/v1"?',
+    ),
+    "an apiVersion that is gone": (
+        "web.yaml",
+        DEPLOYMENT_OF.format(api_version="apps/v1beta1", kind="Deployment"),
+        '1: apiVersion: no matches for kind "Deployment" in version "apps/v1beta1", '
+        'did you mean "Deployment" in "apps/v1"?',
+    ),
+    "a kind in lower case": (
+        "web.yaml",
+        DEPLOYMENT_OF.format(api_version="apps/v1", kind="deployment"),
+        '2: kind: no matches for kind "deployment" in version "apps/v1", did you mean "Deployment" in "apps/v1"?',
+    ),
+    "a kind that Kubernetes has in no group": (
+        "web.yaml",
+        DEPLOYMENT_OF.format(api_version="apps/v1", kind="CloneSet"),
+        '1: apiVersion: no matches for kind "CloneSet" in version "apps/v1"',
+    ),
+    "no apiVersion": (
+        "pod.yaml",
+        pod_of().replace("apiVersion: v1\n", ""),
+        '1: apiVersion: not set, did you mean "Pod" in "v1"?',
+    ),
+    "no kind": (
+        "web.yaml",
+        DEPLOYMENT_OF.format(api_version="apps/v1", kind="").replace("kind: \n", ""),
+        "1: kind: not set",
+    ),
+    "a key too far to the left": (
+        "web.yaml",
+        DEPLOYMENT_OF.format(api_version="apps/v1", kind="Deployment").replace("  template:", " template:"),
+        "8: YAML syntax: while parsing a block mapping, did not find expected key; check the indentation",
+    ),
+    "a key too far to the right": (
+        "web.yaml",
+        DEPLOYMENT_OF.format(api_version="apps/v1", kind="Deployment").replace("kind:", "  kind:"),
+        "2: YAML syntax: mapping values are not allowed in this context; check the indentation",
+    ),
+    "a merge conflict": (
+        "pod.yaml",
+        pod_of().replace("spec:\n", "<<<<<<< HEAD\nspec:\n=======\n>>>>>>> main\n"),
+        "7: a merge conflict that is not resolved",
+    ),
+    "a number in quotes": (
+        "web.yaml",
+        DEPLOYMENT_OF.format(api_version="apps/v1", kind="Deployment").replace("spec:", 'spec:\n  replicas: "3"', 1),
+        '6: spec.replicas: Deployment in version "v1" cannot be handled as a Deployment: json: cannot unmarshal string '
+        "into Go struct field LabelSelectingWorkloadSpec.spec.replicas of type int32; write 3 without quotes",
     ),
     "an unknown field": (
         "pod.yaml",

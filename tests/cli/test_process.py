@@ -40,6 +40,10 @@ def test_the_answer_is_alone_on_standard_output_and_the_exit_code_is_its_own() -
         assert (alone.code, alone) == (code, run("explain", POD, "-S", cluster))
 
 
+def test_without_a_command_the_help_is_an_error() -> None:
+    assert run_process() == (2, "", run_process("--help").out)
+
+
 def test_version() -> None:
     result = run_process("--version")
     assert (result.code, result.out, result.err) == (0, f"kubespread {__version__}\n", "")

@@ -1,4 +1,4 @@
-"""A person who waits hears how much is done; nobody else does."""
+"""Long questions say how much is done."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 import kubespread
-from kubespread.cli.progress import with_progress
-from kubespread.render.progress import CountingProgress
+from kubespread.render.progress import AnswerProgress
 from tests.cli.support import FIXTURES
 
 AUDIT, STUCK = FIXTURES / "clusters" / "audit.yaml", FIXTURES / "clusters" / "stuck.yaml"
@@ -31,17 +30,8 @@ def test_each_question_says_how_much_is_done(case: str) -> None:
     assert sorted(heard) == sorted(expected)
 
 
-@pytest.mark.parametrize(
-    ("is_terminal", "quiet", "hears"), [(True, False, True), (True, True, False), (False, False, False)]
-)
-def test_only_a_terminal_hears_of_it(
-    is_terminal: bool, quiet: bool, hears: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("sys.stderr.isatty", lambda: is_terminal)
-    assert with_progress("doing", lambda on_progress: on_progress is not None, quiet=quiet) is hears
-
-
 def test_the_line_says_what_is_counted() -> None:
-    with CountingProgress("auditing workloads") as progress:
+    with AnswerProgress("auditing workloads") as progress:
+        assert progress._line() == "auditing workloads: 0 s"
         progress.on_progress(1200)
-        assert progress._line() == "auditing workloads: 1,200"
+        assert progress._line() == "auditing workloads: 1,200, 0 s"

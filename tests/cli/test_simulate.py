@@ -210,6 +210,12 @@ MALFORMED = {
 }
 
 
+def test_requirements_that_hold_are_said_to() -> None:
+    manifest, cluster = FIXTURES / "manifests" / "two-constraints.yaml", FIXTURES / "clusters" / "docs-4-nodes.yaml"
+    result = run("simulate", manifest, "-S", cluster, "--require-placed", "1", "-o", "name")
+    assert (result.code, result.err.splitlines()[-1]) == (0, "every requirement is met")
+
+
 @pytest.mark.parametrize("option", MALFORMED)
 def test_malformed_requirements(option: str) -> None:
     name = option.strip()

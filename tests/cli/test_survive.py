@@ -34,12 +34,17 @@ CODES: dict[str, tuple[list[str], int, str]] = {
     "a namespace without workloads": (
         ["survive", "-S", LOST, "-n", "shop"], 2, "error: no workloads in namespace shop; there is default\n",
     ),
-    "an upgrade that is blocked": (["upgrade", "--nodes", "pool=blue", "-S", BLOCKED, "-q"], 1, ""),
+    "an upgrade that is blocked": (["upgrade", "pool=blue", "-S", BLOCKED, "-q"], 1, ""),
     "an upgrade that gets through": (
         ["upgrade", "--nodes", "pool=blue", "-S", BLOCKED, "-q", "--scale", "deploy/web=4"], 0, "",
     ),
+    "nodes to upgrade that are named twice": (
+        ["upgrade", "pool=blue", "--nodes", "pool=blue", "-S", BLOCKED], 2,
+        "error: name the nodes to replace once, by name or labels: kubespread upgrade pool=a\n",
+    ),
     "no nodes to upgrade": (
-        ["upgrade", "-S", BLOCKED], 2, "error: Missing option '--nodes'. (see 'kubespread upgrade --help')\n",
+        ["upgrade", "-S", BLOCKED], 2,
+        "error: name the nodes to replace once, by name or labels: kubespread upgrade pool=a\n",
     ),
     "nodes that are not there": (
         ["upgrade", "--nodes", "node-9", "-S", BLOCKED], 2,

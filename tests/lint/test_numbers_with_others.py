@@ -118,3 +118,29 @@ def test_replicas_that_wait_for_an_empty_zone_are_meant_to() -> None:
     web["spec"]["template"]["spec"]["topologySpreadConstraints"][0]["minDomains"] = 4
     findings = kubespread.check(cluster_of("KS208"), web).findings
     assert [(finding.code, finding.severity) for finding in findings] == [("KS204", "error")]
+
+
+def test_a_clusters_own_file_is_found_no_more_wrong_than_the_cluster() -> None:
+    """A ReplicaSet that a Deployment controls is no other workload, and its pods run once."""
+    file = str(FIXTURES.parent / "clusters" / "shop.yaml")
+    cluster = kubespread.load(file)
+    of_file, of_cluster = kubespread.check(cluster, file), kubespread.check(cluster)
+    assert sorted((found.code, found.message) for found in of_file.findings) == sorted(
+        (found.code, found.message) for found in of_cluster.findings
+    )
+
+
+def test_workloads_with_the_same_running_pods_are_tried_together() -> None:
+    """As where a ReplicaSet was saved without its owner, while its pods run in the cluster."""
+    path = FIXTURES.parent / "clusters" / "shop.yaml"
+    objects = yaml.safe_load(path.read_text())["items"]
+    web, orphan = (
+        next(each for each in objects if each["kind"] == kind and each["metadata"]["name"].startswith("web"))
+        for kind in ("Deployment", "ReplicaSet")
+    )
+    del orphan["metadata"]["ownerReferences"]
+    report = kubespread.check(kubespread.load(str(path)), [web, orphan], select=["KS402"])
+    assert [found.message.partition(":")[0] for found in report.findings] == [
+        "zone counts the pods of ReplicaSet/web-6f7d8c too (9 replicas)",
+        "zone counts the pods of Deployment/web too (9 replicas)",
+    ]

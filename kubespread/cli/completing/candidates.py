@@ -52,7 +52,7 @@ _BY_METAVAR: Mapping[str, Source] = {
     "NODES": cluster_names.nodes_or_labels, "NODE=TAINT": cluster_names.node_equals,
     "NODE=KEY=VALUE": cluster_names.node_equals,
     "CODE": known_names.rule_codes, "POD": cluster_names.references, "[WORKLOAD]...": cluster_names.references,
-    "[NODES]...": cluster_names.nodes_or_labels, "KEY": cluster_names.topology_keys,
+    "[NODES]": cluster_names.nodes, "[NODES]...": cluster_names.nodes_or_labels, "KEY": cluster_names.topology_keys,
 }  # fmt: skip
 """By what the help calls a value."""
 _BY_COMMAND: Mapping[tuple[str, str], Source] = {("explain", "node"): cluster_names.nodes}

@@ -33,10 +33,6 @@ ManifestsArgument = Annotated[
 class CheckedOptions(ManifestOptions):
     """Which workloads are checked."""
 
-    filename: Annotated[
-        list[str] | None,
-        spelling.filename("Manifest, or directory of manifests; the same as MANIFEST. Repeatable."),
-    ] = None
     selector: Annotated[
         str | None,
         spelling.selector("Check the workloads with these labels (app=web,tier!=db)."),

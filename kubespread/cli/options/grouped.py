@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import MISSING, fields, is_dataclass
 from functools import wraps
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
+
+_HEADINGS: Mapping[str, str] = {
+    "scheduling": "Scheduler", "answer": "Output", "speaking": "Output", "source": "Cluster"
+}  # fmt: skip
+"""Under which heading of the help the options of a group stand, by the name that all commands give the group."""
 
 
 def grouped(command: Callable[..., int]) -> Callable[..., int]:
@@ -34,7 +40,7 @@ def grouped(command: Callable[..., int]) -> Callable[..., int]:
                 inspect.Parameter.KEYWORD_ONLY,
                 # An option without a default is one that has to be given.
                 default=inspect.Parameter.empty if field.default is MISSING else field.default,
-                annotation=options[field.name],
+                annotation=_under(_HEADINGS.get(parameter.name), options[field.name]),
             )
             for field in fields(group)
             if get_origin(options[field.name]) is Annotated
@@ -50,3 +56,11 @@ def grouped(command: Callable[..., int]) -> Callable[..., int]:
     filled.__signature__ = inspect.Signature(keywords)  # type: ignore[attr-defined]  # how typer reads a function that is made
     filled.__annotations__ = {parameter.name: parameter.annotation for parameter in keywords}
     return filled
+
+
+def _under(heading: str | None, annotation: Any) -> Any:
+    """The option under ``heading`` in the help, where it has none of its own."""
+    kind, option = get_args(annotation)
+    option = copy(option)
+    option.rich_help_panel = option.rich_help_panel or heading
+    return Annotated[kind, option]

@@ -18,7 +18,10 @@ class TieBreak(StrEnum):
 
 
 PreemptionOption = Annotated[
-    bool, typer.Option("--preemption", help="When no node fits, predict what preemption would do.")
+    bool,
+    typer.Option(
+        "--preemption", help="When no node fits, predict what preemption would do.", rich_help_panel="Scheduler"
+    ),
 ]
 
 

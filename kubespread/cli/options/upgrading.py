@@ -8,7 +8,12 @@ from typing import Annotated
 import typer
 
 from kubespread.cli.options.edits import EditedClusterOptions
+from kubespread.errors import UsageError
 
+PoolArgument = Annotated[
+    str | None,
+    typer.Argument(metavar="[NODES]", show_default=False, help="Nodes to replace: a name, or labels (pool=a)."),
+]
 _PANEL = "Drain, here and with --drain"
 
 
@@ -17,12 +22,21 @@ class UpgradeOptions:
     """Which nodes are replaced, and how many at a time."""
 
     nodes: Annotated[
-        str, typer.Option("--nodes", metavar="NODES", help="Nodes to replace: a name, or labels (pool=a).")
-    ]
+        str | None,
+        typer.Option(
+            "--nodes", metavar="NODES", show_default=False, help="Nodes to replace; the same as without --nodes."
+        ),
+    ] = None
     surge: Annotated[
         int, typer.Option("--surge", metavar="N", min=0, help="New nodes that join before the ones they replace go.")
     ] = 0
     batch: Annotated[int, typer.Option("--batch", metavar="N", min=1, help="Nodes replaced at a time.")] = 1
+
+    def asked(self, pool: str | None) -> str:
+        """The nodes that are named, by the argument or by --nodes. Raises UsageError."""
+        if (pool is None) == (self.nodes is None):
+            raise UsageError("name the nodes to replace once, by name or labels: kubespread upgrade pool=a")
+        return pool or self.nodes or ""
 
 
 @dataclass(frozen=True, slots=True)

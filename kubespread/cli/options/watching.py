@@ -17,8 +17,8 @@ class WatchOptions:
         typer.Option(
             "-w",
             "--watch",
-            help="Ask again when a file changes, of a running cluster at an interval; redraw, in a pipe one line per "
-            "change.",
+            help="Ask again whenever a file changes, or a running cluster at an interval. Redraws; in a pipe, prints "
+            "one line per change.",
         ),
     ] = False
     watch_interval: Annotated[

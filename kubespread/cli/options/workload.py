@@ -38,7 +38,7 @@ class ManifestOptions:
 
     filename: Annotated[
         list[str] | None,
-        spelling.filename("Manifest, or directory of manifests; the same as POD. Repeatable."),
+        spelling.filename("Manifest, or directory of manifests; the same as without -f. Repeatable."),
     ] = None
     kustomize: Annotated[
         list[str] | None,

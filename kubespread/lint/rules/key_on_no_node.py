@@ -22,10 +22,10 @@ from collections.abc import Iterator
 
 from kubespread.lint.case import Case, Declared
 from kubespread.lint.finding import Found
-from kubespread.lint.near_keys import near_key
 from kubespread.lint.phrases import outcome
 from kubespread.lint.rule import ClusterRule
 from kubespread.lint.trial import Mended, Trial
+from kubespread.planner.near_keys import near_key
 from kubespread.planner.reports.check import Remedy, Severity
 
 

@@ -8,6 +8,8 @@ from typing import Any
 import msgspec
 
 from kubespread.errors import UsageError
+from kubespread.kube.api.unknown_fields import alternatives
+from kubespread.kube.gotext import quote
 from kubespread.planner.reports.advise import Advice
 from kubespread.planner.reports.details import Detail
 from kubespread.planner.reports.parts import (
@@ -158,7 +160,7 @@ class ExplainReport(Report, frozen=True, kw_only=True):
         asked = dict.fromkeys(names)
         known = {node.name for node in self.nodes}
         if missing := [name for name in asked if name not in known]:
-            raise UsageError(f"no node {', '.join(map(repr, missing))} in the cluster")
+            raise UsageError(*(f"nodes {quote(name)} not found{alternatives(name, known)}" for name in missing))
         return msgspec.structs.replace(self, nodes=tuple(node for node in self.nodes if node.name in asked))
 
 

@@ -26,7 +26,8 @@ from kubespread.render.layout import (
     wrapped,
 )
 from kubespread.render.look import Look
-from kubespread.render.phrases import cluster_phrase, count_of
+from kubespread.render.phrases import count_of
+from kubespread.render.provenance import titled
 from kubespread.render.screen import concluded, screen
 
 _LEAST_NAME = 28
@@ -56,10 +57,8 @@ def _title(report: AdviseReport, look: Look) -> Iterator[Line]:
     if report.replicas is not None:
         of = f" of {report.workload}" if report.workload else ""
         asked = [Cell(f"{count_of(report.replicas, 'replica')}{of}, pod "), cell(pod, HEAD)]
-    cluster = cluster_phrase(report.cluster)
-    parts = [f" against {count_of(report.nodes, 'node')}", *([cluster] if cluster else [])]
-    parts += [f"kube-scheduler v{report.kube_version}", f"profile {report.scheduler_name}"]
-    return wrapped([*asked, cell(" · ".join(parts))], look.width, HANGING)
+    asked.append(Cell(f" against {count_of(report.nodes, 'node')}"))
+    return titled(asked, report.cluster, report.kube_version, report.scheduler_name, look.width)
 
 
 def _columns(report: AdviseReport, enough: Sequence[Suggestion], look: Look) -> list[Column]:

@@ -25,7 +25,7 @@ from kubespread.render.layout import (
     wrapped,
 )
 from kubespread.render.look import Look
-from kubespread.render.names import fitted
+from kubespread.render.names import fitted, legend
 from kubespread.render.phrases import count_of
 from kubespread.render.screen import concluded, headline, left_out, room_beside, screen
 
@@ -106,7 +106,9 @@ def _nodes(report: CapacityReport, look: Look) -> Iterator[Line]:
     rows = sorted(report.node_rows, key=lambda each: (-_fullness(each), each.node))
     if not look.in_full and len(rows) > _MAX_NODES:
         rows = rows[:_SHOWN_OF_MANY]
-    yield from tabulated(list(_node_columns(report, rows, look)), headers=look.headers)
+    columns = list(_node_columns(report, rows, look))
+    yield from tabulated(columns, headers=look.headers)
+    yield from legend([escaped(each.node) for each in rows], [each.text for each in columns[0].cells], look)
     if left := len(report.node_rows) - len(rows):
         others = sorted(report.node_rows, key=_fullness)[:left]
         extremes = dict.fromkeys(f"{_fullness(each):.0f}%" for each in (others[0], others[-1]))

@@ -24,7 +24,8 @@ def of(resources: Iterable[ResourceAmounts], name: str) -> ResourceAmounts:
 
 def share(amounts: ResourceAmounts) -> str:
     """``42%``; ``-`` where there is nothing to share."""
-    return "-" if amounts.utilization is None else f"{amounts.utilization:.0f}%"
+    # Rounded down, as kubectl and the map do: what is not quite full must not be called so.
+    return "-" if amounts.utilization is None else f"{int(amounts.utilization)}%"
 
 
 def request_text(requests: Mapping[str, str]) -> str:

@@ -9,7 +9,8 @@ from kubespread.planner.reports.parts import ConstraintReport, Domain, letter
 from kubespread.render.aligned import EMPTY
 from kubespread.render.arithmetic import short_key
 from kubespread.render.layout import DIM, HEAD, Cell, Column, Line, cell, tabulated, wrapped
-from kubespread.render.phrases import cluster_phrase, policies
+from kubespread.render.phrases import count_of, policies
+from kubespread.render.provenance import titled
 
 _MAX_DOMAINS = 6
 
@@ -17,15 +18,9 @@ _MAX_DOMAINS = 6
 def title(report: ExplainReport, suffix: str, width: int | None) -> Iterator[Line]:
     """The pod, the cluster and who decides; ``suffix`` is what all names of nodes end in and the rows leave out."""
     pod = f"{report.pod.namespace}/{report.pod.name}"
-    nodes = f"{len(report.nodes)} node{'' if len(report.nodes) == 1 else 's'}{f' (*{suffix})' if suffix else ''}"
-    cluster = cluster_phrase(report.cluster)
-    parts = [
-        f" against {nodes}",
-        *([cluster] if cluster else []),
-        f"kube-scheduler v{report.kube_version}",
-        f"profile {report.scheduler_name}",
-    ]
-    return wrapped([Cell("Pod "), cell(pod, HEAD), cell(" · ".join(parts))], width, indent=4)
+    nodes = f"{count_of(len(report.nodes), 'node')}{f' (*{suffix})' if suffix else ''}"
+    asked = [Cell("Pod "), cell(pod, HEAD), Cell(f" against {nodes}")]
+    return titled(asked, report.cluster, report.kube_version, report.scheduler_name, width)
 
 
 def constraint_lines(constraints: Sequence[ConstraintReport], width: int | None, *, domains: bool) -> Iterator[Line]:

@@ -20,10 +20,9 @@ from kubespread.render.map.cells import CLOSED, MARK, NOBODY, Shades, held_by
 from kubespread.render.map.conclusion import conclusion
 from kubespread.render.map.levels import Levels, levels_of, title_of
 from kubespread.render.map.states import is_closed, state_words
-from kubespread.render.names import fitted, left_out
+from kubespread.render.names import fitted, said_once
 from kubespread.render.phrases import count_of
 from kubespread.render.screen import concluded, headline, screen
-from kubespread.render.simulate.node_names import CUT
 
 _MAX_NAMED = 60
 _MAX_LINES = 12
@@ -187,9 +186,8 @@ class _Drawing:
         for key, value in self.levels.single.items():
             yield f"{short_key(key)} {value or EMPTY} throughout"
         names = [escaped(node.name) for node in self.report.nodes]
-        if self.is_named and [*self.names.values()] != names:
-            prefix, suffix = left_out(names, self._name_room)
-            yield f"node names: {prefix}{CUT}{suffix}"
+        if self.is_named and (said := said_once(names, [*self.names.values()])):
+            yield said
 
 
 def _joined(cells: Sequence[Cell]) -> Iterator[Cell]:

@@ -21,7 +21,7 @@ from kubespread.render.layout import (
     wrapped,
 )
 from kubespread.render.look import Look
-from kubespread.render.names import fitted
+from kubespread.render.names import fitted, legend
 from kubespread.render.phrases import count_of, some_of
 from kubespread.render.removable.conclusion import conclusion
 from kubespread.render.removable.words import sentence, words
@@ -37,7 +37,9 @@ def write(report: RemovableReport, look: Look) -> Iterator[Line]:
     """The whole answer, in lines that ``look.width`` bounds; ``look.in_full`` shows every node and reason."""
     yield from headline(_title(report), report, look)
     shown = _shown(report, look)
-    yield from tabulated(list(_columns(shown, look)), headers=look.headers)
+    columns = list(_columns(shown, look))
+    yield from tabulated(columns, headers=look.headers)
+    yield from legend([escaped(row.node) for row in shown], [each.text for each in columns[0].cells], look)
     yield from left_out(len(report.rows) - len(shown), "node")
     yield from _reasons(report.rows, look)
     yield from concluded(conclusion(report), look)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from kubespread.escaping import escaped
 from kubespread.planner.reports.upgrade import UpgradeReport, UpgradeStep
-from kubespread.render.flow import INDENT
+from kubespread.render.flow import INDENT, aim
 from kubespread.render.layout import (
     BAD,
     DIM,
-    GAP,
     GOOD,
     Cell,
     Column,
@@ -19,13 +18,15 @@ from kubespread.render.layout import (
     tabulated,
 )
 from kubespread.render.look import Look
-from kubespread.render.names import fitted
+from kubespread.render.names import fitted, legend
 from kubespread.render.phrases import count_of
-from kubespread.render.screen import concluded, headline, room_beside, screen
+from kubespread.render.screen import concluded, headline, screen
 from kubespread.render.upgrade.conclusion import conclusion
 
 _MAX_STEPS = 20
 _LEAST_NAME = 12
+_BESIDE_NAMES = 56
+"""What the other columns take, and the count of further nodes."""
 
 
 @screen
@@ -40,7 +41,9 @@ def write(report: UpgradeReport, look: Look) -> Iterator[Line]:
         evicted, placed = sum(step.evicted for step in skipped), sum(step.placed for step in skipped)
         said = f"{len(skipped):,} steps before: {evicted:,} evicted, {placed:,} placed (-v shows all)"
         yield [Cell(INDENT), cell(said, DIM)]
-    yield from tabulated(_columns(report, shown, look), headers=look.headers)
+    names = _short_names(report, look)
+    yield from tabulated(_columns(report, shown, names), headers=look.headers)
+    yield from legend(list(names), list(names.values()), look)
     yield from concluded(conclusion(report), look, others="")
 
 
@@ -49,18 +52,22 @@ def _title(report: UpgradeReport) -> str:
     return f"Replacing {count_of(len(report.nodes), 'node')}, {', '.join(manner)}"
 
 
-def _columns(report: UpgradeReport, shown: Sequence[tuple[int, UpgradeStep]], look: Look) -> list[Column]:
+def _short_names(report: UpgradeReport, look: Look) -> dict[str, str]:
+    """What tells each node from the others of its pool, also where one row is all there is."""
+    names = [escaped(name) for name in report.nodes]
+    return dict(zip(names, fitted(names, max(aim(look) - _BESIDE_NAMES, _LEAST_NAME)), strict=True))
+
+
+def _columns(report: UpgradeReport, shown: Sequence[tuple[int, UpgradeStep]], names: Mapping[str, str]) -> list[Column]:
     is_blocked = [report.blocked is not None and number == len(report.steps) for number, _ in shown]
-    figures = [
+    more = [f" +{len(step.nodes) - 1}" if len(step.nodes) > 1 else "" for _, step in shown]
+    firsts = [names[escaped(step.nodes[0])] for _, step in shown]
+    return [
+        Column("STEP", [Cell(str(number)) for number, _ in shown], True),
+        Column("NODES", [Cell(f"{name}{others}") for name, others in zip(firsts, more, strict=True)]),
         Column("JOINED", [Cell(str(len(step.added))) for _, step in shown], True),
         Column("EVICTED", [Cell(str(step.evicted)) for _, step in shown], True),
         Column("PLACED", [Cell(str(step.placed)) for _, step in shown], True),
         Column("PENDING", [Cell(str(step.pending), BAD if step.pending else GOOD) for _, step in shown], True),
-        Column("", [Cell("blocked", BAD) if each else Cell("done", GOOD) for each in is_blocked]),
+        Column("STATE", [Cell("blocked", BAD) if each else Cell("done", GOOD) for each in is_blocked]),
     ]
-    step = Column("STEP", [Cell(str(number)) for number, _ in shown], True)
-    room = room_beside((step, *figures), look) - GAP
-    first = fitted([escaped(step.nodes[0]) for _, step in shown], max(room, _LEAST_NAME))
-    more = [f" +{len(step.nodes) - 1}" if len(step.nodes) > 1 else "" for _, step in shown]
-    names = [Cell(f"{name}{others}") for name, others in zip(first, more, strict=True)]
-    return [step, Column("NODES", names), *figures]

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 from kubespread.errors import SnapshotError
 from kubespread.kube.api.decoding import DecodingError
+from kubespread.kube.api.kinds import KEPT
 from kubespread.manifest.objects import NotAnObjectError
 from kubespread.manifest.parts import MalformedError
 from kubespread.manifest.reading import MAX_CLUSTER_BYTES, display_name, text_chunks, unchanged
@@ -83,7 +84,8 @@ def _read_text(name: str, chunks: Iterator[bytes], builder: SnapshotBuilder) -> 
 
 
 def _no_nodes(snapshot: Snapshot) -> str:
-    counts = {"Pod": len(snapshot.pods), "Service": len(snapshot.objects.services), **snapshot.skipped}
+    kept = {row.kind: len(getattr(snapshot.objects, row.field)) for row in KEPT.values() if row.field}
+    counts = {"Pod": len(snapshot.pods), **kept, **snapshot.skipped}
     kinds = ", ".join(f"{count} {kind}" for kind, count in counts.items() if count)
     return f"no Node among what was found ({kinds})" if kinds else "no Kubernetes objects found"
 
