@@ -52,12 +52,8 @@ def check(
     from kubespread.render.check.conclusion import conclusion
 
     if rules.list_rules or rules.explain is not None:
-        is_one = rules.explain is not None
-        emit(
-            rules_text.in_full(kubespread.rule(rules.explain or ""))
-            if is_one
-            else rules_text.listed(kubespread.rules(), headers=not answer.no_headers)
-        )
+        asked = kubespread.rules() if rules.explain is None else kubespread.rule(rules.explain)
+        emit(rules_text.written(asked, answer.output, headers=not answer.no_headers))
         return ExitCode.YES
     if answer.output is None and os.environ.get("GITHUB_ACTIONS") == "true":
         answer = replace(answer, output="github")

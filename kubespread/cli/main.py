@@ -64,10 +64,12 @@ def _run() -> int:
     except Abort:
         return ExitCode.INTERRUPTED
     except TyperException as error:
+        from kubespread.cli.near_choice import with_near_choice
+
         message = getattr(error, "format_message", error.__str__)()
         context = getattr(error, "ctx", None)
         command = context.command_path if context is not None else program_name()
-        complain(f"{' '.join(message.split())} (see '{command} --help')")
+        complain(f"{with_near_choice(' '.join(message.split()))} (see '{command} --help')")
         return ExitCode.BAD_INPUT
     return int(result or ExitCode.YES)
 

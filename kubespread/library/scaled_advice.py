@@ -14,6 +14,7 @@ from kubespread.library.resolving import Resolved
 from kubespread.library.simulating import Posed, SimulateKeywords, pose
 from kubespread.planner.advise.advise import Advised, advised, blank
 from kubespread.planner.advise.change import Answer, Change
+from kubespread.planner.advise.most_running import most_running
 from kubespread.planner.advise.stuck import Stuck
 from kubespread.planner.entries import Outcome
 from kubespread.planner.simulate import Question, outcomes
@@ -38,6 +39,8 @@ class Replicas:
         options: SimulateKeywords = {**self.options, "set": settings}
         try:
             posed = pose(self.pods, self.replicas, self.snapshot.edited(*change.edits), self.scheduler, options)
+            if (most := most_running(posed.cluster, posed.questions[0])) < self.replicas:
+                return Answer(most, self.replicas)
             return Answer(self.placed(posed)[0], self.replicas)
         except (KubespreadError, SchedulingError):
             return None
@@ -76,7 +79,8 @@ def advise_replicas(asked: Resolved, replicas: Replicas) -> Advised:
     if evaluation is None or not question.replicas:
         return Advised(msgspec.structs.replace(report, message=stopped), {})
     report = msgspec.structs.replace(report, message=stopped)
-    return advised(report, Stuck(evaluation, question.profile.version, replicas.replicas - placed), replicas)
+    stuck = Stuck(evaluation, question.profile.version, replicas.replicas - placed, max(1, question.count or 0))
+    return advised(report, stuck, replicas)
 
 
 def _evaluation(posed: Posed, question: Question) -> Evaluation | None:

@@ -80,7 +80,7 @@ class DownloadProgress(_Line):
     def _line(self) -> str:
         with self._lock:
             most = sorted(self._objects.items(), key=lambda item: -item[1])[:3]
-            counts = ", ".join(f"{count} {resource}" for resource, count in most if count)
+            counts = ", ".join(f"{count:,} {resource}" for resource, count in most if count)
             return (
                 f"reading the cluster: {self._pages} pages, {self._bytes / _MIB:.1f} "
                 f"MiB{f', {counts}' if counts else ''}"

@@ -22,7 +22,7 @@ def passes(heading: str, rollout: RolloutReport, look: Look) -> Iterator[Line]:
     """Below ``heading``; of very many passes the first and the last, unless all are wanted."""
     limits = f"maxSurge {rollout.max_surge}, maxUnavailable {rollout.max_unavailable}"
     if look.headers:
-        about = f"  {rollout.strategy}, {rollout.replicas} replicas, {limits}; per domain old+new"
+        about = f"  {rollout.strategy}, {rollout.replicas:,} replicas, {limits}; per domain old+new"
         yield from wrapped([cell(heading, HEAD), cell(about, DIM)], look.width, HANGING)
     shown = list(rollout.passes)
     left_out = 0 if look.in_full else max(0, len(shown) - _MAX_PASSES)
@@ -105,7 +105,7 @@ def rollout_sentence(rollout: RolloutReport) -> str:
     # Why pods are pending is said of them.
     cause = f"{count_of(rollout.pending, 'new pod')} pending" if rollout.pending else rollout.wedged_on
     ending = "complete" if rollout.complete else f"not complete: {cause}"
-    said = [ending, f"fewest ready {rollout.fewest_ready} of {rollout.replicas}"]
+    said = [ending, f"fewest ready {rollout.fewest_ready:,} of {rollout.replicas:,}"]
     others = rollout.with_match_label_keys or rollout.final
     pairs = list(zip(rollout.final, others, strict=True))
     # Of those that are as even as they are asked to be, the first one says so for all.

@@ -23,11 +23,11 @@ CODES: dict[str, tuple[list[str], int, str]] = {
     "workloads with labels": (["-S", CLUSTER, "-l", "app=worker"], 0, ""),
     "a workload that is not there": (
         ["deploy/wbe", "-S", CLUSTER], 2,
-        'error: Deployment "wbe" not found in namespace default; there are api, cache, web\n',
+        'error: deployments.apps "wbe" not found in namespace default; there are api, cache, web\n',
     ),
     "a workload of another namespace": (
         ["deploy/web", "-n", "shop", "-S", CLUSTER], 2,
-        'error: Deployment "web" not found in namespace shop; there is one in namespace default\n',
+        'error: deployments.apps "web" not found in namespace shop; there is one in namespace default\n',
     ),
     "no workload": (
         ["web", "-S", CLUSTER], 2, "error: invalid workload 'web': expected [NAMESPACE/]KIND/NAME, such as deploy/web\n",

@@ -99,6 +99,15 @@ def test_rules_are_listed_and_explained() -> None:
     assert run("check", "--explain", "KS777").code == 2
 
 
+def test_rules_are_data_where_that_is_asked_for() -> None:
+    listed = json.loads(run("check", "--list-rules", "-o", "json").out)
+    assert (listed["kind"], listed["items"][0]["code"]) == ("RuleList", "KS001")
+    explained = run("check", "--explain", "KS101", "-o", "yaml").out
+    assert explained.startswith("apiVersion: kubespread.dev/v1alpha1\nkind: Rule\ncode: KS101\nname: ghost-pods\n")
+    refused = run("check", "--list-rules", "-o", "csv")
+    assert (refused.code, refused.err) == (2, "error: rules are written as table, plain, json or yaml, not as csv\n")
+
+
 def test_what_is_in_the_cluster_is_mended_with_kubectl_and_a_manifest_is_edited() -> None:
     cluster = str(FIXTURES / "clusters" / "audit.yaml")
     asked = ("--select", "KS503", "-S", cluster, "-q", "-o", "json")

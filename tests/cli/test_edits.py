@@ -22,7 +22,7 @@ ORDERS: dict[str, tuple[list[str], list[str]]] = {
     ),
     "against the order of the options": (
         ["--scale", "deploy/web=3", "--delete-pods", "app=web", "--label", "node1=a=b", "--taint", "node1=a:NoSchedule"],
-        ["scale deployment/web=3", "delete-pods app=web", "label node1 a=b", "taint node1 a:NoSchedule"],
+        ["scale Deployment/web=3", "delete-pods app=web", "label node1 a=b", "taint node1 a:NoSchedule"],
     ),
     "other options between": (
         ["--fail-hard", "zone=a", "-q", "--fail", "zone=b", "-o", "json", "--delete-node", "node1"],

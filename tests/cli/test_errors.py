@@ -126,6 +126,11 @@ USAGE: dict[str, tuple[list[str], str]] = {
         ["explain", POD, "-S", CLUSTER, "-o", "xml"],
         "error: Invalid value for '-o' / '--output': 'xml' is not one of",
     ),
+    "a mistyped format": (
+        ["explain", POD, "-o", "jsn"],
+        "error: Invalid value for '-o' / '--output': 'jsn' is not one of 'table', 'wide', 'plain', 'json', 'yaml', "
+        "'markdown', 'name', 'csv', did you mean \"json\"? (see",
+    ),
     "an unknown node": (["explain", POD, "-S", CLUSTER, "--node", "n9"], 'error: nodes "n9" not found'),
     "a bad namespace": (
         ["explain", POD, "-S", CLUSTER, "-n", "A_b"],

@@ -211,7 +211,7 @@ def wide_cluster(tmp_path: Path) -> tuple[str, Path, str, Path]:
 def test_a_wide_cluster_has_a_row_a_domain(tmp_path: Path) -> None:
     table = run(*wide_cluster(tmp_path), terminal=100).out
     assert re.sub(r"\x1b\[\d*m", "", table).splitlines()[2:-1] == [
-        "  ZONE   NODES   FIT   PODS   A zone          ALSO",
+        "  ZONE   NODES   FIT   PODS   A zone",
         "  b         20    20   0      0+1−0 = 1",
         "  a         20     0   █ 1    1+1−0 = 2 > 1",
         "  --by node shows nodes one by one",

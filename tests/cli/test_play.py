@@ -48,7 +48,7 @@ def test_bad_names_are_said_a_line_each(tmp_path: Path) -> None:
     result = run("play", written(tmp_path / "s.json", "cordon x", "scale deploy/y=1"), "-S", WEB)
     assert result.err.splitlines() == [
         'error: step 1 (cordon x): nodes "x" not found; there are node-a1, node-a2, node-b1, node-b2, node-c1, node-c2',
-        'error: step 2 (scale deploy/y=1): Deployment "y" not found in namespace default; there is web',
+        'error: step 2 (scale deploy/y=1): deployments.apps "y" not found in namespace default; there is web',
     ]
 
 

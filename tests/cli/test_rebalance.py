@@ -36,7 +36,7 @@ CODES: dict[str, tuple[list[str], int, str]] = {
         ["-n", "shop", "-S", OUTAGE], 2, "error: no workloads in namespace shop; there is default\n",
     ),
     "a workload that is not there": (
-        ["sts/web", "-S", OUTAGE], 2, 'error: StatefulSet "web" not found in namespace default; there is db\n',
+        ["sts/web", "-S", OUTAGE], 2, 'error: statefulsets.apps "web" not found in namespace default; there is db\n',
     ),
 }  # fmt: skip
 

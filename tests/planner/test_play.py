@@ -219,16 +219,16 @@ REFUSED: dict[str, tuple[list[Any], str]] = {
     ),
     "a workload that is not there": (
         ["cordon node-a1", "scale deploy/wep=3"],
-        'step 2 (scale deploy/wep=3): Deployment "wep" not found in namespace default; there is web',
+        'step 2 (scale deploy/wep=3): deployments.apps "wep" not found in namespace default; there is web',
     ),
     "a workload that is stuck and not there": (
         [{"stuck": ["deploy/api"]}],
-        'step 1 (stuck deploy/api): Deployment "api" not found in namespace default; there is web',
+        'step 1 (stuck deploy/api): deployments.apps "api" not found in namespace default; there is web',
     ),
     "every fault": (
         ["cordon x", "rollback deploy/y"],
         'step 1 (cordon x): nodes "x" not found; there are node-a1, node-a2, node-b1, node-b2, node-c1, node-c2\n'
-        'step 2 (rollback deploy/y): Deployment "y" not found in namespace default; there is web',
+        'step 2 (rollback deploy/y): deployments.apps "y" not found in namespace default; there is web',
     ),
     "a constraint that is not there": (
         ["rollout deploy/web maxSkew[rack]=2"],

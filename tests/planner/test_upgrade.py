@@ -60,7 +60,7 @@ CASES: dict[str, tuple[list[Data], dict[str, Any], list[str]]] = {
         [*hosts("a", "b", "c"), *deployment("web", ("n0", "n1", "n2"), spec=SPREAD), budget("web", minAvailable=3)],
         {},
         ["n0 -> : 0 evicted, 0 placed, 0 pending", f"! default/web-a web: {NEEDS.format(3, 3)}",
-         "try --scale default/deployment/web=4"],
+         "try --scale default/Deployment/web=4"],
     ),
     "a pod without another node holds a budget up, a surge frees it": (
         [*hosts("a", "b"), *deployment("web", ("n0", "n1"), cpu="6"), budget("web", maxUnavailable=1)],

@@ -10,7 +10,7 @@ import kubespread
 from kubespread import AdviseReport
 from kubespread.planner.reports.advise import Advice, NotEnough
 from kubespread.render.advise import as_csv, plain, table
-from kubespread.render.advise.words import not_enough
+from kubespread.render.advise.words import not_enough, untried
 from kubespread.render.look import Look
 from tests.render.clusters import candidate, cluster
 from tests.render.kept import Screen, check, keep
@@ -52,6 +52,11 @@ def test_changes_of_several_nodes_at_once_are_not_counted_as_one_node_more() -> 
         ),
     )
     assert [*not_enough(advice)] == ["uncordoning any of 2 nodes or several together", "taking off the one taint"]
+
+
+def test_what_was_not_tried_is_counted_by_what_it_is() -> None:
+    advice = Advice(families=("evict",), enough=(), not_enough=(), untried={"evict": 4, "combination": 1651})
+    assert untried(advice) == "not tried: 4 more of evict, 1,651 more combinations"
 
 
 if __name__ == "__main__":

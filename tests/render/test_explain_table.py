@@ -78,7 +78,7 @@ def test_at_every_width_verdict_arithmetic_and_reasons_are_there(seed: int) -> N
 
 def assert_nodes_are_whole(asked: kubespread.ExplainReport, text: str) -> None:
     shown, _ = shown_and_left_out(asked, all_nodes=False)
-    lines = text.splitlines()
+    lines = [f"{line} " for line in text.splitlines()]
     start = next(place for place, line in enumerate(lines) if line.startswith("  NODE") and "FITS" in line)
     for row, line in zip(rows_of(asked, shown).rows, lines[start + 1 :], strict=False):
         assert f" {'yes' if row.node.feasible else 'no'} " in line
@@ -90,7 +90,7 @@ def assert_nodes_are_whole(asked: kubespread.ExplainReport, text: str) -> None:
 
 
 def assert_domains_are_whole(asked: kubespread.ExplainReport, text: str) -> None:
-    lines = text.splitlines()
+    lines = [f"{line} " for line in text.splitlines()]
     start = next(place for place, line in enumerate(lines) if " NODES" in line and " FIT " in line)
     for row, line in zip(domain_rows(asked, asked.nodes).rows[:25], lines[start + 1 :], strict=False):
         assert f" {row.nodes} " in line

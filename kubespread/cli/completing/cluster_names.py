@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _STDIN = "-"
 _RUNNING = {"context", "kubeconfig", "cluster", "user"}
 """The options that ask for a running cluster."""
+_NO_FILES = "--no-config"
 _DEFAULT = "default"
 
 
@@ -136,7 +137,7 @@ def _clusters(line: Line, environment: Mapping[str, str]) -> list[Names]:
 
     paths: Sequence[str] = line.values.get("snapshot", ())
     if not paths and not line.values.keys() & _RUNNING:
-        set_to = settings(environment).get(SNAPSHOT)
+        set_to = settings(environment, files=_NO_FILES not in line.flags).get(SNAPSHOT)
         paths = set_to.values if set_to is not None else ()
     return [names_in(_path(each), environment) for each in paths if each != _STDIN]
 

@@ -25,6 +25,8 @@ class Line:
     """The option or argument that ``word`` is a value of; None for the name of a command, or for nothing at all."""
     values: dict[str, list[str]] = field(default_factory=dict)
     """What the options were given, by the parameter's name; of flags nothing."""
+    flags: list[str] = field(default_factory=list)
+    """Words of options that take no value, as they were typed."""
     arguments: list[str] = field(default_factory=list)
     """The words that belong to no option."""
     only_arguments: bool = False
@@ -61,6 +63,8 @@ def read_line(words: Sequence[str], commands: Commands) -> Line:
             if waiting is not None and (head != each or head.endswith("=")):
                 line.values.setdefault(waiting.name, []).append(each[len(head) :])
                 waiting = None
+            elif waiting is None:
+                line.flags.append(each)
         elif not line.command:
             # Nothing is known of what follows a command that does not exist.
             line.command = each if each in commands else ""

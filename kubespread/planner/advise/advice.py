@@ -12,7 +12,7 @@ from kubespread.planner.advise.families.new_nodes import ADD_NODE
 from kubespread.planner.advise.families.taints import UNTAINT
 from kubespread.planner.advise.search import Found, combined, search
 from kubespread.planner.advise.stuck import Stuck
-from kubespread.planner.reports.advise import Advice, NotEnough, Suggestion
+from kubespread.planner.reports.advise import COMBINATION, Advice, NotEnough, Suggestion
 from kubespread.snapshot.edits.types import Edit
 
 _INTERCHANGEABLE = frozenset({UNCORDON, UNTAINT, WAIT, EVICT, ADD_NODE})
@@ -24,12 +24,17 @@ def advice(
 ) -> tuple[Advice, dict[str, Change]]:
     """What suffices alone, and together where nothing does alone; beside it the changes by what is said of them."""
     searched = search(stuck, families, asker)
-    found = searched.found or (combined(stuck, families, asker) if combines else [])
+    found, untried = searched.found, dict(searched.untried)
+    if not found and combines:
+        together = combined(stuck, families, asker)
+        found = together.found
+        if together.untried:
+            untried[COMBINATION] = together.untried
     report = Advice(
         families=tuple(dict.fromkeys(searched.families)),
         enough=tuple(_suggestions(found, stuck)),
         not_enough=tuple(_not_enough(searched.not_enough)),
-        untried=searched.untried,
+        untried=untried,
     )
     return report, {each.change.said: each.change for each in found}
 

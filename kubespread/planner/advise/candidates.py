@@ -35,8 +35,11 @@ BY_LEAST_COST: Sequence[tuple[int, Family]] = (
 """What is tried for groups of pods, beside what the least change of each costs: who looks for one change can stop."""
 
 _FEWEST, _CELLS = 24, 20_000
+_FEWEST_OF_MANY, _COPIES = 4, 4_000
 
 
-def most_tried(nodes: int) -> int:
-    """How many changes of one family are tried with so many nodes: of small clusters practically all."""
-    return max(_FEWEST, _CELLS // max(nodes, 1))
+def most_tried(nodes: int, copies: int = 1) -> int:
+    """How many changes of one family are tried with so many nodes, where each is tried by placing so many copies: of
+    small clusters and few copies practically all.
+    """
+    return min(max(_FEWEST, _CELLS // max(nodes, 1)), max(_FEWEST_OF_MANY, _COPIES // max(copies, 1)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations, islice
+from math import comb
 
 from kubespread.planner.advise.candidates import Family, most_tried
 from kubespread.planner.advise.change import Answer, Asker, Change, Ladder
@@ -17,6 +18,11 @@ _OF_A_FAMILY = 8
 """How many changes of one family go into combinations."""
 _MOST_COMBINED = {2: 300, 3: 200}
 _ENOUGH_COMBINED = 3
+_COPIES_COMBINED, _COPIES_REFINED = 24_000, 900
+"""How many copies are placed for combinations of one size, and with how many of them each more is looked for: to make
+a combination as small as it can be takes some fifty questions.
+"""
+_FEWEST_COMBINED = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +46,20 @@ class Searched:
     """Per family how many changes were not tried."""
 
 
+@dataclass(slots=True)
+class Combined:
+    """What came of several changes together."""
+
+    found: list[Found] = field(default_factory=list)
+    """Those that cost least first."""
+    untried: int = 0
+    """How many combinations were not tried, where too few suffice of those that were."""
+
+
 def search(stuck: Stuck, families: Sequence[Family], asker: Asker) -> Searched:
     """Every change of ``families`` alone, as far as `most_tried` goes."""
     searched = Searched()
-    most = most_tried(len(stuck.evaluation.cluster))
+    most = most_tried(len(stuck.evaluation.cluster), stuck.copies)
     for family in families:
         ladders = iter(family(stuck))
         for ladder in islice(ladders, most):
@@ -84,7 +100,7 @@ def smallest(ladder: Ladder, asker: Asker, beside: Sequence[Change] = ()) -> Fou
     return best
 
 
-def combined(stuck: Stuck, families: Sequence[Family], asker: Asker) -> list[Found]:
+def combined(stuck: Stuck, families: Sequence[Family], asker: Asker) -> Combined:
     """A few combinations of two changes that suffice, else of three, those that cost least first.
 
     Constraints are relaxed to find them, and then only as far as it takes. What rejects one pod everywhere may not once
@@ -93,16 +109,18 @@ def combined(stuck: Stuck, families: Sequence[Family], asker: Asker) -> list[Fou
     stuck = replace(stuck, lacking=1) if stuck.is_one else stuck
     ladders = [ladder for family in families for ladder in islice(family(stuck), _OF_A_FAMILY) if ladder.sizes]
     strongest = sorted(_strongest(ladders), key=lambda each: each.most.cost)
-    for size, most in _MOST_COMBINED.items():
-        found: list[Found] = []
-        for together in islice(combinations(strongest, size), most):
-            if _suffices(together, asker):
-                found.append(_refined(together, ladders, asker))
-                if len(found) == _ENOUGH_COMBINED:
-                    break
+    enough = max(1, min(_ENOUGH_COMBINED, _COPIES_REFINED // stuck.copies))
+    combined = Combined()
+    for size, at_most in _MOST_COMBINED.items():
+        most = min(at_most, max(_FEWEST_COMBINED, _COPIES_COMBINED // stuck.copies))
+        sufficient = (each for each in islice(combinations(strongest, size), most) if _suffices(each, asker))
+        found = [_refined(together, ladders, asker) for together in islice(sufficient, enough)]
+        if len(found) < enough:
+            combined.untried += max(0, comb(len(strongest), size) - most)
         if found:
-            return sorted(found, key=lambda each: each.change.cost)
-    return []
+            combined.found = sorted(found, key=lambda each: each.change.cost)
+            break
+    return combined
 
 
 def _strongest(ladders: Sequence[Ladder]) -> Iterator[Ladder]:

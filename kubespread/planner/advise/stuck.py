@@ -46,6 +46,8 @@ class Stuck:
     Of copies the evaluation is that of the first that is stuck. Changed, those before it land elsewhere, so nothing is
     ruled out by it.
     """
+    copies: int = 1
+    """How many are placed to try one change."""
 
     @property
     def pod(self) -> Pod:

@@ -9,6 +9,9 @@ import msgspec
 
 from kubespread.planner.reports.parts import API_VERSION, ClusterReference, ConstraintReport, PodReference, Report
 
+COMBINATION = "combination"
+"""What several changes together are counted as where they were not tried."""
+
 
 class PatchOperation(Report, frozen=True):
     """One operation of a JSON Patch (RFC 6902)."""
@@ -67,7 +70,7 @@ class Advice(Report, frozen=True):
     not_enough: tuple[NotEnough, ...]
     """What was tried and does not suffice."""
     untried: dict[str, int] = {}
-    """Per family how many changes were left untried."""
+    """Per family how many changes were left untried; ``combination`` counts several changes together."""
 
 
 class AdviseReport(Report, frozen=True, kw_only=True):

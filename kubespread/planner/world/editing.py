@@ -12,6 +12,7 @@ from kubespread.controllers.eviction import no_such_pod
 from kubespread.controllers.outage import NO_EXECUTE, evicted_after
 from kubespread.errors import UsageError
 from kubespread.kube.api.core import Pod
+from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.api.unknown_fields import alternatives
 from kubespread.kube.gotext import quote
 from kubespread.kube.owners import WorkloadName
@@ -139,7 +140,9 @@ def not_found(world: World, name: WorkloadName) -> UsageError:
     elsewhere = [each.namespace for each in alike if each.name == name.name]
     here = [each.name for each in alike if each.namespace == name.namespace]
     hint = f"; there is one in namespace {', '.join(elsewhere)}" if elsewhere else alternatives(name.name, here)
-    return UsageError(f"{name.kind} {quote(name.name)} not found in namespace {name.namespace}{hint}")
+    kind = POD_CREATORS.get(name.kind)
+    what = name.kind if kind is None else kind.resource
+    return UsageError(f"{what} {quote(name.name)} not found in namespace {name.namespace}{hint}")
 
 
 def _names(world: World, target: Target) -> list[str]:

@@ -50,7 +50,7 @@ def _frame(label: str, happened: Happened, now: Counter[str]) -> Frame:
     now.subtract(each.node for each in happened.gone if each.node)
     now.update(each.node for each in happened.placed)
     waiting = sum(len(each.pods) for each in happened.pending)
-    said = f"{len(happened.placed)} placed, {len(happened.gone)} gone, {waiting} pending"
+    said = f"{len(happened.placed):,} placed, {len(happened.gone):,} gone, {waiting} pending"
     pods = {node: max(0, now[node]) for node in touched}
     return Frame(label, said, pods, happened.nodes_left, happened.nodes_joined, happened.node_states)
 
@@ -66,7 +66,7 @@ def _step(step: StepReport) -> Row:
     if worst is not None:
         change = worst.change
         exceeds = f" > {change.max_skew}" if worst.exceeds else ""
-        skew = f"{worst.workload} {short_key(change.topology_key)} {change.before} → {change.after}{exceeds}"
+        skew = f"{worst.workload} {short_key(change.topology_key)} {change.before:,} → {change.after:,}{exceeds}"
     figures = (len(happened.placed), len(happened.gone), len(happened.blocked), pending_count(step))
     is_bad = step.is_blocked or bool(happened.pending)
     text = f"{step.name}: {step.text}" if step.name else step.text

@@ -23,7 +23,7 @@ def account(reports: Sequence[SimulateReport]) -> Account:
     pending = sum(report.pending for report in reports)
     is_one = len(reports) == 1
     return Account(
-        title=f"{first.subject} in {first.pod.namespace}" if is_one else f"{len(reports)} workloads",
+        title=f"{first.subject} in {first.pod.namespace}" if is_one else f"{len(reports):,} workloads",
         provenance=source(cluster_phrase(first.cluster), first.kube_version, f"profile {first.scheduler_name}"),
         answer=list(conclusion(first)) if is_one else [_totals(reports, pending)],
         tone=Tone.BAD if pending or not any(report.running for report in reports) else Tone.GOOD,
@@ -38,7 +38,7 @@ def account(reports: Sequence[SimulateReport]) -> Account:
 
 
 def _totals(reports: Sequence[SimulateReport], pending: int) -> str:
-    return f"{len(reports)} workloads: {sum(report.placed for report in reports)} placed, {pending} pending"
+    return f"{len(reports):,} workloads: {sum(report.placed for report in reports):,} placed, {pending:,} pending"
 
 
 def _bars(report: SimulateReport, *, is_one: bool) -> Iterator[Bars]:

@@ -39,14 +39,14 @@ def _asked(domain: Domain, constraint: ConstraintReport, minimum: int, more: int
     skew = domain.matching + more - minimum
     exceeds = skew > constraint.max_skew
     added = f"+{more}" if more else ""
-    said = f"{domain.matching}{added}−{minimum} = {skew}{f' > {constraint.max_skew}' if exceeds else ''}"
+    said = f"{domain.matching:,}{added}−{minimum} = {skew}{f' > {constraint.max_skew}' if exceeds else ''}"
     tone = (Tone.BAD if constraint.is_hard else Tone.WARN) if exceeds else Tone.GOOD
     return Bar(name, domain.matching, domain.matching, said, tone)
 
 
 def placed_bars(constraint: ConstraintReport, position: int, changes: Sequence[DomainChange], skew: SkewChange) -> Bars:
     """The domains before the first placement and after the last one."""
-    was = "" if skew.before == skew.after else f"{skew.before} → "
+    was = "" if skew.before == skew.after else f"{skew.before:,} → "
     exceeds = f" > {constraint.max_skew}" if skew.after > constraint.max_skew else ""
-    bars = [Bar(each.value or EMPTY, each.before, each.after, f"{each.before} → {each.after}") for each in changes]
-    return Bars(f"{title(constraint, position)} · skew {was}{skew.after}{exceeds}", bars)
+    bars = [Bar(each.value or EMPTY, each.before, each.after, f"{each.before:,} → {each.after:,}") for each in changes]
+    return Bars(f"{title(constraint, position)} · skew {was}{skew.after:,}{exceeds}", bars)

@@ -57,7 +57,7 @@ def _blocked(report: UpgradeReport) -> Iterator[Table]:
 def _frames(report: UpgradeReport) -> Iterator[Frame]:
     for number, step in enumerate(report.steps, 1):
         stuck = _is_stuck(report, number)
-        said = f"{step.evicted} evicted, {step.placed} placed, {step.pending} pending"
+        said = f"{step.evicted:,} evicted, {step.placed:,} placed, {step.pending:,} pending"
         label = f"step {number}: {', '.join(step.nodes)}{' blocked' if stuck else ''}"
         states = dict.fromkeys(step.nodes, ("cordoned",)) if stuck else {}
         yield Frame(label, said, step.pods, () if stuck else step.nodes, step.added, states)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from kubespread.planner.reports.advise import Advice, NotEnough, Suggestion
+from kubespread.planner.reports.advise import COMBINATION, Advice, NotEnough, Suggestion
 
 SCHEDULE_ANYWAY = "ScheduleAnyway"
 """The family of changes that relax a constraint."""
@@ -72,9 +72,13 @@ def _counted(each: NotEnough) -> str:
 
 
 def untried(advice: Advice) -> str:
-    """How many more changes there are, empty where all were tried."""
-    listed = ", ".join(f"{number:,} more of {family}" for family, number in advice.untried.items())
-    return f"not tried: {listed}" if listed else ""
+    """How many more changes there are, and how many several together; empty where all were tried."""
+    changes = dict(advice.untried)
+    together = changes.pop(COMBINATION, 0)
+    listed = [f"{number:,} more of {family}" for family, number in changes.items()]
+    if together:
+        listed.append(f"{together:,} more combination{'' if together == 1 else 's'}")
+    return f"not tried: {', '.join(listed)}" if listed else ""
 
 
 def summary(suggestion: Suggestion) -> str:

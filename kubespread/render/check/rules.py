@@ -2,10 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+from kubespread.errors import UsageError
+from kubespread.escaping import json_escaped
+from kubespread.manifest.writer import to_yaml
 from kubespread.planner.reports.check import RuleReport
+from kubespread.planner.reports.parts import API_VERSION
 from kubespread.render.aligned import aligned
+
+_AS_TEXT = ("table", "plain")
+
+
+def written(rules: RuleReport | Sequence[RuleReport], output: str | None, *, headers: bool) -> str:
+    """One rule, or a list of them, in the format -o asks for: text, json or yaml. Raises UsageError for any other."""
+    if output is None or output in _AS_TEXT:
+        return in_full(rules) if isinstance(rules, RuleReport) else listed(rules, headers=headers)
+    if output == "yaml":
+        return to_yaml(_document(rules))
+    if output == "json":
+        return json_escaped(json.dumps(_document(rules), indent=2, ensure_ascii=False)) + "\n"
+    raise UsageError(f"rules are written as {', '.join(_AS_TEXT)}, json or yaml, not as {output}")
+
+
+def _document(rules: RuleReport | Sequence[RuleReport]) -> Mapping[str, Any]:
+    if isinstance(rules, RuleReport):
+        return {"apiVersion": API_VERSION, "kind": "Rule", **rules.to_dict()}
+    return {"apiVersion": API_VERSION, "kind": "RuleList", "items": [rule.to_dict() for rule in rules]}
 
 
 def listed(rules: Sequence[RuleReport], *, headers: bool) -> str:

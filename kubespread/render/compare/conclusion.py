@@ -31,8 +31,10 @@ def conclusion(report: CompareReport) -> str:
 
 def _alike(report: CompareReport) -> str:
     side = report.after
-    fit = f"{side.fitting} of {side.nodes} node{'' if side.nodes == 1 else 's'} fit{'s' if side.fitting == 1 else ''}"
-    return fit if side.replicas is None else f"{fit}, {side.running} of {side.replicas} replicas placed"
+    fit = (
+        f"{side.fitting:,} of {side.nodes:,} node{'' if side.nodes == 1 else 's'} fit{'s' if side.fitting == 1 else ''}"
+    )
+    return fit if side.replicas is None else f"{fit}, {side.running:,} of {side.replicas:,} replicas placed"
 
 
 def _differences(report: CompareReport) -> list[str]:
@@ -54,7 +56,7 @@ def _nodes(report: CompareReport) -> list[str]:
     for change in NodeChange:
         if number := counts[change]:
             nodes = "node" if number == 1 else "nodes"
-            said.append(f"{number} {'' if said else f'{nodes} '}{(_OF_ONE if number == 1 else _OF_MANY)[change]}")
+            said.append(f"{number:,} {'' if said else f'{nodes} '}{(_OF_ONE if number == 1 else _OF_MANY)[change]}")
     return said
 
 
@@ -64,10 +66,10 @@ def _replicas(report: CompareReport) -> list[str]:
     if before.replicas is None or after.replicas is None:
         return said
     if before.running != after.running:
-        of = "" if before.replicas == after.replicas else f" of {before.replicas}"
-        said.append(f"{after.running} of {after.replicas} replicas placed instead of {before.running}{of}")
+        of = "" if before.replicas == after.replicas else f" of {before.replicas:,}"
+        said.append(f"{after.running:,} of {after.replicas:,} replicas placed instead of {before.running:,}{of}")
     elif before.pending != after.pending:
-        said.append(f"{after.pending} pending instead of {before.pending}")
+        said.append(f"{after.pending:,} pending instead of {before.pending:,}")
     gone = sum(max(0, node.before - node.after) for node in report.replicas_on_nodes)
     come = sum(max(0, node.after - node.before) for node in report.replicas_on_nodes)
     if elsewhere := min(gone, come):

@@ -28,7 +28,7 @@ def placements(report: CompareReport, names: NodeNames, look: Look) -> Iterator[
     yield from flowed((_constraint(each) for each in report.constraints), look)
     nodes = sorted(report.replicas_on_nodes, key=lambda node: (-abs(node.after - node.before), node.name))
     shown = nodes if look.in_full else nodes[:_MAX_NODES]
-    counts = [f"{names.short(node.name)} {node.before}{_ARROW}{node.after}" for node in shown]
+    counts = [f"{names.short(node.name)} {node.before:,}{_ARROW}{node.after:,}" for node in shown]
     yield from _listed(counts, len(nodes) - len(shown), "node", look)
     moves = [
         f"replica {each.replica}: {names.short(each.before)}{_ARROW}{names.short(each.after)}"
@@ -41,10 +41,10 @@ def placements(report: CompareReport, names: NodeNames, look: Look) -> Iterator[
 
 def _placed(before: SideReport, after: SideReport) -> str:
     """``12 → 11 of 12 placed, 1 pending``."""
-    pending = f", {after.pending} pending" if after.pending else ""
+    pending = f", {after.pending:,} pending" if after.pending else ""
     if before.replicas == after.replicas:
         return f"{_both(str(before.running), str(after.running))} of {after.replicas} placed{pending}"
-    return f"{before.running} of {before.replicas}{_ARROW}{after.running} of {after.replicas} placed{pending}"
+    return f"{before.running:,} of {before.replicas:,}{_ARROW}{after.running:,} of {after.replicas:,} placed{pending}"
 
 
 def _listed(phrases: Sequence[str], left_out: int, what: str, look: Look) -> Iterator[Line]:

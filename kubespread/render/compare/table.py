@@ -71,10 +71,10 @@ def _nodes(report: CompareReport, names: NodeNames, look: Look) -> Iterator[Line
 
 def _fitting(before: SideReport, after: SideReport) -> str:
     """``12 → 8 of 12 fit``."""
-    fit = f"{after.fitting} of {after.nodes} fit{'s' if after.fitting == 1 else ''}"
+    fit = f"{after.fitting:,} of {after.nodes:,} fit{'s' if after.fitting == 1 else ''}"
     if before.nodes != after.nodes:
-        return f"{before.fitting} of {before.nodes}{_ARROW}{fit}"
-    return fit if before.fitting == after.fitting else f"{before.fitting}{_ARROW}{fit}"
+        return f"{before.fitting:,} of {before.nodes:,}{_ARROW}{fit}"
+    return fit if before.fitting == after.fitting else f"{before.fitting:,}{_ARROW}{fit}"
 
 
 def _count(nodes: int) -> str:
@@ -97,11 +97,11 @@ def _left_out(rows: Sequence[Row]) -> Iterator[str]:
             continue
         totals = [sum(node.score_changes.values()) for node in nodes]
         span = f", {signed(min(totals))} to {signed(max(totals))}" if change is NodeChange.SCORE else ""
-        yield f"{change.value}: {len(nodes)} more{span}"
+        yield f"{change.value}: {len(nodes):,} more{span}"
 
 
 def _first(side: SideReport, names: NodeNames) -> str:
-    return names.short(side.first[0]) if len(side.first) == 1 else f"any of {len(side.first)}"
+    return names.short(side.first[0]) if len(side.first) == 1 else f"any of {len(side.first):,}"
 
 
 def _messages(report: CompareReport, look: Look) -> Iterator[Line]:

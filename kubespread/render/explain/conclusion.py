@@ -19,7 +19,7 @@ def summary(report: ExplainReport, suffix: str = "") -> str:
     verb = "fits" if len(fitting) == 1 else "fit"
     more = " …" if len(fitting) > _MAX_NAMES else ""
     listed = f": {', '.join(fitting[:_MAX_NAMES])}{more}" if fitting else ""
-    return f"{len(fitting)} of {total} node{'' if total == 1 else 's'} {verb}{listed}"
+    return f"{len(fitting):,} of {total:,} node{'' if total == 1 else 's'} {verb}{listed}"
 
 
 def conclusion(report: ExplainReport) -> list[str]:
@@ -44,7 +44,7 @@ def _advice(advice: Advice | None) -> Iterator[str]:
     if shown:
         first, *others = shown
         listed = [f"{first.change} ({count_of(first.nodes or 0, 'node')})"]
-        yield f"Enough alone: {' · '.join([*listed, *(f'{each.change} ({each.nodes})' for each in others)])}"
+        yield f"Enough alone: {' · '.join([*listed, *(f'{each.change} ({each.nodes:,})' for each in others)])}"
     if said := " · ".join(not_enough(advice)):
         yield f"Not enough: {said}"
 
@@ -57,6 +57,6 @@ def _sampling(report: ExplainReport) -> str | None:
     if report.sampling is None:
         return None
     return (
-        f"all {len(report.nodes)} nodes are scored; kube-scheduler would stop once it has found "
+        f"all {len(report.nodes):,} nodes are scored; kube-scheduler would stop once it has found "
         f"{report.sampling} that fit"
     )

@@ -34,10 +34,12 @@ def domain_table(rows: DomainRows, look: Look) -> Iterator[Line]:
     if room is not None:
         causes = columns[-1]
         columns[-1] = Column(cut_end(causes.header, room), [Cell(cut_items(each.text, room)) for each in causes.cells])
+    if not any(row.also for row in shown):
+        columns.pop()
     yield from tabulated(columns, gap, headers=look.headers)
     if others:
         nodes, fitting = sum(row.nodes for row in others), sum(row.fitting for row in others)
-        yield [Cell(f"  {len(others)} more rows with {nodes} nodes, of which {fitting} fit", DIM)]
+        yield [Cell(f"  {len(others):,} more rows with {nodes:,} nodes, of which {fitting:,} fit", DIM)]
 
 
 def _columns(rows: DomainRows, shown: Sequence[DomainRow], form: Form) -> list[Column]:

@@ -69,17 +69,16 @@ def _domains(constraint: ConstraintReport) -> str:
     if len(domains) <= _MAX_DOMAINS:
         return " · ".join(_domain(domain, hard=constraint.is_hard) for domain in domains)
     if len({domain.matching for domain in domains}) == 1:
-        return f"{len(domains)} domains, {domains[0].matching} each"
+        return f"{len(domains):,} domains, {domains[0].matching:,} each"
     least = min(domains, key=lambda domain: (not domain.eligible_nodes, domain.matching))
     most = max(domains, key=lambda domain: domain.matching)
-    return (
-        f"{len(domains)} domains, {_domain(least, hard=constraint.is_hard)} … {_domain(most, hard=constraint.is_hard)}"
-    )
+    ends = (_domain(each, hard=constraint.is_hard) for each in (least, most))
+    return f"{len(domains):,} domains, {' … '.join(ends)}"
 
 
 def _domain(domain: Domain, *, hard: bool) -> str:
     name = domain.value or EMPTY
-    return f"{name} excluded" if hard and not domain.eligible_nodes else f"{name} {domain.matching}"
+    return f"{name} excluded" if hard and not domain.eligible_nodes else f"{name} {domain.matching:,}"
 
 
 def _counts(constraint: ConstraintReport) -> str:
@@ -92,8 +91,8 @@ def _counts(constraint: ConstraintReport) -> str:
     excluded = len(constraint.domains) - len(counted)
     return "".join(
         (
-            f"{len(constraint.domains)} domain{'' if len(constraint.domains) == 1 else 's'}",
-            f" with {least}" if least == most else f" with {least}–{most}",
+            f"{len(constraint.domains):,} domain{'' if len(constraint.domains) == 1 else 's'}",
+            f" with {least:,}" if least == most else f" with {least:,}–{most:,}",
             f", {excluded} excluded" if excluded else "",
             "" if constraint.global_minimum is None else f", min {constraint.global_minimum}",
         )

@@ -38,6 +38,9 @@ def node_table(rows: Rows, suffix: str, look: Look) -> Iterator[Line]:
     columns, gap, room = fullest(_FORMS, width, partial(made.of, wide=look.wide))
     if room is not None:
         columns[-1] = _within(rows, columns[-1], room)
+    if all(row.node.feasible for row in rows.rows):
+        # Nothing is said of why.
+        columns.pop()
     yield from tabulated(columns, gap, headers=look.headers)
 
 

@@ -40,7 +40,7 @@ def _nodes(report: ExplainReport, suffix: str, look: Look) -> Iterator[Line]:
     shown, left_out = shown_and_left_out(report, all_nodes=look.all_nodes)
     yield from node_table(rows_of(report, shown), suffix, look)
     if left_out:
-        yield [Cell(f"  The other {len(left_out)} nodes (--all-nodes shows every node):", DIM)]
+        yield [Cell(f"  The other {len(left_out):,} nodes (--all-nodes shows every node):", DIM)]
         yield from domain_table(domain_rows(report, left_out), look)
 
 

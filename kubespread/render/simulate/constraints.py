@@ -37,7 +37,7 @@ def _phrase(report: SimulateReport, position: int) -> Line:
 
 
 def _change(skew: SkewChange) -> str:
-    return str(skew.after) if skew.before == skew.after else f"{skew.before} → {skew.after}"
+    return f"{skew.after:,}" if skew.before == skew.after else f"{skew.before:,} → {skew.after:,}"
 
 
 def _counts(report: SimulateReport, constraint: ConstraintReport, changes: Sequence[DomainChange]) -> str:
@@ -51,8 +51,8 @@ def _counts(report: SimulateReport, constraint: ConstraintReport, changes: Seque
         return f"{figures(before)} → {figures(after)}"
     if len(changes) > _MAX_DOMAINS or len({(change.before, change.after) for change in changes}) == 1:
         ends = (figures([change.before for change in changes]), figures([change.after for change in changes]))
-        return f"{' → '.join(ends)} in {len(changes)} domain{'' if len(changes) == 1 else 's'}"
-    return " · ".join(f"{change.value or EMPTY} {change.before} → {change.after}" for change in changes)
+        return f"{' → '.join(ends)} in {len(changes):,} domain{'' if len(changes) == 1 else 's'}"
+    return " · ".join(f"{change.value or EMPTY} {change.before:,} → {change.after:,}" for change in changes)
 
 
 def figures(counts: Sequence[int]) -> str:
@@ -61,5 +61,5 @@ def figures(counts: Sequence[int]) -> str:
     if len(counts) == 1:
         return str(least)
     if least == most:
-        return f"{least} each"
-    return "·".join(map(str, counts)) if len(counts) <= _MAX_DOMAINS else f"{least}–{most}"
+        return f"{least:,} each"
+    return "·".join(map(str, counts)) if len(counts) <= _MAX_DOMAINS else f"{least:,}–{most:,}"

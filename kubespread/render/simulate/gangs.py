@@ -31,15 +31,17 @@ def gang_outcome(report: SimulateReport, gang: GangReport) -> str:
     if gang.pod_group is not None:
         whose = f"pod group {gang.pod_group}, minCount {gang.size}: "
         placed = (
-            f"{report.running} of {report.replicas} replicas placed" if report.replicas else f"{report.running} fit"
+            f"{report.running:,} of {report.replicas:,} replicas placed"
+            if report.replicas
+            else f"{report.running:,} fit"
         )
         return f"{whose}{placed if gang.fits else 'not placed'}{'' if gang.fits or gang.blocked is None else fitting}"
     if gang.gangs is None:
-        return f"{count_of(gang.placed, 'gang')} of {gang.size} fit{'' if gang.placed != 1 else 's'}"
+        return f"{count_of(gang.placed, 'gang')} of {gang.size:,} fit{'' if gang.placed != 1 else 's'}"
     if gang.gangs > 1:
-        return f"{gang.placed} of {gang.gangs} gangs of {gang.size} placed"
+        return f"{gang.placed:,} of {gang.gangs:,} gangs of {gang.size:,} placed"
     running = f", {gang.scheduled} already running" if gang.scheduled else ""
-    return f"gang of {gang.size} {'placed' if gang.fits else 'not placed'}{running}{'' if gang.fits else fitting}"
+    return f"gang of {gang.size:,} {'placed' if gang.fits else 'not placed'}{running}{'' if gang.fits else fitting}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +156,7 @@ def _searched(gang: GangReport, search: GangSearch) -> str:
     members = f"all {needed}" if needed == gang.members else f"{needed} of {gang.members}"
     if search.nodes is not None:
         copies = Counter(search.nodes)
-        most = ", ".join(f"{node} {count}" for node, count in copies.most_common(_MAX_NODES))
+        most = ", ".join(f"{node} {count:,}" for node, count in copies.most_common(_MAX_NODES))
         more = f" and {count_of(len(copies) - _MAX_NODES, 'more node')}" if len(copies) > _MAX_NODES else ""
         where = "" if search.domain is None else f"in {search.domain or EMPTY}, "
         return f"another choice would place {members}, which kube-scheduler does not look for: {where}{most}{more}"
@@ -167,8 +169,12 @@ def _searched(gang: GangReport, search: GangSearch) -> str:
         return f"no choice of nodes{any_one} places {members}: {holds} {search.room} at most{why}"
     if search.impossible:
         without = f"; all would fit without {' or without '.join(search.blocking)}" if search.blocking else ""
-        return f"no choice of nodes{any_one} places {members}: every one was tried ({search.steps} placements){without}"
-    return f"no choice of nodes{any_one} that places {members} was found in {search.steps} placements; others are left"
+        return (
+            f"no choice of nodes{any_one} places {members}: every one was tried ({search.steps:,} placements){without}"
+        )
+    return (
+        f"no choice of nodes{any_one} that places {members} was found in {search.steps:,} placements; others are left"
+    )
 
 
 def _key(gang: GangReport) -> str:

@@ -59,7 +59,7 @@ def most_first(nodes: Sequence[NodeReplicas]) -> list[NodeReplicas]:
 
 
 def _named(nodes: Sequence[NodeReplicas], short: Callable[[str], str]) -> str:
-    return _SEPARATOR.join(f"{short(node.name)} +{node.placed}" for node in most_first(nodes))
+    return _SEPARATOR.join(f"{short(node.name)} +{node.placed:,}" for node in most_first(nodes))
 
 
 def _counted(nodes: Sequence[NodeReplicas]) -> str:
@@ -68,6 +68,8 @@ def _counted(nodes: Sequence[NodeReplicas]) -> str:
     if not placed:
         return ""
     if len(placed) == 1:
-        return f"1 node +{placed[0]}"
+        return f"1 node +{placed[0]:,}"
     least, most = min(placed), max(placed)
-    return f"{len(placed)} nodes +{least} each" if least == most else f"{len(placed)} nodes +{least} to +{most}"
+    return (
+        f"{len(placed):,} nodes +{least:,} each" if least == most else f"{len(placed):,} nodes +{least:,} to +{most:,}"
+    )

@@ -79,7 +79,7 @@ def _causes(names: Sequence[str], causes: Sequence[Cell], look: Look) -> Iterato
 def _title(reports: Sequence[SimulateReport]) -> Line:
     namespaces = {report.pod.namespace for report in reports}
     where = f" in {namespaces.pop()}" if len(namespaces) == 1 else ""
-    return [cell(f"{len(reports)} workloads{where}", HEAD)]
+    return [cell(f"{len(reports):,} workloads{where}", HEAD)]
 
 
 def _names(reports: Sequence[SimulateReport]) -> list[str]:
@@ -126,7 +126,7 @@ def _skew(report: SimulateReport, *, has_letters: bool) -> Cell:
         is_exceeded = constraint.is_hard and change.after > constraint.max_skew
         whose = f"{letter(position)} " if has_letters else ""
         exceeds = f" > {constraint.max_skew}" if is_exceeded else ""
-        phrases.append(f"{whose}{short_key(change.topology_key)} {change.after}{exceeds}")
+        phrases.append(f"{whose}{short_key(change.topology_key)} {change.after:,}{exceeds}")
         is_bad |= is_exceeded
     return cell(" · ".join(phrases), BAD if is_bad else "")
 
@@ -142,8 +142,8 @@ def _cause(report: SimulateReport) -> str:
 
 def _totals(reports: Sequence[SimulateReport]) -> Line:
     placed, pending = sum(report.placed for report in reports), sum(report.pending for report in reports)
-    said = f"{len(reports)} workloads: {placed} placed, "
-    return [Cell(said), Cell(f"{pending} pending", BAD if pending else GOOD)]
+    said = f"{len(reports):,} workloads: {placed:,} placed, "
+    return [Cell(said), Cell(f"{pending:,} pending", BAD if pending else GOOD)]
 
 
 def _hints(reports: Sequence[SimulateReport], columns: Sequence[Column]) -> Iterator[Line]:

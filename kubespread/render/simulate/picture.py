@@ -26,7 +26,7 @@ from kubespread.render.layout import (
 from kubespread.render.look import Look
 from kubespread.render.rollouts import passes, rollout_sentence
 from kubespread.render.screen import room_beside
-from kubespread.render.simulate.conclusion import alternatives, cause, deleted
+from kubespread.render.simulate.conclusion import alternatives, cause, deleted, nothing_to_place
 from kubespread.render.simulate.constraints import constraint_phrases
 from kubespread.render.simulate.gangs import domain_verdicts, gang_outcome
 from kubespread.render.simulate.node_names import CUT, most_first, node_column, shared
@@ -53,7 +53,7 @@ def picture(report: SimulateReport, look: Look) -> Iterator[Line]:
     ties = sum(placement.ties > 1 for placement in report.placements)
     if ties and report.seed is None:
         were = "placements was a tie" if ties == 1 else "placements were ties"
-        said = f"{ties} of {report.placed} {were}, taken in {_TIE_ORDER[report.ties]}"
+        said = f"{ties:,} of {report.placed:,} {were}, taken in {_TIE_ORDER[report.ties]}"
         yield from flowed([[cell(said, DIM)]], look)
     if (sampled := sampling_sentence(report)) is not None:
         yield from flowed([[cell(sampled, DIM)]], look)
@@ -69,19 +69,21 @@ def picture(report: SimulateReport, look: Look) -> Iterator[Line]:
 
 
 def _headline(report: SimulateReport) -> Line:
-    grown = f"{report.present} → {report.running}" if report.present else f"{report.running}"
+    grown = f"{report.present:,} → {report.running:,}" if report.present else f"{report.running:,}"
     if report.rollout is not None:
-        outcome = f"rolled out, {report.running} of {report.replicas} new replicas placed"
+        outcome = f"rolled out, {report.running:,} of {report.replicas:,} new replicas placed"
     elif report.deleted:
         before = report.running + len(report.deleted)
-        outcome = f"{before} → {report.running} replica{'' if report.running == 1 else 's'}"
+        outcome = f"{before:,} → {report.running:,} replica{'' if report.running == 1 else 's'}"
     elif report.gang is not None:
         outcome = gang_outcome(report, report.gang)
     elif report.replicas is None:
         outcome = f"{grown} fit"
+    elif (said := nothing_to_place(report)) is not None:
+        outcome = said
     else:
-        outcome = f"{grown} of {report.replicas} replica{'' if report.replicas == 1 else 's'} placed"
-    pending = f", {report.pending} pending" if report.pending and report.gang is None else ""
+        outcome = f"{grown} of {report.replicas:,} replica{'' if report.replicas == 1 else 's'} placed"
+    pending = f", {report.pending:,} pending" if report.pending and report.gang is None else ""
     is_bad = report.pending or (report.replicas is None and not report.running)
     return [
         cell(report.subject, HEAD),
@@ -101,7 +103,7 @@ def _domains(report: SimulateReport, key: str, look: Look) -> Iterator[Line]:
     width = aim(look)
     columns = [
         Column("", [Cell(cut_middle(escaped(row.change.value) or EMPTY, width // _NAMES_PER_WIDTH)) for row in rows]),
-        Column("", [Cell(f"{row.change.before} → {row.change.after}") for row in rows], is_number=True),
+        Column("", [Cell(f"{row.change.before:,} → {row.change.after:,}") for row in rows], is_number=True),
         Column("", _bars(rows, min(_MAX_BAR, width // _BARS_PER_WIDTH))),
         *([Column("", [Cell(_runs(row)) for row in rows])] if report.runs is not None else []),
     ]
@@ -114,7 +116,7 @@ def _domains(report: SimulateReport, key: str, look: Look) -> Iterator[Line]:
     for line in tabulated(columns, headers=False):
         yield from wrapped(line, look.width, HANGING)
     if between:
-        yield [cell(f"{INDENT}and {between} domain{'' if between == 1 else 's'} between these")]
+        yield [cell(f"{INDENT}and {between:,} domain{'' if between == 1 else 's'} between these")]
     if nodes.left_out:
         yield from flowed([[Cell(f"node names: {nodes.left_out}", DIM)]], look)
 
@@ -133,7 +135,7 @@ def _all_equal(report: SimulateReport, key: str) -> str | None:
     if len(alike) > 1:
         return None
     change = rows[0].change
-    return f"{len(rows)} domains of {short_key(key)}, each {change.before} → {change.after}"
+    return f"{len(rows):,} domains of {short_key(key)}, each {change.before:,} → {change.after:,}"
 
 
 def _bars(rows: Sequence[DomainRow], width: int) -> list[Cell]:
@@ -161,10 +163,10 @@ def _nodes(report: SimulateReport, look: Look) -> Iterator[Line]:
     names = [escaped(node.name) for node in shown]
     if sum(map(width_of, names)) > aim(look) and (prefix or suffix):
         names = [f"{CUT if prefix else ''}{name.removeprefix(prefix).removesuffix(suffix)}" for name in names]
-    phrases = [[Cell(f"{name} +{node.placed}")] for name, node in zip(names, shown, strict=True)]
+    phrases = [[Cell(f"{name} +{node.placed:,}")] for name, node in zip(names, shown, strict=True)]
     if rest:
-        each = f"+{min(rest)} each" if min(rest) == max(rest) else f"+{min(rest)} to +{max(rest)}"
-        phrases.append([cell(f"and {len(rest)} more node{'' if len(rest) == 1 else 's'} {each}")])
+        each = f"+{min(rest):,} each" if min(rest) == max(rest) else f"+{min(rest):,} to +{max(rest):,}"
+        phrases.append([cell(f"and {len(rest):,} more node{'' if len(rest) == 1 else 's'} {each}")])
     yield from flowed(phrases, look, gutter=" · ")
     if names != [escaped(node.name) for node in shown]:
         yield from flowed([[Cell(f"node names: {prefix}{CUT}{suffix}", DIM)]], look)
@@ -175,4 +177,4 @@ def _losses(report: SimulateReport) -> Iterator[Line]:
     for key, loss in report.worst_loss.items() if report.running else ():
         is_named = key == report.grouping or report.is_about_nodes(key)
         what = f"{'' if is_named else f'{short_key(key)} '}{loss.domain or EMPTY}"
-        yield [cell(f"losing {what} leaves {loss.remaining} of {report.running}")]
+        yield [cell(f"losing {what} leaves {loss.remaining:,} of {report.running:,}")]

@@ -23,12 +23,12 @@ def sampling_sentence(report: SimulateReport) -> str | None:
         return None
     if sampling.start is None:
         return (
-            f"every node that fits is scored; kube-scheduler stops at {sampling.enough} of {sampling.nodes}, "
+            f"every node that fits is scored; kube-scheduler stops at {sampling.enough:,} of {sampling.nodes:,}, "
             "as --sample does"
         )
     return (
-        f"sampled: at most {sampling.enough} of {sampling.nodes} nodes are scored for each placement, "
-        f"the first search beginning at node {sampling.start} of kube-scheduler's list"
+        f"sampled: at most {sampling.enough:,} of {sampling.nodes:,} nodes are scored for each placement, "
+        f"the first search beginning at node {sampling.start:,} of kube-scheduler's list"
     )
 
 
@@ -46,14 +46,14 @@ def runs_sentence(report: SimulateReport, runs: Runs) -> str:
         f"{letter(place)} {short_key(constraint.topology_key)} skew {ranged(skew)}"
         for place, (constraint, skew) in enumerate(zip(report.constraints, runs.skew, strict=True))
     ]
-    return "; ".join([f"{runs.count} runs, {', '.join(how)}: {ranged(runs.placed)} placed", *skews])
+    return "; ".join([f"{runs.count:,} runs, {', '.join(how)}: {ranged(runs.placed)} placed", *skews])
 
 
 def ranged(figure: Range) -> str:
     """``1 to 4, median 2``; one number where all runs came to the same."""
     if figure.minimum == figure.maximum:
-        return str(figure.minimum)
-    return f"{figure.minimum} to {figure.maximum}, median {figure.median}"
+        return f"{figure.minimum:,}"
+    return f"{figure.minimum:,} to {figure.maximum:,}, median {figure.median:,}"
 
 
 def run_rows(report: SimulateReport, look: Look) -> Iterator[Line]:
@@ -72,7 +72,7 @@ def run_rows(report: SimulateReport, look: Look) -> Iterator[Line]:
     for line in tabulated(columns, headers=look.headers):
         yield from wrapped(line, look.width, HANGING)
     if between:
-        yield [cell(f"{INDENT}and {between} run{'' if between == 1 else 's'} between these")]
+        yield [cell(f"{INDENT}and {between:,} run{'' if between == 1 else 's'} between these")]
 
 
 def _identities(shown: Sequence[Run]) -> Iterator[Column]:

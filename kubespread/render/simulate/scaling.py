@@ -36,8 +36,8 @@ def account_of(reports: Iterable[SimulateReport]) -> AutoscalingReport | None:
 
 def headline(report: AutoscalingReport) -> str:
     """``cluster-autoscaler adds 3 nodes for 10 pending pods, 2 still pending``."""
-    nodes = f"{report.added} node{'' if report.added == 1 else 's'}" if report.added else "no node"
-    pods = f"{report.waiting} pending pod{'' if report.waiting == 1 else 's'}"
+    nodes = f"{report.added:,} node{'' if report.added == 1 else 's'}" if report.added else "no node"
+    pods = f"{report.waiting:,} pending pod{'' if report.waiting == 1 else 's'}"
     return f"{report.autoscaler} adds {nodes} for {pods}, {report.left or 'none'} still pending"
 
 
@@ -99,11 +99,11 @@ def _causes(loops: Sequence[ScalingLoop], look: Look) -> Iterator[Line]:
 
 def _added(added: Sequence[GroupNodes], room: int) -> str:
     """Which groups get how many; of too many to name how many there are."""
-    said = " ".join(f"{each.group} +{len(each.nodes)}" for each in added)
+    said = " ".join(f"{each.group} +{len(each.nodes):,}" for each in added)
     if width_of(said) <= room:
         return said
     return cut_middle(
-        f"{len(added)} groups +{sum(len(each.nodes) for each in added)}" if len(added) > 1 else said, room
+        f"{len(added):,} groups +{sum(len(each.nodes) for each in added):,}" if len(added) > 1 else said, room
     )
 
 
@@ -113,7 +113,9 @@ def _groups(report: AutoscalingReport) -> str:
     for group in report.groups:
         if group.added:
             zone = f" (zone {group.zone})" if group.zone and not group.group.endswith(f"/{group.zone}") else ""
-            change = f"+{group.added}" if group.before is None else f"{group.before} → {group.before + group.added}"
+            change = (
+                f"+{group.added:,}" if group.before is None else f"{group.before:,} → {group.before + group.added:,}"
+            )
             said.append((group.group, f"{zone} {change}"))
     return _by_pool(said)
 
@@ -133,13 +135,13 @@ def _by_pool(said: Iterable[tuple[str, str]]) -> str:
 
 def _enough(report: AutoscalingReport) -> Iterator[str]:
     if report.least is not None:
-        which = _by_pool((each.group, f" {len(each.nodes)}") for each in report.least.groups)
+        which = _by_pool((each.group, f" {len(each.nodes):,}") for each in report.least.groups)
         least = report.least
         bound = "fewest nodes with which all fit" if least.proven else "all fit with, though fewer may do"
-        yield f"{bound}: {least.total}, {which}"
+        yield f"{bound}: {least.total:,}, {which}"
     elif report.waiting:
         yield "no number of new nodes was found with which all fit"
-    alone = [(each.group, f" {each.total}") for each in report.least_per_group if each.total is not None]
+    alone = [(each.group, f" {each.total:,}") for each in report.least_per_group if each.total is not None]
     if len(report.least_per_group) > 1 and alone:
         yield f"of one group alone: {_by_pool(alone)}"
 
@@ -148,7 +150,7 @@ def _unhelped(report: AutoscalingReport, look: Look) -> Iterator[Line]:
     """Why who waits still waits, and why one more node of a group is no help."""
     for each in report.pending:
         count, name = len(each.pods), each.workload.partition("/")[2]
-        yield from flowed([[cell(f"{count} of {name} pending: {each.message}")]], look)
+        yield from flowed([[cell(f"{count:,} of {name} pending: {each.message}")]], look)
         reasons: dict[str, list[str]] = {}
         for verdict in each.groups:
             reasons.setdefault(verdict.reason, []).append(verdict.group)

@@ -15,14 +15,14 @@ def conclusion(report: UpgradeReport) -> Iterator[str]:
     if report.blocked is not None:
         yield from _causes(report.blocked)
     for group in report.pending:
-        yield f"{len(group.pods)} pending of {group.workload}: {group.message}"
+        yield f"{len(group.pods):,} pending of {group.workload}: {group.message}"
     if len(report.remedies) == 1:
         yield f"with {report.remedies[0]} it gets through"
     elif report.remedies:
         yield f"with any one of these it gets through: {' · '.join(report.remedies)}"
-    of = f"{report.replaced} of {len(report.nodes)} nodes replaced"
+    of = f"{report.replaced:,} of {len(report.nodes):,} nodes replaced"
     left = report.left_pending
-    tail = f", {left} pod{'' if left == 1 else 's'} left pending" if left else ""
+    tail = f", {left:,} pod{'' if left == 1 else 's'} left pending" if left else ""
     if report.blocked is None:
         yield f"{of}{tail}"
     else:

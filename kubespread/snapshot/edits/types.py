@@ -190,7 +190,7 @@ class Scale:
 
     def __str__(self) -> str:
         namespace = f"{self.namespace}/" if self.namespace else ""
-        return f"scale {namespace}{self.kind.kind.lower()}/{self.name}={self.replicas}"
+        return f"scale {namespace}{self.kind.kind}/{self.name}={self.replicas}"
 
 
 NodeEdit = Cordon | Uncordon | Drain | DeleteNode | AddTaint | RemoveTaint | SetLabel | RemoveLabel | AddNode

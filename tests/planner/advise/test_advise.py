@@ -216,3 +216,13 @@ def test_what_is_set_already_is_a_part_of_the_patch() -> None:
     assert report.advice is not None
     assert report.advice.enough[0].options == ("--set nodeTaintsPolicy[zone]=Honor",)
     assert [each.path.rpartition("/")[2] for each in report.advice.enough[0].patch] == ["maxSkew", "nodeTaintsPolicy"]
+
+
+def test_of_many_replicas_fewer_changes_are_tried_and_the_rest_is_counted() -> None:
+    objects = [*hosts(*"abcabcabc"), *pods_on({f"n{place}": 2 for place in range(9)}, labels={"app": "other"})]
+    asked = pod(constraints=[hard(ZONE)], requests={"cpu": "1"})
+    few, many = (advised(objects, asked, count) for count in (90, 5000))
+    assert few.advice is not None
+    assert few.advice.untried == {}
+    assert many.advice is not None
+    assert many.advice.untried == {"evict": 14, "combination": 244}

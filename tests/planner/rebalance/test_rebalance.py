@@ -256,7 +256,7 @@ FAULTS: dict[str, tuple[list[str], dict[str, Any], str]] = {
     "a workload that is not there": (
         ["deploy/wep"],
         {},
-        'Deployment "wep" not found in namespace default; there is web',
+        'deployments.apps "wep" not found in namespace default; there is web',
     ),
     "what is no workload": (
         ["web"],

@@ -66,9 +66,9 @@ SAID: dict[str, tuple[list[Data], list[str], list[str], list[str]]] = {
         [node("n0"), *deployment("web", ("n0",)), autoscaler("web"), quota("few")],
         ["scale deploy/web=3"],
         [
-            "scale deployment/web=3: 2 placed",
-            "scale deployment/web=3: HorizontalPodAutoscaler h keeps Deployment/web at 2 to 4 replicas; it is not simulated",
-            "scale deployment/web=3: ResourceQuota few of namespace default is not asked",
+            "scale Deployment/web=3: 2 placed",
+            "scale Deployment/web=3: HorizontalPodAutoscaler h keeps Deployment/web at 2 to 4 replicas; it is not simulated",
+            "scale Deployment/web=3: ResourceQuota few of namespace default is not asked",
             NO_TIME,
         ],
         [],
@@ -154,8 +154,8 @@ def test_scaled_down_from_9_to_3_the_next_ones_fill_what_was_emptied() -> None:
     report = kubespread.simulate(edited, "deploy/web", 6)
     # All nine have rank 3, which is counted once, and the same age: six go in any order, here the first by name.
     assert report.notes[:2] == (
-        "scale deployment/web=3: Deployment/web: among equal pods the controller's choice is arbitrary",
-        "scale deployment/web=3: 6 pods scaled down",
+        "scale Deployment/web=3: Deployment/web: among equal pods the controller's choice is arbitrary",
+        "scale Deployment/web=3: 6 pods scaled down",
     )
     assert report.per_node == {"a0": 2, "b0": 1}
     assert [(change.before, change.after) for change in report.skew] == [(3, 2)]
