@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import os
+import sys
 
 from hypothesis import HealthCheck, settings
 
@@ -15,3 +17,12 @@ def pytest_collection_finish() -> None:
     """Let the collector look through what tests leave behind, and not through 6,000 tests again and again."""
     gc.freeze()
     gc.set_threshold(10_000, 20, 20)
+
+
+def pytest_sessionfinish() -> None:
+    """Save what was covered as long as there is time: pytest-xdist ends a worker ten seconds after its last test."""
+    coverage = sys.modules.get("coverage")
+    is_worker = "PYTEST_XDIST_WORKER" in os.environ
+    running = coverage.Coverage.current() if coverage is not None and is_worker else None
+    if running is not None:
+        running.save()

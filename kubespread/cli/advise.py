@@ -27,11 +27,11 @@ def advise(
     source: EditedClusterOptions,
     speaking: SpeakingOptions,
 ) -> int:
-    """Find the smallest changes that make a pod fit, or all replicas of it, each proven by asking again.
+    """Find the smallest changes that make a pod or all its replicas fit, each verified by running the engine again.
 
-    Tried are constraints, cordons, taints, tolerations, requests, evictions and more nodes: each change alone, at the
-    least size that suffices, then two and three together where none suffices alone. Each comes with the option that
-    reproduces it and as a patch: -v shows all patches. Edits of the cluster are made first.
+    Changes to constraints, cordons, taints, tolerations and requests are tried, as are evictions and added nodes: each
+    change alone, at the smallest size that suffices, then two and three together if none suffices alone. Each comes
+    with the option that reproduces it and as a patch; -v shows all patches. Cluster edits are applied first.
 
     \b
     Examples:

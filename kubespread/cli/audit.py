@@ -26,11 +26,12 @@ def audit(
     source: EditedClusterOptions,
     speaking: SpeakingOptions,
 ) -> int:
-    """Look at every workload: its constraints, own or default, their skew, and the cause of what does not hold.
+    """Audit every workload: its own or default constraints, their skew, and why a constraint does not hold.
 
-    The cause is found by placing the pods afresh, first as things are, then with one thing otherwise: without volumes,
-    cordons, taints or requests, with labels, without the score of one plugin. The first change that makes them even
-    names it. At risk are workloads that one zone would take, and those whose next pod fits nowhere.
+    The cause is found by placing the pods from scratch, first as things are, then with one thing changed: without
+    volumes, cordons, taints or requests, with labels added, without one plugin's score. The first change that makes
+    them even is the cause. Workloads that losing one zone would wipe out, and those whose next pod fits nowhere, are at
+    risk.
 
     \b
     Examples:

@@ -23,11 +23,11 @@ def capacity(
     source: EditedClusterOptions,
     speaking: SpeakingOptions,
 ) -> int:
-    """Show what nodes have free, what of it no pod can use and why, and how many pods of one size fit.
+    """Show what nodes have free, how much of it no pod can use and why, and how many pods of one size fit.
 
-    Requests are those that kube-scheduler counts: init containers, pod-level resources and overhead too. With --request
-    copies of a pod are placed until none fits; the pod has no labels, tolerations or constraints. What is left then is
-    stranded for pods of that size. Without it no size is guessed: stranded is what no pod could use.
+    Requests are those that kube-scheduler counts, including init containers, pod-level resources and overhead. With
+    --request, copies of a pod without labels, tolerations or constraints are placed until no more fit; what is left is
+    stranded for pods of that size. Without it, no size is guessed: only what no pod could use is stranded.
 
     \b
     Examples:

@@ -34,11 +34,11 @@ def check(
     source: CheckedClusterOptions,
     speaking: SpeakingOptions,
 ) -> int:
-    """Find what will go wrong with topology spread constraints: each finding with a code, numbers and a remedy.
+    """Find what will go wrong with topology spread constraints, each finding with a code, numbers and a remedy.
 
     Manifests are read and checked by themselves. With a cluster (-S, --context or --live) they are also tried on it:
-    all replicas are placed, and so is what the remedy would make of them. The annotation kubespread.dev/ignore: KS101
-    on a workload silences a rule. In GitHub Actions annotations are the default format.
+    all replicas are placed, both as they are and with the remedy applied. The annotation kubespread.dev/ignore: KS101
+    on a workload silences a rule. In GitHub Actions, the default format is annotations.
 
     \b
     Examples:

@@ -45,25 +45,25 @@ _COMMANDS = {
         "all steps are done and no pod is pending", "one is blocked or pods are pending (--fail-on)",
     ),
     "pending": _Command(
-        "Show pods without a node, by cause, and what frees them.", "nothing is pending", "something is"
+        "Show pods without a node, by cause, and what unblocks them.", "nothing is pending", "something is"
     ),
     "audit": _Command(
         "Show how every workload is spread, and why unevenly.",
         "nothing is at the level of --fail-on", "something is",
     ),
     "check": _Command(
-        "Find in manifests what will go wrong, before it does.",
+        "Find topology spread problems before applying manifests.",
         "no finding at the level of --fail-on", "some finding is",
     ),
     "compare": _Command(
-        "Show what a change of manifest, cluster or release changes.", "nothing differs", "something does"
+        "Show the effect of a new manifest, cluster or release.", "nothing differs", "something does"
     ),
     "survive": _Command(
         "Lose each zone in turn, and show which pods stay pending.",
         "the question is answered", "what --fail-on names happens",
     ),
     "upgrade": _Command(
-        "Replace the nodes of a pool as far as budgets allow.",
+        "Replace the nodes in a pool as budgets allow.",
         "all are replaced", "it is blocked or pods stay pending",
     ),
     "map": _Command("Draw the topology of a cluster, its load or its skew.", "the map is drawn", function="map_"),
@@ -74,14 +74,14 @@ _COMMANDS = {
         "Show what nodes have free, and how many pods fit.", "some pod fits, or none is asked about", "none fits"
     ),
     "removable": _Command("Find the nodes that can be drained and deleted.", "some node can go", "none can"),
-    "snapshot": _Command("Save what scheduling needs of a cluster as one file.", "the file is written"),
-    "mcp": _Command("Serve the questions to assistants (MCP).", "the assistant hung up", has_ordered_options=False),
+    "snapshot": _Command("Save what scheduling needs from a cluster as one file.", "the file is written"),
+    "mcp": _Command("Serve the questions to assistants (MCP).", "the client disconnected", has_ordered_options=False),
     "config": _Command("Show what the environment and configuration files set.", has_ordered_options=False),
-    "rbac": _Command("Print the ClusterRole that reading a running cluster takes.", has_ordered_options=False),
+    "rbac": _Command("Print the ClusterRole needed to read a running cluster.", has_ordered_options=False),
     "completion": _Command(
         "Print the script that completes commands, options and names.", has_ordered_options=False
     ),
-    "demo": _Command("Explain and simulate on a small cluster, to see the answers.", has_ordered_options=False),
+    "demo": _Command("Try explain and simulate on a small example cluster.", has_ordered_options=False),
 }  # fmt: skip
 
 

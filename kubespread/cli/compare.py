@@ -51,8 +51,8 @@ def compare(
 ) -> int:
     """Show what changes between BEFORE and AFTER: nodes that fit, scores, and where replicas land.
 
-    BEFORE is what explain and simulate answer for the same arguments. AFTER is the same but for what is given: a second
-    POD, --to- options, edits of the cluster (--cordon, --drain ...) and --set, in any combination.
+    BEFORE is what explain and simulate answer for the same arguments. AFTER is the same except for what you change: a
+    second POD, --to- options, edits of the cluster (--cordon, --drain ...) and --set, in any combination.
 
     \b
     Examples:

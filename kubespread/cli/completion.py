@@ -32,10 +32,10 @@ _SCRIPTS = {
 def completion(
     shell: Annotated[Shell, typer.Argument(case_sensitive=False, help="Which shell; kubectl for its plugins.")],
 ) -> int:
-    """Print the script that completes commands, options and names, those of a snapshot on the line too.
+    """Print the script that completes commands, options and names, including names in a snapshot.
 
-    Names come from the snapshots that -S names, and from the kubeconfig; a running cluster is never asked. What a file
-    has by name is remembered in $XDG_CACHE_HOME/kubespread.
+    Names come from the snapshots given with -S and from the kubeconfig; running clusters are never contacted. A file's
+    names are cached in $XDG_CACHE_HOME/kubespread.
 
     \b
     Examples:

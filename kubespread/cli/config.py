@@ -31,15 +31,15 @@ def config(
     _action: Annotated[Action, typer.Argument(metavar="view", help="Show every setting and where it comes from.")],
     *,
     output: Annotated[
-        Output, typer.Option("-o", "--output", case_sensitive=False, help="Format; the one that is set is not meant.")
+        Output, typer.Option("-o", "--output", case_sensitive=False, help="Output format; ignores the configured one.")
     ] = Output.PLAIN,
     no_config: Annotated[bool, typer.Option("--no-config", help="Read no configuration files.")] = False,
 ) -> int:
     """Show what the environment and configuration files set: the snapshot, the release, the output and more.
 
-    Options go before the environment, that before .kubespread.yaml in this directory or its nearest parent that has
-    one, and that before $XDG_CONFIG_HOME/kubespread/config.yaml. No file is read with --no-config, which every question
-    has, or KUBESPREAD_NO_CONFIG=1.
+    Options override the environment, which overrides .kubespread.yaml in this directory or the nearest parent that has
+    one, which overrides $XDG_CONFIG_HOME/kubespread/config.yaml. With --no-config, which every question accepts, or
+    KUBESPREAD_NO_CONFIG=1, no file is read.
 
     \b
     Examples:

@@ -32,9 +32,9 @@ def explain(
 ) -> int:
     """Show which nodes a pod fits and why the others fail, constraint by constraint with the numbers.
 
-    The cluster is that of the current kubeconfig context, or comes from --snapshot. POD is a manifest, or KIND/NAME of
-    something in the cluster. Every filter plugin is asked about every node, so a node shows all of its reasons and not
-    only kube-scheduler's first one.
+    The cluster is the one in the current kubeconfig context, or comes from --snapshot. POD is a manifest, or KIND/NAME
+    in the cluster. Every filter plugin is run on every node, so each node shows all of its reasons, not only
+    kube-scheduler's first one.
 
     \b
     Examples:

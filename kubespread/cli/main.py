@@ -22,6 +22,8 @@ def main() -> NoReturn:
     debug = "--debug" in sys.argv[1:]
     # What one question makes is freed with its process; looking for circles in it takes a tenth of the time.
     gc.disable()
+    # Nothing here multiplies matrices, and the threads that numpy keeps for it take as long to start as numpy itself.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         code = _run()
     except KubespreadError as error:

@@ -40,9 +40,9 @@ def map_(
 ) -> int:
     """Draw the topology of a cluster: domains as boxes, nodes as cells, pods as marks.
 
-    With a WORKLOAD the pods that its first spread constraint counts are marked (without constraints, its own), and each
-    domain shows its skew as it is now: matching pods minus the minimum, against maxSkew. Without one the map shows how
-    much of its fullest resource pods request on each node.
+    With a WORKLOAD, the pods that its first spread constraint counts are marked (without constraints, its own), and
+    each domain shows its current skew: matching pods minus the minimum, against maxSkew. Without one, the map shows how
+    full each node is: the requested share of its fullest resource.
 
     \b
     Examples:

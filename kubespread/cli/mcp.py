@@ -13,11 +13,11 @@ from kubespread.cli.options.scheduler import SchedulerOptions
 
 @grouped
 def mcp(*, scheduling: SchedulerOptions, source: AssistantsClusterOptions) -> int:
-    """Let assistants ask: the questions as tools of the Model Context Protocol, over standard input and output.
+    """Serve kubespread to assistants as Model Context Protocol tools, over standard input and output.
 
-    Needs the extra kubespread[mcp]. Each command that asks a question is a tool of that name, and answers with what -o
-    json prints. Tools change nothing, and read nothing but the files of -S, once, or with --live the running cluster:
-    manifests come as text. Configuration files are not read: what may be asked about is said here.
+    Requires the extra kubespread[mcp]. Each command that answers a question is a tool of the same name, and returns
+    what -o json prints. Tools change nothing, and read only the -S files, once, or with --live the running cluster;
+    manifests are passed as text. Configuration files are not read: only these options choose the cluster.
 
     \b
     Examples:

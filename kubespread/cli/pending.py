@@ -23,11 +23,11 @@ def pending(
     source: EditedClusterOptions,
     speaking: SpeakingOptions,
 ) -> int:
-    """Show the pods without a node, grouped by cause, with the smallest change that frees each group.
+    """Show the pods without a node, grouped by cause, with the smallest change that unblocks each group.
 
-    A change is proven by making it and letting all pods of the group be placed. Pods that fit as things are, wait
-    behind scheduling gates, lack a claim or name another scheduler are groups of their own. -v also names the pods and
-    kubectl's commands. Exits with 1 when any pod is pending.
+    Each change is verified by making it and placing all pods in the group. Pods that already fit, wait behind
+    scheduling gates, lack a claim or name another scheduler form separate groups. -v also shows the pods and the
+    kubectl commands. Exits with 1 when any pod is pending.
 
     \b
     Examples:

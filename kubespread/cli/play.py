@@ -38,11 +38,11 @@ def play(
     source: EditedClusterOptions,
     speaking: SpeakingOptions,
 ) -> int:
-    """Play a scenario step by step, and show what each step does to pods and to their spread.
+    """Play a scenario step by step, and show what each step does to pods and their spread.
 
-    Steps scale, roll out, roll back, apply, drain, cordon, taint, label, fail and restore nodes, add and remove them
-    and delete pods. After each one the controllers and kube-scheduler work until nothing changes any more. Rollouts are
-    shown pass by pass. Options that edit the cluster are applied before the first step.
+    Steps can scale, roll out, roll back or apply workloads; drain, cordon, taint, label, fail, restore, add or remove
+    nodes; and delete pods. After each step the controllers and kube-scheduler run until nothing changes anymore.
+    Rollouts are shown pass by pass. Options that edit the cluster are applied before the first step.
 
     \b
     Examples:

@@ -9,10 +9,10 @@ from kubespread.cli.stdout import emit
 
 
 def rbac() -> int:
-    """Print the ClusterRole that reading a running cluster takes, with a binding of it to change.
+    """Print the ClusterRole needed to read a running cluster, with a binding for you to adapt.
 
-    It allows nothing but listing. Only nodes and pods are required; what else may not be read becomes a gap that the
-    answer names.
+    It allows only listing. Only nodes and pods are required; any other kind that may not be read becomes a gap named in
+    the answer.
 
     \b
     Examples:

@@ -38,8 +38,8 @@ def rebalance(
 
     Each replacement is placed as kube-scheduler would place it, and no disruption budget is violated. The plan is
     printed with the kubectl commands that carry it out; nothing is evicted. Only pods of Deployments, ReplicaSets,
-    ReplicationControllers and StatefulSets are evicted, each at most once. Where a smaller workload would do, the pods
-    that should go first are named too.
+    ReplicationControllers and StatefulSets are evicted, each at most once. Where scaling down would also work, the pods
+    to delete first are named too.
 
     \b
     Examples:

@@ -22,11 +22,11 @@ def removable(
     source: RemovableClusterOptions,
     speaking: SpeakingOptions,
 ) -> int:
-    """Find the nodes that can be drained and deleted, alone and together, and say what holds each of the others.
+    """Find the nodes that can be drained and deleted, alone and together, and say what blocks each of the others.
 
-    A node can go when a drain evicts all its pods as budgets allow and kube-scheduler places what controllers make
-    instead. A node of the control plane and the last node of a domain are held, as are pods with local data or without
-    a controller. Together nodes go greedily, those with the fewest pods first: another order may find more.
+    A node can go when a drain can evict all its pods within their budgets and kube-scheduler places the replacements.
+    Control plane nodes, the last node of a domain, and nodes with pods that have local data or no controller are
+    blocked. Nodes are removed together greedily, those with the fewest pods first: another order may find more.
 
     \b
     Examples:

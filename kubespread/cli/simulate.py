@@ -41,9 +41,9 @@ def simulate(
 ) -> int:
     """Place replicas one after another as kube-scheduler would, and show where they land and what stops them.
 
-    Several workloads are placed by priority, then in the order given, each finding those before it in the cluster. A
-    workload that runs in the cluster already is grown from the replicas it has. Among equal scores the first node in
-    kube-scheduler's own order is taken, as far as it can be known; --seed and --runs show what else could come of it.
+    Several workloads are placed by priority, then in the order given, each with the earlier ones already in the
+    cluster. A workload already in the cluster is scaled up from the replicas it has. Ties go to the first node in
+    kube-scheduler's own order, as far as it can be known; --seed and --runs show the other possible outcomes.
 
     \b
     Examples:

@@ -53,10 +53,10 @@ def snapshot(
     source: EditedClusterOptions,
     speaking: SpeakingOptions,
 ) -> int:
-    """Save what scheduling needs of a cluster as one file kubectl can read.
+    """Save what scheduling needs from a cluster as one file kubectl can read.
 
-    Only the fields that scheduling reads are in it: no environment, arguments, secrets or config maps, and of
-    annotations only those that scheduling reads. The file is replaced whole or not at all.
+    It contains only the fields that scheduling reads: no environment variables, arguments, Secrets or ConfigMaps, and
+    only the annotations that scheduling reads. The file is replaced atomically.
 
     \b
     Examples:

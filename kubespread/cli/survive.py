@@ -26,9 +26,9 @@ def survive(
 ) -> int:
     """Lose each zone in turn, and show which pods find another node, which stay pending and which workloads run short.
 
-    All nodes of a domain fail: they are tainted, their pods are deleted as far as they do not tolerate that, and
-    controllers make others that kube-scheduler places. Then the Node objects are deleted too, as a cloud provider does
-    in the end. Each domain is lost by itself. The exit code is 0 whatever the answer, unless --fail-on asks for more.
+    All nodes in a domain fail: they are tainted, their pods are deleted unless they tolerate that, and kube-scheduler
+    places the replacements that controllers create. Then the Node objects are deleted too, as a cloud provider
+    eventually does. Each domain is lost by itself. The exit code is 0 whatever the answer, unless --fail-on is given.
 
     \b
     Examples:

@@ -23,12 +23,12 @@ def upgrade(
     source: DrainedClusterOptions,
     speaking: SpeakingOptions,
 ) -> int:
-    """Replace the nodes of a pool: cordon, drain as budgets allow, delete, add a copy, and show where that is blocked.
+    """Replace the nodes in a pool: cordon, drain as budgets allow, delete, add a copy, and show what blocks it.
 
-    Pods that are evicted are placed, and ready, before the next is. A pod without a node does not hold up the upgrade
-    by itself, a budget does. Where it is blocked, single changes are tried that may get it through: a surge, one more
-    replica, a node more. Those that do when all is done again are named. Exits with 0 when every node is replaced and
-    no pod is left pending.
+    Each evicted pod's replacement is placed and ready before the next eviction. A pod without a node does not block the
+    upgrade by itself, but a budget can. When the upgrade is blocked, single changes are tried on a full replay: a
+    surge, one more replica, one more node. Those that get it through are named. Exits with 0 when every node is
+    replaced and no pod is left pending.
 
     \b
     Examples:

@@ -19,6 +19,6 @@ class AdvisingOptions:
             metavar="N",
             min=0,
             show_default=False,
-            help="Ask about N replicas, those that run already among them (default: one pod more).",
+            help="Ask about N replicas in total, including those already running (default: one more pod).",
         ),
     ] = None

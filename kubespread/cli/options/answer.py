@@ -31,12 +31,10 @@ class AnswerOptions:
             metavar="FILE",
             show_default=False,
             callback=checked_target,
-            help="Also write the answer as one self-contained page, drawn on the topology of the cluster.",
+            help="Also write the answer as one self-contained HTML page that draws the cluster topology.",
         ),
     ] = None
-    no_headers: Annotated[
-        bool, typer.Option("--no-headers", help="Leave out the headers of tables, columns and csv.")
-    ] = False
+    no_headers: Annotated[bool, typer.Option("--no-headers", help="Omit headers from tables, columns and csv.")] = False
     color: Annotated[Color, typer.Option("--color", case_sensitive=False, help="Color the table.")] = Color.AUTO
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 3 when the answer has gaps.")] = False
 

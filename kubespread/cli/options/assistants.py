@@ -18,10 +18,13 @@ class AssistantsClusterOptions(ClusterOptions):
     """The files that are named, or with --live the running cluster; nothing else is ever read."""
 
     live: Annotated[
-        bool, typer.Option("--live", help="Read the running cluster of the kubeconfig; without it none is reached.")
+        bool, typer.Option("--live", help="Read the kubeconfig's running cluster (default: contact no cluster).")
     ] = False
     max_age: Annotated[
-        str, typer.Option("--max-age", metavar="TIME", help="Read a running cluster again when it is known that long.")
+        str,
+        typer.Option(
+            "--max-age", metavar="TIME", help="Read the running cluster again when its data is older than this."
+        ),
     ] = "1m"
 
     def seconds(self) -> float | None:

@@ -18,7 +18,7 @@ WorkloadsArgument = Annotated[
     typer.Argument(
         metavar="[WORKLOAD]...",
         show_default=False,
-        help="Workloads by KIND/NAME (deploy/web). Default: all that have pods.",
+        help="Workloads as KIND/NAME (deploy/web). Default: all that have pods.",
     ),
 ]
 
@@ -43,9 +43,7 @@ class AuditOptions(WorkloadsOptions):
             "uneven (a soft constraint exceeded), violated (a hard one).",
         ),
     ] = FailLevel.VIOLATED
-    why: Annotated[bool, typer.Option("--why", help="Show what was tried to find each cause, and what came of it.")] = (
-        False
-    )
+    why: Annotated[bool, typer.Option("--why", help="Show what was tried to find each cause, and the result.")] = False
 
     def fails(self, report: AuditReport) -> bool:
         """Whether some workload is at the level of --fail-on or above."""

@@ -23,6 +23,6 @@ class CapacityOptions:
     by: Annotated[
         str | None,
         spelling.valued(
-            "--by", metavar="KEY", help="Topology key of the domains to add up (default: zone, where nodes have one)."
+            "--by", metavar="KEY", help="Topology key of the domains to total (default: zone, if nodes have one)."
         ),
     ] = None

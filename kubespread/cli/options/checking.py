@@ -23,7 +23,7 @@ ManifestsArgument = Annotated[
     typer.Argument(
         metavar="[MANIFEST]...",
         show_default=False,
-        help="Manifests and directories of them, '-' for standard input, or KIND/NAME in the cluster. Default: the "
+        help="Manifests or directories of manifests, '-' for standard input, or KIND/NAME in the cluster. Default: the "
         "cluster's own workloads, or standard input when piped and no cluster is named.",
     ),
 ]
@@ -73,26 +73,28 @@ class RulesOptions:
 
     select: Annotated[
         list[str] | None,
-        spelling.valued("--select", metavar="CODES", help="Ask only these rules: KS101,KS2. Repeatable."),
+        spelling.valued(
+            "--select", metavar="CODES", help="Check only these rules, by code or prefix (KS101,KS2). Repeatable."
+        ),
     ] = None
     ignore: Annotated[
         list[str] | None,
-        spelling.valued("--ignore", metavar="CODES", help="Leave these rules out. Repeatable."),
+        spelling.valued("--ignore", metavar="CODES", help="Skip these rules. Repeatable."),
     ] = None
     fail_on: Annotated[
         Severity,
-        typer.Option("--fail-on", case_sensitive=False, help="Exit with 1 when a finding is at least that severe."),
+        typer.Option("--fail-on", case_sensitive=False, help="Exit with 1 when a finding is at least this severe."),
     ] = Severity.ERROR
     baseline: Annotated[
         Path | None,
-        spelling.valued("--baseline", metavar="FILE", help="Leave out the findings that FILE says are known."),
+        spelling.valued("--baseline", metavar="FILE", help="Leave out the known findings recorded in FILE."),
     ] = None
     write_baseline: Annotated[
         Path | None,
-        spelling.valued("--write-baseline", metavar="FILE", help="Write the findings to FILE as known; exit with 0."),
+        spelling.valued("--write-baseline", metavar="FILE", help="Record the findings in FILE as known; exit with 0."),
     ] = None
     list_rules: Annotated[bool, typer.Option("--list-rules", help="List the rules and exit.")] = False
     explain: Annotated[
         str | None,
-        spelling.valued("--explain", metavar="CODE", help="Print what a rule is about and exit."),
+        spelling.valued("--explain", metavar="CODE", help="Describe a rule and exit."),
     ] = None

@@ -67,13 +67,13 @@ class ClusterOptions:
         typer.Option(
             "--request-timeout",
             metavar="TIME",
-            help="How long one request may take, such as 1s or 2m; 0 waits forever.",
+            help="Time limit for one request, such as 1s or 2m; 0 waits forever.",
         ),
     ] = "30s"
     chunk_size: Annotated[
         int,
         typer.Option(
-            "--chunk-size", metavar="N", min=0, help="Objects per page when reading a cluster; 0 asks for all at once."
+            "--chunk-size", metavar="N", min=0, help="Objects per page when reading a cluster; 0 requests all at once."
         ),
     ] = 500
 

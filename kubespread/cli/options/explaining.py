@@ -34,7 +34,7 @@ class ExplainingOptions:
             "--by",
             case_sensitive=False,
             show_default=False,
-            help="One row per node, or per domain (default: per domain on a terminal, above 10 nodes).",
+            help="One row per node or per domain (default: per domain on a terminal with more than 10 nodes).",
         ),
     ] = None
     all_nodes: Annotated[

@@ -30,7 +30,7 @@ class MappingOptions:
         spelling.valued(
             "--key",
             metavar="KEY",
-            help="Group nodes by this topology key, the widest first (default: region, zone, rack and the keys of the "
+            help="Group nodes by this topology key, widest first (default: region, zone, rack and the keys of the "
             "constraints). Repeatable.",
         ),
     ] = None

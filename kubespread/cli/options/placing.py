@@ -44,7 +44,7 @@ class PlacingOptions:
         typer.Option(
             "--ties",
             case_sensitive=False,
-            help="Who gets a pod among equal scores: kube-scheduler's own order, or the name.",
+            help="How to break ties between equal scores: kube-scheduler's own order, or node name.",
         ),
     ] = TieBreak.SCHEDULER
     seed: Annotated[int | None, spelling.valued("--seed", metavar="N", help="Break ties at random, seeded with N.")] = (
@@ -53,7 +53,8 @@ class PlacingOptions:
     sample: Annotated[
         bool,
         typer.Option(
-            "--sample", help="Score only as many nodes as kube-scheduler does in a large cluster, not all that fit."
+            "--sample",
+            help="Score only as many nodes as kube-scheduler does in a large cluster, instead of all that fit.",
         ),
     ] = False
     runs: Annotated[
@@ -62,7 +63,7 @@ class PlacingOptions:
             "--runs",
             metavar="K",
             min=1,
-            help="Run K times, with successive seeds or (--sample) from other nodes on, and report the range.",
+            help="Run K times, with successive seeds or (--sample) different starting nodes, and report the range.",
         ),
     ] = 1
     preemption: PreemptionOption = False

@@ -50,7 +50,7 @@ class PlayingOptions:
         spelling.namespace("Namespace of names without one, when the scenario sets none."),
     ] = None
     no_preemption: Annotated[
-        bool, typer.Option("--no-preemption", help="Let no pod evict others, whatever the scenario says.")
+        bool, typer.Option("--no-preemption", help="Disable preemption, whatever the scenario says.")
     ] = False
     at: Annotated[
         int | None,
@@ -59,7 +59,7 @@ class PlayingOptions:
             metavar="STEP",
             min=0,
             show_default=False,
-            help="With --explain, after which step (default: the last; 0: before the first).",
+            help="With --explain, the step after which to explain the pod (default: the last; 0: before the first).",
         ),
     ] = None
     explain: Annotated[
@@ -67,7 +67,7 @@ class PlayingOptions:
         spelling.valued(
             "--explain",
             metavar="POD",
-            help="Explain a pod at that moment instead: a manifest, or KIND/NAME of something in the cluster then.",
+            help="Explain a pod at one moment instead: a manifest, or KIND/NAME in the cluster at that moment.",
         ),
     ] = None
 
@@ -86,6 +86,4 @@ class ThenOptions(GangOptions):
         ),
     ] = None
     fail_on: FailOnOption = None
-    no_preemption: Annotated[bool, typer.Option("--no-preemption", help="With --then, let no pod evict others.")] = (
-        False
-    )
+    no_preemption: Annotated[bool, typer.Option("--no-preemption", help="With --then, disable preemption.")] = False

@@ -18,7 +18,7 @@ class RebalancingOptions(WorkloadsOptions):
     soft: Annotated[
         bool,
         typer.Option(
-            "--soft", help="Make soft constraints (ScheduleAnyway) hold too, the scheduler's built-in ones among them."
+            "--soft", help="Also satisfy soft constraints (ScheduleAnyway), including the scheduler's built-in ones."
         ),
     ] = False
     descheduler: Annotated[
@@ -26,6 +26,6 @@ class RebalancingOptions(WorkloadsOptions):
         spelling.valued(
             "--descheduler",
             metavar="POLICY",
-            help="Show beside the plan what the descheduler would do with this DeschedulerPolicy, round by round.",
+            help="Also show what the descheduler would do with this DeschedulerPolicy, round by round.",
         ),
     ] = None

@@ -25,7 +25,7 @@ class RemovableClusterOptions(DrainedClusterOptions):
         bool,
         typer.Option(
             "--delete-emptydir-data",
-            help="Also evict pods with emptyDir volumes; without it they hold their nodes.",
+            help="Also evict pods with emptyDir volumes; without it they block their nodes.",
             rich_help_panel="Drain, here and with --drain",
         ),
     ] = False

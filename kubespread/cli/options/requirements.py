@@ -22,11 +22,11 @@ class RequirementOptions:
     ] = None
     max_skew: Annotated[
         list[str] | None,
-        spelling.valued("--max-skew", metavar="KEY=N", help="Fail if the final skew over KEY is above N."),
+        spelling.valued("--max-skew", metavar="KEY=N", help="Fail if the final skew across KEY exceeds N."),
     ] = None
     min_domains: Annotated[
         list[str] | None,
-        spelling.valued("--min-domains", metavar="KEY=N", help="Fail unless replicas use at least N domains of KEY."),
+        spelling.valued("--min-domains", metavar="KEY=N", help="Fail unless replicas use at least N KEY domains."),
     ] = None
     survive: Annotated[
         list[str] | None,

@@ -34,6 +34,6 @@ class ScalingOptions(PlacingOptions):
             metavar="FILE",
             show_default=False,
             rich_help_panel=PANEL,
-            help="Groups of nodes that may grow (default: the snapshot's MachineDeployments or NodePools).",
+            help="Node groups the autoscaler may grow (default: the snapshot's MachineDeployments or NodePools).",
         ),
     ] = None

@@ -30,26 +30,28 @@ class SchedulerOptions:
         spelling.valued(
             "--kube-version",
             metavar="1.X[.Y]",
-            help="Kubernetes release to emulate, 1.18 to 1.37 (default: the cluster's own, or 1.37 where unknown).",
+            help="Kubernetes release to emulate, 1.18 to 1.37 (default: the cluster's own, or 1.37 if unknown).",
         ),
     ] = None
     feature_gates: Annotated[
         str | None,
-        spelling.valued("--feature-gates", metavar="NAME=true|false,...", help="Feature gates set on that release."),
+        spelling.valued(
+            "--feature-gates", metavar="NAME=true|false,...", help="Feature gates to set for that release."
+        ),
     ] = None
     proposed: Annotated[
         str | None,
         spelling.valued(
             "--proposed",
             metavar="NAME,...",
-            help="What no release does yet: empty-selector, empty-budget-selector, fully-tainted-domains.",
+            help="Proposed behavior, in no release yet: empty-selector, empty-budget-selector, fully-tainted-domains.",
         ),
     ] = None
     pod_node_selector: Annotated[
         bool,
         typer.Option(
             "--pod-node-selector",
-            help="Apply the node selectors of namespaces, as clusters with that admission plugin do.",
+            help="Apply namespaces' node selectors, as clusters with the PodNodeSelector admission plugin do.",
         ),
     ] = False
 

@@ -36,7 +36,7 @@ class CompareSchedulerOptions(SchedulerOptions):
             "--kube-version",
             metavar="1.X[.Y]",
             help="Kubernetes release to emulate, 1.18 to 1.37; given twice: BEFORE and AFTER (default: the cluster's "
-            "own, or 1.37 where unknown).",
+            "own, or 1.37 if unknown).",
         ),
     ] = None
 

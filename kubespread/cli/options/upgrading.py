@@ -24,11 +24,14 @@ class UpgradeOptions:
     nodes: Annotated[
         str | None,
         typer.Option(
-            "--nodes", metavar="NODES", show_default=False, help="Nodes to replace; the same as without --nodes."
+            "--nodes", metavar="NODES", show_default=False, help="Nodes to replace; same as the NODES argument."
         ),
     ] = None
     surge: Annotated[
-        int, typer.Option("--surge", metavar="N", min=0, help="New nodes that join before the ones they replace go.")
+        int,
+        typer.Option(
+            "--surge", metavar="N", min=0, help="New nodes that join before the ones they replace are drained."
+        ),
     ] = 0
     batch: Annotated[int, typer.Option("--batch", metavar="N", min=1, help="Nodes replaced at a time.")] = 1
 
@@ -47,7 +50,7 @@ class DrainedClusterOptions(EditedClusterOptions):
         bool,
         typer.Option(
             "--ignore-daemonsets/--no-ignore-daemonsets",
-            help="Ignore pods of DaemonSets; without it kubectl refuses to drain a node that has any.",
+            help="Ignore DaemonSet pods; without it kubectl refuses to drain a node that has any.",
             rich_help_panel=_PANEL,
         ),
     ] = True

@@ -17,10 +17,10 @@ class WatchOptions:
         typer.Option(
             "-w",
             "--watch",
-            help="Ask again whenever a file changes, or a running cluster at an interval. Redraws; in a pipe, prints "
+            help="Ask again whenever a file changes, or at an interval for a running cluster. Redraws; a pipe gets "
             "one line per change.",
         ),
     ] = False
     watch_interval: Annotated[
-        str, typer.Option("--watch-interval", metavar="TIME", help="How often --watch asks a running cluster.")
+        str, typer.Option("--watch-interval", metavar="TIME", help="How often --watch reads a running cluster.")
     ] = "5s"

@@ -27,7 +27,7 @@ PodsArgument = Annotated[
         metavar="[POD]...",
         show_default=False,
         help="Manifests, '-' for standard input, or KIND/NAME in the cluster (deploy/web, deploy web). All workloads "
-        "of a manifest are placed. Default: standard input when piped, else pod.yaml.",
+        "in a manifest are placed. Default: standard input when piped, else pod.yaml.",
     ),
 ]
 
@@ -49,13 +49,13 @@ class ManifestOptions:
             help="Kustomization, built by the kustomize or kubectl on the PATH. Repeatable.",
         ),
     ] = None
-    recursive: Annotated[bool, typer.Option("-R", "--recursive", help="Also read what is below a directory.")] = False
+    recursive: Annotated[bool, typer.Option("-R", "--recursive", help="Also read subdirectories.")] = False
     template_path: Annotated[
         str | None,
         spelling.valued(
             "--template-path",
             metavar="PATH",
-            help="Where a kind kubespread does not know has its pod template (default: spec.template).",
+            help="Path of the pod template in kinds unknown to kubespread (default: spec.template).",
         ),
     ] = None
     namespace: Annotated[
@@ -71,7 +71,7 @@ class WorkloadOptions(ManifestOptions):
     name: Annotated[
         str | None,
         spelling.valued(
-            "--name", metavar="NAME", help="Which workload, when there are several (NAME, Kind/NAME or NS/Kind/NAME)."
+            "--name", metavar="NAME", help="Workload to use when there are several (NAME, Kind/NAME or NS/Kind/NAME)."
         ),
     ] = None
     settings: Annotated[
@@ -106,7 +106,7 @@ class SelectionOptions(WorkloadOptions):
         typer.Option(
             "--all",
             help="Place every Deployment, StatefulSet, DaemonSet, ReplicaSet and ReplicationController of the "
-            "namespace, or all of the kinds given as POD (deploy,sts).",
+            "namespace, or every workload of the kinds given as POD (deploy,sts).",
         ),
     ] = False
     selector: Annotated[

@@ -42,7 +42,7 @@ class Suggestion(Report, frozen=True):
     notes: tuple[str, ...] = ()
     """What disruption budgets and priorities say of it."""
     alternatives: tuple[str, ...] = ()
-    """Options that stand for changes of the same kind, each of which suffices too."""
+    """Options for other changes of the same kind that also suffice."""
     patch: tuple[PatchOperation, ...] = ()
     """What becomes of the manifest, or of the workload in the cluster."""
     commands: tuple[str, ...] = ()

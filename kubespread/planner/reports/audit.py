@@ -80,7 +80,7 @@ class PlacedAfresh(Report, frozen=True):
     """What would come of the workload's pods placed afresh: all are gone, then one after another finds a node."""
 
     what: str
-    """What is otherwise than it is; empty for the cluster as it is."""
+    """What was changed; empty for the cluster as it is."""
     placed: int
     """How many of the pods find a node."""
     counts: tuple[DomainPods, ...] | None
@@ -157,7 +157,7 @@ class AuditReport(Report, frozen=True, kw_only=True):
     kube_version: str
     cluster: ClusterReference | None = None
     asked: tuple[str, ...] = ()
-    """The workloads that were named, NAMESPACE/Kind/name; none: all that are chosen otherwise."""
+    """The workloads named in the question, NAMESPACE/Kind/name; empty if all selected ones were audited."""
     namespace: str | None
     """The namespace whose workloads are asked about, null for all."""
     selector: str

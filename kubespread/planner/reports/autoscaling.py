@@ -84,7 +84,7 @@ class LeastNodes(Report, frozen=True):
     """The fewest new nodes with which every pod finds a node, played with kube-scheduler."""
 
     groups: tuple[GroupNodes, ...]
-    """How many of which."""
+    """The number of nodes per group."""
     total: int
     """How many in all."""
     proven: bool

@@ -44,7 +44,7 @@ class Finding(Report, frozen=True, kw_only=True):
     rule: str
     """The rule's name, ``closed-domains``."""
     severity: Severity
-    """Its rule's, unless the numbers say otherwise."""
+    """The rule's severity, unless the numbers call for another."""
     workload: str | None
     """NAMESPACE/Kind/name, null for a file that could not be read."""
     file: str | None
@@ -72,7 +72,7 @@ class RuleReport(Report, frozen=True):
     name: str
     """``closed-domains``."""
     severity: Severity
-    """What its findings are unless they say otherwise."""
+    """The default severity of its findings."""
     needs_cluster: bool
     """Whether it is only asked where there is a cluster."""
     summary: str

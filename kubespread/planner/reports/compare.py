@@ -43,8 +43,7 @@ class SideReport(Report, frozen=True):
     fitting: int
     """How many of them fit."""
     first: tuple[str, ...]
-    """The nodes that share the best total, one of which gets the pod; empty where none does or scores are not modeled.
-    """
+    """The nodes tied for the best total, one of which gets the pod; empty if none fits or scores are not modeled."""
     message: str | None
     """kube-scheduler's message for a pod that fits nowhere."""
     conclusion: str | None
@@ -108,7 +107,7 @@ class NodeChange(StrEnum):
 
 
 class NodeDifference(Report, frozen=True):
-    """A node that one side judges otherwise, or that only one side has: then the other is null."""
+    """A node judged differently on each side, or present on one side only: then the other is null."""
 
     name: str
     """The node's."""

@@ -98,7 +98,7 @@ class NodeLabelDetail(UnmetExpression, frozen=True, tag_field="type", tag="nodeL
 
 
 class HostPortDetail(TakenPort, frozen=True, tag_field="type", tag="hostPort"):
-    """A host port that a pod on the node holds, on an address of which 0.0.0.0 stands for all."""
+    """A host port already used by a pod on the node; the address 0.0.0.0 means all addresses."""
 
     @property
     def short(self) -> str:

@@ -58,7 +58,7 @@ class GangSearch(Report, frozen=True):
     steps: int
     """How many placements the search tried; 0 where the room alone settles it."""
     blocking: tuple[str, ...] = ()
-    """The constraints without any one of which all would fit; with ``room``, the one that keeps it so low."""
+    """Removing any one of these constraints would let all fit; with ``room``, the one that keeps it so low."""
     reason: str | None = None
     """Why other choices were not searched, where they were not."""
 

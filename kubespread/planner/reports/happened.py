@@ -88,7 +88,7 @@ class Happened(Report, frozen=True):
     nodes_joined: tuple[str, ...] = ()
     """Nodes that are there now and were not before, by name."""
     nodes_left: tuple[str, ...] = ()
-    """Nodes that were there and are not any more, by name."""
+    """Nodes that existed before and no longer exist, by name."""
     node_states: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
     """What keeps pods away from the nodes that are there, where that changed, by name: ``cordoned``, ``not ready``;
     nothing where they are open again.

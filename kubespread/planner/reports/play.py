@@ -12,7 +12,7 @@ from kubespread.planner.reports.upgrade import UpgradeReport
 
 
 class StepReport(Report, frozen=True):
-    """One step, once nothing changes any more."""
+    """One step, once nothing changes anymore."""
 
     number: int
     """From 1."""

@@ -162,7 +162,7 @@ class RebalanceReport(Report, frozen=True, kw_only=True):
     kube_version: str
     cluster: ClusterReference | None = None
     asked: tuple[str, ...] = ()
-    """The workloads that were named, NAMESPACE/Kind/name; none: all that are chosen otherwise."""
+    """The workloads named in the question, NAMESPACE/Kind/name; empty if all selected ones were considered."""
     namespace: str | None
     """The namespace whose workloads are asked about, null for all."""
     selector: str

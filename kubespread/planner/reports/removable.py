@@ -62,7 +62,7 @@ class Together(Report, frozen=True):
     moved: int
     """Pods that were placed elsewhere, some of them more than once."""
     preempted: int
-    """Pods of lower priority that had to make room, each of which found another node."""
+    """Pods of lower priority that were preempted, each of which found another node."""
     violated: tuple[str, ...]
     """As for one node."""
     untried: int

@@ -97,7 +97,7 @@ class LookAhead(Report, frozen=True):
     exhausted: bool
     """Whether every order was tried, so that none exists; otherwise the search found one or ended at its bound."""
     blocking: tuple[str, ...]
-    """The constraints without any one of which all would fit."""
+    """Removing any one of these constraints would let all replicas fit."""
 
 
 class SimulateReport(Report, frozen=True, kw_only=True):

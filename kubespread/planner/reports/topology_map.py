@@ -100,6 +100,6 @@ class TopologyMap(Report, frozen=True, kw_only=True):
 
 
 def fullest(load: tuple[Load, ...]) -> Load | None:
-    """The resource of which the largest part is requested, the first of equals."""
+    """The resource with the largest requested share, the first in case of a tie."""
     known = [each for each in load if each.percent is not None]
     return max(known, key=lambda each: each.percent or 0, default=None)

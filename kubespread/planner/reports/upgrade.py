@@ -58,7 +58,7 @@ class UpgradeReport(Report, frozen=True, kw_only=True):
     pending: tuple[PendingPods, ...]
     """Pods that wait in the end and did not before."""
     remedies: tuple[str, ...] = ()
-    """Options one of which alone gets all nodes replaced with no pod left pending, found by doing it all again."""
+    """Options that each, alone, get all nodes replaced with no pod left pending, verified by a full replay."""
     gaps: tuple[str, ...] = ()
     not_modelled: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
