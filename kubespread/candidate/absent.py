@@ -1,4 +1,4 @@
-"""What is said where a question is about workloads of a cluster, and none is there."""
+"""What is said where a question is about a namespace, or workloads, that the cluster does not have."""
 
 from __future__ import annotations
 
@@ -21,13 +21,28 @@ def no_workloads(snapshot: Snapshot, namespace: str | None, labels: str = "") ->
     asked = f"no workloads{f' with the labels {labels}' if labels else ''} in"
     if namespace is None:
         return UsageError(f"{asked} the cluster")
-    known = {_ALWAYS_THERE, *_namespaces(snapshot)}
-    if namespace in known:
-        return UsageError(f"{asked} namespace {namespace}")
-    others = alternatives(namespace, known)
-    if snapshot.objects.knows(Namespace):
-        return UsageError(f"namespaces {quote(namespace)} not found{others}")
-    return UsageError(f"{asked} namespace {namespace}{others}")
+    if missing := _not_found(snapshot, namespace):
+        return UsageError(missing)
+    known = _known(snapshot)
+    return UsageError(f"{asked} namespace {namespace}{'' if namespace in known else alternatives(namespace, known)}")
+
+
+def namespace_notes(snapshot: Snapshot, namespace: str) -> Iterator[str]:
+    """That the API server would refuse a new pod in ``namespace``, which may well be made before the pod is."""
+    if missing := _not_found(snapshot, namespace):
+        yield f"{missing}; the answer is for once it is there"
+
+
+def _not_found(snapshot: Snapshot, namespace: str) -> str:
+    """In the API server's words; empty where the namespace is there, or nobody listed them."""
+    known = _known(snapshot)
+    if namespace in known or not snapshot.objects.knows(Namespace):
+        return ""
+    return f"namespaces {quote(namespace)} not found{alternatives(namespace, known)}"
+
+
+def _known(snapshot: Snapshot) -> set[str]:
+    return {_ALWAYS_THERE, *_namespaces(snapshot)}
 
 
 def _namespaces(snapshot: Snapshot) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from kubespread.candidate.absent import namespace_notes
 from kubespread.candidate.autoscaling import autoscaling_notes
 from kubespread.candidate.candidate import Candidate, Surroundings
 from kubespread.candidate.companions import with_companions, with_manifest_objects
@@ -78,6 +79,7 @@ def resolve(
     def candidate(source: Source, surroundings: Surroundings = surroundings) -> Candidate:
         if isinstance(source, Manifest):
             made = from_manifest(source, surroundings)
+            made = replace(made, notes=(*namespace_notes(snapshot, made.pod.metadata.namespace), *made.notes))
         else:
             made = from_cluster(source, snapshot, surroundings)
         notes_of_all = (*said, *read.notes, *notes)
