@@ -69,16 +69,18 @@ class Explain(PodQuestion, frozen=True, kw_only=True):
 
 
 class Advise(PodQuestion, frozen=True, kw_only=True):
-    replicas: Annotated[Count | None, Meta(description="Find nodes for all these replicas (default: for one pod).")] = (
-        None
-    )
+    replicas: Annotated[
+        Count | None, Meta(description="Find nodes for all these replicas (default: the workload's own).")
+    ] = None
 
 
 class Simulate(PodQuestion, frozen=True, kw_only=True):
     replicas: Annotated[Count | None, Meta(description="Desired replicas (default: the workload's own).")] = None
     until_full: Annotated[bool, Meta(description="Place as many as fit instead of a number.")] = False
     from_scratch: Annotated[bool, Meta(description="Also re-place the replicas already running.")] = False
-    preemption: Annotated[bool, Meta(description="Say what preemption would do for the first without a node.")] = False
+    preemption: Annotated[
+        bool, Meta(description="Let replicas that fit nowhere evict pods of lower priority, as kube-scheduler does.")
+    ] = True
     autoscaler: Annotated[
         Literal["ca", "karpenter"] | None, Meta(description="Who adds nodes for replicas that find none.")
     ] = None

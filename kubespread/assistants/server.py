@@ -25,7 +25,7 @@ from kubespread.snapshot.live.redaction import masked
 if TYPE_CHECKING:
     from mcp import types
 
-_MISSING = "assistants take a package that is missing: pip install 'kubespread[mcp]'"
+_MISSING = "kubespread mcp needs a package that is not installed: pip install 'kubespread[mcp]'"
 _INSTRUCTIONS = (
     "What kube-scheduler would decide, exactly, on one cluster that is never modified, and the topology spread "
     "arithmetic behind it. Every answer is a report: 'gaps' names what the cluster's data lacks, 'notModelled' what is "

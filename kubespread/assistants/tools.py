@@ -71,7 +71,7 @@ def _advise(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: question
 def _simulate(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: questions.Simulate) -> SimulateReport:
     return kubespread.simulate(
         snapshot, _pod(asked), asked.replicas, scheduler,
-        name=asked.name, namespace=asked.namespace, set=asked.set, preemption=asked.preemption,
+        name=asked.name, namespace=asked.namespace, set=asked.set, preemption=None if asked.preemption else False,
         until_full=asked.until_full, from_scratch=asked.from_scratch, autoscaler=asked.autoscaler,
     )  # fmt: skip
 

@@ -81,4 +81,5 @@ def candidate_from_pod(place: Place, new: NewPod, surroundings: Surroundings, te
         notes=(*new.notes, *admitted.dropped, *notes),
         admission=tuple(admitted.changes),
         is_stored=is_stored,
+        admission_gaps=tuple(admitted.gaps),
     )

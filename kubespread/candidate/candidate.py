@@ -39,6 +39,8 @@ class Candidate:
     """Whether the pod is in the cluster already: it is asked about in a cluster without it."""
     gaps: tuple[str, ...] = ()
     """What stands in the same manifest, matters and is not read."""
+    admission_gaps: tuple[str, ...] = ()
+    """What the cluster's source lacks to admit the pod."""
 
     @property
     def is_daemon(self) -> bool:

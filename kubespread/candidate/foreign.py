@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import count
 from math import prod
 from typing import Any
 
 from kubespread.candidate.decodable import value_at
-from kubespread.kube.api.foreign_kinds import KNATIVE_CONTAINER, REVISION_FIELDS, TemplateAt, templates_of
-from kubespread.kube.api.kinds import READ, TEMPLATE_PATH, pod_creator
+from kubespread.kube.api.foreign_kinds import (
+    KNATIVE_CONTAINERS,
+    KNATIVE_LABELS,
+    REVISION_FIELDS,
+    TemplateAt,
+    templates_of,
+)
+from kubespread.kube.api.kinds import READ, TEMPLATE_PATH, group_of, pod_creator
 from kubespread.manifest.objects import KubernetesObject
 
 
@@ -82,15 +89,25 @@ def _made(item: KubernetesObject, template: Any, replicas: int, path: str, part:
 
 
 def _plain_pod_template(item: KubernetesObject, template: dict[str, Any]) -> dict[str, Any]:
-    """The template as a pod has it: Knative's has more fields, and its only container needs no name."""
-    spec = template.get("spec")
-    if (item.kind, item.api_version.partition("/")[0]) != ("Service", "serving.knative.dev") or not isinstance(
-        spec, dict
-    ):
+    """The template as a pod has it: Knative's has more fields, and Knative adds labels and names of containers."""
+    labels = KNATIVE_LABELS.get(item.kind) if group_of(item.api_version) == "serving.knative.dev" else None
+    spec, metadata = template.get("spec"), template.get("metadata") or {}
+    if labels is None or not isinstance(spec, dict) or not isinstance(metadata, dict):
         return template
     spec = {name: value for name, value in spec.items() if name not in REVISION_FIELDS}
-    containers = spec.get("containers")
-    if isinstance(containers, list):
-        named = [{"name": KNATIVE_CONTAINER, **each} if isinstance(each, dict) else each for each in containers]
-        spec["containers"] = named
-    return {**template, "spec": spec}
+    for field, name in KNATIVE_CONTAINERS.items():
+        if isinstance(spec.get(field), list):
+            spec[field] = _named(spec[field], name)
+    own = metadata.get("labels")
+    added = {**(own if isinstance(own, dict) else {}), **dict.fromkeys(labels, item.name)}
+    return {**template, "metadata": {**metadata, "labels": added}, "spec": spec}
+
+
+def _named(containers: list[Any], name: str) -> list[Any]:
+    """Each with a name: the only one has ``name``, and of several those without one are numbered."""
+    taken = {each.get("name") for each in containers if isinstance(each, dict)}
+    numbered = (f"{name}-{number}" for number in count() if f"{name}-{number}" not in taken)
+    names = numbered if len(containers) > 1 else iter([name])
+    return [
+        each if not isinstance(each, dict) or each.get("name") else {**each, "name": next(names)} for each in containers
+    ]

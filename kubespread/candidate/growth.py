@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from kubespread.candidate.candidate import Candidate
@@ -13,7 +13,9 @@ from kubespread.errors import UsageError
 from kubespread.kube.admission.quota import charged
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.kinds import POD_CREATORS
-from kubespread.kube.api.workloads import Deployment
+from kubespread.kube.api.workloads import Deployment, ReplicaSet
+from kubespread.kube.owners import controller_of
+from kubespread.kube.selector import SelectorError, from_label_selector
 from kubespread.snapshot.snapshot import Snapshot
 
 
@@ -52,6 +54,32 @@ class Growth:
         return min(counts, default=None)
 
 
+def growth_gaps(candidates: Iterable[Candidate], snapshot: Snapshot) -> Iterator[str]:
+    """What is not known of which pods are the workloads' own: only its ReplicaSets tell that of a Deployment's."""
+    deployments = (each.object for each in candidates if isinstance(each.object, Deployment))
+    if any(_has_unknown(each, snapshot) for each in deployments):
+        yield from snapshot.objects.gap(ReplicaSet, "replicas that run already are not recognized")
+
+
+def _has_unknown(deployment: Deployment, snapshot: Snapshot) -> bool:
+    """Whether ReplicaSets control pods that the Deployment's selector matches."""
+    namespace, selector = deployment.metadata.namespace, deployment.spec.selector
+    if selector is None:
+        return False
+    controlled = (
+        pod
+        for pod in snapshot.pods
+        if pod.metadata.namespace == namespace
+        and (owner := controller_of(pod)) is not None
+        and owner.kind == "ReplicaSet"
+    )
+    try:
+        matches = from_label_selector(selector).matches
+    except SelectorError:
+        return False
+    return any(matches(pod.metadata.labels) for pod in controlled)
+
+
 def growths(
     candidates: Iterable[Candidate], desired: Desired, snapshot: Snapshot, running: Iterable[Pod]
 ) -> list[Growth]:
@@ -68,7 +96,7 @@ def growths(
         for pod in _replicas(candidate, waiting, snapshot):
             quotas = charged(quotas, pod, -1)
         growth = _growth(candidate, desired, snapshot, _replicas(candidate, on_nodes, snapshot), quotas)
-        for pod in growth.taken_away:
+        for pod in growth.present if growth.is_rollout else growth.taken_away:
             quotas = charged(quotas, pod, -1)
         if not candidate.is_stored and growth.count is not None:
             quotas = charged(quotas, candidate.pod, growth.count)
@@ -93,7 +121,8 @@ def _growth(
     is_other = bool(running) and not desired.from_scratch and runs_another_template(candidate, snapshot)
     is_rollout = is_other and isinstance(candidate.object, Deployment) and not desired.until_full
     if is_rollout:
-        return Growth(asked_for, running, (), creation(candidate, quotas, asked_for, ()), (), is_rollout=True)
+        # Its controller meets the quotas on the way.
+        return Growth(asked_for, running, (), Creation(None), (), is_rollout=True)
     anew = desired.from_scratch or is_other
     present, taken_away = ((), running) if anew else (running, ())
     shrinks = not desired.until_full and not candidate.is_daemon and asked_for < len(present)

@@ -10,11 +10,13 @@ from pathlib import Path
 from kubespread.candidate.kustomize import Kustomization
 from kubespread.candidate.references import ClusterWorkloads, reference, reference_kinds
 from kubespread.candidate.setting import parse_settings
-from kubespread.candidate.sources import manifest_files
+from kubespread.candidate.sources import Choosing, check_choosing, manifest_files
 from kubespread.errors import Fault, ManifestError, UsageError
 from kubespread.kube.api.kinds import Kind, kind_called
 from kubespread.kube.versions import KubeVersion
 from kubespread.manifest.reading import STDIN
+
+_CHOOSING = Choosing()
 
 
 def pods_named(
@@ -60,10 +62,11 @@ def check_inputs(
     kube_version: str | None,
     feature_gates: str | None,
     *,
-    recursive: bool = False,
+    choosing: Choosing = _CHOOSING,
     settings: Sequence[str] = (),
 ) -> None:
-    """Find files that are missing, directories without any, and releases, feature gates and fields that do not exist.
+    """Find files that are missing, directories without any, what is chosen by what has no say in it, and releases,
+    feature gates and fields that do not exist.
 
     Nothing is opened: a pipe can be read only once. Raises ManifestError and UsageError.
     """
@@ -74,9 +77,19 @@ def check_inputs(
         if isinstance(pod, Kustomization):
             pod.command()
         elif isinstance(pod, str) and pod != STDIN:
-            _check_pod(pod, recursive=recursive)
+            _check_pod(pod, recursive=choosing.recursive)
+    check_choosing(pods, choosing)
+    if choosing.recursive and not any(isinstance(pod, str) and Path(pod).is_dir() for pod in pods):
+        raise UsageError(f"-R/--recursive reads directories with those below them: {_named(pods)} is none")
+    if choosing.template_path and not any(map(_is_manifest, pods)):
+        raise UsageError(f"--template-path is for manifests: {_named(pods)} is none")
     if scheduler_config is not None and scheduler_config != STDIN and not is_text(scheduler_config):
         _check_file(scheduler_config)
+
+
+def is_reference(path: str) -> bool:
+    """Whether ``path`` is KIND/NAME in the cluster; a file of that name comes first."""
+    return reference(path) is not None and not Path(path).exists()
 
 
 def is_text(scheduler_config: str) -> bool:
@@ -84,8 +97,18 @@ def is_text(scheduler_config: str) -> bool:
     return "\n" in scheduler_config or scheduler_config.lstrip().startswith("{")
 
 
+def _is_manifest(pod: str | ClusterWorkloads | Kustomization) -> bool:
+    return isinstance(pod, Kustomization) or (isinstance(pod, str) and not is_reference(pod))
+
+
+def _named(pods: Sequence[str | ClusterWorkloads | Kustomization]) -> str:
+    """What was named, in the words of the command line."""
+    directories = (f"-k {pod.directory}" for pod in pods if isinstance(pod, Kustomization))
+    return ", ".join([*(pod for pod in pods if isinstance(pod, str)), *directories]) or "what the cluster has"
+
+
 def _check_pod(path: str, *, recursive: bool) -> None:
-    if reference(path) is not None and not Path(path).exists():
+    if is_reference(path):
         return
     if path.count("/") == 1 and not Path(path).parent.exists():
         kinds = f"no such file; of KIND/NAME in the cluster, KIND is one of {reference_kinds()}"

@@ -6,11 +6,15 @@ import shutil
 import subprocess
 import tempfile
 import threading
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from kubespread.errors import Fault, ManifestError, UsageError
-from kubespread.manifest.reading import MAX_MANIFEST_BYTES
+from kubespread.manifest.parts import MalformedError
+from kubespread.manifest.reading import MAX_MANIFEST_BYTES, read_text_bytes
+from kubespread.manifest.stream import read_documents
 
 FILES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 _TOOLS = (("kustomize", "build"), ("kubectl", "kustomize"))
@@ -33,6 +37,21 @@ class Kustomization:
                 # A name that begins with a dash is no option.
                 return [path, verb, str(Path(self.directory).absolute())]
         raise UsageError("-k needs kustomize or kubectl on the PATH")
+
+    def paths(self) -> Iterator[Path]:
+        """What it is built of, as far as the texts of its own files tell: paths in it, and in what these lead to."""
+        waiting, known = [Path(self.directory)], set[Path]()
+        while waiting:
+            directory = waiting.pop()
+            if directory.resolve() in known:
+                continue
+            known.add(directory.resolve())
+            yield directory
+            for text in _texts_in([_document(directory / name) for name in FILES]):
+                path = directory / text
+                if _exists(path):
+                    waiting += [path] if path.is_dir() else []
+                    yield path
 
     def build(self) -> bytes:
         """Its manifests as text. Raises ManifestError when the tool fails, takes too long or writes too much."""
@@ -68,3 +87,27 @@ class Kustomization:
     def _failed(self, why: str) -> ManifestError:
         program, verb, _ = self.command()
         return ManifestError(self.directory, [Fault(f"{Path(program).name} {verb}: {why}")])
+
+
+def _document(path: Path) -> Any:
+    """What the file holds; None for one that is not there, or that kustomize will complain of."""
+    try:
+        return read_documents(read_text_bytes(str(path), MAX_MANIFEST_BYTES))
+    except (OSError, MalformedError):
+        return None
+
+
+def _texts_in(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (list, dict)):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from _texts_in(each)
+
+
+def _exists(path: Path) -> bool:
+    """A text may be anything, also what is no path at all."""
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False

@@ -24,6 +24,7 @@ from kubespread.kube.api.kinds import UNKNOWN, Kind, pod_creator
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.unknown_fields import UnknownField, unknown_fields, workload_type
 from kubespread.kube.names import dns_label_faults
+from kubespread.kube.static_pods import static_notes
 from kubespread.kube.validation.faults import FieldFault
 from kubespread.manifest.objects import KubernetesObject
 
@@ -90,7 +91,7 @@ def _decoded_candidate(place: Place, row: Kind, plain: Any, surroundings: Surrou
     meta.namespace = _namespace(item, surroundings)
     if isinstance(typed, Pod):
         _restore_status(place, typed)
-        return candidate_from_pod(place, NewPod(typed), surroundings)
+        return candidate_from_pod(place, NewPod(typed, notes=tuple(static_notes(typed))), surroundings)
     return candidate_from_creator(place, creator_of(place, row, typed, plain), row.template_path, surroundings)
 
 

@@ -47,7 +47,7 @@ def _differences(old: Any, new: Any, path: tuple[str | int, ...]) -> Iterator[Op
                 yield Operation((*path, key), new[key])
             else:
                 yield from _differences(old[key], new[key], (*path, key))
-    elif isinstance(old, list) and isinstance(new, list):
+    elif isinstance(old, list) and isinstance(new, list) and len(old) <= len(new):
         for place, each in enumerate(new):
             if place < len(old):
                 yield from _differences(old[place], each, (*path, place))

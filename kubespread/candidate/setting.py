@@ -4,15 +4,19 @@
     nodeAffinityPolicy[KEY]=POLICY     of the topology spread constraint over KEY, or of the one at that position
     cpu[CONTAINER]=AMOUNT              memory[CONTAINER]=AMOUNT, what a container requests
     tolerations=KEY[=VALUE]:EFFECT     one more toleration, of that taint; without a value of any
+    nodeSelector[KEY]=VALUE            a label that nodes must have
+    nodeAffinity[KEY]=null             what required node affinity says of the label KEY
+    podAffinity[KEY]=null              podAntiAffinity[KEY]=null, the required terms over the topology key KEY
     priorityClassName=NAME             replicas=N
 
-Brackets are left out where there is only one constraint, or one container. ``null`` removes a field of a constraint.
+Brackets are left out where there is only one constraint, container, label or key. ``null`` removes a field of a
+constraint, a label of nodeSelector, and what is required of affinity.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
@@ -141,6 +145,67 @@ def _set_request(data: Any, row: Kind, setting: Setting) -> str:
     return f"{path}[{position}].resources.requests[{setting.field}]"
 
 
+def _set_node_selector(data: Any, row: Kind, setting: Setting) -> str:
+    path = f"{_spec_path(row)}.nodeSelector"
+    spec, labels = value_at(data, _spec_path(row)), value_at(data, path)
+    labels = labels if isinstance(labels, dict) else {}
+    if setting.value == _REMOVED or not setting.key:
+        key = _key_among(labels, "node selector label", setting)
+    else:
+        key = setting.key
+    if setting.value == _REMOVED:
+        del labels[key]
+    elif isinstance(spec, dict):
+        spec["nodeSelector"] = {**labels, key: setting.value}
+    return path
+
+
+def _drop_node_affinity(data: Any, row: Kind, setting: Setting) -> str:
+    """Terms are alternatives: one of which nothing is left lets every node in, so nothing is required any more."""
+    affinity, path = _required(data, row, setting)
+    terms = _objects(value_at(affinity, f"{_REQUIRED}.nodeSelectorTerms"))
+    lists = [(term, part) for term in terms for part in ("matchExpressions", "matchFields") if term.get(part)]
+    keys = [str(each.get("key", "")) for term, part in lists for each in _objects(term[part])]
+    key = _key_among(keys, "required node affinity", setting)
+    for term, part in lists:
+        term[part] = [each for each in _objects(term[part]) if each.get("key") != key]
+    if any(not term.get("matchExpressions") and not term.get("matchFields") for term, _ in lists):
+        del affinity[_REQUIRED]
+    return path
+
+
+def _drop_pod_affinity(data: Any, row: Kind, setting: Setting) -> str:
+    affinity, path = _required(data, row, setting)
+    terms = _objects(affinity.get(_REQUIRED))
+    key = _key_among([str(each.get("topologyKey", "")) for each in terms], f"required {setting.field}", setting)
+    affinity[_REQUIRED] = [each for each in terms if each.get("topologyKey") != key]
+    return path
+
+
+def _objects(values: Any) -> list[dict[str, Any]]:
+    return [each for each in values if isinstance(each, dict)] if isinstance(values, list) else []
+
+
+def _required(data: Any, row: Kind, setting: Setting) -> tuple[dict[str, Any], str]:
+    """The part of a pod's affinity that requires something, and its path."""
+    if setting.value != _REMOVED:
+        raise UsageError(f"--set {setting}: affinity can be removed only: write {setting.field}[KEY]=null")
+    path = f"{_spec_path(row)}.affinity.{setting.field}"
+    affinity = value_at(data, path)
+    return (affinity if isinstance(affinity, dict) else {}), path
+
+
+def _key_among(keys: Iterable[str], what: str, setting: Setting) -> str:
+    """The key that is meant, which may be short. Raises UsageError for one that is not there or not clear."""
+    known = list(dict.fromkeys(keys))
+    found = [known[place] for place in _positions(known, setting.key)] if setting.key else known
+    if len(found) == 1:
+        return found[0]
+    if not known:
+        raise UsageError(f"--set {setting}: the pod has no {what}")
+    raise UsageError(f"--set {setting}: write {setting.field}[KEY] with one of {', '.join(known)}")
+
+
 def _set_priority_class(data: Any, row: Kind, setting: Setting) -> str:
     if not row.template_path and value_at(data, "metadata.uid"):
         fault = "the pod was created already, and its priority computed then; ask about its workload instead"
@@ -200,6 +265,7 @@ def _positions(names: Sequence[str], key: str) -> Sequence[int]:
 _NUMBERS = frozenset({"maxSkew", "minDomains", "replicas"})
 _WITHOUT_KEY = frozenset({"priorityClassName", "replicas", "tolerations"})
 _REMOVED = "null"
+_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _SETTERS: Mapping[str, Callable[[Any, Kind, Setting], str]] = {
     "maxSkew": _set_constraint,
     "minDomains": _set_constraint,
@@ -209,6 +275,10 @@ _SETTERS: Mapping[str, Callable[[Any, Kind, Setting], str]] = {
     "cpu": _set_request,
     "memory": _set_request,
     "tolerations": _add_toleration,
+    "nodeSelector": _set_node_selector,
+    "nodeAffinity": _drop_node_affinity,
+    "podAffinity": _drop_pod_affinity,
+    "podAntiAffinity": _drop_pod_affinity,
     "priorityClassName": _set_priority_class,
     "replicas": _set_replicas,
 }

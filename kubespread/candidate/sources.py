@@ -24,6 +24,7 @@ from kubespread.kube.api.kinds import READ
 from kubespread.kube.selector import Selector, SelectorError
 from kubespread.kube.selector_text import parse_selector
 from kubespread.manifest.objects import NotAnObjectError
+from kubespread.manifest.reading import STDIN
 from kubespread.snapshot.snapshot import Snapshot
 
 PodGiven = Mapping[str, Any] | str | Path | ClusterWorkloads | Kustomization | Manifest | Reference
@@ -82,9 +83,9 @@ class Sources:
             return self._named(choosing.name, default_namespace)
         if choosing.one_only:
             if len(self.bearing) > 1:
-                raise UsageError(
-                    f"several workloads ({_listed(self.bearing, default_namespace)}); choose one with --name"
-                )
+                has_choice = all(isinstance(source, Manifest) for source in self.bearing)
+                hint = "choose one with --name" if has_choice else "name one of them"
+                raise UsageError(f"several workloads ({_listed(self.bearing, default_namespace)}); {hint}")
             return self.bearing
         selector = selector_of(choosing)
         chosen: list[Source] = []
@@ -108,6 +109,8 @@ def read_sources(pods: Iterable[PodGiven], snapshot: Snapshot, choosing: Choosin
 
     Raises ManifestError and UsageError.
     """
+    pods = list(pods)
+    check_choosing(pods, choosing)
     read = Sources()
     for pod in pods:
         if isinstance(pod, Mapping):
@@ -129,6 +132,40 @@ def read_sources(pods: Iterable[PodGiven], snapshot: Snapshot, choosing: Choosin
             _take_path(read, str(pod), choosing)
     _drop_those_without_workload(read)
     return read
+
+
+def check_choosing(pods: Sequence[PodGiven], choosing: Choosing) -> None:
+    """Raise UsageError where something is named twice, or chosen by what has no say in it, or has no name."""
+    known: set[Path | Reference] = set()
+    for pod in pods:
+        if pod == "":
+            raise UsageError("the path of a manifest is empty")
+        named = _named(str(pod)) if isinstance(pod, str | Path) else pod
+        if isinstance(named, Reference | ClusterWorkloads):
+            label = _label(named) if isinstance(named, Reference) else "all workloads of the cluster"
+            if choosing.name is not None:
+                raise UsageError(f"--name and {label} do not go together: it chooses among the workloads of manifests")
+            if isinstance(named, Reference) and choosing.selector:
+                raise UsageError(f"-l/--selector and {label} do not go together: its name says which it is")
+        for label, identity in _identities(pod, named, recursive=choosing.recursive):
+            if identity in known:
+                raise UsageError(f"{label} is named twice")
+            known.add(identity)
+
+
+def _identities(pod: PodGiven, named: PodGiven | None, *, recursive: bool) -> Iterator[tuple[str, Path | Reference]]:
+    """What there is no second one of, files and workloads of the cluster, and what it is called."""
+    if isinstance(named, Reference):
+        yield _label(named), named
+    elif isinstance(pod, Kustomization):
+        yield pod.directory, Path(pod.directory).resolve()
+    elif isinstance(pod, str | Path) and str(pod) != STDIN:
+        files = manifest_files(str(pod), recursive=recursive) if Path(pod).is_dir() else [str(pod)]
+        yield from ((file, Path(file).resolve()) for file in files)
+
+
+def _label(named: Reference) -> str:
+    return f"{named.kind.kind}/{named.name}"
 
 
 def read_once(pod: PodGiven, template_path: str = "") -> PodGiven:
@@ -218,6 +255,6 @@ def _listed(sources: Sequence[Source], default_namespace: str) -> str:
     return "; ".join(
         f"{source.file}: {', '.join(labels_of(source.workloads, default_namespace))}"
         if isinstance(source, Manifest)
-        else f"{source.kind.kind}/{source.name}"
+        else _label(source)
         for source in sources
     )

@@ -28,6 +28,7 @@ from kubespread.kube.api.unknown_fields import alternatives
 from kubespread.kube.api.workloads import Deployment, ReplicaSet, StatefulSet
 from kubespread.kube.owners import WorkloadName, controls
 from kubespread.kube.pod_status import is_active
+from kubespread.kube.static_pods import static_notes
 from kubespread.kube.validation.pods import pod_faults
 from kubespread.manifest.objects import KubernetesObject
 from kubespread.snapshot.snapshot import Snapshot
@@ -176,4 +177,5 @@ def from_stored_pod(stored: Pod, surroundings: Surroundings) -> Candidate:
     pod, notes = scheduled_again(pod)
     # Its parts are shared with other pods.
     pod = deepcopy(pod)
-    return Candidate(pod, notes=(*notes, *drop_fields(pod, surroundings.version)), is_stored=True)
+    notes = (*static_notes(stored), *notes, *drop_fields(pod, surroundings.version))
+    return Candidate(pod, notes=notes, is_stored=True)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from kubespread.cli.exitcodes import ExitCode
-from kubespread.cli.notes import Noted, note_beside_each, note_source
+from kubespread.cli.notes import Answered, note_beside_each, note_source
 from kubespread.cli.page import write_page
+from kubespread.cli.stderr import say
 from kubespread.cli.stdout import emit, look_of_stdout, stdout_is_terminal
 from kubespread.render.formats import Format, ReportKind, chosen_format
 
@@ -40,19 +41,21 @@ class Answering:
         return replace(look, in_full=in_full or self.speaking.verbose > 0)
 
     def give(
-        self, kind: ReportKind, report: Noted, conclusion: Iterable[str], *, is_yes: bool,
+        self, kind: ReportKind, report: Answered, *, is_yes: bool | None = None,
         look: Look | None = None, write: Write | None = None,
     ) -> ExitCode:  # fmt: skip
         """Write the answer; ``look`` and ``write`` are for those that have others than all do."""
-        return self.give_each(kind, report, [("", report, conclusion)], is_yes=is_yes, look=look, write=write)
+        return self.give_each(kind, report, [("", report)], is_yes=is_yes, look=look, write=write)
 
     def give_each(
-        self, kind: ReportKind, answer: Any, parts: Sequence[tuple[str, Noted, Iterable[str]]], *, is_yes: bool,
+        self, kind: ReportKind, answer: Any, parts: Sequence[tuple[str, Answered]], *, is_yes: bool | None = None,
         look: Look | None = None, write: Write | None = None,
     ) -> ExitCode:  # fmt: skip
-        """Write ``answer``. Of each report in it ``parts`` has how its notes begin, itself and its conclusion.
+        """Write ``answer``. Of each report in it ``parts`` has how its notes begin, and itself.
 
-        The exit code is NO_CLUSTER where a source was read in part, or where there are gaps and --strict was asked for.
+        The exit code is NO_CLUSTER where a source was read in part, where there are gaps and --strict was asked for,
+        or where some verdict is unknown; NO where a requirement is not met. Else the verdicts decide, or ``is_yes``
+        for a command whose options say what a no is: then that is none, whatever the verdict.
         """
         if not self.speaking.quiet:
             if self.speaking.verbose and self.cluster is not None:
@@ -61,7 +64,19 @@ class Answering:
         write_page(self.options.html, answer, self.cluster, self.scheduler)
         write = write or self.written.writers[kind].load()
         emit(write(answer, look or self.look()))
+        for whose, report in parts:
+            for requirement in report.unmet:
+                say(f"requirement not met: {whose}{requirement}")
+        return self._exit_code([report for _, report in parts], is_yes)
+
+    def _exit_code(self, reports: Sequence[Answered], is_yes: bool | None) -> ExitCode:
         is_in_part = self.cluster is not None and self.cluster.faults
-        if is_in_part or (self.options.strict and any(report.gaps for _, report, _ in parts)):
+        if is_in_part or (self.options.strict and any(report.gaps for report in reports)):
             return ExitCode.NO_CLUSTER
+        if any(report.unmet for report in reports):
+            return ExitCode.NO
+        if is_yes is not True and any(report.verdict == "unknown" for report in reports):
+            return ExitCode.NO_CLUSTER
+        if is_yes is None:
+            is_yes = all(report.verdict == "yes" for report in reports)
         return ExitCode.YES if is_yes else ExitCode.NO

@@ -28,10 +28,12 @@ def audit(
 ) -> int:
     """Audit every workload: its own or default constraints, their skew, and why a constraint does not hold.
 
-    The cause is found by placing the pods from scratch, first as things are, then with one thing changed: without
-    volumes, cordons, taints or requests, with labels added, without one plugin's score. The first change that makes
-    them even is the cause. Workloads that losing one zone would wipe out, and those whose next pod fits nowhere, are at
-    risk.
+    The cause is tried, not guessed: pods that wait are placed and rollouts finished, then the pods are placed from
+    scratch, as things are and with one thing changed: without terminating pods, volumes, minDomains, cordons, taints,
+    affinity or requests, with labels added, without one plugin's score. The first change that ends it is the cause.
+    At risk are workloads that losing one zone would wipe out, also those of one pod, and those with pods that are
+    pending, not created or not ready, with a stuck rollout, or whose next pod fits nowhere. Rollouts under way are
+    named.
 
     \b
     Examples:
@@ -42,7 +44,6 @@ def audit(
       kubespread audit -A -w
     """
     import kubespread
-    from kubespread.render.audit.conclusion import conclusion
 
     opened = open_cluster(source, quiet=speaking.quiet)
     with waiting("auditing workloads", quiet=speaking.quiet) as on_progress:
@@ -50,10 +51,11 @@ def audit(
             opened,
             workloads or (),
             scheduling.scheduler(),
-            namespace=auditing.namespace_in(opened, workloads or ()),
+            namespace=auditing.namespace_in(opened),
             selector=auditing.selector or "",
             on_progress=on_progress,
         )
+    report = report.requiring(auditing.failures(report))
     answering = Answering(opened, scheduling.scheduler(), answer, speaking)
     look = answering.look(in_full=auditing.why)
-    return answering.give("audit", report, conclusion(report), is_yes=not auditing.fails(report), look=look)
+    return answering.give("audit", report, is_yes=not report.count("violated"), look=look)

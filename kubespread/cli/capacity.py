@@ -37,10 +37,9 @@ def capacity(
       kubespread capacity --request cpu=2 --fail zone=a
     """
     import kubespread
-    from kubespread.render.capacity.conclusion import conclusion
 
     opened = open_cluster(source, quiet=speaking.quiet)
     with waiting(quiet=speaking.quiet):
         report = kubespread.capacity(opened, counting.request, scheduling.scheduler(), by=counting.by)
     answering = Answering(opened, scheduling.scheduler(), answer, speaking)
-    return answering.give("capacity", report, conclusion(report), is_yes=report.fits != 0)
+    return answering.give("capacity", report)

@@ -43,13 +43,12 @@ def check(
     \b
     Examples:
       kubespread check k8s/
-      helm template chart | kubespread check -S cluster.json.gz -
+      helm template chart | kubespread check -S cluster.json.gz
       kubespread check -S cluster.json.gz -A --fail-on warning
       kubespread check k8s/ -R -o sarif > kubespread.sarif
     """
     import kubespread
     from kubespread.render.check import rules as rules_text
-    from kubespread.render.check.conclusion import conclusion
 
     if rules.list_rules or rules.explain is not None:
         asked = kubespread.rules() if rules.explain is None else kubespread.rule(rules.explain)
@@ -58,7 +57,7 @@ def check(
     if answer.output is None and os.environ.get("GITHUB_ACTIONS") == "true":
         answer = replace(answer, output="github")
     given = _given(manifest or [], checked, source, scheduling)
-    opened = open_cluster(source, quiet=speaking.quiet) if source.is_named or not given else _none(source)
+    opened = open_cluster(source, quiet=speaking.quiet) if _is_about_a_cluster(source, given) else _none(source)
     namespace = checked.namespace
     if not given and opened is not None and not checked.all_namespaces:
         namespace = namespace or opened.origin.namespace or "default"
@@ -70,6 +69,7 @@ def check(
             select=rules.select or (),
             ignore=rules.ignore or (),
             baseline=rules.baseline,
+            fail_on=rules.fail_on,
             namespace=namespace,
             selector=checked.selector or "",
             recursive=checked.recursive,
@@ -79,33 +79,39 @@ def check(
     if rules.write_baseline is not None:
         kubespread.write_baseline(report, rules.write_baseline)
     answering = Answering(opened, scheduling.scheduler(), answer, speaking)
-    is_yes = rules.write_baseline is not None or not report.reaches(rules.fail_on)
-    return answering.give("check", report, conclusion(report), is_yes=is_yes)
+    # What is recorded as known is known from now on.
+    return answering.give("check", report, is_yes=True if rules.write_baseline is not None else None)
 
 
 def _given(
     words: list[str], checked: CheckedOptions, source: CheckedClusterOptions, scheduling: SchedulerOptions
 ) -> list[str | Kustomization]:
-    """What is named, or piped in where no cluster is. Raises UsageError and ManifestError."""
+    """What is named, else what is piped in unless -A asks for the cluster. Raises UsageError and ManifestError."""
     from kubespread.candidate.inputs import check_inputs
 
     given = checked.given(words)
-    if not given and not (source.is_named or checked.all_namespaces) and is_piped(source.sources):
+    if not given and not checked.all_namespaces and is_piped(source.sources):
         given = [STDIN]
-    if [*given, *source.sources].count(STDIN) > 1:
-        raise UsageError("standard input can be read only once: MANIFEST and --snapshot both ask for it")
     check_inputs(
         given,
         scheduling.scheduler_config,
         scheduling.kube_version,
         scheduling.feature_gates,
-        recursive=checked.recursive,
+        choosing=checked.choosing(),
     )
     return given
 
 
+def _is_about_a_cluster(source: CheckedClusterOptions, given: list[str | Kustomization]) -> bool:
+    """Whether a cluster is named, or workloads of one are checked."""
+    from kubespread.candidate.inputs import is_reference
+
+    return source.is_named or not given or any(isinstance(each, str) and is_reference(each) for each in given)
+
+
 def _none(source: CheckedClusterOptions) -> Snapshot | None:
-    """No cluster. Raises UsageError where one was to be edited."""
-    if source.texts():
-        raise UsageError("edits need a cluster: name one with -S, --context or --live")
+    """No cluster. Raises UsageError for options that are about one."""
+    edits = (f"--{text.partition(' ')[0]}" for text in source.texts())
+    for option in (*edits, *source.reaching()):
+        raise UsageError(f"{option} is for a cluster: name one with -S, --context or --live")
     return None

@@ -64,14 +64,14 @@ def compare(
       kubespread compare <(helm template shop ./v1) <(helm template shop ./v2) --name web
     """
     import kubespread
-    from kubespread.render.compare.conclusion import conclusion
 
     edits, elsewhere, desired = source.edits(), after.cluster(source), placing.desired()
     sources = [*source.sources, *(elsewhere.sources if elsewhere is not None else ())]
     pods = pods_asked_about(pod, workload, sources)
     settings = workload.settings or []
     if len(pods) > 2:
-        raise UsageError(f"{len(pods)} PODs given: expected one, or two to compare")
+        named = ", ".join([*map(str, pod or ()), *(workload.filename or ()), *(workload.kustomize or ())])
+        raise UsageError(f"{len(pods)} PODs given ({named}): expected one, or two to compare")
     if len(pods) == 1 and not (after.is_given or scheduling.has_two_releases or edits or settings):
         raise UsageError(_NOTHING_DIFFERS)
     unchanged, changed = scheduling.before(), after.scheduling(scheduling)
@@ -96,12 +96,12 @@ def compare(
     if not speaking.quiet:
         for cluster, side in sides.values() if speaking.verbose else ():
             note_source(cluster, side)
-        note_beside_each([(prefix, side, ()) for prefix, (_, side) in sides.items()], chosen)
+        note_beside_each([(prefix, side) for prefix, (_, side) in sides.items()], chosen)
         if not chosen.has_conclusion and not stdout_is_terminal():
-            say(conclusion(report))
+            say(report.answer[0])
     look = look_of_stdout(color=answer.color, headers=not answer.no_headers)
     write_page(answer.html, report, now, changed.scheduler())
     emit(chosen.writers["compare"].load()(report, replace(look, in_full=speaking.verbose > 0)))
     if opened.faults or other.faults or (answer.strict and (report.before.gaps or report.after.gaps)):
         return ExitCode.NO_CLUSTER
-    return ExitCode.YES if report.same else ExitCode.NO
+    return ExitCode.YES if report.verdict == "yes" else ExitCode.NO

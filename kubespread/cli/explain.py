@@ -41,13 +41,12 @@ def explain(
       kubespread explain pod.yaml
       kubespread explain pod/web-0 -n shop --context prod
       kubespread explain pod.yaml -S cluster.yaml
-      kubectl get nodes,pods,services,rs,sts,rc -A -o json | kubespread explain pod.yaml -S -
+      kubectl get nodes,pods,ns,svc,rs,sts,rc,pvc,pv,sc,pc,limits,quota -A -o json | kubespread explain pod.yaml -S -
       kubespread explain deployment.yaml -S cluster/ -o json | jq .message
       kubespread explain - -S cluster.yaml --node node-7 < pod.yaml
     """
     import kubespread
     from kubespread.render.explain import sentences
-    from kubespread.render.explain.conclusion import conclusion, summary
 
     pods = pods_asked_about(pod, workload, source.sources)
     check_asked(pods, workload, scheduling)
@@ -67,5 +66,4 @@ def explain(
         report = report.only(explaining.node)
     look = replace(answering.look(), all_nodes=explaining.all_nodes, by=explaining.by)
     write = sentences.write if in_sentences else None
-    beside = [*conclusion(report), summary(report)]
-    return answering.give("explain", report, beside, is_yes=report.schedulable, look=look, write=write)
+    return answering.give("explain", report, look=look, write=write)

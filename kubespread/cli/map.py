@@ -17,6 +17,7 @@ from kubespread.cli.options.scheduler import SchedulerOptions
 from kubespread.cli.options.workload import WorkloadOptions
 from kubespread.cli.pod import check_asked, pods_asked_about
 from kubespread.cli.waiting import waiting
+from kubespread.errors import UsageError
 
 
 @grouped
@@ -53,9 +54,11 @@ def map_(
       kubespread map -o csv -S cluster.json.gz
     """
     import kubespread
-    from kubespread.render.map.conclusion import conclusion
 
     is_about = bool(pod or workload.filename or workload.kustomize)
+    for option, is_given in {"--name": workload.name is not None, "--set": bool(workload.settings)}.items():
+        if is_given and not is_about:
+            raise UsageError(f"{option} is for a WORKLOAD: name one, or leave it out")
     by = mapping.shown(has_workload=is_about)
     pods = pods_asked_about(pod, workload, source.sources) if is_about else []
     check_asked(pods, workload, scheduling)
@@ -66,4 +69,4 @@ def map_(
         )
     answering = Answering(opened, scheduling.scheduler(), answer, speaking)
     look = replace(answering.look(), map_by=by)
-    return answering.give("map", report, conclusion(report), is_yes=True, look=look)
+    return answering.give("map", report, is_yes=True, look=look)

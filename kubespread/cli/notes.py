@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from kubespread.cli.stderr import say
@@ -26,8 +26,27 @@ class Noted(Protocol):
     def not_modelled(self) -> Sequence[str]: ...
 
 
+class Answered(Noted, Protocol):
+    """A report with a verdict of its own."""
+
+    @property
+    def verdict(self) -> str: ...
+    @property
+    def answer(self) -> Sequence[str]: ...
+    @property
+    def unmet(self) -> Sequence[str]: ...
+
+
 def note_source(cluster: Snapshot, report: Noted) -> None:
-    """Where the cluster comes from and what is asked of it, for -v."""
+    """Where the cluster comes from and who is asked about it, for -v."""
+    note_cluster(cluster)
+    # Questions about all workloads at once have no profile of their own.
+    profile = getattr(report, "scheduler_name", None)
+    say(f"{f'profile {profile}, ' if profile else ''}kube-scheduler v{report.kube_version}")
+
+
+def note_cluster(cluster: Snapshot) -> None:
+    """Where the cluster comes from, and what was read of it."""
     skipped = ", ".join(f"{count} {kind}" for kind, count in sorted(cluster.skipped.items())) or "none"
     origin = cluster.origin
     known = {
@@ -39,21 +58,20 @@ def note_source(cluster: Snapshot, report: Noted) -> None:
     if any(known.values()):
         say(", ".join(f"{name} {value}" for name, value in known.items() if value))
     say(f"read {len(cluster.nodes)} nodes, {len(cluster.pods)} pods; ignored (not read by scheduling): {skipped}")
-    # Questions about all workloads at once have no profile of their own.
-    profile = getattr(report, "scheduler_name", None)
-    say(f"{f'profile {profile}, ' if profile else ''}kube-scheduler v{report.kube_version}")
 
 
-def note_beside_each(answers: Sequence[tuple[str, Noted, Iterable[str]]], written: Format) -> None:
+def note_beside_each(answers: Sequence[tuple[str, Noted]], written: Format) -> None:
     """What belongs to answers and is not in their format, each line after whose it is; a note on all is said once."""
-    notes = [[] if written.has_notes else _notes(report) for _, report, _ in answers]
+    notes = [[] if written.has_notes else _notes(report) for _, report in answers]
     common = [line for line in notes[0] if all(line in own for own in notes)]
     for line in common:
         say(line)
-    for (whose, _, conclusion), own in zip(answers, notes, strict=True):
+    for (whose, report), own in zip(answers, notes, strict=True):
         said = [line for line in own if line not in common]
         if not written.has_conclusion and not stdout_is_terminal():
-            said += conclusion
+            # The sides of a comparison have notes and no answer of their own.
+            answer: Sequence[str] = getattr(report, "answer", ())
+            said += [*answer[1:], *answer[:1]]
         for line in said:
             say(f"{whose}{line}")
 

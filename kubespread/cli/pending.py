@@ -9,6 +9,7 @@ from kubespread.cli.cluster import open_cluster
 from kubespread.cli.options.answer import AnswerOptions, SpeakingOptions, formats_of
 from kubespread.cli.options.edits import EditedClusterOptions
 from kubespread.cli.options.grouped import grouped
+from kubespread.cli.options.placing import NoPreemptionOption
 from kubespread.cli.options.scheduler import SchedulerOptions
 from kubespread.cli.options.workloads import WorkloadsOptions
 from kubespread.cli.waiting import waiting
@@ -19,6 +20,7 @@ def pending(
     *,
     asked: WorkloadsOptions,
     scheduling: SchedulerOptions,
+    no_preemption: NoPreemptionOption = False,
     answer: Annotated[AnswerOptions, formats_of("pending")],
     source: EditedClusterOptions,
     speaking: SpeakingOptions,
@@ -37,7 +39,6 @@ def pending(
       kubespread pending -A -o json | jq -r '.groups[].change.options[]?'
     """
     import kubespread
-    from kubespread.render.pending.conclusion import conclusion
 
     opened = open_cluster(source, quiet=speaking.quiet)
     with waiting("pods looked at", quiet=speaking.quiet) as on_progress:
@@ -46,7 +47,8 @@ def pending(
             scheduling.scheduler(),
             namespace=asked.namespace_in(opened),
             selector=asked.selector or "",
+            preemption=not no_preemption,
             on_progress=on_progress,
         )
     answering = Answering(opened, scheduling.scheduler(), answer, speaking)
-    return answering.give("pending", report, conclusion(report), is_yes=not report.groups)
+    return answering.give("pending", report)

@@ -13,10 +13,9 @@ from kubespread.cli.exitcodes import ExitCode
 from kubespread.cli.options.answer import AnswerOptions, SpeakingOptions, formats_of
 from kubespread.cli.options.edits import EditedClusterOptions
 from kubespread.cli.options.grouped import grouped
-from kubespread.cli.options.playing import PlayingOptions, is_no
+from kubespread.cli.options.playing import PlayingOptions, judged
 from kubespread.cli.options.scheduler import SchedulerOptions
 from kubespread.cli.waiting import waiting
-from kubespread.errors import UsageError
 
 if TYPE_CHECKING:
     from kubespread.scenario.types import Scenario
@@ -53,13 +52,8 @@ def play(
     """
     import kubespread
     from kubespread.candidate.inputs import check_inputs
-    from kubespread.render.play.rows import answer as outcome
     from kubespread.scenario.reading import read_scenario
 
-    if playing.at is not None and playing.explain is None:
-        raise UsageError("--at says when, --explain POD what: give both")
-    if [scenario, playing.explain, *source.sources].count("-") > 1:
-        raise UsageError("standard input can be read only once")
     asked = [playing.explain] if playing.explain is not None else []
     check_inputs(asked, scheduling.scheduler_config, scheduling.kube_version, scheduling.feature_gates)
     read = read_scenario(scenario)
@@ -71,7 +65,8 @@ def play(
         return _explained(answering, opened, read, playing, playing.explain)
     with waiting(quiet=speaking.quiet):
         report = kubespread.play(opened, read, answering.scheduler, namespace=playing.namespace)
-    return answering.give("play", report, [outcome(report)], is_yes=not is_no(playing.fail_on, report))
+    report, is_yes = judged(playing.fail_on, report)
+    return answering.give("play", report, is_yes=is_yes)
 
 
 def _explained(
@@ -79,10 +74,8 @@ def _explained(
 ) -> ExitCode:
     """A pod at one moment of the scenario."""
     import kubespread
-    from kubespread.render.explain.conclusion import conclusion, summary
 
     then = kubespread.after_steps(opened, scenario, playing.at, answering.scheduler, namespace=playing.namespace)
     namespace = playing.namespace or scenario.namespace
     report = kubespread.explain(then, pod, answering.scheduler, namespace=namespace)
-    beside = [*conclusion(report), summary(report)]
-    return replace(answering, cluster=then).give("explain", report, beside, is_yes=report.schedulable)
+    return replace(answering, cluster=then).give("explain", report)

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from kubespread.cli.options.workload import WorkloadOptions
 
 STDIN = "-"
-_DEFAULT_POD = "pod.yaml"
-_ONE_READER = "standard input can be read only once: POD and --snapshot both ask for it"
+DEFAULT_POD = "pod.yaml"
 
 
 def pods_asked_about(
@@ -39,12 +38,10 @@ def pods_asked_about(
     of_cluster = _asks_for_the_cluster(words, files, sources, selection)
     all_namespaces = selection.all_namespaces
     if all_namespaces and not of_cluster:
-        raise UsageError("-A asks for workloads of the cluster: it does not go with manifests or names")
+        named = " ".join(words)
+        raise UsageError(f"{named} and -A/--all-namespaces do not go together: both say which workloads are meant")
     pods = [*pods_named(words, every=of_cluster, all_namespaces=all_namespaces), *files]
-    pods = pods or [_default_pod(sources)]
-    if [*pods, *sources].count(STDIN) > 1:
-        raise UsageError(_ONE_READER)
-    return pods
+    return pods or [_default_pod(sources)]
 
 
 def check_asked(
@@ -58,7 +55,7 @@ def check_asked(
         scheduling.scheduler_config,
         scheduling.kube_version,
         scheduling.feature_gates,
-        recursive=workload.recursive,
+        choosing=workload.choosing(),
         settings=workload.settings or (),
     )
 
@@ -70,8 +67,6 @@ def _asks_for_the_cluster(
     from kubespread.candidate.inputs import is_kind
 
     if files:
-        if selection.every:
-            raise UsageError("--all asks for workloads of the cluster: it does not go with -f and -k")
         return False
     if selection.every:
         return True
@@ -84,9 +79,9 @@ def _asks_for_the_cluster(
 def _default_pod(sources: Sequence[str]) -> str:
     if is_piped(sources):
         return STDIN
-    if Path(_DEFAULT_POD).is_file():
-        return _DEFAULT_POD
-    raise UsageError(f"no pod given: name a manifest, pipe one in, or run in a directory containing {_DEFAULT_POD}")
+    if Path(DEFAULT_POD).is_file():
+        return DEFAULT_POD
+    raise UsageError(f"no pod given: name a manifest, pipe one in, or run in a directory containing {DEFAULT_POD}")
 
 
 def is_piped(sources: Sequence[str]) -> bool:

@@ -14,7 +14,6 @@ from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.rebalancing import RebalancingOptions
 from kubespread.cli.options.scheduler import SchedulerOptions
 from kubespread.cli.waiting import waiting
-from kubespread.errors import UsageError
 
 
 @grouped
@@ -49,21 +48,18 @@ def rebalance(
       kubespread rebalance deploy/web --uncordon node-7 -o json | jq '.steps[].pod'
     """
     import kubespread
-    from kubespread.render.rebalance.conclusion import conclusion
 
-    if [rebalancing.descheduler, *source.sources].count("-") > 1:
-        raise UsageError("standard input can be read only once")
     opened = open_cluster(source, quiet=speaking.quiet)
     with waiting("trying evictions", quiet=speaking.quiet) as on_progress:
         report = kubespread.rebalance(
             opened,
             workloads or (),
             scheduling.scheduler(),
-            namespace=rebalancing.namespace_in(opened, workloads or ()),
+            namespace=rebalancing.namespace_in(opened),
             selector=rebalancing.selector or "",
             soft=rebalancing.soft,
             descheduler=rebalancing.descheduler,
             on_progress=on_progress,
         )
     answering = Answering(opened, scheduling.scheduler(), answer, speaking)
-    return answering.give("rebalance", report, conclusion(report), is_yes=report.holds)
+    return answering.give("rebalance", report)

@@ -24,9 +24,10 @@ def removable(
 ) -> int:
     """Find the nodes that can be drained and deleted, alone and together, and say what blocks each of the others.
 
-    A node can go when a drain can evict all its pods within their budgets and kube-scheduler places the replacements.
-    Control plane nodes, the last node of a domain, and nodes with pods that have local data or no controller are
-    blocked. Nodes are removed together greedily, those with the fewest pods first: another order may find more.
+    A node can go when a drain can evict all its pods within their budgets and kube-scheduler places the replacements,
+    without breaking a budget by preemption. Control plane nodes, the last node of a domain that a hard constraint
+    counts, and nodes with pods that have local data or no controller are blocked. Nodes are removed together greedily,
+    those with the fewest pods first: another order may find more.
 
     \b
     Examples:
@@ -36,7 +37,6 @@ def removable(
       kubespread removable --scale shop/deploy/web=3
     """
     import kubespread
-    from kubespread.render.removable.conclusion import conclusion
 
     opened = open_cluster(source, quiet=speaking.quiet)
     with waiting("draining nodes", quiet=speaking.quiet) as on_progress:
@@ -50,4 +50,4 @@ def removable(
             on_progress=on_progress,
         )
     answering = Answering(opened, scheduling.scheduler(), answer, speaking)
-    return answering.give("removable", report, conclusion(report), is_yes=any(row.alone for row in report.rows))
+    return answering.give("removable", report)

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from kubespread.cli.options.counts import Keyed
 
 if TYPE_CHECKING:
@@ -51,13 +53,19 @@ class Requirements:
             survive=spelled_out(self.survive),
         )
 
-    def failures(self, report: SimulateReport) -> Iterator[str]:
+    def judged(self, report: SimulateReport) -> SimulateReport:
+        """The report with what is required of it, and what of that is not so."""
+        enough = report.replicas if self.all_placed else self.placed
+        return msgspec.structs.replace(report, required_placed=enough, unmet=tuple(self._failures(report)))
+
+    def _failures(self, report: SimulateReport) -> Iterator[str]:
         """What the outcome falls short of."""
-        there = report.present + report.placed
-        if self.all_placed and report.pending:
-            yield f"--require-placed all: {report.pending} of {report.replicas} replicas are pending"
-        if self.placed is not None and there < self.placed:
-            yield f"--require-placed {self.placed}: {there} replicas are placed"
+        if self.all_placed and report.lacking:
+            what = "are not placed" if report.not_created or report.not_made_yet else "are pending"
+            lacking = (report.replicas or 0) - report.running
+            yield f"--require-placed all: {lacking} of {report.replicas} replicas {what}"
+        if self.placed is not None and report.running < self.placed:
+            yield f"--require-placed {self.placed}: {report.running} replicas are placed"
         for option, pairs, shortfall in (
             ("--max-skew", self.max_skew, _too_much_skew),
             ("--min-domains", self.min_domains, _too_few_domains),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 from kubespread.cli.answering import Answering
@@ -59,11 +58,10 @@ def simulate(
       kubespread simulate web.yaml --replicas 15 -o name | cut -f2 | sort | uniq -c
     """
     import kubespread
-    from kubespread.render.simulate.conclusion import conclusion
     from kubespread.snapshot.topology_keys import full_topology_key
 
-    check_then(placing, requirements, workload, answer)
-    required, desired = requirements.required(), placing.desired()
+    check_then(placing, answer)
+    required, desired, preempts = requirements.required(), placing.desired(), placing.preempts()
     pods = pods_asked_about(pod, workload, source.sources)
     check_asked(pods, workload, scheduling)
     opened = open_cluster(source, quiet=speaking.quiet)
@@ -90,7 +88,7 @@ def simulate(
             sample=placing.sample,
             runs=placing.runs,
             keys=required.keys,
-            preemption=placing.preemption,
+            preemption=preempts,
             autoscaler=placing.autoscaler,
             node_groups=placing.node_groups,
             gang=placing.gang,
@@ -104,32 +102,13 @@ def simulate(
     with waiting("placing replicas", quiet=speaking.quiet) as on_progress:
         reports = ask(on_progress)
     whose = [f"{report.pod.namespace}/{report.subject}: " if len(reports) > 1 else "" for report in reports]
-    failures = [
-        f"requirement not met: {prefix}{failure}"
-        for prefix, report in zip(whose, reports, strict=True)
-        for failure in required.failures(report)
-    ]
-    is_good = required.judges_placed or all(map(_is_placed, reports)) or _is_scaled_for(reports)
+    reports = tuple(map(required.judged, reports))
     code = answering.give_each(
         "simulate",
         reports,
-        [(prefix, report, conclusion(report)) for prefix, report in zip(whose, reports, strict=True)],
-        is_yes=is_good and not failures,
+        list(zip(whose, reports, strict=True)),
         look=answering.look(in_full=workload.name is not None),
     )
-    met = ["every requirement is met"] if required.is_any and not speaking.quiet else []
-    for said in failures or met:
-        say(said)
+    if required.is_any and not speaking.quiet and not any(report.unmet for report in reports):
+        say("every requirement is met")
     return ExitCode.BAD_INPUT if refused else code
-
-
-def _is_scaled_for(reports: Sequence[SimulateReport]) -> bool:
-    """Whether an autoscaler makes room for every replica that found none."""
-    account = next((report.autoscaling for report in reports if report.autoscaling is not None), None)
-    pending = sum(report.pending for report in reports)
-    return account is not None and account.waiting == pending and account.left == 0
-
-
-def _is_placed(report: SimulateReport) -> bool:
-    """Every replica that was asked for; of as many as fit at least one."""
-    return report.present + report.placed > 0 if report.replicas is None else report.pending == 0

@@ -10,6 +10,7 @@ import typer
 
 from kubespread.cli.cluster import open_cluster
 from kubespread.cli.exitcodes import ExitCode
+from kubespread.cli.notes import note_cluster
 from kubespread.cli.options import spelling
 from kubespread.cli.options.answer import SpeakingOptions
 from kubespread.cli.options.edits import EditedClusterOptions
@@ -70,12 +71,12 @@ def snapshot(
     output = _target(output)
     check_target(output)
     if map_file is not None:
-        if not anonymize:
-            raise UsageError("--map writes the pseudonyms of --anonymize: add that, or leave --map out")
         if Path(map_file).resolve() == Path(output).resolve():
             raise UsageError("--map and --output name the same file")
         check_folder(map_file)
     opened = open_cluster(source, quiet=speaking.quiet)
+    if speaking.verbose and not speaking.quiet:
+        note_cluster(opened)
     opened, notes = kubespread.after_edits(opened.stamped(", ".join(source.sources)))
     if anonymize:
         from kubespread.snapshot.anonymize import anonymize as pseudonymous

@@ -11,7 +11,6 @@ from kubespread.cli.options.edits import EditedClusterOptions
 from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.scheduler import SchedulerOptions
 from kubespread.cli.options.survival import SurvivalOptions
-from kubespread.cli.stderr import say
 from kubespread.cli.waiting import waiting
 
 
@@ -38,7 +37,6 @@ def survive(
       kubespread survive -A --add-node node-7:3@zone=c --scale shop/deploy/web=12
     """
     import kubespread
-    from kubespread.render.survive.conclusion import conclusion
 
     opened = open_cluster(source, quiet=speaking.quiet)
     with waiting("losing domains", quiet=speaking.quiet) as on_progress:
@@ -50,9 +48,6 @@ def survive(
             selector=survival.selector or "",
             on_progress=on_progress,
         )
-    failures = survival.failures(report)
+    report = report.requiring(survival.failures(report))
     answering = Answering(opened, scheduling.scheduler(), answer, speaking)
-    code = answering.give("survive", report, conclusion(report), is_yes=not failures)
-    for failure in failures:
-        say(f"requirement not met: {failure}")
-    return code
+    return answering.give("survive", report, is_yes=True)

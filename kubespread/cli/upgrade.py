@@ -26,9 +26,9 @@ def upgrade(
     """Replace the nodes in a pool: cordon, drain as budgets allow, delete, add a copy, and show what blocks it.
 
     Each evicted pod's replacement is placed and ready before the next eviction. A pod without a node does not block the
-    upgrade by itself, but a budget can. When the upgrade is blocked, single changes are tried on a full replay: a
-    surge, one more replica, one more node. Those that get it through are named. Exits with 0 when every node is
-    replaced and no pod is left pending.
+    upgrade by itself, but a budget can. When the upgrade does not get through, single changes are tried on a full
+    replay: a surge, one more replica, one more node. Those that help are named. Exits with 0 when every node is
+    replaced, no pod is left pending that did not wait before, and no budget is broken by preemption.
 
     \b
     Examples:
@@ -37,7 +37,6 @@ def upgrade(
       kubespread upgrade pool=a --scale shop/deploy/web=4
     """
     import kubespread
-    from kubespread.render.upgrade.conclusion import conclusion
 
     nodes = upgrading.asked(pool)
     opened = open_cluster(source, quiet=speaking.quiet)
@@ -53,4 +52,4 @@ def upgrade(
             force=source.force,
         )
     answering = Answering(opened, scheduling.scheduler(), answer, speaking)
-    return answering.give("upgrade", report, conclusion(report), is_yes=report.complete and not report.pending)
+    return answering.give("upgrade", report)

@@ -8,10 +8,10 @@ import inspect
 import io
 import shutil
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, replace
-from functools import partial, wraps
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ from kubespread.cli.options.watching import WatchOptions
 from kubespread.cli.pod import STDIN, is_piped
 from kubespread.cli.stderr import complain
 from kubespread.cli.stdout import emit, stdout_is_terminal
+from kubespread.cli.watched_files import files_read, last_written
 from kubespread.errors import KubespreadError, UsageError
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 _FILE_INTERVAL = 0.5
 _ERROR = "error: "
+_READABLE = 160
 _CLEAR, _HOME, _CLEAR_LINE, _CLEAR_BELOW = "\x1b[2J", "\x1b[H", "\x1b[K", "\x1b[J"
 
 
@@ -47,19 +49,15 @@ def watchable(command: Callable[..., int]) -> Callable[..., int]:
 
     @wraps(command)
     def watched(*, watching: WatchOptions, **values: Any) -> int:
-        if not watching.watch:
+        if not watching.watch or watching.parsed_again is None:
             return command(**values)
         source: ClusterOptions = values["source"]
-        named, takes_pods = _files_of(values), "pod" in values
-        if STDIN in (*named, *source.sources) or (takes_pods and not named and is_piped(source.sources)):
-            raise UsageError("standard input can be read only once: --watch needs files or a running cluster")
-        interval = parse_duration(watching.watch_interval)
+        _refuse_stdin(values, source)
         shows_lines = not stdout_is_terminal() and values["answer"].output is None
-        if shows_lines:
-            # All that a line could be made of.
-            values["answer"] = replace(values["answer"], output="json")
-        files = [*named, *source.files()] if source.sources else None
-        return _watch(partial(command, **values), _show_line if shows_lines else _show, _wakes(files, interval))
+        question = _Question(watching.parsed_again, in_lines=shows_lines)
+        interval = parse_duration(watching.watch_interval)
+        show = _show_line if shows_lines else _show
+        return _watch(question.ask, show, _wakes(question, interval))
 
     signature = inspect.signature(command)
     added = inspect.Parameter("watching", inspect.Parameter.KEYWORD_ONLY)
@@ -68,11 +66,38 @@ def watchable(command: Callable[..., int]) -> Callable[..., int]:
     return watched
 
 
-def _files_of(values: Mapping[str, Any]) -> list[str]:
-    """What a command reads besides its cluster, by its arguments: some read nothing else."""
-    workload = values.get("workload")
-    given = () if workload is None else (*(workload.filename or ()), *(workload.kustomize or ()))
-    return [*(values.get("pod") or ()), *given]
+class _Question:
+    """A command line that is parsed anew each time, since configuration files have a say in it."""
+
+    def __init__(self, parsed: Callable[[], Any], *, in_lines: bool) -> None:
+        self._parsed = parsed
+        # All that a line could be made of.
+        self._changed = {"watch": False, **({"output": "json"} if in_lines else {})}
+        self.files: list[Path] = []
+        """What the last answer depended on."""
+        self.written = last_written(())
+        """And when that was written, as far as it was looked at."""
+        self.is_about_files = False
+        """Whether its cluster was read from files."""
+
+    def ask(self) -> int:
+        context = self._parsed()
+        self.files = [*files_read(context.params)]
+        self.written = last_written(self.files)
+        self.is_about_files = bool(context.params["snapshot"])
+        code: int = context.command.callback(**context.params | self._changed)
+        return code
+
+
+def _refuse_stdin(values: Mapping[str, Any], source: ClusterOptions) -> None:
+    """Raise UsageError where standard input is to be read again and again."""
+    workload, placing = values.get("workload"), values.get("placing")
+    named = [] if workload is None else [*(workload.filename or ()), *(workload.kustomize or ())]
+    named += values.get("pod") or ()
+    others = [values["scheduling"].scheduler_config, getattr(placing, "node_groups", None)]
+    is_default = "pod" in values and not named and is_piped(source.sources)
+    if is_default or STDIN in (*named, *others, *source.sources):
+        raise UsageError("standard input can be read only once: --watch needs files or a running cluster")
 
 
 def _watch(ask: Callable[[], int], show: Callable[[_Answer | None, _Answer], None], wakes: Iterable[None]) -> int:
@@ -121,33 +146,30 @@ def _show_line(before: _Answer | None, answer: _Answer) -> None:
 
 def _line(answer: _Answer) -> str:
     """What comes of it all, of every workload."""
-    import msgspec
-
-    from kubespread.planner.reports.audit import AuditReport
-    from kubespread.planner.reports.explain import ExplainReport
-    from kubespread.planner.reports.play import PlayReport
-    from kubespread.planner.reports.simulate import SimulateReport
-    from kubespread.render.audit.conclusion import conclusion as audited
-    from kubespread.render.explain.conclusion import conclusion as explained
-    from kubespread.render.explain.conclusion import summary
-    from kubespread.render.play.rows import answer as played
-    from kubespread.render.simulate.conclusion import conclusion as simulated
+    import json
 
     if answer.error:
         return " ".join(answer.error.split("\n"))
-    plain = msgspec.json.decode(answer.out)
-    if plain["kind"] == ExplainReport.__name__:
-        report = msgspec.convert(plain, ExplainReport)
-        return "; ".join([summary(report), *explained(report)])
-    if plain["kind"] == AuditReport.__name__:
-        return "; ".join(audited(msgspec.convert(plain, AuditReport)))
-    if plain["kind"] == PlayReport.__name__:
-        return played(msgspec.convert(plain, PlayReport))
-    reports = msgspec.convert(plain.get("items", [plain]), list[SimulateReport])
-    whose = [f"{report.pod.namespace}/{report.subject}: " if len(reports) > 1 else "" for report in reports]
+    plain = json.loads(answer.out)
+    reports = plain.get("items", [plain])
     return "; ".join(
-        f"{prefix}{said}" for prefix, report in zip(whose, reports, strict=True) for said in simulated(report)
+        f"{_whose(report) if len(reports) > 1 else ''}{_in_a_line(report['answer'])}" for report in reports
     )
+
+
+def _in_a_line(answer: Sequence[str]) -> str:
+    """The answer itself, and as many sentences more as one can read in a line."""
+    said, *others = answer
+    for each in others:
+        if len(said) + len(each) > _READABLE:
+            break
+        said = f"{said}; {each}"
+    return said
+
+
+def _whose(report: Mapping[str, Any]) -> str:
+    """Of several workloads which one."""
+    return f"{report['pod']['namespace']}/{report['workload'] or 'Pod/' + report['pod']['name']}: "
 
 
 def _show(before: _Answer | None, answer: _Answer) -> None:
@@ -169,29 +191,11 @@ def _show(before: _Answer | None, answer: _Answer) -> None:
     emit(start + "".join(f"{line}{_CLEAR_LINE}\n" for line in lines) + _CLEAR_BELOW)
 
 
-def _wakes(files: Iterable[str] | None, interval: float) -> Iterator[None]:
-    """Whenever one of ``files`` changes, or without files every ``interval`` seconds."""
-    if files is None:
-        while True:
-            time.sleep(interval)
-            yield
-    paths = [Path(file) for file in files]
-    known = _last_written(paths)
+def _wakes(question: _Question, interval: float) -> Iterator[None]:
+    """Whenever a file changes that the last answer depended on, of a running cluster every ``interval`` seconds."""
     while True:
-        time.sleep(_FILE_INTERVAL)
-        written = _last_written(paths)
-        if written != known:
-            known = written
+        time.sleep(_FILE_INTERVAL if question.is_about_files else interval)
+        written = last_written(question.files)
+        if not question.is_about_files or written != question.written:
+            question.written = written
             yield
-
-
-def _last_written(paths: Iterable[Path]) -> list[tuple[str, int, int]]:
-    """When each file was last written, those below directories too; KIND/NAME and files that are gone have no time."""
-    status = []
-    for path in paths:
-        for file in [*path.rglob("*")] if path.is_dir() else [path]:
-            try:
-                status.append((str(file), file.stat().st_mtime_ns, file.stat().st_size))
-            except OSError:
-                continue
-    return status

@@ -31,6 +31,15 @@ def settings(environment: Mapping[str, str], *, files: bool = True) -> Settings:
     return {key: decided[key] for key in KEYS if key in decided}
 
 
+def candidates(environment: Mapping[str, str]) -> Iterator[Path]:
+    """Where a file would be read if it were there, and files are not to be left out."""
+    if environment.get(NO_FILES, "") in ("", "0"):
+        directory = Path.cwd()
+        yield from (each / PROJECT_FILE for each in (directory, *directory.parents))
+        if (own := _user_file(environment)) is not None:
+            yield own
+
+
 def _of_environment(environment: Mapping[str, str]) -> Settings:
     found = {}
     for name, key in KEYS.items():

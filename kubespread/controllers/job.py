@@ -15,13 +15,14 @@ _MAX_INDEXED_NAME = 58 - 3
 
 
 def new_pod(job: PodCreator[Job]) -> NewPod:
-    return _new_pod(job, job.name, job.object.metadata.uid, job.object.spec)
+    return _new_pod(job, job.name, job.object.metadata.uid, job.object.spec, is_suspended=bool(job.object.spec.suspend))
 
 
 def new_pod_of_cron_job(cron_job: PodCreator[CronJob]) -> NewPod:
     template = cron_job.object.spec.job_template
     # The controller appends the scheduled minute; any fixed one keeps the answer the same from run to run.
-    return _new_pod(cron_job, f"{cron_job.name}-0", template.metadata.uid, template.spec)
+    is_suspended = bool(cron_job.object.spec.suspend or template.spec.suspend)
+    return _new_pod(cron_job, f"{cron_job.name}-0", template.metadata.uid, template.spec, is_suspended=is_suspended)
 
 
 def parallelism(spec: WorkloadSpec) -> int:
@@ -30,8 +31,11 @@ def parallelism(spec: WorkloadSpec) -> int:
     return at_once if spec.completions is None else min(at_once, spec.completions)
 
 
-def _new_pod(creator: PodCreator[ApiObject], name: str, uid: str, spec: WorkloadSpec) -> NewPod:
-    notes = () if uid else ("the Job's UID is made up by kubespread",)
+def _new_pod(creator: PodCreator[ApiObject], name: str, uid: str, spec: WorkloadSpec, *, is_suspended: bool) -> NewPod:
+    notes = [] if uid else ["the Job's UID is made up by kubespread"]
+    if is_suspended:
+        said = "is suspended and makes no pods: its pods are those once it is resumed"
+        notes.append(f"{creator.kind}/{creator.name} {said}")
     uid = uid or str(uuid.uuid5(uuid.NAMESPACE_DNS, f"{creator.namespace}/{name}"))
     labels: dict[str, str] = {}
     if not spec.manual_selector:
@@ -45,4 +49,4 @@ def _new_pod(creator: PodCreator[ApiObject], name: str, uid: str, spec: Workload
     if JOB_COMPLETION_INDEX in labels:
         # The label came later; the controller reads the annotation.
         pod.metadata.annotations = {**pod.metadata.annotations, JOB_COMPLETION_INDEX: "0"}
-    return NewPod(pod, notes=notes)
+    return NewPod(pod, notes=tuple(notes))

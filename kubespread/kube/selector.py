@@ -117,7 +117,8 @@ class Selector:
         """kubectl's notation (``app=web,tier in (a,b)``)."""
         if self.nothing:
             return "<none>"
-        return ",".join(_notation(requirement) for requirement in self.requirements) or "<empty>"
+        # matchLabels and matchLabelKeys may both ask for the same.
+        return ",".join(dict.fromkeys(map(_notation, self.requirements))) or "<empty>"
 
 
 NOTHING = Selector(nothing=True)

@@ -55,8 +55,14 @@ class KubeVersion:
     @staticmethod
     def minor_of(text: str) -> int | None:
         """The minor that ``text`` names, modeled or not; None when it names none."""
+        numbers = KubeVersion.numbers_in(text)
+        return numbers[0] if numbers is not None else None
+
+    @staticmethod
+    def numbers_in(text: str) -> tuple[int, int] | None:
+        """The minor and the patch that ``text`` names, modeled or not; None when it names none."""
         match = _VERSION.fullmatch(text.strip())
-        return int(match["minor"]) if match is not None else None
+        return (int(match["minor"]), int(match["patch"] or 0)) if match is not None else None
 
     @property
     def release(self) -> feature_gates.Release:

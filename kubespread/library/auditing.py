@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypedDict, Unpack
 
 from kubespread.errors import UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
@@ -15,7 +14,8 @@ from kubespread.library.resolving import source_gaps
 from kubespread.library.workloads_asked import WorkloadsAsked
 from kubespread.library.worlds import world_of
 from kubespread.planner.audit.audit import NOT_MODELLED, audits
-from kubespread.planner.reports.audit import LEVELS, AuditedWorkload, AuditReport
+from kubespread.planner.reports.audit import AuditReport
+from kubespread.planner.reports.audited import LEVELS, AuditedWorkload
 from kubespread.planner.world.asked import GO_WITH_THEIR_NODES
 from kubespread.planner.world.reporting import workload_text
 from kubespread.snapshot.snapshot import Snapshot
@@ -23,37 +23,34 @@ from kubespread.snapshot.snapshot import Snapshot
 _DEFAULT = Scheduler()
 
 
-class AuditKeywords(TypedDict, total=False):
-    """The keywords of `audit`."""
-
-    namespace: str | None
-    """Whose workloads are asked about; without it those of all namespaces."""
-    selector: str
-    """Labels of the workloads that are asked about, as kubectl's ``-l`` has them."""
-    on_progress: Callable[[int], None] | None
-    """Told after each workload how many were looked at so far."""
-
-
 def audit(
     snapshot: Snapshot,
     workloads: str | Sequence[str] = (),
     scheduler: Scheduler = _DEFAULT,
-    **options: Unpack[AuditKeywords],
+    *,
+    namespace: str | None = None,
+    selector: str = "",
+    on_progress: Callable[[int], None] | None = None,
 ) -> AuditReport:
     """How the workloads of ``snapshot`` are spread: what their constraints count, which of them do not hold and why.
 
-    ``workloads`` are [NAMESPACE/]KIND/NAME, ``deploy/web``; without any all are asked about that have pods, and pods
-    without a controller by their labels. The keywords are `AuditKeywords`. Raises UsageError, SnapshotError and
-    ManifestError.
+    ``workloads`` are [NAMESPACE/]KIND/NAME, ``deploy/web``; without any all are asked about that have pods or are to
+    have some, and pods without a controller by their labels.
+
+    - ``namespace``: that of names without one, else the only one asked about (default: all namespaces).
+    - ``selector``: labels of the workloads asked about, as kubectl's ``-l`` has them (default: any labels).
+    - ``on_progress``: called after each workload with the number audited so far.
+
+    Raises UsageError, SnapshotError and ManifestError.
     """
-    asked = WorkloadsAsked.of(options.get("namespace"), options.get("selector", ""), workloads)
-    version = scheduler.release(snapshot.origin.server_version)
+    asked = WorkloadsAsked.of(namespace, selector, workloads)
+    version = scheduler.release(snapshot.origin.release)
     now, notes = edited(snapshot, scheduler, asked.namespace)
     world = world_of(now, scheduler)
     default = asked.namespace or snapshot.origin.namespace or DEFAULT_NAMESPACE
     named = asked.named_in(world, default)
     is_asked = named.__contains__ if named else asked.those_in(world)
-    rows, lacking = audits(world, is_asked, options.get("on_progress"))
+    rows, lacking = audits(world, is_asked, on_progress)
     _check(named, rows)
     if not rows:
         raise asked.none_found(now)

@@ -62,7 +62,7 @@ def capacity(
     return msgspec.structs.replace(
         report,
         cluster=cluster_reference(snapshot),
-        gaps=tuple(dict.fromkeys((*asked.gaps, *candidate.gaps, *report.gaps))),
+        gaps=tuple(dict.fromkeys((*asked.lacking, *asked.cluster.assumed))),
         notes=(*candidate.notes, *report.notes),
     )
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TypedDict, Unpack
 
 import msgspec
 
 from kubespread.candidate.references import ClusterWorkloads
 from kubespread.candidate.sources import Choosing, PodGiven
 from kubespread.errors import Fault, ManifestError, UsageError
-from kubespread.kube.proposals import told
 from kubespread.library.asked_cluster import cluster_reference
 from kubespread.library.deciding import Scheduler
 from kubespread.library.patches import commands_for
@@ -24,83 +22,94 @@ from kubespread.lint.selection import rule_called, selected, unknown_codes
 from kubespread.manifest.parts import MalformedError
 from kubespread.manifest.reading import MAX_MANIFEST_BYTES, display_name, read_text_bytes
 from kubespread.planner.advise.change import Change
-from kubespread.planner.reports.check import CheckReport, Finding, RuleReport
+from kubespread.planner.reports.check import CheckReport, Finding, RuleReport, Severity
 from kubespread.snapshot.edits.text import parse
 from kubespread.snapshot.snapshot import Snapshot
+from kubespread.wording import some_of
 
 _DEFAULT = Scheduler()
+_CODES_SHOWN = 5
 _BY_ITSELF = (
     "each workload is tried by itself, all replicas afresh: what others that are checked with it take is not counted"
 )
-
-
-class CheckKeywords(TypedDict, total=False):
-    """The keywords of `check`."""
-
-    select: Sequence[str]
-    """Codes of the rules to ask, or what codes begin with; all without it."""
-    ignore: Sequence[str]
-    """Those to leave out."""
-    baseline: str | Path | None
-    """A file of findings that are known and left, as `write_baseline` makes it."""
-    namespace: str | None
-    """Where a manifest names none, and whose workloads of the cluster are checked; without it those of all."""
-    selector: str
-    """Labels of the workloads that are meant, as kubectl's ``-l`` has them."""
-    recursive: bool
-    """Read directories to their depths."""
-    template_path: str
-    """Where kinds that are not known have their pod template."""
-    on_progress: Callable[[int], None] | None
-    """Told before each workload how many were checked."""
 
 
 def check(
     snapshot: Snapshot | None,
     manifests: PodGiven | Sequence[PodGiven] = (),
     scheduler: Scheduler = _DEFAULT,
-    **options: Unpack[CheckKeywords],
+    *,
+    select: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    baseline: str | Path | None = None,
+    fail_on: Severity | str = Severity.ERROR,
+    namespace: str | None = None,
+    selector: str = "",
+    recursive: bool = False,
+    template_path: str = "",
+    on_progress: Callable[[int], None] | None = None,
 ) -> CheckReport:
     """What is wrong with the workloads of ``manifests``, and of directories of them, each fault with its remedy.
 
     With a ``snapshot`` they are tried on its cluster, and without manifests its own workloads are checked; without one
     only rules that need no cluster are asked. A file that cannot be read, or an object that the API server would
-    refuse, is a finding and does not keep the others from being checked. The keywords are `CheckKeywords`.
+    refuse, is a finding and does not keep the others from being checked. Nothing to check is an error, never a yes.
+
+    - ``select``: codes of the rules to apply, or what codes begin with (default: all rules).
+    - ``ignore``: codes of the rules to leave out, or what codes begin with.
+    - ``baseline``: path of a file of known findings to leave out, as `write_baseline` writes it.
+    - ``fail_on``: how severe a finding makes the verdict no: ``error``, ``warning`` or ``info``.
+    - ``namespace``: that of manifests that set none; without manifests, whose workloads are checked (default: all).
+    - ``selector``: labels of the workloads to check, as kubectl's ``-l`` has them (default: any labels).
+    - ``recursive``: read directories with those below them.
+    - ``template_path``: path of the pod template in kinds unknown to kubespread (default: ``spec.template``).
+    - ``on_progress``: called before each workload with the number checked so far.
+
     Raises UsageError, SnapshotError, and ManifestError for a baseline that is none.
     """
-    rules = selected(options.get("select", ()), options.get("ignore", ()))
-    known = _baseline(options.get("baseline"))
+    rules, bar = selected(select, ignore), _bar(fail_on)
+    known = _baseline(baseline)
     given = [manifests] if not isinstance(manifests, Sequence) or isinstance(manifests, str) else list(manifests)
     if not given:
         if snapshot is None:
             raise UsageError("nothing to check: name manifests, or a cluster")
-        given = [ClusterWorkloads(all_namespaces=options.get("namespace") is None)]
-    choosing = Choosing(
-        namespace=options.get("namespace"),
-        selector=options.get("selector", ""),
-        recursive=options.get("recursive", False),
-        template_path=options.get("template_path", ""),
-    )
+        given = [ClusterWorkloads(all_namespaces=namespace is None)]
+    if not rules:
+        raise UsageError("nothing to check: what is selected and ignored leaves no rule")
+    if snapshot is None and all(rule.needs_cluster for rule in rules):
+        codes, need = some_of([rule.code for rule in rules], _CODES_SHOWN), "needs" if len(rules) == 1 else "need"
+        raise UsageError(f"nothing to check: {codes} {need} a cluster (-S FILE)")
+    choosing = Choosing(None, namespace, selector, recursive=recursive, template_path=template_path)
     gathered = gather(given, snapshot, scheduler, choosing)
-    surroundings = Surroundings(gathered.objects, gathered.version, gathered.cluster)
-    checked = check_all(gathered.subjects, gathered.refused, rules, surroundings, options.get("on_progress"))
+    surroundings = Surroundings(gathered.objects, gathered.version, gathered.cluster, gathered.ways_out)
+    checked = check_all(gathered.subjects, gathered.refused, rules, surroundings, on_progress)
     findings, gone = (checked.findings, 0) if known is None else baselines.without_known(checked.findings, known)
-    left_out = not_asked(rules, surroundings)
+    assumed = () if gathered.cluster is None else gathered.cluster.assumed
     return CheckReport(
         kube_version=str(gathered.version),
         cluster=cluster_reference(snapshot) if snapshot is not None else None,
         files=gathered.files,
         workloads=len(gathered.subjects) + sum(each.workload is not None for each in gathered.refused),
-        asked=tuple(rule.code for rule in rules if rule.code not in left_out),
-        not_asked=left_out,
+        asked=tuple(rule.code for rule in rules if not rule.needs_cluster or snapshot is not None),
+        not_asked=not_asked(rules, surroundings),
+        not_chosen=tuple(rule.code for rule in RULES if rule not in rules),
+        fail_on=bar,
         findings=tuple(findings if snapshot is None else (_with_commands(each, snapshot) for each in findings)),
         rules=_reported(findings),
         ignored=checked.ignored,
         in_baseline=len(checked.findings) - len(findings),
-        gaps=tuple(gathered.gaps),
+        gaps=tuple(dict.fromkeys((*gathered.gaps, *assumed))),
         not_modelled=(_BY_ITSELF,) if snapshot is not None else (),
-        notes=(*told(gathered.version.proposed), *gathered.notes, *_notes(gathered, gone)),
+        notes=(*gathered.notes, *_notes(gathered, gone)),
     )
+
+
+def _bar(fail_on: Severity | str) -> Severity:
+    """Raises UsageError for what is no severity."""
+    try:
+        return Severity(fail_on)
+    except ValueError:
+        raise UsageError(f"invalid fail_on {fail_on!r}: expected {', '.join(Severity)}") from None
 
 
 def _with_commands(finding: Finding, snapshot: Snapshot) -> Finding:

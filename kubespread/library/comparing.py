@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Unpack
 
 import msgspec
 
@@ -14,7 +13,7 @@ from kubespread.candidate.references import ClusterWorkloads, Reference
 from kubespread.candidate.sources import PodGiven, read_once
 from kubespread.escaping import escaped
 from kubespread.kube.versions import SCORES_SINCE
-from kubespread.library.choosing import ChoosingKeywords, given_pods
+from kubespread.library.choosing import given_pods
 from kubespread.library.deciding import Scheduler
 from kubespread.library.explaining import explain
 from kubespread.library.simulating import simulate
@@ -40,43 +39,53 @@ class Side:
     """Fields to change in the pod or its workload before it is admitted: ``maxSkew[zone]=2``, ``cpu=500m``."""
 
 
-class CompareKeywords(ChoosingKeywords, total=False):
-    """The keywords of `compare`, for both sides alike."""
-
-    replicas: int | None
-    """How many replicas to place; each workload's own number unless given."""
-    from_scratch: bool
-    """Take away the replicas that run before placing."""
-
-
-def compare(before: Side, after: Side, **options: Unpack[CompareKeywords]) -> CompareReport:
+def compare(
+    before: Side,
+    after: Side,
+    *,
+    replicas: int | None = None,
+    from_scratch: bool = False,
+    name: str | None = None,
+    namespace: str | None = None,
+    recursive: bool = False,
+    template_path: str = "",
+) -> CompareReport:
     """What changes from ``before`` to ``after``: nodes that fit, scores, placements of the replicas and their spread.
 
     Each side is explained and, where both releases' scores are modeled, its replicas are placed. What both sides are
-    given alike is read once. The keywords are `CompareKeywords`. Raises ManifestError, SnapshotError and UsageError.
+    given alike is read once. The keywords are for both sides:
+
+    - ``replicas``: desired replicas (default: each workload's own number).
+    - ``from_scratch``: also re-place the replicas already running.
+    - ``name``: the workload to use when there are several: NAME, Kind/NAME or NAMESPACE/Kind/NAME.
+    - ``namespace``: the namespace to use when the manifest sets none.
+    - ``recursive``: read directories with those below them.
+    - ``template_path``: path of the pod template in kinds unknown to kubespread (default: ``spec.template``).
+
+    Raises ManifestError, SnapshotError and UsageError.
     """
     is_scored = all(
-        side.scheduler.release(side.snapshot.origin.server_version).since(SCORES_SINCE) for side in (before, after)
+        side.scheduler.release(side.snapshot.origin.release).since(SCORES_SINCE) for side in (before, after)
     )
-    template_path = options.get("template_path", "")
     pods = [read_once(pod, template_path) for pod in given_pods(before.pod)]
     others = pods if before.pod == after.pod else [read_once(pod, template_path) for pod in given_pods(after.pod)]
-    return compare_answers(
-        _answered(before, pods, options, is_scored=is_scored), _answered(after, others, options, is_scored=is_scored)
-    )
 
+    def answered(side: Side, pods: Sequence[PodGiven]) -> Answered:
+        explained = explain(
+            side.snapshot, pods, side.scheduler,
+            set=side.set, name=name, namespace=namespace, recursive=recursive, template_path=template_path,
+        )  # fmt: skip
+        if not is_scored:
+            not_modelled = (*explained.not_modelled, _NOT_PLACED)
+            return Answered(_asked(side), msgspec.structs.replace(explained, not_modelled=not_modelled), None)
+        (simulated,) = simulate(
+            side.snapshot, [*pods], replicas, side.scheduler,
+            from_scratch=from_scratch, set=side.set,
+            name=name, namespace=namespace, recursive=recursive, template_path=template_path,
+        )  # fmt: skip
+        return Answered(_asked(side), explained, simulated)
 
-def _answered(side: Side, pods: Sequence[PodGiven], options: CompareKeywords, *, is_scored: bool) -> Answered:
-    choosing: dict[str, Any] = {
-        key: value for key, value in options.items() if key in ChoosingKeywords.__optional_keys__
-    }
-    explained = explain(side.snapshot, pods, side.scheduler, set=side.set, **choosing)
-    if not is_scored:
-        not_modelled = (*explained.not_modelled, _NOT_PLACED)
-        return Answered(_asked(side), msgspec.structs.replace(explained, not_modelled=not_modelled), None)
-    placing = {"from_scratch": options.get("from_scratch", False), "set": side.set, **choosing}
-    (simulated,) = simulate(side.snapshot, [*pods], options.get("replicas"), side.scheduler, **placing)
-    return Answered(_asked(side), explained, simulated)
+    return compare_answers(answered(before, pods), answered(after, others))
 
 
 def _asked(side: Side) -> Asked:

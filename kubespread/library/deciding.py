@@ -7,20 +7,22 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from kubespread.errors import Fault, ManifestError, UsageError
 from kubespread.kube.admission.plugins import AdmissionPlugins
+from kubespread.kube.proposals import told
 from kubespread.kube.versions import KubeVersion
 from kubespread.manifest.lines import FieldLines
 from kubespread.manifest.parts import MalformedError
-from kubespread.manifest.reading import MAX_MANIFEST_BYTES, display_name, read_text_bytes, text_bytes
+from kubespread.manifest.reading import MAX_MANIFEST_BYTES, STDIN, display_name, read_text_bytes, text_bytes
 from kubespread.manifest.stream import read_documents
 from kubespread.scheduler.profile.decoding import ConfigurationError
 from kubespread.scheduler.profile.expansion import default_profile
 from kubespread.scheduler.profile.loading import load_profiles, with_sorted_keys
 from kubespread.scheduler.profile.profile import Profile
+from kubespread.snapshot.snapshot import Origin
 
 _CONFIG_TEXT = "<scheduler config>"
 
@@ -32,11 +34,13 @@ class Scheduler:
     """
 
     config: str | Path | None = None
-    """A KubeSchedulerConfiguration, as a path or as text."""
+    """A KubeSchedulerConfiguration, as a path or as text. A file is read for each question."""
     profile: str | None = None
     """The profile to use instead of the one a pod names in ``schedulerName``."""
     kube_version: str | None = None
-    """The release to behave like, 1.18 to 1.37; without it the cluster's own where it is known, else 1.37."""
+    """The release to behave like, 1.18 to 1.37; without it the cluster's own where it is known, else that of the newest
+    kubelet, else 1.37.
+    """
     feature_gates: str | None = None
     """Gates set on that release, ``Name=true,Other=false``."""
     proposed: str | None = None
@@ -60,17 +64,33 @@ class Scheduler:
         return version.with_gates(self.feature_gates or "").with_proposals(self.proposed or "")
 
     def gaps(self, server_version: str) -> Iterator[str]:
-        """A server whose release is not among those that are modeled."""
-        given = KubeVersion.minor_of(server_version)
-        version = self.release(server_version)
-        if self.kube_version is None and given is not None and given != version.minor:
+        """A cluster whose release is not among those that are modeled, or none."""
+        if self.kube_version is not None or not server_version:
+            return
+        minor, version = KubeVersion.minor_of(server_version), self.release(server_version)
+        if minor is None:
+            yield f"the cluster says it runs {server_version!r}, which is no release: answers are those of {version}"
+        elif minor != version.minor:
             yield f"the cluster runs {server_version}, which is not modeled: answers are those of {version}"
+
+    def notes(self, origin: Origin) -> Iterator[str]:
+        """What to say whatever is asked: where the release comes from if the cluster does not say it, and which
+        proposed semantics it goes by.
+        """
+        version = self.release(origin.release)
+        is_assumed = self.kube_version is None and not origin.server_version
+        if is_assumed and KubeVersion.minor_of(origin.kubelet_version) is not None:
+            yield (
+                f"kube-scheduler v{version} is assumed, from the newest kubelet ({origin.kubelet_version}); "
+                "--kube-version sets another"
+            )
+        yield from told(version.proposed)
 
     def profile_for(self, scheduler_name: str, version: KubeVersion) -> Profile:
         """The profile that schedules a pod which names ``scheduler_name``. Raises UsageError and ManifestError."""
         wanted = self.profile or scheduler_name
         profiles = (
-            (default_profile(version),) if self.config is None else _configured_profiles(str(self.config), version)
+            (default_profile(version),) if self.config is None else _profiles(*_config_text(str(self.config)), version)
         )
         for profile in profiles:
             if profile.scheduler_name == wanted:
@@ -86,8 +106,8 @@ class Scheduler:
 
 
 @lru_cache(maxsize=16)
-def _configured_profiles(config: str, version: KubeVersion) -> tuple[Profile, ...]:
-    file, text = _config_text(config)
+def _profiles(file: str, text: bytes, version: KubeVersion) -> tuple[Profile, ...]:
+    """Those of a configuration, made once for as long as its text stays the same."""
     try:
         found = read_documents(text)
         if len(found) != 1:
@@ -109,12 +129,18 @@ def _configuration_faults(error: ConfigurationError, lines: FieldLines) -> Itera
             yield Fault(blame.message, blame.path, line)
 
 
+@cache
+def _stdin_text() -> bytes:
+    """What is piped in, which can be read only once."""
+    return read_text_bytes(STDIN, MAX_MANIFEST_BYTES)
+
+
 def _config_text(given: str) -> tuple[str, bytes]:
     """A path, unless the text has what no path has: a line break, or a brace to begin with."""
     try:
         if "\n" in given or given.lstrip().startswith("{"):
             return _CONFIG_TEXT, text_bytes(os.fsencode(given), MAX_MANIFEST_BYTES)
-        return display_name(given), read_text_bytes(given, MAX_MANIFEST_BYTES)
+        return display_name(given), _stdin_text() if given == STDIN else read_text_bytes(given, MAX_MANIFEST_BYTES)
     except OSError as error:
         raise ManifestError(given, [Fault(error.strerror or str(error))]) from error
     except MalformedError as error:

@@ -10,7 +10,6 @@ import msgspec
 
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.owners import WorkloadName
-from kubespread.kube.proposals import told as told_of_proposals
 from kubespread.library.deciding import Scheduler
 from kubespread.snapshot.edits.types import Edit, Scale
 from kubespread.snapshot.snapshot import Snapshot
@@ -20,12 +19,11 @@ if TYPE_CHECKING:
 
 
 def edited(snapshot: Snapshot, scheduler: Scheduler, namespace: str | None = None) -> tuple[Snapshot, tuple[str, ...]]:
-    """The cluster after the edits of ``snapshot``, and what to say whatever is asked of it: which proposed semantics it
-    goes by, and what the edits came to. Raises UsageError.
+    """The cluster after the edits of ``snapshot``, and what to say whatever is asked of it: what ``scheduler`` has to
+    say of its release, and what the edits came to. Raises UsageError.
     """
-    proposals = tuple(told_of_proposals(scheduler.release(snapshot.origin.server_version).proposed))
     if not snapshot.edits:
-        return snapshot, proposals
+        return snapshot, tuple(scheduler.notes(snapshot.origin))
     # A world with its controllers is a tenth of a small question, and few questions edit anything.
     from kubespread.library.worlds import as_snapshot, world_of
     from kubespread.planner.world.editing import apply
@@ -33,7 +31,7 @@ def edited(snapshot: Snapshot, scheduler: Scheduler, namespace: str | None = Non
 
     world = world_of(snapshot, scheduler)
     default = namespace or snapshot.origin.namespace or DEFAULT_NAMESPACE
-    notes: list[str] = [*proposals]
+    notes = [*scheduler.notes(snapshot.origin)]
     has_happened = False
     for edit in snapshot.edits:
         waited = set(world.queue.waiting)
@@ -64,6 +62,3 @@ def _beyond(edit: Edit, world: World, namespace: str) -> Iterator[str]:
     where, objects = edit.namespace or namespace, world.workloads.objects
     for note in autoscaling_notes(WorkloadName(edit.kind.kind, where, edit.name), objects):
         yield f"{edit}: {note}"
-    quotas = [each.metadata.name for each in objects.resource_quotas if each.metadata.namespace == where]
-    if quotas and world.happenings.placed:
-        yield f"{edit}: ResourceQuota {', '.join(quotas)} of namespace {where} is not asked"

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Unpack
 
-from kubespread.candidate.sources import PodGiven
+from kubespread.candidate.sources import Choosing, PodGiven
 from kubespread.library.asked_cluster import cluster_reference
-from kubespread.library.choosing import WorkloadKeywords, given_pods
+from kubespread.library.choosing import given_pods
 from kubespread.library.deciding import Scheduler
-from kubespread.library.resolving import resolve_one
+from kubespread.library.resolving import resolve
 from kubespread.library.revising import reviser
 from kubespread.planner.explain import explain as explain_pod
 from kubespread.planner.reports.explain import ExplainReport
@@ -18,28 +17,36 @@ from kubespread.snapshot.snapshot import Snapshot
 _DEFAULT = Scheduler()
 
 
-class ExplainKeywords(WorkloadKeywords, total=False):
-    """The keywords of `explain`."""
-
-    preemption: bool
-    """Ask what preemption would do when no node fits."""
-    pods: bool
-    """Name the pods that each domain of a constraint counts."""
-
-
 def explain(
     snapshot: Snapshot,
     pod: PodGiven | Sequence[PodGiven],
     scheduler: Scheduler = _DEFAULT,
-    **options: Unpack[ExplainKeywords],
+    *,
+    name: str | None = None,
+    namespace: str | None = None,
+    recursive: bool = False,
+    template_path: str = "",
+    set: Sequence[str] = (),
+    preemption: bool = False,
+    pods: bool = False,
 ) -> ExplainReport:
     """What kube-scheduler would decide for ``pod`` on every node of ``snapshot``, and the arithmetic behind it.
 
     Nodes are ordered as ``--sort score`` has them: the best first, those that fail last, the nearest to fitting first.
-    Of several manifests one may hold a workload, or ``name`` says which. The keywords are `ExplainKeywords`.
+    Of several manifests one may hold a workload, or ``name`` says which.
+
+    - ``name``: the workload to use when there are several: NAME, Kind/NAME or NAMESPACE/Kind/NAME.
+    - ``namespace``: the namespace to use when the manifest sets none.
+    - ``recursive``: read directories with those below them.
+    - ``template_path``: path of the pod template in kinds unknown to kubespread (default: ``spec.template``).
+    - ``set``: fields to change before the pod is admitted: ``maxSkew[zone]=2``, ``cpu=500m``.
+    - ``preemption``: also say what preemption would do when no node fits.
+    - ``pods``: name the pods that each domain of a constraint counts.
+
     Raises ManifestError, SnapshotError and UsageError.
     """
-    asked = resolve_one(snapshot, given_pods(pod), scheduler, options)
+    choosing = Choosing(name, namespace, recursive=recursive, template_path=template_path, one_only=True)
+    asked = resolve(snapshot, given_pods(pod), scheduler, choosing, settings=set)
     candidate, profile = asked.candidates[0], asked.profiles[0]
     report = explain_pod(
         asked.cluster,
@@ -47,8 +54,8 @@ def explain(
         profile,
         candidate.notes,
         candidate.admission,
-        preemption=options.get("preemption", False),
-        pods=options.get("pods", False),
+        preemption=preemption,
+        pods=pods,
         revise=reviser(asked),
     )
-    return report.about(cluster_reference(snapshot)).with_gaps((*asked.gaps, *candidate.gaps)).sorted_by("score")
+    return report.about(cluster_reference(snapshot)).with_gaps(asked.gaps_of(candidate)).sorted_by("score")

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Unpack
 
 from kubespread.candidate.candidate import Candidate
-from kubespread.candidate.sources import PodGiven
+from kubespread.candidate.sources import Choosing, PodGiven
 from kubespread.controllers.adoption import PodsByController, pods_of
 from kubespread.errors import UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
@@ -17,10 +16,10 @@ from kubespread.kube.pod_status import is_active
 from kubespread.kube.selector import SelectorError
 from kubespread.kube.selector_text import parse_selector
 from kubespread.library.asked_cluster import cluster_reference
-from kubespread.library.choosing import WorkloadKeywords, given_pods
+from kubespread.library.choosing import given_pods
 from kubespread.library.deciding import Scheduler
 from kubespread.library.editing import edited
-from kubespread.library.resolving import Resolved, resolve_one, source_gaps
+from kubespread.library.resolving import Resolved, resolve, source_gaps
 from kubespread.planner.mapping import Drawing, Marked, default_keys, selected
 from kubespread.planner.reports.topology_map import TopologyMap
 from kubespread.planner.skew import skew_now
@@ -31,17 +30,6 @@ from kubespread.snapshot.snapshot import Snapshot
 from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key
 
 _DEFAULT = Scheduler()
-
-
-class MapKeywords(WorkloadKeywords, total=False):
-    """The keywords of `topology_map`."""
-
-    keys: Sequence[str]
-    """What to group nodes by, the widest first: label keys, or ``region``, ``zone``. Default: region, zone, racks and
-    the keys of the workload's constraints.
-    """
-    selector: str
-    """Without a workload: mark the pods of ``namespace`` with these labels, as kubectl's ``-l`` has them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,28 +49,53 @@ def topology_map(
     snapshot: Snapshot,
     pod: PodGiven | Sequence[PodGiven] | None = None,
     scheduler: Scheduler = _DEFAULT,
-    **options: Unpack[MapKeywords],
+    *,
+    keys: Sequence[str] = (),
+    selector: str = "",
+    name: str | None = None,
+    namespace: str | None = None,
+    recursive: bool = False,
+    template_path: str = "",
+    set: Sequence[str] = (),
 ) -> TopologyMap:
     """The nodes of ``snapshot`` by topology domain, how full they are, and where the pods of a workload run.
 
     ``pod`` is the workload, as `explain` takes it: what its first constraint counts is marked, or its own pods where it
-    has none. The keywords are `MapKeywords`. Raises ManifestError, SnapshotError and UsageError.
+    has none.
+
+    - ``keys``: topology keys to group nodes by, the widest first; ``region`` and ``zone`` are short for the well-known
+      labels (default: region, zone, racks and the keys of the workload's constraints).
+    - ``selector``: without a workload, mark the pods of ``namespace`` with these labels, as kubectl's ``-l`` has them.
+    - ``name``: the workload to use when there are several: NAME, Kind/NAME or NAMESPACE/Kind/NAME.
+    - ``namespace``: the namespace to use when the manifest sets none, and that of ``selector``.
+    - ``recursive``: read directories with those below them.
+    - ``template_path``: path of the pod template in kinds unknown to kubespread (default: ``spec.template``).
+    - ``set``: fields to change before the pod is admitted: ``maxSkew[zone]=2``, ``cpu=500m``.
+
+    Raises ManifestError, SnapshotError and UsageError.
     """
-    asked = _whole(snapshot, scheduler, options) if pod is None else _of(snapshot, pod, scheduler, options)
-    keys = [full_topology_key(key, asked.snapshot.nodes) for key in options.get("keys", ())]
-    check_topology_keys(keys, asked.snapshot.nodes, ())
-    keys = keys or [*default_keys(asked.snapshot.nodes, asked.marked.constraints)]
-    if len(set(keys)) < len(keys):
+    if pod is not None and selector:
+        raise UsageError("name a workload or mark pods by a selector, not both")
+    choosing = Choosing(name, namespace, selector, recursive=recursive, template_path=template_path, one_only=True)
+    asked = (
+        _whole(snapshot, scheduler, choosing)
+        if pod is None
+        else _of(resolve(snapshot, given_pods(pod), scheduler, choosing, settings=set))
+    )
+    given = [full_topology_key(key, asked.snapshot.nodes) for key in keys]
+    check_topology_keys(given, asked.snapshot.nodes, ())
+    levels = given or [*default_keys(asked.snapshot.nodes, asked.marked.constraints)]
+    if len(dict.fromkeys(levels)) < len(levels):
         raise UsageError("every topology key can be given only once")
     were, are = ({node.metadata.name for node in each.nodes} for each in (snapshot, asked.snapshot))
-    drawing, candidate = Drawing(asked.cluster, keys, asked.marked, are - were), asked.candidate
+    drawing, candidate = Drawing(asked.cluster, levels, asked.marked, are - were), asked.candidate
     return TopologyMap(
-        kube_version=str(scheduler.release(snapshot.origin.server_version)),
+        kube_version=str(scheduler.release(snapshot.origin.release)),
         cluster=cluster_reference(snapshot),
         namespace=None if candidate is None else candidate.pod.metadata.namespace,
         workload=None if candidate is None else _name(candidate),
         selector=asked.marked.selector,
-        keys=tuple(keys),
+        keys=tuple(levels),
         resources=drawing.resources,
         constraints=tuple(asked.marked.constraints),
         skew=tuple(map(skew_now, asked.marked.constraints)),
@@ -91,19 +104,19 @@ def topology_map(
         load=drawing.load(),
         pending=sum(is_active(pod) and not pod.spec.node_name for pod in asked.snapshot.pods),
         left=tuple(sorted(were - are)),
-        gaps=asked.gaps,
+        gaps=tuple(dict.fromkeys((*asked.gaps, *asked.cluster.assumed))),
         notes=asked.notes,
     )
 
 
-def _whole(snapshot: Snapshot, scheduler: Scheduler, options: MapKeywords) -> _Asked:
+def _whole(snapshot: Snapshot, scheduler: Scheduler, choosing: Choosing) -> _Asked:
     """The cluster by itself."""
-    now, notes = edited(snapshot, scheduler, options.get("namespace"))
-    pods = as_counted(now.pods, scheduler.release(snapshot.origin.server_version))
+    now, notes = edited(snapshot, scheduler, choosing.namespace)
+    pods = as_counted(now.pods, scheduler.release(snapshot.origin.release))
     gaps = tuple(source_gaps(now, scheduler))
     cluster, marked = Cluster.of(now.nodes, pods, now.objects), Marked()
-    if text := options.get("selector", ""):
-        namespace = options.get("namespace") or snapshot.origin.namespace or DEFAULT_NAMESPACE
+    if text := choosing.selector:
+        namespace = choosing.namespace or snapshot.origin.namespace or DEFAULT_NAMESPACE
         try:
             marked = selected(cluster, namespace, parse_selector(text))
         except SelectorError as error:
@@ -111,11 +124,10 @@ def _whole(snapshot: Snapshot, scheduler: Scheduler, options: MapKeywords) -> _A
     return _Asked(now, cluster, marked, gaps=gaps, notes=notes)
 
 
-def _of(snapshot: Snapshot, pod: PodGiven | Sequence[PodGiven], scheduler: Scheduler, options: MapKeywords) -> _Asked:
-    asked = resolve_one(snapshot, given_pods(pod), scheduler, options)
+def _of(asked: Resolved) -> _Asked:
     candidate, cluster = asked.candidates[0], _cluster_with(asked)
     marked = Marked.of(cluster, candidate.pod, framework(asked.profiles[0]), _own(asked, cluster))
-    gaps = tuple(dict.fromkeys((*asked.gaps, *candidate.gaps)))
+    gaps = (*asked.lacking, *candidate.gaps)
     return _Asked(asked.snapshot, cluster, marked, candidate, gaps, candidate.notes)
 
 

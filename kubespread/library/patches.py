@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -25,7 +25,7 @@ from kubespread.planner.advise.advise import Advised
 from kubespread.planner.advise.change import Change
 from kubespread.planner.advise.families.evictions import WAIT
 from kubespread.planner.reports.advise import AdviseReport, PatchOperation, Suggestion
-from kubespread.snapshot.edits.types import Edit, EvictPod, RemoveTaint, Uncordon
+from kubespread.snapshot.edits.types import EvictPod, RemoveLabel, RemoveTaint, SetLabel, Uncordon
 from kubespread.snapshot.snapshot import Snapshot
 
 _IMMUTABLE = "a pod's own fields cannot be changed: delete the pod and create it anew"
@@ -49,8 +49,11 @@ def with_patches(advised: Advised, asked: Resolved, settings: Sequence[str], nam
     if report.advice is None:
         return report
     patched = _patched(asked, name)
-    enough = (_with_patch(each, advised.changes[each.change], patched, settings) for each in report.advice.enough)
-    return msgspec.structs.replace(report, advice=msgspec.structs.replace(report.advice, enough=tuple(enough)))
+    enough = tuple(
+        _with_patch(each, advised.changes[each.change], patched, settings, asked.snapshot)
+        for each in report.advice.enough
+    )
+    return msgspec.structs.replace(report, advice=msgspec.structs.replace(report.advice, enough=enough))
 
 
 def commands_for(change: Change, workloads: Sequence[str], snapshot: Snapshot) -> tuple[str, ...]:
@@ -68,11 +71,13 @@ def commands_for(change: Change, workloads: Sequence[str], snapshot: Snapshot) -
             with suppress(UsageError):
                 changed = operations(patched.data, patched.row, change.settings)
                 commands.append(_patch_command(patched.reference, changed))
-    return (*commands, *filter(None, map(_command, change.edits)))
+    return (*commands, *_commands(change, snapshot))
 
 
-def _with_patch(suggestion: Suggestion, change: Change, patched: Patched | None, settings: Sequence[str]) -> Suggestion:
-    commands = [] if change.family == WAIT else [*map(_command, change.edits)]
+def _with_patch(
+    suggestion: Suggestion, change: Change, patched: Patched | None, settings: Sequence[str], snapshot: Snapshot
+) -> Suggestion:
+    commands = [] if change.family == WAIT else list(_commands(change, snapshot))
     notes = suggestion.notes
     changed: list[Operation] = []
     diff = None
@@ -88,7 +93,7 @@ def _with_patch(suggestion: Suggestion, change: Change, patched: Patched | None,
     return msgspec.structs.replace(
         suggestion,
         patch=tuple(map(_reported, changed)),
-        commands=tuple(filter(None, commands)),
+        commands=tuple(commands),
         diff=diff,
         notes=notes,
     )
@@ -115,17 +120,22 @@ def _patch_command(reference: str, changed: Sequence[Operation]) -> str:
     return kubectl.patch(reference, patch)
 
 
-def _command(edit: Edit) -> str:
-    """What kubectl does the same with; empty for new nodes, which it cannot make."""
-    match edit:
-        case Uncordon():
-            return f"kubectl uncordon {edit.target}"
-        case RemoveTaint():
-            return f"kubectl taint node {edit.target} {edit.described}-"
-        case EvictPod():
-            return kubectl.evict((edit.namespace or DEFAULT_NAMESPACE, edit.name))
-        case _:
-            return ""
+def _commands(change: Change, snapshot: Snapshot) -> Iterator[str]:
+    """What kubectl does the edits with; it cannot make new nodes."""
+    labels = {node.metadata.name: node.metadata.labels for node in snapshot.nodes}
+    for edit in change.edits:
+        match edit:
+            case Uncordon():
+                yield f"kubectl uncordon {edit.target}"
+            case RemoveTaint():
+                yield f"kubectl taint node {edit.target} {edit.described}-"
+            case SetLabel():
+                is_other = edit.key in labels.get(str(edit.target), ())
+                yield f"kubectl label node {edit.target} {edit.key}={edit.value}{' --overwrite' if is_other else ''}"
+            case RemoveLabel():
+                yield f"kubectl label node {edit.target} {edit.key}-"
+            case EvictPod():
+                yield kubectl.evict((edit.namespace or DEFAULT_NAMESPACE, edit.name))
 
 
 def _patched(asked: Resolved, name: str | None) -> Patched | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypedDict, Unpack
 
 import msgspec
 
@@ -21,7 +20,7 @@ from kubespread.library.resolving import source_gaps
 from kubespread.library.workloads_asked import WorkloadsAsked
 from kubespread.library.worlds import world_of
 from kubespread.planner.pending.freeing import RevisePod
-from kubespread.planner.pending.pending import NOT_MODELLED, Told
+from kubespread.planner.pending.pending import NOT_MODELLED, Told, not_made
 from kubespread.planner.pending.pending import pending as pending_groups
 from kubespread.planner.reports.pending import PendingReport, StuckGroup
 from kubespread.snapshot.snapshot import Snapshot
@@ -29,30 +28,33 @@ from kubespread.snapshot.snapshot import Snapshot
 _DEFAULT = Scheduler()
 
 
-class PendingKeywords(TypedDict, total=False):
-    """The keywords of `pending`."""
-
-    namespace: str | None
-    """Whose pods are asked about; without it those of all namespaces."""
-    selector: str
-    """Labels of the workloads that are asked about, as kubectl's ``-l`` has them."""
-    on_progress: Callable[[int], None] | None
-    """Told now and then of how many pods it is known what frees them."""
-
-
-def pending(snapshot: Snapshot, scheduler: Scheduler = _DEFAULT, **options: Unpack[PendingKeywords]) -> PendingReport:
+def pending(
+    snapshot: Snapshot,
+    scheduler: Scheduler = _DEFAULT,
+    *,
+    namespace: str | None = None,
+    selector: str = "",
+    preemption: bool = True,
+    on_progress: Callable[[int], None] | None = None,
+) -> PendingReport:
     """The pods of ``snapshot`` without a node, by what keeps them from one, each group with the least change that frees
     it.
 
     A change is proven by making it and letting all pods of the group be placed. Pods that fit as things are, that have
-    scheduling gates, lack a claim or name another scheduler are groups of their own. The keywords are
-    `PendingKeywords`. Raises UsageError, SnapshotError and ManifestError.
+    scheduling gates, lack a claim or name another scheduler are groups of their own.
+
+    - ``namespace``: whose pods are asked about (default: those of all namespaces).
+    - ``selector``: labels of the workloads asked about, as kubectl's ``-l`` has them (default: any labels).
+    - ``preemption``: let pods preempt those of lower priority, as kube-scheduler does by default.
+    - ``on_progress``: called now and then with the number of pods that were looked at.
+
+    Raises UsageError, SnapshotError and ManifestError.
     """
-    asked = WorkloadsAsked.of(options.get("namespace"), options.get("selector", ""))
-    version = scheduler.release(snapshot.origin.server_version)
+    asked = WorkloadsAsked.of(namespace, selector)
+    version = scheduler.release(snapshot.origin.release)
     now, notes = edited(snapshot, scheduler, asked.namespace)
-    world = world_of(now, scheduler, preempts=False)
-    told = pending_groups(world, asked.those_in(world), _reviser(now, version), version, options.get("on_progress"))
+    world = world_of(now, scheduler, preempts=preemption)
+    told = pending_groups(world, asked.those_in(world), _reviser(now, version), version, on_progress)
     if not told:
         asked.check_any(world, now)
     return PendingReport(
@@ -63,6 +65,7 @@ def pending(snapshot: Snapshot, scheduler: Scheduler = _DEFAULT, **options: Unpa
         nodes=len(world.living.nodes.objects),
         pending=sum(len(each.group.pods) for each in told),
         groups=tuple(_with_commands(each, now) for each in told),
+        not_made=tuple(not_made(world, told)),
         gaps=tuple(dict.fromkeys((*source_gaps(now, scheduler), *world.assumed))),
         not_modelled=NOT_MODELLED,
         notes=notes,

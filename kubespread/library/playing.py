@@ -27,6 +27,7 @@ from kubespread.kube.owners import WorkloadName
 from kubespread.library.asked_cluster import cluster_reference
 from kubespread.library.deciding import Scheduler
 from kubespread.library.editing import edited
+from kubespread.library.resolving import source_gaps
 from kubespread.library.scaling import groups_of
 from kubespread.library.worlds import as_snapshot, world_of
 from kubespread.planner.autoscaling.autoscale import autoscale
@@ -62,9 +63,9 @@ def play_in(
     changes = _Manifests(before, scheduler)
     check(world, scenario, changes, default)
     playing = Playing(world, changes, default, _autoscale(before, scenario))
-    report = play_steps(playing, scenario, scheduler.release(origin.server_version))
+    report = play_steps(playing, scenario, scheduler.release(origin.release))
     report = msgspec.structs.replace(report, notes=(*notes, *report.notes))
-    return report.with_gaps((*origin.gaps, *scheduler.gaps(origin.server_version))), as_snapshot(world, before)
+    return report.with_gaps(tuple(source_gaps(before, scheduler))), as_snapshot(world, before)
 
 
 def _autoscale(snapshot: Snapshot, scenario: Scenario) -> Autoscale | None:
@@ -96,6 +97,7 @@ class _Manifests:
             _with_replicas(self._wanted(world, brought, source, surroundings), step.replicas)
             for source in _sources(read, choosing, namespace)
         ]
+        world.assume(read.gaps)
         return Applied(tuple(_new_objects(now, brought)), wanted, (*read.notes, *notes))
 
     def rolled_out(self, world: World, step: Rollout, namespace: str) -> Wanted:
@@ -118,7 +120,7 @@ class _Manifests:
     def _surroundings(self, snapshot: Snapshot, namespace: str, settings: Sequence[str]) -> Surroundings:
         return Surroundings(
             snapshot.objects,
-            self.scheduler.release(snapshot.origin.server_version),
+            self.scheduler.release(snapshot.origin.release),
             context_namespace=namespace,
             admission=self.scheduler.admission_plugins(resource_quota=False),
             settings=parse_settings(settings),
@@ -129,6 +131,7 @@ class _Manifests:
             name = WorkloadName(source.kind.kind, source.namespace or surroundings.context_namespace, source.name)
             return self._stored(world, now, name, surroundings)
         candidate = from_manifest(source, surroundings)
+        world.assume((*candidate.gaps, *candidate.admission_gaps))
         is_other = runs_another_template(candidate, now)
         wanted = _of_candidate(candidate, is_other=is_other)
         return _as_before(world, wanted, candidate) if is_other else wanted
@@ -144,6 +147,7 @@ class _Manifests:
         for obj in getattr(now.objects, row.field):
             if (obj.metadata.namespace, obj.metadata.name) == (name.namespace, name.name):
                 candidate = revised(obj, row, surroundings, restarted_at)
+                world.assume(candidate.admission_gaps)
                 return _of_candidate(candidate, is_other=candidate.template is not None)
         raise not_found(world, name)
 
@@ -216,7 +220,8 @@ def after_steps(
 ) -> Snapshot:
     """The cluster as it is after so many steps of ``scenario``, by default all of them, to ask other questions about.
 
-    Raises what `play` raises, and UsageError for a number of steps that the scenario does not have.
+    ``namespace`` is that of names without one where the scenario has none. Raises what `play` raises, and
+    UsageError for a number of steps that the scenario does not have.
     """
     read = read_scenario(scenario)
     if steps is not None and not 0 <= steps <= len(read.steps):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TypedDict, Unpack
 
 from msgspec.structs import replace
 
@@ -27,43 +26,40 @@ from kubespread.planner.world.reporting import workload_text
 from kubespread.planner.world.world import World
 from kubespread.scenario.types import Named
 from kubespread.snapshot.snapshot import Snapshot
+from kubespread.wording import count_of
 
 _DEFAULT = Scheduler()
 _NAMED = ("Deployment", *sorted(REPLACING))
-
-
-class RebalanceKeywords(TypedDict, total=False):
-    """The keywords of `rebalance`."""
-
-    namespace: str | None
-    """That of workloads that are named; else whose workloads are asked about, without it those of all namespaces."""
-    selector: str
-    """Labels of the workloads that are asked about, as kubectl's ``-l`` has them."""
-    soft: bool
-    """Whether constraints with ScheduleAnyway, the scheduler's built-in ones among them, are to hold too."""
-    descheduler: str | Path | None
-    """A DeschedulerPolicy (descheduler/v1alpha2), to see what the descheduler would do instead."""
-    on_progress: Callable[[int], None] | None
-    """Told how many evictions were tried so far."""
 
 
 def rebalance(
     snapshot: Snapshot,
     workloads: str | Sequence[str] = (),
     scheduler: Scheduler = _DEFAULT,
-    **options: Unpack[RebalanceKeywords],
+    *,
+    namespace: str | None = None,
+    selector: str = "",
+    soft: bool = False,
+    descheduler: str | Path | None = None,
+    on_progress: Callable[[int], None] | None = None,
 ) -> RebalanceReport:
     """The fewest evictions, in an order that disruption budgets allow, after which the spread constraints hold.
 
-    ``workloads`` are [NAMESPACE/]KIND/NAME, ``deploy/web``; without any, all are asked about that the keywords,
-    `RebalanceKeywords`, choose. Each replacement is placed as kube-scheduler would. Nothing is evicted anywhere.
+    ``workloads`` are [NAMESPACE/]KIND/NAME, ``deploy/web``; without any, all are asked about that ``namespace`` and
+    ``selector`` choose. Each replacement is placed as kube-scheduler would. Nothing is evicted anywhere.
+
+    - ``namespace``: that of names without one, else the only one asked about (default: all namespaces).
+    - ``selector``: labels of the workloads asked about, as kubectl's ``-l`` has them (default: any labels).
+    - ``soft``: constraints with ScheduleAnyway, the scheduler's built-in ones among them, are to hold too.
+    - ``descheduler``: path of a DeschedulerPolicy (descheduler/v1alpha2), to see what the descheduler would do instead.
+    - ``on_progress``: called with the number of evictions tried so far.
+
     Raises UsageError, SnapshotError and ManifestError.
     """
-    asked = WorkloadsAsked.of(options.get("namespace"), options.get("selector", ""), workloads)
+    asked = WorkloadsAsked.of(namespace, selector, workloads)
     _check_kinds(asked.names)
-    given = options.get("descheduler")
-    policy = read_policy(given) if given is not None else None
-    version = scheduler.release(snapshot.origin.server_version)
+    policy = read_policy(descheduler) if descheduler is not None else None
+    version = scheduler.release(snapshot.origin.release)
     now, notes = edited(snapshot, scheduler, asked.namespace)
     world = world_of(now, scheduler)
     world.settle()
@@ -73,7 +69,7 @@ def rebalance(
     chosen = named or list(_chosen(world, asked))
     if not chosen:
         raise asked.none_found(now)
-    question = Question(chosen, options.get("soft", False), policy, str(given or ""), options.get("on_progress"))
+    question = Question(chosen, soft, policy, str(descheduler or ""), on_progress)
     report = plan(world, question)
     return replace(
         report,
@@ -103,7 +99,8 @@ def _chosen(world: World, asked: WorkloadsAsked) -> Iterable[WorkloadName]:
 
 def _notes(report: RebalanceReport, placed: int) -> Iterator[str]:
     if placed:
-        yield f"{placed} pods that waited were placed before anything is evicted"
+        were = "was" if placed == 1 else "were"
+        yield f"{count_of(placed, 'pod')} that waited {were} placed before anything is evicted"
     if not report.constraints_in_force:
         others = "" if report.soft else ": --soft asks for soft ones too"
         yield f"no hard constraint is in force for {'these workloads' if report.workloads != 1 else 'it'}{others}"

@@ -19,7 +19,6 @@ from kubespread.errors import KubespreadError, ManifestError, UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.admission.gated_fields import as_counted
 from kubespread.kube.versions import KubeVersion
-from kubespread.library.choosing import WorkloadKeywords, choosing_of
 from kubespread.library.deciding import Scheduler
 from kubespread.library.editing import edited
 from kubespread.scheduler.cluster.cluster import Cluster
@@ -38,12 +37,17 @@ class Resolved:
     candidates: Sequence[Candidate]
     profiles: Sequence[Profile]
     cluster: Cluster
-    gaps: tuple[str, ...]
+    lacking: tuple[str, ...]
     """What the source lacks whatever is asked."""
     revised: Callable[[Sequence[str]], Candidate]
     """The first of the candidates with further fields set, as ``--set`` has them. Raises ManifestError, UsageError."""
     source: Source
     """What that one was read from."""
+
+    def gaps_of(self, candidate: Candidate) -> tuple[str, ...]:
+        """What the answer about one of the candidates needs and the source lacks, as far as it was asked by now."""
+        needed = (*self.lacking, *candidate.gaps, *candidate.admission_gaps, *self.cluster.assumed)
+        return tuple(dict.fromkeys(needed))
 
 
 def resolve(
@@ -64,7 +68,7 @@ def resolve(
     first one raises. Raises ManifestError, SnapshotError and UsageError.
     """
     origin = snapshot.origin
-    version = scheduler.release(origin.server_version)
+    version = scheduler.release(origin.release)
     snapshot, said = edited(snapshot, scheduler, choosing.namespace)
     own_namespace = origin.namespace or DEFAULT_NAMESPACE
     default_namespace = choosing.namespace or own_namespace
@@ -106,20 +110,13 @@ def resolve(
     )
 
 
-def resolve_one(
-    snapshot: Snapshot, pods: Iterable[PodGiven], scheduler: Scheduler, options: WorkloadKeywords
-) -> Resolved:
-    """The same for a question about one workload. Raises ManifestError, SnapshotError and UsageError."""
-    return resolve(snapshot, pods, scheduler, choosing_of(options, one_only=True), settings=options.get("set", ()))
-
-
 def source_gaps(snapshot: Snapshot, scheduler: Scheduler) -> Iterable[str]:
     """A kind that was not given is a gap only where the question needs it, which the planner knows."""
     origin = snapshot.origin
     yield from (gap for gap in origin.gaps if gap not in origin.unread.values())
     if scheduler.kube_version is None and SERVER_VERSION in origin.unread:
-        yield f"{origin.unread[SERVER_VERSION]}: answers are those of {scheduler.release(origin.server_version)}"
-    yield from scheduler.gaps(origin.server_version)
+        yield f"{origin.unread[SERVER_VERSION]}: answers are those of {scheduler.release(origin.release)}"
+    yield from scheduler.gaps(origin.release)
 
 
 def _taken(

@@ -20,6 +20,7 @@ from kubespread.planner.world.deployments import name_of
 from kubespread.planner.world.editing import scale
 from kubespread.planner.world.happenings import SCALED_DOWN
 from kubespread.planner.world.pod_book import key_of
+from kubespread.planner.world.reporting import preempted_pods
 from kubespread.planner.world.wanted import Wanted
 from kubespread.planner.world.world import World
 from kubespread.scheduler.building import framework
@@ -49,11 +50,13 @@ class ControlledChanges:
     """As they leave it."""
 
 
-def controlled_changes(asked: Resolved, grown: Sequence[Growth], scheduler: Scheduler) -> ControlledChanges:
+def controlled_changes(
+    asked: Resolved, grown: Sequence[Growth], scheduler: Scheduler, *, preempts: bool = True
+) -> ControlledChanges:
     """Let the controllers of workloads that shrink or are rolled out do their work, in the order given."""
     if not any(growth.surplus or growth.is_rollout for growth in grown):
         return ControlledChanges([ControlledChange()] * len(grown), asked.cluster)
-    world = world_of(asked.snapshot, scheduler)
+    world = world_of(asked.snapshot, scheduler, preempts=preempts, assumed=asked.cluster.assumed)
     # Pods of others that wait are not what is asked about.
     world.queue.waiting.clear()
     changes = []
@@ -92,14 +95,16 @@ def _rolled_out(world: World, growth: Growth, candidate: Candidate, profile: Pro
     outcome = Outcome(
         growth.wanted,
         [choice for _, choice in new],
-        before=domain_counts(plugins.prepare(before, candidate.pod).states),
+        # Default constraints take their selectors from the new ReplicaSet, too.
+        before=domain_counts(plugins.prepare(before.with_objects(world.cluster.objects), candidate.pod).states),
         after=constraint_reports(evaluation.states, evaluation.feasible),
     )
     if not report.complete:
         outcome.stopped, outcome.stuck = report.wedged_on, bool(report.pending)
         outcome.unplaced = evaluation if report.pending else None
     names = [pod.metadata.name for pod, _ in new]
-    return ControlledChange(played=Played(outcome, report), names=names, notes=tuple(world.happenings.notes))
+    preempted = list(preempted_pods(world.happenings))
+    return ControlledChange(played=Played(outcome, report, preempted), names=names, notes=tuple(world.happenings.notes))
 
 
 def _as_left(before: Cluster, world: World) -> Cluster:

@@ -3,28 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 
 import msgspec
 
 from kubespread.candidate.sources import PodGiven
 from kubespread.errors import KubespreadError, UsageError
+from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
+from kubespread.kube.api.core import Pod
+from kubespread.kube.owners import WorkloadName
 from kubespread.library.deciding import Scheduler
+from kubespread.library.editing import edited
 from kubespread.library.resolving import Resolved
-from kubespread.library.simulating import Posed, SimulateKeywords, pose
+from kubespread.library.simulating import Posed, SimulateOptions, pose
+from kubespread.library.worlds import as_snapshot, world_of
 from kubespread.planner.advise.advise import Advised, advised, blank
 from kubespread.planner.advise.change import Answer, Change
+from kubespread.planner.advise.edited_worlds import EditedWorlds
 from kubespread.planner.advise.most_running import most_running
 from kubespread.planner.advise.stuck import Stuck
 from kubespread.planner.entries import Outcome
 from kubespread.planner.simulate import Question, outcomes
+from kubespread.planner.world.reporting import name_of, workload_of
 from kubespread.scheduler.building import framework
 from kubespread.scheduler.evaluation import Evaluation
 from kubespread.scheduler.plugin import SchedulingError
+from kubespread.scheduler.preemption import has_lower
 from kubespread.snapshot.snapshot import Snapshot
+
+_PER_QUESTION, _PER_POD, _PER_COPY, _PER_COPY_AND_NODE = 15, 0.01, 0.1, 0.0004
+"""Milliseconds."""
 
 
 @dataclass(frozen=True, slots=True)
+class Placed:
+    """What becomes of all replicas."""
+
+    count: int
+    """How many have a node in the end, those that run already among them."""
+    outcome: Outcome
+    victims: tuple[str, ...]
+    """NAMESPACE/name of the pods that are preempted for them."""
+
+
+@dataclass
 class Replicas:
     """A number of replicas that are all to find a node, as `simulate` places them."""
 
@@ -32,26 +55,81 @@ class Replicas:
     replicas: int
     snapshot: Snapshot
     scheduler: Scheduler
-    options: SimulateKeywords
+    options: SimulateOptions
+    assumed: dict[str, None]
+    """Filled with what is taken for granted of the cluster, as it is and with what is tried."""
+    workload: WorkloadName | None = None
+    victims: tuple[str, ...] = ()
+    """Who is preempted for them as things are."""
+    _spent: float = 0
+    """On what does not play in worlds."""
 
     def ask(self, change: Change) -> Answer | None:
-        settings = (*self.options.get("set", ()), *change.settings)
-        options: SimulateKeywords = {**self.options, "set": settings}
+        return self._ask(change, self._worlds)
+
+    def ask_alone(self, change: Change) -> Answer | None:
+        return None if self._alone is None else self._ask(change, self._alone)
+
+    def _ask(self, change: Change, worlds: EditedWorlds) -> Answer | None:
+        after = worlds.after(change.edits) if change.edits else None
+        if change.edits and after is None:
+            return None
+        self._spent += _PER_QUESTION + _PER_POD * len(self._snapshot.pods)
+        snapshot = self._snapshot if after is None else as_snapshot(after.world, self._snapshot)
+        options = replace(self.options, settings=(*self.options.settings, *change.settings))
         try:
-            posed = pose(self.pods, self.replicas, self.snapshot.edited(*change.edits), self.scheduler, options)
-            if (most := most_running(posed.cluster, posed.questions[0])) < self.replicas:
+            posed = pose(self.pods, self.replicas, snapshot, self.scheduler, options)
+            question = posed.questions[0]
+            may_preempt = self.options.manner.preempts and has_lower(posed.cluster, question.pod)
+            if not may_preempt and (most := most_running(posed.cluster, question)) < self.replicas:
                 return Answer(most, self.replicas)
-            return Answer(self.placed(posed)[0], self.replicas)
+            placed = self.placed(posed)
         except (KubespreadError, SchedulingError):
             return None
+        self._spent += placed.count * (_PER_COPY + _PER_COPY_AND_NODE * len(posed.cluster))
+        victims = [each for each in placed.victims if each not in self.victims]
+        harm = [f"preempting {each}" for each in victims]
+        if after is None:
+            return Answer(placed.count, self.replicas, harm=tuple(harm))
+        return Answer(
+            placed.count, self.replicas, worlds.consequences(after), (*harm, *worlds.harm(after, self._is_own))
+        )
 
-    def placed(self, posed: Posed) -> tuple[int, Outcome]:
-        """How many replicas have a node in the end, those that run already among them."""
+    def _is_own(self, pod: Pod) -> bool:
+        return workload_of(self._worlds.unchanged.world, pod) == self.workload
+
+    def placed(self, posed: Posed) -> Placed:
         (question,) = posed.questions
-        (outcome,) = outcomes(posed.cluster, posed.questions, posed.manner)
+        make_world = partial(world_of, posed.asked.snapshot, self.scheduler, assumed=self.assumed)
+        (outcome,) = outcomes(posed.cluster, posed.questions, posed.manner, make_world)
+        self.assumed.update(dict.fromkeys((*posed.asked.lacking, *posed.cluster.assumed)))
         if question.played is not None:
-            return self.replicas - question.played.rollout.pending, outcome
-        return len(question.present) + len(outcome.choices), outcome
+            rollout, preempted = question.played.rollout, question.played.preempted
+            count = self.replicas - rollout.pending - rollout.not_created
+            return Placed(count, outcome, tuple(each.pod for each in preempted))
+        count = len(question.present) - len(outcome.lost) + len(outcome.choices)
+        return Placed(count, outcome, tuple(name_of(victim.pod) for _, victim in outcome.preempted))
+
+    @property
+    def effort(self) -> float:
+        return self._spent + self._worlds.effort + (self._alone.effort if self._alone is not None else 0)
+
+    @cached_property
+    def _snapshot(self) -> Snapshot:
+        """The cluster once the edits are made that the question begins with."""
+        return edited(self.snapshot, self.scheduler, self.options.choosing.namespace)[0]
+
+    @cached_property
+    def _worlds(self) -> EditedWorlds:
+        namespace = self.options.choosing.namespace or self.snapshot.origin.namespace or DEFAULT_NAMESPACE
+        preempts, assumed = self.options.manner.preempts, self.assumed
+        return EditedWorlds(
+            lambda: world_of(self._snapshot, self.scheduler, preempts=preempts, assumed=assumed), namespace
+        )
+
+    @cached_property
+    def _alone(self) -> EditedWorlds | None:
+        return self._worlds.if_alone(self._is_own)
 
 
 def advise_replicas(asked: Resolved, replicas: Replicas) -> Advised:
@@ -63,12 +141,14 @@ def advise_replicas(asked: Resolved, replicas: Replicas) -> Advised:
     posed = pose(replicas.pods, replicas.replicas, replicas.snapshot, replicas.scheduler, replicas.options)
     (question,) = posed.questions
     plugins = framework(question.profile)
-    placed, outcome = replicas.placed(posed)
+    as_it_is = replicas.placed(posed)
+    placed, outcome, replicas.victims = as_it_is.count, as_it_is.outcome, as_it_is.victims
     report = msgspec.structs.replace(
         blank(posed.cluster, question.pod, plugins, question.profile),
         workload=question.workload,
         replicas=replicas.replicas,
         placed=placed,
+        victims=replicas.victims if placed >= replicas.replicas else (),
         notes=tuple(question.notes),
         admission=tuple(question.admission),
     )
@@ -79,7 +159,8 @@ def advise_replicas(asked: Resolved, replicas: Replicas) -> Advised:
     if evaluation is None or not question.replicas:
         return Advised(msgspec.structs.replace(report, message=stopped), {})
     report = msgspec.structs.replace(report, message=stopped)
-    stuck = Stuck(evaluation, question.profile.version, replicas.replicas - placed, max(1, question.count or 0))
+    in_free_room = None if placed or question.played is not None else replicas.replicas
+    stuck = Stuck(evaluation, question.profile.version, replicas.replicas - placed, placed, in_free_room)
     return advised(report, stuck, replicas)
 
 

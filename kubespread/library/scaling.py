@@ -25,6 +25,7 @@ from kubespread.planner.autoscaling.autoscale import autoscale
 from kubespread.planner.reports.simulate import SimulateReport
 from kubespread.planner.simulate import Question
 from kubespread.planner.world import pods as states
+from kubespread.planner.world.happenings import PREEMPTED
 from kubespread.planner.world.world import World
 from kubespread.snapshot.snapshot import Snapshot
 
@@ -47,7 +48,8 @@ class Simulated:
             return 0
         if self.question.played is not None:
             return self.question.played.rollout.pending
-        return max(0, (self.question.count or 0) - self.report.placed)
+        preempted = len(self.question.present) - self.report.present
+        return max(0, (self.question.count or 0) + preempted - self.report.placed)
 
 
 def groups_of(snapshot: Snapshot, kind: Autoscaler, given: GroupsGiven) -> Sequence[NodeGroup]:
@@ -58,11 +60,15 @@ def groups_of(snapshot: Snapshot, kind: Autoscaler, given: GroupsGiven) -> Seque
 
 
 def world_with(snapshot: Snapshot, scheduler: Scheduler, simulated: Sequence[Simulated]) -> World:
-    """The cluster, in which nobody waits, with the replicas that were placed, and those that were not waiting."""
+    """The cluster, in which nobody waits, with the replicas that were placed, and those that were not waiting, as are
+    the pods that controllers make for those that were preempted, unless they find a node.
+    """
     placed = [pod for each in simulated for pod in _placed(each)]
     companions = [_owned(companion, each.candidate) for each in simulated for companion in each.candidate.companions]
     objects = with_companions(snapshot.objects, companions)
     world = world_of(replace(snapshot, pods=(*snapshot.pods, *placed), objects=objects), scheduler, preempts=False)
+    victims = [key for each in simulated for pod in each.report.preempted if (key := pod.key) in world.book]
+    world.remove([world.book[key] for key in victims], PREEMPTED)
     for each in simulated:
         template = states.as_template(each.candidate.pod)
         namespace = template.metadata.namespace
@@ -74,6 +80,8 @@ def world_with(snapshot: Snapshot, scheduler: Scheduler, simulated: Sequence[Sim
     for owner in owners - {None}:
         assert owner is not None
         world.owner(owner).replicas = len(world.book.of(owner))
+    if victims:
+        world.settle()
     return world
 
 
@@ -89,7 +97,10 @@ def with_autoscaling(
     if not world.waiting:
         return tuple(each.report for each in simulated)
     account = autoscale(world, groups, kind).with_notes(_notes(simulated))
-    return tuple(each.report.with_autoscaling(account) if each.lacking else each.report for each in simulated)
+    return tuple(
+        each.report.with_autoscaling(account) if each.lacking or each.report.preempted else each.report
+        for each in simulated
+    )
 
 
 def _owned(companion: ApiObject, candidate: Candidate) -> ApiObject:

@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar, Unpack, overload
+from typing import TypeVar, overload
 
 import msgspec
 
 from kubespread.candidate.candidate import Candidate
-from kubespread.candidate.growth import Desired, Growth, growths
+from kubespread.candidate.growth import Desired, Growth, growth_gaps, growths
 from kubespread.candidate.replicas import replica_names
-from kubespread.candidate.sources import PodGiven
+from kubespread.candidate.sources import Choosing, PodGiven
 from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import StatefulSet
 from kubespread.kube.versions import SCORES_SINCE, KubeVersion
 from kubespread.library.asked_cluster import cluster_reference
-from kubespread.library.choosing import WorkloadKeywords, choosing_of
 from kubespread.library.deciding import Scheduler
 from kubespread.library.gangs import gang_notes, gangs_of, pod_group_gaps, what_if
 from kubespread.library.resolving import Resolved, resolve
 from kubespread.library.rollouts import ControlledChange, controlled_changes
 from kubespread.library.scaling import GroupsGiven, Simulated, groups_of, with_autoscaling, world_with
+from kubespread.library.worlds import world_of
 from kubespread.node_groups.types import Autoscaler
 from kubespread.planner.claims import Replicas, replicas_with_claims
 from kubespread.planner.manner import Manner, Ties
@@ -43,44 +43,20 @@ G = TypeVar("G", bound=PodGiven)
 _DEFAULT = Scheduler()
 
 
-class SimulateKeywords(WorkloadKeywords, total=False):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimulateOptions:
     """The keywords of `simulate`."""
 
-    until_full: bool
-    """Place as many as fit instead of a number."""
-    from_scratch: bool
-    """Take away the replicas that run before placing."""
-    ties: Ties
-    """How equal scores are broken: by kube-scheduler's own order, which is the default, or by ``"name"``."""
-    seed: int | None
-    """Break them at random instead."""
-    sample: bool
-    """Score no more nodes than kube-scheduler does in a large cluster (percentageOfNodesToScore), each search going on
-    where the last one ended, instead of all that fit.
-    """
-    runs: int
-    """Repeat with the seeds that follow; with ``sample`` and no seed from nodes evenly apart on."""
-    keys: Sequence[str]
-    """Topology keys to report about besides those of the constraints, zone and hostname."""
-    preemption: bool
-    """Ask what preemption would do for the first replica without a node."""
-    selector: str
-    """Labels of the workloads that are meant, as kubectl's ``-l`` has them."""
-    on_progress: Callable[[int], None] | None
-    """Told now and then how many replicas are placed."""
-    autoscaler: str | None
-    """Let ``"ca"`` (cluster-autoscaler) or ``"karpenter"`` add nodes for replicas that find none."""
-    node_groups: GroupsGiven
-    """Which groups of nodes may grow: a NodeGroups file, or the groups; default: those the cluster's objects tell of.
-    """
-    gang: int | None
-    """Place so many replicas at once or none of them; with ``replicas``, a multiple of it, one gang after another.
-    ``replicas`` is this number unless given.
-    """
-    same: str | None
-    """A topology key of which all members of a gang are to share a value: ``"zone"``."""
-    on_refused: Callable[[KubespreadError], None] | None
-    """Told of workloads the API server would not take while the others are placed; without it the first one raises."""
+    choosing: Choosing = Choosing()
+    settings: Sequence[str] = ()
+    until_full: bool = False
+    from_scratch: bool = False
+    autoscaler: Autoscaler | None = None
+    node_groups: GroupsGiven = None
+    gang: int | None = None
+    same: str | None = None
+    manner: Manner = Manner()
+    on_refused: Callable[[KubespreadError], None] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,18 +70,18 @@ class Posed:
 
 
 def pose(
-    pods: Sequence[PodGiven], replicas: int | None, snapshot: Snapshot, scheduler: Scheduler, options: SimulateKeywords
+    pods: Sequence[PodGiven], replicas: int | None, snapshot: Snapshot, scheduler: Scheduler, options: SimulateOptions
 ) -> Posed:
     """What `simulate` places, up to the placing itself. Raises ManifestError, SnapshotError and UsageError."""
-    as_gangs = what_if(options.get("gang"), options.get("same"), replicas, refused=_refused_with_gangs(options))
+    as_gangs = what_if(options.gang, options.same, replicas, refused=_refused_with_gangs(options))
     asked = resolve(
-        snapshot, pods, scheduler, choosing_of(options, selector=options.get("selector", "")),
-        settings=options.get("set", ()), counts_quotas=False, on_refused=options.get("on_refused"),
+        snapshot, pods, scheduler, options.choosing,
+        settings=options.settings, counts_quotas=False, on_refused=options.on_refused,
     )  # fmt: skip
     if not asked.version.since(SCORES_SINCE):
         said = f"where replicas land depends on scores, which are modeled since 1.{SCORES_SINCE}"
         raise UsageError(f"kube-scheduler {asked.version}: {said}")
-    keys = [full_topology_key(key, asked.snapshot.nodes) for key in options.get("keys", ())]
+    keys = [full_topology_key(key, asked.snapshot.nodes) for key in options.manner.keys]
     if as_gangs is not None and as_gangs.topology_key:
         as_gangs = replace(as_gangs, topology_key=full_topology_key(as_gangs.topology_key, asked.snapshot.nodes))
         check_topology_keys([as_gangs.topology_key], asked.snapshot.nodes, ())
@@ -113,74 +89,73 @@ def pose(
     check_topology_keys(keys, asked.snapshot.nodes, (key for pair in pairs for key in _constraint_keys(*pair)))
     desired = Desired(
         as_gangs.size if as_gangs is not None and replicas is None else replicas,
-        options.get("until_full", False),
-        options.get("from_scratch", False),
+        options.until_full,
+        options.from_scratch,
         counts_quotas=scheduler.admission,
     )
+    asked.cluster.assume(growth_gaps(asked.candidates, asked.snapshot))
     grown = growths(asked.candidates, desired, asked.snapshot, asked.cluster.running.pods)
-    controlled = controlled_changes(asked, grown, scheduler)
+    controlled = controlled_changes(asked, grown, scheduler, preempts=options.manner.preempts)
     leaving = [(pod, asked.cluster.nodes.index[pod.spec.node_name]) for growth in grown for pod in growth.taken_away]
     cluster = controlled.cluster.after(Change(gone=leaving))
     gangs = gangs_of(as_gangs, asked, grown, cluster)
-    if any(gangs) and options.get("sample", False):
+    if any(gangs) and options.manner.sample:
         raise UsageError("sampling does not go with pods of a PodGroup")
     questions = [
         _question(*pair, growth, change, cluster).as_gang(gang, gang_notes(as_gangs, pair[0], asked.version))
         for pair, growth, change, gang in zip(pairs, grown, controlled.changes, gangs, strict=True)
     ]
-    manner = Manner(
-        options.get("ties", "scheduler"), options.get("seed"), options.get("runs", 1),
-        options.get("preemption", False), keys, options.get("on_progress"), options.get("sample", False),
-    )  # fmt: skip
-    return Posed(asked, questions, cluster, manner)
+    return Posed(asked, questions, cluster, replace(options.manner, keys=keys))
 
 
 def simulate_workloads(
-    pods: Sequence[PodGiven], replicas: int | None, snapshot: Snapshot, scheduler: Scheduler, options: SimulateKeywords
+    pods: Sequence[PodGiven], replicas: int | None, snapshot: Snapshot, scheduler: Scheduler, options: SimulateOptions
 ) -> tuple[SimulateReport, ...]:
-    runs = options.get("runs", 1)
+    runs = options.manner.runs
     if replicas is not None and replicas < 0:
         raise UsageError(f"replicas must be at least 0, not {replicas}")
     if runs < 1:
         raise UsageError(f"runs must be at least 1, not {runs}")
     posed = pose(pods, replicas, snapshot, scheduler, options)
     asked, questions, cluster = posed.asked, posed.questions, posed.cluster
-    reports = simulate_queue(cluster, questions, posed.manner)
-    if (kind := _autoscaler(options)) is not None:
+    reports = simulate_queue(
+        cluster, questions, posed.manner, lambda: world_of(asked.snapshot, scheduler, assumed=cluster.assumed)
+    )
+    if options.autoscaler is not None:
         simulated = list(map(Simulated, asked.candidates, questions, reports))
         world = world_with(replace(asked.snapshot, pods=tuple(cluster.running.pods)), scheduler, simulated)
-        groups = groups_of(asked.snapshot, kind, options.get("node_groups"))
-        reports = with_autoscaling(world, simulated, kind, groups)
+        groups = groups_of(asked.snapshot, options.autoscaler, options.node_groups)
+        reports = with_autoscaling(world, simulated, options.autoscaler, groups)
+        cluster.assume(world.assumed)
     reference = cluster_reference(snapshot)
     return tuple(
         _with_random_ties(report, asked.version)
         .about(reference)
-        .with_gaps((*asked.gaps, *candidate.gaps, *pod_group_gaps(asked)))
+        .with_gaps((*asked.gaps_of(candidate), *pod_group_gaps(asked)))
         for report, candidate in zip(reports, asked.candidates, strict=True)
     )
 
 
-def _refused_with_gangs(options: SimulateKeywords) -> list[str]:
+def _refused_with_gangs(options: SimulateOptions) -> list[str]:
     """What was asked for that is not modeled of gangs."""
     asked_for = {
-        "preemption": options.get("preemption"),
-        "an autoscaler": options.get("autoscaler"),
-        "sampling": options.get("sample"),
+        "preemption": options.manner.tells_preemption,
+        "an autoscaler": options.autoscaler is not None,
+        "sampling": options.manner.sample,
     }
-    return [name for name, value in asked_for.items() if value]
+    return [name for name, is_asked in asked_for.items() if is_asked]
 
 
-def _autoscaler(options: SimulateKeywords) -> Autoscaler | None:
+def _autoscaler(name: str | None, node_groups: GroupsGiven) -> Autoscaler | None:
     """Which one is to add nodes, None for none. Raises UsageError."""
-    given = options.get("autoscaler")
-    if given is None:
-        if options.get("node_groups") is not None:
+    if name is None:
+        if node_groups is not None:
             raise UsageError("node groups are for an autoscaler: say which, ca or karpenter")
         return None
     try:
-        return Autoscaler(given)
+        return Autoscaler(name)
     except ValueError:
-        raise UsageError(f"unknown autoscaler {given!r}: expected {' or '.join(Autoscaler)}") from None
+        raise UsageError(f"unknown autoscaler {name!r}: expected {' or '.join(Autoscaler)}") from None
 
 
 def _with_random_ties(report: SimulateReport, version: KubeVersion) -> SimulateReport:
@@ -209,7 +184,7 @@ def _question(
         is_daemon=candidate.is_daemon,
         one_by_one=candidate.one_by_one,
         deleted=[(pod, cluster.nodes.index[pod.spec.node_name]) for pod in change.deleted],
-        present=[cluster.nodes.index[pod.spec.node_name] for pod in present],
+        present={key_of(pod): cluster.nodes.index[pod.spec.node_name] for pod in present},
         workload=None if candidate.workload is None else f"{candidate.workload.kind}/{candidate.workload.name}",
         notes=(*candidate.notes, *growth.notes, *change.notes),
         admission=candidate.admission,
@@ -236,12 +211,22 @@ def _constraint_keys(candidate: Candidate, profile: Profile) -> list[str]:
 @overload
 def simulate(
     snapshot: Snapshot, pods: PodGiven, replicas: int | None = ..., scheduler: Scheduler = ...,
-    **options: Unpack[SimulateKeywords],
+    *, until_full: bool = ..., from_scratch: bool = ..., ties: Ties = ..., seed: int | None = ...,
+    sample: bool = ..., runs: int = ..., keys: Sequence[str] = ..., preemption: bool | None = ...,
+    autoscaler: str | None = ..., node_groups: GroupsGiven = ..., gang: int | None = ..., same: str | None = ...,
+    name: str | None = ..., namespace: str | None = ..., selector: str = ..., recursive: bool = ...,
+    template_path: str = ..., set: Sequence[str] = ...,
+    on_progress: Callable[[int], None] | None = ..., on_refused: Callable[[KubespreadError], None] | None = ...,
 ) -> SimulateReport: ...  # fmt: skip
 @overload
 def simulate(
     snapshot: Snapshot, pods: list[G] | tuple[G, ...], replicas: int | None = ..., scheduler: Scheduler = ...,
-    **options: Unpack[SimulateKeywords],
+    *, until_full: bool = ..., from_scratch: bool = ..., ties: Ties = ..., seed: int | None = ...,
+    sample: bool = ..., runs: int = ..., keys: Sequence[str] = ..., preemption: bool | None = ...,
+    autoscaler: str | None = ..., node_groups: GroupsGiven = ..., gang: int | None = ..., same: str | None = ...,
+    name: str | None = ..., namespace: str | None = ..., selector: str = ..., recursive: bool = ...,
+    template_path: str = ..., set: Sequence[str] = ...,
+    on_progress: Callable[[int], None] | None = ..., on_refused: Callable[[KubespreadError], None] | None = ...,
 ) -> tuple[SimulateReport, ...]: ...  # fmt: skip
 
 
@@ -250,7 +235,27 @@ def simulate(
     pods: PodGiven | list[G] | tuple[G, ...],
     replicas: int | None = None,
     scheduler: Scheduler = _DEFAULT,
-    **options: Unpack[SimulateKeywords],
+    *,
+    until_full: bool = False,
+    from_scratch: bool = False,
+    ties: Ties = "scheduler",
+    seed: int | None = None,
+    sample: bool = False,
+    runs: int = 1,
+    keys: Sequence[str] = (),
+    preemption: bool | None = None,
+    autoscaler: str | None = None,
+    node_groups: GroupsGiven = None,
+    gang: int | None = None,
+    same: str | None = None,
+    name: str | None = None,
+    namespace: str | None = None,
+    selector: str = "",
+    recursive: bool = False,
+    template_path: str = "",
+    set: Sequence[str] = (),
+    on_progress: Callable[[int], None] | None = None,
+    on_refused: Callable[[KubespreadError], None] | None = None,
 ) -> SimulateReport | tuple[SimulateReport, ...]:
     """Where kube-scheduler would put ``replicas`` copies of each workload, one after another, and what would stop it.
 
@@ -258,9 +263,58 @@ def simulate(
     else has to be one workload and gives its report. All stand in one queue, by priority, then in the order given, and
     each pod finds those before it in the cluster. ``replicas`` is each workload's own number unless given. A workload
     that runs in the cluster already is grown to that number from the replicas it has; a template that differs from the
-    running one takes those away first. The other keywords are `SimulateKeywords`.
+    running one takes those away first.
+
+    - ``until_full``: place as many as fit instead of a number.
+    - ``from_scratch``: also re-place the replicas already running.
+    - ``ties``: how equal scores are broken: ``"scheduler"`` (kube-scheduler's own order) or ``"name"`` (by node name).
+    - ``seed``: break ties at random with this seed instead.
+    - ``sample``: score no more nodes than kube-scheduler does in a large cluster (percentageOfNodesToScore) instead of
+      all that fit, each search going on where the last one ended.
+    - ``runs``: the number of runs, 1 or more: with the seeds that follow, or with ``sample`` and no seed from nodes
+      evenly apart.
+    - ``keys``: topology keys to report about besides those of the constraints, zone and hostname.
+    - ``preemption``: False: replicas that fit nowhere do not evict pods of lower priority, as they do otherwise where
+      a number of replicas is asked for; True: also say why that does not help, where it helps none of them.
+    - ``autoscaler``: let ``"ca"`` (cluster-autoscaler) or ``"karpenter"`` add nodes for replicas that find none.
+    - ``node_groups``: which groups of nodes may grow: the path of a NodeGroups file, or the groups (default: those that
+      the cluster's objects tell of).
+    - ``gang``: place so many replicas at once or none of them, 1 or more; ``replicas`` is a multiple of it, placed one
+      gang after another (default: one gang).
+    - ``same``: a topology key of which all members of a gang share a value: ``"zone"``.
+    - ``name``: the workload to use when there are several: NAME, Kind/NAME or NAMESPACE/Kind/NAME.
+    - ``namespace``: the namespace to use when the manifest sets none.
+    - ``selector``: labels of the workloads to place, as kubectl's ``-l`` has them (default: any labels).
+    - ``recursive``: read directories with those below them.
+    - ``template_path``: path of the pod template in kinds unknown to kubespread (default: ``spec.template``).
+    - ``set``: fields to change before pods are admitted: ``maxSkew[zone]=2``, ``cpu=500m``.
+    - ``on_progress``: called now and then with the number of replicas placed so far.
+    - ``on_refused``: called with each workload that the API server would not take while the others are placed; without
+      it the first one raises.
+
     Raises ManifestError, SnapshotError and UsageError.
     """
+    options = SimulateOptions(
+        choosing=Choosing(name, namespace, selector, recursive=recursive, template_path=template_path),
+        settings=set,
+        until_full=until_full,
+        from_scratch=from_scratch,
+        autoscaler=_autoscaler(autoscaler, node_groups),
+        node_groups=node_groups,
+        gang=gang,
+        same=same,
+        manner=Manner(
+            ties,
+            seed,
+            runs,
+            preempts=preemption is not False,
+            tells_preemption=bool(preemption),
+            keys=keys,
+            on_progress=on_progress,
+            sample=sample,
+        ),
+        on_refused=on_refused,
+    )
     is_one = not isinstance(pods, list | tuple)
     several = [pods] if not isinstance(pods, list | tuple) else pods
     reports = simulate_workloads(several, replicas, snapshot, scheduler, options)

@@ -4,14 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
+
+from msgspec import structs
 
 from kubespread.candidate.candidate import Candidate, Surroundings
 from kubespread.candidate.companions import with_companions, with_manifest_objects
+from kubespread.candidate.growth import growth_gaps
 from kubespread.candidate.manifest_file import Manifest, field_at
 from kubespread.candidate.manifests import from_manifest
+from kubespread.candidate.partial import part_of
 from kubespread.candidate.references import Reference
 from kubespread.candidate.replicas import replica_names
-from kubespread.candidate.sources import Choosing, PodGiven, Source, Sources, read_once, read_sources, selector_of
+from kubespread.candidate.setting import parse_settings
+from kubespread.candidate.sources import (
+    Choosing,
+    PodGiven,
+    Source,
+    Sources,
+    check_choosing,
+    read_once,
+    read_sources,
+    selector_of,
+)
 from kubespread.candidate.stored import NotInClusterError, from_cluster
 from kubespread.controllers.adoption import PodsByController, pods_of
 from kubespread.errors import Fault, KubespreadError, ManifestError, UsageError
@@ -20,19 +35,31 @@ from kubespread.kube.admission.gated_fields import as_counted
 from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.kinds import UNKNOWN, pod_creator
-from kubespread.kube.api.workloads import StatefulSet
+from kubespread.kube.api.meta import ApiObject
+from kubespread.kube.api.workloads import Deployment, ReplicaSet, ReplicationController, StatefulSet
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.versions import KubeVersion
 from kubespread.library.deciding import Scheduler
 from kubespread.library.editing import edited
 from kubespread.library.resolving import source_gaps
+from kubespread.library.worlds import world_of
+from kubespread.lint.autoscalers import autoscalers_of, bounded
 from kubespread.lint.selection import silenced_codes
 from kubespread.lint.subject import Place, Refused, Subject, nowhere
+from kubespread.lint.ways_out import WaysOut
 from kubespread.manifest.lines import FieldLines
 from kubespread.manifest.objects import KubernetesObject
+from kubespread.planner.advise.edited_worlds import EditedWorlds
 from kubespread.planner.claims import Replicas, replicas_with_claims
+from kubespread.planner.world.pod_book import key_of
+from kubespread.planner.world.world import World
 from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.profile.expansion import default_profile
+from kubespread.scheduler.profile.profile import Profile
 from kubespread.snapshot.snapshot import Snapshot
+from kubespread.wording import some_of
+
+_NAMES_SHOWN = 3
 
 
 @dataclass(slots=True)
@@ -42,6 +69,7 @@ class Gathered:
     version: KubeVersion
     objects: ClusterObjects = field(default_factory=ClusterObjects)
     cluster: Cluster | None = None
+    ways_out: WaysOut | None = None
     subjects: list[Subject] = field(default_factory=list)
     refused: list[Refused] = field(default_factory=list)
     files: int = 0
@@ -62,10 +90,12 @@ class _Gatherer:
         self._scheduler, self._choosing = scheduler, choosing
         self._snapshot = Snapshot() if snapshot is None else snapshot
         origin = self._snapshot.origin
-        self.gathered = Gathered(scheduler.release(origin.server_version))
+        self.gathered = Gathered(scheduler.release(origin.release))
         self._own_namespace = origin.namespace or DEFAULT_NAMESPACE
         self._namespace = choosing.namespace or self._own_namespace
         self._lines: dict[int, FieldLines] = {}
+        self._profiles: dict[str, Profile] = {}
+        self._parts: list[str] = []
 
     def gather(self, given: Iterable[PodGiven]) -> None:
         gathered = self.gathered
@@ -85,12 +115,26 @@ class _Gatherer:
         if self._has_cluster:
             objects = with_companions(self._snapshot.objects, companions)
             gathered.cluster = Cluster.of(self._snapshot.nodes, running, objects)
-        owned = PodsByController(pod for pod in running if pod.spec.node_name)
+            gathered.ways_out = WaysOut(EditedWorlds(self._world, self._namespace))
+            gathered.cluster.assume(growth_gaps((candidate for _, candidate in candidates), self._snapshot))
+        owned = PodsByController(running)
         for source, candidate in candidates:
             gathered.subjects += self._subject(source, candidate, owned)
+        if not gathered.subjects and not gathered.refused:
+            raise self._nothing(read)
+
+    def _nothing(self, read: Sources) -> UsageError:
+        if self._parts:
+            return UsageError(f"nothing to check: {some_of(self._parts, _NAMES_SHOWN)}")
+        files = [*(manifest.file for manifest in read.manifests), *read.skipped]
+        hold = "holds" if len(files) == 1 else "hold"
+        labeled = f" with the labels {self._choosing.selector}" if self._choosing.selector else ""
+        return UsageError(f"nothing to check: {some_of(files, _NAMES_SHOWN)} {hold} no Pod or workload{labeled}")
 
     def _read(self, given: Iterable[PodGiven]) -> Sources:
         """The manifests and references; files that are named and malformed, or in a directory, are refused."""
+        given = list(given)
+        check_choosing(given, self._choosing)
         readable: list[PodGiven] = []
         for each in given:
             try:
@@ -124,20 +168,44 @@ class _Gatherer:
 
     def _candidate(self, source: Source) -> Iterator[Candidate]:
         """The pod of the workload, unless it is refused."""
-        plugins = self._scheduler.admission_plugins(resource_quota=False)
-        surroundings = Surroundings(
-            self._snapshot.objects, self.gathered.version, None, self._choosing.namespace, self._own_namespace,
-            plugins if self._has_cluster else replace(plugins, enabled=False),
-        )  # fmt: skip
         try:
-            if isinstance(source, Manifest):
-                yield from_manifest(source, surroundings)
-            else:
-                yield from_cluster(source, self._snapshot, surroundings)
+            yield self._made(source)
         except NotInClusterError:
             raise
         except (ManifestError, UsageError) as error:
-            self.gathered.refused.append(self._refused(error, source))
+            self._refuse(self._refused(error, source), source)
+
+    def _made(self, source: Source, settings: Sequence[str] = ()) -> Candidate:
+        """Raises ManifestError and UsageError."""
+        plugins = self._scheduler.admission_plugins(resource_quota=False)
+        surroundings = Surroundings(
+            self._snapshot.objects, self.gathered.version, None, self._choosing.namespace, self._own_namespace,
+            plugins if self._has_cluster else replace(plugins, enabled=False), parse_settings(settings),
+        )  # fmt: skip
+        if isinstance(source, Manifest):
+            return from_manifest(source, surroundings)
+        return from_cluster(source, self._snapshot, surroundings)
+
+    def _revised(self, source: Source, settings: Sequence[str]) -> Pod | None:
+        try:
+            return self._made(source, settings).pod
+        except (ManifestError, UsageError):
+            return None
+
+    def _world(self) -> World:
+        assert self.gathered.cluster is not None
+        return world_of(self._snapshot, self._scheduler, assumed=self.gathered.cluster.assumed)
+
+    def _refuse(self, refused: Refused, source: Source) -> None:
+        """A finding, unless ``source`` is a part of a workload that lacks the rest."""
+        part = part_of(_chosen(source)) if isinstance(source, Manifest) else None
+        faults = [fault for fault in refused.faults if part is None or part.keeps(fault)]
+        if faults:
+            self.gathered.refused.append(replace(refused, faults=faults))
+        elif part is not None:
+            said = f"{refused.workload} {part.text}"
+            self._parts.append(said)
+            (self.gathered.notes if part.is_of_pods else self.gathered.gaps).append(said)
 
     def _refused(self, error: KubespreadError, source: Source) -> Refused:
         if isinstance(source, Reference):
@@ -151,16 +219,15 @@ class _Gatherer:
     def _subject(self, source: Source, candidate: Candidate, owned: PodsByController) -> Iterator[Subject]:
         pod, meta = candidate.pod, candidate.pod.metadata
         name = candidate.workload or WorkloadName("Pod", meta.namespace, meta.name)
-        try:
-            profile = self._scheduler.profile_for(pod.spec.scheduler_name, self.gathered.version)
-        except UsageError as error:
-            self.gathered.gaps.append(f"{name.namespace}/{name.kind}/{name.name} is not checked: {error}")
-            return
+        replicas, why = bounded(candidate.replicas, autoscalers_of(name, self.gathered.objects))
+        if why:
+            self.gathered.notes.append(f"{name.kind}/{name.name} is checked with {replicas} replicas: {why}")
+        self.gathered.gaps += (*candidate.gaps, *candidate.admission_gaps)
         subject = Subject(
             name=name,
             pod=pod,
-            profile=profile,
-            replicas=candidate.replicas,
+            profile=self._profile(pod.spec.scheduler_name),
+            replicas=replicas,
             is_daemon=candidate.is_daemon,
             object=candidate.object,
             template=candidate.template,
@@ -168,8 +235,28 @@ class _Gatherer:
             running=self._running(candidate, owned),
             claimants=self._claimants(candidate),
             ignored=silenced_codes(meta.annotations),
+            revised=partial(self._revised, source),
         )
-        yield self._in_manifest(subject, source) if isinstance(source, Manifest) else self._in_cluster(subject, source)
+        placed = (
+            self._in_manifest(subject, source) if isinstance(source, Manifest) else self._in_cluster(subject, source)
+        )
+        yield replace(placed, object=_with_replicas(placed.object, replicas)) if why else placed
+
+    def _profile(self, scheduler_name: str) -> Profile:
+        """The profile of that name; of a scheduler that is not known kube-scheduler's default one, which is said.
+
+        Otherwise a manifest could switch every rule off by naming some scheduler. Raises UsageError for --profile.
+        """
+        if scheduler_name not in self._profiles:
+            try:
+                profile = self._scheduler.profile_for(scheduler_name, self.gathered.version)
+            except UsageError as error:
+                if self._scheduler.profile is not None:
+                    raise
+                self.gathered.gaps.append(f"{error}: its pods are checked as the default profile would place them")
+                profile = default_profile(self.gathered.version)
+            self._profiles[scheduler_name] = profile
+        return self._profiles[scheduler_name]
 
     def _in_manifest(self, subject: Subject, manifest: Manifest) -> Subject:
         item = _chosen(manifest)
@@ -216,7 +303,7 @@ class _Gatherer:
 
     def _running(self, candidate: Candidate, owned: PodsByController) -> Sequence[Pod]:
         if candidate.workload is None:
-            return ()
+            return [pod for pod in self._snapshot.pods if key_of(pod) == key_of(candidate.pod)]
         return pods_of(candidate.workload, candidate.companions, self._snapshot.objects.replica_sets, owned)
 
     def _claimants(self, candidate: Candidate) -> Replicas | None:
@@ -227,6 +314,12 @@ class _Gatherer:
         return replicas_with_claims(
             candidate.pod, lambda: replica_names(candidate.pod, ()), cluster.objects, stateful_set
         )
+
+
+def _with_replicas(workload: ApiObject | None, replicas: int) -> ApiObject | None:
+    if not isinstance(workload, Deployment | ReplicaSet | ReplicationController | StatefulSet):
+        return workload
+    return structs.replace(workload, spec=structs.replace(workload.spec, replicas=replicas))
 
 
 def _chosen(manifest: Manifest) -> KubernetesObject:

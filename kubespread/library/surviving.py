@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import TypedDict, Unpack
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from msgspec.structs import replace
 
@@ -15,48 +14,53 @@ from kubespread.library.editing import edited
 from kubespread.library.resolving import source_gaps
 from kubespread.library.workloads_asked import WorkloadsAsked
 from kubespread.library.worlds import world_of
-from kubespread.planner.remedies import Manner, remedies
+from kubespread.planner.remedies import Manner, Remedies
+from kubespread.planner.remedies import remedies as remedies_of
 from kubespread.planner.reports.survive import SurviveReport
 from kubespread.planner.reports.upgrade import UpgradeReport
 from kubespread.planner.survive import NOT_MODELLED, Domain, Question, default_key, domains, losses
+from kubespread.planner.world.happenings import PREEMPTED
+from kubespread.planner.world.missing import Missing, settled
+from kubespread.planner.world.pod_book import PodKey
+from kubespread.planner.world.reporting import name_of
 from kubespread.planner.world.world import World
 from kubespread.snapshot.edits.target import nodes_meant, parse_target
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key
+from kubespread.wording import count_of, some_of
 
 _DEFAULT = Scheduler()
-
-
-class SurviveKeywords(TypedDict, total=False):
-    """The keywords of `survive`."""
-
-    namespace: str | None
-    """Whose workloads are asked about; without it those of all namespaces."""
-    selector: str
-    """Labels of the workloads that are asked about, as kubectl's ``-l`` has them."""
-    on_progress: Callable[[int], None] | None
-    """Told after each domain how many were lost so far."""
+_MAX_NAMED = 3
 
 
 def survive(
     snapshot: Snapshot,
     keys: Sequence[str] = (),
     scheduler: Scheduler = _DEFAULT,
-    **options: Unpack[SurviveKeywords],
+    *,
+    namespace: str | None = None,
+    selector: str = "",
+    on_progress: Callable[[int], None] | None = None,
 ) -> SurviveReport:
     """What losing each domain of the topology ``keys`` does to the workloads of ``snapshot``, each domain by itself.
 
     The nodes of a domain fail, pods are placed again, and then the Node objects are deleted too. Without ``keys`` the
-    domains are zones, or hosts where no node is in a zone. All workloads live on; the keywords, `SurviveKeywords`, say
-    which are reported. Raises UsageError, SnapshotError and ManifestError.
+    domains are zones, or hosts where no node is in a zone. All workloads live on; the keywords say which are reported.
+
+    - ``namespace``: whose workloads are asked about (default: those of all namespaces).
+    - ``selector``: labels of the workloads asked about, as kubectl's ``-l`` has them (default: any labels).
+    - ``on_progress``: called before each domain with the number lost so far.
+
+    Raises UsageError, SnapshotError and ManifestError.
     """
-    asked = WorkloadsAsked.of(options.get("namespace"), options.get("selector", ""))
-    version = scheduler.release(snapshot.origin.server_version)
+    asked = WorkloadsAsked.of(namespace, selector)
+    version = scheduler.release(snapshot.origin.release)
     now, notes = edited(snapshot, scheduler, asked.namespace)
     world = world_of(now, scheduler)
-    world.settle()
+    waited = settled(world)
+    first = placed_first(world, waited, "anything is lost")
     lost = list(_domains(world, now, keys))
-    question = Question(world, asked.those_in(world))
+    question = Question(world, asked.those_in(world), waited)
     if question.is_empty:
         raise asked.none_found(now)
     return SurviveReport(
@@ -67,69 +71,78 @@ def survive(
         workloads=len(question.workloads),
         nodes=len(world.living.nodes.objects),
         pending_before=question.pending,
-        losses=tuple(losses(question, _counted(lost, options.get("on_progress")))),
+        losses=tuple(losses(question, _counted(lost, on_progress))),
         gaps=gaps_of(now, scheduler, world),
         not_modelled=NOT_MODELLED,
-        notes=(*notes, *_notes(world, lost)),
+        notes=(*notes, *first, *_notes(world, lost)),
     )
 
 
-class UpgradeKeywords(TypedDict, total=False):
-    """The keywords of `upgrade`."""
-
-    surge: int
-    """How many replacements join before the nodes that they replace go."""
-    batch: int
-    """How many nodes are replaced at a time."""
-    ignore_daemonsets: bool
-    """kubectl drain's flag; set unless it is given."""
-    delete_emptydir_data: bool
-    """kubectl drain's flag; set unless it is given."""
-    force: bool
-    """kubectl drain's flag: evict pods without a controller too. Not set unless it is given."""
-    remedies: bool
-    """Whether to look for what would get a blocked upgrade through, which is the default."""
-
-
 def upgrade(
-    snapshot: Snapshot, nodes: str, scheduler: Scheduler = _DEFAULT, **options: Unpack[UpgradeKeywords]
+    snapshot: Snapshot,
+    nodes: str,
+    scheduler: Scheduler = _DEFAULT,
+    *,
+    surge: int = 0,
+    batch: int = 1,
+    ignore_daemonsets: bool = True,
+    delete_emptydir_data: bool = True,
+    force: bool = False,
+    remedies: bool = True,
 ) -> UpgradeReport:
     """Replace nodes of ``snapshot`` batch by batch as disruption budgets allow: cordon, drain, delete, add a copy.
 
-    ``nodes`` is a node's name or labels, as edits have them. The keywords are `UpgradeKeywords`.
+    ``nodes`` is a node's name or labels, as edits have them.
+
+    - ``surge``: the number of new nodes that join before those that they replace are drained, 0 or more.
+    - ``batch``: the number of nodes replaced at a time, 1 or more.
+    - ``ignore_daemonsets``, ``delete_emptydir_data``, ``force``: the flags of ``kubectl drain``.
+    - ``remedies``: look for what would get a blocked upgrade through.
+
     Raises UsageError, SnapshotError and ManifestError.
     """
-    surge, batch = options.get("surge", 0), options.get("batch", 1)
     if surge < 0:
         raise UsageError(f"surge must be at least 0, not {surge}")
     if batch < 1:
         raise UsageError(f"batch must be at least 1, not {batch}")
-    version = scheduler.release(snapshot.origin.server_version)
+    version = scheduler.release(snapshot.origin.release)
     now, notes = edited(snapshot, scheduler)
-    names = [node.metadata.name for node in nodes_meant(parse_target(nodes), now.nodes)]
-    flags = DrainFlags(
-        force=options.get("force", False),
-        ignore_daemonsets=options.get("ignore_daemonsets", True),
-        delete_emptydir_data=options.get("delete_emptydir_data", True),
-    )
+    pool = parse_target(nodes)
+    nodes_meant(pool, now.nodes)
+    flags = DrainFlags(force=force, ignore_daemonsets=ignore_daemonsets, delete_emptydir_data=delete_emptydir_data)
     world = world_of(now, scheduler)
-    world.settle()
-    start, manner = world.fork(), Manner(tuple(names), surge, batch, flags)
-    report = manner.play(world)
-    found = tuple(remedies(start, manner, report)) if options.get("remedies", True) else ()
+    waited = settled(world)
+    first = placed_first(world, waited, "any node is replaced")
+    start, manner = world.fork(), Manner(pool, surge, batch, flags)
+    report = manner.play(world, Missing(world, waited))
+    found = remedies_of(start, manner, report, waited) if remedies else Remedies()
     return replace(
         report,
         kube_version=str(version),
         cluster=cluster_reference(snapshot),
-        remedies=found,
+        remedies=tuple(found.options),
+        remedies_lose={option: lost for option, lost in found.options.items() if lost},
+        remedies_tried=found.tried,
+        remedies_untried=found.untried,
         gaps=gaps_of(now, scheduler, world),
-        notes=(*notes, *report.notes),
+        notes=(*notes, *first, *report.notes),
     )
 
 
 def gaps_of(snapshot: Snapshot, scheduler: Scheduler, world: World) -> tuple[str, ...]:
     """What the source lacks, and what had to be taken for granted."""
     return tuple(dict.fromkeys((*source_gaps(snapshot, scheduler), *world.assumed)))
+
+
+def placed_first(world: World, waited: Collection[PodKey], before: str) -> tuple[str, ...]:
+    """What to say of a world that has just settled: how many pods have a node only since, and whom they pushed away."""
+    if not waited:
+        return ()
+    were = "was" if len(waited) == 1 else "were"
+    victims = [name_of(gone.pod) for gone in world.happenings.gone if gone.why == PREEMPTED]
+    preempting = f", preempting {some_of(victims, _MAX_NAMED)}" if victims else ""
+    said = f"{count_of(len(waited), 'pod')} that waited {were} placed before {before}{preempting}"
+    return (f"{said}; to wait again is not held against it",)
 
 
 def _domains(world: World, snapshot: Snapshot, keys: Sequence[str]) -> Iterator[Domain]:
@@ -147,8 +160,6 @@ def _counted(lost: Sequence[Domain], on_progress: Callable[[int], None] | None) 
 
 
 def _notes(world: World, lost: Sequence[Domain]) -> Iterator[str]:
-    if world.happenings.placed:
-        yield f"{len(world.happenings.placed)} pods that waited were placed before anything is lost"
     for key in dict.fromkeys(domain.key for domain in lost):
         outside = sum(key not in node.metadata.labels for node in world.living.nodes.objects)
         if outside:

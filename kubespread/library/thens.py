@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypedDict, Unpack
+
+import msgspec
 
 from kubespread.candidate.candidate import Surroundings
 from kubespread.candidate.manifests import from_manifest
@@ -25,81 +26,72 @@ from kubespread.snapshot.snapshot import Snapshot
 _DEFAULT = Scheduler()
 
 
-class ThenKeywords(TypedDict, total=False):
-    """The keywords of `simulate_then`."""
-
-    replicas: int | None
-    """How many there are to be first; None: the workload's own number."""
-    name: str | None
-    """Choose among several workloads: NAME, Kind/NAME or NAMESPACE/Kind/NAME."""
-    namespace: str | None
-    """Where the manifest names none."""
-    set: Sequence[str]
-    """Fields to change in the pod or its workload before it is admitted: ``maxSkew[zone]=2``, ``cpu=500m``."""
-    preemption: bool
-    """Whether pods evict others of lower priority, which is the default."""
-
-
-def workload_then(
-    snapshot: Snapshot, pods: Sequence[PodGiven], steps: Sequence[str], scheduler: Scheduler, options: ThenKeywords
-) -> tuple[Scenario, str]:
-    """The scenario, and the namespace of names without one. Raises ManifestError, SnapshotError and UsageError."""
-    before, _ = edited(snapshot, scheduler, options.get("namespace"))
-    default = options.get("namespace") or snapshot.origin.namespace or DEFAULT_NAMESPACE
-    choosing = Choosing(options.get("name"), options.get("namespace"), one_only=True)
-    read = read_sources(pods, before, choosing, default)
-    if read.errors:
-        raise read.errors[0]
-    source = read.chosen(choosing, default)[0]
-    name = _name(source, before, scheduler, options, default)
-    given = [each for each in pods if each != STDIN]
-    if len(given) < len(pods):
-        # Standard input was read just now, and cannot be read again.
-        items = [item.data for manifest in read.manifests for item in manifest.items]
-        given = [{"apiVersion": "v1", "kind": "List", "items": items}]
-    settings = tuple(options.get("set", ()))
-    workload = Named(name.kind, name.name, name.namespace if name.namespace != default else None)
-    replicas = options.get("replicas")
-    chosen = f"{name.namespace}/{name.kind}/{name.name}" if not isinstance(source, Reference) else None
-    asked = "" if replicas is None else f" --replicas {replicas}"
-    first = Step(f"apply {workload}{asked}", Apply(tuple(given), settings, replicas, chosen))
-    parsed = [parse_then(text, workload) for text in steps]
-    scenario = Scenario((first, *parsed), preemption=options.get("preemption", True))
-    return scenario, default
-
-
-def _name(
-    source: Source, snapshot: Snapshot, scheduler: Scheduler, options: ThenKeywords, namespace: str
-) -> WorkloadName:
-    if isinstance(source, Reference):
-        return WorkloadName(source.kind.kind, source.namespace or namespace, source.name)
-    surroundings = Surroundings(
-        snapshot.objects,
-        scheduler.release(snapshot.origin.server_version),
-        options.get("name"),
-        options.get("namespace"),
-        namespace,
-        scheduler.admission_plugins(resource_quota=False),
-        parse_settings(options.get("set", ())),
-    )
-    made = from_manifest(source, surroundings)
-    if made.workload is None:
-        return WorkloadName("Pod", made.pod.metadata.namespace, made.pod.metadata.name)
-    return made.workload
-
-
 def simulate_then(
     snapshot: Snapshot,
     pods: Sequence[PodGiven],
     steps: Sequence[str],
     scheduler: Scheduler = _DEFAULT,
-    **options: Unpack[ThenKeywords],
+    *,
+    replicas: int | None = None,
+    name: str | None = None,
+    namespace: str | None = None,
+    recursive: bool = False,
+    set: Sequence[str] = (),
+    preemption: bool = True,
 ) -> PlayReport:
     """What becomes of a workload that is applied, when ``steps`` happen after it.
 
     ``scale=2``, ``rollout`` and ``rollback`` are about that workload; every other step is written as an edit is, a
-    blank or an equals sign behind its verb: ``fail=zone=a``. Raises ManifestError, SnapshotError and UsageError.
+    blank or an equals sign behind its verb: ``fail=zone=a``.
+
+    - ``replicas``: desired replicas when it is applied (default: the workload's own number).
+    - ``name``: the workload to use when there are several: NAME, Kind/NAME or NAMESPACE/Kind/NAME.
+    - ``namespace``: the namespace to use when the manifest sets none.
+    - ``recursive``: read directories with those below them.
+    - ``set``: fields to change before it is admitted: ``maxSkew[zone]=2``, ``cpu=500m``.
+    - ``preemption``: pods evict others of lower priority, as kube-scheduler does.
+
+    Raises ManifestError, SnapshotError and UsageError.
     """
-    scenario, namespace = workload_then(snapshot, pods, steps, scheduler, options)
-    report, _ = play_in(snapshot, scenario, scheduler, namespace=namespace)
-    return report.about(cluster_reference(snapshot))
+    before, _ = edited(snapshot, scheduler, namespace)
+    default = namespace or snapshot.origin.namespace or DEFAULT_NAMESPACE
+    choosing = Choosing(name, namespace, recursive=recursive, one_only=True)
+    read = read_sources(pods, before, choosing, default)
+    if read.errors:
+        raise read.errors[0]
+    source = read.chosen(choosing, default)[0]
+    own_name = _workload_name(source, before, scheduler, choosing, set)
+    given = [pod for pod in pods if pod != STDIN]
+    if len(given) < len(pods):
+        # Standard input was read just now, and cannot be read again.
+        items = [item.data for manifest in read.manifests for item in manifest.items]
+        given = [{"apiVersion": "v1", "kind": "List", "items": items}]
+    workload = Named(own_name.kind, own_name.name, own_name.namespace if own_name.namespace != default else None)
+    full_name = f"{own_name.namespace}/{own_name.kind}/{own_name.name}"
+    chosen = None if isinstance(source, Reference) else full_name
+    asked = "" if replicas is None else f" --replicas {replicas}"
+    first = Step(f"apply {workload}{asked}", Apply(tuple(given), tuple(set), replicas, chosen))
+    scenario = Scenario((first, *(parse_then(text, workload) for text in steps)), preemption=preemption)
+    report, _ = play_in(snapshot, scenario, scheduler, namespace=default)
+    return msgspec.structs.replace(report, workload=full_name).about(cluster_reference(snapshot))
+
+
+def _workload_name(
+    source: Source, snapshot: Snapshot, scheduler: Scheduler, choosing: Choosing, settings: Sequence[str]
+) -> WorkloadName:
+    namespace = choosing.namespace or snapshot.origin.namespace or DEFAULT_NAMESPACE
+    if isinstance(source, Reference):
+        return WorkloadName(source.kind.kind, source.namespace or namespace, source.name)
+    surroundings = Surroundings(
+        snapshot.objects,
+        scheduler.release(snapshot.origin.release),
+        choosing.name,
+        choosing.namespace,
+        namespace,
+        scheduler.admission_plugins(resource_quota=False),
+        parse_settings(settings),
+    )
+    made = from_manifest(source, surroundings)
+    if made.workload is None:
+        return WorkloadName("Pod", made.pod.metadata.namespace, made.pod.metadata.name)
+    return made.workload

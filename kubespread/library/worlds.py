@@ -20,8 +20,9 @@ from kubespread.kube.timestamps import instant
 from kubespread.library.deciding import Scheduler
 from kubespread.planner.world.objects import objects_now
 from kubespread.planner.world.owners import Made
+from kubespread.planner.world.surroundings import Surroundings
 from kubespread.planner.world.waiting import Scheduled
-from kubespread.planner.world.world import Surroundings, World
+from kubespread.planner.world.world import World
 from kubespread.scheduler.building import framework
 from kubespread.scheduler.plugins.dynamicresources.writing_back import written_back
 from kubespread.snapshot.snapshot import Snapshot
@@ -29,9 +30,14 @@ from kubespread.snapshot.snapshot import Snapshot
 _LONG_AGO = datetime.datetime(2000, 1, 1, tzinfo=datetime.UTC)
 
 
-def world_of(snapshot: Snapshot, scheduler: Scheduler, *, preempts: bool = True) -> World:
-    """The cluster of ``snapshot`` as it stands, its own edits not made."""
-    version = scheduler.release(snapshot.origin.server_version)
+def world_of(
+    snapshot: Snapshot, scheduler: Scheduler, *, preempts: bool = True, assumed: dict[str, None] | None = None
+) -> World:
+    """The cluster of ``snapshot`` as it stands, its own edits not made.
+
+    ``assumed`` is filled with what is taken for granted there: that of another cluster which the same answer is about.
+    """
+    version = scheduler.release(snapshot.origin.release)
     frameworks: dict[str, Scheduled | None] = {}
 
     def scheduler_of(pod: Pod) -> Scheduled | None:
@@ -46,14 +52,27 @@ def world_of(snapshot: Snapshot, scheduler: Scheduler, *, preempts: bool = True)
 
     def making(name: WorkloadName, objects: ClusterObjects) -> Made:
         surroundings = CandidateSurroundings(
-            objects, version, namespace=name.namespace, admission=scheduler.admission_plugins()
+            objects,
+            version,
+            namespace=name.namespace,
+            # The world counts what quotas allow.
+            admission=scheduler.admission_plugins(resource_quota=False),
         )
         source = replace(snapshot, objects=objects)
         made = from_cluster(Reference(POD_CREATORS[name.kind], name.name, name.namespace), source, surroundings)
+        world.assume(made.admission_gaps)
         return Made(made.pod, made.companions)
 
     pods = as_counted(snapshot.pods, version)
-    surroundings = Surroundings(scheduler_of, making, _time(snapshot), version, preempts)
+    surroundings = Surroundings(
+        scheduler_of,
+        making,
+        _time(snapshot),
+        version,
+        preempts,
+        admission=scheduler.admission_plugins(),
+        assumed={} if assumed is None else assumed,
+    )
     world = World(snapshot.nodes, pods, snapshot.objects, surroundings)
     if has_gangs(version) and any(group_name(pod, version) is not None for pod in pods):
         world.assume(["pods of a group are placed one at a time, not all or none of the group"])

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from kubespread.kube.api.cluster_objects import ClusterObjects
-from kubespread.lint.subject import Subject
+from kubespread.kube.owners import WorkloadName
 
 _KEDA_MOST = 100
 """KEDA's default of maxReplicaCount."""
@@ -16,24 +16,39 @@ _KEDA_MOST = 100
 class Autoscaler:
     text: str
     """``HorizontalPodAutoscaler web``."""
-    field: str
-    """What says how many replicas there may be."""
+    least_field: str
+    """What says how many replicas there are at least."""
+    least: int
+    most_field: str
+    """What says how many there may be."""
     most: int
 
 
-def autoscalers_of(subject: Subject, objects: ClusterObjects) -> Iterator[Autoscaler]:
+def autoscalers_of(workload: WorkloadName, objects: ClusterObjects) -> Iterator[Autoscaler]:
     """HorizontalPodAutoscalers, and KEDA's ScaledObjects, which make one each."""
     for autoscaler in objects.horizontal_pod_autoscalers:
-        target, namespace = autoscaler.spec.scale_target_ref, autoscaler.metadata.namespace
-        if (target.kind, namespace, target.name) == _name(subject):
+        spec, target = autoscaler.spec, autoscaler.spec.scale_target_ref
+        if WorkloadName(target.kind, autoscaler.metadata.namespace, target.name) == workload:
+            least = 1 if spec.min_replicas is None else spec.min_replicas
             name = f"HorizontalPodAutoscaler {autoscaler.metadata.name}"
-            yield Autoscaler(name, "maxReplicas", autoscaler.spec.max_replicas)
+            yield Autoscaler(name, "minReplicas", least, "maxReplicas", spec.max_replicas)
     for scaled in objects.scaled_objects:
-        target, namespace = scaled.spec.scale_target_ref, scaled.metadata.namespace
-        if (target.kind or "Deployment", namespace, target.name) == _name(subject):
-            most = _KEDA_MOST if scaled.spec.max_replica_count is None else scaled.spec.max_replica_count
-            yield Autoscaler(f"ScaledObject {scaled.metadata.name}", "maxReplicaCount", most)
+        count, target = scaled.spec, scaled.spec.scale_target_ref
+        if WorkloadName(target.kind or "Deployment", scaled.metadata.namespace, target.name) == workload:
+            most = _KEDA_MOST if count.max_replica_count is None else count.max_replica_count
+            name = f"ScaledObject {scaled.metadata.name}"
+            yield Autoscaler(name, "minReplicaCount", count.min_replica_count or 0, "maxReplicaCount", most)
 
 
-def _name(subject: Subject) -> tuple[str, str, str]:
-    return subject.name.kind, subject.name.namespace, subject.name.name
+def bounded(replicas: int, autoscalers: Iterable[Autoscaler]) -> tuple[int, str]:
+    """The number of replicas that autoscalers leave at ``replicas``, or bring them to, and what says so, if anything.
+
+    At 0 a HorizontalPodAutoscaler does nothing.
+    """
+    why = ""
+    for autoscaler in autoscalers if replicas else ():
+        if replicas < autoscaler.least:
+            replicas, why = autoscaler.least, f"{autoscaler.least_field} of {autoscaler.text}"
+        elif replicas > autoscaler.most:
+            replicas, why = autoscaler.most, f"{autoscaler.most_field} of {autoscaler.text}"
+    return replicas, why

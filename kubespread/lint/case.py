@@ -12,6 +12,7 @@ from kubespread.kube.versions import KubeVersion
 from kubespread.lint.company import Company
 from kubespread.lint.subject import Subject
 from kubespread.lint.trial import Trial
+from kubespread.lint.ways_out import WaysOut
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.plugins.podtopologyspread.constraints import Constraint, PodConstraints, pod_constraints
 from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint
@@ -54,6 +55,8 @@ class Case:
     """The profile that schedules the subject."""
     trial: Trial | None
     """The subject tried on the cluster; None where there is none."""
+    ways_out: WaysOut | None = None
+    """What is searched for replicas without a node; None where there is no cluster."""
 
     @cached_property
     def spread(self) -> PodTopologySpread:

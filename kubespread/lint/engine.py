@@ -12,11 +12,13 @@ from kubespread.lint.baseline import fingerprinted
 from kubespread.lint.case import Case
 from kubespread.lint.company import Company
 from kubespread.lint.finding import Found
-from kubespread.lint.rule import AnyRule, ClusterRule, FaultRule, Rule
+from kubespread.lint.revived import with_what_shows
+from kubespread.lint.rule import AnyRule, ClusterRule, FaultRule, LastRule, Rule
 from kubespread.lint.selection import is_silenced
 from kubespread.lint.subject import Refused, Subject
 from kubespread.lint.together import with_remedies_together
 from kubespread.lint.trial import Trial
+from kubespread.lint.ways_out import WaysOut
 from kubespread.planner.reports.check import Finding
 from kubespread.scheduler.building import framework
 from kubespread.scheduler.cluster.cluster import Cluster
@@ -31,6 +33,8 @@ class Surroundings:
     version: KubeVersion
     cluster: Cluster | None = None
     """None: static rules only."""
+    ways_out: WaysOut | None = None
+    """None where there is no cluster."""
 
 
 @dataclass(slots=True)
@@ -62,7 +66,7 @@ def check(
             made = plugins[id(subject.profile)] = framework(subject.profile)
         cluster = surroundings.cluster
         trial = Trial(subject, cluster, made) if cluster is not None else None
-        case = Case(subject, company, surroundings.objects, surroundings.version, made, trial)
+        case = Case(subject, company, surroundings.objects, surroundings.version, made, trial, surroundings.ways_out)
         _keep(checked, found, _findings(case, rules), subject.ignored)
     checked.findings = list(fingerprinted(sorted(found, key=_order)))
     return checked
@@ -83,9 +87,7 @@ def _keep(checked: Checked, found: list[Finding], findings: Iterable[Finding], s
 
 def _findings(case: Case, rules: Iterable[AnyRule]) -> Iterator[Finding]:
     subject = case.subject
-    asked = [(rule, found) for rule in rules for found in _asked(rule, case)]
-    together = with_remedies_together([found for _, found in asked], case.trial)
-    for (rule, _), found in zip(asked, together, strict=True):
+    for rule, found in _found(case, rules):
         line, column = subject.place(found.field)
         yield Finding(
             code=rule.code,
@@ -100,6 +102,22 @@ def _findings(case: Case, rules: Iterable[AnyRule]) -> Iterator[Finding]:
             proven=found.proven,
             remedy=found.remedy,
         )
+
+
+def _found(case: Case, rules: Iterable[AnyRule]) -> Iterator[tuple[AnyRule, Found]]:
+    asked = [(rule, found) for rule in rules for found in _asked(rule, case)]
+    revived = with_what_shows(
+        [(rule.code, found) for rule, found in asked],
+        case,
+        lambda then: ((rule.code, found) for rule in rules for found in _asked(rule, then)),
+    )
+    together = with_remedies_together(revived, case.trial)
+    told = [(rule, found) for (rule, _), found in zip(asked, together, strict=True)]
+    yield from told
+    reported = [found for rule, found in told if not is_silenced(rule.code, case.subject.ignored)]
+    for rule in rules:
+        if isinstance(rule, LastRule) and case.trial is not None:
+            yield from ((rule, found) for found in rule.check(case, case.trial, reported))
 
 
 def _asked(rule: AnyRule, case: Case) -> Iterable[Found]:

@@ -21,3 +21,5 @@ class Found:
     """The remedy as a change of the pod, where it is one that was tried."""
     severity: Severity | None = None
     """Where it is not that of the rule."""
+    revives: bool = False
+    """Whether a constraint counts with the remedy that counted nothing: whatever else is wrong with it shows then."""

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
+
+from kubespread.kube.api.core import Pod
 from kubespread.kube.api.meta import LabelSelector
 from kubespread.kube.api.workloads import LabelSelectingWorkload
 from kubespread.kube.selector import SelectorError, from_label_selector
 from kubespread.lint.case import Case, Declared
 from kubespread.lint.finding import Found
 from kubespread.lint.phrases import by_domain, outcome, selector_text
-from kubespread.planner.reports.check import Remedy
+from kubespread.lint.revisions import BY_REVISION, counts_by_revision, excess, rolled_out, told_apart
+from kubespread.lint.trial import PodChange, Trial, with_constraint
+from kubespread.planner.reports.check import Remedy, Severity
 
 _MADE_BY_CONTROLLERS = frozenset(
     {
@@ -50,14 +55,19 @@ def _uncounted(case: Case, declared: Declared) -> str:
     return f"{none}; left to themselves they land {landed}" if landed and placed.count > 1 else none
 
 
-def counting_nothing(case: Case, declared: Declared, field: str, why: str) -> Found:
+def counting_nothing(case: Case, declared: Declared, field: str, why: str, severity: Severity | None = None) -> Found:
     """A constraint that counts none of its own pods for this reason: what follows, and what selecting them leads to."""
     selector, trial = own_selector(case), case.trial
     remedy, mended = Remedy(text="give the pods labels of their own, and select them"), None
     if selector.match_labels:
-        mended = None if trial is None else trial.mended_where(declared.position, label_selector=selector)
+        text = f"select the pods' own labels: {selector_text(selector)}"
+        if trial is not None:
+            select = partial(with_constraint, position=declared.position, label_selector=selector)
+            change = _by_revision(declared, select, case, trial)
+            mended = trial.mended(change or select)
+            text += f"; {BY_REVISION} on this constraint" if change is not None else ""
         remedy = Remedy(
-            text=f"select the pods' own labels: {selector_text(selector)}",
+            text=text,
             outcome=None if mended is None else outcome(mended.placed, declared.constraint.topology_key),
         )
     return Found(
@@ -65,5 +75,21 @@ def counting_nothing(case: Case, declared: Declared, field: str, why: str) -> Fo
         message=f"{why}: {_uncounted(case, declared)}",
         remedy=remedy,
         mended=mended,
+        revives=True,
         proven=trial is not None,
+        severity=severity,
     )
+
+
+def _by_revision(declared: Declared, select: PodChange, case: Case, trial: Trial) -> PodChange | None:
+    """The same with each revision counted by itself, where a rollout would end uneven without it, and even with it."""
+    deployment, position = rolled_out(case), declared.position
+    if deployment is None or trial.rollout is None or not counts_by_revision(case.version):
+        return None
+
+    def change(pod: Pod) -> Pod:
+        return told_apart([position])(select(pod))
+
+    counting_both, apart = trial.rollout_of(deployment, select), trial.rollout_of(deployment, change)
+    is_uneven = counting_both.complete and excess(counting_both, position)
+    return change if is_uneven and apart.complete and not excess(apart, position) else None

@@ -2,45 +2,130 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
+from kubespread.kube.api.annotations import CAPACITY_PREFIX, GROUP_MAX_SIZE
+from kubespread.kube.api.autoscaling import MachineDeployment, NodePool
 from kubespread.kube.api.cluster_objects import ClusterObjects
-from kubespread.kube.api.core import Node, Pod
-from kubespread.kube.api.meta import ObjectMeta
-from kubespread.kube.well_known import ZONE
+from kubespread.kube.api.core import Node, NodeSpec, NodeStatus, Pod, Taint
+from kubespread.kube.api.meta import ObjectMeta, ResourceList
+from kubespread.kube.quantity import QuantityError, parse
+from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, untolerated
+from kubespread.kube.taint_text import TaintError, parse_taint
+from kubespread.kube.well_known import HOSTNAME, ZONE
 from kubespread.scheduler.cluster.nodes import Nodes
 from kubespread.scheduler.node_matching import matches_required_node_affinity
 
+_POOL = "karpenter.sh/nodepool"
+# Which machines a group takes is not in the cluster: any pod that asks for no more than these has room on one.
+_LARGE: ResourceList = {"cpu": "1000", "memory": "16Ti", "ephemeral-storage": "64Ti", "pods": "110"}
 
-def without_nodes(key: str, pod: Pod, there: frozenset[str], objects: ClusterObjects) -> Mapping[str, str]:
-    """The values of topology key ``key`` beside those that are ``there``, each with the group that could make it.
 
-    Left out are those that the pod's node selector or affinity does not allow, as far as the group says what labels its
-    nodes get.
+@dataclass(frozen=True, slots=True)
+class Possible:
+    """A domain that has no node now."""
+
+    group: str
+    """What could make it: ``NodePool general``."""
+    node: Node
+    """A node as the group would make it there, with room for every pod."""
+    taint: Taint | None
+    """Of that node, where the pod does not tolerate it."""
+
+
+def without_nodes(
+    key: str, pod: Pod, there: frozenset[str], objects: ClusterObjects, nodes: Nodes
+) -> Mapping[str, Possible]:
+    """The values of topology key ``key`` beside those that are ``there``, each as the group makes it that suits best.
+
+    Left out are groups that have all the nodes that they may, and those that the pod's node selector or affinity does
+    not allow, as far as the group says what labels its nodes get.
     """
-    possible: dict[str, str] = {}
-    for name, labels in _groups(key, objects):
+    possible: dict[str, Possible] = {}
+    for group, labels, taints in _groups(key, pod, objects, nodes):
         value = labels.get(key, "")
-        if value and value not in there and value not in possible and _allows(pod, labels):
-            possible[value] = name
+        if not value or value in there or (value in possible and possible[value].taint is None):
+            continue
+        node = Node(
+            metadata=ObjectMeta(name=f"{group} in {value}", labels={HOSTNAME: f"{group} in {value}", **labels}),
+            spec=NodeSpec(taints=list(taints)),
+            status=NodeStatus(capacity=_LARGE, allocatable=_LARGE),
+        )
+        if matches_required_node_affinity(Nodes((node,)), pod).all():
+            kept_off = untolerated(taints, pod.spec.tolerations, DO_NOT_SCHEDULE_EFFECTS)
+            if value not in possible or not kept_off:
+                possible[value] = Possible(group, node, kept_off[0] if kept_off else None)
     return dict(sorted(possible.items()))
 
 
-def _allows(pod: Pod, labels: Mapping[str, str]) -> bool:
-    """Whether the pod's node selector and affinity allow a node with these labels."""
-    node = Node(metadata=ObjectMeta(labels=dict(labels)))
-    return bool(matches_required_node_affinity(Nodes((node,)), pod).all())
-
-
-def _groups(key: str, objects: ClusterObjects) -> Iterator[tuple[str, Mapping[str, str]]]:
-    """Each group with the labels of its nodes, once a value that it may give ``key``."""
+def _groups(
+    key: str, pod: Pod, objects: ClusterObjects, nodes: Nodes
+) -> Iterator[tuple[str, Mapping[str, str], Sequence[Taint]]]:
+    """Each group with the labels and taints of its nodes, once a value that it may give ``key``."""
     for pool in objects.node_pools:
-        template = pool.spec.template
-        allowed = {each.key: each.values for each in template.spec.requirements if each.operator == "In"}
-        one = {name: values[0] for name, values in allowed.items() if len(values) == 1}
-        for value in allowed.get(key, [""]):
-            yield f"NodePool {pool.metadata.name}", {**one, key: value, **template.metadata.labels}
+        if _has_room(pool, nodes):
+            yield from _of_node_pool(key, pod, pool)
     for machines in objects.machine_deployments:
-        made = machines.spec.template
-        zone = {ZONE: made.spec.failure_domain} if made.spec.failure_domain else {}
-        yield f"MachineDeployment {machines.metadata.name}", {**zone, **made.metadata.labels}
+        if _may_grow(machines):
+            made, annotations = machines.spec.template, machines.metadata.annotations
+            zone = {ZONE: made.spec.failure_domain} if made.spec.failure_domain else {}
+            pairs = (each.partition("=") for each in annotations.get(f"{CAPACITY_PREFIX}labels", "").split(",") if each)
+            told = {name.strip(): value.strip() for name, _, value in pairs}
+            name = f"MachineDeployment {machines.metadata.name}"
+            yield name, {**zone, **made.metadata.labels, **told}, _taints(annotations)
+
+
+def _of_node_pool(key: str, pod: Pod, pool: NodePool) -> Iterator[tuple[str, Mapping[str, str], Sequence[Taint]]]:
+    template, name = pool.spec.template, pool.metadata.name
+    allowed = {each.key: each.values for each in template.spec.requirements if each.operator == "In" and each.values}
+    asked = _asked(pod)
+    chosen = {
+        label: next((value for value in values if value in asked.get(label, ())), values[0])
+        for label, values in allowed.items()
+    }
+    for value in allowed.get(key, [""]):
+        yield f"NodePool {name}", {**chosen, key: value, **template.metadata.labels, _POOL: name}, template.spec.taints
+
+
+def _asked(pod: Pod) -> Mapping[str, Sequence[str]]:
+    """The values of labels that the pod's node selector and affinity name: Karpenter makes the node that is asked."""
+    asked = {label: [value] for label, value in pod.spec.node_selector.items()}
+    affinity = pod.spec.affinity.node_affinity if pod.spec.affinity is not None else None
+    required = affinity.required_during_scheduling_ignored_during_execution if affinity is not None else None
+    for term in required.node_selector_terms if required is not None else ():
+        for each in term.match_expressions:
+            if each.operator == "In":
+                asked.setdefault(each.key, []).extend(each.values)
+    return asked
+
+
+def _has_room(pool: NodePool, nodes: Nodes) -> bool:
+    """Whether the pool's limits leave something beside the nodes that it has made."""
+    own = [node for node in nodes.objects if node.metadata.labels.get(_POOL) == pool.metadata.name]
+    try:
+        return all(
+            sum(parse((node.status.capacity or node.status.allocatable).get(resource)).nano for node in own)
+            < parse(limit).nano
+            for resource, limit in pool.spec.limits.items()
+        )
+    except QuantityError:
+        return True
+
+
+def _may_grow(machines: MachineDeployment) -> bool:
+    """Whether cluster-autoscaler is told to scale it, and further than it is."""
+    most = machines.metadata.annotations.get(GROUP_MAX_SIZE, "")
+    replicas = machines.spec.replicas
+    return most.isdecimal() and int(most) > (1 if replicas is None else replicas)
+
+
+def _taints(annotations: Mapping[str, str]) -> Sequence[Taint]:
+    taints = []
+    for text in filter(None, map(str.strip, annotations.get(f"{CAPACITY_PREFIX}taints", "").split(","))):
+        try:
+            taints.append(parse_taint(text).taint)
+        except TaintError:
+            # cluster-autoscaler passes over what it cannot read, too.
+            continue
+    return taints

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -70,6 +70,18 @@ class ClusterRule(_Rule):
 
 
 @dataclass(frozen=True, slots=True)
+class LastRule(_Rule):
+    """Asked once the others are, with what they found and is not silenced; where there is a cluster."""
+
+    needs_cluster: ClassVar[bool] = True
+    check: Callable[[Case, Trial, Sequence[Found]], Iterable[Found]]
+
+    @property
+    def documentation(self) -> str:
+        return _documentation(self.check)
+
+
+@dataclass(frozen=True, slots=True)
 class FaultRule(_Rule):
     """Asked about each fault of what is no workload yet: a file that cannot be read, an object that is refused."""
 
@@ -81,7 +93,7 @@ class FaultRule(_Rule):
         return _documentation(self.remedy)
 
 
-AnyRule = Rule | ClusterRule | FaultRule
+AnyRule = Rule | ClusterRule | LastRule | FaultRule
 
 
 def _documentation(function: Callable[..., object]) -> str:

@@ -21,6 +21,11 @@ def nowhere(_field: str) -> Place:
     return None, None
 
 
+def unrevised(_settings: Sequence[str]) -> Pod | None:
+    """Of what cannot be made again."""
+    return None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
     """A workload, or a pod by itself, that the API server takes."""
@@ -41,7 +46,7 @@ class Subject:
     companions: Sequence[ApiObject] = ()
     """What its controller makes beside the pod."""
     running: Sequence[Pod] = ()
-    """Its pods that run in the cluster already."""
+    """Its pods that are in the cluster already, on nodes or waiting for one."""
     claimants: Replicas | None = None
     """Its replicas where each has claims of its own."""
     file: str | None = None
@@ -49,6 +54,8 @@ class Subject:
     """Where the field at a path from the object on stands, as near as it can be told."""
     ignored: Sequence[str] = ()
     """Codes of findings that its annotations silence, or beginnings of codes."""
+    revised: Callable[[Sequence[str]], Pod | None] = unrevised
+    """The pod made again with fields set as ``--set`` has them; None where that is refused."""
 
     @property
     def text(self) -> str:

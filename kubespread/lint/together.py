@@ -32,6 +32,12 @@ def with_remedies_together(found: Sequence[Found], trial: Trial | None) -> Seque
     return [_with(each, said, _told(each) in needed) if _told(each) in lacking else each for each in found]
 
 
+def explains_pending(found: Iterable[Found], trial: Trial | None) -> bool:
+    """Whether the remedies of these findings, together, get a node for every replica that is created."""
+    mended = [each.mended for each in found if each.mended is not None and each.mended.is_taken]
+    return trial is not None and bool(mended) and not trial.placed_with(_all(mended)).pending
+
+
 def _told(found: Found) -> Remedy:
     return msgspec.structs.replace(found.remedy, outcome=None)
 

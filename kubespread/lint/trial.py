@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from copy import deepcopy
+from dataclasses import dataclass
 from functools import cached_property
 
 import msgspec
 
-from kubespread.kube.api.core import Pod, PodSpec, TopologySpreadConstraint
+from kubespread.kube.admission.gated_fields import drop_fields
+from kubespread.kube.admission.quota import allowance
+from kubespread.kube.api.cluster_objects import ClusterObjects
+from kubespread.kube.api.core import Affinity, NodeAffinity, Pod, PodSpec, TopologySpreadConstraint
+from kubespread.kube.api.node_terms import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
 from kubespread.kube.api.workloads import Deployment
+from kubespread.kube.validation.faults import FieldFault
+from kubespread.kube.validation.pods import pod_faults
+from kubespread.lint.quotas import without_usage
 from kubespread.lint.subject import Subject
 from kubespread.planner.claims import Replica
 from kubespread.planner.entries import Entry, Outcome
@@ -18,6 +27,7 @@ from kubespread.planner.explain import counted_constraints
 from kubespread.planner.queue import place
 from kubespread.planner.rehearsal import rehearse
 from kubespread.planner.reports.rollout import RolloutReport
+from kubespread.planner.world.pod_book import key_of
 from kubespread.scheduler.building import framework
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
@@ -41,7 +51,7 @@ def _unchanged(pod: Pod) -> Pod:
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """What became of all replicas of the workload, placed one after another."""
+    """What became of all replicas of the workload, created and placed one after another."""
 
     wanted: int
     nodes: Sequence[int]
@@ -49,10 +59,21 @@ class Placed:
     message: str | None
     """kube-scheduler's, for the first replica without a node."""
     cluster: Cluster
+    refused: int = 0
+    """How many of them the API server does not let be created."""
+    refusal: str = ""
+    """What it says to the first of these."""
+    unplaced: Evaluation | None = None
+    """What every plugin says of the first replica without a node, where nodes are judged."""
 
     @property
     def count(self) -> int:
         return len(self.nodes)
+
+    @property
+    def pending(self) -> int:
+        """How many are created and find no node."""
+        return self.wanted - self.refused - self.count
 
     @property
     def is_complete(self) -> bool:
@@ -76,10 +97,27 @@ class Mended:
 
     change: PodChange
     placed: Placed
+    is_taken: bool = True
+    """Whether the release takes it whole: an older one drops fields that it does not have."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    """A pod as it is stored."""
+
+    pod: Pod
+    change: PodChange
+    """What makes it of the subject's own."""
+    dropped: Sequence[str] = ()
+    """The fields that the release does not have."""
+    faults: Sequence[FieldFault] = ()
+    """Why it is refused."""
 
 
 class Trial:
-    """One subject on the cluster without the pods of it that run already: all its replicas are placed afresh."""
+    """One subject on the cluster without the pods of it that are there already: all its replicas are created afresh, as
+    quotas allow, and placed. A changed pod goes through the API server of the release once more.
+    """
 
     def __init__(self, subject: Subject, cluster: Cluster, plugins: Framework) -> None:
         self.subject = subject
@@ -88,7 +126,14 @@ class Trial:
 
     @cached_property
     def cluster(self) -> Cluster:
-        return _without_running(self._whole, [self.subject])
+        cluster = _without_running(self._whole, [self.subject])
+        quotas = self._whole.objects.resource_quotas
+        free = without_usage(quotas, self.subject)
+        return (
+            cluster
+            if free is quotas
+            else cluster.with_objects(dataclasses.replace(cluster.objects, resource_quotas=free))
+        )
 
     @cached_property
     def prepared(self) -> Prepared | None:
@@ -120,9 +165,13 @@ class Trial:
         """All replicas, as they are declared."""
         return self.placed_with(_unchanged)
 
-    def placed_after(self, change: Change) -> Placed:
-        """The same on the cluster once ``change`` is made to it."""
-        return self._placed(_unchanged, self.cluster.after(change))
+    def placed_after(self, change: Change, pod_change: PodChange = _unchanged) -> Placed:
+        """The same on the cluster once ``change`` is made to it, and ``pod_change`` to each of them."""
+        return self._placed(pod_change, self.cluster.after(change))
+
+    def placed_among(self, objects: ClusterObjects) -> Placed:
+        """The same with other objects beside nodes and pods."""
+        return self._placed(_unchanged, self.cluster.with_objects(objects))
 
     def placed_with(self, change: PodChange, replicas: int | None = None) -> Placed:
         """The same once ``change`` is made to each of them, or another number of them is asked for."""
@@ -134,9 +183,16 @@ class Trial:
         ``change`` is made to its own.
         """
         cluster = _without_running(self._whole, [self.subject, *(other.subject for other in others)])
-        entries = [*(other._entry(_unchanged) for other in others), self._entry(change)]
+        entries = [
+            *(other._entry(_unchanged, other.subject.replicas) for other in others),
+            self._entry(self._stored(change).change, self.subject.replicas),
+        ]
         outcomes = place(cluster, entries, first_in_heap)
         return [_of(each, cluster) for each in outcomes]
+
+    def on(self, cluster: Cluster, subject: Subject) -> Trial:
+        """The same workload with the pods it has on another cluster, among the same objects."""
+        return Trial(subject, cluster.with_objects(self._whole.objects), self.plugins)
 
     def of(self, subject: Subject) -> Trial:
         """Another subject on the same cluster."""
@@ -144,22 +200,48 @@ class Trial:
         return Trial(subject, self._whole, self.plugins if is_alike else framework(subject.profile))
 
     def _placed(self, change: PodChange, cluster: Cluster, replicas: int | None = None) -> Placed:
-        (outcome,) = place(cluster, [self._entry(change, replicas)], first_in_heap)
-        return _of(outcome, cluster)
+        stored = self._stored(change)
+        wanted = self.subject.replicas if replicas is None else replicas
+        if stored.faults:
+            return Placed(wanted, (), None, cluster, wanted, stored.faults[0].message)
+        allowed = allowance(stored.pod, cluster.objects.resource_quotas)
+        created = wanted if allowed.copies is None else min(wanted, allowed.copies)
+        (outcome,) = place(cluster, [self._entry(stored.change, created)], first_in_heap)
+        placed = _of(outcome, cluster)
+        if self.subject.is_daemon and allowed.copies is not None:
+            wanted, created = placed.wanted, min(placed.wanted, allowed.copies)
+        if created == wanted or allowed.copies is None:
+            return placed
+        kept = placed.nodes[:created]
+        return Placed(wanted, kept, placed.message, cluster, wanted - created, allowed.refusal, placed.unplaced)
 
-    def _entry(self, change: PodChange, replicas: int | None = None) -> Entry:
+    def _stored(self, change: PodChange) -> _Stored:
+        """The changed pod as the API server of the release stores it."""
+        if change is _unchanged:
+            return _Stored(self.subject.pod, change)
+        version = self.subject.profile.version
+
+        def taken(pod: Pod) -> Pod:
+            changed = deepcopy(change(pod))
+            drop_fields(changed, version)
+            return changed
+
+        changed = deepcopy(change(self.subject.pod))
+        dropped = drop_fields(changed, version)
+        return _Stored(changed, taken, dropped, pod_faults(changed, version))
+
+    def _entry(self, change: PodChange, replicas: int) -> Entry:
         subject = self.subject
         claimants = subject.claimants
 
         def claiming() -> Iterator[Replica]:
             assert claimants is not None
-            return (replace(each, pod=change(each.pod)) for each in claimants())
+            return (dataclasses.replace(each, pod=change(each.pod)) for each in claimants())
 
-        count = subject.replicas if replicas is None else replicas
         return Entry(
             change(subject.pod),
             self.plugins,
-            None if subject.is_daemon else count,
+            None if subject.is_daemon else replicas,
             per_node=subject.is_daemon,
             replicas=None if claimants is None else claiming,
             binds=subject.object is not None,
@@ -173,13 +255,14 @@ class Trial:
             return None
         return self.rollout_of(deployment)
 
-    def rollout_of(self, deployment: Deployment) -> RolloutReport:
-        """The same of the Deployment with another strategy."""
-        return rehearse(self.cluster, deployment, self.subject.pod, (self.subject.profile, self.plugins))
+    def rollout_of(self, deployment: Deployment, change: PodChange = _unchanged) -> RolloutReport:
+        """The same of the Deployment with another strategy, or with ``change`` made to its pods."""
+        return rehearse(self.cluster, deployment, change(self.subject.pod), (self.subject.profile, self.plugins))
 
     def mended(self, change: PodChange) -> Mended:
         """The change, tried."""
-        return Mended(change, self.placed_with(change))
+        stored = self._stored(change)
+        return Mended(change, self.placed_with(change), is_taken=not stored.dropped and not stored.faults)
 
     def mended_where(self, position: int, **fields: object) -> Mended:
         """``fields`` of one of the pod's own constraints set, and tried."""
@@ -187,15 +270,21 @@ class Trial:
 
 
 def _without_running(cluster: Cluster, subjects: Sequence[Subject]) -> Cluster:
-    """``cluster`` without the pods that run of ``subjects``, which a Deployment and its ReplicaSet have together."""
+    """``cluster`` without the pods of ``subjects``, which a Deployment and its ReplicaSet have together."""
     index = cluster.nodes.index
-    running = {(pod.metadata.namespace, pod.metadata.name): pod for subject in subjects for pod in subject.running}
+    running = {key_of(pod): pod for subject in subjects for pod in subject.running}
     gone = [(pod, index[pod.spec.node_name]) for pod in running.values() if pod.spec.node_name in index]
-    return cluster.after(Change(gone=gone)) if gone else cluster
+    nominated = tuple(pod for pod in cluster.nominated if key_of(pod) not in running)
+    if not gone and len(nominated) == len(cluster.nominated):
+        return cluster
+    without = cluster.after(Change(gone=gone))
+    without.nominated = nominated
+    return without
 
 
 def _of(outcome: Outcome, cluster: Cluster) -> Placed:
-    return Placed(outcome.wanted or 0, [choice.node for choice in outcome.choices], outcome.stopped, cluster)
+    nodes = [choice.node for choice in outcome.choices]
+    return Placed(outcome.wanted or 0, nodes, outcome.stopped, cluster, unplaced=outcome.unplaced)
 
 
 def with_constraint(pod: Pod, position: int, **fields: object) -> Pod:
@@ -214,6 +303,21 @@ def with_only(pod: Pod, positions: Sequence[int]) -> Pod:
 def with_more(pod: Pod, constraints: Sequence[TopologySpreadConstraint]) -> Pod:
     """The pod with further constraints behind its own."""
     return _with_constraints(pod, [*pod.spec.topology_spread_constraints, *constraints])
+
+
+def with_node_requirement(pod: Pod, key: str, operator: str, values: Sequence[str]) -> Pod:
+    """The pod with one more thing that nodes must have, whichever of its alternatives they meet."""
+    requirement = NodeSelectorRequirement(key, operator, list(values))
+    affinity = pod.spec.affinity or Affinity()
+    node_affinity = affinity.node_affinity or NodeAffinity()
+    selector = node_affinity.required_during_scheduling_ignored_during_execution
+    terms = [NodeSelectorTerm()] if selector is None else selector.node_selector_terms
+    narrowed = NodeSelector(
+        [msgspec.structs.replace(each, match_expressions=[*each.match_expressions, requirement]) for each in terms]
+    )
+    required = msgspec.structs.replace(node_affinity, required_during_scheduling_ignored_during_execution=narrowed)
+    spec = msgspec.structs.replace(pod.spec, affinity=msgspec.structs.replace(affinity, node_affinity=required))
+    return msgspec.structs.replace(pod, spec=spec)
 
 
 def _with_constraints(pod: Pod, constraints: list[TopologySpreadConstraint]) -> Pod:

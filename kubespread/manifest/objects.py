@@ -85,11 +85,20 @@ class KubernetesObject:
 
     @property
     def has_items(self) -> bool:
-        """Whether its field ``items`` is an array, of plain data one that is not empty."""
+        """Whether its field ``items`` is an array, of plain data one that is not empty.
+
+        Raises MalformedError where it is anything else but null, which Go writes for a list that was never filled.
+        """
         if self._data is None:
-            return bytes(_head(self.json, self.line).items).startswith(b"[")
-        items = self._data.get(ITEMS)
-        return isinstance(items, list) and bool(items)
+            text = bytes(_head(self.json, self.line).items)
+            if text.startswith(b"["):
+                return True
+            items = decoded(text, self.line) if text else None
+        else:
+            items = self._data.get(ITEMS)
+        if items is not None and not isinstance(items, list):
+            raise MalformedError(f"{ITEMS}: expected a list, found {describe(items)}", self.line)
+        return bool(items)
 
     def written_path(self, path: str) -> str:
         """The path in the object as it was written of its field at ``path``."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -13,14 +13,19 @@ from kubespread.kube.well_known import DO_NOT_SCHEDULE
 from kubespread.planner.claims import Replicas, to_create
 from kubespread.planner.explain import constraint_reports, domain_counts
 from kubespread.planner.living import Applicant, LivingCluster
+from kubespread.planner.preempting import Preempted, Preemptions
 from kubespread.planner.reports.gang import GangReport
 from kubespread.planner.reports.parts import ConstraintReport
+from kubespread.planner.world.pod_book import PodKey
+from kubespread.scheduler.batching import Batch
 from kubespread.scheduler.cluster.change import StorageChange
 from kubespread.scheduler.cluster.labels import Mask
 from kubespread.scheduler.evaluation import Evaluation
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.placing import Choice, Placing, Tiebreaker
 from kubespread.scheduler.plugin import SchedulingError, Status
+from kubespread.scheduler.preemption import Preemption
+from kubespread.scheduler.profile.profile import Profile
 from kubespread.scheduler.sampling import Search
 
 MAX_REPLICAS = 1_000_000
@@ -40,12 +45,16 @@ class Entry:
     """
     running_on: frozenset[int] = frozenset()
     """Nodes where a DaemonSet has its pod already."""
+    own: frozenset[PodKey] = frozenset()
+    """The pods that it has already: where one is pushed away another is made."""
     replicas: Replicas | None = None
     """Its pods where each has claims of its own; without it all are copies of ``pod``."""
     binds: bool = True
     """Whether the claims that a pod waits with are bound once it has a node."""
     candidates: Mask | None = None
     """The nodes that may be chosen, None for all of them."""
+    preempts_as: Profile | None = None
+    """The profile by which its pods push others away, None where they never do."""
 
 
 @dataclass(slots=True)
@@ -68,15 +77,33 @@ class Outcome:
     """Whether it found none, as opposed to an error."""
     gang: GangReport | None = None
     """What became of it as a gang, where it is one."""
+    preempted: list[tuple[int, Preempted]] = field(default_factory=list)
+    """Who was pushed away, each with which copy took its place, from 0."""
+    preemption: Preemption | None = None
+    """What made room for the first of these copies."""
+    lost: list[int] = field(default_factory=list)
+    """Where pods that the entry had already were pushed away, by position."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cycles:
+    """What the scheduling cycles of one queue leave for those after them."""
+
+    search: Search
+    batch: Batch | None = None
+    """None where ties are not broken as kube-scheduler breaks them."""
+    preemptions: Preemptions | None = None
+    """None where nobody is pushed away."""
 
 
 class Waiting:
     """One entry while it is placed."""
 
-    def __init__(self, entry: Entry, living: LivingCluster, search: Search | None) -> None:
+    def __init__(self, entry: Entry, living: LivingCluster, cycles: Cycles) -> None:
         self.entry = entry
         self.outcome = Outcome(entry.count)
-        self._living, self._search = living, search
+        self._living, self._search, self._batch = living, cycles.search, cycles.batch
+        self._preemptions = cycles.preemptions
         self.applicant = self._applicant(entry.pod)
         self._replicas = entry.replicas() if entry.replicas is not None else iter(())
         self._come_forward()
@@ -112,9 +139,27 @@ class Waiting:
         """Whether some pod of the entry has no node yet."""
         raise NotImplementedError
 
+    def lose(self, node: int) -> None:
+        """A pod that the entry had already is pushed away: another one waits."""
+        self.outcome.lost.append(node)
+
+    def _freed_node(self, evaluate: Callable[[], Evaluation]) -> int | None:
+        """The node from which others were pushed away for the next pod, which fits nowhere as ``evaluate`` says; None
+        where nobody was.
+        """
+        if self._preemptions is None or self.entry.preempts_as is None:
+            return None
+        made = self._preemptions.make_room(self.applicant.pod, evaluate, self.entry.preempts_as)
+        if made is None:
+            return None
+        node, victims = made
+        self.outcome.preemption = self.outcome.preemption or self._preemptions.preemption
+        self.outcome.preempted += ((len(self.outcome.choices), victim) for victim in victims)
+        return node
+
     def resume(self) -> None:
-        """What did not fit may fit now."""
-        self.is_waiting = True
+        """What did not fit may fit now. Nobody is pushed away for it once more: that did not help before."""
+        self.is_waiting, self._preemptions = True, None
         self.outcome.stopped, self.outcome.stuck = None, False
 
     def conclude(self) -> None:
@@ -139,15 +184,17 @@ class Waiting:
 
 
 class _Copies(Waiting):
-    def __init__(self, entry: Entry, living: LivingCluster, search: Search | None) -> None:
-        super().__init__(entry, living, search)
+    def __init__(self, entry: Entry, living: LivingCluster, cycles: Cycles) -> None:
+        super().__init__(entry, living, cycles)
         self._most = MAX_REPLICAS if entry.count is None else entry.count
         self.is_waiting = self._most > 0
 
     def place(self, break_tie: Tiebreaker) -> bool:
         try:
             placing = self._start()
-            choice = placing.choose(break_tie, self._search)
+            choice = placing.choose(break_tie, self._search, self._batch)
+            if choice is None and (freed := self._freed_node(placing.evaluation)) is not None:
+                choice = self.applicant.placing().choose_on(freed)
         except SchedulingError as error:
             self.outcome.stopped, self.is_waiting = str(error), False
             return False
@@ -164,6 +211,11 @@ class _Copies(Waiting):
     def lacks_some(self) -> bool:
         return len(self.outcome.choices) < self._most
 
+    def lose(self, node: int) -> None:
+        super().lose(node)
+        self._most += 1
+        self.is_waiting = True
+
     def _conclude(self, placing: Placing) -> None:
         if self.outcome.stuck:
             unplaced, among = placing.evaluation(), self.entry.candidates
@@ -174,8 +226,8 @@ class _Copies(Waiting):
 class _Daemons(Waiting):
     """A DaemonSet's pods, each for one node only."""
 
-    def __init__(self, entry: Entry, living: LivingCluster, search: Search | None) -> None:
-        super().__init__(entry, living, search)
+    def __init__(self, entry: Entry, living: LivingCluster, cycles: Cycles) -> None:
+        super().__init__(entry, living, cycles)
         self._failed: dict[int, Status] = {}
         self._counts_domains = any(
             constraint.when_unsatisfiable == DO_NOT_SCHEDULE
@@ -206,10 +258,9 @@ class _Daemons(Waiting):
         node = self._next
         assert node is not None
         placing = self.applicant.placing()
-        if self._search is not None:
-            # Its pin leaves one node to look at, which moves the search for everyone.
-            self._search.move_on(1, len(placing))
-        choice = self._choice(placing, node)
+        # Its pin leaves one node to look at, which moves the search for everyone.
+        self._search.move_on(1, len(placing))
+        choice = self._choice(placing, node) or self._choice_by_force(node)
         self._next = next(self._targets, None)
         self.is_waiting = self._next is not None
         if choice is None:
@@ -237,6 +288,23 @@ class _Daemons(Waiting):
             self._failed[node] = placing.evaluation().verdict(node)
         return choice
 
+    def _choice_by_force(self, node: int) -> Choice | None:
+        """The node once others are pushed away from it, None where that does not help."""
+
+        def evaluate() -> Evaluation:
+            cluster = self._living.cluster
+            return self.entry.plugins.evaluate(cluster, pinned_to(self.applicant.pod, cluster.nodes.names[node]))
+
+        try:
+            if self._freed_node(evaluate) is None:
+                return None
+        except SchedulingError:
+            return None
+        choice = self._choice(self.applicant.placing(), node)
+        if choice is not None:
+            self._failed.pop(node, None)
+        return choice
+
     def resume(self) -> None:
         super().resume()
         self._targets, self._failed = iter(list(self._failed)), {}
@@ -255,6 +323,6 @@ class _Daemons(Waiting):
             self.outcome.stopped = f"no room on {name}{others}: {', '.join(status.reasons)}"
 
 
-def waiting_for(living: LivingCluster, entries: Iterable[Entry], search: Search | None = None) -> Sequence[Waiting]:
+def waiting_for(living: LivingCluster, entries: Iterable[Entry], cycles: Cycles) -> Sequence[Waiting]:
     """What takes the turns of each of ``entries`` in ``living``, in their order."""
-    return [(_Daemons if entry.per_node else _Copies)(entry, living, search) for entry in entries]
+    return [(_Daemons if entry.per_node else _Copies)(entry, living, cycles) for entry in entries]

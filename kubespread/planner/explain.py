@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -15,7 +15,7 @@ from kubespread.planner.advise.revising import Revise
 from kubespread.planner.bars import bars
 from kubespread.planner.counted_pods import with_pods
 from kubespread.planner.details import DetailsOfNodes, details_of
-from kubespread.planner.honesty import gaps, not_modelled
+from kubespread.planner.honesty import not_modelled
 from kubespread.planner.reports.explain import (
     ExplainReport,
     NodeConstraint,
@@ -31,13 +31,12 @@ from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Counts, LabelColumn, Mask
 from kubespread.scheduler.evaluation import Evaluation, PluginScore
 from kubespread.scheduler.plugin import Code, SchedulingError, State
-from kubespread.scheduler.plugins.default_preemption import SPECIFICATION as DEFAULT_PREEMPTION
-from kubespread.scheduler.plugins.default_preemption import DefaultPreemptionArgs
+from kubespread.scheduler.plugins.default_preemption import args_of
 from kubespread.scheduler.plugins.podtopologyspread.constraints import Constraint
 from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint
 from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread, SpreadState
 from kubespread.scheduler.plugins.podtopologyspread.scoring import Shares, SoftConstraint
-from kubespread.scheduler.preemption import preempt
+from kubespread.scheduler.preemption import Preemption, has_lower, preempt
 from kubespread.scheduler.profile.profile import Profile
 from kubespread.scheduler.sampling import nodes_to_find
 
@@ -63,7 +62,6 @@ def explain(
         kube_version=str(profile.version),
         scheduler_name=profile.scheduler_name,
         pod=PodReference(namespace=pod.metadata.namespace, name=pod.metadata.name),
-        gaps=gaps(pod, plugins, cluster, preemption=preemption),
         not_modelled=not_modelled(pod, plugins, cluster, profile),
         admission=tuple(admission),
         notes=tuple(notes),
@@ -89,12 +87,21 @@ def explain(
             _node_report(evaluation, rows, details, node, scores=profile.version.since(SCORES_SINCE))
             for node in range(len(cluster))
         ),
-        notes=(*notes, *hints),
+        notes=(*notes, *hints, *(() if preemption else _who_would_make_room(evaluation, profile))),
         advice=None if revise is None else advice_on_constraints(evaluation, profile.version, revise),
-        preemption=preemption_report(evaluation, profile)
+        preemption=preemption_report(preempt(evaluation, args_of(profile)), profile.version)
         if preemption and len(cluster) and evaluation.error is None and not evaluation.feasible.any()
         else None,
     )
+
+
+def _who_would_make_room(evaluation: Evaluation, profile: Profile) -> Iterator[str]:
+    """What preemption would do where it helps."""
+    is_stuck = evaluation.error is None and not evaluation.feasible.any()
+    if is_stuck and len(evaluation.cluster) and has_lower(evaluation.cluster, evaluation.pod):
+        report = preemption_report(preempt(evaluation, args_of(profile)), profile.version)
+        if report.node is not None:
+            yield report.sentence
 
 
 def _feasible(evaluation: Evaluation, version: KubeVersion) -> tuple[str, ...]:
@@ -105,11 +112,8 @@ def _feasible(evaluation: Evaluation, version: KubeVersion) -> tuple[str, ...]:
     return tuple(sorted(names[node] for node in np.flatnonzero(evaluation.feasible)))
 
 
-def preemption_report(evaluation: Evaluation, profile: Profile) -> PreemptionReport:
-    """What preemption would do for a pod that fits nowhere."""
-    version = profile.version
-    args = profile.args_of(DEFAULT_PREEMPTION.name, DefaultPreemptionArgs)
-    found = preempt(evaluation, args)
+def preemption_report(found: Preemption, version: KubeVersion) -> PreemptionReport:
+    """What preemption does for a pod that fits nowhere."""
     candidate, tail = found.candidate, (found.tail or None) if version.since(24) else None
     if candidate is None:
         return PreemptionReport(node=None, victims=(), violations=0, tail=tail)

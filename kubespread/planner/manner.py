@@ -44,7 +44,10 @@ class Manner:
     """Break ties at random with this seed."""
     runs: int = 1
     """Repeat, with the seeds that follow or from other nodes on."""
-    preemption: bool = False
+    preempts: bool = True
+    """Replicas that fit nowhere push pods of lower priority away, where a number of them is asked for."""
+    tells_preemption: bool = False
+    """Say what preemption would do also where it does not help."""
     keys: Sequence[str] = ()
     """Topology keys to report about, besides those of the constraints, zone and hostname."""
     on_progress: Callable[[int], None] | None = None

@@ -46,6 +46,8 @@ class Marked:
     def of(cls, cluster: Cluster, pod: Pod, plugins: Framework, own: Sequence[Pod]) -> Marked:
         """The pods that the first constraint of ``pod`` counts, wherever they run; without a constraint its ``own``."""
         plugin = next((each for each in plugins.running if isinstance(each, PodTopologySpread)), None)
+        if plugin is not None:
+            cluster.assume(plugin.gaps(cluster, pod))
         try:
             state = None if plugin is None else plugin.prepare(cluster, pod)
         except SchedulingError:

@@ -1,19 +1,68 @@
-"""Which label that nodes have was meant by a topology key that none of them has."""
+"""Which label was meant by a topology key: one that names the same thing, not one that is merely spelled much alike."""
 
 from __future__ import annotations
 
-from kubespread.kube.api.unknown_fields import near_miss
-from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, REGION, ZONE
+import re
+from collections.abc import Iterable
+
+from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, HOSTNAME, REGION, ZONE
 from kubespread.scheduler.cluster.nodes import Nodes
 
-_TWINS = {BETA_ZONE: ZONE, BETA_REGION: REGION, ZONE: BETA_ZONE, REGION: BETA_REGION}
+_OTHER_NAMES = {"az": ZONE, "host": HOSTNAME, "node": HOSTNAME}
+_USUAL = (ZONE, REGION, HOSTNAME, BETA_ZONE, BETA_REGION)
+_SEPARATORS = re.compile(r"[-_.]")
+_SHORT = 3
+"""Words up to this length are too alike to be told apart by a letter."""
 
 
 def near_key(key: str, nodes: Nodes) -> str:
-    """Spelled alike in full or behind its prefix, or the older name of the same; empty where there is none."""
-    known = dict.fromkeys(label for node in nodes.objects for label in node.metadata.labels)
-    if _TWINS.get(key) in known:
-        return _TWINS[key]
-    spelled = {known_key.rpartition("/")[2]: known_key for known_key in known}
-    near = near_miss(key, known)
-    return near or spelled.get(near_miss(key.rpartition("/")[2], spelled), "")
+    """The label of nodes that was meant by ``key``, which none of them has; empty where there is none."""
+    return meant_key(key, dict.fromkeys(label for node in nodes.objects for label in node.metadata.labels))
+
+
+def meant_key(key: str, known: Iterable[str]) -> str:
+    """The one of ``known`` that is ``key`` behind another prefix, by another of its names, or with a slip of the pen.
+
+    Kubernetes' own come before others. Empty where there is none.
+    """
+    last_parts = {each: _last_part(each) for each in sorted(known, key=lambda each: (each not in _USUAL, each))}
+    written = _last_part(key)
+    for is_meant in (_is_same, _is_slip):
+        for full, last_part in last_parts.items():
+            if is_meant(written, last_part):
+                return full
+        for name, full in _OTHER_NAMES.items():
+            if full in last_parts and is_meant(written, name):
+                return full
+    return ""
+
+
+def _last_part(key: str) -> str:
+    return key.rpartition("/")[2].lower()
+
+
+def _is_same(written: str, known: str) -> bool:
+    """Whether only separators differ: ``node-group`` and ``nodegroup``."""
+    return _SEPARATORS.sub("", written) == _SEPARATORS.sub("", known)
+
+
+def _is_slip(written: str, known: str) -> bool:
+    """Whether a letter of one word is left out, added, replaced, or swapped with the next: ``hostnames``."""
+    words = list(zip(_SEPARATORS.split(written), _SEPARATORS.split(known), strict=False))
+    if len(_SEPARATORS.findall(written)) != len(_SEPARATORS.findall(known)):
+        return False
+    differing = [pair for pair in words if pair[0] != pair[1]]
+    return len(differing) == 1 and _differs_by_a_letter(*differing[0])
+
+
+def _differs_by_a_letter(written: str, known: str) -> bool:
+    if len(known) <= _SHORT:
+        return False
+    same = next((at for at, pair in enumerate(zip(written, known, strict=False)) if pair[0] != pair[1]), None)
+    at = min(len(written), len(known)) if same is None else same
+    one, other = written[at:], known[at:]
+    # pool1 and pool2 are two things.
+    if any(letter.isdigit() for letter in one[:1] + other[:1]):
+        return False
+    swapped = one[:2] == other[1::-1] and one[2:] == other[2:]
+    return swapped or one[1:] == other or one == other[1:] or one[1:] == other[1:]

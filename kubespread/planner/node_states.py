@@ -7,13 +7,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from kubespread.kube.api.core import Node
 from kubespread.kube.well_known import READY
 
+NOT_READY = "not ready"
+
 
 def closing_states(node: Node) -> Iterator[str]:
     """``cordoned``, ``not ready``, or both."""
     if node.spec.unschedulable:
         yield "cordoned"
     if any(condition.type == READY and condition.status != "True" for condition in node.status.conditions):
-        yield "not ready"
+        yield NOT_READY
 
 
 def states_of(nodes: Iterable[Node]) -> Mapping[str, tuple[str, ...]]:

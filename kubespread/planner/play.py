@@ -14,17 +14,20 @@ from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.pod_status import is_active, is_ready
 from kubespread.kube.versions import KubeVersion
 from kubespread.planner.reports.autoscaling import AutoscalingReport
-from kubespread.planner.reports.happened import Happened
+from kubespread.planner.reports.happened import Happened, UnmadePods
 from kubespread.planner.reports.play import PlayReport, StepReport
 from kubespread.planner.reports.rollout import RolloutReport
 from kubespread.planner.reports.upgrade import UpgradeReport
 from kubespread.planner.upgrade import POOL_FLAGS, upgrade
 from kubespread.planner.world import pods as states
 from kubespread.planner.world.applying import apply_workload, rolled_back
+from kubespread.planner.world.controlling import makes_others
 from kubespread.planner.world.editing import apply as edit
 from kubespread.planner.world.failing import restore
 from kubespread.planner.world.owners import in_order
 from kubespread.planner.world.reporting import happened
+from kubespread.planner.world.under_way import resume
+from kubespread.planner.world.unmade import unmade
 from kubespread.planner.world.wanted import Wanted
 from kubespread.planner.world.world import World
 from kubespread.scenario.types import Action, Apply, Restore, Rollback, Rollout, Scenario, Step, Upgrade
@@ -143,8 +146,8 @@ def play(playing: Playing, scenario: Scenario, version: KubeVersion) -> PlayRepo
     world.surroundings = replace(world.surroundings, stuck=stuck)
     nodes = len(world.cluster)
     start = _started(world)
-    steps = tuple(_played(playing, number, step) for number, step in enumerate(scenario.steps, 1))
-    last = steps[-1].happened if steps else start
+    steps = tuple(_played(playing, start, number, step) for number, step in enumerate(scenario.steps, 1))
+    last = steps[-1] if steps else None
     return PlayReport(
         kube_version=str(version),
         scenario=scenario.name or None,
@@ -152,7 +155,9 @@ def play(playing: Playing, scenario: Scenario, version: KubeVersion) -> PlayRepo
         preemption=world.surroundings.preempts,
         start=start,
         steps=steps,
-        pending=len(_pending(last) - _pending(start)),
+        pending=0 if last is None else last.pending,
+        not_created=0 if last is None else last.not_created,
+        not_made_yet=0 if last is None else last.not_made_yet,
         blocked=tuple(step.number for step in steps if step.is_blocked),
         notes=(),
         gaps=tuple(world.assumed),
@@ -169,14 +174,17 @@ def _not_modelled(steps: Sequence[StepReport]) -> Iterator[str]:
 
 
 def _started(world: World) -> Happened:
+    """Controllers look after what they lack, and what waits is placed."""
     before = world.cluster
+    world.dirty.update(dict.fromkeys(each.owner for each in unmade(world) if makes_others(each.owner.kind)))
+    resume(world)
     world.settle()
     report = happened(world, before)
     world.next_step()
     return report
 
 
-def _played(playing: Playing, number: int, step: Step) -> StepReport:
+def _played(playing: Playing, start: Happened, number: int, step: Step) -> StepReport:
     world = playing.world
     before = world.cluster
     failed: str | None = None
@@ -189,12 +197,16 @@ def _played(playing: Playing, number: int, step: Step) -> StepReport:
         failed = str(error)
     world.settle()
     scaled = playing.autoscale(world) if playing.autoscale is not None and world.waiting else None
+    done = happened(world, before)
     report = StepReport(
         number=number,
         name=step.name or None,
         text=step.text,
         failed=failed,
-        happened=happened(world, before),
+        happened=done,
+        pending=len(_pending(done) - _pending(start)),
+        not_created=_more(done.not_created, start.not_created),
+        not_made_yet=_more(done.not_made_yet, start.not_made_yet),
         rollouts=tuple(each for each in told if isinstance(each, RolloutReport)),
         upgrades=tuple(each for each in told if isinstance(each, UpgradeReport)),
         autoscaling=scaled,
@@ -218,3 +230,9 @@ def _switch_readiness(playing: Playing, step: Step) -> None:
 
 def _pending(report: Happened) -> set[str]:
     return {pod for waiting in report.pending for pod in waiting.pods}
+
+
+def _more(now: Sequence[UnmadePods], before: Sequence[UnmadePods]) -> int:
+    """How many pods more there are than before, workload by workload."""
+    known = {each.workload: each.count for each in before}
+    return sum(max(0, each.count - known.get(each.workload, 0)) for each in now)

@@ -9,13 +9,19 @@ and is tried again when something has changed.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from kubespread.kube.priority import priority_of
-from kubespread.planner.entries import Entry, Outcome, Waiting, waiting_for
+from kubespread.planner.entries import Cycles, Entry, Outcome, Waiting, waiting_for
 from kubespread.planner.living import LivingCluster
+from kubespread.planner.preempting import Preemptions
+from kubespread.scheduler.batching import Batch
 from kubespread.scheduler.cluster.cluster import Cluster
-from kubespread.scheduler.placing import Tiebreaker
+from kubespread.scheduler.placing import Tiebreaker, first_in_heap
 from kubespread.scheduler.sampling import Search
+
+if TYPE_CHECKING:
+    from kubespread.planner.world.world import World
 
 _NOW_AND_THEN = 200
 
@@ -29,13 +35,19 @@ def run(
     in_turn: bool = False,
     again: bool = True,
     on_progress: Callable[[int], None] | None = None,
+    make_world: Callable[[], World] | None = None,
 ) -> tuple[list[Outcome], Cluster]:
     """Place every entry's copies on ``cluster``; what became of each, in the order given, and the
     cluster that results. ``search`` scores no more nodes than kube-scheduler does; without it all that fit are.
-    ``again``: pods that fit nowhere are tried again once others are placed.
+    ``again``: pods that fit nowhere are tried again once others are placed. ``make_world`` makes the world of
+    ``cluster`` for entries that push others away.
     """
     living = LivingCluster(cluster)
-    waiting = waiting_for(living, entries, search)
+    preemptions = None if make_world is None else Preemptions(living, make_world)
+    batch = Batch() if break_tie is first_in_heap else None
+    waiting = waiting_for(living, entries, Cycles(search or Search(samples=False), batch, preemptions))
+    if preemptions is not None:
+        preemptions.on_lost = {key: each.lose for each in waiting for key in each.entry.own}
     _place_all(waiting, break_tie, in_turn=in_turn, again=again, on_progress=on_progress)
     for each in waiting:
         each.conclude()
@@ -44,7 +56,7 @@ def run(
 
 def place(cluster: Cluster, entries: Sequence[Entry], break_tie: Tiebreaker) -> list[Outcome]:
     """The same for who asks only where the copies go: nothing is said of constraints once all have a node."""
-    waiting = waiting_for(LivingCluster(cluster), entries)
+    waiting = waiting_for(LivingCluster(cluster), entries, Cycles(Search(samples=False)))
     _place_all(waiting, break_tie)
     for each in waiting:
         if each.outcome.stuck or each.lacks_some:

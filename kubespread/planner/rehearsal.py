@@ -12,6 +12,8 @@ from msgspec.structs import replace
 
 from kubespread.controllers.deployment import TEMPLATE_HASH
 from kubespread.controllers.replica_counts import limits
+from kubespread.kube.admission.plugins import AdmissionPlugins
+from kubespread.kube.admission.quota import allowance
 from kubespread.kube.api.cluster_objects import FIELDS, ClusterObjects
 from kubespread.kube.api.core import Pod, TopologySpreadConstraint
 from kubespread.kube.api.kinds import POD_CREATORS
@@ -21,9 +23,10 @@ from kubespread.planner.living import LivingCluster
 from kubespread.planner.reports.rollout import RolloutReport
 from kubespread.planner.world.applying import apply_workload
 from kubespread.planner.world.owners import Made
+from kubespread.planner.world.surroundings import Surroundings
 from kubespread.planner.world.waiting import Scheduled
 from kubespread.planner.world.wanted import Wanted
-from kubespread.planner.world.world import Surroundings, World
+from kubespread.planner.world.world import World
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.framework import Framework
@@ -37,7 +40,8 @@ def rehearse(cluster: Cluster, deployment: Deployment, pod: Pod, scheduled: Sche
     """The rollout to a template that differs in nothing that scheduling reads, as with ``kubectl rollout restart``.
 
     ``cluster`` holds none of the Deployment's pods: the first replicas are placed there before the rollout begins.
-    ``pod`` is the next one of it, admitted. The pods of others stay where they are: nothing is preempted.
+    ``pod`` is the next one of it, admitted. The pods of others stay where they are: nothing is preempted. Quotas count
+    what ``cluster`` has them count.
     """
     # Only its own ReplicaSets are read, and it makes them itself.
     objects = dataclasses.replace(cluster.objects, **_WORKLOADS)
@@ -45,7 +49,14 @@ def rehearse(cluster: Cluster, deployment: Deployment, pod: Pod, scheduled: Sche
         (),
         (),
         objects,
-        Surroundings(lambda _: scheduled, _making_none, _BEGINNING, scheduled[0].version, preempts=False),
+        Surroundings(
+            lambda _: scheduled,
+            _making_none,
+            _BEGINNING,
+            scheduled[0].version,
+            preempts=False,
+            admission=AdmissionPlugins(),
+        ),
     )
     world.living = LivingCluster(cluster.with_objects(objects))
     apply_workload(world, _revision(deployment, pod, _OLD))
@@ -57,11 +68,11 @@ def rehearse(cluster: Cluster, deployment: Deployment, pod: Pod, scheduled: Sche
 
 @dataclass(frozen=True, slots=True)
 class Stall:
-    """A rolling update whose first new pod finds no node while no old pod may go."""
+    """A rolling update whose first new pod is not created, or finds no node, while no old pod may go."""
 
     max_surge: int
     message: str
-    """kube-scheduler's."""
+    """The API server's, or kube-scheduler's."""
 
 
 def stall_at_once(
@@ -75,6 +86,9 @@ def stall_at_once(
     if not surge or unavailable:
         return None
     old, new = (_pod_of(pod, revision) for revision in (_OLD, _NEW))
+    allowed = allowance(new, cluster.objects.resource_quotas)
+    if allowed.copies is not None and allowed.copies <= len(on):
+        return Stall(surge, allowed.refusal)
     message = plugins.evaluate(cluster.after(Change(come=[(old, node) for node in on])), new).message
     return None if message is None else Stall(surge, message)
 

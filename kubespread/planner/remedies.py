@@ -1,18 +1,25 @@
-"""What gets a blocked upgrade through: one option or edit at a time, each proven by playing the upgrade again."""
+"""What gets an upgrade through that is blocked or leaves pods behind: one option or edit at a time, each proven by
+playing the upgrade again.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field, replace
 
 from kubespread.controllers.drain import DrainFlags
+from kubespread.controllers.outage import is_silent
 from kubespread.errors import KubespreadError
+from kubespread.kube.api.core import Node
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.owners import WorkloadName
 from kubespread.planner.reports.upgrade import UpgradeReport
 from kubespread.planner.upgrade import upgrade
 from kubespread.planner.world.editing import apply
+from kubespread.planner.world.missing import Missing, desired_replicas
+from kubespread.planner.world.pod_book import PodKey
 from kubespread.planner.world.world import World
+from kubespread.snapshot.edits.target import nodes_meant
 from kubespread.snapshot.edits.types import AddNode, Edit, Scale, Target, Uncordon
 
 _MAX_TRIED = 12
@@ -20,15 +27,31 @@ _MAX_TRIED = 12
 
 @dataclass(frozen=True, slots=True)
 class Manner:
-    """How a pool is upgraded, as `upgrade` takes it."""
+    """How a pool is upgraded."""
 
-    nodes: Sequence[str]
+    pool: Target
+    """Its nodes, by name or labels: a node that is added may be one of them."""
     surge: int = 0
     batch: int = 1
     flags: DrainFlags = DrainFlags()
 
-    def play(self, world: World) -> UpgradeReport:
-        return upgrade(world, self.nodes, self.surge, self.batch, self.flags)
+    def nodes(self, world: World) -> tuple[Node, ...]:
+        """The nodes to replace."""
+        return tuple(nodes_meant(self.pool, world.living.nodes.objects))
+
+    def play(self, world: World, missing: Missing) -> UpgradeReport:
+        names = [node.metadata.name for node in self.nodes(world)]
+        return upgrade(world, names, self.surge, self.batch, self.flags, missing)
+
+
+@dataclass(frozen=True, slots=True)
+class Remedies:
+    """What came of looking for some."""
+
+    options: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Those that help, each with the pods that are lost for good with it."""
+    tried: int = 0
+    untried: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,59 +63,102 @@ class _Trial:
     edit: Edit | None = None
 
 
-def remedies(world: World, manner: Manner, report: UpgradeReport) -> Iterator[str]:
-    """Options with which the upgrade that ``report`` tells of would replace all nodes and leave no pod pending.
+def remedies(world: World, manner: Manner, report: UpgradeReport, waited: Collection[PodKey] = ()) -> Remedies:
+    """Options with which the upgrade that ``report`` tells of would replace all nodes, break no budget and leave no pod
+    pending that did not wait before.
 
-    ``world`` is as it was before; each is tried on a fork of it, in an order that puts what costs least first.
+    ``world`` is as it was before; each is tried on a fork of it, and what the option itself leaves pending counts too.
     """
-    if report.complete and not report.pending:
-        return
-    for trial in [*_trials(world, manner, report)][:_MAX_TRIED]:
-        other = world.fork()
+    if report.verdict == "yes":
+        return Remedies()
+    trials = list(_trials(world, manner, report))
+    options, before = dict[str, tuple[str, ...]](), Missing(world, waited)
+    for trial in trials[:_MAX_TRIED]:
+        if any(set(option.split()) < set(trial.option.split()) for option in options):
+            continue  # part of it is enough
+        other, missing = world.fork(), before
         try:
             if trial.edit is not None:
                 apply(other, trial.edit, "")
-            outcome = trial.manner.play(other)
+                # What the edit places runs by then for whoever asks again with it.
+                missing = Missing(other)
+            outcome = trial.manner.play(other, missing)
         except KubespreadError:
             continue
-        if outcome.complete and not outcome.pending:
-            yield trial.option
+        if outcome.verdict == "yes" and not before.has_more(other):
+            options[trial.option] = tuple(pod for step in outcome.steps for pod in step.lost)
+    tried = min(len(trials), _MAX_TRIED)
+    return Remedies(options, tried, len(trials) - tried)
 
 
 def _trials(world: World, manner: Manner, report: UpgradeReport) -> Iterator[_Trial]:
+    """By what is in the way: kubectl's own flags where it refuses; else room where pods wait, and replicas where a
+    budget lets none go; of each kind what costs least first.
+    """
+    if report.blocked is not None and report.blocked.refusal is not None:
+        yield from _flags(manner, report.blocked.refusal)
+    room, replicas = _room(world, manner), _larger(world, manner, report)
+    yield from (*room, *replicas) if report.pending or report.blocked is None else (*replicas, *room)
+    # Of these there may be very many.
+    yield from (_with(manner, Uncordon(Target(node.metadata.name))) for node in _cordoned(world, manner))
+
+
+def _flags(manner: Manner, refusal: str) -> Iterator[_Trial]:
+    """Those of kubectl's flags that it names when it refuses, and all: it may refuse other nodes for other reasons."""
+    flags = manner.flags
+    is_set = {
+        "--ignore-daemonsets": flags.ignore_daemonsets,
+        "--delete-emptydir-data": flags.delete_emptydir_data,
+        "--force": flags.force,
+    }
+    unset = [option for option, there in is_set.items() if not there]
+    named = [option for option in unset if option in refusal]
+    for options in (named, *([unset] if unset != named else ())):
+        if options:
+            then = replace(
+                flags,
+                ignore_daemonsets=flags.ignore_daemonsets or "--ignore-daemonsets" in options,
+                delete_emptydir_data=flags.delete_emptydir_data or "--delete-emptydir-data" in options,
+                force=flags.force or "--force" in options,
+            )
+            yield _Trial(" ".join(options), replace(manner, flags=then))
+
+
+def _room(world: World, manner: Manner) -> Iterator[_Trial]:
     if manner.batch > 1:
         yield _Trial("--batch 1", replace(manner, batch=1))
     yield _Trial(f"--surge {manner.surge + 1}", replace(manner, surge=manner.surge + 1))
-    for name in _cordoned(world, manner):
-        yield _with(manner, "uncordon", Uncordon(Target(name)))
-    for edit in _larger(world, report):
-        yield _with(manner, "scale", edit)
-    yield _with(manner, "add-node", AddNode(manner.nodes[0]))
-    if report.blocked is not None and report.blocked.refusal is not None:
-        flags = manner.flags
-        yield _Trial("--ignore-daemonsets", replace(manner, flags=replace(flags, ignore_daemonsets=True)))
-        yield _Trial("--delete-emptydir-data", replace(manner, flags=replace(flags, delete_emptydir_data=True)))
-        yield _Trial("--force", replace(manner, flags=replace(flags, force=True)))
+    # A copy of a node that broke down would be where that broke down.
+    working = (node for node in manner.nodes(world) if not is_silent(node) and not node.spec.unschedulable)
+    if (template := next(working, None)) is not None:
+        yield _with(manner, AddNode(template.metadata.name))
 
 
-def _with(manner: Manner, verb: str, edit: Edit) -> _Trial:
-    return _Trial(f"--{verb} {str(edit).removeprefix(f'{verb} ')}", manner, edit)
+def _with(manner: Manner, edit: Edit) -> _Trial:
+    return _Trial(f"--{edit}", manner, edit)
 
 
-def _cordoned(world: World, manner: Manner) -> Iterator[str]:
-    """Nodes outside the pool that take no new pods."""
-    pool = set(manner.nodes)
+def _cordoned(world: World, manner: Manner) -> Iterator[Node]:
+    """Nodes outside the pool that work and take no new pods."""
+    pool = {node.metadata.name for node in manner.nodes(world)}
     for node in world.living.nodes.objects:
-        if node.spec.unschedulable and node.metadata.name not in pool:
-            yield node.metadata.name
+        if node.spec.unschedulable and not is_silent(node) and node.metadata.name not in pool:
+            yield node
 
 
-def _larger(world: World, report: UpgradeReport) -> Iterator[Scale]:
-    """One more replica of each workload that a budget holds on to."""
+def _larger(world: World, manner: Manner, report: UpgradeReport) -> Iterator[_Trial]:
+    """One more replica of each workload that a budget holds on to, unless an autoscaler would take it back."""
     for text in () if report.blocked is None else report.blocked.workloads:
         namespace, kind, name = text.split("/")
-        workload = WorkloadName(kind, namespace, name)
-        row = POD_CREATORS.get(kind)
+        workload, row = WorkloadName(kind, namespace, name), POD_CREATORS.get(kind)
         if row is not None and row.has_replicas:
-            replicas = sum(world.owner(owner).replicas for owner in world.owners_below(workload))
-            yield Scale(row, name, replicas + 1, namespace)
+            more = desired_replicas(world, workload) + 1
+            if all(more <= most for most in _autoscaled_to(world, workload)):
+                yield _with(manner, Scale(row, name, more, namespace))
+
+
+def _autoscaled_to(world: World, workload: WorkloadName) -> Iterator[int]:
+    for autoscaler in world.workloads.objects.horizontal_pod_autoscalers:
+        target, namespace = autoscaler.spec.scale_target_ref, autoscaler.metadata.namespace
+        if WorkloadName(target.kind, namespace, target.name) == workload:
+            yield autoscaler.spec.max_replicas

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from kubespread.controllers.outage import is_silent
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.pod_status import is_active, is_ready
@@ -13,15 +14,18 @@ from kubespread.planner.reports.survive import DomainLoss, ShortWorkload
 from kubespread.planner.world.asked import AskedWorkloads
 from kubespread.planner.world.failing import fail, remove_failed
 from kubespread.planner.world.happenings import LOST, PREEMPTED
+from kubespread.planner.world.missing import Missing, desired_replicas
 from kubespread.planner.world.owners import in_order
-from kubespread.planner.world.pod_book import key_of
+from kubespread.planner.world.pod_book import PodKey
 from kubespread.planner.world.reporting import name_of, workload_text
+from kubespread.planner.world.unmade import unmade
 from kubespread.planner.world.waiting import Waiting
 from kubespread.planner.world.world import World
 
 NOT_MODELLED = (
     "how long it takes: pods on silent nodes are deleted after about 6 minutes, at a limited rate per zone",
     "autoscalers: no replicas and no nodes are added",
+    "the order in which pods are made again: by namespace, kind and name, where another may leave others pending",
 )
 _HELD = "pods are terminating on nodes that do not answer, and only made again once they are gone"
 _STAYS = "pods are not ready on nodes that do not answer, and are not evicted there"
@@ -61,19 +65,15 @@ def losses(question: Question, lost: Iterable[Domain]) -> Iterator[DomainLoss]:
 class Question:
     """Which pods and workloads of a world count, and how things stand before anything is lost. All others live on."""
 
-    def __init__(self, world: World, is_asked: Callable[[WorkloadName], bool]) -> None:
-        """``world`` is settled, and stays as it is."""
+    def __init__(self, world: World, is_asked: Callable[[WorkloadName], bool], waited: Collection[PodKey] = ()) -> None:
+        """``world`` is settled, and stays as it is; ``waited`` is as for `Missing`."""
         self.world = world
         self._asked = AskedWorkloads(world, is_asked)
-        self._before = {key_of(each.pod) for each in world.waiting}
+        self.missing = Missing(world, waited)
 
     def workload(self, pod: Pod) -> WorkloadName | None:
         """What the pod counts for, the pod itself where nothing controls it; None where it does not count."""
         return self._asked.of(pod)
-
-    def is_new(self, pod: Pod) -> bool:
-        """Whether the pod counts and did not wait before."""
-        return key_of(pod) not in self._before and self.workload(pod) is not None
 
     @property
     def workloads(self) -> set[WorkloadName]:
@@ -111,32 +111,32 @@ class _Loss:
         return dict.fromkeys(each for each in found if each is not None and each.kind != "Pod")
 
     def report(self) -> DomainLoss:
-        world, names = self._world, self._domain.nodes
+        world, names, question = self._world, self._domain.nodes, self._question
+        nodes = world.living.nodes
+        already_lost = all(is_silent(nodes.objects[nodes.index[name]]) for name in names)
         fail(world, names)
         happened = world.happenings
-        pending = self._pending()
-        placed = sum(map(self._question.is_new, happened.placed))
-        messages = {workload: world.message(waiting) for waiting, workload in self._first(pending)}
-        preempted = self._gone(PREEMPTED)
-        self._touched |= self._workloads(preempted)
-        ready = {workload: _ready(world, workload) for workload in sorted(self._touched, key=in_order)}
-        reasons = {workload: self._why(workload, messages) for workload in ready}
         notes = tuple(happened.notes)
+        placed = [pod for pod in happened.placed if question.workload(pod) is not None]
+        failed = self._state()
         remove_failed(world, names)
+        removed = self._state()
         return DomainLoss(
             topology_key=self._domain.key,
             domain=self._domain.value,
             nodes=len(names),
+            already_lost=already_lost,
             lost=len(self._gone(LOST)),
-            placed=placed,
-            pending=len(pending),
-            pending_after_removal=len(self._pending()),
-            preempted=len(preempted),
+            placed=len(placed),
+            pending=failed.pending,
+            pending_after_removal=removed.pending,
+            preempted=len(self._gone(PREEMPTED)),
             not_made_again=tuple(
-                name_of(gone.pod) for gone in happened.lost_for_good() if self._question.workload(gone.pod) is not None
+                name_of(gone.pod) for gone in happened.lost_for_good() if question.workload(gone.pod) is not None
             ),
-            message=next(iter(messages.values()), None),
-            short=tuple(self._short(ready, reasons)),
+            message=failed.message,
+            message_after_removal=removed.message,
+            short=tuple(self._short(failed, removed)),
             notes=notes,
         )
 
@@ -144,39 +144,71 @@ class _Loss:
         gone = (each.pod for each in self._world.happenings.gone if each.why == why)
         return [pod for pod in gone if self._question.workload(pod) is not None]
 
-    def _pending(self) -> list[Waiting]:
-        return [each for each in self._world.waiting if self._question.is_new(each.pod)]
+    def _state(self) -> _State:
+        """How things stand now for what counts."""
+        world, question = self._world, self._question
+        pending = [each for each in question.missing.newly_waiting(world) if question.workload(each.pod) is not None]
+        charged, waiting = self._first(pending), self._first(world.waiting)
+        touched = self._touched | self._workloads(self._gone(PREEMPTED))
+        ready = {workload: _ready(world, workload) for workload in sorted(touched, key=in_order)}
+        short = (workload for workload, left in ready.items() if left < self._enough(workload))
+        why = {workload: self._why(workload, charged.get(workload), waiting.get(workload)) for workload in short}
+        return _State(len(pending), world.message(pending[0]) if pending else None, ready, why)
 
-    def _first(self, pending: Iterable[Waiting]) -> Iterator[tuple[Waiting, WorkloadName]]:
-        """The first of the pending pods of each workload."""
-        seen: set[WorkloadName] = set()
-        for each in pending:
-            workload = self._question.workload(each.pod)
-            if workload is not None and workload not in seen:
-                seen.add(workload)
-                yield each, workload
+    def _enough(self, workload: WorkloadName) -> int:
+        """As many ready pods as before, or as it is to have."""
+        return min(_ready(self._base, workload), desired_replicas(self._base, workload))
 
-    def _why(self, workload: WorkloadName, messages: Mapping[WorkloadName, str]) -> str:
-        """Why a workload is short, if it is, while its nodes are still there."""
-        if workload in messages:
-            return messages[workload]
-        pods = (pod for owner in self._world.owners_below(workload) for pod in self._world.book.of(owner))
-        on_failed = [pod for pod in pods if pod.spec.node_name in self._failed]
+    def _first(self, waiting: Iterable[Waiting]) -> dict[WorkloadName, Waiting]:
+        """The first of the pods of each workload that counts."""
+        first: dict[WorkloadName, Waiting] = {}
+        for each in waiting:
+            if (workload := self._question.workload(each.pod)) is not None:
+                first.setdefault(workload, each)
+        return first
+
+    def _why(self, workload: WorkloadName, charged: Waiting | None, waiting: Waiting | None) -> str:
+        """Why a workload is short. One of its pods may wait because of the loss, or one that waited anyway."""
+        world = self._world
+        if charged is not None:
+            return world.message(charged)
+        owners = world.owners_below(workload)
+        on_failed = [pod for owner in owners for pod in world.book.of(owner) if pod.spec.node_name in self._failed]
         if any(map(is_active, on_failed)):
             return _STAYS
-        return _HELD if on_failed and workload.kind == "StatefulSet" else _FEWER
+        if on_failed and workload.kind == "StatefulSet":
+            return _HELD
+        if waiting is not None:
+            return world.message(waiting)
+        return next((each.message for each in unmade(world, owners)), _FEWER)
 
-    def _short(self, ready: Mapping[WorkloadName, int], reasons: Mapping[WorkloadName, str]) -> Iterator[ShortWorkload]:
-        for workload, there in ready.items():
-            wanted = sum(self._base.owner(owner).replicas for owner in self._base.owners_below(workload))
-            if there < wanted and there < _ready(self._base, workload):
+    def _short(self, failed: _State, removed: _State) -> Iterator[ShortWorkload]:
+        for workload, after in removed.ready.items():
+            if workload in failed.why or workload in removed.why:
+                before = _ready(self._base, workload)
                 yield ShortWorkload(
                     workload=workload_text(workload),
-                    wanted=wanted,
-                    ready=there,
-                    ready_after_removal=_ready(self._world, workload),
-                    why=reasons[workload],
+                    wanted=desired_replicas(self._base, workload),
+                    ready_before=before,
+                    # Those that had to make room only after the removal were not touched before it.
+                    ready=failed.ready.get(workload, before),
+                    ready_after_removal=after,
+                    why=failed.why.get(workload) or removed.why[workload],
+                    why_after_removal=removed.why.get(workload) or failed.why[workload],
                 )
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """One of the two end states: before and after the Node objects are deleted."""
+
+    pending: int
+    message: str | None
+    """kube-scheduler's, for the first of the pending pods."""
+    ready: Mapping[WorkloadName, int]
+    """Of each workload that lost pods."""
+    why: Mapping[WorkloadName, str]
+    """Why, of those that are short."""
 
 
 def _ready(world: World, workload: WorkloadName) -> int:

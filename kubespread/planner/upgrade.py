@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from kubespread.controllers.drain import DrainFlags
@@ -11,10 +11,10 @@ from kubespread.planner.reports.happened import BlockedPod
 from kubespread.planner.reports.upgrade import Blocked, UpgradeReport, UpgradeStep
 from kubespread.planner.world.daemons import follow
 from kubespread.planner.world.draining import DrainRefusedError, check_drain, drain
-from kubespread.planner.world.happenings import EVICTED
-from kubespread.planner.world.pod_book import PodKey, key_of
-from kubespread.planner.world.reporting import name_of, pending_pods, workload_of, workload_text
-from kubespread.planner.world.waiting import Waiting
+from kubespread.planner.world.happenings import EVICTED, PREEMPTED
+from kubespread.planner.world.missing import Missing
+from kubespread.planner.world.pod_book import key_of
+from kubespread.planner.world.reporting import gone_pods, name_of, pending_pods, unmade_pods, workload_of, workload_text
 from kubespread.planner.world.world import World
 from kubespread.snapshot.edits.cordoning import cordoned, uncordoned
 from kubespread.snapshot.edits.new_nodes import new_nodes
@@ -30,16 +30,22 @@ NOT_MODELLED = (
 
 
 def upgrade(
-    world: World, nodes: Sequence[str], surge: int = 0, batch: int = 1, flags: DrainFlags = POOL_FLAGS
+    world: World,
+    nodes: Sequence[str],
+    surge: int = 0,
+    batch: int = 1,
+    flags: DrainFlags = POOL_FLAGS,
+    missing: Missing | None = None,
 ) -> UpgradeReport:
     """Replace nodes by copies with fresh names, ``batch`` at a time and in the order given.
 
     Of each batch the nodes are cordoned, drained with kubectl's ``flags`` and deleted. Replacements join once the nodes
     they replace are gone, but ``surge`` of them always before; then the pool has so many nodes more. Pods without a
     node do not hold up the next batch, unless a budget does. It ends where an eviction is refused for good, and
-    ``world`` is left as it is then. The report has neither remedies nor the cluster it is about.
+    ``world`` is left as it is then. What no node ran before is told by ``missing``, and by ``world`` without it. The
+    report has neither remedies nor the cluster it is about.
     """
-    pool = _Pool(world, nodes, surge, flags)
+    pool = _Pool(world, nodes, surge, flags, missing or Missing(world))
     steps: list[UpgradeStep] = []
     blocked: Blocked | None = None
     for start in range(0, len(nodes), batch):
@@ -48,6 +54,8 @@ def upgrade(
         steps.append(step)
         if blocked is not None:
             break
+    charged, unmade = pool.missing.newly_waiting(world), list(pool.missing.newly_unmade(world))
+    is_charged = {key_of(each.pod) for each in charged}
     return UpgradeReport(
         nodes=tuple(nodes),
         surge=surge,
@@ -55,7 +63,12 @@ def upgrade(
         steps=tuple(steps),
         replaced=sum(len(step.nodes) for step in steps) - (len(blocked.nodes) if blocked is not None else 0),
         blocked=blocked,
-        pending=tuple(pending_pods(world, pool.newly_waiting())),
+        pending=tuple(pending_pods(world, charged)),
+        not_created=tuple(unmade_pods(world, (each for each in unmade if each.is_refused))),
+        not_made_yet=tuple(unmade_pods(world, (each for each in unmade if not each.is_refused))),
+        pending_as_before=tuple(
+            pending_pods(world, (each for each in world.waiting if key_of(each.pod) not in is_charged))
+        ),
         not_modelled=NOT_MODELLED,
         notes=tuple(pool.notes),
     )
@@ -69,19 +82,14 @@ class _Pool:
     nodes: Sequence[str]
     surge: int
     flags: DrainFlags
+    missing: Missing
     notes: dict[str, None] = field(default_factory=dict)
     _old: dict[str, Node] = field(init=False)
     _made: int = field(init=False, default=0)
-    _waited: frozenset[PodKey] = field(init=False)
 
     def __post_init__(self) -> None:
         living = self.world.living.nodes
         self._old = {name: living.objects[living.index[name]] for name in self.nodes}
-        self._waited = frozenset(key_of(each.pod) for each in self.world.waiting)
-
-    def newly_waiting(self) -> Iterator[Waiting]:
-        """The pods that wait now and did not before."""
-        return (each for each in self.world.waiting if key_of(each.pod) not in self._waited)
 
     def replace(self, names: Sequence[str], start: int) -> tuple[UpgradeStep, Blocked | None]:
         """One batch, that begins with the node at ``start`` of the pool."""
@@ -91,18 +99,22 @@ class _Pool:
         cordons = {name: cordoned(self._old[name]) for name in names}
         world.change_nodes(NodeChange(replaced=cordons))
         blocked = self._drain(names, stuck)
-        evicted = sum(each.why == EVICTED for each in happenings.gone[gone:])
         if blocked is None:
             world.change_nodes(NodeChange(removed=tuple(names)))
             world.settle()
             added += self._join(start + len(names))
+        left, come = happenings.gone[gone:], happenings.placed[placed:]
         step = UpgradeStep(
             nodes=tuple(names),
             added=tuple(added),
-            evicted=evicted,
-            placed=len(happenings.placed) - placed,
-            pending=sum(1 for _ in self.newly_waiting()),
-            pods=self._held([*(each.pod for each in happenings.gone[gone:]), *happenings.placed[placed:]]),
+            evicted=sum(each.why == EVICTED for each in left),
+            placed=len(come),
+            daemons=sum(workload_of(world, pod).kind == "DaemonSet" for pod in come),
+            pending=len(self.missing.newly_waiting(world)),
+            preempted=tuple(gone_pods(each for each in left if each.why == PREEMPTED)),
+            lost=tuple(name_of(each.pod) for each in left if each.is_lost_for_good),
+            is_blocked=blocked is not None,
+            pods=self._held([*(each.pod for each in left), *come]),
         )
         return step, blocked
 

@@ -8,8 +8,6 @@ from kubespread.escaping import escaped
 
 NONE = "<none>"
 """A cell without a value."""
-EMPTY = '""'
-"""A value that is the empty string."""
 _GUTTER = "   "
 
 

@@ -27,11 +27,6 @@ SKEW = Spelling(minus="", equals="", exceeds=">", missing="none", skew_only=True
 ASCII = Spelling(minus="-", equals="=", exceeds=">", missing="<none>")
 
 
-def short_key(topology_key: str) -> str:
-    """``zone`` for ``topology.kubernetes.io/zone``."""
-    return topology_key.rpartition("/")[2]
-
-
 def formula(constraint: NodeConstraint, spelling: Spelling, *, rejects: bool) -> str:
     """``1+1−0 = 2 > 1``; the comparison only where it ``rejects`` the node."""
     if constraint.matching is None:

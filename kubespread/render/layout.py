@@ -56,11 +56,13 @@ def cut_end(text: str, width: int) -> str:
     return text if width_of(text) <= width else _start(text, width - 1) + _CUT
 
 
-def cut_middle(text: str, width: int) -> str:
-    """Beginning and end, and more of the end, which is what tells the names of nodes and pods apart."""
+def cut_middle(text: str, width: int, beginning: int | None = None) -> str:
+    """Beginning and end, and more of the end, which is what tells the names of nodes and pods apart; or as much of the
+    ``beginning`` as is said.
+    """
     if width_of(text) <= width:
         return text
-    start = _start(text, (width - 1) // 3)
+    start = _start(text, (width - 1) // 3 if beginning is None else beginning)
     end = _start(text[::-1], width - 1 - width_of(start))[::-1]
     while end and not width_of(end[0]):
         end = end[1:]

@@ -14,7 +14,7 @@ from kubespread.render.accounts.account import Account, Bars, NodeFacts
 from kubespread.render.accounts.registry import account_of
 from kubespread.render.documents import Answer
 from kubespread.render.look import Look
-from kubespread.render.phrases import count_of
+from kubespread.wording import count_of
 
 _OPEN_ROWS, _MOST_ROWS = 20, 50
 """Rows of a table that is not folded, and of any."""
@@ -59,7 +59,7 @@ def paragraph(text: str) -> str:
 
 def _blocks(account: Account, look: Look) -> Iterator[str]:
     yield f"### {inline(account.title)}"
-    *others, last = account.answer or [""]
+    last, *others = account.answer or [""]
     if last:
         yield f"**{inline(last)}**"
     yield from (paragraph(each) for each in others)

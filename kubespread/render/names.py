@@ -20,6 +20,18 @@ def fitted(names: Sequence[str], width: int) -> list[str]:
     return [cut_middle(name, width) for name in _shortened(names, prefix, suffix)]
 
 
+def told_apart(names: Sequence[str], width: int) -> list[str]:
+    """The names in at most ``width`` columns each, all cut in the one place that leaves most of them apart."""
+    beginnings = sorted(range(width), key=lambda beginning: abs(beginning - (width - 1) // 3))
+    cuts = ([cut_middle(name, width, beginning) for name in names] for beginning in beginnings)
+    best = list(names) if all(width_of(name) <= width for name in names) else next(cuts)
+    for cut in cuts:
+        if len(set(best)) == len(set(names)):
+            break
+        best = max(best, cut, key=lambda each: len(set(each)))
+    return best
+
+
 def _shared_ends(names: Sequence[str], width: int) -> tuple[str, str]:
     """What `fitted` leaves out of all ``names``, the numbers of copies apart: how they end, and where that does not
     make them short enough how they begin too.

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from kubespread.planner.reports.parts import ClusterReference, ConstraintReport, PreemptionReport
+from kubespread.planner.reports.parts import ClusterReference, ConstraintReport
+from kubespread.wording import age
 
 
 def policies(constraint: ConstraintReport) -> list[str]:
@@ -23,16 +22,6 @@ def policies(constraint: ConstraintReport) -> list[str]:
     return said
 
 
-def preemption(predicted: PreemptionReport | None) -> str | None:
-    """What preemption would do, as a sentence; None when it was not asked."""
-    if predicted is None:
-        return None
-    if predicted.node is None:
-        return f"preemption finds no node: {predicted.tail}" if predicted.tail else "preemption finds no node"
-    violated = f", against {predicted.violations} disruption budgets" if predicted.violations else ""
-    return f"preemption could free {predicted.node} by evicting {', '.join(predicted.victims)}{violated}"
-
-
 def cluster_phrase(cluster: ClusterReference | None) -> str:
     """``snapshot prod.json.gz, 2 h old``; empty for files that say nothing of where they are from."""
     if cluster is None or not (cluster.context or cluster.server or cluster.time):
@@ -43,30 +32,6 @@ def cluster_phrase(cluster: ClusterReference | None) -> str:
     file = f"snapshot {cluster.snapshot.rpartition('/')[2]}"
     of = f" of {whose}" if whose else ""
     return f"{file}{of}" if cluster.age_seconds is None else f"{file}{of}, {age(cluster.age_seconds)} old"
-
-
-def age(seconds: int) -> str:
-    """In the largest unit of which there are two: ``90 min``, ``2 h``, ``3 d``."""
-    units = ((86_400, "d"), (3_600, "h"), (60, "min"))
-    size, unit = next(((size, unit) for size, unit in units if seconds >= 2 * size), (1, "s"))
-    return f"{seconds // size} {unit}"
-
-
-def workload_name(workload: str) -> str:
-    """``Deployment/web`` of ``default/Deployment/web``, with a namespace that is not the default one."""
-    namespace, _, name = workload.partition("/")
-    return name if namespace == "default" else workload
-
-
-def count_of(number: int, noun: str) -> str:
-    """``1 pod``, ``2,000 pods``; a word that is the end of a label key gets its s too."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
-def some_of(names: Sequence[str], most: int) -> str:
-    """``a, b and 3 more``: no more than ``most`` by name."""
-    more = f" and {len(names) - most:,} more" if len(names) > most else ""
-    return f"{', '.join(names[:most])}{more}"
 
 
 def chosen_from(namespace: str | None, selector: str) -> str:

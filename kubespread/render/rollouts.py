@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kubespread.planner.reports.parts import ConstraintReport
-from kubespread.planner.reports.rollout import KeyRevisions, RevisionSkew, RolloutPass, RolloutReport
-from kubespread.render.arithmetic import short_key
+from kubespread.planner.reports.rollout import KeyRevisions, RolloutPass, RolloutReport
 from kubespread.render.flow import HANGING, INDENT
 from kubespread.render.layout import BAD, DIM, GAP, HEAD, Cell, Column, Line, cell, cut_middle, tabulated, wrapped
 from kubespread.render.look import Look
-from kubespread.render.phrases import count_of
 from kubespread.render.screen import room_beside
+from kubespread.wording import short_key
 
 _MAX_DOMAINS = 6
 _MAX_PASSES = 12
@@ -98,24 +97,3 @@ def _skew_header(rollout: RolloutReport, place: int) -> str:
 def _skew(key: KeyRevisions, constraint: ConstraintReport) -> Cell:
     exceeds = f" > {constraint.max_skew}" if key.skew > constraint.max_skew else ""
     return Cell(f"{key.skew}{exceeds}", BAD if exceeds and constraint.is_hard else "")
-
-
-def rollout_sentence(rollout: RolloutReport) -> str:
-    """How a rollout ended, and how even its pods are."""
-    # Why pods are pending is said of them.
-    cause = f"{count_of(rollout.pending, 'new pod')} pending" if rollout.pending else rollout.wedged_on
-    ending = "complete" if rollout.complete else f"not complete: {cause}"
-    said = [ending, f"fewest ready {rollout.fewest_ready:,} of {rollout.replicas:,}"]
-    others = rollout.with_match_label_keys or rollout.final
-    pairs = list(zip(rollout.final, others, strict=True))
-    # Of those that are as even as they are asked to be, the first one says so for all.
-    telling = [(own, other) for own, other in pairs if own.skew > own.max_skew or own.skew != other.skew]
-    said += [_final(own, other) for own, other in telling or pairs[:1]]
-    return "; ".join(said)
-
-
-def _final(own: RevisionSkew, other: RevisionSkew) -> str:
-    """``zone skew of the new pods 2 > 1 (0 with matchLabelKeys: [pod-template-hash])``."""
-    exceeds = f" > {own.max_skew}" if own.skew > own.max_skew else ""
-    instead = f" ({other.skew} with matchLabelKeys: [pod-template-hash])" if own.skew != other.skew else ""
-    return f"{short_key(own.topology_key)} skew of the new pods {own.skew}{exceeds}{instead}"

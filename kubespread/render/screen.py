@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import wraps
 from typing import Protocol, TypeVar
 
@@ -10,8 +10,8 @@ from kubespread.planner.reports.parts import ClusterReference
 from kubespread.render.flow import HANGING, INDENT, aim, flowed
 from kubespread.render.layout import DIM, GAP, HEAD, Cell, Column, Line, cell, wrapped, written
 from kubespread.render.look import Look
-from kubespread.render.phrases import count_of
 from kubespread.render.provenance import source_line
+from kubespread.wording import count_of
 
 R = TypeVar("R")
 
@@ -53,9 +53,11 @@ def left_out(number: int, noun: str, said: str = "") -> Iterator[Line]:
         yield [Cell(INDENT), cell(f"{count_of(number, f'more {noun}')}{said} (-v shows all)", DIM)]
 
 
-def concluded(sentences: Iterable[str], look: Look, style: str = HEAD, *, others: str | None = None) -> Iterator[Line]:
-    """What comes of it all: the answer last, and before it what else there is to say, styled as ``others`` if set."""
-    *before, answer = sentences
-    for said in before:
+def concluded(sentences: Sequence[str], look: Look, style: str = HEAD, *, others: str | None = None) -> Iterator[Line]:
+    """What comes of it all: the first of ``sentences`` last, being the answer, and before it what else there is to say,
+    styled as ``others`` if set.
+    """
+    answer, *rest = sentences
+    for said in rest:
         yield from wrapped([cell(said, style if others is None else others)], look.width, HANGING)
     yield from wrapped([cell(answer, style)], look.width, HANGING)

@@ -25,6 +25,8 @@ def framework(profile: Profile) -> Framework:
         pre_filters=[plugins[name] for name in profile.pre_filters if name in plugins],
         disabled=[plugins[name] for name in in_default if name not in profile.filters],
         post_filters=profile.post_filters,
+        scheduler_names=profile.scheduler_names,
+        batches=version.has("OpportunisticBatching") and not profile.has_extenders,
         search=SearchRules(
             profile.percentage_of_nodes_to_score, takes_first=not profile.scores and not profile.has_extenders
         ),

@@ -47,7 +47,7 @@ class PluginScore:
 class Evaluation:
     """What every plugin said about every node, and what follows from it."""
 
-    def __init__(self, prepared: Prepared, verdicts: Mapping[str, Verdicts], disabled: Mapping[str, Verdicts]) -> None:
+    def __init__(self, prepared: Prepared, verdicts: Mapping[str, Verdicts], alone: Mapping[str, Verdicts]) -> None:
         self.prepared = prepared
         self.cluster = prepared.cluster
         self.pod = prepared.pod
@@ -55,8 +55,9 @@ class Evaluation:
         self.rejection = prepared.rejection
         """The PreFilter judgment that rejected the pod as a whole."""
         self.verdicts = verdicts
-        """Per filter plugin that did not skip, in profile order."""
-        self._disabled = disabled
+        """Per filter plugin that did not skip, in profile order: what the cycle as a whole hears of it."""
+        self._alone = alone
+        """What each of them says by itself, and behind them those that the profile switches off."""
         self._messages = prepared.framework.messages
         self._missing = prepared.framework.missing
         self._skipped_scores = {**dict.fromkeys(self._missing.unskipped, 0), **prepared.framework.skipped_scores}
@@ -94,6 +95,18 @@ class Evaluation:
         for verdicts in self.verdicts.values():
             feasible &= verdicts.passes
         return feasible
+
+    def reached(self, plugin: str) -> Mask:
+        """The nodes that one filter plugin is asked about: those that the ones before it let pass."""
+        reached: Mask = np.zeros(len(self.cluster), dtype=np.bool_)
+        if self.rejection is not None or plugin not in self.verdicts:
+            return reached
+        reached = self.included.copy()
+        for name, verdicts in self.verdicts.items():
+            if name == plugin:
+                break
+            reached &= verdicts.passes
+        return reached
 
     def run_scores(self, weights: Mapping[str, int]) -> None:
         """Score the feasible nodes. A single one is not scored, and a PreScore that would fail goes unnoticed."""
@@ -153,15 +166,14 @@ class Evaluation:
 
     def rejections(self, node: int) -> list[Status]:
         """Every filter plugin that, asked alone, rejects one node, in profile order; disabled ones come last."""
-        return _rejections(self.verdicts, node) + _rejections(self._disabled, node)
+        return _rejections(self._alone, node)
 
     def causes(self) -> Mapping[str, Mapping[int, Causes]]:
         """By plugin and node, the data behind those of `rejections` that have any.
 
         Nodes where nominated pods count have none: those pods count in the verdict and not in a state's numbers.
         """
-        judged = {**self.verdicts, **self._disabled}
-        return {name: dict(self._causes_of(name, verdicts)) for name, verdicts in judged.items()}
+        return {name: dict(self._causes_of(name, verdicts)) for name, verdicts in self._alone.items()}
 
     def _causes_of(self, plugin: str, judged: Verdicts) -> Iterator[tuple[int, Causes]]:
         state = self.states.get(plugin)

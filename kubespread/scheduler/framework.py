@@ -13,6 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
+from kubespread.kube.admission.defaulting import DEFAULT_SCHEDULER
 from kubespread.kube.api.core import Pod
 from kubespread.kube.priority import is_same_pod, priority_of
 from kubespread.scheduler.cluster.change import Change, Moves, StorageChange
@@ -79,10 +80,14 @@ class Framework:
     """Filters the profile does not run. They are asked all the same, since what they would say is worth knowing."""
     post_filters: Sequence[str] = ()
     """Names of the plugins that are asked once no node is left, in order."""
+    scheduler_names: frozenset[str] = frozenset({DEFAULT_SCHEDULER})
+    """Of all profiles. A pod that names none of them is in no queue (eventhandlers.go, responsibleForPod)."""
     messages: MessageRules = field(default_factory=MessageRules)
     preemption: PreemptionRules = field(default_factory=PreemptionRules)
     skipped_scores: Mapping[str, int] = field(default_factory=dict)
     """Per score plugin that this release does not let skip a pod, what it then scores every node."""
+    batches: bool = False
+    """OpportunisticBatching: on since 1.35, and off where a profile has extenders."""
     search: SearchRules = field(default_factory=SearchRules)
     missing: MissingState = field(default_factory=MissingState)
     """What fails because the profile switches off the extension points that come before it."""
@@ -101,7 +106,13 @@ class Framework:
     def prepare(self, cluster: Cluster, pod: Pod) -> Prepared:
         """Everything about ``pod`` on ``cluster`` that can be known beforehand. Raises SchedulingError when a PreFilter
         fails.
+
+        Whoever judges a pod comes by here, so this is where it is noted what the cluster's source lacks to judge it.
         """
+        told = cluster.kinds.told_of(pod)
+        if told.get("judged by") is not self:
+            told["judged by"] = self
+            cluster.assume(gap for plugin in self.running for gap in plugin.gaps(cluster, pod))
         return Prepared(self, cluster, pod)
 
     def evaluate(self, cluster: Cluster, pod: Pod) -> Evaluation:
@@ -178,6 +189,13 @@ class Prepared:
         if isinstance(prepared, Fixed | OnNode):
             self.cluster.memo[key] = _Shared(plugin, prepared)
         return prepared
+
+    @cached_property
+    def is_signed(self) -> bool:
+        """Whether the pod has a signature: a pod that has the same one gets the same answers."""
+        framework = self.framework
+        plugins = (*framework.pre_filters, *framework.running)
+        return framework.batches and all(plugin.signs(self.cluster, self.pod) for plugin in plugins)
 
     @property
     def on_node_signature(self) -> Hashable:
@@ -256,10 +274,12 @@ class Prepared:
     @cached_property
     def nominated(self) -> Mapping[int, tuple[PodKind, ...]]:
         """Per node the pods nominated to it that count there in the first pass: of the candidate's
-        priority at least.
+        priority at least, and scheduled by a profile.
         """
         kinds_on: dict[int, list[PodKind]] = {}
         for other in self.cluster.nominated:
+            if other.spec.scheduler_name not in self.framework.scheduler_names:
+                continue
             if priority_of(other) >= priority_of(self.pod) and not is_same_pod(other, self.pod):
                 node = self.cluster.nodes.index[other.status.nominated_node_name]
                 kinds_on.setdefault(node, []).append(self.cluster.kinds[self.cluster.kinds.number_of(other)])
@@ -282,22 +302,29 @@ class Prepared:
 
     def evaluation(self, *, is_scored: bool = True) -> Evaluation:
         """What follows from the states as they are now; without scores where only verdicts are asked for."""
-        enabled, disabled = self.verdicts(self.framework.filters), self.verdicts(self.framework.disabled)
-        if self.nominated and self.rejection is None:
-            for verdicts in (enabled, disabled):
-                self._count_nominated(verdicts)
-        evaluation = Evaluation(self, enabled, disabled)
+        verdicts, disabled = self.verdicts(self.framework.filters), self.verdicts(self.framework.disabled)
+        alone = {**verdicts, **disabled}
+        if self.nominated:
+            self._count_nominated(verdicts, alone)
+        evaluation = Evaluation(self, verdicts, alone)
         if is_scored:
             evaluation.run_scores({plugin.name: weight for plugin, weight in self.framework.scores})
         return evaluation
 
-    def _count_nominated(self, verdicts: dict[str, Verdicts]) -> None:
-        """A plugin's first pass, with the pods nominated to a node on it, comes before its second."""
+    def _count_nominated(self, verdicts: dict[str, Verdicts], alone: dict[str, Verdicts]) -> None:
+        """Judge nodes with the pods nominated to them first, then without (RunFilterPluginsWithNominatedPods).
+
+        The second pass counts in ``verdicts`` only where every filter lets the node through the first; of a plugin
+        ``alone`` either pass may reject it.
+        """
         for node, kinds in self.nominated.items():
             with DryRun(self, node) as dry_run:
                 for kind in kinds:
                     dry_run.move(kind, 1)
-                for name, judged in verdicts.items():
-                    status = dry_run.status_of(name)
-                    if status.code is not Code.SUCCESS:
-                        verdicts[name] = judged.with_status(node, self.framework.messages.reword(status))
+                statuses = {name: self.framework.messages.reword(dry_run.status_of(name)) for name in alone}
+            is_rejected = any(statuses[name].code is not Code.SUCCESS for name in verdicts)
+            for name, status in statuses.items():
+                if status.code is not Code.SUCCESS:
+                    alone[name] = alone[name].with_status(node, status)
+                if is_rejected and name in verdicts:
+                    verdicts[name] = verdicts[name].with_status(node, status)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kubespread.scheduler.batching import Batch
 from kubespread.scheduler.cluster.change import Change, Moves, StorageChange
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.kinds import PodKind
@@ -208,12 +209,16 @@ class Placing:
                     feasible[node] = status.code is Code.SUCCESS
         return feasible
 
-    def choose(self, break_tie: Tiebreaker = smallest_name, search: Search | None = None) -> Choice | None:
+    def choose(
+        self, break_tie: Tiebreaker = smallest_name, search: Search | None = None, batch: Batch | None = None
+    ) -> Choice | None:
         """Where kube-scheduler would put the next copy; None when no node fits, and `evaluation` tells why.
 
-        ``search`` scores no more nodes than it finds; without it all that fit are. Raises SchedulingError when scoring
-        fails.
+        ``search`` scores no more nodes than it finds; without it all that fit are. ``batch`` is what the cycles before
+        found, which may do. Raises SchedulingError when scoring fails.
         """
+        if batch is not None:
+            batch.begin()
         self._fail_while_filtering()
         feasible = self.feasible()
         cluster = self._prepared.cluster
@@ -221,9 +226,12 @@ class Placing:
         if nominee is not None and feasible[nominee]:
             # It is asked about first and alone: nobody looks for others.
             return Choice(nominee, int(self._total(feasible)[nominee]), 1)
+        if batch is not None and (hinted := self._hinted(batch, feasible)) is not None:
+            return hinted
         found = Found(feasible)
-        if search is not None and self._prepared.rejection is None:
-            found = search.found(cluster.nodes, feasible, self._listed, self._prepared.framework.search)
+        rules = self._prepared.framework.search
+        if search is not None and search.limits(rules) and self._prepared.rejection is None:
+            found = search.found(cluster.nodes, feasible, self._listed, rules)
         if not found.feasible.any():
             return None
         total = self._total(found.feasible)
@@ -232,7 +240,17 @@ class Placing:
         best = int(among.max())
         equals = np.flatnonzero(among == best)
         node = int(equals[0]) if len(equals) == 1 else break_tie(cluster, found, equals)
+        if batch is not None:
+            batch.store(self._prepared, node, found, total)
         return Choice(node, best, len(equals))
+
+    def _hinted(self, batch: Batch, feasible: Mask) -> Choice | None:
+        """Where the cycle before would have gone next, if that node takes the pod: nothing is scored then."""
+        hint = batch.hint(self._prepared, feasible)
+        if hint is None or not feasible[hint]:
+            return None
+        batch.take_hint(self._prepared.framework, hint)
+        return Choice(hint, 0, 1)
 
     def choose_on(self, node: int) -> Choice | None:
         """The same for a copy that is meant for one node."""

@@ -82,6 +82,9 @@ class Verdicts:
     def with_status(self, place: int, status: Status) -> Verdicts:
         """The same, but for one node."""
         which = self.which.copy()
+        if status.code is Code.SUCCESS:
+            which[place] = 0
+            return Verdicts(which, self.table)
         which[place] = len(self.table) + 1
         return Verdicts(which, (*self.table, status))
 
@@ -259,6 +262,10 @@ class Plugin(ABC):
         Only states that no pod on a node changes (`Fixed`, `OnNode`) are ever shared.
         """
         return None
+
+    def signs(self, cluster: Cluster, pod: Pod) -> bool:
+        """Whether pods like ``pod`` get the same answer on a cluster that is the same (SignPod)."""
+        return True
 
     def gaps(self, cluster: Cluster, pod: Pod) -> Iterator[str]:
         """What the cluster's source lacks and the plugin's answer could depend on."""

@@ -13,14 +13,15 @@ from functools import cached_property
 
 import numpy as np
 
-from kubespread.kube.api.cluster_objects import PodDisruptionBudget
+from kubespread.kube.api.cluster_objects import ClusterObjects, PodDisruptionBudget
 from kubespread.kube.api.core import Pod
 from kubespread.kube.priority import priority_of
 from kubespread.kube.selector import SelectorError, from_label_selector
 from kubespread.kube.well_known import DISRUPTION_TARGET
+from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.dry_run import DryRun
 from kubespread.scheduler.evaluation import Evaluation
-from kubespread.scheduler.plugin import Code, Status
+from kubespread.scheduler.plugin import Code, SchedulingError, Status
 from kubespread.scheduler.plugins.default_preemption import DefaultPreemptionArgs
 from kubespread.scheduler.plugins.dynamicresources.post_filter import post_filter_text
 
@@ -41,6 +42,8 @@ class PreemptionCandidate:
     node: str
     victims: tuple[Pod, ...]
     violations: int
+    broken: tuple[tuple[str, ...], ...]
+    """Of each victim the names of the disruption budgets that its eviction breaks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +52,19 @@ class Preemption:
 
     candidate: PreemptionCandidate | None
     tail: str = ""
+
+
+def has_lower(cluster: Cluster, pod: Pod) -> bool:
+    """Whether any pod on a node has a lower priority than ``pod``: without one there is nobody to preempt."""
+    priority = priority_of(pod)
+    if cluster.kinds.lowest_priority >= priority:
+        return False
+    return any(cluster.kinds[number].priority < priority for number in cluster.running.nodes_of_kind)
+
+
+def budget_gaps(objects: ClusterObjects) -> Iterator[str]:
+    """What is not known to whoever evicts pods or preempts them, without the kind of budgets."""
+    return objects.gap(PodDisruptionBudget, "evictions and preemption are predicted as if there were no budgets")
 
 
 def preempt(
@@ -85,7 +101,10 @@ def _ask_post_filters(
             if framework.preemption.names_claims:
                 texts.append(post_filter_text(evaluation))
         elif plugin == "DefaultPreemption":
-            candidate, refusal = _default_preemption(evaluation, args, budgets)
+            try:
+                candidate, refusal = _default_preemption(evaluation, args, budgets)
+            except SchedulingError as error:
+                return Preemption(None, f"preemption: {error}")
             if candidate is not None:
                 return Preemption(candidate)
             texts.append(f"preemption: {refusal}")
@@ -95,15 +114,19 @@ def _ask_post_filters(
 def _default_preemption(
     evaluation: Evaluation, args: DefaultPreemptionArgs, budgets: Sequence[PodDisruptionBudget]
 ) -> tuple[PreemptionCandidate | None, str]:
-    """The candidate, or why there is none."""
-    if evaluation.rejection is not None:
-        return None, _nothing_tried(evaluation)
+    """The candidate, or why there is none. Raises SchedulingError where there is none and a dry run ended in an error:
+    the plugin's whole answer is that error then.
+    """
     if evaluation.pod.spec.preemption_policy == "Never":
         return None, NEVER
     if _waits_for_victims(evaluation):
         return None, WAITS
+    if evaluation.rejection is not None:
+        return None, _nothing_tried(evaluation)
     search = _Search(evaluation, args, budgets)
     candidates = search.run()
+    if not candidates and search.errors:
+        raise SchedulingError(search.errors_text)
     return (_best(candidates), "") if candidates else (None, search.message)
 
 
@@ -145,6 +168,8 @@ class _Search:
         self._filters = tuple(evaluation.verdicts)
         self._cluster = evaluation.cluster
         self._failures: dict[int, tuple[str, ...]] = {}
+        self.errors: list[str] = []
+        """What dry runs ended in that neither fit nor were rejected."""
 
     def run(self) -> list[PreemptionCandidate]:
         """Candidates in the order of names, until enough are found and one of them violates no budget."""
@@ -182,22 +207,27 @@ class _Search:
             for index in lower:
                 dry_run.move(kind[index], -1)
             status = self._verdict(dry_run, node)
+            if status.code is Code.ERROR:
+                self.errors += status.reasons
+                return None
             if status.code is not Code.SUCCESS:
                 self._failures[node] = status.reasons
                 return None
             important = self._most_important_first(lower)
             violating = self._violating(important)
-            victims, violations = list[int](), 0
+            victims = list[int]()
             for index in sorted(important, key=lambda index: index not in violating):
                 dry_run.move(kind[index], 1)
                 if self._verdict(dry_run, node).code is not Code.SUCCESS:
                     dry_run.move(kind[index], -1)
                     victims.append(index)
-                    violations += index in violating
         if 0 < len(violating) < len(important):
             victims = self._most_important_first(victims)
         pods = self._cluster.running.pods
-        return PreemptionCandidate(self._cluster.nodes.names[node], tuple(pods[index] for index in victims), violations)
+        broken = tuple(tuple(violating.get(index, ())) for index in victims)
+        return PreemptionCandidate(
+            self._cluster.nodes.names[node], tuple(pods[index] for index in victims), sum(map(bool, broken)), broken
+        )
 
     def _most_important_first(self, indexes: Sequence[int]) -> list[int]:
         """Pods by priority, then by how long they run.
@@ -225,10 +255,13 @@ class _Search:
                 return status
         return dry_run.first_rejection(self._filters)
 
-    def _violating(self, important: Sequence[int]) -> frozenset[int]:
-        """Pods whose eviction a disruption budget does not allow any more, walking from the most important."""
+    def _violating(self, important: Sequence[int]) -> Mapping[int, list[str]]:
+        """Pods whose eviction a disruption budget does not allow any more, walking from the most important, each with
+        the names of such budgets.
+        """
+        self._cluster.assume(budget_gaps(self._cluster.objects))
         left = [budget.status.disruptions_allowed for budget, _ in self._budgets]
-        violating = set()
+        violating: dict[int, list[str]] = {}
         for index in important:
             meta = self._cluster.running.pods[index].metadata
             for position, (budget, matches) in enumerate(self._budgets):
@@ -242,8 +275,14 @@ class _Search:
                     continue
                 left[position] -= 1
                 if left[position] < 0:
-                    violating.add(index)
-        return frozenset(violating)
+                    violating.setdefault(index, []).append(budget.metadata.name)
+        return violating
+
+    @property
+    def errors_text(self) -> str:
+        """As Go's aggregate of errors is worded: equal ones once, several in brackets."""
+        first, *others = dict.fromkeys(self.errors)
+        return f"[{', '.join((first, *others))}]" if others else first
 
     @property
     def message(self) -> str:

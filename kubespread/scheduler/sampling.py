@@ -57,9 +57,15 @@ class Search:
     a node more than it needs, and that one is the first of the next cycle: rejected nodes before it were looked at.
     """
 
-    def __init__(self, start: int = 0) -> None:
-        """``start`` is nextStartNodeIndex, 0 in a kube-scheduler that was just started."""
-        self._start = start
+    def __init__(self, start: int = 0, *, samples: bool = True) -> None:
+        """``start`` is nextStartNodeIndex, 0 in a kube-scheduler that was just started. Without ``samples`` all nodes
+        are looked at, but for a profile that takes the first.
+        """
+        self._start, self._samples = start, samples
+
+    def limits(self, rules: SearchRules) -> bool:
+        """Whether a profile may leave nodes out."""
+        return self._samples or rules.takes_first
 
     def move_on(self, looked_at: int, nodes: int) -> None:
         """A cycle looked at so many of ``nodes``."""

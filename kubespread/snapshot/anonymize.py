@@ -40,8 +40,8 @@ _KEPT_FIELDS = frozenset(
         "match_label_keys", "mismatch_label_keys", "node_affinity_policy", "node_taints_policy", "scheduler_name",
         "restart_policy", "preemption_policy", "action", "protocol", "host_ip", "phase", "type", "reason",
         "access_modes", "volume_mode", "volume_binding_mode", "provisioner", "completion_mode", "driver", "attacher",
-        "declared_features", "caching_mode", "pod_management_policy", "scopes", "scope_name", "operations",
-        "api_groups", "resources", "unhealthy_pod_eviction_policy", "pod_replacement_policy",
+        "declared_features", "kubelet_version", "caching_mode", "pod_management_policy", "scopes", "scope_name",
+        "operations", "api_groups", "resources", "unhealthy_pod_eviction_policy", "pod_replacement_policy",
         "max_surge", "max_unavailable", "min_available", "completed_indexes",
         # Resources by name, and what names a resource.
         "requests", "limits", "capacity", "allocatable", "allocated_resources", "overhead", "pod_fixed", "max", "min",

@@ -21,6 +21,7 @@ from kubespread.kube.api.kinds import KEPT, NAMESPACED, READ, Kind, full_kind
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.pod_templates import holds_pods, skipped_gaps
 from kubespread.kube.pod_sharing import PodSharing
+from kubespread.kube.versions import KubeVersion
 from kubespread.manifest.objects import KubernetesObject
 
 if TYPE_CHECKING:
@@ -52,6 +53,8 @@ class Origin(msgspec.Struct, rename="camel", kw_only=True, frozen=True, omit_def
     time: str = ""
     """When it was taken, RFC 3339."""
     server_version: str = ""
+    kubelet_version: str = ""
+    """The newest of its nodes' kubelets."""
     resource_version: str = ""
     namespace: str = ""
     """The one a manifest goes to that names none."""
@@ -61,6 +64,12 @@ class Origin(msgspec.Struct, rename="camel", kw_only=True, frozen=True, omit_def
     """What could not be read of it."""
     unread: dict[str, str] = msgspec.field(default_factory=dict)
     """Those of the gaps that are about one kind, by kind: they concern only the questions that need it."""
+
+    @property
+    def release(self) -> str:
+        """What the server says of itself; else the minor of the newest kubelet, which no server is older than."""
+        minor = KubeVersion.minor_of(self.kubelet_version)
+        return self.server_version or (f"v1.{minor}" if minor is not None else self.kubelet_version)
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,7 +281,13 @@ class SnapshotBuilder:
             *(f"unreadable object: {fault}" for fault in faults),
         )
         gaps = (*self._origin.gaps, *skipped_gaps(self._with_pods), *unread)
-        origin = msgspec.structs.replace(self._origin, listed=tuple(sorted(listed)), gaps=tuple(dict.fromkeys(gaps)))
+        kubelets = {self._origin.kubelet_version, *(node.status.node_info.kubelet_version for node in nodes)}
+        origin = msgspec.structs.replace(
+            self._origin,
+            kubelet_version=max(kubelets, key=_release_order),
+            listed=tuple(sorted(listed)),
+            gaps=tuple(dict.fromkeys(gaps)),
+        )
         return Snapshot(nodes, pods, others, dict(self._skipped), origin, faults)
 
     @property
@@ -296,6 +311,11 @@ class SnapshotBuilder:
 
     def _take(self, cls: type[T]) -> Iterator[T]:
         yield from self._objects[cls].values()
+
+
+def _release_order(version: str) -> tuple[tuple[int, int], str]:
+    """What versions are ordered by: what names no release goes before all that do."""
+    return KubeVersion.numbers_in(version) or (-1, 0), version
 
 
 def _now() -> str:

@@ -14,6 +14,7 @@ from mcp import Client, types
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.shared.exceptions import MCPError
 
+from kubespread.assistants.bounding import LEFT_OUT
 from kubespread.assistants.tools import TOOLS
 from kubespread.planner.reports.schema import schema
 from tests.api.server import FakeApi, serving
@@ -54,11 +55,11 @@ Calls = list[tuple[str, dict[str, Any]]]
 Answers = list[types.CallToolResult | MCPError]
 
 
-def conversation(arguments: tuple[str, ...], calls: Calls) -> tuple[types.ListToolsResult, Answers]:
+def conversation(arguments: tuple[str, ...], calls: Calls, **variables: str) -> tuple[types.ListToolsResult, Answers]:
     """What ``kubespread mcp`` lists, and its answers to ``calls``."""
 
     async def talk() -> tuple[types.ListToolsResult, Answers]:
-        server = StdioServerParameters(command=str(PROGRAM), args=["mcp", *arguments], env=environment())
+        server = StdioServerParameters(command=str(PROGRAM), args=["mcp", *arguments], env=environment(**variables))
         answers: Answers = []
         async with Client(stdio_client(server), read_timeout_seconds=60) as client:
             listed = await client.list_tools()
@@ -111,14 +112,18 @@ def test_every_tool_is_asked() -> None:
     assert {*ASKED, "play"} == set(TOOLS)
 
 
+def test_no_report_has_a_field_where_an_answer_counts_what_is_left_out() -> None:
+    assert [tool.name for tool in TOOLS.values() if LEFT_OUT in schema(tool.report)["properties"]] == []
+
+
 def test_a_running_cluster_is_reached_with_live_alone(tmp_path: Path) -> None:
     with serving(FakeApi(objects=hosts("a", "b"))) as api:
-        kubeconfig = ("--kubeconfig", str(api.kubeconfig(tmp_path)))
+        kubeconfig = str(api.kubeconfig(tmp_path))
         calls: Calls = [("explain", {"manifest": MANIFEST})]
-        _, (from_file,) = conversation(("-S", SHOP, *kubeconfig), calls)
+        _, (from_file,) = conversation(("-S", SHOP), calls, KUBECONFIG=kubeconfig)
         assert isinstance(from_file, types.CallToolResult)
         assert api.requests == []
-        _, (first, second) = conversation(("--live", *kubeconfig), calls * 2)
+        _, (first, second) = conversation(("--live", "--kubeconfig", kubeconfig), calls * 2)
         reads = [request for request in api.requests if "/nodes" in str(request)]
     assert [len(json.loads(text_of(each))["nodes"]) for each in (from_file, first, second)] == [6, 2, 2]
     assert len(reads) == 1
@@ -131,7 +136,7 @@ CANNOT: Mapping[str, tuple[tuple[str, ...], int, str]] = {
     "a context without --live": (("--context", "c"), 2, "a running cluster is only read with --live: add it"),
     "two clusters": (
         ("-S", SHOP, "--live"), 2,
-        "--live and -S/--snapshot (or KUBESPREAD_SNAPSHOT) both name the cluster: leave one out",
+        "-S/--snapshot and --live do not go together: both say which cluster is read",
     ),
     "standard input": (("-S", "-"), 2, "standard input is where the assistant asks: name a file with -S/--snapshot"),
     "a file that is not there": (("-S", "missing.yaml"), 3, "missing.yaml: No such file or directory"),
@@ -147,5 +152,5 @@ def test_what_cannot_be_served_is_said_at_once(case: str) -> None:
 def test_without_the_package_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ["mcp", *(each for each in sys.modules if each.startswith("mcp."))]:
         monkeypatch.setitem(sys.modules, name, None)
-    message = "error: assistants take a package that is missing: pip install 'kubespread[mcp]'\n"
+    message = "error: kubespread mcp needs a package that is not installed: pip install 'kubespread[mcp]'\n"
     assert run("mcp", "-S", SHOP) == Result(2, "", message)

@@ -53,6 +53,10 @@ KINDS: dict[str, tuple[Data, dict[str | None, int]]] = {
         {"JobSet/it-driver": 1, "JobSet/it-workers": 6},
     ),
     "Knative Service": (custom("serving.knative.dev/v1", "Service", {"template": KNATIVE}), {"Service/it": 1}),
+    "Knative Configuration": (
+        custom("serving.knative.dev/v1", "Configuration", {"template": KNATIVE}),
+        {"Configuration/it": 1},
+    ),
     "SparkApplication": (
         custom(
             "sparkoperator.k8s.io/v1beta2",
@@ -82,6 +86,17 @@ def test_every_template_is_a_workload(case: str) -> None:
     reports = kubespread.simulate(SNAPSHOT, [manifest])
     assert {report.workload: report.placed for report in reports} == pods
     assert not any("skipped" in gap for report in reports for gap in report.gaps)
+
+
+def test_knative_names_containers_and_labels_pods() -> None:
+    containers = [{"image": "x"}, {"image": "x", "name": "user-container-0"}, {"image": "x"}]
+    of_the_service = {"matchLabels": {"serving.knative.dev/service": "it"}}
+    constraint = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "ScheduleAnyway"}
+    spec = {"containers": containers, "topologySpreadConstraints": [{**constraint, "labelSelector": of_the_service}]}
+    manifest = custom("serving.knative.dev/v1", "Service", {"template": {"spec": spec}})
+    assert kubespread.check(None, manifest, ignore=["KS105"]).findings == ()
+    (counted,) = kubespread.explain(SNAPSHOT, manifest).constraints
+    assert counted.self_match == 1
 
 
 def test_a_rollout_may_refer_to_a_deployment() -> None:

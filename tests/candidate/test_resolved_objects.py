@@ -51,4 +51,6 @@ def test_each_object_stands_once(case: str) -> None:
 
 
 def test_a_claim_of_two_that_ask_for_it_stands_once() -> None:
-    assert [claim.metadata.name for claim in resolved(["sts/db", "sts/db"]).persistent_volume_claims] == ["data-db-0"]
+    assert [claim.metadata.name for claim in resolved(["sts/db", STATEFUL_SET]).persistent_volume_claims] == [
+        "data-db-0"
+    ]

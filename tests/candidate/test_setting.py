@@ -134,6 +134,47 @@ def test_null_removes_a_field_of_a_constraint() -> None:
     assert candidate(data, "minDomains[zone]=null") == candidate(a_pod(hard(ZONE)))
 
 
+AFFINITY: Data = {
+    "nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
+        {"matchExpressions": [{"key": "pool", "operator": "In", "values": ["a"]}, {"key": "disk", "operator": "Exists"}]},
+        {"matchExpressions": [{"key": "pool", "operator": "In", "values": ["b"]}, {"key": "cpu", "operator": "Exists"}]},
+    ]}},
+    "podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
+        {"topologyKey": ZONE, "labelSelector": {}}, {"topologyKey": HOSTNAME, "labelSelector": {}},
+    ]},
+}  # fmt: skip
+_TERMS = "nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms"
+_ANTI = "podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution"
+REQUIRED: dict[str, tuple[str, Callable[[Any], object]]] = {
+    "a label of the node selector": ("nodeSelector[pool]=null", lambda spec: spec["nodeSelector"].pop("pool")),
+    "another value of it": ("nodeSelector[pool]=b", lambda spec: spec["nodeSelector"].update(pool="b")),
+    "another label": ("nodeSelector[gpu]=yes", lambda spec: spec["nodeSelector"].update(gpu="yes")),
+    "one label in all terms": (
+        "nodeAffinity[pool]=null",
+        lambda spec: [each["matchExpressions"].pop(0) for each in value_at(spec["affinity"], _TERMS)],
+    ),
+    "the last label of a term, after which every node will do": (
+        "nodeAffinity[zone]=null", lambda spec: spec["affinity"]["nodeAffinity"].clear(),
+    ),
+    "a topology key by its short name": (
+        "podAntiAffinity[hostname]=null", lambda spec: value_at(spec["affinity"], _ANTI).pop(1),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", REQUIRED)
+def test_what_is_required_of_nodes_and_pods_near_can_be_dropped(case: str) -> None:
+    setting, edit = REQUIRED[case]
+    data = edited(
+        a_pod(), "spec", lambda spec: spec.update(nodeSelector={"pool": "a", "x": "y"}, affinity=deepcopy(AFFINITY))
+    )
+    if case.startswith("the last"):
+        only = {"matchExpressions": [{"key": ZONE, "operator": "In", "values": ["a"]}]}
+        value_at(data, f"spec.affinity.{_TERMS}").append(only)
+    assert candidate(data, setting) == candidate(edited(data, "spec", edit))
+    assert candidate(data, setting) != candidate(data)
+
+
 def test_a_toleration_comes_behind_those_there_are() -> None:
     data = edited(a_pod(), "spec", lambda spec: spec.update(tolerations=[{"key": "a", "operator": "Exists"}]))
     tolerations = candidate(data, "tolerations=b:NoSchedule", "tolerations=c=1:NoSchedule").pod.spec.tolerations
@@ -242,6 +283,14 @@ UNCLEAR: dict[str, tuple[Data, str, str]] = {
         TWO, "cpu=1", "--set cpu=1: the pod has 2 containers: write cpu[KEY] with one of web, log",
     ),
     "an unknown container": (TWO, "cpu[db]=1", "--set cpu[db]=1: no container has the name 'db'; there are web, log"),
+    "a label that is not asked for": (TWO, "nodeSelector[a]=null", "--set nodeSelector[a]=null: the pod has no node selector label"),
+    "one of several topology keys": (
+        edited(TWO, "spec", lambda spec: spec.update(affinity=deepcopy(AFFINITY))), "podAntiAffinity=null",
+        f"--set podAntiAffinity=null: write podAntiAffinity[KEY] with one of {ZONE}, {HOSTNAME}",
+    ),
+    "affinity that is to be something": (
+        TWO, "podAffinity[zone]=a", "--set podAffinity[zone]=a: affinity can be removed only: write podAffinity[KEY]=null",
+    ),
     "replicas of a pod": (TWO, "replicas=2", "--set replicas=2: a Pod has no replicas"),
     "replicas of daemons": (workload("DaemonSet"), "replicas=2", "--set replicas=2: a DaemonSet has no replicas"),
     "the priority of a pod that was created": (

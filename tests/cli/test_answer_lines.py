@@ -20,7 +20,7 @@ NOTHING = {
     "audit": ([], "1 workload, nothing found"),
     "check": (["--select", "KS001"], "nothing found in 1 workload"),
     "survive": (
-        [], "losing a, b leaves pods pending while the Node objects are there",
+        [], "losing zone a or b leaves 1 pod pending until the nodes are deleted; none of 2 zones can be lost",
     ),
     "removable": (["n0"], "none of 1 node can go"),
     "advise": ([POD], "2 of 2 nodes fit: nothing has to change"),

@@ -3,22 +3,33 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
 
+from tests.builders import hosts
 from tests.cli.support import FIXTURES, ROOT, run
+from tests.planner.world.clusters import deployment
 
 CLUSTER = str(FIXTURES / "clusters" / "audit.yaml")
 FLEET = str(FIXTURES / "clusters" / "fleet.yaml")
+PROMO = str(FIXTURES / "cases" / "everyday" / "t1.json.gz")
 SCHEMA = Draft202012Validator(json.loads((ROOT / "docs" / "schema" / "audit-report.json").read_text()))
 
 CODES: dict[str, tuple[list[str], int, str]] = {
     "a hard constraint that is violated": (["-S", CLUSTER], 1, ""),
     "a soft one that is exceeded": (["deploy/cache", "-S", CLUSTER], 0, ""),
-    "the same where that is to fail": (["deploy/cache", "-S", CLUSTER, "--fail-on", "uneven"], 1, ""),
+    "the same where that is to fail": (["deploy/cache", "-S", CLUSTER, "--fail-on", "uneven"], 1, "requirement not met: --fail-on uneven: 1 workload at this level or above\n"),
     "pods at risk": (["-A", "-S", FLEET], 0, ""),
-    "the same where that is to fail at risk": (["-A", "-S", FLEET, "--fail-on", "risk"], 1, ""),
+    "the same where that is to fail at risk": (
+        ["-A", "-S", FLEET, "--fail-on", "risk"], 1,
+        "requirement not met: --fail-on risk: 2 workloads at this level or above\n",
+    ),
+    "none of four pods on a node": (
+        ["deploy/promo", "-n", "shop", "-S", PROMO, "--fail-on", "risk"], 1,
+        "requirement not met: --fail-on risk: 1 workload at this level or above\n",
+    ),
     "nothing found": (["deploy/api", "-S", CLUSTER, "--fail-on", "risk"], 0, ""),
     "workloads with labels": (["-S", CLUSTER, "-l", "app=worker"], 0, ""),
     "a workload that is not there": (
@@ -33,7 +44,7 @@ CODES: dict[str, tuple[list[str], int, str]] = {
         ["web", "-S", CLUSTER], 2, "error: invalid workload 'web': expected [NAMESPACE/]KIND/NAME, such as deploy/web\n",
     ),
     "names and all namespaces": (
-        ["deploy/web", "-A", "-S", CLUSTER], 2, "error: name workloads or ask about all namespaces, not both\n",
+        ["deploy/web", "-A", "-S", CLUSTER], 2, "error: WORKLOAD and -A/--all-namespaces do not go together: both say which workloads are meant\n",
     ),
     "a namespace without workloads": (["-n", "shop", "-S", CLUSTER], 2, "error: no workloads in namespace shop; there is default\n"),
     "standard input that is watched": (
@@ -69,3 +80,11 @@ def test_in_a_pipe_notes_and_conclusion_stand_on_standard_error() -> None:
 def test_why_shows_what_was_tried() -> None:
     out = run("audit", "deploy/cache", "-S", CLUSTER, "--why").out
     assert "placed afresh without the score of NodeAffinity: 3/3/2, skew 1" in out
+
+
+def test_what_nobody_can_judge_fails_only_where_it_is_asked_to(tmp_path: Path) -> None:
+    objects = [*hosts("a", "b"), *deployment("web", ("n0", "n1"), spec={"schedulerName": "volcano"})]
+    cluster = tmp_path / "cluster.json"
+    cluster.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}))
+    assert run("audit", "-S", cluster, "-o", "json").report_of(SCHEMA)["verdict"] == "unknown"
+    assert [run("audit", "-S", cluster, *more).code for more in ((), ("--fail-on", "unjudged"))] == [0, 1]

@@ -53,7 +53,7 @@ def test_what_is_not_modeled_is_said() -> None:
 
 ERRORS = {
     "groups without an autoscaler": (
-        ["--node-groups", str(GROUPS)], "node groups are for an autoscaler: say which, ca or karpenter",
+        ["--node-groups", str(GROUPS)], "--node-groups is for --autoscaler: add that, or leave it out",
     ),
     "an autoscaler without groups": (
         ["--autoscaler", "karpenter"],
@@ -61,7 +61,7 @@ ERRORS = {
     ),
     "as many as fit": (
         ["--autoscaler", "ca", "--node-groups", str(GROUPS), "--until-full"],
-        "an autoscaler is for a number of replicas: as many as fit leaves none pending",
+        "--autoscaler and --until-full do not go together: as many as fit leaves none pending",
     ),
     "a file that is none": (["--autoscaler", "ca", "--node-groups", "gone.yaml"], "gone.yaml: No such file or directory"),
     "another file": (

@@ -15,6 +15,7 @@ SCHEMA = Draft202012Validator(json.loads((ROOT / "docs" / "schema" / "check-repo
 GHOST, GOOD = str(LINT / "KS101" / "bad.yaml"), str(LINT / "KS101" / "good.yaml")
 KEY = str(LINT / "KS105" / "bad.yaml")
 CLUSTER = str(LINT / "cluster.yaml")
+CASES = FIXTURES / "cases"
 
 CODES: dict[str, tuple[list[str], int, str]] = {
     "an error": ([GHOST], 1, ""),
@@ -30,14 +31,25 @@ CODES: dict[str, tuple[list[str], int, str]] = {
         [GHOST, "--select", "KS777"], 2, "error: no rule 'KS777'; --list-rules lists them\n",
     ),
     "an edit without a cluster": (
-        [GHOST, "--cordon", "a1"], 2, "error: edits need a cluster: name one with -S, --context or --live\n",
+        [GHOST, "--cordon", "a1"], 2, "error: --cordon is for a cluster: name one with -S, --context or --live\n",
     ),
     "all namespaces of a manifest": (
         [GHOST, "-A"], 2,
-        "error: -A asks for workloads of the cluster: it does not go with manifests or names\n",
+        "error: MANIFEST and -A/--all-namespaces do not go together: both say which workloads are meant\n",
     ),
     "a cluster without workloads": (
         ["-S", CLUSTER], 2, "error: no workloads in namespace default\n",
+    ),
+    "a file without a workload": (
+        [str(CASES / "adversarial" / "pairs" / "cm.yaml")], 2,
+        f"error: nothing to check: {CASES / 'adversarial' / 'pairs' / 'cm.yaml'} holds no Pod or workload\n",
+    ),
+    "a file of comments": (
+        [str(CASES / "adversarial" / "pairs" / "onlycomments.yaml"), "-S", CLUSTER], 2,
+        f"error: nothing to check: {CASES / 'adversarial' / 'pairs' / 'onlycomments.yaml'} holds no Pod or workload\n",
+    ),
+    "a scheduler that is not known": (
+        [str(CASES / "adversarial" / "pairs" / "ks203.yaml"), "-S", str(LINT / "KS203" / "cluster.yaml")], 1, "",
     ),
     "a workload that is not there": (
         ["deploy/nope", "-S", str(FIXTURES / "clusters" / "audit.yaml")], 2,
@@ -76,6 +88,18 @@ def test_notes_say_what_was_not_asked_and_what_was_found() -> None:
 def test_manifests_are_read_from_standard_input() -> None:
     result = run("check", "-q", "-", "-o", "plain", stdin=Path(GHOST).read_bytes())
     assert result.out.splitlines()[1].startswith("<stdin>:16:9")
+
+
+def test_what_is_piped_in_is_checked_on_the_cluster_that_is_named() -> None:
+    on = ("-S", CASES / "everyday" / "aws12.json.gz", "-n", "payments", "-q", "-o", "json")
+    piped = run("check", *on, stdin=(CASES / "everyday" / "bad" / "06-typo-label.yaml").read_bytes())
+    assert (piped.code, [each["code"] for each in json.loads(piped.out)["findings"]]) == (1, ["KS101"])
+    empty = run("check", *on, stdin=b"# nothing\n")
+    assert (empty.code, empty.err) == (2, "error: nothing to check: <stdin> holds no Pod or workload\n")
+    own = run("check", *on)
+    assert (own.code, json.loads(own.out)["files"]) == (1, 0)
+    everywhere = run("check", "-A", *on[:2], "-q", "-o", "json", stdin=b"# nothing\n")
+    assert json.loads(everywhere.out)["files"] == 0
 
 
 def test_a_baseline_is_written_and_read(tmp_path: Path) -> None:

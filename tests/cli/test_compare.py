@@ -110,16 +110,20 @@ NOTHING = (
 )
 REFUSED: dict[str, tuple[list[str], int, str]] = {
     "nothing that differs": ([SKEW_1], 2, NOTHING),
-    "three manifests": ([SKEW_1, SKEW_2, SKEW_1], 2, "error: 3 PODs given: expected one, or two to compare\n"),
+    "three manifests": (
+        [SKEW_1, SKEW_2, "-f", SKEW_1],
+        2,
+        f"error: 3 PODs given ({SKEW_1}, {SKEW_2}, {SKEW_1}): expected one, or two to compare\n",
+    ),
     "two clusters after": (
         [SKEW_1, "--to-snapshot", OTHER, "--to-context", "prod"],
         2,
-        "error: --to-snapshot and --to-context both name the cluster after: leave one out\n",
+        "error: --to-snapshot and --to-context do not go together: both name the cluster after\n",
     ),
     "standard input twice": (
         [SKEW_1, "--to-snapshot", "-", "-f", "-"],
         2,
-        "error: standard input can be read only once: POD and --snapshot both ask for it\n",
+        "error: standard input can be read only once: -f/--filename and --to-snapshot both ask for it\n",
     ),
     "a release that does not exist": (
         [SKEW_1, "--to-kube-version", "1.99"],
@@ -192,7 +196,7 @@ def test_pipes_are_read_once() -> None:
 
 def test_gaps_of_either_side_are_an_answer_of_their_own_when_asked_to_be_strict(tmp_path: Path) -> None:
     (pod := tmp_path / "pod.yaml").write_text(
-        "apiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec: {containers: [{name: main, image: x}]}\n"
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: web, labels: {app: web}}\nspec: {containers: [{name: main, image: x}]}\n"
     )
     assert run("compare", pod, "-S", KEP, "--cordon", "node3a").code == 1
     strict = run("compare", pod, "-S", KEP, "--cordon", "node3a", "--strict")

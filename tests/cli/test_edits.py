@@ -76,7 +76,7 @@ def test_without_a_command_line_the_order_is_that_of_the_options() -> None:
 
 
 FAULTS: dict[str, tuple[list[str], str]] = {
-    "an empty edit": (["--cordon", ""], "invalid edit 'cordon': expected cordon NODE or KEY=VALUE"),
+    "an empty edit": (["--cordon", ""], "--cordon is empty: give it a value, or leave it out"),
     "a taint without an effect": (["--taint", "node1=gpu"], "invalid taint spec: gpu"),
     "an unknown effect": (["--taint", "node1=gpu:NoRun"], "invalid taint effect: NoRun, unsupported taint effect"),
     "a mistyped kind": (["--scale", "deplyo/web=3"], "unknown kind 'deplyo', did you mean \"deploy\"?"),
@@ -159,10 +159,3 @@ def test_edits_stand_under_a_heading_of_their_own() -> None:
             False,
             True,
         )
-
-
-def test_the_manifests_of_new_nodes_are_watched(tmp_path: Path) -> None:
-    file = tmp_path / "node.yaml"
-    file.write_text(NODE)
-    options = EditedClusterOptions(snapshot=[Path(CLUSTER)], add_node=[f"{file}:2", "node1"])
-    assert options.files() == [CLUSTER, str(file)]

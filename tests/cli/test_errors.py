@@ -138,7 +138,7 @@ USAGE: dict[str, tuple[list[str], str]] = {
     ),
     "standard input twice": (
         ["explain", "-", "-S", "-"],
-        "error: standard input can be read only once: POD and --snapshot both ask for it",
+        "error: standard input can be read only once: POD and -S/--snapshot both ask for it",
     ),
     "a missing manifest": (["explain", "nope.yaml", "-S", CLUSTER], "error: nope.yaml: No such file or directory"),
     "a missing configuration": (

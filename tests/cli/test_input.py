@@ -87,10 +87,13 @@ REFUSED: dict[str, tuple[list[str], str]] = {
         ["--all", POD],
         f"--all, -l and -A ask for workloads of the cluster: '{POD}' is not a kind of them",
     ),
-    "all and a file": (["--all", "-f", POD], "--all asks for workloads of the cluster: it does not go with -f and -k"),
+    "all and a file": (
+        ["--all", "-f", POD],
+        "-f/--filename and --all do not go together: both say which workloads are meant",
+    ),
     "all namespaces and a manifest": (
         ["-A", POD],
-        "-A asks for workloads of the cluster: it does not go with manifests or names",
+        f"{POD} and -A/--all-namespaces do not go together: both say which workloads are meant",
     ),
     "no selector": (
         ["-l", "a==b==c"],

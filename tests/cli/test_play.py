@@ -108,21 +108,24 @@ def test_a_manifest_from_standard_input_is_read_once() -> None:
     assert [line.split(",")[2] for line in result.out.splitlines()[1:]] == ["apply deploy/web", "rollback deploy/web"]
 
 
+ONE_WORKLOAD = ": the steps are played for one workload, whose replicas stay where they are"
 WRONG = {
-    "--until-full": ["--until-full", "--then", "scale=2"],
-    "--from-scratch": ["--from-scratch", "--then", "scale=2"],
-    "--seed": ["--seed", "1", "--then", "scale=2"],
-    "-o name": ["-o", "name", "--then", "scale=2"],
-    "requirements (--require-placed, --max-skew, --survive, ...)": ["--require-placed", "all", "--then", "scale=2"],
+    "--then and --until-full do not go together" + ONE_WORKLOAD: ["--until-full"],
+    "--then and --from-scratch do not go together" + ONE_WORKLOAD: ["--from-scratch"],
+    "--then and --seed do not go together" + ONE_WORKLOAD: ["--seed", "1"],
+    "--then and --require-placed do not go together" + ONE_WORKLOAD: ["--require-placed", "all"],
+    "--then and --autoscaler do not go together" + ONE_WORKLOAD: ["--autoscaler", "ca"],
+    "-o name and --then do not go together": ["-o", "name"],
+    "--replicas max and --then do not go together": ["--replicas", "max"],
 }
 
 
-@pytest.mark.parametrize("option", WRONG)
-def test_options_that_mean_nothing_beside_steps(option: str) -> None:
-    result = run(*THEN, *WRONG[option])
-    assert (result.code, result.err) == (2, f"error: {option} does not go with --then\n")
+@pytest.mark.parametrize("fault", WRONG)
+def test_options_that_mean_nothing_beside_steps(fault: str) -> None:
+    result = run(*THEN, "--then", "scale=2", *WRONG[fault])
+    assert (result.code, result.err) == (2, f"error: {fault}\n")
 
 
 def test_options_that_mean_nothing_without_steps() -> None:
     result = run(*THEN, "--fail-on", "pending")
-    assert (result.code, result.err) == (2, "error: --fail-on is for --then\n")
+    assert (result.code, result.err) == (2, "error: --fail-on is for --then: add that, or leave it out\n")

@@ -27,10 +27,10 @@ CODES: dict[str, tuple[list[str], int, str]] = {
         ["-S", OUTAGE, "--descheduler", "policy.yml"], 2, "error: policy.yml: No such file or directory\n",
     ),
     "standard input for two things": (
-        ["-S", "-", "--descheduler", "-"], 2, "error: standard input can be read only once\n",
+        ["-S", "-", "--descheduler", "-"], 2, "error: standard input can be read only once: -S/--snapshot and --descheduler both ask for it\n",
     ),
     "names and all namespaces": (
-        ["deploy/web", "-A", "-S", OUTAGE], 2, "error: name workloads or ask about all namespaces, not both\n",
+        ["deploy/web", "-A", "-S", OUTAGE], 2, "error: WORKLOAD and -A/--all-namespaces do not go together: both say which workloads are meant\n",
     ),
     "a namespace without workloads": (
         ["-n", "shop", "-S", OUTAGE], 2, "error: no workloads in namespace shop; there is default\n",
@@ -56,7 +56,7 @@ def test_the_report_is_what_the_schema_says() -> None:
 
 def test_in_a_pipe_the_answer_is_said_beside_the_columns() -> None:
     result = run("rebalance", "deploy/web", "-S", OUTAGE)
-    assert result.out.split()[:3] == ["KEY", "MAXSKEW", "WHENUNSATISFIABLE"]
+    assert result.out.split()[:3] == ["KEY", "MAX-SKEW", "WHENUNSATISFIABLE"]
     assert result.err.splitlines()[-1] == (
         "3 evictions, the fewest possible, 1 of which waits for a budget: then the constraint holds"
     )

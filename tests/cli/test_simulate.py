@@ -56,8 +56,8 @@ def test_columns_in_a_pipe() -> None:
         "default     Pod/mypod   node   1          node2    1        3\n"
         "default     Pod/mypod   node   1          node3    1        3\n"
         "\n"
-        "NAMESPACE   WORKLOAD    REPLICAS   RUNNING   PLACED   PENDING   WHY\n"
-        "default     Pod/mypod   7          0         7        0         <none>\n"
+        "NAMESPACE   WORKLOAD    REPLICAS   RUNNING   PLACED   PENDING   NOT-CREATED   NOT-MADE   WHY\n"
+        "default     Pod/mypod   7          0         7        0         0             0          <none>\n"
     )
 
 
@@ -99,8 +99,8 @@ def test_csv() -> None:
 FULL = "0/3 nodes are available: 3 Too many pods.\n"
 REPLICAS = {
     "none": ("0", 0, "0 of 0 placed\n"),
-    "more than fit": ("400", 1, f"327 of 400 placed\n{FULL}73 pending: all 3 nodes have no room for another pod\n"),
-    "as many as fit": ("max", 0, f"327 fit\n{FULL}the next one stops: all 3 nodes have no room for another pod\n"),
+    "more than fit": ("400", 1, f"{FULL}73 pending: all 3 nodes have no room for another pod\n327 of 400 placed\n"),
+    "as many as fit": ("max", 0, f"{FULL}the next one stops: all 3 nodes have no room for another pod\n327 fit\n"),
     "less than none": ("-1", 2, "error: invalid --replicas '-1': expected a number from 0, or max\n"),
     "no number": ("abc", 2, "error: invalid --replicas 'abc': expected a number from 0, or max\n"),
     "not a whole number": ("1.5", 2, "error: invalid --replicas '1.5': expected a number from 0, or max\n"),
@@ -307,20 +307,69 @@ def test_chance_decides_ties_and_is_the_same_for_the_same_seed(tmp_path: Path) -
     assert run("simulate", path, "-S", cluster, "--replicas", "4", "-o", "name", "-q", "--seed", "2").out == names[2]
 
 
-def test_preemption_is_only_predicted(tmp_path: Path) -> None:
+# With which options; the exit code and the screen.
+PREEMPTING: dict[str, tuple[list[str], int, list[str]]] = {
+    "a pod of lower priority makes room": (
+        ["--replicas", "1"],
+        0,
+        [
+            "Pod/web in default: 1 of 1 replica placed, preempting 1 pod: default/victim      kube-scheduler v1.37",
+            "  a  0 → 1  █  n0 +1",
+            "  losing a leaves 0 of 1 · losing n0 leaves 0 of 1",
+        ],
+    ),
+    "for the second there is nobody": (
+        ["--replicas", "2"],
+        1,
+        [
+            "Pod/web in default: 1 of 2 replicas placed, 1 pending, preempting 1 pod: default/victim"
+            "      kube-scheduler v1.37",
+            "  a  0 → 1  █  n0 +1",
+            "  losing a leaves 0 of 1 · losing n0 leaves 0 of 1",
+            "  0/1 nodes are available: 1 Insufficient cpu.",
+            "  1 pending: the only node lacks cpu",
+        ],
+    ),
+    "never": (
+        ["--replicas", "1", "--no-preemption"],
+        1,
+        [
+            "Pod/web in default: 0 of 1 replica placed, 1 pending      kube-scheduler v1.37",
+            "  0/1 nodes are available: 1 Insufficient cpu.",
+            "  1 pending: the only node lacks cpu",
+        ],
+    ),
+    "why it does not help": (
+        ["--replicas", "1", "--preemption", "--set", "cpu=9"],
+        1,
+        [
+            "Pod/web in default: 0 of 1 replica placed, 1 pending      kube-scheduler v1.37",
+            "  preemption finds no node: preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.",
+            "  0/1 nodes are available: 1 Insufficient cpu.",
+            "  1 pending: the only node lacks cpu",
+        ],
+    ),
+    "as many as fit is what fits beside what runs": (
+        ["--replicas", "max"],
+        1,
+        [
+            "Pod/web in default: 0 fit      kube-scheduler v1.37",
+            "  preemption could free n0 by evicting default/victim",
+            "  0/1 nodes are available: 1 Insufficient cpu.",
+            "  the next one stops: the only node lacks cpu",
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", PREEMPTING)
+def test_replicas_preempt_pods_of_lower_priority(case: str, tmp_path: Path) -> None:
+    options, code, screen = PREEMPTING[case]
     victim = {**pod("victim", "n0", requests={"cpu": "8"}), "status": {"phase": "Running"}}
     cluster = written(tmp_path / "cluster.json", [*hosts("a"), victim])
     path = written(tmp_path / "pod.json", pod("web", requests={"cpu": "5"}, priority=10))
-    result = run("simulate", path, "-S", cluster, "--replicas", "2", "--preemption", "-o", "table")
-    assert (result.code, result.out.splitlines()) == (
-        1,
-        [
-            "Pod/web in default: 0 of 2 replicas placed, 2 pending      kube-scheduler v1.37",
-            "  preemption could free n0 by evicting default/victim",
-            "  0/1 nodes are available: 1 Insufficient cpu.",
-            "  2 pending: the only node lacks cpu",
-        ],
-    )
+    result = run("simulate", path, "-S", cluster, *options, "-o", "table")
+    assert (result.code, result.out.splitlines()) == (code, screen)
 
 
 def several(tmp_path: Path) -> tuple[Path, Path]:
@@ -367,7 +416,14 @@ def test_every_line_says_whose_it_is(tmp_path: Path) -> None:
         deployment("spread", replicas=2, constraints=[hard(ZONE, match={"no": "pod"})]),
         pod("alone", namespace="shop"),
     ]
-    cluster = written(tmp_path / "cluster.json", [*hosts("a", "b"), pod("running", "n0")])
+    listed = {"listed": ["LimitRange", "PriorityClass", "ResourceQuota", "Service"]}
+    there = {
+        "apiVersion": "v1",
+        "kind": "List",
+        "kubespread": listed,
+        "items": [*hosts("a", "b"), pod("running", "n0")],
+    }
+    cluster = written(tmp_path / "cluster.json", there)
     manifest = written(tmp_path / "all.json", {"apiVersion": "v1", "kind": "List", "items": items})
     plain = run("simulate", manifest, "-S", cluster)
     assert (plain.code, plain.out) == (
@@ -379,9 +435,9 @@ def test_every_line_says_whose_it_is(tmp_path: Path) -> None:
         "NAMESPACE   WORKLOAD    NODE   PLACED\n"
         "shop        Pod/alone   n1     1\n"
         "\n"
-        "NAMESPACE   WORKLOAD            REPLICAS   RUNNING   PLACED   PENDING   WHY\n"
-        "default     Deployment/spread   2          0         2        0         <none>\n"
-        "shop        Pod/alone           1          0         1        0         <none>\n",
+        "NAMESPACE   WORKLOAD            REPLICAS   RUNNING   PLACED   PENDING   NOT-CREATED   NOT-MADE   WHY\n"
+        "default     Deployment/spread   2          0         2        0         0             0          <none>\n"
+        "shop        Pod/alone           1          0         1        0         0             0          <none>\n",
     )
     assert all(line.startswith(("default/Deployment/spread: ", "shop/Pod/alone: ")) for line in plain.err.splitlines())
     assert "shop/Pod/alone: 1 of 1 placed\n" in plain.err
@@ -398,7 +454,9 @@ def test_default_constraints_without_domains_leave_the_nodes_to_show(tmp_path: P
     result = run(
         "simulate", written(tmp_path / "web.json", deployment(replicas=2)), "-S", cluster, "--no-headers", "-q"
     )
-    assert result.out == "default   Deployment/web   n   2\n\ndefault   Deployment/web   2   0   2   0   <none>\n"
+    assert (
+        result.out == "default   Deployment/web   n   2\n\ndefault   Deployment/web   2   0   2   0   0   0   <none>\n"
+    )
 
 
 def test_several_manifests_and_standard_input(tmp_path: Path) -> None:
@@ -461,9 +519,10 @@ def test_a_pod_that_a_plugin_rejects_as_a_whole(tmp_path: Path) -> None:
         1,
         [
             "gap: no Pod objects: every node counts as empty",
+            "gap: no LimitRange, PriorityClass, ResourceQuota objects: pods are created as if there were none",
             "gap: no Service objects: default constraints cannot be derived from Services",
-            "0 of 1 placed",
             '0/2 nodes are available: persistentvolumeclaim "gone" not found.',
+            "0 of 1 placed",
         ],
     )
 
@@ -518,6 +577,9 @@ def test_what_is_noted_on_all_workloads_is_noted_once(tmp_path: Path) -> None:
     assert [line for line in lines if "gap: " in line] == [
         "gap: no Pod objects: every node counts as empty",
         "gap: no Service objects: default constraints cannot be derived from Services",
+        "default/Deployment/low: gap: no LimitRange, PriorityClass, ResourceQuota objects: "
+        "pods are created as if there were none",
+        "default/Deployment/high: gap: no LimitRange, ResourceQuota objects: pods are created as if there were none",
     ]
 
 

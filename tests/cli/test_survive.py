@@ -10,6 +10,7 @@ from jsonschema import Draft202012Validator
 from tests.cli.support import CLUSTER, FIXTURES, ROOT, run
 
 LOST = str(FIXTURES / "clusters" / "zone-lost-min-domains.yaml")
+DB = str(FIXTURES / "cases" / "judgment" / "16" / "z.json")
 BLOCKED = str(FIXTURES / "clusters" / "upgrade-blocked.yaml")
 SURVIVE, UPGRADE = (
     Draft202012Validator(json.loads((ROOT / "docs" / "schema" / f"{name}-report.json").read_text()))
@@ -20,17 +21,26 @@ CODES: dict[str, tuple[list[str], int, str]] = {
     "a report is an answer": (["survive", "-S", LOST, "-q"], 0, ""),
     "pods that stay pending, where that is to fail": (
         ["survive", "-S", LOST, "-q", "--fail-on", "pending"], 1,
-        "requirement not met: --fail-on pending: losing zone-a leaves 3 pods pending\n",
+        "requirement not met: --fail-on pending: losing zone-a leaves 3 pods pending, 2 once the nodes are deleted\n",
     ),
     "workloads that run short, where that is to fail": (
         ["survive", "-S", LOST, "-q", "--fail-on", "short", "--fail-on", "lost"], 1,
-        "requirement not met: --fail-on short: losing zone-a leaves 2 workloads short\n",
+        "requirement not met: --fail-on short: losing zone-a leaves 2 workloads short, at worst Deployment/web: 4 of 6 ready, "
+        "also once the nodes are deleted\n",
     ),
     "pods that nobody makes again, where that is to fail": (
         ["survive", "-S", CLUSTER, "-q", "--fail-on", "lost", "--key", "zone"], 1,
-        "requirement not met: --fail-on lost: losing zoneA takes 2 pods that nothing makes again\n",
+        "requirement not met: --fail-on lost: losing zoneA takes 2 pods for good: default/mypod-1, default/mypod-2\n",
     ),
     "nothing of what is to fail": (["survive", "-S", LOST, "-q", "--fail-on", "lost"], 0, ""),
+    "anything": (
+        ["survive", "-S", LOST, "-q", "--fail-on", "any"], 1,
+        "requirement not met: --fail-on any: losing zone-a leaves 3 pods pending, 2 once the nodes are deleted\n",
+    ),
+    "pods that wait only once the Node objects are deleted": (
+        ["survive", "-A", "-S", DB, "-q", "--fail-on", "pending"], 1,
+        "requirement not met: --fail-on pending: losing zone a leaves 1 pod pending once the nodes are deleted\n",
+    ),
     "a namespace without workloads": (
         ["survive", "-S", LOST, "-n", "shop"], 2, "error: no workloads in namespace shop; there is default\n",
     ),
@@ -40,7 +50,7 @@ CODES: dict[str, tuple[list[str], int, str]] = {
     ),
     "nodes to upgrade that are named twice": (
         ["upgrade", "pool=blue", "--nodes", "pool=blue", "-S", BLOCKED], 2,
-        "error: name the nodes to replace once, by name or labels: kubespread upgrade pool=a\n",
+        "error: NODES and --nodes do not go together: both name the nodes to replace\n",
     ),
     "no nodes to upgrade": (
         ["upgrade", "-S", BLOCKED], 2,
@@ -72,5 +82,9 @@ def test_json_is_what_the_schema_says() -> None:
 def test_in_a_pipe_notes_and_conclusion_stand_on_standard_error() -> None:
     result = run("survive", "-S", LOST)
     assert result.out.startswith("KEY ")
-    assert result.err.splitlines()[-1] == "losing zone-a, zone-b, zone-c leaves pods pending"
-    assert result.err.startswith("not modeled: how long it takes")
+    assert result.err.splitlines()[-1] == (
+        "losing zone-a, zone-b or zone-c leaves 3 pods pending, 2 once the nodes are deleted; none of 3 zones can be lost"
+    )
+    assert result.err.startswith(
+        "gap: no LimitRange, ResourceQuota objects: pods are created as if there were none\nnot modeled: how"
+    )

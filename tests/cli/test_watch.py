@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import time
@@ -85,5 +86,60 @@ def test_what_breaks_for_a_while_is_said_and_mended(cluster: Path, monkeypatch: 
 def test_what_is_wrong_from_the_start_ends_it(tmp_path: Path) -> None:
     assert run("explain", POD, "-w", "-S", tmp_path / "none.yaml").code == 3
     once = "error: standard input can be read only once: --watch needs files or a running cluster\n"
+    assert run("explain", POD, "-w", "-S", CLUSTER, "--scheduler-config", "-").err == once
+    assert run("simulate", POD, "-w", "-S", CLUSTER, "--autoscaler", "ca", "--node-groups", "-").err == once
     assert run("explain", POD, "-w", "-S", "-") == (2, "", once)
     assert run("explain", "-w", "-S", CLUSTER, stdin=b"").err == once
+
+
+DEPLOYMENT = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: new}\nspec: {replicas: %d, selector: {matchLabels: {a: b}}, "
+DEPLOYMENT += "template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: x, resources: {requests: {cpu: 100m}}}]}}}\n"
+SCHEDULER = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nprofiles:\n- plugins: {filter: {disabled: [%s]}}\n"
+NODE = "apiVersion: v1\nkind: Node\nmetadata: {name: extra}\nstatus: {allocatable: {cpu: %d, memory: 8Gi, pods: 9}}\n"
+READ: dict[str, tuple[str, tuple[str, str], list[str], list[str]]] = {
+    "the manifest": ("pod.yaml", (DEPLOYMENT % 2, DEPLOYMENT % 3), ["simulate"], ["2 of 2 placed", "3 of 3 placed"]),
+    "a scheduler configuration": (
+        "config.yaml", (SCHEDULER % "", SCHEDULER % "{name: PodTopologySpread}"),
+        ["explain", POD, "--scheduler-config", "config.yaml"], ["1 of 4 nodes fits: node4", "4 of 4 nodes fit: node4"],
+    ),
+    "the manifest of a new node": (
+        "node.yaml", (NODE % 1, NODE % 0), ["simulate", "web.yaml", "--replicas", "max", "--delete-node", "zone=zoneA",
+        "--delete-node", "zone=zoneB", "--add-node", "node.yaml"], ["9 fit", "0 fit"],
+    ),
+    "the manifest of a step": (
+        "later.yaml", ((DEPLOYMENT % 1).replace("x,", "y,"), (DEPLOYMENT % 1).replace("100m", "99")), ["simulate", "web.yaml", "--then", "rollout=later.yaml", "-q"],
+        ["2 steps: 0 pending", "2 steps: 1 pending"],
+    ),
+    "what a kustomization takes from elsewhere": (
+        "common/web.yaml", (DEPLOYMENT % 2, DEPLOYMENT % 3), ["simulate", "-k", "base"],
+        ["2 of 2 placed", "3 of 3 placed"],
+    ),
+    "the configuration of kubespread": (
+        ".kubespread.yaml", ("snapshot: cluster.yaml\n", "snapshot: other.yaml\n"), ["explain", POD],
+        ["1 of 4 nodes fits: node4", "1 of 4 nodes fits: node5"],
+    ),
+}  # fmt: skip
+"""A file that is read, its text before and after, a question, and what the answer begins with each time."""
+
+
+@pytest.mark.parametrize("case", READ)
+def test_every_file_that_an_answer_depends_on_is_watched(
+    case: str, cluster: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name, (before, after), question, answers = READ[case]
+    for directory in ("common", "base", "bin"):
+        (tmp_path / directory).mkdir()
+    (tmp_path / "web.yaml").write_text(DEPLOYMENT % 1)
+    (tmp_path / "other.yaml").write_text(cluster.read_text().replace("name: node4", "name: node5"))
+    (tmp_path / "base" / "kustomization.yaml").write_text("resources: [../common/web.yaml]\n")
+    (tmp_path / "bin" / "kustomize").write_text("#!/bin/sh\ncat $2/../common/web.yaml\n")
+    (tmp_path / "bin" / "kustomize").chmod(0o755)
+    (tmp_path / name).write_text(before)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.chdir(tmp_path)
+    source = [] if name == ".kubespread.yaml" else ["-S", "cluster.yaml"]
+    changes = (lambda: None, lambda: (tmp_path / name).write_text(after + "\n"))
+    result = watched(monkeypatch, *changes)(*question, *source)
+    lines = TIME.sub("", result.out).splitlines()
+    assert len(lines) == 2, result
+    assert all(line.startswith(answer) for line, answer in zip(lines, answers, strict=True)), lines

@@ -15,6 +15,7 @@ from tests.golden import (
     live,
     live_rollouts,
     live_scaling,
+    running,
     scaling,
     scheduling,
     stateful_sets,
@@ -49,6 +50,8 @@ FAMILIES: Mapping[str, Answer] = {
 def differences(file: str, case: Recorded, kube_version: str | None = None) -> Iterator[Difference]:
     """Where our answer to ``case`` of ``file`` differs; a crash is a difference too."""
     answer = next((found for family, found in FAMILIES.items() if file.startswith(family)), scheduling.differences)
+    if "scenario" in case.case:
+        answer = running.differences
     try:
         yield from answer(case, kube_version)
     except Exception:  # noqa: BLE001 - one case that crashes must not hide the others

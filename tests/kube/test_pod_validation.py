@@ -56,7 +56,7 @@ CASES: dict[str, tuple[Data, list[str]]] = {
         ),
         [],
     ),
-    "no kind of volume": (volumes({"name": "v"}), [f"{V}: Required value: must specify a volume type"]),
+    "no kind of volume is an emptyDir": (volumes({"name": "v"}), []),
     "two kinds of volume": (
         volumes({"name": "v", "emptyDir": {}, "hostPath": {"path": "/x"}}),
         [f"{V}.hostPath: Forbidden: may not specify more than 1 volume type"],

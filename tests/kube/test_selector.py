@@ -90,6 +90,7 @@ def test_malformed_label_selector(case: str) -> None:
         (Selector((Requirement("app", "In", ("web",)),)), "app=web"),
         (Selector((Requirement("app", "In", ("a", "b")), Requirement("x", "DoesNotExist"))), "app in (a,b),!x"),
         (Selector((Requirement("app", "NotIn", ("a",)), Requirement("x", "Exists"))), "app!=a,x"),
+        (Selector((Requirement("app", "In", ("web",)), Requirement("app", "In", ("web",)))), "app=web"),
         (Selector(), "<empty>"),
         (Selector(nothing=True), "<none>"),
     ],

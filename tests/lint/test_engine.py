@@ -11,7 +11,8 @@ import pytest
 import kubespread
 from kubespread import UsageError
 from kubespread.manifest.lines import FieldLines
-from tests.builders import Data, hard, hosts, pod
+from kubespread.planner.reports.check import Severity
+from tests.builders import Data, hard, hosts, pod, soft
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "lint"
 CLUSTER = kubespread.load(FIXTURES / "cluster.yaml")
@@ -163,12 +164,63 @@ def test_without_manifests_the_clusters_own_workloads_are_checked() -> None:
         kubespread.check(None)
 
 
-def test_an_unknown_scheduler_is_a_gap_and_no_finding() -> None:
-    manifest = web(GHOST)
-    manifest["spec"]["template"]["spec"]["schedulerName"] = "volcano"
-    report = kubespread.check(CLUSTER, manifest)
-    assert report.findings == ()
-    assert report.gaps[-1].startswith("shop/Deployment/web is not checked: profile not found")
+def test_an_unknown_scheduler_switches_no_rule_off_and_is_a_gap() -> None:
+    default, other = web(GHOST), web(GHOST)
+    other["spec"]["template"]["spec"]["schedulerName"] = "volcano"
+    as_default, report = kubespread.check(CLUSTER, default), kubespread.check(CLUSTER, [other, other])
+    assert report.findings[0] == as_default.findings[0]
+    assert report.gaps == (
+        *as_default.gaps,
+        'profile not found for scheduler name "volcano"; profiles: default-scheduler: '
+        "its pods are checked as the default profile would place them",
+    )
+    with pytest.raises(UsageError, match='^profile not found for scheduler name "mine"'):
+        kubespread.check(CLUSTER, default, kubespread.Scheduler(profile="mine"))
+
+
+CONFIG_MAP = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}}
+NOTHING: dict[str, tuple[Any, dict[str, Any], str]] = {
+    "an object that makes no pods": (CONFIG_MAP, {}, "<object> holds no Pod or workload"),
+    "no workload with the labels": (
+        web(GHOST), {"selector": "app=x"}, "<object> holds no Pod or workload with the labels app=x",
+    ),
+    "no rule": (web(GHOST), {"select": ["KS1"], "ignore": ["KS1"]}, "what is selected and ignored leaves no rule"),
+    "no rule without a cluster": (web(GHOST), {"select": ["KS204"]}, "KS204 needs a cluster (-S FILE)"),
+    "no rules without a cluster": (
+        web(GHOST), {"select": ["KS2"]}, "KS201, KS202, KS203, KS204, KS205 and 4 more need a cluster (-S FILE)",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", NOTHING)
+def test_nothing_to_check_is_an_error(case: str) -> None:
+    manifest, options, said = NOTHING[case]
+    with pytest.raises(UsageError) as error:
+        kubespread.check(None, manifest, **options)
+    assert str(error.value) == f"nothing to check: {said}"
+
+
+@pytest.mark.parametrize("worst", [*Severity, None])
+@pytest.mark.parametrize("bar", Severity)
+def test_the_verdict_is_no_exactly_when_a_finding_reaches_the_bar(worst: Severity | None, bar: Severity) -> None:
+    constraints = {Severity.ERROR: [GHOST], Severity.WARNING: [UNKNOWN], Severity.INFO: [soft("rack")], None: []}[worst]
+    report = kubespread.check(None, web(*constraints, hard(ZONE)), fail_on=bar)
+    assert [finding.severity for finding in report.findings] == ([] if worst is None else [worst])
+    assert report.verdict == ("no" if worst is not None and worst.rank <= bar.rank else "yes")
+    with pytest.raises(UsageError, match="^invalid fail_on 'bad': expected error, warning, info$"):
+        kubespread.check(None, web(GHOST), fail_on="bad")
+
+
+def test_the_answer_says_what_was_not_asked() -> None:
+    report = kubespread.check(None, web(GHOST, UNKNOWN), select=["KS1", "KS204"])
+    assert report.not_chosen == tuple(
+        rule.code for rule in kubespread.rules() if rule.code[:3] != "KS1" and rule.code != "KS204"
+    )
+    assert report.answer == (
+        "1 error, 1 warning in 1 workload",
+        "2 rules not asked: they need a cluster (-S FILE)",
+        f"{len(report.not_chosen)} rules not asked: left out by --select or --ignore",
+    )
 
 
 @pytest.mark.parametrize(
@@ -186,7 +238,7 @@ def test_a_field_stands_in_a_line_and_a_column(text: str, expected: dict[str, tu
 
 
 def test_findings_of_other_templates_name_the_fields_as_they_are_written(tmp_path: Path) -> None:
-    spec = web(GHOST)["spec"]
+    spec = web(hard(ZONE, match={"foo": "other"}))["spec"]
     job = {"spec": {"template": {**spec["template"], "spec": {**spec["template"]["spec"], "restartPolicy": "Never"}}}}
     cron = {
         "apiVersion": "batch/v1",

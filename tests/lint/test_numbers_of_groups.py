@@ -53,11 +53,11 @@ def test_a_stable_workload_stands_beside_its_canary_as_simulated() -> None:
     _, web = landed("KS402", workloads["web-canary"], workloads["web"])
     assert stands(web) == "a 0 · b 3 · c 3"
     assert finding.message == (
-        "zone counts the pods of Deployment/web-canary too (3 replicas): placed after them its own 6 stand "
+        "zone counts the pods of Deployment/web-canary too (3 replicas): placed after them its own 6 are "
         f"{stands(web)}, skew 3 > 1"
     )
     _, apart = landed("KS402", workloads["web-canary"], counting_its_own(workloads["web"]))
-    assert finding.remedy.outcome == f"its own stand {stands(apart)}" == "its own stand a 2 · b 2 · c 2"
+    assert finding.remedy.outcome == f"its own are {stands(apart)}" == "its own are a 2 · b 2 · c 2"
 
 
 def test_a_group_of_unlike_workloads_stands_as_simulated() -> None:

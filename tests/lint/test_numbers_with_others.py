@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 import kubespread
+from tests.builders import hosts
 from tests.lint.test_numbers import FIXTURES, cluster_of, finding_of, simulate, simulated
 
 Manifest = dict[str, Any]
@@ -65,6 +66,73 @@ def drained(manifest: str) -> tuple[int, str | None]:
     return left, waiting[0].message if waiting else None
 
 
+def protected(**workload: Any) -> tuple[list[str], list[str]]:
+    """What KS302 says and proposes of the good fixture with ``workload`` in its spec and under these budgets."""
+    budgets, beside = workload.pop("budgets"), workload.pop("beside", [])
+    web, selector = workload_of("KS302", workload), {"matchLabels": {"app": "web"}}
+    made = [
+        {
+            "apiVersion": "policy/v1",
+            "kind": "PodDisruptionBudget",
+            "metadata": {"name": f"budget-{position}"},
+            "spec": {"selector": selector, **spec},
+        }
+        for position, spec in enumerate(budgets)
+    ]
+    found = kubespread.check(cluster_of("KS302"), [web, *made, *beside], select=["KS302"]).findings
+    return [each.message for each in found], [each.remedy.text for each in found]
+
+
+def workload_of(code: str, spec: dict[str, Any]) -> Manifest:
+    web = workload(code, "good")
+    return {**web, "spec": {**web["spec"], **spec}}
+
+
+def test_pods_of_two_budgets_are_never_evicted() -> None:
+    assert protected(budgets=[{"maxUnavailable": 1}, {"minAvailable": 1}]) == (
+        [
+            "no node with one of its 6 replicas can be drained: PodDisruptionBudgets budget-0, budget-1 all select its "
+            "pods, and the API server evicts no pod that has more than one"
+        ],
+        ["let only one PodDisruptionBudget select them, budget-0 for example"],
+    )
+
+
+@pytest.mark.parametrize(
+    ("budget", "replicas", "lets_none_go"),
+    [
+        ({"maxUnavailable": 0}, 6, True),
+        ({"maxUnavailable": "0%"}, 6, True),
+        ({"maxUnavailable": "1%"}, 6, False),
+        ({"minAvailable": "100%"}, 6, True),
+        ({"minAvailable": "84%"}, 6, True),
+        ({"minAvailable": "83%"}, 6, False),
+        ({"minAvailable": 6}, 6, True),
+        ({"minAvailable": 5}, 6, False),
+        ({"minAvailable": 1}, 1, True),
+        ({"minAvailable": 0}, 1, False),
+    ],
+)
+def test_a_budget_lets_none_go_where_every_replica_has_to_be_healthy(
+    budget: dict[str, Any], replicas: int, *, lets_none_go: bool
+) -> None:
+    messages, _ = protected(budgets=[budget], replicas=replicas)
+    assert [message.endswith("lets none go") for message in messages] == [True] * lets_none_go
+
+
+@pytest.mark.parametrize(("least", "found"), [(2, 1), (3, 0)])
+def test_an_autoscaled_workload_has_as_many_replicas_as_its_autoscaler_leaves(least: int, found: int) -> None:
+    target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}
+    autoscaler = {
+        "apiVersion": "autoscaling/v2",
+        "kind": "HorizontalPodAutoscaler",
+        "metadata": {"name": "web"},
+        "spec": {"scaleTargetRef": target, "minReplicas": least, "maxReplicas": 9},
+    }
+    messages, _ = protected(budgets=[{"minAvailable": 2}], replicas=1, beside=[autoscaler])
+    assert len(messages) == found
+
+
 def test_an_anti_affinity_contradicts_as_simulate_says() -> None:
     finding, web = finding_of("KS303"), workload("KS303")
     assert finding.message.endswith(f"would allow more: {simulated('KS303').partition(':')[0]}")
@@ -107,17 +175,91 @@ def test_a_limit_range_gives_requests_that_simulate_places_nowhere() -> None:
 def test_replicas_beside_an_empty_zone_land_as_simulated() -> None:
     finding = finding_of("KS208")
     assert finding.message.endswith(f": {simulated('KS208')}")
-    assert finding.remedy.outcome == simulated("KS208", *finding.remedy.settings) == "2 of 6 replicas fit: a 1 · b 1"
+    (setting,) = finding.remedy.settings
+    waiting = simulated("KS208", setting)
+    with_a_node = kubespread.Snapshot.from_objects([*yaml_of("KS208/cluster.yaml")["items"], *hosts(None, None, "c")])
+    spread = kubespread.simulate(with_a_node, workload("KS208"), set=[setting])
+    zones = " · ".join(f"{change.value} {change.after}" for change in spread.distribution[0])
+    assert waiting == "2 of 6 replicas fit: a 1 · b 1"
+    assert finding.remedy.outcome == f"{waiting}; with a node in c {spread.placed} of 6 replicas fit: {zones}"
 
 
-def test_replicas_that_wait_for_an_empty_zone_are_meant_to() -> None:
+def yaml_of(path: str) -> Any:
+    return yaml.safe_load((FIXTURES / path).read_text())
+
+
+def test_replicas_that_wait_for_a_zone_that_can_be_made_are_meant_to() -> None:
     web = workload("KS208")
     web["spec"]["template"]["spec"]["topologySpreadConstraints"][0]["minDomains"] = 3
-    findings = kubespread.check(cluster_of("KS208"), web).findings
-    assert [(finding.code, finding.severity) for finding in findings] == [("KS204", "info")]
+    (meant,) = kubespread.check(cluster_of("KS208"), web).findings
+    assert (meant.code, meant.severity) == ("KS209", "info")
+    assert meant.message == "4 of 6 replicas find no node until NodePool general makes one, as minDomains has it"
     web["spec"]["template"]["spec"]["topologySpreadConstraints"][0]["minDomains"] = 4
     findings = kubespread.check(cluster_of("KS208"), web).findings
     assert [(finding.code, finding.severity) for finding in findings] == [("KS204", "error")]
+
+
+ZONE = "topology.kubernetes.io/zone"
+GPU = {"key": "gpu", "effect": "NoSchedule"}
+ARMS = {"key": "kubernetes.io/arch", "operator": "In", "values": ["amd64", "arm64"]}
+MAXIMUM = "cluster.x-k8s.io/cluster-api-autoscaler-node-group-max-size"
+
+
+def pool(*requirements: Any, **spec: Any) -> Manifest:
+    zones = {"key": ZONE, "operator": "In", "values": ["a", "b", "c"]}
+    template = {"spec": {"requirements": [zones, *requirements], **spec.pop("nodes", {})}}
+    made = {"template": template, **spec}
+    return {"apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": {"name": "np"}, "spec": made}
+
+
+def machines(replicas: int, maximum: str | None) -> Manifest:
+    annotations = {} if maximum is None else {MAXIMUM: maximum}
+    return {
+        "apiVersion": "cluster.x-k8s.io/v1beta1",
+        "kind": "MachineDeployment",
+        "metadata": {"name": "md", "annotations": annotations},
+        "spec": {"replicas": replicas, "template": {"spec": {"failureDomain": "c"}}},
+    }
+
+
+WAITING, TOLERATING = "minDomains: 3, with which replicas wait for the others", "tolerate it before raising minDomains"
+
+
+@pytest.mark.parametrize(
+    ("group", "spec", "remedies"),
+    [
+        (pool(), {}, [WAITING]),
+        (pool(), {"replicas": 2}, []),
+        (pool(limits={"cpu": "0"}), {}, []),
+        (pool(limits={"cpu": "1000"}), {}, [WAITING]),
+        (pool(nodes={"taints": [GPU]}), {}, [f"NodePool np's taint gpu keeps this pod off: {TOLERATING}"]),
+        (pool(nodes={"taints": [GPU]}), {"replicas": 2}, []),
+        (pool(nodes={"taints": [GPU]}), {"tolerations": [{"key": "gpu", "operator": "Exists"}]}, [WAITING]),
+        (pool(nodes={"taints": [{**GPU, "effect": "PreferNoSchedule"}]}), {}, [WAITING]),
+        (machines(1, "3"), {}, [WAITING]),
+        (machines(0, None), {}, []),
+        (machines(3, "3"), {}, []),
+    ],
+)
+def test_a_domain_is_waited_for_where_a_group_can_make_it_for_the_pod(
+    group: Manifest, spec: dict[str, Any], remedies: list[str]
+) -> None:
+    web = workload("KS208")
+    web["spec"]["replicas"] = spec.pop("replicas", 6)
+    web["spec"]["template"]["spec"] |= spec
+    cluster = kubespread.Snapshot.from_objects([*hosts("a", "a", "b", "b"), group])
+    assert [each.remedy.text for each in kubespread.check(cluster, web, select=["KS208"]).findings] == remedies
+
+
+@pytest.mark.parametrize(("arch", "found"), [("arm64", 1), ("s390x", 0)])
+def test_a_group_that_chooses_makes_the_nodes_that_are_asked_for(arch: str, found: int) -> None:
+    web = workload("KS208")
+    web["spec"]["template"]["spec"] |= {"nodeSelector": {"kubernetes.io/arch": arch}}
+    nodes = hosts("a", "b")
+    for each in nodes:
+        each["metadata"]["labels"]["kubernetes.io/arch"] = arch
+    cluster = kubespread.Snapshot.from_objects([*nodes, pool(ARMS)])
+    assert len(kubespread.check(cluster, web, select=["KS208"]).findings) == found
 
 
 def test_a_clusters_own_file_is_found_no_more_wrong_than_the_cluster() -> None:
@@ -139,8 +281,4 @@ def test_workloads_with_the_same_running_pods_are_tried_together() -> None:
         for kind in ("Deployment", "ReplicaSet")
     )
     del orphan["metadata"]["ownerReferences"]
-    report = kubespread.check(kubespread.load(str(path)), [web, orphan], select=["KS402"])
-    assert [found.message.partition(":")[0] for found in report.findings] == [
-        "zone counts the pods of ReplicaSet/web-6f7d8c too (9 replicas)",
-        "zone counts the pods of Deployment/web too (9 replicas)",
-    ]
+    assert kubespread.check(kubespread.load(str(path)), [web, orphan], select=["KS402"]).findings == ()

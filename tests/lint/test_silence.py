@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import kubespread
-from tests.builders import Data, hard, hosts, pod
+from tests.builders import Data, hard, hosts, pod, soft
 from tests.lint.test_engine import ZONE, web
 
 NODES = hosts("a", "a", "b", "b", "c", "c")
@@ -38,6 +38,18 @@ def rolling(workload: Data, **strategy: Any) -> Data:
     changed = deepcopy(workload)
     changed["spec"]["strategy"] = strategy
     return changed
+
+
+def database(*constraints: Data) -> Data:
+    """Another Deployment, of pods app=db."""
+    workload = with_labels(web(*constraints, name="db"), {"app": "db"})
+    workload["spec"]["selector"] = {"matchLabels": {"app": "db"}}
+    return workload
+
+
+def daemon_set(*constraints: Data) -> Data:
+    spec = web(*constraints)["spec"]
+    return web() | {"kind": "DaemonSet", "spec": {"selector": spec["selector"], "template": spec["template"]}}
 
 
 def budget(name: str = "web", **spec: Any) -> Data:
@@ -76,7 +88,31 @@ CASES: dict[str, tuple[list[Data], tuple[Data, ...]]] = {
         [with_spec(web(EVEN), affinity=anti_affinity(namespaces=["other"]))],
         (),
     ),
-    "a budget that allows no eviction at all": ([web(hard(ZONE), replicas=6), budget(maxUnavailable=0)], ()),
+    "a budget that allows no eviction of pods without a controller": (
+        [pod("one", namespace="shop"), budget(maxUnavailable=0)],
+        (),
+    ),
+    "a budget that counts the pods of two workloads": (
+        [web(EVEN, replicas=2), with_labels(web(EVEN, replicas=2, name="api"), OTHER), budget(minAvailable=3)],
+        (),
+    ),
+    "a selector that counts another workload beside one that counts its own": (
+        [web(EVEN, soft(ZONE, match={"app": "db"})), database()],
+        (),
+    ),
+    "a selector that counts pods which run in the cluster": (
+        [web(hard(ZONE, match={"app": "db"}))],
+        (pod("db-0", "n0", labels={"app": "db"}, namespace="shop"),),
+    ),
+    "a selector that misses the pods of a DaemonSet": ([daemon_set(hard(ZONE, match={"app": "db"}))], ()),
+    "workloads that are even though one selector counts them all": (
+        [web(hard(ZONE)), with_labels(web(hard(ZONE), name="api"), OTHER)],
+        (),
+    ),
+    "a single replica beside others that its selector counts": (
+        [web(hard(ZONE), replicas=1), with_labels(web(hard(ZONE), replicas=1, name="api"), OTHER)],
+        (),
+    ),
     "a budget of another namespace": (
         [web(hard(ZONE), replicas=6), budget(maxUnavailable=1) | {"metadata": {"name": "web", "namespace": "other"}}],
         (),
@@ -89,3 +125,8 @@ CASES: dict[str, tuple[list[Data], tuple[Data, ...]]] = {
 def test_no_finding(case: str) -> None:
     workloads, beside = CASES[case]
     assert found(*workloads, beside=beside) == []
+
+
+def test_a_constraint_copied_from_the_workload_that_it_counts_is_found() -> None:
+    of_db = hard(ZONE, match={"app": "db"}, matchLabelKeys=["pod-template-hash"])
+    assert found(web(of_db), database(of_db)) == ["KS101"]

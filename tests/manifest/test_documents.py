@@ -118,6 +118,25 @@ def test_an_empty_list_speaks_for_itself() -> None:
     assert [item.kind for item in objects("kind: NodeList\nitems: []\n")] == ["NodeList"]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"apiVersion": "v1", "kind": "NodeList", "items": {}}',
+        '{"items": {"a": 1}, "apiVersion": "v1", "kind": "List"}',
+        '{"kind": "List", "items": [{"kind": "PodList", "items": "none"}]}',
+        "kind: NodeList\nitems:\n  a: 1\n",
+    ],
+)
+def test_a_list_whose_items_are_no_list_is_not_an_empty_one(text: str) -> None:
+    with pytest.raises(MalformedError, match="^items: expected a list, found "):
+        objects(text)
+
+
+@pytest.mark.parametrize("text", ['{"kind": "NodeList", "items": null}', "kind: NodeList\nitems:\n"])
+def test_null_is_how_go_writes_an_empty_list(text: str) -> None:
+    assert [(item.kind, item.size) for item in objects(text)] == [("NodeList", 0)]
+
+
 @pytest.mark.parametrize("text", ["- 1\n", "kind: List\nitems: [1]\n", "text\n"])
 def test_what_is_no_object_is_refused(text: str) -> None:
     with pytest.raises(MalformedError, match="expected a Kubernetes object, found"):

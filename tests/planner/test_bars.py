@@ -62,7 +62,46 @@ CASES: dict[str, tuple[list[Data], list[Data], Data, str | None]] = {
         pod(),
         "both nodes have taints the pod does not tolerate",
     ),
-    "two things everywhere": ([node("n", unschedulable=True, cpu="1")], [], pod(requests=ASKS), None),
+    "two things everywhere": (
+        [node("n", unschedulable=True, cpu="1")],
+        [],
+        pod(requests=ASKS),
+        "the only node is cordoned and lacks cpu",
+    ),
+    "a label that no node has": (
+        zones(),
+        [],
+        pod(nodeSelector={"disk": "ssd", "zone": "a"}),
+        "no node has disk=ssd (nodeSelector)",
+    ),
+    "labels that no node has together": (
+        [node("a0", zone="a", disk="ssd"), node("b0", zone="b")],
+        [],
+        pod(nodeSelector={"disk": "ssd", "zone": "b"}),
+        "no node meets nodeSelector disk=ssd,zone=b",
+    ),
+    "a node selector that leaves one node, and all that is wrong with it": (
+        [node("a0", zone="a"), node("m0", pool="mem", cpu="1", taints=[taint("gpu", value="x")])],
+        [],
+        pod(nodeSelector={"pool": "mem"}, constraints=[hard()], requests=ASKS),
+        "nodeSelector pool=mem leaves only m0, which has no zone label, has taint gpu=x:NoSchedule and lacks cpu",
+    ),
+    "a node selector that leaves some nodes": (
+        [node("a0", zone="a"), *(node(f"m{number}", pool="mem", cpu="1") for number in range(2))],
+        [],
+        pod(nodeSelector={"pool": "mem"}, requests=ASKS),
+        "nodeSelector pool=mem leaves only m0 and m1; there both nodes lack cpu",
+    ),
+    "a constraint that counts other nodes once another one is gone": (
+        [
+            node("a1", zone="a", rack="ra"),
+            node("b1", zone="b", rack="rb", unschedulable=True),
+            node("b2", zone="b", cpu="1"),
+        ],
+        pods_on({"a1": 1, "b2": 1}),
+        pod(constraints=[hard(), hard("rack")], requests=ASKS),
+        "B lets it only into rb; there the only node is cordoned",
+    ),
     "different things on different nodes": (
         [node("n0", unschedulable=True), node("n1", cpu="1")],
         [],

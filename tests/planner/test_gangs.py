@@ -447,5 +447,5 @@ def test_a_quota_that_lets_too_few_be_created_leaves_no_gang() -> None:
     }
     (made,) = web(0)
     report = ask([*NODES, quota], made, gang=4)
-    assert (report.placed, report.pending, report.gang and report.gang.fits) == (0, 4, False)
+    assert (report.placed, report.pending, report.not_created, report.gang and report.gang.fits) == (0, 3, 1, False)
     assert "exceeded quota: few" in (report.stopped or "")

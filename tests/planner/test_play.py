@@ -167,7 +167,7 @@ ROLLED: dict[str, tuple[Data, list[str], str]] = {
     "a StatefulSet with a partition stops there": (
         workload("StatefulSet", "new", 3, serviceName="new", updateStrategy={"rollingUpdate": {"partition": 2}}),
         ["rollout sts/new cpu=1"],
-        "1/1/0/0 0->0 2 passes wedged [1]",
+        "1/1/0/0 0->0 2 passes complete [1]",
     ),
     "a DaemonSet goes node by node": (
         workload("DaemonSet", "new"),

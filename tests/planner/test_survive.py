@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from kubespread import Snapshot, SurviveReport, UsageError
 from tests.builders import Data, hard, hosts, pod
 from tests.planner.world.clusters import daemon_set, deployment, stateful_set
 
+CASES_DIRECTORY = Path(__file__).parents[2] / "fixtures" / "cases"
 ZONE, HOSTNAME = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
 WEB = {"app": "web"}
 TAINTED, SKEWED = "1 node(s) had untolerated taint(s)", "2 node(s) didn't match pod topology spread constraints"
@@ -146,6 +148,91 @@ def test_keys_are_lost_in_the_order_asked_and_nodes_outside_are_said() -> None:
 def test_pods_that_are_pending_already_are_said_once() -> None:
     report = survived([*hosts("a", "b"), *deployment("web", ("n0", None), cpu="9")])
     assert report.pending_before == 1
+
+
+DB = stateful_set("db", ("n0", "n0"), spec={"nodeSelector": {ZONE: "a"}})
+SMALL = deployment("web", ("n0", "n1", "n2"), spec=spread(nodeTaintsPolicy="Honor"))
+WHOLE = "no pod stays pending, no workload runs short"
+ANSWERS: dict[str, tuple[list[Data], tuple[str, ...], tuple[tuple[str, ...], ...], tuple[str, ...]]] = {
+    "nothing is left behind": ([*THREE, *SMALL], (), ((), (), ()), (f"any one of 3 zones can be lost: {WHOLE}",)),
+    "judgment/16/z: a StatefulSet whose pods wait only once the Node objects are deleted": (
+        [*THREE, *DB], (), (("pending", "short"), (), ()),
+        (
+            "losing zone a stops StatefulSet/db: 0 of 2 ready, also once the nodes are deleted; 2 of 3 zones can be lost",
+            "losing zone a leaves 1 pod pending once the nodes are deleted",
+        ),
+    ),
+    "what ends with the Node objects": (
+        [*THREE, *deployment("web", ("n0", "n1", "n2"), spec=spread())], (), (("pending", "short"),) * 3,
+        (
+            "losing zone a, b or c leaves 1 pod pending until the nodes are deleted; none of 3 zones can be lost",
+            "losing zone a, b or c leaves Deployment/web short: 2 of 3 ready until the nodes are deleted",
+        ),
+    ),
+    "what each zone does is said of that zone alone": (
+        [*THREE, *SMALL, *DB, pod("bare", "n1")], (), (("pending", "short"), ("lost",), ()),
+        (
+            "losing zone a stops StatefulSet/db: 0 of 2 ready, also once the nodes are deleted; 1 of 3 zones can be lost",
+            "losing zone a leaves 1 pod pending once the nodes are deleted",
+            "losing zone b takes 1 pod for good: default/bare",
+        ),
+    ),
+    "the worst key is the answer": (
+        [*THREE, *SMALL, pod("bare", "n1")], ("hostname", "zone"), ((), ("lost",), ()) * 2,
+        (
+            "losing hostname n1 takes 1 pod for good: default/bare; 2 of 3 hostnames can be lost",
+            "losing zone b takes 1 pod for good: default/bare; 2 of 3 zones can be lost",
+        ),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", ANSWERS)
+def test_both_end_states_decide_whether_a_domain_can_be_lost(case: str) -> None:
+    objects, keys, troubles, answer = ANSWERS[case]
+    report = survived(objects, *keys)
+    assert (tuple(loss.trouble for loss in report.losses), report.answer) == (troubles, answer)
+    assert report.verdict == ("no" if any(troubles) else "yes")
+
+
+def test_a_workload_that_is_pushed_out_only_once_the_nodes_are_deleted_is_short() -> None:
+    """big waits while the lost zone counts as an empty domain; then it takes the room of small."""
+    spec = {"priority": 5, "topologySpreadConstraints": [hard(ZONE, match={"app": "big"})]}
+    big = deployment("big", ("n0", "n1"), cpu="6", spec=spec)
+    objects = [*hosts("a", "b", "b"), *big, *deployment("small", ("n2",), cpu="4")]
+    (loss, _) = survived(objects).losses
+    assert [(each.workload, each.is_short, each.is_short_after_removal) for each in loss.short] == [
+        ("default/Deployment/big", True, False),
+        ("default/Deployment/small", False, True),
+    ]
+    assert (loss.pending, loss.pending_after_removal, loss.preempted) == (1, 1, 1)
+
+
+def test_a_zone_that_is_lost_already_is_not_counted_as_one_that_can_be_lost() -> None:
+    """Of what its failure left pending nothing is said again; what the deletion of its nodes takes is."""
+    now = Snapshot.from_objects([*THREE, *SMALL, *DB]).edited("fail zone=a")
+    report = kubespread.survive(now)
+    assert [(loss.domain, loss.already_lost) for loss in report.losses] == [("a", True), ("b", False), ("c", False)]
+    assert report.answer == (
+        "deleting the nodes of zone a leaves 1 pod pending; 2 of 2 zones can be lost",
+        "zone a is lost already",
+    )
+    everything = kubespread.survive(Snapshot.from_objects([*hosts("a"), *deployment("web", ("n0",))]).edited("fail n0"))
+    assert (everything.verdict, everything.answer[-1]) == ("no", "zone a is lost already")
+
+
+def test_another_pod_of_a_workload_that_takes_the_place_of_a_lost_one_is_not_pending_of_the_loss() -> None:
+    """web-c waits for room, and takes that which the loss of zone a frees in it; the successor of web-a waits."""
+    objects = [*hosts("a", "a", "b"), *deployment("web", ("n0", "n2", None), spec=spread(minDomains=3))]
+    report = survived(objects, "hostname")
+    assert (report.pending_before, report.losses[0].placed, report.losses[0].pending) == (1, 1, 0)
+
+
+def test_the_order_in_which_pods_are_made_again_decides_who_waits() -> None:
+    """judgment/s30: in the order that is modeled 3 wait once zone-a is deleted; where those of w2 come first, 5 do."""
+    report = kubespread.survive(kubespread.load(CASES_DIRECTORY / "judgment" / "s30.json"))
+    assert [loss.pending_after_removal for loss in report.losses] == [3, 2, 1]
+    assert any(said.startswith("the order in which pods are made again") for said in report.not_modelled)
 
 
 OTHER = {"metadata": {"name": "api-a", "namespace": "shop"}}

@@ -78,8 +78,8 @@ CASES: dict[str, tuple[list[Data], dict[str, Any], list[str]]] = {
          *deployment("web", ("n0", "n1"), cpu="6"), budget("web", maxUnavailable=1)],
         {"batch": 2},
         ["n0 n1 -> : 1 evicted, 0 placed, 1 pending", f"! default/web-b web: {NEEDS.format(1, 1)}",
-         "? 1 of default/Deployment/web", "try --batch 1", "try --surge 1", "try --uncordon spare",
-         "try --add-node n0"],
+         "? 1 of default/Deployment/web", "try --batch 1", "try --surge 1", "try --add-node n0",
+         "try --uncordon spare"],
     ),
     "kubectl refuses pods without a controller": (
         [*hosts("a"), pod("bare", "n0")],

@@ -1,4 +1,6 @@
-"""Plans keep what they promise: played step by step they end well, and no shorter one is to be found."""
+"""Plans keep what they promise: played step by step they end well, pods by themselves counted, and no shorter one is to be
+found.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +8,7 @@ import json
 from collections import Counter
 from typing import Any
 
+import msgspec
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -13,13 +16,16 @@ import kubespread
 from kubespread import RebalanceReport, Scheduler, Snapshot
 from kubespread.kube.pod_status import is_active
 from kubespread.library.worlds import world_of
+from kubespread.planner.reports.rebalance import RebalancedConstraint
 from kubespread.planner.world.editing import apply
 from kubespread.planner.world.happenings import EVICTED
 from kubespread.planner.world.pod_book import PodKey, key_of
 from kubespread.planner.world.world import World
 from kubespread.snapshot.edits.types import EvictPod
-from tests.builders import Data, hard, node, soft
+from tests.builders import Data, hard, node, pod, soft
 from tests.planner.world.clusters import budget, deployment, stateful_set
+from tests.property import rolling
+from tests.property.test_audit import counts, numbers, of_kind
 
 NODES = ("n0", "n1", "n2", "n3")
 PLACES = st.sampled_from(["n0", "n0", "n1", *NODES])
@@ -50,6 +56,11 @@ def clusters(draw: st.DrawFn) -> list[Data]:
     made += deployment("web", web, cpu=draw(st.sampled_from([None, "500m"])), spec=spread("web"))
     if draw(st.booleans()):
         made += stateful_set("db", tuple(draw(st.lists(PLACES, min_size=2, max_size=2))), spec=spread("db"))
+    for app in draw(st.sampled_from([(), (), ("solo",), ("web",)])):
+        # Nobody makes these again.
+        places = draw(st.lists(PLACES, min_size=1, max_size=2))
+        constraints = spread(app)["topologySpreadConstraints"]
+        made += [pod(f"bare-{at}", on, labels={"app": app}, constraints=constraints) for at, on in enumerate(places)]
     if draw(st.booleans()):
         spec: Data = draw(st.sampled_from([{"maxUnavailable": 1}, {"minAvailable": 2}, {"minAvailable": "50%"}]))
         made.append(budget("web", **spec))
@@ -70,17 +81,21 @@ def settled(snapshot: Snapshot) -> World:
 def violated(world: World, objects: list[Data]) -> int:
     """Counted anew from pods and labels: pods of one app per value of each key, on nodes that have all keys."""
     labels = {each.metadata.name: each.metadata.labels for each in world.living.nodes.objects}
+    templates = [each["spec"]["template"]["spec"] for each in objects if each["kind"] in ("ReplicaSet", "StatefulSet")]
+    specs = [*templates, *(each["spec"] for each in objects if each["metadata"]["name"].startswith("bare-"))]
+    hard_ones = {
+        (constraint["topologyKey"], constraint["labelSelector"]["matchLabels"]["app"], constraint["maxSkew"])
+        for spec in specs
+        for constraint in spec["topologySpreadConstraints"]
+        if constraint["whenUnsatisfiable"] == "DoNotSchedule"
+    }
     found = 0
-    for template in (each["spec"]["template"] for each in objects if each["kind"] in ("ReplicaSet", "StatefulSet")):
-        for constraint in template["spec"]["topologySpreadConstraints"]:
-            key, app = constraint["topologyKey"], constraint["labelSelector"]["matchLabels"]["app"]
-            counts = Counter({own[key]: 0 for own in labels.values()})
-            for pod in world.book:
-                if is_active(pod) and pod.spec.node_name and pod.metadata.labels["app"] == app:
-                    counts[labels[pod.spec.node_name][key]] += 1
-            skew = max(counts.values()) - min(counts.values())
-            has_pods = bool(counts.total()) and constraint["whenUnsatisfiable"] == "DoNotSchedule"
-            found += has_pods and skew > constraint["maxSkew"]
+    for key, app, max_skew in hard_ones:
+        counts = Counter({own[key]: 0 for own in labels.values()})
+        for each in world.book:
+            if is_active(each) and each.spec.node_name and each.metadata.labels["app"] == app:
+                counts[labels[each.spec.node_name][key]] += 1
+        found += bool(counts.total()) and max(counts.values()) - min(counts.values()) > max_skew
     return found
 
 
@@ -127,9 +142,11 @@ def _depth(report: RebalanceReport) -> int:
 
 
 def shortest(snapshot: Snapshot, objects: list[Data], longest: int) -> int | None:
-    """The fewest evictions, in any order, of pods that run at the start; None where so many do not suffice."""
+    """The fewest evictions, in any order, of pods that run at the start and are made again; None where so many do not
+    suffice.
+    """
     start = settled(snapshot)
-    pods = [key_of(pod) for pod in start.book if pod.spec.node_name]
+    pods = [key_of(pod) for pod in start.book if pod.spec.node_name and pod.metadata.owner_references]
     level: list[tuple[World, frozenset[PodKey]]] = [(start, frozenset())]
     tried = 0
     for length in range(longest + 1):
@@ -158,3 +175,43 @@ def test_a_scale_down_with_its_pods_marked_makes_constraints_hold(objects: list[
                 found["metadata"]["annotations"] = cost
         after, _ = kubespread.after_edits(snapshot_of(own).edited(f"scale deploy/web={each.replicas_after}"))
         assert violated(settled(after), [found for found in objects if found["metadata"]["name"] == "web-5d6"]) == 0
+
+
+@given(rolling.clusters())
+@settings(max_examples=20, deadline=None)
+def test_a_plan_in_mid_rollout_counts_as_it_says(objects: list[Data]) -> None:
+    snapshot = rolling.snapshot_of(objects)
+    # Pods that have ended are no workload's any more.
+    assume(any(each["kind"] == "Pod" and each["status"]["phase"] != "Succeeded" for each in objects))
+    report = kubespread.rebalance(snapshot)
+    start = settled(snapshot)
+    specs = [(each["spec"], each["metadata"]["labels"]) for each in plain_pods(start) if "nodeName" in each["spec"]]
+    for row in report.constraints:
+        assert {each.value: each.before for each in row.domains} in counted(row, start, objects, specs)
+    for step in report.steps:
+        namespace, _, name = step.pod.partition("/")
+        assert evicted(start, (namespace, name))
+        assert step.lands_on in {each.spec.node_name for each in start.book if is_active(each)}
+    for row in report.constraints:
+        assert {each.value: each.after for each in row.domains} in counted(row, start, objects, specs)
+    assert report.verdict == ("no" if report.violated_after else "yes")
+    fields = {*numbers(json.dumps({**report.to_dict(), "answer": []})), len(report.steps)}
+    assert all(fields.issuperset(numbers(said)) for said in report.answer)
+
+
+def counted(
+    row: RebalancedConstraint, world: World, objects: list[Data], specs: list[tuple[Data, Data]]
+) -> list[dict[str, int]]:
+    """Matching pods by domain, of each constraint like ``row`` that pods have: they may count other nodes each."""
+    now = [*of_kind(objects, "Node"), *plain_pods(world)]
+    wanted = row.topology_key, row.max_skew, "DoNotSchedule"
+    return [
+        dict(counts(now, spec, labels, each))
+        for spec, labels in specs
+        for each in spec.get("topologySpreadConstraints", ())
+        if (each["topologyKey"], each["maxSkew"], each["whenUnsatisfiable"]) == wanted
+    ]
+
+
+def plain_pods(world: World) -> list[Data]:
+    return [{"kind": "Pod", **msgspec.to_builtins(each)} for each in world.book]

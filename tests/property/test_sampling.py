@@ -77,7 +77,7 @@ def evaluated(prepared: Prepared, found: Mask) -> Evaluation:
     """As if one more filter rejected whatever was not found."""
     evaluation = prepared.evaluation()
     missed = Verdicts.rejecting(~found, Status(Code.UNSCHEDULABLE, ("not found",), "Sampling"))
-    sampled = Evaluation(prepared, {**evaluation.verdicts, "Sampling": missed}, {})
+    sampled = Evaluation(prepared, {**evaluation.verdicts, "Sampling": missed}, evaluation.verdicts)
     sampled.run_scores({plugin.name: weight for plugin, weight in prepared.framework.scores})
     return sampled
 

@@ -8,9 +8,8 @@ from functools import cache
 
 import kubespread
 from kubespread import AdviseReport
-from kubespread.planner.reports.advise import Advice, NotEnough
+from kubespread.planner.reports.advise import Advice, NotEnough, not_enough, untried
 from kubespread.render.advise import as_csv, plain, table
-from kubespread.render.advise.words import not_enough, untried
 from kubespread.render.look import Look
 from tests.render.clusters import candidate, cluster
 from tests.render.kept import Screen, check, keep

@@ -144,11 +144,11 @@ def test_every_screen_that_is_kept_is_looked_at() -> None:
 
 def test_a_row_a_step_for_a_spreadsheet() -> None:
     assert as_csv.write(outage(), Look()).splitlines() == [
-        "step,name,text,failed,placed,gone,blocked,pending,workload,topologyKey,maxSkew,skewBefore,skewAfter",
-        "1,more replicas,scale deploy/web=9,,3,0,0,0,web,topology.kubernetes.io/zone,1,0,0",
-        "2,,rollout deploy/web,,9,9,0,0,web,topology.kubernetes.io/zone,1,0,0",
-        "3,,fail zone=a,,0,3,0,3,web,topology.kubernetes.io/zone,1,0,3",
-        "4,,restore zone=a,,3,0,0,0,web,topology.kubernetes.io/zone,1,3,0",
+        "step,name,text,failed,placed,gone,blocked,pending,workload,topologyKey,maxSkew,skewBefore,skewAfter,notCreated,notMadeYet",
+        "1,more replicas,scale deploy/web=9,,3,0,0,0,web,topology.kubernetes.io/zone,1,0,0,0,0",
+        "2,,rollout deploy/web,,9,9,0,0,web,topology.kubernetes.io/zone,1,0,0,0,0",
+        "3,,fail zone=a,,0,3,0,3,web,topology.kubernetes.io/zone,1,0,3,0,0",
+        "4,,restore zone=a,,3,0,0,0,web,topology.kubernetes.io/zone,1,3,0,0,0",
     ]
 
 

@@ -13,7 +13,6 @@ import kubespread
 from kubespread import RemovableReport, Snapshot
 from kubespread.render.look import Look
 from kubespread.render.removable import as_csv, plain, table
-from kubespread.render.removable.conclusion import conclusion
 from tests.builders import Data, hard, node, pod
 from tests.cli.support import FIXTURES
 from tests.planner.world.clusters import budget, deployment
@@ -59,7 +58,7 @@ def screens() -> list[Screen]:
 def test_of_many_nodes_the_answer_stands_last_and_alone() -> None:
     report = removed(200, "aws")
     cut = structs.replace(report, together=structs.replace(report.together, untried=1200))
-    *_, order, untried, answer = conclusion(cut)
+    answer, order, untried, *_ = cut.answer
     assert order.startswith("together, in this order: ip-10-0-0-100.")
     assert untried == "together with these, 1,200 others that can go alone were not tried"
     assert answer == "195 of 200 nodes can go alone, 195 together"

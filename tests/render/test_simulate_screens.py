@@ -10,9 +10,9 @@ import pytest
 from rich.cells import cell_len
 
 from kubespread.planner.reports.simulate import LookAhead, SimulateReport
+from kubespread.planner.reports.simulate_words import alternatives
 from kubespread.render.look import Look
 from kubespread.render.simulate import screen
-from kubespread.render.simulate.conclusion import alternatives, conclusion
 from tests.render.simulate_screens import SCREENS, SCREENS_KEPT, Cloud, Screen, answered
 
 
@@ -58,11 +58,11 @@ def test_another_order_is_told_by_the_nodes_that_hold_most_of_it() -> None:
 
 def test_counts_of_thousands_are_written_alike() -> None:
     report = msgspec.structs.replace(answered(5, "short", 1, 15)[0], replicas=None, present=1200, placed=79951)
-    assert next(conclusion(report)) == "79,951 fit, 1,200 already running"
+    assert report.answer[0] == "79,951 fit, 1,200 already running"
 
 
 def test_nothing_to_place_is_said_in_the_same_words_on_the_screen_and_beside_it() -> None:
     report = msgspec.structs.replace(answered(5, "short", 1, 15)[0], replicas=9, present=9, placed=0)
     said = "9 of 9 replicas already running, nothing to place"
-    assert next(conclusion(report)) == said
+    assert report.answer[0] == said
     assert said in screen.write([report], Look(width=120)).splitlines()[0]

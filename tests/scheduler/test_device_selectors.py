@@ -69,6 +69,13 @@ TRUE = [
     "1 / 0 == 1 || true",
     f"!(1 / 0 == 1 && false) // {GPU}",
     '1 != "1" && null == null && dyn(1) == 1',
+    'string(1e21) == "1000000000000000000000" && string(0.1) == "0.1" && string(2.0) == "2"',
+    '"abc".matches("[[:alpha:]]+$") && !("' + "a" * 40 + 'b".matches("^(a+)+$"))',
+    "!!true && 1 - 2 - 3 == -4 && true in {true: 1} && {true: 1}.all(key, key)",
+    "9007199254740993 == 9007199254740992.0",
+    "+".join(["1"] * 3000) + " == 3000",
+    "||".join(["false"] * 3000) + " || true",
+    "!" * 3000 + "true",
 ]  # fmt: skip
 
 
@@ -82,6 +89,11 @@ ERRORS = {
     'device.attributes["net.example.com"].model == "x"': "no such key: model",
     f'{GPU}.model > 1': "no such overload",
     f"{GPU}.mem && true": "no such overload",
+    '{1: "a"}[true] == "a"': "no such key: True",
+    'double(" 1 ") == 1.0': "type conversion error",
+    'double("1_0") == 10.0': "type conversion error",
+    "9223372036854775808 > 1": "invalid int literal 9223372036854775808",
+    '"a".matches("(")': "error parsing regexp: missing ): (",
     f"{GPU}.healthy + 1 == 2": "no such overload",
     "1 / 0 == 1": "division by zero",
     "1 % 0 == 1": "modulus by zero",

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+import kubespread
 from tests.builders import hard, node, pod, pods_on, soft, taint
 from tests.scheduler.asking import MISSING, SKEWED, ask, fits, reasons, with_args
 
@@ -248,3 +249,14 @@ def test_added_affinity_is_invisible_to_the_policies() -> None:
         "0/4 nodes are available: 2 node(s) didn't match pod topology spread constraints, "
         "2 node(s) didn't match scheduler-enforced node affinity.",
     )
+
+
+@pytest.mark.parametrize("min_domains", [0, -1])
+def test_a_stored_pod_without_least_domains_and_a_key_nobody_has(min_domains: int) -> None:
+    """The API server refuses it today; a pod that an older one stored is judged all the same."""
+    stored = pod("web", constraints=[hard("nope", minDomains=min_domains)])
+    snapshot = kubespread.Snapshot.from_objects([node("n0", zone="a"), stored])
+    report = kubespread.explain(snapshot, "pod/web")
+    assert [row.verdict.reasons for row in report.nodes] == [
+        ("node(s) didn't match pod topology spread constraints (missing required label)",)
+    ]

@@ -180,7 +180,7 @@ NO_MAP = {
     "nothing anonymized": (
         ["--map", "m"],
         2,
-        "--map writes the pseudonyms of --anonymize: add that, or leave --map out",
+        "--map is for --anonymize: add that, or leave it out",
     ),
     "the snapshot itself": (["--anonymize", "--map", "./s.json"], 2, "--map and --output name the same file"),
     "no such folder": (["--anonymize", "--map", "no/m"], 3, "no/m: No such file or directory"),

@@ -117,7 +117,7 @@ CLUSTERS: dict[str, tuple[Data, str]] = {
     ),
     "a SOCKS proxy without the package": (
         {"proxy-url": f"socks5://me:{SECRET}@127.0.0.1:9"},
-        "proxy socks5://127.0.0.1:9: a SOCKS proxy takes a package that is missing: pip install PySocks",
+        "proxy socks5://127.0.0.1:9: a SOCKS proxy needs a package that is not installed: pip install PySocks",
     ),
     "a proxy with a password that is not there": (
         {"proxy-url": f"http://me:{SECRET}@127.0.0.1:9"},

@@ -193,6 +193,10 @@ REFUSALS: dict[str, tuple[Fault, str]] = {
         always(NODES, Answer(body='{"kind": "PodList", "apiVersion": "v1", "items": []}')),
         "SERVER/api/v1/nodes: not what a Kubernetes API server answers: expected a NodeList",
     ),
+    "a list whose items are an object": (
+        always(NODES, Answer(body='{"kind": "NodeList", "apiVersion": "v1", "items": {}}')),
+        "SERVER/api/v1/nodes: not what a Kubernetes API server answers: items: expected a list, found an object",
+    ),
     "a list that always expires": (
         lambda request: recorded("expired continue") if "continue" in request.query and request.path == PODS else None,
         "SERVER/api/v1/pods: the list expired 3 times before its last page; ask for larger pages with --chunk-size, 0 for a single one",

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kubespread.cli.options import spelling
 from kubespread.cli.options.workloads import WorkloadsOptions
+from kubespread.wording import count_of
 
 if TYPE_CHECKING:
     from kubespread.planner.reports.audit import AuditReport
@@ -18,7 +20,7 @@ WorkloadsArgument = Annotated[
     typer.Argument(
         metavar="[WORKLOAD]...",
         show_default=False,
-        help="Workloads as KIND/NAME (deploy/web). Default: all that have pods.",
+        help="Workloads as KIND/NAME (deploy/web). Default: all that have pods, or are to.",
     ),
 ]
 
@@ -35,18 +37,16 @@ class AuditOptions(WorkloadsOptions):
     """Which workloads are looked at, when the answer is no, and how much of it is shown."""
 
     fail_on: Annotated[
-        FailLevel,
-        typer.Option(
-            "--fail-on",
-            case_sensitive=False,
-            help="Exit with 1 when a workload is at this level or above: unjudged (placed by another scheduler), risk, "
-            "uneven (a soft constraint exceeded), violated (a hard one).",
+        FailLevel | None,
+        spelling.fail_on(
+            "Exit with 1 when a workload is at this level or above: unjudged (placed by another scheduler), risk, "
+            "uneven (a soft constraint exceeded), violated (a hard one; the default)."
         ),
-    ] = FailLevel.VIOLATED
+    ] = None
     why: Annotated[bool, typer.Option("--why", help="Show what was tried to find each cause, and the result.")] = False
 
-    def fails(self, report: AuditReport) -> bool:
-        """Whether some workload is at the level of --fail-on or above."""
-        from kubespread.planner.reports.audit import LEVELS
-
-        return any(report.count(level) for level in LEVELS[LEVELS.index(self.fail_on.value) :])
+    def failures(self, report: AuditReport) -> list[str]:
+        """What --fail-on asks about and some workload is."""
+        if self.fail_on is None or not (number := report.reaches(self.fail_on.value)):
+            return []
+        return [f"--fail-on {self.fail_on.value}: {count_of(number, 'workload')} at this level or above"]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,19 +12,21 @@ import typer
 from kubespread.cli.options import spelling
 from kubespread.cli.options.edits import EditedClusterOptions
 from kubespread.cli.options.workload import ManifestOptions
-from kubespread.errors import UsageError
 from kubespread.planner.reports.check import Severity
 
 if TYPE_CHECKING:
     from kubespread.candidate.kustomize import Kustomization
 
+_REACHING = {
+    "as_user": "--as", "as_group": "--as-group", "request_timeout": "--request-timeout", "chunk_size": "--chunk-size",
+}  # fmt: skip
 ManifestsArgument = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="[MANIFEST]...",
         show_default=False,
-        help="Manifests or directories of manifests, '-' for standard input, or KIND/NAME in the cluster. Default: the "
-        "cluster's own workloads, or standard input when piped and no cluster is named.",
+        help="Manifests or directories of manifests, '-' for standard input, or KIND/NAME in the cluster. Default: "
+        "standard input when piped, else the cluster's own workloads.",
     ),
 ]
 
@@ -47,10 +49,7 @@ class CheckedOptions(ManifestOptions):
         from kubespread.candidate.kustomize import Kustomization
 
         named = [each for each in pods_named(words) if isinstance(each, str)]
-        given = [*named, *(self.filename or ()), *map(Kustomization, self.kustomize or ())]
-        if given and self.all_namespaces:
-            raise UsageError("-A asks for workloads of the cluster: it does not go with manifests or names")
-        return given
+        return [*named, *(self.filename or ()), *map(Kustomization, self.kustomize or ())]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +64,12 @@ class CheckedClusterOptions(EditedClusterOptions):
     def is_named(self) -> bool:
         """Whether some cluster is asked for."""
         return self.live or any((self.snapshot, self.context, self.kubeconfig, self.cluster, self.user))
+
+    def reaching(self) -> Iterator[str]:
+        """The options that say how a running cluster is reached, and not which one."""
+        for field in fields(self):
+            if field.name in _REACHING and getattr(self, field.name) != field.default:
+                yield _REACHING[field.name]
 
 
 @dataclass(frozen=True, slots=True)

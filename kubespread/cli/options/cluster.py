@@ -86,10 +86,6 @@ class ClusterOptions:
         """What is changed in it before the question is asked. Raises UsageError and ManifestError."""
         return []
 
-    def files(self) -> list[str]:
-        """All files that the cluster comes of. Raises UsageError and ManifestError."""
-        return self.sources
-
     def access(self) -> Access:
         """How the cluster is reached. Raises UsageError."""
         from kubespread.snapshot.live.kubeconfig import Access

@@ -95,13 +95,6 @@ class EditedClusterOptions(ClusterOptions):
 
         return [parse(text) for text in self.texts()]
 
-    def files(self) -> list[str]:
-        """The manifests of new nodes too."""
-        from kubespread.snapshot.edits.types import AddNode
-
-        templates = [edit.template for edit in self.edits() if isinstance(edit, AddNode) and edit.manifest is not None]
-        return [*self.sources, *templates]
-
 
 _FLAGS = {
     "ignore_daemonsets": "--ignore-daemonsets",

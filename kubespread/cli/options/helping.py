@@ -17,7 +17,22 @@ def _show(context: Any, _option: Any, is_asked: bool) -> None:
 
 
 class HelpingCommand(TyperCommand):
-    """A command."""
+    """A command, of whose options each is honored or refused by name."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if not self.is_asked(ctx, args):
+            return super().parse_args(ctx, args)
+        # The program's own help and version do without it.
+        from kubespread.cli.options.pairs import refuse_empty, refuse_pairs
+
+        refuse_empty(ctx, self.make_parser(ctx).parse_args([*args])[0])
+        rest = super().parse_args(ctx, args)
+        refuse_pairs(ctx)
+        return rest
+
+    def is_asked(self, ctx: Any, args: list[str]) -> bool:
+        """Whether the command itself is asked for, and not its help or candidates for completion."""
+        return not ctx.resilient_parsing and not {*args} & {*ctx.help_option_names}
 
     def get_help_option(self, ctx: Any) -> Any:
         option: Any = super().get_help_option(ctx)

@@ -19,13 +19,15 @@ class OrderedCommand(HelpingCommand):
     """
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        # Help is there whatever a configuration file holds.
-        is_asked = not ctx.resilient_parsing and not {*args} & {*ctx.help_option_names}
+        words = [*args]
         values, _, typed = self.make_parser(ctx).parse_args([*args])
-        found = configure(ctx, files="no_config" not in values) if is_asked else {}
+        # Help is there whatever a configuration file holds.
+        found = configure(ctx, files="no_config" not in values) if self.is_asked(ctx, args) else {}
         rest = super().parse_args(ctx, args)
         settle(ctx, found)
         ctx.params[TYPED_ORDER] = tuple(str(parameter.name) for parameter in typed)
+        if "watch" in ctx.params:
+            ctx.params["parsed_again"] = lambda: self.make_context(ctx.info_name, [*words], parent=ctx.parent)
         return rest
 
     def format_options(self, ctx: Any, formatter: Any) -> None:

@@ -25,6 +25,16 @@ PreemptionOption = Annotated[
 ]
 
 
+NoPreemptionOption = Annotated[
+    bool,
+    typer.Option(
+        "--no-preemption",
+        help="Never evict pods of lower priority to make room, though kube-scheduler would.",
+        rich_help_panel="Scheduler",
+    ),
+]
+
+
 @dataclass(frozen=True, slots=True)
 class PlacingOptions:
     """How many replicas to place, and how ties are broken."""
@@ -35,7 +45,9 @@ class PlacingOptions:
             "--replicas", metavar="N", help="Desired replicas, or 'max': as many as fit (default: the workload's own)."
         ),
     ] = None
-    until_full: Annotated[bool, typer.Option("--until-full", help="The same as --replicas max.")] = False
+    until_full: Annotated[
+        bool, typer.Option("--until-full", help="The same as --replicas max; nothing is preempted for them.")
+    ] = False
     from_scratch: Annotated[
         bool, typer.Option("--from-scratch", help="Also re-place the replicas already running.")
     ] = False
@@ -66,13 +78,25 @@ class PlacingOptions:
             help="Run K times, with successive seeds or (--sample) different starting nodes, and report the range.",
         ),
     ] = 1
-    preemption: PreemptionOption = False
+    preemption: Annotated[
+        bool,
+        typer.Option(
+            "--preemption",
+            help="Also say why preemption does not help, where it helps no replica.",
+            rich_help_panel="Scheduler",
+        ),
+    ] = False
+    no_preemption: NoPreemptionOption = False
 
     @property
     def as_many_as_fit(self) -> bool:
         from kubespread.render.simulate.rows import MAX_REPLICAS
 
         return self.until_full or self.replicas == MAX_REPLICAS
+
+    def preempts(self) -> bool | None:
+        """None: as kube-scheduler does."""
+        return False if self.no_preemption else self.preemption or None
 
     def desired(self) -> int | None:
         """The number of replicas that is asked for, if any. Raises UsageError."""

@@ -11,6 +11,7 @@ import typer
 
 from kubespread.cli.options import spelling
 from kubespread.cli.options.gangs import GangOptions
+from kubespread.cli.options.placing import NoPreemptionOption
 from kubespread.errors import UsageError
 
 if TYPE_CHECKING:
@@ -26,18 +27,26 @@ class FailOn(StrEnum):
 FailOnOption = Annotated[
     list[FailOn] | None,
     spelling.fail_on(
-        "Exit with 1 when pods are left pending, or when a step was blocked, refused or not done in full "
-        "(default: both; 'nothing': never). Repeatable."
+        "Exit with 1 when pods are left pending, not created or not made yet (pending), or when a step was blocked, "
+        "refused or not done in full, or preemption broke a disruption budget (blocked). Default: both; 'nothing': "
+        "never. Repeatable."
     ),
 ]
 
 
-def is_no(fail_on: Sequence[FailOn] | None, report: PlayReport) -> bool:
-    """Whether ``report`` is a no. Raises UsageError."""
-    asked = fail_on or [FailOn.PENDING, FailOn.BLOCKED]
-    if FailOn.NOTHING in asked and len(asked) > 1:
+def judged(fail_on: Sequence[FailOn] | None, report: PlayReport) -> tuple[PlayReport, bool | None]:
+    """The report with what --fail-on requires and is not so, and whether it is a yes; None where its verdict says so.
+    Raises UsageError.
+    """
+    if not fail_on:
+        return report, None
+    if FailOn.NOTHING in fail_on and len(fail_on) > 1:
         raise UsageError("--fail-on nothing does not go with another --fail-on")
-    return (FailOn.PENDING in asked and report.pending > 0) or (FailOn.BLOCKED in asked and bool(report.blocked))
+    failures = {FailOn.PENDING: report.lacking, FailOn.BLOCKED: report.not_done, FailOn.NOTHING: []}
+    unmet = [
+        f"--fail-on {asked.value}: {', '.join(failures[asked])}" for asked in dict.fromkeys(fail_on) if failures[asked]
+    ]
+    return report.requiring(unmet), True
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +58,7 @@ class PlayingOptions:
         str | None,
         spelling.namespace("Namespace of names without one, when the scenario sets none."),
     ] = None
-    no_preemption: Annotated[
-        bool, typer.Option("--no-preemption", help="Disable preemption, whatever the scenario says.")
-    ] = False
+    no_preemption: NoPreemptionOption = False
     at: Annotated[
         int | None,
         typer.Option(
@@ -86,4 +93,3 @@ class ThenOptions(GangOptions):
         ),
     ] = None
     fail_on: FailOnOption = None
-    no_preemption: Annotated[bool, typer.Option("--no-preemption", help="With --then, disable preemption.")] = False

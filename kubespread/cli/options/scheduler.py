@@ -30,7 +30,8 @@ class SchedulerOptions:
         spelling.valued(
             "--kube-version",
             metavar="1.X[.Y]",
-            help="Kubernetes release to emulate, 1.18 to 1.37 (default: the cluster's own, or 1.37 if unknown).",
+            help="Kubernetes release to emulate, 1.18 to 1.37 (default: the cluster's own, else its newest kubelet's, "
+            "else 1.37).",
         ),
     ] = None
     feature_gates: Annotated[

@@ -36,7 +36,7 @@ class CompareSchedulerOptions(SchedulerOptions):
             "--kube-version",
             metavar="1.X[.Y]",
             help="Kubernetes release to emulate, 1.18 to 1.37; given twice: BEFORE and AFTER (default: the cluster's "
-            "own, or 1.37 if unknown).",
+            "own, else its newest kubelet's, else 1.37).",
         ),
     ] = None
 
@@ -81,8 +81,6 @@ class AfterOptions:
 
     def cluster(self, before: EditedClusterOptions) -> ClusterOptions | None:
         """Where another cluster than ``before`` comes from; None for the same. Raises UsageError."""
-        if self.to_snapshot and self.to_context:
-            raise UsageError("--to-snapshot and --to-context both name the cluster after: leave one out")
         if not (self.to_snapshot or self.to_context):
             return None
         same = unedited(before)

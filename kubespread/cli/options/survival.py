@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
@@ -10,13 +11,22 @@ from kubespread.cli.options import spelling
 from kubespread.cli.options.workloads import WorkloadsOptions
 
 if TYPE_CHECKING:
-    from kubespread.planner.reports.survive import SurviveReport
+    from kubespread.planner.reports.survive import SurviveReport, Trouble
 
 
 class FailOn(StrEnum):
     PENDING = "pending"
     SHORT = "short"
     LOST = "lost"
+    ANY = "any"
+
+    @property
+    def trouble(self) -> Trouble | None:
+        """As the report has it; None is any."""
+        return _TROUBLES.get(self)
+
+
+_TROUBLES: Mapping[FailOn, Trouble] = {FailOn.PENDING: "pending", FailOn.SHORT: "short", FailOn.LOST: "lost"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,25 +44,14 @@ class SurvivalOptions(WorkloadsOptions):
     fail_on: Annotated[
         list[FailOn] | None,
         spelling.fail_on(
-            "Exit with 1 when losing some domain leaves pods pending, leaves workloads short of ready pods while "
-            "its Node objects are there, or takes pods that nothing makes again (lost). Repeatable."
+            "Exit with 1 when losing some domain leaves pods pending or workloads short of ready pods, while its "
+            "Node objects are there or once they are deleted, takes pods that nothing makes again (lost), or any of "
+            "these. Repeatable."
         ),
     ] = None
 
-    def failures(self, report: SurviveReport) -> list[str]:
-        """What --fail-on asks about and some domain does."""
-        counts = {
-            FailOn.PENDING: ("leaves {} pods pending", {loss.domain: loss.pending for loss in report.losses}),
-            FailOn.SHORT: ("leaves {} workloads short", {loss.domain: len(loss.short) for loss in report.losses}),
-            FailOn.LOST: (
-                "takes {} pods that nothing makes again",
-                {loss.domain: len(loss.not_made_again) for loss in report.losses},
-            ),
-        }
-        failures = []
+    def failures(self, report: SurviveReport) -> Iterator[str]:
+        """What --fail-on asks about and some loss does: what the worst of them does."""
         for asked in dict.fromkeys(self.fail_on or ()):
-            said, numbers = counts[asked]
-            worst = max(numbers, key=lambda domain: numbers[domain], default=None)
-            if worst is not None and numbers[worst]:
-                failures.append(f"--fail-on {asked.value}: losing {worst} {said.format(numbers[worst])}")
-        return failures
+            if (said := report.worst(asked.trouble)) is not None:
+                yield f"--fail-on {asked}: {said}"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -24,3 +25,5 @@ class WatchOptions:
     watch_interval: Annotated[
         str, typer.Option("--watch-interval", metavar="TIME", help="How often --watch reads a running cluster.")
     ] = "5s"
+    parsed_again: Callable[[], Any] | None = None
+    """The context of the same command line, with what configuration files set by now, from `OrderedCommand`."""

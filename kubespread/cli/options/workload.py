@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypedDict
 
 import typer
 
 from kubespread.cli.options import spelling
 
 if TYPE_CHECKING:
-    from kubespread.library.choosing import WorkloadKeywords
+    from kubespread.candidate.sources import Choosing
 
 PodArgument = Annotated[
     list[str] | None,
@@ -63,6 +63,28 @@ class ManifestOptions:
         spelling.namespace("Namespace to use when the manifest sets none."),
     ] = None
 
+    def choosing(self) -> Choosing:
+        """Which of the workloads that are named are meant: groups with more options than these have more to say."""
+        from kubespread.candidate.sources import Choosing
+
+        return Choosing(
+            getattr(self, "name", None),
+            self.namespace,
+            getattr(self, "selector", None) or "",
+            recursive=self.recursive,
+            template_path=self.template_path or "",
+        )
+
+
+class WorkloadKeywords(TypedDict):
+    """What all questions of the library about a workload take."""
+
+    name: str | None
+    namespace: str | None
+    recursive: bool
+    template_path: str
+    set: list[str]
+
 
 @dataclass(frozen=True, slots=True)
 class WorkloadOptions(ManifestOptions):
@@ -81,19 +103,20 @@ class WorkloadOptions(ManifestOptions):
             metavar="FIELD=VALUE",
             help="Change the pod before it is admitted: maxSkew[zone]=2, minDomains[zone]=3, "
             "whenUnsatisfiable[zone]=ScheduleAnyway, nodeTaintsPolicy[zone]=Honor, nodeAffinityPolicy[zone]=Ignore, "
-            "cpu=500m, memory[CONTAINER]=1Gi, tolerations=KEY=VALUE:EFFECT, priorityClassName=NAME, replicas=N. "
-            "Repeatable.",
+            "cpu=500m, memory[CONTAINER]=1Gi, tolerations=KEY=VALUE:EFFECT, nodeSelector[KEY]=VALUE, "
+            "nodeAffinity[KEY]=null, podAffinity[KEY]=null, podAntiAffinity[KEY]=null, "
+            "priorityClassName=NAME, replicas=N. Repeatable.",
         ),
     ] = None
 
     def keywords(self) -> WorkloadKeywords:
-        """The same as the keywords of the library's questions."""
+        """The same as keywords."""
         return {
             "name": self.name,
             "namespace": self.namespace,
             "recursive": self.recursive,
             "template_path": self.template_path or "",
-            "set": self.settings or (),
+            "set": self.settings or [],
         }
 
 

@@ -6,11 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 from kubespread.cli.options import spelling
-from kubespread.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from kubespread.snapshot.snapshot import Snapshot
 
 
@@ -28,11 +25,6 @@ class WorkloadsOptions:
         spelling.selector("Ask about the workloads with these labels (app=web,tier!=db)."),
     ] = None
 
-    def namespace_in(self, cluster: Snapshot, named: Sequence[str] = ()) -> str | None:
-        """The namespace that is asked about, None for all; that of the context where none is given.
-
-        Raises UsageError for workloads that are ``named`` where all namespaces are asked about.
-        """
-        if self.all_namespaces and named:
-            raise UsageError("name workloads or ask about all namespaces, not both")
+    def namespace_in(self, cluster: Snapshot) -> str | None:
+        """The namespace that is asked about, None for all; that of the context where none is given."""
         return None if self.all_namespaces else self.namespace or cluster.origin.namespace or "default"

@@ -7,6 +7,7 @@ from copy import deepcopy
 from dataclasses import dataclass
 
 from kubespread.kube.admission.defaulting import default_pod, merge_label_keys
+from kubespread.kube.admission.gaps import gaps
 from kubespread.kube.admission.gated_fields import drop_fields
 from kubespread.kube.admission.plugins import AdmissionPlugins, ForbiddenError, mutate, validate
 from kubespread.kube.admission.pod_level_resources import complete_pod_level_resources
@@ -28,6 +29,8 @@ class Admitted:
     """The fields that are not stored, since their feature gate is off."""
     faults: Sequence[FieldFault] = ()
     """Why the pod is not valid."""
+    gaps: Sequence[str] = ()
+    """What those plugins could not say, for want of objects."""
     forbidden: str = ""
     """Why an admission plugin refuses it, in the API server's words."""
 
@@ -42,11 +45,13 @@ def admit(pod: Pod, version: KubeVersion, objects: ClusterObjects, plugins: Admi
     is_new = not pod.metadata.uid
     passes_plugins = is_new and plugins.enabled
     changes: Sequence[str] = ()
+    lacking: Sequence[str] = ()
     try:
         completes_late = version.has("PodLevelResourcesFixDefaulting")
         default_pod(pod, pod_level=not completes_late)
         if passes_plugins:
             changes = mutate(pod, objects, plugins)
+            lacking = tuple(gaps(pod, objects, plugins))
         dropped = drop_fields(pod, version)
         if completes_late:
             complete_pod_level_resources(pod)
@@ -57,4 +62,4 @@ def admit(pod: Pod, version: KubeVersion, objects: ClusterObjects, plugins: Admi
             validate(pod, objects, plugins)
     except ForbiddenError as error:
         return Admitted(pod, forbidden=f'pods "{pod.metadata.name}" is forbidden: {error}')
-    return Admitted(pod, changes, dropped, faults)
+    return Admitted(pod, changes, dropped, faults, lacking)

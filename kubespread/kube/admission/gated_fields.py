@@ -39,7 +39,6 @@ _INIT_CONTAINER = {"restartPolicy": "SidecarContainers", **_CONTAINER}
 _COUNTED = (
     (("spec", "resources"), "PodLevelResources"),
     (("status", "container_statuses"), "InPlacePodVerticalScaling"),
-    (("status", "init_container_statuses"), "InPlacePodVerticalScalingInitContainers"),
     (("status", "resources"), "InPlacePodLevelResourcesVerticalScaling"),
     (("status", "allocated_resources"), "InPlacePodLevelResourcesVerticalScaling"),
 )

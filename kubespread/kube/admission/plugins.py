@@ -7,13 +7,19 @@ ResourceQuota admission plugins of Kubernetes 1.36.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import deepcopy
 from dataclasses import dataclass
 
 from kubespread.kube.admission.added_tolerations import merged, tolerate_for_a_while
 from kubespread.kube.admission.limit_ranges import fill, refusal
 from kubespread.kube.admission.quota import allowance
 from kubespread.kube.api.annotations import NODE_SELECTOR
-from kubespread.kube.api.cluster_objects import ClusterObjects, LimitRange, PriorityClass, RuntimeClass
+from kubespread.kube.api.cluster_objects import (
+    ClusterObjects,
+    LimitRange,
+    PriorityClass,
+    RuntimeClass,
+)
 from kubespread.kube.api.core import Pod, Toleration
 from kubespread.kube.api.meta import ResourceList
 from kubespread.kube.pod_requests import amounts
@@ -67,6 +73,20 @@ def validate(pod: Pod, objects: ClusterObjects, plugins: AdmissionPlugins) -> No
 
 def _limit_ranges(pod: Pod, objects: ClusterObjects) -> list[LimitRange]:
     return [each for each in objects.limit_ranges if each.metadata.namespace == pod.metadata.namespace]
+
+
+def admitted_again(pod: Pod, objects: ClusterObjects, plugins: AdmissionPlugins) -> Pod:
+    """A pod that was admitted before with the defaults and the node selector of its namespace as they are now; itself
+    where they add nothing. Raises ForbiddenError.
+    """
+    limit_ranges = _limit_ranges(pod, objects)
+    if not plugins.enabled or not (limit_ranges or plugins.pod_node_selector):
+        return pod
+    changed = deepcopy(pod)
+    changes = [line for limit_range in limit_ranges for line in fill(changed, limit_range)]
+    if plugins.pod_node_selector:
+        changes += _node_selector(changed, objects)
+    return changed if changes else pod
 
 
 def _node_selector(pod: Pod, objects: ClusterObjects) -> Iterator[str]:

@@ -6,16 +6,19 @@ Source of the rules: the ResourceQuota admission plugin of Kubernetes 1.36 and i
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 
 from msgspec.structs import replace
 
 from kubespread.kube.api.cluster_objects import ResourceQuota, ResourceQuotaStatus, ScopedResourceSelectorRequirement
-from kubespread.kube.api.core import Pod
+from kubespread.kube.api.core import Pod, PodSpec
 from kubespread.kube.pod_requests import Amounts, amounts, container_total, is_pod_level_resource, pod_requests
 from kubespread.kube.quantity import ZERO, Quantity
 from kubespread.kube.resource_names import is_extended, is_hugepages, is_native
 from kubespread.kube.selector import Requirement
+from kubespread.kube.timestamps import instant
 from kubespread.kube.well_known import ENDED_PHASES
 
 _ONE = Quantity(10**9)
@@ -47,25 +50,136 @@ def allowance(pod: Pod, quotas: Iterable[ResourceQuota]) -> Allowance:
     copies = min((_copies(quota, usage) for quota, _ in concerned if _asked(quota, usage)), default=None)
     if copies is None:
         return Allowance(None)
-    return next(Allowance(copies, said) for quota, _ in concerned if (said := _exceeded(quota, usage, copies)))
+    ledger = Ledger([quota for quota, _ in concerned])
+    ledger.charge(pod, copies)
+    return Allowance(copies, ledger.refusal(pod))
 
 
 def charged(quotas: Iterable[ResourceQuota], pod: Pod, copies: int) -> tuple[ResourceQuota, ...]:
     """The quotas once ``copies`` more pods like ``pod`` are there; fewer where it is negative."""
-    usage = _usage(pod)
-    changed = []
-    for quota in quotas:
-        if _concerned(pod, [quota]):
-            used = amounts(quota.status.used)
-            after = {name: str(_times(usage[name], copies, used.get(name, ZERO))) for name in _asked(quota, usage)}
-            quota = replace(quota, status=replace(quota.status, used={**quota.status.used, **after}))
-        changed.append(quota)
-    return tuple(changed)
+    ledger = Ledger(tuple(quotas))
+    ledger.charge(pod, copies)
+    return ledger.quotas
+
+
+def needed(quotas: Iterable[ResourceQuota], pod: Pod, copies: int) -> Mapping[str, Mapping[str, str]]:
+    """By name the quotas that ``copies`` more pods like ``pod`` exceed, each with what it would have to allow."""
+    exceeded: dict[str, Mapping[str, str]] = {}
+    for quota in charged(quotas, pod, copies):
+        hard, used = amounts(quota.status.hard), amounts(quota.status.used)
+        over = [name for name in _counted_of(pod, quota) if used.get(name, ZERO).nano > hard[name].nano]
+        if over:
+            exceeded[quota.metadata.name] = {name: str(used[name]) for name in over}
+    return exceeded
+
+
+def is_charged(pod: Pod, now: datetime) -> bool:
+    """Whether quotas count the pod: until it has ended, or is past the time it had to end.
+
+    Source of the rule: QuotaV1Pod of k8s.io/kubernetes/pkg/quota/v1/evaluator/core.
+    """
+    meta = pod.metadata
+    if pod.status.phase in ENDED_PHASES:
+        return False
+    deleted = instant(meta.deletion_timestamp or "")
+    if deleted is None or meta.deletion_grace_period_seconds is None:
+        return True
+    return now <= deleted + timedelta(seconds=meta.deletion_grace_period_seconds)
+
+
+class Ledger:
+    """What quotas count as used while pods come and go."""
+
+    def __init__(self, quotas: Sequence[ResourceQuota]) -> None:
+        self._quotas = quotas
+        self._hard = [amounts(quota.status.hard) for quota in quotas]
+        self._used = [amounts(quota.status.used) for quota in quotas]
+        self._touched: list[dict[str, None]] = [{} for _ in quotas]
+        self._charges: dict[tuple[str, int], tuple[PodSpec, _Charge]] = {}
+        """By namespace and spec, which copies of one pod share and which is kept for that."""
+
+    def fork(self) -> Ledger:
+        other = copy(self)
+        other._used, other._touched = [dict(used) for used in self._used], [dict(names) for names in self._touched]
+        return other
+
+    def __bool__(self) -> bool:
+        return bool(self._quotas)
+
+    @property
+    def quotas(self) -> tuple[ResourceQuota, ...]:
+        """All of them, with what is used now."""
+        return tuple(map(self._updated, range(len(self._quotas))))
+
+    def _updated(self, place: int) -> ResourceQuota:
+        quota, used = self._quotas[place], self._used[place]
+        if not self._touched[place]:
+            return quota
+        texts = {**quota.status.used, **{name: str(used[name]) for name in self._touched[place]}}
+        return replace(quota, status=replace(quota.status, used=texts))
+
+    def refusal(self, pod: Pod) -> str:
+        """What is said to one more pod like ``pod``; empty where all quotas allow it."""
+        charge = self._charge(pod)
+        return charge.fault or next((said for place in charge.places if (said := self._exceeded(place, charge))), "")
+
+    def charge(self, pod: Pod, copies: int = 1) -> bool:
+        """Count ``copies`` more pods like ``pod``, fewer where it is negative; whether any quota does."""
+        charge = self._charge(pod)
+        for place in charge.places:
+            used = self._used[place]
+            for name in _asked(self._quotas[place], charge.usage):
+                used[name] = _times(charge.usage[name], copies, used.get(name, ZERO))
+                self._touched[place][name] = None
+        return bool(charge.places)
+
+    def _charge(self, pod: Pod) -> _Charge:
+        key = pod.metadata.namespace, id(pod.spec)
+        if key not in self._charges:
+            self._charges[key] = pod.spec, self._worked_out(pod)
+        return self._charges[key][1]
+
+    def _worked_out(self, pod: Pod) -> _Charge:
+        counted = {place: names for place, quota in enumerate(self._quotas) if (names := _counted_of(pod, quota))}
+        if not counted:
+            return _Charge()
+        faults = (_fault(pod, self._quotas[place], names) for place, names in counted.items())
+        return _Charge(_usage(pod), tuple(counted), next(filter(None, faults), ""))
+
+    def _exceeded(self, place: int, charge: _Charge) -> str:
+        usage, used, hard = charge.usage, self._used[place], self._hard[place]
+        before = {name: used.get(name, ZERO) for name in _asked(self._quotas[place], usage) if usage[name].nano}
+        over = [name for name, amount in before.items() if amount.nano + usage[name].nano > hard[name].nano]
+        if not over:
+            return ""
+        requested, counted, limited = (
+            ",".join(f"{name}={amount[name]}" for name in over) for amount in (usage, before, hard)
+        )
+        name = self._quotas[place].metadata.name
+        return f"exceeded quota: {name}, requested: {requested}, used: {counted}, limited: {limited}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Charge:
+    """What one pod costs, in which quotas."""
+
+    usage: Amounts = field(default_factory=dict)
+    places: tuple[int, ...] = ()
+    """Those that count it, by their place."""
+    fault: str = ""
+    """Why one of them cannot even be asked."""
 
 
 def with_usage(quotas: Iterable[ResourceQuota], pods: Sequence[Pod]) -> tuple[ResourceQuota, ...]:
-    """The quotas as their controller completes them: of those never in a cluster, what is used is counted."""
-    return tuple(quota if quota.status.hard else _counted(quota, pods) for quota in quotas)
+    """The quotas as their controller completes them: what is used is counted of those that were never in a cluster,
+    and of those that were changed.
+    """
+    return tuple(quota if _is_synced(quota) else _counted(quota, pods) for quota in quotas)
+
+
+def _is_synced(quota: ResourceQuota) -> bool:
+    hard, known = quota.spec.hard, quota.status.hard
+    return bool(known) and (hard in ({}, known) or amounts(hard) == amounts(known))
 
 
 def _counted(quota: ResourceQuota, pods: Iterable[Pod]) -> ResourceQuota:
@@ -79,13 +193,15 @@ def _counted(quota: ResourceQuota, pods: Iterable[Pod]) -> ResourceQuota:
 
 def _concerned(pod: Pod, quotas: Iterable[ResourceQuota]) -> list[tuple[ResourceQuota, list[str]]]:
     """The quotas that ``pod`` is charged to, and what each counts of pods."""
-    return [
-        (quota, counted)
-        for quota in quotas
-        if quota.metadata.namespace == pod.metadata.namespace
-        and (counted := _countable(quota.status.hard))
-        and all(_in_scope(pod, scope) for scope in _scopes(quota))
-    ]
+    return [(quota, counted) for quota in quotas if (counted := _counted_of(pod, quota))]
+
+
+def _counted_of(pod: Pod, quota: ResourceQuota) -> list[str]:
+    """What the quota counts of ``pod``, nothing where it is about others."""
+    if quota.metadata.namespace != pod.metadata.namespace:
+        return []
+    counted = _countable(quota.status.hard)
+    return counted if counted and all(_in_scope(pod, scope) for scope in _scopes(quota)) else []
 
 
 def _countable(hard: Iterable[str]) -> list[str]:
@@ -185,17 +301,6 @@ def _copies(quota: ResourceQuota, usage: Amounts) -> int:
     return min(
         max(0, (hard[name].nano - used.get(name, ZERO).nano) // usage[name].nano) for name in _asked(quota, usage)
     )
-
-
-def _exceeded(quota: ResourceQuota, usage: Amounts, copies: int) -> str | None:
-    """What the quota says to one more, after ``copies`` of them; None when it allows it."""
-    hard, before = amounts(quota.status.hard), amounts(quota.status.used)
-    used = {name: _times(usage[name], copies, before.get(name, ZERO)) for name in _asked(quota, usage)}
-    over = [name for name in used if used[name].nano + usage[name].nano > hard[name].nano]
-    if not over:
-        return None
-    requested, counted, limited = (",".join(f"{name}={each[name]}" for name in over) for each in (usage, used, hard))
-    return f"exceeded quota: {quota.metadata.name}, requested: {requested}, used: {counted}, limited: {limited}"
 
 
 def _times(amount: Quantity, copies: int, start: Quantity) -> Quantity:

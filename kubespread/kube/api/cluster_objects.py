@@ -181,6 +181,7 @@ class HorizontalPodAutoscaler(ApiObject):
 
 class ScaledObjectSpec(KubeObject):
     scale_target_ref: ScaleTarget = field(default_factory=ScaleTarget)
+    min_replica_count: Int32 | None = None
     max_replica_count: Int32 | None = None
 
 

@@ -261,12 +261,17 @@ class NodeCondition(KubeObject):
     status: str = ""
 
 
+class NodeSystemInfo(KubeObject):
+    kubelet_version: str = ""
+
+
 class NodeStatus(KubeObject):
     capacity: ResourceList = field(default_factory=dict)
     allocatable: ResourceList = field(default_factory=dict)
     conditions: list[NodeCondition] = field(default_factory=list)
     images: list[ContainerImage] = field(default_factory=list)
     declared_features: list[str] = field(default_factory=list)
+    node_info: NodeSystemInfo = field(default_factory=NodeSystemInfo)
 
 
 class Node(ApiObject):

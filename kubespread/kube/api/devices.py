@@ -211,12 +211,17 @@ class DeviceTaintRule(ApiObject):
 def extended_resources(classes: Iterable[DeviceClass]) -> dict[str, DeviceClass]:
     """Resources that device classes provide, with the gate DRAExtendedResource, and the class of each.
 
-    Of several classes for one resource the youngest provides it, of those the first by name.
+    Of several classes for one resource the youngest provides it, of those the first by name. A class that is heard of,
+    in the order of names, after one that it gives way to does not even provide the resource called after it
+    (extendedresourcecache.go, updateResourceName2class).
     """
     provided: dict[str, DeviceClass] = {}
-    by_name = sorted(classes, key=lambda each: each.metadata.name, reverse=True)
-    for device_class in sorted(by_name, key=lambda each: each.metadata.creation_timestamp):
+    for device_class in sorted(classes, key=lambda device_class: device_class.metadata.name):
+        explicit = device_class.spec.extended_resource_name
+        rival = provided.get(explicit) if explicit else None
+        if rival is not None and device_class.metadata.creation_timestamp <= rival.metadata.creation_timestamp:
+            continue
+        if explicit:
+            provided[explicit] = device_class
         provided[f"{DEVICE_CLASS_PREFIX}{device_class.metadata.name}"] = device_class
-        if device_class.spec.extended_resource_name:
-            provided[device_class.spec.extended_resource_name] = device_class
     return provided

@@ -51,6 +51,7 @@ FOREIGN_KINDS: Mapping[tuple[str, str], tuple[TemplateAt, ...]] = {
         TemplateAt("template.spec.template", ("replicas", "template.spec.parallelism"), within="spec.replicatedJobs"),
     ),
     ("serving.knative.dev", "Service"): (TemplateAt(counts=()),),
+    ("serving.knative.dev", "Configuration"): (TemplateAt(counts=()),),
     ("sparkoperator.k8s.io", "SparkApplication"): (
         TemplateAt("spec.driver.template", (), part="driver"),
         TemplateAt("spec.executor.template", ("spec.executor.instances",), part="executor"),
@@ -73,8 +74,13 @@ REVISION_FIELDS = frozenset(
     {"containerConcurrency", "timeoutSeconds", "responseStartTimeoutSeconds", "idleTimeoutSeconds"}
 )
 """What a Knative template has beside a pod's own fields."""
-KNATIVE_CONTAINER = "user-container"
-"""What Knative calls a container without a name."""
+KNATIVE_CONTAINERS: Mapping[str, str] = {"containers": "user-container", "initContainers": "init-container"}
+"""What Knative calls a container without a name; where there are several they are numbered."""
+KNATIVE_LABELS: Mapping[str, tuple[str, ...]] = {
+    "Service": ("serving.knative.dev/service", "serving.knative.dev/configuration"),
+    "Configuration": ("serving.knative.dev/configuration",),
+}
+"""The labels that Knative puts on the pods of a kind, with the object's name as their value."""
 
 
 def templates_of(api_version: str, kind: str) -> tuple[TemplateAt, ...] | None:

@@ -67,6 +67,7 @@ class JobTemplateSpec(ApiObject):
 
 class CronJobSpec(KubeObject):
     job_template: JobTemplateSpec = field(default_factory=JobTemplateSpec)
+    suspend: bool | None = None
 
 
 class LabelSelectingWorkloadSpec(WorkloadSpec):
@@ -87,6 +88,12 @@ class LabelSelectingWorkload(ApiObject):
     spec: LabelSelectingWorkloadSpec = field(default_factory=LabelSelectingWorkloadSpec)
 
 
+class WorkloadCondition(KubeObject):
+    type: str = ""
+    status: str = ""
+    reason: str = ""
+
+
 class ReplicasStatus(KubeObject):
     """What is read of the statuses of Deployments and ReplicaSets."""
 
@@ -98,6 +105,7 @@ class ReplicasStatus(KubeObject):
 
 class DeploymentStatus(ReplicasStatus):
     updated_replicas: Int32 = 0
+    conditions: list[WorkloadCondition] = field(default_factory=list)
 
 
 class Deployment(LabelSelectingWorkload):
@@ -136,19 +144,13 @@ class UncountedTerminatedPods(KubeObject):
     failed: list[str] = field(default_factory=list)
 
 
-class JobCondition(KubeObject):
-    type: str = ""
-    status: str = ""
-    reason: str = ""
-
-
 class JobStatus(KubeObject):
     start_time: str = ""
     succeeded: Int32 = 0
     failed: Int32 = 0
     completed_indexes: str = ""
     uncounted_terminated_pods: UncountedTerminatedPods | None = None
-    conditions: list[JobCondition] = field(default_factory=list)
+    conditions: list[WorkloadCondition] = field(default_factory=list)
 
 
 class Job(Workload):

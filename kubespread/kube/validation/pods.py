@@ -31,7 +31,7 @@ from kubespread.kube.versions import KubeVersion
 
 _RESTART_POLICIES = ("Always", "OnFailure", "Never")
 _OPERATING_SYSTEMS = ("linux", "windows")
-_PREEMPTION_POLICIES = ("Never", "PreemptLowerPriority")
+_PREEMPTION_POLICIES = ("PreemptLowerPriority", "Never")
 _DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
 _INT32_MAX = 2**31 - 1
 _CANONICAL_INT = re.compile(r"0|-?[1-9][0-9]*", re.ASCII)

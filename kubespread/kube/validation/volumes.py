@@ -108,8 +108,7 @@ def _name_faults(name: str, taken: set[str], path: str) -> Iterator[FieldFault]:
 def _source_faults(volume: Volume, pod_name: str, path: str, *, is_pod: bool) -> Iterator[FieldFault]:
     present = [(kind, source) for kind in _KINDS if (source := getattr(volume, _FIELDS[kind])) is not None]
     if not present:
-        yield required(path, "must specify a volume type")
-        return
+        return  # SetDefaults_Volume makes it an emptyDir.
     kind, source = present[0]
     here = f"{path}.{kind}"
     yield from _field_faults(kind, source, here)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.kinds import KEPT
 from kubespread.kube.api.meta import ApiObject, LabelSelector
-from kubespread.kube.api.workloads import LabelSelectingWorkload
+from kubespread.kube.api.workloads import LabelSelectingWorkload, StatefulSet
 from kubespread.kube.selector import SelectorError, from_label_selector
 from kubespread.kube.validation.faults import FieldFault, invalid, required
 from kubespread.kube.validation.pods import template_faults
@@ -18,7 +20,17 @@ def workload_faults(workload: ApiObject, template: Pod, path: str, version: Kube
     faults += _replicas_faults(workload)
     if isinstance(workload, LabelSelectingWorkload):
         faults += _selector_faults(workload.spec.selector, template, path)
-    return faults + template_faults(template, path, version)
+    replaced = tuple(_replaced(workload, template, path))
+    return faults + [each for each in template_faults(template, path, version) if not each.path.startswith(replaced)]
+
+
+def _replaced(workload: ApiObject, template: Pod, path: str) -> Iterator[str]:
+    """Where volumes stand in whose place a StatefulSet puts its own claims: nothing has to be right in them."""
+    claims = workload.spec.volume_claim_templates if isinstance(workload, StatefulSet) else ()
+    names = {claim.metadata.name for claim in claims}
+    for position, volume in enumerate(template.spec.volumes):
+        if volume.name in names:
+            yield f"{path}.spec.volumes[{position}]."
 
 
 def _replicas_faults(workload: ApiObject) -> list[FieldFault]:

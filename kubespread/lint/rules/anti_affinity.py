@@ -73,15 +73,16 @@ def _found(case: Case, over: Declared, position: int, selector: Selector) -> Ite
     name, field = short_key(over.constraint.topology_key), case.subject.field(f"{_FIELD}[{position}]")
     trial = case.trial
     if trial is not None and not trial.placed.is_complete:
-        free = trial.placed_with(lambda pod: _without(pod, position))
-        if free.count > trial.placed.count:
+        free = trial.mended(lambda pod: _without(pod, position))
+        if free.placed.count > trial.placed.count:
             yield Found(
                 field=field,
                 message=f"it allows one replica a {name}, and the constraint would allow more: {trial.placed.text}",
                 remedy=Remedy(
                     text="leave the anti-affinity out, or prefer it",
-                    outcome=outcome(free, over.constraint.topology_key),
+                    outcome=outcome(free.placed, over.constraint.topology_key),
                 ),
+                mended=free,
                 proven=True,
                 severity=Severity.ERROR,
             )

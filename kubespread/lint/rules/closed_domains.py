@@ -17,8 +17,9 @@ topologySpreadConstraints:
   labelSelector: {matchLabels: {app: web}}
 ```
 
-Remedy: `nodeTaintsPolicy: Honor`, which leaves nodes with untolerated taints out. A cordon counts as such a taint only
-where the node carries `node.kubernetes.io/unschedulable`, which the controller manager adds.
+Remedy: `nodeTaintsPolicy: Honor`, which leaves nodes with untolerated taints out; before Kubernetes 1.26, which is the
+first to have it by default, node affinity against the domain. A cordon counts as such a taint only where the node
+carries `node.kubernetes.io/unschedulable`, which the controller manager adds.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from kubespread.lint.finding import Found
 from kubespread.lint.phrases import counted, listed, outcome, short_key
 from kubespread.lint.reach import EXCLUDED, TAINTED, barred, domains, domains_of, reachable, words
 from kubespread.lint.rule import ClusterRule
-from kubespread.lint.trial import Mended, Placed, PodChange, Trial, with_constraint
+from kubespread.lint.trial import Mended, Placed, PodChange, Trial, with_constraint, with_node_requirement
 from kubespread.planner.reports.check import Remedy, Severity
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint
@@ -69,12 +70,10 @@ class _Closed:
         """Those that would leave these nodes out."""
         return [_POLICIES[reason] for reason in self.reasons if reason in _POLICIES]
 
-    def fields(self, *, lowers: bool) -> dict[str, object]:
-        """The policies as fields, and a minDomains that what is left reaches."""
-        changed: dict[str, object] = dict.fromkeys(self.policies, "Honor")
-        if lowers and (self.declared.constraint.min_domains or 1) > self.open:
-            changed["minDomains"] = self.open
-        return changed
+    @property
+    def too_many(self) -> dict[str, object]:
+        """A minDomains that what is left reaches, where it asks for more than that."""
+        return {"minDomains": self.open} if (self.declared.constraint.min_domains or 1) > self.open else {}
 
 
 def check(case: Case, trial: Trial) -> Iterator[Found]:
@@ -98,7 +97,7 @@ def _closed(declared: Declared, hard: HardConstraint, trial: Trial) -> _Closed |
 
 def _found(closed: _Closed, others: Sequence[_Closed], trial: Trial) -> Found:
     key, placed = closed.declared.constraint.topology_key, trial.placed
-    mended, remedy = _honoring(closed, others, trial) if closed.policies else _uncordoning(closed, trial)
+    mended, remedy = _leaving_out(closed, others, trial) if closed.policies else _uncordoning(closed, trial)
     better = mended.placed if isinstance(mended, Mended) else mended
     are = "count as domains" if len(closed.domains) > 1 else "counts as a domain"
     return Found(
@@ -116,26 +115,44 @@ def _all_of(nodes: int) -> str:
     return {1: "its node is", 2: "both nodes are"}.get(nodes, f"all {nodes} nodes are")
 
 
-def _honoring(closed: _Closed, others: Sequence[_Closed], trial: Trial) -> tuple[Mended, Remedy]:
-    """The least that leaves the nodes out and gets all replicas placed, else what gets most of them placed.
+def _leaving_out(closed: _Closed, others: Sequence[_Closed], trial: Trial) -> tuple[Mended, Remedy]:
+    """The least that leaves the nodes out and gets all replicas placed, else what gets most of them placed."""
+    tried = []
+    for text, change, settings in _ways(closed, others):
+        mended = trial.mended(change)
+        result = outcome(mended.placed, closed.declared.constraint.topology_key)
+        tried.append((mended, Remedy(text=text, settings=settings, outcome=result)))
+        if mended.is_taken and mended.placed.is_complete:
+            break
+    return max(tried, key=lambda each: (each[0].is_taken, each[0].placed.count))
 
-    Several constraints may count the nodes, each of which holds the pod back, and with fewer domains minDomains may ask
-    for too many.
+
+def _ways(closed: _Closed, others: Sequence[_Closed]) -> Iterator[tuple[str, PodChange, tuple[str, ...]]]:
+    """Several constraints may count the nodes, each of which holds the pod back, and with fewer domains minDomains may
+    ask for too many. A release without the policies takes node affinity, which leaves nodes out in every release.
     """
     honorable = [each for each in others if each.policies]
-    tried = []
     for honored, lowers in (([closed], False), (honorable, False), (honorable, True)):
-        changed = {each.declared: each.fields(lowers=lowers) for each in honored}
-        mended = trial.mended(_changing(changed))
-        tried.append((mended, changed))
-        if mended.placed.is_complete:
-            break
-    mended, changed = max(tried, key=lambda each: each[0].placed.count)
-    return mended, Remedy(
-        text=_told(changed),
-        settings=tuple(each.setting(name, value) for each, fields in changed.items() for name, value in fields.items()),
-        outcome=outcome(mended.placed, closed.declared.constraint.topology_key),
-    )
+        changed = {
+            each.declared: {**dict.fromkeys(each.policies, "Honor"), **(each.too_many if lowers else {})}
+            for each in honored
+        }
+        yield _told(changed), _changing(changed), _settings(changed)
+    key = closed.declared.constraint.topology_key
+    affinity = f"node affinity that requires {key} NotIn [{listed(closed.domains)}]"
+    lowered = {each.declared: each.too_many for each in others if each.too_many}
+    yield affinity, _staying_away(key, closed.domains, {}), ()
+    if lowered:
+        yield f"{affinity}, and {_told(lowered)}", _staying_away(key, closed.domains, lowered), _settings(lowered)
+
+
+def _staying_away(key: str, domains: Sequence[str], changed: Mapping[Declared, Mapping[str, object]]) -> PodChange:
+    change = _changing(changed)
+    return lambda pod: with_node_requirement(change(pod), key, "NotIn", domains)
+
+
+def _settings(changed: Mapping[Declared, Mapping[str, object]]) -> tuple[str, ...]:
+    return tuple(each.setting(name, value) for each, fields in changed.items() for name, value in fields.items())
 
 
 def _changing(changed: Mapping[Declared, Mapping[str, object]]) -> PodChange:

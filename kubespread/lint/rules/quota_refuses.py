@@ -17,12 +17,17 @@ Remedy: a quota for all replicas, those of a rollout's surge included; requests 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import dataclasses
+from collections.abc import Iterator, Mapping
 
 from msgspec.structs import replace
 
-from kubespread.kube.admission.quota import allowance
+from kubespread.controllers.replica_counts import limits
+from kubespread.kube.admission.quota import allowance, needed
+from kubespread.kube.api.cluster_objects import ResourceQuota
 from kubespread.kube.api.core import Container, Pod
+from kubespread.kube.api.workloads import Deployment
+from kubespread.kube.int_or_string import IntOrStringError
 from kubespread.lint.case import Case
 from kubespread.lint.finding import Found
 from kubespread.lint.phrases import counted, listed
@@ -38,19 +43,66 @@ def check(case: Case) -> Iterator[Found]:
 
 
 def _by_quota(case: Case) -> Iterator[Found]:
-    subject = case.subject
-    allowed = allowance(subject.pod, case.objects.resource_quotas)
-    # What runs is in the quotas' usage already.
-    if allowed.copies is None or subject.is_daemon or allowed.copies + len(subject.running) >= subject.replicas:
-        return
-    created = allowed.copies + len(subject.running)
-    yield Found(
-        field="spec.replicas",
-        message=f"the namespace's quotas let {created} of {counted(subject.replicas, 'replica')} be created: "
-        f"{allowed.refusal}",
-        remedy=Remedy(text="raise the quota, or ask for less", settings=(f"replicas={created}",) if created else ()),
-        proven=case.trial is not None,
+    wanted, refused, refusal = _refused(case)
+    if refused:
+        yield Found(
+            field="spec.replicas",
+            message=f"the namespace's quotas let {wanted - refused} of {counted(wanted, 'replica')} be created: "
+            f"{refusal}",
+            remedy=_raising(case, wanted),
+            proven=case.trial is not None,
+        )
+
+
+def _refused(case: Case) -> tuple[int, int, str]:
+    """How many replicas there are to be, how many of them quotas refuse, and in which words."""
+    if case.trial is not None:
+        placed = case.trial.placed
+        return placed.wanted, placed.refused, placed.refusal
+    wanted = case.subject.replicas
+    allowed = allowance(case.subject.pod, case.objects.resource_quotas)
+    # On how many nodes a DaemonSet runs only a cluster tells.
+    if allowed.copies is None or case.subject.is_daemon:
+        return wanted, 0, ""
+    return wanted, max(0, wanted - allowed.copies), allowed.refusal
+
+
+def _raising(case: Case, wanted: int) -> Remedy:
+    """Quotas for all replicas, and for those that a rollout makes beside them."""
+    trial, surge = case.trial, _surge(case)
+    objects = case.objects if trial is None else trial.cluster.objects
+    more = needed(objects.resource_quotas, case.subject.pod, wanted + surge)
+    if not more:
+        return Remedy(text="give the containers what the quota asks them to name")
+    amounts = "; ".join(f"{_fields(hard)} in ResourceQuota {name}" for name, hard in more.items())
+    beside = f" and {counted(surge, 'pod')} more in a rollout" if surge else ""
+    namespace = case.subject.name.namespace
+    quotas = tuple(
+        _with_hard(quota, more.get(quota.metadata.name, {})) if quota.metadata.namespace == namespace else quota
+        for quota in objects.resource_quotas
     )
+    placed = None if trial is None else trial.placed_among(dataclasses.replace(objects, resource_quotas=quotas))
+    return Remedy(
+        text=f"{amounts}: enough for {counted(wanted, 'replica')}{beside}",
+        outcome=None if placed is None else placed.text,
+    )
+
+
+def _fields(hard: Mapping[str, str]) -> str:
+    return ", ".join(f"{name}: {amount}" for name, amount in hard.items())
+
+
+def _with_hard(quota: ResourceQuota, hard: Mapping[str, str]) -> ResourceQuota:
+    return replace(quota, status=replace(quota.status, hard={**quota.status.hard, **hard}))
+
+
+def _surge(case: Case) -> int:
+    """How many pods more than there are to be a rollout makes."""
+    deployment = case.subject.object
+    try:
+        return limits(deployment).max_surge if isinstance(deployment, Deployment) else 0
+    except IntOrStringError:
+        return 0
 
 
 def _by_limit_range(case: Case, trial: Trial) -> Iterator[Found]:
@@ -59,16 +111,17 @@ def _by_limit_range(case: Case, trial: Trial) -> Iterator[Found]:
     ranges = [each.metadata.name for each in case.objects.limit_ranges if each.metadata.namespace == namespace]
     if not ranges or template is None or trial.placed.count:
         return
-    asked = trial.placed_with(lambda pod: _as_written(pod, template))
-    if asked.count:
+    asked = trial.mended(lambda pod: _as_written(pod, template))
+    if asked.placed.count:
         yield Found(
             field=subject.field("spec.containers"),
             message=f"LimitRange {listed(ranges)} gives its containers requests that no node can satisfy: "
             f"{trial.placed.text}: {trial.placed.message}",
             remedy=Remedy(
                 text="give the containers requests of their own, or the LimitRange a lower default",
-                outcome=f"with what the template asks for {asked.text}",
+                outcome=f"with what the template asks for {asked.placed.text}",
             ),
+            mended=asked,
             proven=True,
         )
 

@@ -3,6 +3,9 @@
 Validation and admission have the last word before anything is stored. The message is the API server's own; kubectl
 apply would show it, one deployment too late. Fields that the API does not have are refused by kubectl itself.
 
+A patch (of one of Kubernetes' own kinds, with neither a selector nor images, or with `$patch`) is refused for what it
+says, not for what it lacks. So is an object of a kind that is not known, whose controller completes the pod template.
+
 Example:
 
 ```yaml

@@ -4,8 +4,8 @@ Two Deployments whose pods carry the labels that a constraint selects, such as a
 group to it. Their pods are even together; each for itself may stand on one side. When the canary goes, what is left of
 the group is as uneven as it always was, and the loss of a zone takes more of the stable replicas than maxSkew suggests.
 
-Where a cluster is at hand the others are placed first and the replicas after them; a finding within maxSkew is only
-worth knowing. With more than three others there are no numbers.
+Where a cluster is at hand the others are placed first and the replicas after them. There is a finding where these end
+beyond maxSkew, and within it once the constraint counts them alone. With more than three others there are no numbers.
 
 Example: a canary that is pinned to one zone, and its stable workload.
 
@@ -24,9 +24,12 @@ Remedy: select a label that only this workload has, or `matchLabelKeys: [pod-tem
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from msgspec.structs import replace
+
+from kubespread.kube.api.core import Pod
+from kubespread.kube.api.meta import LabelSelector
 from kubespread.lint.case import Case, Declared
 from kubespread.lint.evenness import own_counts, skew_of
 from kubespread.lint.finding import Found
@@ -38,44 +41,57 @@ from kubespread.lint.trial import Trial, with_constraint
 from kubespread.planner.reports.check import Remedy, Severity
 
 _HASH = "pod-template-hash"
+_OWN = "kubespread.dev/own"
 _MOST = 3
 
 
 def check(case: Case) -> Iterator[Found]:
-    for declared, selected in counted_together(case):
+    # A single replica is never uneven.
+    for declared, selected in counted_together(case) if case.subject.replicas > 1 else ():
         others = [other for other in selected if declares_alike(other, declared)]
         if others:
-            yield _found(case, declared, others)
+            yield from _found(case, declared, others)
 
 
-def _found(case: Case, declared: Declared, others: Sequence[Subject]) -> Found:
-    constraint = declared.constraint
+def _found(case: Case, declared: Declared, others: Sequence[Subject]) -> Iterator[Found]:
+    constraint, trial = declared.constraint, case.trial
     names = listed([f"{other.name.kind}/{other.name.name}" for other in others])
     replicas = counted(sum(other.replicas for other in others), "replica")
     said = f"{short_key(constraint.topology_key)} counts the pods of {names} too ({replicas})"
     field = f"{declared.path}.labelSelector"
-    if case.trial is None or not case.trial.counted or len(others) > _MOST:
-        return Found(field=field, message=said, remedy=_remedy(case), severity=Severity.INFO)
-    trial = case.trial
+    if trial is None or not trial.counted or len(others) > _MOST:
+        yield Found(field=field, message=said, remedy=_remedy(case), severity=Severity.INFO)
+        return
     before = [trial.of(other) for other in others]
-    counts = own_counts(trial.placed_behind(before)[-1:], trial.counted[declared.position])
-    skew = skew_of(counts)
-    is_uneven = skew > constraint.max_skew
-    return Found(
-        field=field,
-        message=f"{said}: placed after them its own {case.subject.replicas} stand {by_domain(counts)}, "
-        f"{f'skew {skew} > {constraint.max_skew}' if is_uneven else f'within {constraint.max_skew}'}",
-        remedy=_remedy(case, _apart(trial, before, declared)),
-        proven=True,
-        severity=None if is_uneven else Severity.INFO,
-    )
+    together, apart = _placed(trial, before, declared, _unchanged), _placed(trial, before, declared, _counting_itself)
+    # Where they are even all the same, or uneven by themselves as well, it is not what they count.
+    if skew_of(together) > constraint.max_skew >= skew_of(apart):
+        yield Found(
+            field=field,
+            message=f"{said}: placed after them its own {case.subject.replicas} are {by_domain(together)}, "
+            f"skew {skew_of(together)} > {constraint.max_skew}",
+            remedy=_remedy(case, f"its own are {by_domain(apart)}"),
+            proven=True,
+        )
 
 
-def _apart(trial: Trial, before: Sequence[Trial], declared: Declared) -> str:
-    """Where the replicas stand if the constraint counts them alone."""
-    change = partial(with_constraint, position=declared.position, match_label_keys=[_HASH])
-    counts = own_counts(trial.placed_behind(before, change)[-1:], trial.counted[declared.position])
-    return f"its own stand {by_domain(counts)}"
+def _unchanged(pod: Pod, _position: int) -> Pod:
+    return pod
+
+
+def _counting_itself(pod: Pod, position: int) -> Pod:
+    """The pod with a label that no other has, and the constraint counting by it."""
+    labels = {**pod.metadata.labels, _OWN: "true"}
+    labeled = replace(pod, metadata=replace(pod.metadata, labels=labels))
+    return with_constraint(labeled, position, label_selector=LabelSelector(match_labels={_OWN: "true"}))
+
+
+def _placed(
+    trial: Trial, before: Sequence[Trial], declared: Declared, change: Callable[[Pod, int], Pod]
+) -> Mapping[str, int]:
+    """Where its own replicas are once those of ``before`` are placed, in each domain."""
+    placed = trial.placed_behind(before, lambda pod: change(pod, declared.position))
+    return own_counts(placed[-1:], trial.counted[declared.position])
 
 
 def _remedy(case: Case, outcome: str | None = None) -> Remedy:

@@ -2,8 +2,8 @@
 
 A rolling update makes maxSurge pods more than there are to be, and deletes old ones only as far as maxUnavailable
 allows. By default 25 percent of few replicas is no unavailable pod at all: the first new pod has to fit beside all old
-ones. Where a constraint, an anti-affinity or full nodes leave no node for it the rollout waits until its deadline, and
-so does the fix for the outage that it was to end.
+ones. Where a constraint, an anti-affinity or full nodes leave no node for it, or a quota refuses it, the rollout waits
+until its deadline, and so does the fix for the outage that it was to end.
 
 The rollout is rehearsed: all replicas are placed, and the Deployment is restarted on a cluster where nothing else
 happens. Where replicas times nodes exceed 100,000 only its first new pod is.
@@ -96,7 +96,8 @@ def _remedy(deployment: Deployment, rollout: RolloutReport, trial: Trial) -> Rem
     strategy = UpdateStrategy(type="RollingUpdate", rolling_update=rolling)
     again = trial.rollout_of(replace(deployment, spec=replace(deployment.spec, strategy=strategy)))
     if again.complete:
-        ready = f"no fewer than {counted(again.fewest_ready, 'pod')} ready on the way"
+        fewest = again.fewest_ready
+        ready = f"no fewer than {counted(fewest, 'pod')} ready on the way" if fewest else "with no pod ready on the way"
         return Remedy(text=f"maxUnavailable: {above}", outcome=f"the restart ends, {ready}")
     return Remedy(text="make room for another pod, or strategy.type: Recreate")
 

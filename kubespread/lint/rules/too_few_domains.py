@@ -15,6 +15,9 @@ topologySpreadConstraints:
   labelSelector: {matchLabels: {app: web}}
 ```
 
+Where an autoscaler of nodes can make the missing domains for the pod, replicas that wait are what makes it act, and
+nothing is found.
+
 Remedy: minDomains no higher than the domains that are always there, or nodes in another one.
 """
 
@@ -30,26 +33,25 @@ from kubespread.lint.reach import domains, domains_of, reachable
 from kubespread.lint.rule import ClusterRule
 from kubespread.lint.trial import Trial
 from kubespread.planner.reports.check import Remedy, Severity
-from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint
 
 
 def check(case: Case, trial: Trial) -> Iterator[Found]:
     for declared, hard in case.hard(trial):
         there = domains(hard)
-        if there and hard.lacks_domains:
+        if there and hard.lacks_domains and not _is_meant(case, declared, there, trial):
             # Those that no pod can go to are no help once taints are honored.
             within_reach = len(domains_of(hard, hard.eligible & reachable(trial)))
-            yield _found(declared, there, within_reach or len(there), trial, is_meant=_is_meant(case, declared, hard))
+            yield _found(declared, there, within_reach or len(there), trial)
 
 
-def _is_meant(case: Case, declared: Declared, hard: HardConstraint) -> bool:
+def _is_meant(case: Case, declared: Declared, there: Sequence[str], trial: Trial) -> bool:
     """Whether autoscalers can make what is missing: replicas that wait for it are what adds the nodes."""
-    known, constraint = frozenset(hard.column.values), declared.constraint
-    possible = without_nodes(constraint.topology_key, case.subject.pod, known, case.objects)
-    return len(domains(hard)) + len(possible) >= (constraint.min_domains or 1)
+    constraint, nodes = declared.constraint, trial.cluster.nodes
+    possible = without_nodes(constraint.topology_key, case.subject.pod, frozenset(there), case.objects, nodes)
+    return len(there) + sum(each.taint is None for each in possible.values()) >= (constraint.min_domains or 1)
 
 
-def _found(declared: Declared, there: Sequence[str], least: int, trial: Trial, *, is_meant: bool) -> Found:
+def _found(declared: Declared, there: Sequence[str], least: int, trial: Trial) -> Found:
     constraint, placed = declared.constraint, trial.placed
     enough = trial.mended_where(declared.position, min_domains=least)
     return Found(
@@ -64,7 +66,7 @@ def _found(declared: Declared, there: Sequence[str], least: int, trial: Trial, *
         ),
         mended=enough,
         proven=True,
-        severity=Severity.INFO if is_meant else Severity.ERROR if placed.count < enough.placed.count else None,
+        severity=Severity.ERROR if placed.count < enough.placed.count else None,
     )
 
 

@@ -22,11 +22,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubespread.kube.api.unknown_fields import near_miss
 from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, HOSTNAME, REGION, ZONE
 from kubespread.lint.case import Case, Declared
 from kubespread.lint.finding import Found
 from kubespread.lint.rule import Rule
+from kubespread.planner.near_keys import meant_key
 from kubespread.planner.reports.check import Remedy, Severity
 
 _REPLACED = {
@@ -36,13 +36,10 @@ _REPLACED = {
     "beta.kubernetes.io/os": "kubernetes.io/os",
     "beta.kubernetes.io/arch": "kubernetes.io/arch",
 }
+_EVERYWHERE = frozenset({HOSTNAME, ZONE, REGION, *_REPLACED.values()})
 # What Kubernetes, and the big providers, put on every node by themselves.
-_COMMON = frozenset(
+_COMMON = _EVERYWHERE | frozenset(
     {
-        HOSTNAME,
-        ZONE,
-        REGION,
-        *_REPLACED.values(),
         "topology.k8s.aws/zone-id",
         "topology.ebs.csi.aws.com/zone",
         "topology.gke.io/zone",
@@ -55,11 +52,6 @@ _COMMON = frozenset(
         "karpenter.sh/capacity-type",
     }
 )
-_SPELLINGS = {spelled: key for key in (REGION, ZONE, HOSTNAME) for spelled in (key, key.rpartition("/")[2])} | {
-    "host": HOSTNAME,
-    "node": HOSTNAME,
-    "az": ZONE,
-}
 
 
 def check(case: Case) -> Iterator[Found]:
@@ -70,15 +62,15 @@ def check(case: Case) -> Iterator[Found]:
         if key in _REPLACED:
             yield _found(declared, f"{key} was replaced by {_REPLACED[key]} in 1.17", _REPLACED[key], Severity.WARNING)
         elif key not in _COMMON:
-            meant = _meant(key)
+            meant = meant_key(key, _conceivable(key))
             said = f"{key} is none of the labels that nodes commonly have"
             yield _found(declared, said, meant, Severity.WARNING if meant else Severity.INFO)
 
 
-def _meant(key: str) -> str:
-    """The common key that ``key`` was probably to be, in full or behind its prefix; empty where none is near."""
-    near = near_miss(key, _SPELLINGS) or near_miss(key.rpartition("/")[2], _SPELLINGS)
-    return _SPELLINGS.get(near, "")
+def _conceivable(key: str) -> list[str]:
+    """What nodes of every cluster have, and what a provider puts there that ``key`` names."""
+    prefix = key.rpartition("/")[0]
+    return [common for common in _COMMON if common in _EVERYWHERE or common.rpartition("/")[0] == prefix]
 
 
 def _found(declared: Declared, said: str, meant: str, severity: Severity) -> Found:

@@ -21,7 +21,7 @@ from kubespread.planner.reports.check import Remedy, Severity
 
 
 def remedy(_fault: Fault, refused: Refused) -> Remedy | None:
-    return None if refused.workload else Remedy(text="mend the file: nothing in it was checked")
+    return None if refused.workload else Remedy(text="correct the file: nothing in it was checked")
 
 
 RULE = FaultRule("KS001", "unreadable", Severity.ERROR, remedy)

@@ -47,7 +47,8 @@ def check(case: Case, trial: Trial) -> Iterator[Found]:
     subject = case.subject
     if subject.is_daemon or not case.own or not (subject.pod.spec.has_scheduled_volumes or subject.claimants):
         return
-    free = trial.placed_with(_without_volumes)
+    mended = trial.mended(_without_volumes)
+    free = mended.placed
     for declared, counted in zip(case.own, trial.counted, strict=False):
         if not declared.constraint.self_match or not declared.constraint.counts_pods:
             continue
@@ -60,6 +61,7 @@ def check(case: Case, trial: Trial) -> Iterator[Found]:
                 message=f"its volumes hold {_where(declared, trial)}: {trial.placed.text}, {by_domain(counts)}; "
                 f"without them {free.text}, {by_domain(own_counts([free], counted))}",
                 remedy=_REMEDY,
+                mended=mended if is_short else None,
                 proven=True,
                 severity=None if is_short else Severity.WARNING,
             )

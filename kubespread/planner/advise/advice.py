@@ -8,14 +8,15 @@ from kubespread.planner.advise.candidates import Family
 from kubespread.planner.advise.change import Asker, Change, Ladder
 from kubespread.planner.advise.families.cordons import UNCORDON
 from kubespread.planner.advise.families.evictions import EVICT, WAIT, notes_on
+from kubespread.planner.advise.families.labels import LABEL
 from kubespread.planner.advise.families.new_nodes import ADD_NODE
 from kubespread.planner.advise.families.taints import UNTAINT
-from kubespread.planner.advise.search import Found, combined, search
+from kubespread.planner.advise.search import Found, Trials, combined, search
 from kubespread.planner.advise.stuck import Stuck
-from kubespread.planner.reports.advise import COMBINATION, Advice, NotEnough, Suggestion
+from kubespread.planner.reports.advise import COMBINATION, Advice, Costly, NotEnough, Suggestion
 from kubespread.snapshot.edits.types import Edit
 
-_INTERCHANGEABLE = frozenset({UNCORDON, UNTAINT, WAIT, EVICT, ADD_NODE})
+_INTERCHANGEABLE = frozenset({UNCORDON, UNTAINT, LABEL, WAIT, EVICT, ADD_NODE})
 """Families of which one change is as good as another."""
 
 
@@ -23,10 +24,11 @@ def advice(
     stuck: Stuck, families: Sequence[Family], asker: Asker, *, combines: bool = True
 ) -> tuple[Advice, dict[str, Change]]:
     """What suffices alone, and together where nothing does alone; beside it the changes by what is said of them."""
-    searched = search(stuck, families, asker)
+    trials = Trials(asker)
+    searched = search(stuck, families, trials)
     found, untried = searched.found, dict(searched.untried)
     if not found and combines:
-        together = combined(stuck, families, asker)
+        together = combined(stuck, families, trials)
         found = together.found
         if together.untried:
             untried[COMBINATION] = together.untried
@@ -34,6 +36,8 @@ def advice(
         families=tuple(dict.fromkeys(searched.families)),
         enough=tuple(_suggestions(found, stuck)),
         not_enough=tuple(_not_enough(searched.not_enough)),
+        costly=tuple(_costly(searched.costly)),
+        tried=trials.count,
         untried=untried,
     )
     return report, {each.change.said: each.change for each in found}
@@ -87,3 +91,13 @@ def _quoted(text: str) -> str:
 def _not_enough(ladders: Sequence[Ladder]) -> Iterator[NotEnough]:
     for family in dict.fromkeys(ladder.family for ladder in ladders):
         yield NotEnough(family=family, changes=tuple(ladder.summary for ladder in ladders if ladder.family == family))
+
+
+def _costly(costly: Sequence[tuple[Ladder, Found]]) -> Iterator[Costly]:
+    """By family, with what the first of them costs others."""
+    by_family: dict[str, list[tuple[Ladder, Found]]] = {}
+    for each in costly:
+        by_family.setdefault(each[0].family, []).append(each)
+    for family, (first, *others) in by_family.items():
+        changes = tuple(ladder.summary for ladder, _ in (first, *others))
+        yield Costly(family=family, changes=changes, harm=first[1].answer.harm)

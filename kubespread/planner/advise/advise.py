@@ -7,15 +7,15 @@ from dataclasses import dataclass
 
 import msgspec
 
-from kubespread.kube.api.cluster_objects import PodDisruptionBudget
 from kubespread.kube.api.core import Pod
 from kubespread.planner.advise.advice import advice
 from kubespread.planner.advise.candidates import FAMILIES
 from kubespread.planner.advise.change import Asker, Change
+from kubespread.planner.advise.one_pod import OnePod
 from kubespread.planner.advise.stuck import Stuck
 from kubespread.planner.bars import bars
 from kubespread.planner.explain import constraint_reports
-from kubespread.planner.honesty import gaps, not_modelled
+from kubespread.planner.honesty import not_modelled
 from kubespread.planner.reports.advise import AdviseReport
 from kubespread.planner.reports.parts import PodReference
 from kubespread.scheduler.cluster.cluster import Cluster
@@ -23,9 +23,9 @@ from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.plugin import SchedulingError
 from kubespread.scheduler.profile.profile import Profile
 
-_NO_BUDGETS = "evictions are predicted as if there were no budgets"
 NOT_TRIED = (
-    "requests other than cpu and memory, pod affinity, node selectors and volumes are left as they are",
+    "requests other than cpu and memory, host ports, volumes and labels that say what a machine is, such as its zone, "
+    "are left as they are",
     "combinations are tried up to a few hundred, those of small changes first",
 )
 
@@ -38,7 +38,7 @@ class Advised:
     changes: Mapping[str, Change]
 
 
-def advise_pod(cluster: Cluster, pod: Pod, plugins: Framework, profile: Profile, asker: Asker) -> Advised:
+def advise_pod(cluster: Cluster, pod: Pod, plugins: Framework, profile: Profile, asker: OnePod) -> Advised:
     """About one pod, admitted already. ``asker`` asks about the same pod and cluster."""
     report = blank(cluster, pod, plugins, profile)
     try:
@@ -50,6 +50,8 @@ def advise_pod(cluster: Cluster, pod: Pod, plugins: Framework, profile: Profile,
     if fitting and evaluation.error is None:
         return Advised(msgspec.structs.replace(report, fitting=fitting), {})
     report = msgspec.structs.replace(report, message=evaluation.message)
+    if evaluation.error is None and (placed := asker.by_preemption(pod)) is not None:
+        return Advised(msgspec.structs.replace(report, victims=placed.victims), {})
     return advised(report, Stuck(evaluation, profile.version), asker)
 
 
@@ -60,7 +62,6 @@ def blank(cluster: Cluster, pod: Pod, plugins: Framework, profile: Profile) -> A
         scheduler_name=profile.scheduler_name,
         pod=PodReference(namespace=pod.metadata.namespace, name=pod.metadata.name),
         nodes=len(cluster),
-        gaps=(*gaps(pod, plugins, cluster), *cluster.objects.gap(PodDisruptionBudget, _NO_BUDGETS)),
         not_modelled=tuple(not_modelled(pod, plugins, cluster, profile)),
     )
 

@@ -3,43 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 from kubespread.planner.advise.change import Ladder
 from kubespread.planner.advise.families.constraints import max_skews, min_domains, policies, relaxed
 from kubespread.planner.advise.families.cordons import uncordons
-from kubespread.planner.advise.families.evictions import evictions
+from kubespread.planner.advise.families.evictions import evictions, waits
+from kubespread.planner.advise.families.labels import node_labels
 from kubespread.planner.advise.families.new_nodes import new_nodes
 from kubespread.planner.advise.families.requests import smaller_requests
+from kubespread.planner.advise.families.selectors import dropped_requirements
 from kubespread.planner.advise.families.taints import tolerations, untaints
 from kubespread.planner.advise.stuck import Stuck
 
-Family = Callable[[Stuck], Iterator[Ladder]]
 
-OF_CONSTRAINTS: Sequence[Family] = (max_skews, policies, min_domains, relaxed)
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Changes of one kind."""
+
+    least_cost: int
+    """What the least of them costs: whoever looks for one change can stop."""
+    changes: Callable[[Stuck], Iterator[Ladder]]
+    """What of it there is for a pod, what promises most first."""
+
+
+OF_CONSTRAINTS: Sequence[Family] = (
+    Family(9, min_domains),
+    Family(10, max_skews),
+    Family(15, policies),
+    Family(50, relaxed),
+)
 """Those of the pod's own constraints alone, which one evaluation each settles."""
 FAMILIES: Sequence[Family] = (
-    *OF_CONSTRAINTS, uncordons, untaints, tolerations, smaller_requests, evictions, new_nodes,
-)  # fmt: skip
-
-BY_LEAST_COST: Sequence[tuple[int, Family]] = (
-    (10, max_skews),
-    (15, policies),
-    (20, min_domains),
-    (20, uncordons),
-    (25, untaints),
-    (25, tolerations),
-    (30, smaller_requests),
-    (40, new_nodes),
-    (50, relaxed),
+    Family(5, waits),
+    *OF_CONSTRAINTS[:3],
+    Family(20, uncordons),
+    Family(22, node_labels),
+    Family(25, untaints),
+    Family(25, tolerations),
+    Family(30, smaller_requests),
+    Family(35, dropped_requirements),
+    Family(35, evictions),
+    Family(40, new_nodes),
+    *OF_CONSTRAINTS[3:],
 )
-"""What is tried for groups of pods, beside what the least change of each costs: who looks for one change can stop."""
-
-_FEWEST, _CELLS = 24, 20_000
-_FEWEST_OF_MANY, _COPIES = 4, 4_000
-
-
-def most_tried(nodes: int, copies: int = 1) -> int:
-    """How many changes of one family are tried with so many nodes, where each is tried by placing so many copies: of
-    small clusters and few copies practically all.
-    """
-    return min(max(_FEWEST, _CELLS // max(nodes, 1)), max(_FEWEST_OF_MANY, _COPIES // max(copies, 1)))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from kubespread.snapshot.edits.types import Edit
+
+_MOST_TOGETHER = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +25,24 @@ class Change:
     """Fields of the pod, as ``--set`` has them."""
     edits: tuple[Edit, ...] = ()
     """What is done to the cluster."""
+    pieces: tuple[Change, ...] = ()
+    """Of one that is done to several nodes: what is done to each."""
+    phrase: str = ""
+    """Of such a one: ``uncordon {} nodes``."""
+
+    @classmethod
+    def of_pieces(cls, phrase: str, pieces: Sequence[Change]) -> Change:
+        """The same done to several nodes, or to one."""
+        first = pieces[0]
+        if len(pieces) == 1:
+            return first
+        edits = tuple(edit for piece in pieces for edit in piece.edits)
+        cost = first.cost + 10 * (len(pieces) - 1)
+        return cls(first.family, phrase.format(len(pieces)), cost, (), edits, tuple(pieces), phrase)
+
+    def without(self, piece: Change) -> Change:
+        """The same done to one node fewer."""
+        return self.of_pieces(self.phrase, [each for each in self.pieces if each is not piece])
 
     def joined(self, other: Change) -> Change:
         """Both together."""
@@ -50,13 +70,23 @@ class Ladder:
     """The change of the size at a place, 0 being the least."""
     subject: str = ""
     """The letter of the constraint it is about, where it is about one."""
-    can_help: bool = True
-    """False: what rejects the pod elsewhere rejects it on every node, whatever the size."""
 
     @classmethod
-    def of(cls, change: Change, summary: str, subject: str = "", *, can_help: bool = True) -> Ladder:
+    def of(cls, change: Change, summary: str, subject: str = "") -> Ladder:
         """A change of one size."""
-        return cls(change.family, summary, 1, lambda _: change, subject, can_help)
+        return cls(change.family, summary, 1, lambda _: change, subject)
+
+    @classmethod
+    def of_several(cls, phrase: str, changes: Sequence[Change], summary: str) -> Iterator[Ladder]:
+        """The same done to two nodes, to three ...; none where there is one."""
+        most = min(len(changes), _MOST_TOGETHER) - 1
+        if most > 0:
+            yield cls(changes[0].family, summary, most, lambda place: Change.of_pieces(phrase, changes[: place + 2]))
+
+    @property
+    def least(self) -> Change:
+        """The smallest size."""
+        return self.at(0)
 
     @property
     def most(self) -> Change:
@@ -73,11 +103,18 @@ class Answer:
     wanted: int = 1
     """How many it takes."""
     consequences: tuple[str, ...] = ()
-    """What becomes of others."""
+    """What becomes of others: ``preempting shop/api-1``."""
+    harm: tuple[str, ...] = ()
+    """What others lose by it: a change that moves the gap to somebody else closes none."""
+
+    @property
+    def is_met(self) -> bool:
+        """Whether those who are asked about find their nodes, whatever becomes of others."""
+        return self.count >= self.wanted
 
     @property
     def suffices(self) -> bool:
-        return self.count >= self.wanted
+        return self.is_met and not self.harm
 
 
 class Asker(Protocol):
@@ -85,3 +122,10 @@ class Asker(Protocol):
 
     def ask(self, change: Change) -> Answer | None:
         """None: the change is refused, by the API server or by a disruption budget."""
+
+    def ask_alone(self, change: Change) -> Answer | None:
+        """The same if no other pod waited for a node; None also where none does."""
+
+    @property
+    def effort(self) -> float:
+        """What was spent on all that was asked so far, in milliseconds or so: told by what was done, not by a clock."""

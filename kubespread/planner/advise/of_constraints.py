@@ -30,6 +30,15 @@ class _SamePlace:
             return Answer(0)
         return Answer(0 if evaluation.error is not None else int(evaluation.feasible.sum()))
 
+    def ask_alone(self, change: Change) -> Answer | None:
+        """Nobody else is looked at."""
+        return None
+
+    @property
+    def effort(self) -> float:
+        """None to speak of: a few evaluations."""
+        return 0
+
 
 def advice_on_constraints(evaluation: Evaluation, version: KubeVersion, revise: Revise) -> Advice | None:
     """Of a pod that fits nowhere; None where it has no hard constraint of its own.

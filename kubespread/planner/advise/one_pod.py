@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 
-from kubespread.errors import KubespreadError
 from kubespread.kube.api.core import Pod
+from kubespread.kube.priority import priority_of
 from kubespread.planner.advise.change import Answer, Change
+from kubespread.planner.advise.edited_worlds import Edited, EditedWorlds
 from kubespread.planner.advise.revising import Revise
-from kubespread.planner.world.editing import apply
-from kubespread.planner.world.happenings import PREEMPTED
 from kubespread.planner.world.pod_book import PodKey, key_of
-from kubespread.planner.world.reporting import name_of
+from kubespread.planner.world.waiting import Waiting
 from kubespread.planner.world.world import World
 from kubespread.scheduler.cluster.change import Change as ClusterChange
 from kubespread.scheduler.cluster.cluster import Cluster
@@ -20,13 +19,7 @@ from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.plugin import SchedulingError
 from kubespread.snapshot.edits.types import Edit
 
-
-@dataclass(frozen=True, slots=True)
-class Edited:
-    """The cluster once edits are made in it."""
-
-    cluster: Cluster
-    consequences: tuple[str, ...]
+_PER_QUESTION, _NODES_PER_MILLISECOND = 2, 400
 
 
 @dataclass
@@ -37,53 +30,69 @@ class OnePod:
     cluster: Cluster
     plugins: Framework
     revise: Revise
-    world_of_all: Callable[[], World]
-    """The same cluster as a world, made when first needed."""
-    _world: World | None = None
-    _edited: dict[tuple[Edit, ...], Edited | None] = field(default_factory=dict)
+    worlds: EditedWorlds
+    preempts: bool = True
+    """Whether pods of lower priority go for it, as they do for kube-scheduler."""
+    _evaluated: int = 0
 
     def ask(self, change: Change) -> Answer | None:
+        return self._ask(change, self.worlds)
+
+    def ask_alone(self, change: Change) -> Answer | None:
+        return None if self._alone is None else self._ask(change, self._alone)
+
+    @cached_property
+    def _alone(self) -> EditedWorlds | None:
+        return self.worlds.if_alone(self._is_own)
+
+    def _ask(self, change: Change, worlds: EditedWorlds) -> Answer | None:
         revised = self.revise(change.settings)
-        edited = self._after(change.edits) if change.edits else Edited(self.cluster, ())
-        if edited is None or revised is None:
+        edited = worlds.after(change.edits) if change.edits else None
+        if revised is None or (change.edits and edited is None):
             return None
+        self._evaluated += 1
+        cluster = self.cluster if edited is None else _without(edited.world, key_of(self.pod))
         try:
-            evaluation = self.plugins.evaluate(revised.dressed(edited.cluster), revised.pod)
+            evaluation = self.plugins.evaluate(revised.dressed(cluster), revised.pod)
         except SchedulingError:
             return Answer(0)
         fitting = 0 if evaluation.error is not None else int(evaluation.feasible.sum())
-        return Answer(fitting, consequences=edited.consequences)
+        if not fitting and (placed := self.by_preemption(revised.pod, change.edits, worlds)) is not None:
+            fitting, edited = 1, placed
+        if edited is None:
+            return Answer(fitting)
+        return Answer(fitting, 1, worlds.consequences(edited), worlds.harm(edited, self._is_own))
 
-    def _after(self, edits: tuple[Edit, ...]) -> Edited | None:
-        if edits not in self._edited:
-            self._edited[edits] = self._made(edits)
-        return self._edited[edits]
-
-    def _made(self, edits: Sequence[Edit]) -> Edited | None:
-        """None where an edit is refused."""
-        if self._world is None:
-            self._world = self.world_of_all()
-        world, own = self._world.fork(), key_of(self.pod)
-        waited = set(world.queue.waiting)
-        try:
-            for edit in edits:
-                apply(world, edit, self.pod.metadata.namespace)
-        except KubespreadError:
+    def by_preemption(
+        self, pod: Pod, edits: tuple[Edit, ...] = (), worlds: EditedWorlds | None = None
+    ) -> Edited | None:
+        """What becomes of all once the pod, which fits nowhere, has made others go; None where it cannot."""
+        if not self.preempts or self.cluster.kinds.lowest_priority >= priority_of(pod):
             return None
-        if world.happenings.blocked:
+        edited = (worlds or self.worlds).after(edits)
+        assert edited is not None
+        world, key = edited.world.fork(), key_of(pod)
+        if key not in world.book:
+            world.book.add(pod)
+        elif key in world.queue.waiting:
+            world.book.replace(world.book[key], pod)
+        else:
             return None
-        return Edited(_without(world, own), tuple(consequences(world, waited, own)))
+        others = {each: waiting for each, waiting in world.queue.waiting.items() if each != key}
+        world.queue.waiting = {key: Waiting(pod, pod)}
+        world.settle()
+        if key in world.queue.waiting:
+            return None
+        world.queue.waiting.update(others)
+        return edited.then(world)
 
+    def _is_own(self, pod: Pod) -> bool:
+        return key_of(pod) == key_of(self.pod)
 
-def consequences(world: World, waited: set[PodKey], own: PodKey | None = None) -> Iterator[str]:
-    """What becomes of other pods: those that wait now and did not, and those that had to make room for them."""
-    for each in world.waiting:
-        key = key_of(each.pod)
-        if key not in waited and key != own:
-            yield f"{name_of(each.pod)} is left pending"
-    for gone in world.happenings.gone:
-        if gone.why == PREEMPTED:
-            yield f"{name_of(gone.pod)} is preempted"
+    @property
+    def effort(self) -> float:
+        spent = self.worlds.effort + (self._alone.effort if self._alone is not None else 0)
+        return spent + self._evaluated * (_PER_QUESTION + len(self.cluster) / _NODES_PER_MILLISECOND)
 
 
 def _without(world: World, own: PodKey) -> Cluster:

@@ -1,4 +1,4 @@
-"""A pod that fits nowhere, and which node is rejected by what alone."""
+"""A pod that fits nowhere: what there is that could be changed."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from kubespread.kube.versions import KubeVersion
 from kubespread.planner.reports.parts import letter
 from kubespread.scheduler.cluster.labels import Mask
 from kubespread.scheduler.evaluation import Evaluation
+from kubespread.scheduler.plugin import Fixed
 from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint
 from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread, SpreadState
 from kubespread.snapshot.topology_keys import SHORT_KEYS
@@ -29,9 +30,6 @@ class OwnConstraint:
     key: str
     """What stands in the brackets of ``--set``."""
     counted: HardConstraint
-    rejected: Mask
-    alone: Mask
-    """The nodes that nothing else rejects."""
 
 
 @dataclass(frozen=True)
@@ -46,8 +44,21 @@ class Stuck:
     Of copies the evaluation is that of the first that is stuck. Changed, those before it land elsewhere, so nothing is
     ruled out by it.
     """
-    copies: int = 1
-    """How many are placed to try one change."""
+    fitting: int = 0
+    """How many of those asked about have a node as things are."""
+    in_free_room: int | None = None
+    """How many have to find room that is free in the evaluation's cluster, which bounds how large they can be; None
+    where some have theirs there already, or others may go.
+    """
+
+    @cached_property
+    def open_to_it(self) -> Mask:
+        """Nodes that nothing rejects that stays as it is whatever the pod's requests and the pods there are."""
+        evaluation = self.evaluation
+        fixed = (name for name, state in evaluation.states.items() if isinstance(state, Fixed))
+        masks = (evaluation.verdicts[name].passes for name in fixed if name in evaluation.verdicts)
+        passing: Mask = np.logical_and.reduce([evaluation.included, *masks])
+        return passing
 
     @property
     def pod(self) -> Pod:
@@ -58,19 +69,13 @@ class Stuck:
         return self.lacking is None
 
     @property
+    def may_take_several(self) -> bool:
+        """Whether one node may not be enough."""
+        return self.lacking is not None and self.lacking > 1
+
+    @property
     def nodes(self) -> Sequence[Node]:
         return self.evaluation.cluster.nodes.objects
-
-    def passing_all_but(self, plugin: str) -> Mask:
-        """Nodes that no other filter plugin rejects."""
-        evaluation = self.evaluation
-        passing = evaluation.included.copy()
-        if evaluation.rejection is not None and evaluation.rejection.plugin != plugin:
-            passing[:] = False
-        for name, verdicts in evaluation.verdicts.items():
-            if name != plugin:
-                passing &= verdicts.passes
-        return passing
 
     @cached_property
     def own_constraints(self) -> Sequence[OwnConstraint]:
@@ -78,13 +83,10 @@ class Stuck:
         state = self.evaluation.states.get(PodTopologySpread.name)
         if not isinstance(state, SpreadState) or PodTopologySpread.name not in self.evaluation.verdicts:
             return ()
-        passes = self.evaluation.verdicts[PodTopologySpread.name].passes
-        others = self.passing_all_but(PodTopologySpread.name)
         places = [place for place, each in enumerate(state.declared.constraints) if each.is_hard]
-        rejected = [(counted.judged(None) != 0) & ~passes for counted in state.hard]
         return [
-            OwnConstraint(letter(place), self._key_of(place), counted, mine, others & ~_any(rejected, but=mine))
-            for place, counted, mine in zip(places, state.hard, rejected, strict=True)
+            OwnConstraint(letter(place), self._key_of(place), counted)
+            for place, counted in zip(places, state.hard, strict=True)
             if counted.constraint.source == "pod"
         ]
 
@@ -110,12 +112,3 @@ class Stuck:
         complaints, nodes = self.complaints, self.nodes
         for place in sorted(range(len(nodes)), key=lambda place: (complaints[place], nodes[place].metadata.name)):
             yield nodes[place]
-
-
-def _any(rejected: Sequence[Mask], *, but: Mask) -> Mask:
-    """The nodes that any of the constraints but one rejects."""
-    either = np.zeros_like(but)
-    for each in rejected:
-        if each is not but:
-            either |= each
-    return either

@@ -2,94 +2,125 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 
+from kubespread.controllers.stateful_set_pass import REVISION_LABEL
 from kubespread.kube.api.core import Node, Pod, ResourceRequirements
+from kubespread.kube.owners import controller_of
 from kubespread.planner.audit.counting import Spread, spreads
-from kubespread.planner.claims import Replica
 from kubespread.planner.entries import Entry
 from kubespread.planner.queue import run
-from kubespread.planner.reports.audit import PlacedAfresh
-from kubespread.planner.world.pods import as_template
+from kubespread.planner.world.pods import as_template, terminating
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.placing import first_in_heap
 from kubespread.scheduler.plugin import SchedulingError
 
+_SOME_TIME = "1970-01-01T00:00:00Z"
+
+OnNodes = Sequence[tuple[Pod, int]]
+"""Pods, each with its node."""
+
+
+@dataclass(frozen=True, slots=True)
+class Otherwise:
+    """One thing that is changed before the pods are placed."""
+
+    what: str = ""
+    """``without volumes``; empty where everything is as it is."""
+    plugins: Framework | None = None
+    nodes: Mapping[int, Node] = field(default_factory=dict)
+    remade: Callable[[Pod], Pod] = lambda pod: pod
+    """What each of the pods is instead."""
+    gone: OnNodes = ()
+    """Other pods that are not there."""
+    uncounted: OnNodes = ()
+    """Other pods that keep their room, and that no constraint counts."""
+    at: int | None = None
+    """The place among its constraints that the one in question has then, None where it keeps its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """What comes of it."""
+
+    cluster: Cluster
+    template: Pod
+    nodes: Sequence[int]
+    """Of the workload's own pods."""
+    wanted: int
+    """How many of them there are, with a node or without."""
+
 
 @dataclass(frozen=True, slots=True)
 class Afresh:
-    """One workload's pods in a cluster, and the constraint in question."""
+    """One workload's pods in a cluster."""
 
     cluster: Cluster
     plugins: Framework
     template: Pod
-    pods: Sequence[tuple[Pod, int]]
-    """Those that are on nodes, each with its own."""
-    at: int
-    """The constraint's place among those of the template."""
+    """What its next pod is made of."""
+    pods: OnNodes
+    """Those that are on nodes and not terminating."""
+    going: OnNodes = ()
+    """Those that are terminating there."""
 
-    def spread(self, cluster: Cluster, template: Pod) -> Spread | None:
-        """What the constraint counts on another cluster."""
+    def placed(self, otherwise: Otherwise) -> Placed:
+        """The pods placed, each made of what it was made of."""
+        gone = [*self.pods, *otherwise.gone, *otherwise.uncounted]
+        uncounted = [(terminating(pod, _SOME_TIME), node) for pod, node in otherwise.uncounted]
+        cluster = self.cluster.after(Change(gone=gone, come=uncounted))
+        if otherwise.nodes:
+            cluster = cluster.after(Change(replaced=otherwise.nodes))
+        plugins = otherwise.plugins or self.plugins
+        entries = [
+            Entry(otherwise.remade(template), plugins, count, binds=False) for template, count in self._templates()
+        ]
+        outcomes, full = run(cluster, entries, first_in_heap)
+        nodes = [choice.node for outcome in outcomes for choice in outcome.choices]
+        return Placed(full, otherwise.remade(self.template), nodes, len(self.pods))
+
+    def _templates(self) -> Iterator[tuple[Pod, int]]:
+        """Of pods that are alike one and how many they are; those with volumes are not."""
+        alike: dict[object, list[Pod]] = {}
+        for pod, _ in self.pods:
+            owner, spec = controller_of(pod), pod.spec
+            if owner is not None and not spec.has_scheduled_volumes:
+                # Pods of a StatefulSet differ in labels that tell their names.
+                key: object = owner.name, pod.metadata.labels.get(REVISION_LABEL)
+            else:
+                parts = spec.topology_spread_constraints, spec.node_selector, spec.tolerations
+                key = self.cluster.kinds.number_of(pod), *map(id, parts)
+            alike.setdefault(key, []).append(pod)
+        yield from ((as_template(pods[0]), len(pods)) for pods in alike.values())
+
+    def spread(self, cluster: Cluster, template: Pod, at: int) -> Spread | None:
+        """What the constraint at a place counts on another cluster; None where it cannot be said."""
         try:
             found = spreads(self.plugins.prepare(cluster, template).states)
         except SchedulingError:
             return None
-        return found[self.at] if self.at < len(found) else None
-
-    def tried(
-        self,
-        what: str,
-        *,
-        plugins: Framework | None = None,
-        nodes: Mapping[int, Node] | None = None,
-        template: Pod | None = None,
-        others: Sequence[tuple[Pod, int]] = (),
-    ) -> PlacedAfresh:
-        """Place them with other plugins, on other nodes, made of another template, or without ``others``.
-
-        Pods that have volumes of their own keep them unless there is a template.
-        """
-        cluster = self.cluster.after(Change(gone=[*self.pods, *others]))
-        if nodes:
-            cluster = cluster.after(Change(replaced=nodes))
-        pod = template or self.template
-        own = template is None and any(each.spec.has_scheduled_volumes for each, _ in self.pods)
-        entry = Entry(
-            pod, plugins or self.plugins, len(self.pods), replicas=self._replicas if own else None, binds=False
-        )
-        (outcome,), full = run(cluster, [entry], first_in_heap)
-        found = self.spread(full, pod)
-        placed = len(outcome.choices)
-        return PlacedAfresh(
-            what=what,
-            placed=placed,
-            counts=None if found is None else found.pods,
-            skew=0 if found is None else found.skew,
-            holds=found is not None and found.is_even and placed == len(self.pods),
-        )
+        return found[at] if at < len(found) else None
 
     def others(self, spread: Spread) -> list[tuple[Pod, int]]:
-        """The pods that the constraint counts besides, each with its node."""
+        """The pods that the constraint counts besides, each with its node; it counts no terminating ones."""
         constraint, kinds, running = spread.counted.constraint, self.cluster.kinds, self.cluster.running
         if not constraint.counts_pods:
             return []
         counted = [
             number
             for number in kinds.selectable(self.template.metadata.namespace, constraint.selector)
-            if number in running.nodes_of_kind and constraint.selector.matches(kinds[number].labels)
+            if number in running.nodes_of_kind
+            and not kinds[number].terminating
+            and constraint.selector.matches(kinds[number].labels)
         ]
         own = {id(pod) for pod, _ in self.pods}
         places = running.places_of(counted).tolist()
         return [(running.pods[at], running.node.item(at)) for at in places if id(running.pods[at]) not in own]
-
-    def _replicas(self) -> Iterator[Replica]:
-        for pod, _ in self.pods:
-            yield Replica(as_template(pod))
 
 
 def without_volumes(pod: Pod) -> Pod:

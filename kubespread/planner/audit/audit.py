@@ -3,43 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kubespread.controllers.statefulset import ordinal_of
-from kubespread.errors import KubespreadError
 from kubespread.kube.api.core import Pod
-from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.well_known import HOSTNAME, ZONE
-from kubespread.planner.audit.afresh import Afresh
-from kubespread.planner.audit.causes import finding
+from kubespread.planner.audit.afresh import Afresh, Otherwise, Placed
+from kubespread.planner.audit.causes import Staying, first_that_ends, of_exceeded
 from kubespread.planner.audit.counting import Spread, spreads
-from kubespread.planner.audit.groups import Group, groups
+from kubespread.planner.audit.effects import Effect, Exceeded, pods_in_domains
+from kubespread.planner.audit.groups import groups
+from kubespread.planner.audit.next_pod import UNKNOWN, NextPod, of_placing, with_own_claims
 from kubespread.planner.audit.one_domain import in_one_domain
+from kubespread.planner.audit.outlook import Outlook
+from kubespread.planner.audit.revisions import RevisionsOf
+from kubespread.planner.audit.standing import Standing, missing
 from kubespread.planner.audit.unscheduled import gated, scheduled_by_others
 from kubespread.planner.living import Applicant
-from kubespread.planner.reports.audit import LEVELS, AuditedWorkload, AuditFinding, DomainPods, WorstLoss
-from kubespread.planner.world.editing import apply
+from kubespread.planner.reports.audited import LEVELS, AuditedWorkload, AuditFinding, WorstLoss
 from kubespread.planner.world.reporting import workload_text
 from kubespread.planner.world.world import World
 from kubespread.scheduler.framework import Framework
-from kubespread.scheduler.placing import Placing
 from kubespread.scheduler.plugin import SchedulingError
-from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
-from kubespread.snapshot.edits.types import Scale
+from kubespread.wording import some_of
 
 NOT_MODELLED = ("time: pods are judged where they are, not by how they came there",)
-
-
-@dataclass(frozen=True, slots=True)
-class _Next:
-    """Whether a workload's next pod finds a node, and why not; None where nobody can say."""
-
-    fits: bool | None
-    message: str = ""
-    """kube-scheduler's, or why nobody can say."""
+_MAX_NAMED = 3
 
 
 def audits(
@@ -48,139 +38,128 @@ def audits(
     """All that are asked about, in no order, and what the cluster's source lacks to judge them; ``world`` stays as it
     is. ``on_progress`` is told after each how many were looked at.
     """
-    known = dict(world.assumed)
-    auditor = _Auditor(world)
+    revisions_of = RevisionsOf(world)
+    outlook = Outlook(world, revisions_of)
     rows: list[AuditedWorkload] = []
     for group in groups(world, is_asked):
-        rows.append(auditor.audited(group))
+        audited = _Audited(world, Standing.of(world, group, revisions_of(group), outlook), outlook)
+        rows.append(audited.row())
         if on_progress is not None:
             on_progress(len(rows))
-    # Whether pods are ready was taken for granted before, and nobody asks here.
-    return rows, (*auditor.gaps, *(each for each in world.assumed if each not in known))
+    return rows, tuple(world.assumed)
 
 
-class _Auditor:
-    def __init__(self, world: World) -> None:
-        self._world = world
-        self._zone = world.living.nodes.label(ZONE)
-        self.gaps: dict[str, None] = {}
+class _Audited:
+    """One workload."""
 
-    def audited(self, group: Group) -> AuditedWorkload:
-        world = self._world
-        placed = [
-            (pod, position)
-            for pod in group.pods
-            if (position := world.living.nodes.index.get(pod.spec.node_name)) is not None
-        ]
-        template = group.template(world)
-        scheduled = world.surroundings.scheduler_of(template)
-        found: list[Spread] = []
-        following, findings = _Next(None), list[AuditFinding]()
-        zones = self._zones(placed)
-        if scheduled is not None:
+    def __init__(self, world: World, standing: Standing, outlook: Outlook) -> None:
+        self._world, self._standing, self._outlook = world, standing, outlook
+        self._group, self._nodes = standing.group, world.living.nodes
+        self._positions = [position for _, position in standing.placed]
+
+    def row(self) -> AuditedWorkload:
+        standing, group = self._standing, self._group
+        scheduler_of, template = self._world.surroundings.scheduler_of, standing.template
+        scheduled = scheduler_of(template) if template is not None else None
+        found, following, findings = list[Spread](), UNKNOWN, list(missing(standing, self._outlook))
+        if template is not None and scheduled is not None:
             plugins = scheduled[1]
-            found, following = self._asked(group, template, plugins)
-            afresh = Afresh(world.cluster, plugins, template, placed, 0)
+            found, following = self._asked(template, plugins)
+            afresh = Afresh(self._world.cluster, plugins, template, standing.placed, standing.going)
             findings += self._exceeded(found, afresh)
-            findings += self._uncounted(found, placed)
-            findings += in_one_domain(found, afresh)
-            self.gaps.update(dict.fromkeys(_default_gaps(world, template, plugins)))
-        if following.fits is False:
+            findings += self._uncounted(found)
+            findings += in_one_domain(found, afresh, lambda effect: self._staying(effect, template, following))
+        if following.fits is False and not standing.awaited:
             findings.append(AuditFinding(level="risk", cause="noRoom", topology_key=None, detail=following.message))
-        findings += scheduled_by_others(group.pods, template, world.surroundings.scheduler_of)
-        if barred := list(gated(group.pods, template)):
-            findings += barred
-            following = _Next(False)
+        if template is not None:
+            findings += scheduled_by_others(group.pods, template, scheduler_of)
+            if barred := list(gated(group.pods, template)):
+                findings += barred
+                following = NextPod(False)
         findings.sort(key=lambda each: -LEVELS.index(each.level))
+        losses = dict(self._worst_losses(found))
         return AuditedWorkload(
             workload=workload_text(group.name),
             level=findings[0].level if findings else "ok",
-            replicas=group.replicas(world),
-            placed=len(placed),
-            pending=sum(not pod.spec.node_name for pod in group.pods),
+            replicas=standing.replicas,
+            placed=len(standing.placed),
+            ready=standing.ready,
+            pending=len(group.waiting),
+            placeable=standing.placeable,
+            terminating=len(group.terminating),
+            rollout=standing.rollout,
             constraints=tuple(each.report() for each in found),
-            zones=zones,
-            worst_loss=dict(self._worst_losses(found, [position for _, position in placed])),
+            zones=pods_in_domains(self._world.cluster, ZONE, self._positions),
+            worst_loss=losses,
+            left=losses[ZONE].remaining if ZONE in losses else None,
             next_fits=following.fits,
             findings=tuple(findings),
         )
 
-    def _zones(self, placed: Sequence[tuple[Pod, int]]) -> tuple[DomainPods, ...]:
-        column = self._zone
-        codes = column.codes[[position for _, position in placed]]
-        counts = np.bincount(codes[codes >= 0], minlength=len(column.values))
-        return tuple(DomainPods(column.values[code], int(counts[code])) for code in column.sorted_codes.tolist())
-
-    def _worst_losses(self, found: Sequence[Spread], positions: Sequence[int]) -> Iterator[tuple[str, WorstLoss]]:
+    def _worst_losses(self, found: Sequence[Spread]) -> Iterator[tuple[str, WorstLoss]]:
         for key in dict.fromkeys((ZONE, HOSTNAME, *(each.counted.constraint.topology_key for each in found))):
-            column = self._world.living.nodes.label(key)
-            codes = column.codes[positions]
+            column = self._nodes.label(key)
+            codes = column.codes[self._positions]
             there = codes[codes >= 0]
             if len(there):
                 most = int(np.bincount(there).argmax())
-                yield key, WorstLoss(column.values[most], len(positions) - int(np.count_nonzero(there == most)))
+                remaining = len(codes) - int(np.count_nonzero(there == most))
+                yield key, WorstLoss(column.values[most], remaining)
 
-    def _asked(self, group: Group, template: Pod, plugins: Framework) -> tuple[list[Spread], _Next]:
+    def _asked(self, template: Pod, plugins: Framework) -> tuple[list[Spread], NextPod]:
         """What its constraints count, and whether its next pod fits."""
         try:
             placing = Applicant(self._world.living, template, plugins).placing()
         except SchedulingError as error:
-            return [], _Next(False, str(error))
+            return [], NextPod(False, str(error))
         found = spreads(placing.states)
-        if template.spec.has_scheduled_volumes and group.name.kind == "StatefulSet":
-            return found, self._with_own_claims(group, plugins)
-        return found, _tried(placing)
+        if template.spec.has_scheduled_volumes and self._group.name.kind == "StatefulSet":
+            return found, with_own_claims(self._world, self._group, plugins)
+        return found, of_placing(placing)
 
-    def _with_own_claims(self, group: Group, plugins: Framework) -> _Next:
-        """Of a StatefulSet whose pods have claims of their own: the first that waits, as nobody comes before it."""
-        waiting = [pod for pod in group.pods if not pod.spec.node_name]
-        if not waiting:
-            return self._grown(group)
-        first = min(waiting, key=lambda pod: ordinal_of(pod, group.name.name) or 0)
-        try:
-            return _tried(Applicant(self._world.living, first, plugins).placing())
-        except SchedulingError as error:
-            return _Next(False, str(error))
-
-    def _grown(self, group: Group) -> _Next:
-        """It is scaled up by one, while no pods of others wait that could take the room."""
-        world, name = self._world.fork(), group.name
-        world.queue.waiting.clear()
-        try:
-            apply(world, Scale(POD_CREATORS[name.kind], name.name, group.replicas(world) + 1, name.namespace), "")
-        except KubespreadError as error:
-            return _Next(None, str(error))
-        waiting = [each for each in world.waiting if world.book.owner_of(each.pod) in group.owners]
-        return _Next(False, world.message(waiting[0])) if waiting else _Next(True)
+    def _staying(self, effect: Effect, template: Pod, following: NextPod) -> Staying:
+        """What comes of pods that stay: once nothing changes any more, and of one that is alone, with another one."""
+        world = self._outlook.settled if self._standing.is_changing else None
+        if world is not None:
+            pods = self._outlook.pods(self._group)
+            nodes = [at for pod in pods if (at := world.living.nodes.index.get(pod.spec.node_name)) is not None]
+            yield "underWay", effect.judged(Placed(world.cluster, template, nodes, len(pods)), _BY_ITSELF, afresh=False)
+        if len(self._positions) == 1 and following.fits is not None:
+            node = following.choose()
+            nodes = self._positions if node is None else [*self._positions, node]
+            placed = Placed(self._world.cluster, template, nodes, 2)
+            yield "onePod", effect.judged(placed, Otherwise("with a second pod"), afresh=False)
 
     def _exceeded(self, found: Sequence[Spread], afresh: Afresh) -> Iterator[AuditFinding]:
         for at, spread in enumerate(found):
             if spread.state in ("violated", "uneven"):
-                yield finding(spread, replace(afresh, at=at))
+                effect = Exceeded(afresh, spread, at)
+                staying = self._staying(effect, afresh.template, UNKNOWN)
+                told = first_that_ends(effect, afresh, staying, of_exceeded(effect))
+                yield AuditFinding(
+                    level="violated" if spread.counted.constraint.is_hard else "uneven",
+                    cause=told.cause,
+                    topology_key=spread.counted.constraint.topology_key,
+                    constraint=at,
+                    detail=told.detail,
+                    trials=told.trials,
+                )
 
-    def _uncounted(self, found: Sequence[Spread], placed: Sequence[tuple[Pod, int]]) -> Iterator[AuditFinding]:
+    def _uncounted(self, found: Sequence[Spread]) -> Iterator[AuditFinding]:
         """Nodes without the key of a constraint that holds: pods there count nowhere, and hard ones let none come."""
-        names = self._world.living.nodes.names
         for spread in found:
             column, constraint = spread.counted.column, spread.counted.constraint
             if column.is_everywhere or constraint.source == "system" or not spread.is_even:
                 continue
-            on = {position for _, position in placed if column.absent[position]}
+            on = {position for position in self._positions if column.absent[position]}
             lacking = np.flatnonzero(column.absent).tolist()
             if on or constraint.is_hard:
-                shown = sorted(names[position] for position in on or lacking)
-                said = f"{', '.join(shown[:3])}{f' and {len(shown) - 3} more' if len(shown) > 3 else ''}"
                 yield AuditFinding(
-                    level="risk", cause="missingLabel", topology_key=constraint.topology_key, detail=said
+                    level="risk",
+                    cause="missingLabel",
+                    topology_key=constraint.topology_key,
+                    detail=some_of(sorted(self._nodes.names[position] for position in on or lacking), _MAX_NAMED),
                 )
 
 
-def _tried(placing: Placing) -> _Next:
-    return _Next(True) if placing.feasible().any() else _Next(False, placing.evaluation().message or "")
-
-
-def _default_gaps(world: World, template: Pod, plugins: Framework) -> Iterator[str]:
-    """What is lacking to know the default constraints of pods without any of their own."""
-    for plugin in plugins.running:
-        if isinstance(plugin, PodTopologySpread):
-            yield from plugin.gaps(world.cluster, template)
+_BY_ITSELF = Otherwise("once what waits is placed and rollouts are done")

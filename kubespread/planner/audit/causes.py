@@ -1,99 +1,209 @@
-"""Why a constraint is exceeded: the pods are placed afresh, first as things are, then with one thing otherwise."""
+"""What may be the cause of an effect, each with what undoes it: the first that ends the effect alone is the cause."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace as with_fields
+from typing import NamedTuple
 
 import numpy as np
 from msgspec.structs import replace
 
-from kubespread.kube.api.core import Node, Pod
+from kubespread.kube.api.core import Affinity, Node, Pod
 from kubespread.kube.owners import controller_of
-from kubespread.planner.audit.afresh import Afresh, asking_for_nothing, without_volumes
-from kubespread.planner.audit.counting import Spread
-from kubespread.planner.reports.audit import AuditFinding, Cause, Level, PlacedAfresh
+from kubespread.kube.well_known import HOSTNAME
+from kubespread.planner.audit.afresh import Afresh, OnNodes, Otherwise, asking_for_nothing, without_volumes
+from kubespread.planner.audit.effects import Effect, Exceeded
+from kubespread.planner.reports.audited import Cause, PlacedAfresh
+from kubespread.scheduler.cluster.change import Change
+from kubespread.scheduler.cluster.labels import Mask
 from kubespread.scheduler.framework import Framework
+from kubespread.scheduler.plugin import Plugin, SchedulingError
 from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 from kubespread.snapshot.edits.cordoning import uncordoned
+from kubespread.wording import some_of
 
 _FAR_ABOVE = 1000
 _MAX_NAMED = 3
 
-Told = tuple[Cause, str, Callable[[], PlacedAfresh]]
-"""A cause, what it is made of, and the trial that tells whether it is the one."""
+
+class Candidate(NamedTuple):
+    """What may be the cause."""
+
+    cause: Cause
+    detail: str
+    """What it is made of."""
+    undone: Otherwise
 
 
-def finding(spread: Spread, afresh: Afresh) -> AuditFinding:
-    """The first single change that makes the pods even when they are placed afresh."""
+class Told(NamedTuple):
+    """The cause, with what was tried."""
+
+    cause: Cause
+    detail: str
+    trials: tuple[PlacedAfresh, ...]
+
+
+Staying = Iterable[tuple[Cause, PlacedAfresh]]
+"""What comes of leaving the pods where they are, and which cause it tells where that ends the effect."""
+
+
+def first_that_ends(effect: Effect, afresh: Afresh, staying: Staying, candidates: Iterable[Candidate]) -> Told:
+    """The first of ``candidates``, of which the cheapest come first, whose undoing ends the effect alone; before them
+    what asks for no pod to move.
+    """
     trials: list[PlacedAfresh] = []
-    constraint = spread.counted.constraint
-    level: Level = "violated" if constraint.is_hard else "uneven"
-    told: tuple[Cause, str] = "unknown", ""
-    for cause, detail, tried in _candidates(spread, afresh):
-        trials.append(tried())
+    for cause, trial in staying:
+        trials.append(trial)
+        if trial.holds:
+            return Told(cause, "", tuple(trials))
+    for cause, detail, undone in candidates:
+        trials.append(effect.judged(afresh.placed(undone), undone))
         if trials[-1].holds:
-            told = cause, detail
-            break
-    return AuditFinding(
-        level=level,
-        cause=told[0],
-        topology_key=constraint.topology_key,
-        constraint=afresh.at,
-        detail=told[1],
-        trials=tuple(trials),
-    )
+            return Told(cause, detail, tuple(trials))
+    return Told("unknown", "", tuple(trials))
 
 
-def _candidates(spread: Spread, afresh: Afresh) -> Iterator[Told]:
-    """What may be the cause, in the order in which it is tried: what asks for least comes first."""
-    yield "drift", "", lambda: afresh.tried("")
+def of_exceeded(effect: Exceeded) -> Iterator[Candidate]:
+    """For a constraint that does not hold."""
+    afresh, spread, at = effect.afresh, effect.spread, effect.at
+    constraint, key = spread.counted.constraint, spread.counted.constraint.topology_key
+    own = afresh.template.spec.topology_spread_constraints if constraint.source == "pod" else []
+    least = spread.least
+    yield from of_where_they_are(afresh)
     if others := afresh.others(spread):
-        names = _named(list(dict.fromkeys(_of(pod) for pod, _ in others)))
-        yield "otherPods", names, lambda: afresh.tried("without the other pods that it counts", others=others)
+        names = _named(dict.fromkeys(_controller(pod) for pod, _ in others))
+        yield Candidate("otherPods", names, Otherwise("without counting pods of others", uncounted=others))
+    yield from of_volumes(afresh)
+    if own and len(spread.counts) < (constraint.min_domains or 1):
+        less = Otherwise("without minDomains", remade=lambda pod: _without_min_domains(pod, at))
+        yield Candidate("minDomains", f"{constraint.min_domains}", less)
+    column, fewest = spread.counted.column, spread.least_nodes
+    yield from of_closed_nodes(afresh, fewest, "" if key == HOSTNAME else _named(least))
+    if (_closed(afresh) & column.present & ~fewest).any():
+        yield from of_closed_nodes(afresh, column.present, "")
+    if least and (absent := column.absent).any():
+        yield _of_missing_label(afresh, absent, key, least[0])
+    yield from of_template(afresh)
+    if len(own) > 1:
+        keys = _named(each.topology_key for place, each in enumerate(own) if place != at)
+        alone = Otherwise("without its other constraints", remade=lambda pod: _with_only(pod, at), at=0)
+        yield Candidate("otherConstraints", keys, alone)
+    if not constraint.is_hard:
+        yield from of_scores(afresh)
+    yield of_room(_named(least))
+
+
+def of_where_they_are(afresh: Afresh) -> Iterator[Candidate]:
+    """Nothing but where the pods are now, and then what goes away by itself."""
+    yield Candidate("drift", "", Otherwise())
+    own = list(afresh.going)
+    if own:
+        yield Candidate("terminating", _holding(afresh, own), Otherwise("without its own terminating pods", gone=own))
+    if others := _terminating_others(afresh):
+        gone = Otherwise("without terminating pods", gone=[*own, *others])
+        yield Candidate("terminating", _holding(afresh, others), gone)
+
+
+def of_volumes(afresh: Afresh) -> Iterator[Candidate]:
     if any(pod.spec.has_scheduled_volumes for pod, _ in afresh.pods):
-        template = without_volumes(afresh.template)
-        yield "volumes", _claims(afresh), lambda: afresh.tried("without volumes", template=template)
+        yield Candidate("volumes", _claims(afresh), Otherwise("without volumes", remade=without_volumes))
+
+
+def of_closed_nodes(afresh: Afresh, among: Mask, domain: str) -> Iterator[Candidate]:
+    """Nodes, those of ``domain``, that take no pods."""
     nodes = afresh.cluster.nodes
-    usable = spread.least_nodes
-    closed = {
-        at: node
-        for at in np.flatnonzero(usable).tolist()
-        if (node := nodes.objects[at]).spec.unschedulable or node.spec.taints
-    }
-    if closed:
-        opened = {at: _opened(node) for at, node in closed.items()}
-        said = f"{_named([node.metadata.name for node in closed.values()])} of {_least(spread)}"
-        yield "unavailableNodes", said, lambda: afresh.tried("without cordons and taints", nodes=opened)
-    if lacking := np.flatnonzero(spread.counted.column.absent).tolist():
-        key, value = spread.counted.constraint.topology_key, _least(spread)
-        labeled = {at: _labeled(nodes.objects[at], key, value) for at in lacking}
-        said = _named([nodes.names[at] for at in lacking])
-        yield "missingLabel", said, lambda: afresh.tried(f"with the label {key}={value}", nodes=labeled)
-    if not spread.counted.constraint.is_hard:
-        yield from _outweighing(afresh)
-    light = asking_for_nothing(afresh.template)
-    yield "capacity", _least(spread), lambda: afresh.tried("asking for no resources", template=light)
+    if closed := np.flatnonzero(_closed(afresh) & among).tolist():
+        names = _named(nodes.names[at] for at in closed)
+        opened = {at: _opened(nodes.objects[at]) for at in closed}
+        said = f"{names} of {domain}" if domain else names
+        yield Candidate("unavailableNodes", said, Otherwise("without cordons and taints", nodes=opened))
 
 
-def _outweighing(afresh: Afresh) -> Iterator[Told]:
+def _closed(afresh: Afresh) -> Mask:
+    """The nodes with a cordon or taints."""
+    nodes = afresh.cluster.nodes.objects
+    return np.array([node.spec.unschedulable or bool(node.spec.taints) for node in nodes], dtype=np.bool_)
+
+
+def _of_missing_label(afresh: Afresh, absent: Mask, key: str, value: str) -> Candidate:
+    nodes, lacking = afresh.cluster.nodes, np.flatnonzero(absent).tolist()
+    labeled = {at: _labeled(nodes.objects[at], key, value) for at in lacking}
+    names = _named(nodes.names[at] for at in lacking)
+    return Candidate("missingLabel", names, Otherwise(f"with the label {key}={value}", nodes=labeled))
+
+
+def of_template(afresh: Afresh) -> Iterator[Candidate]:
+    """What the pods require of nodes and of each other besides; what they only prefer is a score."""
+    spec = afresh.template.spec
+    affinity = spec.affinity or Affinity()
+    required = affinity.node_affinity and affinity.node_affinity.required_during_scheduling_ignored_during_execution
+    if spec.node_selector or required:
+        said = "nodeSelector" if spec.node_selector else "node affinity"
+        yield Candidate("nodeAffinity", said, Otherwise("on any node", remade=_on_any_node))
+    terms = {"pod affinity": affinity.pod_affinity, "pod anti-affinity": affinity.pod_anti_affinity}
+    kinds = [
+        kind
+        for kind, own in terms.items()
+        if own is not None and own.required_during_scheduling_ignored_during_execution
+    ]
+    if kinds:
+        said = " and ".join(kinds)
+        yield Candidate("podAffinity", said, Otherwise(f"without {said}", remade=_beside_any_pod))
+
+
+def of_scores(afresh: Afresh) -> Iterator[Candidate]:
     """Without the score of each plugin in turn, the weightiest first, and then with all of them outweighed."""
-    scores = sorted(afresh.plugins.scores, key=lambda each: -each[1])
-    for plugin, _ in scores:
+    plugins = afresh.plugins
+    for plugin, _ in sorted(plugins.scores, key=lambda each: -each[1]):
         if plugin.name != PodTopologySpread.name:
-            others = with_fields(afresh.plugins, scores=[each for each in afresh.plugins.scores if each[0] != plugin])
-            yield "outweighed", plugin.name, _without(afresh, others, f"without the score of {plugin.name}")
+            others = [each for each in plugins.scores if each[0] != plugin]
+            yield _of_score(plugins, others, plugin.name, f"without the score of {plugin.name}")
     above = [
         (plugin, weight * _FAR_ABOVE if plugin.name == PodTopologySpread.name else weight)
-        for plugin, weight in afresh.plugins.scores
+        for plugin, weight in plugins.scores
     ]
-    heavier = with_fields(afresh.plugins, scores=above)
-    said = "several plugins together"
-    yield "outweighed", said, _without(afresh, heavier, f"with {PodTopologySpread.name} above all other scores")
+    what = f"with {PodTopologySpread.name} above all other scores"
+    yield _of_score(plugins, above, "several plugins together", what)
 
 
-def _without(afresh: Afresh, plugins: Framework, what: str) -> Callable[[], PlacedAfresh]:
-    return lambda: afresh.tried(what, plugins=plugins)
+def _of_score(plugins: Framework, scores: Sequence[tuple[Plugin, int]], said: str, what: str) -> Candidate:
+    return Candidate("outweighed", said, Otherwise(what, plugins=with_fields(plugins, scores=scores)))
+
+
+def of_room(domain: str) -> Candidate:
+    return Candidate("capacity", domain, Otherwise("asking for no resources", remade=asking_for_nothing))
+
+
+def _without_min_domains(pod: Pod, at: int) -> Pod:
+    constraints = list(pod.spec.topology_spread_constraints)
+    if at < len(constraints):
+        constraints[at] = replace(constraints[at], min_domains=None)
+    return replace(pod, spec=replace(pod.spec, topology_spread_constraints=constraints))
+
+
+def _with_only(pod: Pod, at: int) -> Pod:
+    only = pod.spec.topology_spread_constraints[at : at + 1]
+    return replace(pod, spec=replace(pod.spec, topology_spread_constraints=only))
+
+
+def _on_any_node(pod: Pod) -> Pod:
+    affinity = pod.spec.affinity
+    if affinity is not None and affinity.node_affinity is not None:
+        preferred = replace(affinity.node_affinity, required_during_scheduling_ignored_during_execution=None)
+        affinity = replace(affinity, node_affinity=preferred)
+    return replace(pod, spec=replace(pod.spec, node_selector={}, affinity=affinity))
+
+
+def _beside_any_pod(pod: Pod) -> Pod:
+    affinity = pod.spec.affinity or Affinity()
+    near, far = affinity.pod_affinity, affinity.pod_anti_affinity
+    preferred = replace(
+        affinity,
+        pod_affinity=near and replace(near, required_during_scheduling_ignored_during_execution=[]),
+        pod_anti_affinity=far and replace(far, required_during_scheduling_ignored_during_execution=[]),
+    )
+    return replace(pod, spec=replace(pod.spec, affinity=preferred))
 
 
 def _opened(node: Node) -> Node:
@@ -105,27 +215,43 @@ def _labeled(node: Node, key: str, value: str) -> Node:
     return replace(node, metadata=metadata)
 
 
-def _of(pod: Pod) -> str:
+def _controller(pod: Pod) -> str:
     """What controls the pod, else its name."""
     owner = controller_of(pod)
     return f"{owner.kind}/{owner.name}" if owner is not None else f"Pod/{pod.metadata.name}"
 
 
-def _least(spread: Spread) -> str:
-    """The first domain with the fewest pods."""
-    return spread.value(int(spread.counts.argmin())) if len(spread.counts) else ""
+def _terminating_others(afresh: Afresh) -> list[tuple[Pod, int]]:
+    """Terminating pods of others, each with its node."""
+    cluster = afresh.cluster
+    kinds, running, own = cluster.kinds, cluster.running, {id(pod) for pod, _ in afresh.going}
+    places = running.places_of([number for number in running.nodes_of_kind if kinds[number].terminating]).tolist()
+    return [(running.pods[at], running.node.item(at)) for at in places if id(running.pods[at]) not in own]
+
+
+def _holding(afresh: Afresh, pods: OnNodes) -> str:
+    """Where ``pods`` are, those first that keep the workload's next pod out: ``web-9 on b1 (Insufficient cpu)``."""
+    cluster = afresh.cluster.after(Change(gone=afresh.pods))
+    reasons: dict[int, str] = {}
+    try:
+        evaluation = afresh.plugins.evaluate(cluster, afresh.template)
+        reasons = {node: ", ".join(evaluation.verdict(node).reasons) for _, node in pods}
+    except SchedulingError:
+        pass
+    said = [(f"{pod.metadata.name} on {cluster.nodes.names[node]}", reasons.get(node)) for pod, node in pods]
+    return _named([f"{text} ({why})" for text, why in said if why] or [text for text, _ in said])
 
 
 def _claims(afresh: Afresh) -> str:
-    names = dict.fromkeys(
-        volume.persistent_volume_claim.claim_name
-        for pod, _ in afresh.pods
-        for volume in pod.spec.volumes
-        if volume.persistent_volume_claim is not None
+    return _named(
+        dict.fromkeys(
+            volume.persistent_volume_claim.claim_name
+            for pod, _ in afresh.pods
+            for volume in pod.spec.volumes
+            if volume.persistent_volume_claim is not None
+        )
     )
-    return _named(list(names))
 
 
-def _named(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _MAX_NAMED} more" if len(names) > _MAX_NAMED else ""
-    return f"{', '.join(names[:_MAX_NAMED])}{more}"
+def _named(names: Iterable[str]) -> str:
+    return some_of(list(names), _MAX_NAMED)

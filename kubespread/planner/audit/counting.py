@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from kubespread.planner.explain import counted_constraints, in_domains
-from kubespread.planner.reports.audit import AuditedConstraint, DomainPods
+from kubespread.planner.reports.audited import AuditedConstraint, DomainPods
 from kubespread.scheduler.cluster.labels import Codes, Counts, Mask
 from kubespread.scheduler.plugin import State
 from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint
@@ -58,6 +58,13 @@ class Spread:
     def value(self, at: int) -> str:
         """The domain at a place."""
         return self.counted.column.values[self.codes.item(at)]
+
+    @property
+    def least(self) -> list[str]:
+        """The domains with the fewest pods."""
+        return (
+            list(map(self.value, np.flatnonzero(self.counts == self.counts.min()).tolist())) if len(self.counts) else []
+        )
 
     def _domain(self, at: int) -> DomainPods:
         return DomainPods(self.value(at), self.counts.item(at))

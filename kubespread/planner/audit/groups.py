@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import WorkloadName
-from kubespread.kube.pod_status import is_active
+from kubespread.kube.pod_status import is_ready, is_terminating
+from kubespread.kube.well_known import ENDED_PHASES
 from kubespread.planner.world.asked import AskedWorkloads
-from kubespread.planner.world.pods import as_template
+from kubespread.planner.world.missing import desired_replicas
 from kubespread.planner.world.world import World
 
 
@@ -21,38 +21,53 @@ class Group:
     name: WorkloadName
     pods: list[Pod] = field(default_factory=list)
     """Those that have neither ended nor are terminating."""
-    owners: Counter[WorkloadName] = field(default_factory=Counter)
-    """Whose they are directly, how many of each."""
+    terminating: list[Pod] = field(default_factory=list)
+    owners: dict[WorkloadName, None] = field(default_factory=dict)
+    """Whose the pods are directly."""
 
-    def template(self, world: World) -> Pod:
-        """What its next pod is made of: that of the controller with the most pods, of several the last by name."""
-        if not self.owners:
-            return as_template(self.pods[0])
-        most = max(self.owners, key=lambda owner: (self.owners[owner], owner))
-        return world.owner(most).template or as_template(self.pods[0])
+    @property
+    def waiting(self) -> Sequence[Pod]:
+        return [pod for pod in self.pods if not pod.spec.node_name]
+
+    @property
+    def ready(self) -> int:
+        return sum(map(is_ready, self.pods))
 
     def replicas(self, world: World) -> int:
-        """How many pods it is to have."""
-        if not self.owners:
-            return len(self.pods)
-        return sum(world.owner(owner).replicas for owner in world.owners_below(self.name))
+        """How many pods it is to have; of pods by themselves as many as there are."""
+        return len(self.pods) if self.name.kind == "Pod" else desired_replicas(world, self.name)
 
 
 def groups(world: World, is_asked: Callable[[WorkloadName], bool]) -> Iterator[Group]:
-    """Those with pods, and not the pods of DaemonSets and of nodes themselves, of which every node has its own."""
+    """Those that have pods or are to have some, and not the pods of DaemonSets and of nodes themselves, of which every
+    node has its own.
+    """
     found: dict[Hashable, Group] = {}
     asked = AskedWorkloads(world, is_asked)
     for pod in world.book:
-        name = asked.of(pod) if is_active(pod) else None
+        name = asked.of(pod) if pod.status.phase not in ENDED_PHASES else None
         if name is None:
             continue
         owner = world.book.owner_of(pod)
         key = name if owner is not None or not pod.metadata.labels else _alike(pod)
         group = found.setdefault(key, Group(name))
-        group.pods.append(pod)
+        (group.terminating if is_terminating(pod) else group.pods).append(pod)
         if owner is not None:
-            group.owners[owner] += 1
-    yield from found.values()
+            group.owners[owner] = None
+    for name in _without_pods(world, is_asked):
+        found.setdefault(name, Group(name))
+    yield from (group for group in found.values() if group.pods or (group.name.kind != "Pod" and group.replicas(world)))
+
+
+def _without_pods(world: World, is_asked: Callable[[WorkloadName], bool]) -> Iterator[WorkloadName]:
+    """Those that may be without any pod although they are to have some."""
+    workloads = world.workloads
+    by_themselves = (
+        name
+        for name in (*workloads.replica_sets, *workloads.replication_controllers)
+        if workloads.above(name) == name and workloads.replicas(name)
+    )
+    yield from filter(is_asked, (*workloads.deployments, *workloads.stateful_sets, *by_themselves))
 
 
 def _alike(pod: Pod) -> Hashable:

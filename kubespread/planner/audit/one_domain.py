@@ -2,48 +2,116 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
-from msgspec import structs
+from msgspec.structs import replace
 
+from kubespread.kube.api.core import Pod, TopologySpreadConstraint
 from kubespread.kube.api.meta import LabelSelector
-from kubespread.kube.well_known import HOSTNAME, ZONE
-from kubespread.planner.audit.afresh import Afresh
+from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME, ZONE
+from kubespread.planner.audit.afresh import Afresh, Otherwise
+from kubespread.planner.audit.causes import (
+    Candidate,
+    Staying,
+    first_that_ends,
+    of_closed_nodes,
+    of_room,
+    of_template,
+    of_volumes,
+    of_where_they_are,
+)
 from kubespread.planner.audit.counting import Spread
-from kubespread.planner.reports.audit import AuditFinding, PlacedAfresh
+from kubespread.planner.audit.effects import Effect, InOneDomain
+from kubespread.planner.reports.audited import AuditFinding
+from kubespread.scheduler.cluster.labels import Mask
 from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 
+Constraints = Iterable[TopologySpreadConstraint]
 
-def in_one_domain(found: Sequence[Spread], afresh: Afresh) -> Iterator[AuditFinding]:
-    """Two pods or more in one of several zones, or hosts where there are not several zones; ``found`` is in force."""
+
+def in_one_domain(
+    found: Sequence[Spread], afresh: Afresh, staying: Callable[[Effect], Staying]
+) -> Iterator[AuditFinding]:
+    """All pods in one of several zones, or hosts where there are not several zones; ``found`` is in force."""
     nodes = afresh.cluster.nodes
     key = ZONE if len(nodes.label(ZONE).values) > 1 else HOSTNAME
     column = nodes.label(key)
     codes = column.codes[[position for _, position in afresh.pods]]
-    if len(codes) < 2 or len(column.values) < 2 or codes.min() < 0 or np.count_nonzero(codes != codes[0]):
+    if not len(codes) or len(column.values) < 2 or codes.min() < 0 or np.count_nonzero(codes != codes[0]):
         return
     about = [each for each in found if each.counted.constraint.topology_key == key]
     if any(not each.is_even for each in about):
         # That is said of the constraint.
         return
+    effect, others = InOneDomain(key), column.present & (column.codes != codes[0])
+    # Wherever one pod is, it is alone there.
+    candidates = _candidates(afresh, key, found, about, others) if len(codes) > 1 else ()
+    told = first_that_ends(effect, afresh, staying(effect), candidates)
     domain = column.values[codes.item(0)]
+    yield AuditFinding(
+        level="risk", cause=told.cause, topology_key=key, detail=told.detail or domain, trials=told.trials
+    )
+
+
+def _candidates(
+    afresh: Afresh, key: str, found: Sequence[Spread], about: Sequence[Spread], others: Mask
+) -> Iterator[Candidate]:
+    """What may be the cause; ``about`` are the constraints over the key, ``others`` the nodes of the other domains."""
     plugin = next((each for each in afresh.plugins.running if isinstance(each, PodTopologySpread)), None)
-    if about:
-        yield AuditFinding(level="risk", cause="loose", topology_key=key, detail=domain)
-    elif found or plugin is None or not plugin.defaults.constraints:
-        yield AuditFinding(level="risk", cause="noConstraint", topology_key=key, detail=domain)
-    else:
-        trial = _with_defaults(afresh, plugin, key)
-        yield AuditFinding(level="risk", cause="defaultNotApplied", topology_key=key, detail=domain, trials=(trial,))
+    if plugin is not None:
+        defaults = plugin.defaults.constraints
+        yield from (
+            _loose(afresh, defaults, about[0]) if about else _unconstrained(afresh, key, () if found else defaults)
+        )
+    yield from of_where_they_are(afresh)
+    yield from of_volumes(afresh)
+    yield from of_closed_nodes(afresh, others, "")
+    yield from of_template(afresh)
+    yield of_room("")
 
 
-def _with_defaults(afresh: Afresh, plugin: PodTopologySpread, key: str) -> PlacedAfresh:
-    """The pods placed afresh as if a Service selected them, so that the default constraints applied."""
-    labels = LabelSelector(match_labels=dict(afresh.template.metadata.labels))
-    defaults = [structs.replace(each, label_selector=labels) for each in plugin.defaults.constraints]
-    ordered = sorted(defaults, key=lambda each: each.topology_key == key)
-    spec = structs.replace(afresh.template.spec, topology_spread_constraints=ordered)
-    template = structs.replace(afresh.template, spec=spec)
-    return replace(afresh, at=len(ordered) - 1).tried("with the default constraints", template=template)
+def _loose(afresh: Afresh, defaults: Constraints, spread: Spread) -> Iterator[Candidate]:
+    """With maxSkew 1, and where the constraint is soft, hard besides."""
+    constraint = spread.counted.constraint
+    key, is_own = constraint.topology_key, constraint.source == "pod"
+    tighter: dict[str, Callable[[TopologySpreadConstraint], TopologySpreadConstraint]] = {}
+    if constraint.max_skew > 1:
+        tighter["with maxSkew 1"] = lambda each: replace(each, max_skew=1)
+    if not constraint.is_hard:
+        tighter["with maxSkew 1 and DoNotSchedule"] = lambda each: replace(
+            each, max_skew=1, when_unsatisfiable=DO_NOT_SCHEDULE
+        )
+    for what, change in tighter.items():
+
+        def remade(pod: Pod, change: Callable[..., TopologySpreadConstraint] = change) -> Pod:
+            own = pod.spec.topology_spread_constraints if is_own else _selecting(afresh, defaults)
+            changed = [change(each) if each.topology_key == key else each for each in own]
+            return replace(pod, spec=replace(pod.spec, topology_spread_constraints=changed))
+
+        yield Candidate("loose", "", Otherwise(what, remade=remade))
+
+
+def _unconstrained(afresh: Afresh, key: str, defaults: Constraints) -> Iterator[Candidate]:
+    """With the constraints that it could have; ``defaults`` are those that do not apply to it."""
+    own = TopologySpreadConstraint(max_skew=1, topology_key=key, when_unsatisfiable=DO_NOT_SCHEDULE)
+    if defaults:
+        applied = _selecting(afresh, defaults)
+        remade = Otherwise("with the default constraints", remade=lambda pod: _with_more(pod, applied))
+        yield Candidate("defaultNotApplied", "", remade)
+    constrained = _selecting(afresh, [own])
+    remade = Otherwise("with a hard constraint of maxSkew 1", remade=lambda pod: _with_more(pod, constrained))
+    yield Candidate("noConstraint", "", remade)
+
+
+def _selecting(afresh: Afresh, constraints: Constraints) -> list[TopologySpreadConstraint]:
+    """The constraints as if they selected the workload's pods, by the labels that all of them have."""
+    pods = (afresh.template, *(pod for pod, _ in afresh.pods))
+    labels = set.intersection(*(set(pod.metadata.labels.items()) for pod in pods))
+    selector = LabelSelector(match_labels=dict(sorted(labels)))
+    return [replace(each, label_selector=selector) for each in constraints]
+
+
+def _with_more(pod: Pod, constraints: Sequence[TopologySpreadConstraint]) -> Pod:
+    own = [*pod.spec.topology_spread_constraints, *constraints]
+    return replace(pod, spec=replace(pod.spec, topology_spread_constraints=own))

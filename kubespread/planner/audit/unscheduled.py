@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kubespread.kube.api.core import Pod
-from kubespread.planner.reports.audit import AuditFinding, Level
+from kubespread.planner.reports.audited import AuditFinding, Level
 from kubespread.planner.world.waiting import SchedulerOf
 
 

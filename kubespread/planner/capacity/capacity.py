@@ -117,7 +117,6 @@ def capacity(question: Question) -> CapacityReport:
         domains=tuple(_domains(totals, question.topology_key, copies)),
         node_rows=tuple(_nodes(totals, question.topology_key, copies, held_off)),
         largest=tuple(largest(plugins, cluster, question.pod, ["cpu", "memory", *asks], takes_pods)),
-        gaps=() if len(cluster.running) else tuple(cluster.objects.gap(Pod, "every node counts as empty")),
         not_modelled=(*NOT_MODELLED, *not_modelled_of(profile)),
         notes=tuple(notes),
     )

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from kubespread.planner.bars import Barring, BarringReason, Failing, barring_constraints, failings, rejected_only_by
+from kubespread.planner.bars import (
+    Barring,
+    BarringReason,
+    Failing,
+    barring_constraints,
+    failings,
+    fitting_without,
+    left_by_selection,
+    rejected_only_by,
+    selection_of,
+)
+from kubespread.planner.bars_of_nodes import SELECTION, TAINT, in_brief, listed, selected_nowhere
 from kubespread.planner.capacity.room import free
 from kubespread.planner.details import canonical
 from kubespread.planner.reports.details import rounded
@@ -18,8 +30,9 @@ from kubespread.scheduler.cluster.amounts import requested
 from kubespread.scheduler.cluster.labels import Mask
 from kubespread.scheduler.evaluation import Evaluation
 from kubespread.scheduler.plugin import SchedulingError
+from kubespread.wording import count_of, short_key
 
-_MAX_DOMAINS, _MAX_WRONG = 2, 2
+_MAX_DOMAINS, _MAX_WRONG, _MAX_NODES, _MAX_REASONS = 2, 2, 2, 4
 _INSUFFICIENT = "Insufficient "
 
 
@@ -34,6 +47,8 @@ class Waits:
     """kube-scheduler's, where it says something."""
     evaluation: Evaluation | None = None
     """Where nodes were judged and none fits."""
+    victims: tuple[str, ...] = ()
+    """Who makes room for them, where they preempt."""
 
 
 def cause_of(world: World, waiting: Waiting) -> Waits:
@@ -52,8 +67,7 @@ def cause_of(world: World, waiting: Waiting) -> Waits:
     message = evaluation.message or ""
     if not message:
         fitting = int(evaluation.feasible.sum())
-        nodes = f"{fitting} node{'' if fitting == 1 else 's'}"
-        return Waits("fits", f"fits {nodes}, not tried yet")
+        return Waits("fits", f"fits {count_of(fitting, 'node')}, not tried yet")
     if pod.status.nominated_node_name:
         return Waits("nominated", f"nominated to {pod.status.nominated_node_name}, waits for room there", message)
     if evaluation.rejection is not None:
@@ -64,66 +78,104 @@ def cause_of(world: World, waiting: Waiting) -> Waits:
 
 
 def _decisive(evaluation: Evaluation) -> str:
-    """What keeps most nodes away by itself; where nothing does so alone, what rejects most of them."""
+    """What keeps all nodes away; else what keeps most away by itself, and what is wrong with the others."""
     reasons: list[BarringReason] = [*barring_constraints(evaluation), *failings(evaluation)]
-    alone = [int(np.count_nonzero(rejected_only_by(reasons, each))) for each in reasons]
+    if everywhere := [each for each in reasons if each.rejected.all()]:
+        return _everywhere(evaluation, everywhere, reasons)
+    selecting = selection_of(reasons)
+    alone = [int(np.count_nonzero(fitting_without(evaluation, reasons, each))) for each in reasons]
     most = [int(np.count_nonzero(each.rejected)) for each in reasons]
     place = max(range(len(reasons)), key=lambda place: (alone[place], most[place], -place))
     decisive = reasons[place]
+    if selecting is not None and (decisive is selecting or not alone[place]):
+        return left_by_selection(evaluation, reasons, selecting)
+    if not alone[place]:
+        every_node = np.ones(len(evaluation.cluster), dtype=np.bool_)
+        return f"each node for several reasons: {_wrong(every_node, reasons, _MAX_REASONS)}"
     others = [each for each in reasons if each is not decisive]
     if isinstance(decisive, Barring):
         return _of_constraint(decisive, others)
     return _of_nodes(decisive, others, evaluation)
 
 
+def _everywhere(evaluation: Evaluation, everywhere: Sequence[BarringReason], reasons: Sequence[BarringReason]) -> str:
+    """Each of them, since none alone is why."""
+    said = [_of_constraint(each, []) for each in everywhere if isinstance(each, Barring)]
+    failing = [each for each in everywhere if isinstance(each, Failing)]
+    if any(each.words is SELECTION for each in failing):
+        said.append(selected_nowhere(evaluation))
+    others = [each for each in reasons if each not in everywhere]
+    resources = [each for each in failing if _is_resource(each, evaluation)]
+    said += (_of_resource(each.words.short, others, evaluation) for each in resources)
+    rest = [each for each in failing if each.words is not SELECTION and each not in resources]
+    if rest:
+        count = len(evaluation.cluster)
+        said.append(f"{_all_nodes(count)} {listed([_adjective(each, count) for each in rest])}")
+    every_node = np.ones(len(evaluation.cluster), dtype=np.bool_)
+    if not rejected_only_by(reasons, everywhere).any():
+        said.append(_wrong(every_node, others, _MAX_REASONS))
+    return "; ".join(said)
+
+
+def _all_nodes(count: int) -> str:
+    return {1: "the only node", 2: "both nodes"}.get(count, f"all {count:,} nodes")
+
+
 def _of_constraint(barring: Barring, others: Sequence[BarringReason]) -> str:
     """``zone ≤ 1: min 0 in zone c (2 tainted)``."""
     counted = barring.counted
     constraint, column = counted.constraint, counted.column
-    key = constraint.topology_key.rpartition("/")[2]
-    limit = f"{key} ≤ {constraint.max_skew}"
+    key, limit = short_key(constraint.topology_key), barring.limit
     if not column.present.any():
         return f"{limit}: no node has the label {constraint.topology_key}"
     domains = int(np.count_nonzero(counted.is_domain))
     if constraint.min_domains is not None and domains < constraint.min_domains:
-        return f"{limit}: {domains} {key}{'' if domains == 1 else 's'}, minDomains {constraint.min_domains}"
+        return f"{limit}: {count_of(domains, key)}, minDomains {constraint.min_domains}"
     if not domains:
         return f"{limit}: no {key} counts"
     minimum = counted.global_minimum
     emptiest = counted.is_domain & (counted.counts == minimum)
     names = sorted(column.values[code] or '""' for code in np.flatnonzero(emptiest))
-    listed = ", ".join(names[:_MAX_DOMAINS]) if len(names) <= _MAX_DOMAINS else f"{len(names)} {key}s"
-    where = f"{key} {listed}" if len(names) <= _MAX_DOMAINS else listed
+    where = f"{key} {', '.join(names)}" if len(names) <= _MAX_DOMAINS else f"{len(names)} {key}s"
     there: Mask = column.present & np.isin(column.codes, np.flatnonzero(emptiest))
     wrong = _wrong(there, others)
     return f"{limit}: min {minimum} in {where}{f' ({wrong})' if wrong else ''}"
 
 
-def _wrong(there: Mask, others: Sequence[BarringReason]) -> str:
+def _wrong(there: Mask, others: Sequence[BarringReason], most: int = _MAX_WRONG) -> str:
     """What is wrong with nodes, most of them first."""
-    counts = [(int(np.count_nonzero(each.rejected & there)), each) for each in others]
-    said = [f"{count} {_adjective(each, count)}" for count, each in sorted(counts, key=lambda pair: -pair[0]) if count]
-    return ", ".join(said[:_MAX_WRONG])
+    counts = [(int(np.count_nonzero(nodes & there)), said) for each in others for nodes, said in _adjectives(each)]
+    listed = [f"{count} {said(count)}" for count, said in sorted(counts, key=lambda pair: -pair[0]) if count]
+    return ", ".join(listed[:most])
 
 
-def _adjective(reason: BarringReason, count: int) -> str:
-    if isinstance(reason, Barring):
-        constraint = reason.counted.constraint
-        return f"over {constraint.topology_key.rpartition('/')[2]} ≤ {constraint.max_skew}"
-    said = reason.words.said_of(count)
-    return "tainted" if reason.words.short == "taint" else said.removeprefix("are ").removeprefix("is ")
+def _adjectives(reason: BarringReason) -> Iterator[tuple[Mask, Callable[[int], str]]]:
+    """What is said of which of the nodes that are rejected."""
+    if isinstance(reason, Failing):
+        yield reason.rejected, partial(_adjective, reason)
+        return
+    present = reason.counted.column.present
+    yield reason.rejected & present, lambda _: f"over {reason.limit}"
+    yield reason.rejected & ~present, lambda _: f"without a {short_key(reason.counted.constraint.topology_key)} label"
+
+
+def _adjective(failing: Failing, count: int) -> str:
+    said = failing.words.said_of(count)
+    return "tainted" if failing.words is TAINT else said.removeprefix("are ").removeprefix("is ")
 
 
 def _of_nodes(failing: Failing, others: Sequence[BarringReason], evaluation: Evaluation) -> str:
-    """``memory: largest hole 3.1Gi < 4Gi``; of anything else how many nodes it keeps away."""
-    resource = failing.words.short
-    if f"{_INSUFFICIENT}{resource}" in _reasons(evaluation):
-        return _of_resource(resource, others, evaluation)
+    """``memory: largest open hole 3.1Gi < 4Gi``; of anything else how many nodes it keeps away."""
+    if _is_resource(failing, evaluation):
+        return _of_resource(failing.words.short, others, evaluation)
     count, total = int(np.count_nonzero(failing.rejected)), len(evaluation.cluster)
+    said = f"{count:,} of {total:,} nodes {_adjective(failing, count)}"
     wrong = _wrong(~failing.rejected, others)
-    nodes = f"{count} of {total} nodes" if count < total else "the only node" if total == 1 else f"all {total} nodes"
-    said = f"{nodes} {_adjective(failing, count)}"
     return f"{said}; {wrong}" if wrong else said
+
+
+def _is_resource(failing: Failing, evaluation: Evaluation) -> bool:
+    return f"{_INSUFFICIENT}{failing.words.short}" in _reasons(evaluation)
 
 
 def _reasons(evaluation: Evaluation) -> set[str]:
@@ -131,13 +183,39 @@ def _reasons(evaluation: Evaluation) -> set[str]:
 
 
 def _of_resource(resource: str, others: Sequence[BarringReason], evaluation: Evaluation) -> str:
-    """The largest room on a node that nothing else rejects, or on any where there is none."""
-    cluster = evaluation.cluster
-    open_to_it = np.ones(len(cluster), dtype=np.bool_)
-    for each in others:
-        open_to_it &= ~each.rejected
-    left = free(cluster, resource)
-    hole = int((left[open_to_it] if open_to_it.any() else left).max())
-    asked = requested(evaluation.pod)[0].get(resource, 0)
-    has = rounded(canonical(resource, hole))
-    return f"{resource}: largest hole {has} < {rounded(canonical(resource, asked), up=True)}"
+    """``cpu: largest open hole 1 < 2; 16 free on c1 (cordoned)``: the largest room on a node that nothing else rejects,
+    and where there would be enough; the largest on any where something else rejects them all.
+    """
+    is_open = ~np.logical_or.reduce(
+        [np.zeros(len(evaluation.cluster), dtype=np.bool_), *(each.rejected for each in others)]
+    )
+    left, asked = free(evaluation.cluster, resource), requested(evaluation.pod)[0].get(resource, 0)
+    needs = rounded(canonical(resource, asked), up=True)
+    hole = rounded(canonical(resource, int((left[is_open] if is_open.any() else left).max())))
+    if not is_open.any():
+        return f"{resource}: at most {hole} free on a node, {needs} asked"
+    said, elsewhere = f"{resource}: largest open hole {hole} < {needs}", ~is_open & (left >= asked)
+    if not elsewhere.any():
+        return said
+    most = rounded(canonical(resource, int(left[elsewhere].max())))
+    return f"{said}; {most} free on {_where(evaluation, elsewhere, others)}"
+
+
+def _where(evaluation: Evaluation, nodes: Mask, others: Sequence[BarringReason]) -> str:
+    """``c1 (cordoned) and g1 (tainted gpu)``, or how many nodes and what is wrong with them."""
+    names = evaluation.cluster.nodes.names
+    positions = sorted(np.flatnonzero(nodes).tolist(), key=names.__getitem__)
+    if len(positions) > _MAX_NODES:
+        return f"{len(positions):,} nodes ({_wrong(nodes, others)})"
+    by_state: dict[str, list[str]] = {}
+    for node in positions:
+        by_state.setdefault(_state(evaluation, node, others), []).append(names[node])
+    return listed([f"{listed(alike)} ({state})" for state, alike in by_state.items()])
+
+
+def _state(evaluation: Evaluation, node: int, others: Sequence[BarringReason]) -> str:
+    return ", ".join(
+        each.complaint(node) if isinstance(each, Barring) else in_brief(evaluation, each.words, node)
+        for each in others
+        if each.rejected[node]
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kubespread.kube.api.core import Pod
@@ -72,37 +72,42 @@ class Goal:
 
 
 def goals(world: World, workloads: Iterable[WorkloadName], *, soft: bool, unread: dict[str, None]) -> Sequence[Goal]:
-    """The hard constraints of the running pods of ``workloads``, own and default ones; with ``soft`` soft ones too.
+    """The hard constraints of the running pods of ``workloads``, pods by themselves among them, own and default ones;
+    with ``soft`` soft ones too.
 
     Those whose selectors cannot be parsed are left out, and named in ``unread`` with what kube-scheduler says of them.
     """
     found: dict[tuple[object, ...], Goal] = {}
+    of_sort: dict[Hashable, Sequence[Goal]] = {}
     for workload in workloads:
-        for pod in _representatives(world, workload):
-            declared = _declared(world, pod)
-            if declared is None:
-                continue
-            unread.update(
-                (f"{workload.kind}/{workload.name}: {fault}", None) for fault in declared[1].problems.values()
-            )
-            for counted in _constraints(world, pod, *declared, soft=soft):
-                goal = found.setdefault(_identity(counted, pod), Goal(pod.metadata.namespace, counted))
+        for sort, pod in _sorts(world, workload).items():
+            if sort not in of_sort:
+                declared = _declared(world, pod)
+                faults = declared[1].problems.values() if declared is not None else ()
+                unread.update((f"{workload.kind}/{workload.name}: {fault}", None) for fault in faults)
+                counted = _constraints(world, pod, *declared, soft=soft) if declared is not None else ()
+                of_sort[sort] = [
+                    found.setdefault(_identity(each, pod), Goal(pod.metadata.namespace, each)) for each in counted
+                ]
+            for goal in of_sort[sort]:
                 if workload not in goal.workloads:
                     goal.workloads.append(workload)
     return list(found.values())
 
 
-def _representatives(world: World, workload: WorkloadName) -> Iterator[Pod]:
-    """A pod on a node of each sort that the workload has."""
-    seen: set[tuple[int, ...]] = set()
-    for owner in world.owners_below(workload):
-        for pod in world.book.of(owner):
-            spec = pod.spec
+def _sorts(world: World, workload: WorkloadName) -> Mapping[Hashable, Pod]:
+    """A pod on a node of each sort that the workload has: pods of one sort have the same constraints."""
+    if workload.kind == "Pod":
+        pods = [world.book[workload.namespace, workload.name]]
+    else:
+        pods = [pod for owner in world.owners_below(workload) for pod in world.book.of(owner)]
+    sorts: dict[Hashable, Pod] = {}
+    for pod in pods:
+        if pod.spec.node_name and is_active(pod):
+            spec, owner = pod.spec, world.book.owner_of(pod)
             parts = spec.topology_spread_constraints, spec.node_selector, spec.affinity, spec.tolerations
-            sort = (*map(id, parts), id(pod.metadata.labels))
-            if sort not in seen and spec.node_name and is_active(pod):
-                seen.add(sort)
-                yield pod
+            sorts.setdefault((workload.namespace, owner, *map(id, parts), id(pod.metadata.labels)), pod)
+    return sorts
 
 
 def _declared(world: World, pod: Pod) -> tuple[SpreadRules, PodConstraints] | None:

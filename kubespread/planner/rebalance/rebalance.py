@@ -26,6 +26,7 @@ from kubespread.planner.reports.rebalance import (
     RebalanceReport,
     StayingPods,
 )
+from kubespread.planner.world.missing import desired_replicas
 from kubespread.planner.world.pod_book import key_of
 from kubespread.planner.world.reporting import name_of, workload_of, workload_text
 from kubespread.planner.world.world import World
@@ -137,7 +138,6 @@ def _domains(codes: Codes, values: Sequence[str], start: Attempt, position: int,
 def _step(start: Attempt, number: int, move: Move) -> EvictionStep:
     world, key = start.world, key_of(move.evicted)
     workload = workload_of(world, move.evicted)
-    replicas = sum(world.owner(owner).replicas for owner in world.owners_below(workload))
     keys = dict.fromkeys(start.aim.goals[at].constraint.topology_key for at in start.aim.goals_of(move.evicted))
     return EvictionStep(
         number=number,
@@ -151,7 +151,7 @@ def _step(start: Attempt, number: int, move: Move) -> EvictionStep:
         commands=(
             kubectl.evict(key),
             kubectl.wait_until_gone(key),
-            kubectl.wait_until_whole(workload, replicas),
+            kubectl.wait_until_whole(workload, desired_replicas(world, workload)),
         ),
     )
 

@@ -104,6 +104,7 @@ class Certain:
         known = world.owner(owner)
         if (
             known.template is None
+            or not world.api_server.takes_one_more(known.template)
             or known.replicas != len(pods)
             or not all(map(is_active, pods))
             or owner in world.watchers

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from kubespread.controllers.drain import (
     LOCAL_STORAGE_ERROR,
@@ -14,8 +14,9 @@ from kubespread.kube.api.core import Pod
 from kubespread.planner.reports.removable import HeldBy, Hold
 from kubespread.planner.world.draining import drain
 from kubespread.planner.world.happenings import PREEMPTED
-from kubespread.planner.world.pod_book import PodKey, key_of
-from kubespread.planner.world.reporting import name_of, workload_of, workload_text
+from kubespread.planner.world.missing import Missing
+from kubespread.planner.world.pod_book import PodKey
+from kubespread.planner.world.reporting import name_of, unmade_pods, workload_of, workload_text
 from kubespread.planner.world.waiting import Waiting
 from kubespread.planner.world.world import World
 from kubespread.snapshot.edits.cordoning import cordoned
@@ -31,27 +32,23 @@ def refusals(plan: DrainPlan) -> Iterator[Hold]:
         yield Hold(cause=_REFUSALS.get(text, "daemonSet"), detail=text, pods=tuple(pods.split(", ")))
 
 
-def remove(world: World, nodes: Sequence[str], flags: DrainFlags) -> tuple[Hold, ...]:
+def remove(world: World, nodes: Sequence[str], flags: DrainFlags, waited: Collection[PodKey] = ()) -> tuple[Hold, ...]:
     """Cordon ``nodes``, drain them one after another and delete them; what holds the first that does not go.
 
-    Where something does, the world is left as it is then.
+    Where something does, the world is left as it is then. ``waited`` is as for `Missing`.
     """
-    waited = {key_of(each.pod) for each in world.waiting}
+    missing = Missing(world, waited)
     objects = world.living.nodes
     world.change_nodes(NodeChange(replaced={name: cordoned(objects.objects[objects.index[name]]) for name in nodes}))
     for name in nodes:
         if not drain(world, [name], flags):
             return tuple(_blocked(world))
         # Of a single node they may fit once it is gone, and its domain with it.
-        if len(nodes) > 1 and (pending := _pending(world, waited)):
+        if len(nodes) > 1 and (pending := missing.newly_waiting(world)):
             return tuple(_no_node(world, pending))
     world.change_nodes(NodeChange(removed=tuple(nodes)))
     world.settle()
-    return (*_no_node(world, _pending(world, waited)), *_pushed_away(world))
-
-
-def _pending(world: World, waited: set[PodKey]) -> list[Waiting]:
-    return [each for each in world.waiting if key_of(each.pod) not in waited]
+    return (*_no_node(world, missing.newly_waiting(world)), *_not_made(world, missing), *_pushed_away(world))
 
 
 def _no_node(world: World, pending: Sequence[Waiting]) -> Iterator[Hold]:
@@ -65,11 +62,23 @@ def _no_node(world: World, pending: Sequence[Waiting]) -> Iterator[Hold]:
         yield Hold(cause="noNode", detail=message, pods=tuple(names))
 
 
+def _not_made(world: World, missing: Missing) -> Iterator[Hold]:
+    for each in unmade_pods(world, missing.newly_unmade(world)):
+        yield Hold(cause="notMade", detail=each.message, pods=(each.workload,))
+
+
 def _pushed_away(world: World) -> Iterator[Hold]:
-    """Pods of lower priority that made room, and have no controller."""
-    gone = [each.pod for each in world.happenings.lost_for_good() if each.why == PREEMPTED]
-    if gone:
-        yield Hold(cause="preempts", detail="pods without a controller are preempted", pods=tuple(map(name_of, gone)))
+    """Pods of lower priority that made room, and have no controller or are protected by a budget."""
+    preempted = [each for each in world.happenings.gone if each.why == PREEMPTED]
+    if lost := [name_of(each.pod) for each in preempted if each.is_lost_for_good]:
+        yield Hold(cause="preempts", detail="pods without a controller are preempted", pods=tuple(lost))
+    against: dict[str, list[str]] = {}
+    for each in preempted:
+        for budget in each.broken_budgets:
+            against.setdefault(budget, []).append(name_of(each.pod))
+    for budget, pods in against.items():
+        detail = f"preempted though the disruption budget {budget} does not allow it"
+        yield Hold(cause="preempts", detail=detail, pods=tuple(pods))
 
 
 def _blocked(world: World) -> Iterator[Hold]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from kubespread.controllers.drain import DrainFlags
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.well_known import ZONE
 from kubespread.planner.removing.certain import Certain
-from kubespread.planner.removing.domains import keys_that_count, lost_domains
+from kubespread.planner.removing.domains import CountingDomains
 from kubespread.planner.removing.playing import refusals, remove
 from kubespread.planner.removing.room import Asks
 from kubespread.planner.removing.unevenness import violated
@@ -18,6 +18,8 @@ from kubespread.planner.world.controlling import makes_others, not_modelled
 from kubespread.planner.world.draining import drain_plan
 from kubespread.planner.world.happenings import PREEMPTED
 from kubespread.planner.world.owners import in_order
+from kubespread.planner.world.pod_book import PodKey
+from kubespread.planner.world.reporting import name_of
 from kubespread.planner.world.world import World
 
 NOT_MODELLED = (
@@ -25,6 +27,7 @@ NOT_MODELLED = (
     "what nodes cost: an order by price may be better than one by pods",
 )
 CONTROL_PLANE = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
+_ALL_FLAGS = DrainFlags(force=True, ignore_daemonsets=True, delete_emptydir_data=True)
 _SHARE = 0.9
 """Of what the other nodes have left, how much the pods of a group may ask for: rarely does the last bit fit."""
 _IN_A_ROW = 20
@@ -40,6 +43,8 @@ class _Alone:
     """What a drain evicts."""
     held: tuple[Hold, ...] = ()
     violated: tuple[str, ...] = ()
+    preempted: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -56,6 +61,7 @@ class _Group:
     held: dict[str, tuple[Hold, ...]] = field(default_factory=dict)
     placed: list[Pod] = field(default_factory=list)
     preempted: int = 0
+    lost: list[str] = field(default_factory=list)
     untried: int = 0
 
     def take(self, trial: World, names: Sequence[str]) -> None:
@@ -63,24 +69,30 @@ class _Group:
         self.sizes.append(len(names))
         self.placed += trial.happenings.placed
         self.preempted += sum(each.why == PREEMPTED for each in trial.happenings.gone)
+        self.lost += _lost(trial)
         self.world = trial
 
 
 def removals(
-    world: World, names: Sequence[str], flags: DrainFlags, on_progress: Callable[[int], None] | None = None
+    world: World,
+    names: Sequence[str],
+    flags: DrainFlags,
+    waited: Collection[PodKey] = (),
+    on_progress: Callable[[int], None] | None = None,
 ) -> tuple[tuple[NodeRemoval, ...], Together]:
     """What becomes of each of the nodes ``names``, and of those that can go together.
 
-    ``world`` is settled, and stays as it is. ``on_progress`` is told of each node that was looked at.
+    ``world`` is settled, and stays as it is; ``waited`` are the pods that waited before that, which are not charged to
+    the nodes they have been placed on. ``on_progress`` is told of each node that was looked at.
     """
     alone: list[_Alone] = []
-    certain, keys = Certain(world), keys_that_count(world)
+    trials = _Trials(world, flags, waited)
     for number, name in enumerate(names):
-        alone.append(_alone(world, name, flags, certain, keys))
+        alone.append(trials.alone(name))
         if on_progress is not None:
             on_progress(number + 1)
     free_to_go = sorted((each for each in alone if not each.held), key=lambda each: (len(each.pods), each.name))
-    group = _together(world, [each.name for each in free_to_go], flags, keys)
+    group = trials.together([each.name for each in free_to_go])
     place = {name: number for number, name in enumerate(group.nodes, 1)}
     rows = [
         NodeRemoval(
@@ -91,6 +103,8 @@ def removals(
             place=place.get(each.name),
             held=each.held or group.held.get(each.name, ()),
             violated=each.violated,
+            preempted=each.preempted,
+            lost=each.lost,
         )
         for each in alone
     ]
@@ -99,6 +113,7 @@ def removals(
         groups=tuple(group.sizes),
         moved=len(group.placed),
         preempted=group.preempted,
+        lost=tuple(group.lost),
         violated=violated(group.world, world.cluster, group.placed),
         untried=group.untried,
     )
@@ -114,60 +129,80 @@ def unknown_controllers(world: World, names: Sequence[str], flags: DrainFlags) -
     return tuple(not_modelled(owner) for owner in sorted(owners, key=in_order) if not makes_others(owner.kind))
 
 
-def _alone(world: World, name: str, flags: DrainFlags, certain: Certain, keys: Sequence[str]) -> _Alone:
-    position = world.living.nodes.index[name]
-    plan = drain_plan(world, name, flags)
-    found = _Alone(world.living.nodes.objects[position], plan.evict)
-    found.held = (*_set_apart(world, found.node, keys), *refusals(plan))
-    if not found.held and not certain.goes(position, found.pods):
+class _Trials:
+    """Nodes that are removed from forks of one world, which is settled and stays as it is."""
+
+    def __init__(self, world: World, flags: DrainFlags, waited: Collection[PodKey]) -> None:
+        self._world, self._flags, self._waited = world, flags, waited
+        self._certain, self._domains = Certain(world), CountingDomains(world)
+
+    def alone(self, name: str) -> _Alone:
+        """One node, while the others stay.
+
+        It is drained whatever is said against that, all flags set where kubectl refuses: who sees to one thing that
+        holds it is not to find the next one only then.
+        """
+        world, position = self._world, self._world.living.nodes.index[name]
+        plan = drain_plan(world, name, self._flags)
+        found = _Alone(world.living.nodes.objects[position], plan.evict)
+        found.held = (*self._set_apart(found.node), *refusals(plan))
+        if not plan.errors and self._certain.goes(position, found.pods):
+            return found
         fork = world.fork()
-        found.held = remove(fork, [name], flags)
-        found.violated = violated(fork, world.cluster, fork.happenings.placed)
-    return found
+        found.held += remove(fork, [name], _ALL_FLAGS if plan.errors else self._flags, self._waited)
+        if not found.held:
+            found.violated = violated(fork, world.cluster, fork.happenings.placed)
+            found.preempted = tuple(name_of(each.pod) for each in fork.happenings.gone if each.why == PREEMPTED)
+            found.lost = tuple(_lost(fork))
+        return found
 
+    def _set_apart(self, node: Node) -> Iterator[Hold]:
+        """What is said against a node whatever runs on it."""
+        label = next((each for each in CONTROL_PLANE if each in node.metadata.labels), None)
+        if label is not None:
+            yield Hold(cause="controlPlane", detail=f"label {label}")
+        for domain in self._domains.lost(self._world, [node.metadata.name]):
+            yield Hold(cause="lastOfDomain", detail=domain)
 
-def _set_apart(world: World, node: Node, keys: Sequence[str]) -> Iterator[Hold]:
-    """What is said against a node whatever runs on it."""
-    label = next((each for each in CONTROL_PLANE if each in node.metadata.labels), None)
-    if label is not None:
-        yield Hold(cause="controlPlane", detail=f"label {label}")
-    for domain in lost_domains(world, keys, [node.metadata.name]):
-        yield Hold(cause="lastOfDomain", detail=domain)
+    def together(self, names: Sequence[str]) -> _Group:
+        """Greedily, in the order of ``names``: groups that go are gone, one that does not is halved.
 
+        Nodes of a group are cordoned at once, so that no pod moves from one to the next.
+        """
+        group, most, at, misses = _Group(self._world), len(names), 0, 0
+        asks, since = self._asks(group, names), 0
+        while at < len(names) and misses < _IN_A_ROW:
+            size = max(1, min(asks.likely(at - since, _SHARE), most))
+            batch = names[at : at + size]
+            held = self._impossible(group, batch, asks.short(at - since, size)) or self._try(group, batch)
+            if not held:
+                at, most, misses = at + size, 2 * size, 0
+                asks, since = self._asks(group, names[at:]), at
+            elif size == 1:
+                group.held[batch[0]] = held
+                at, misses = at + 1, misses + 1
+            else:
+                most = size // 2
+        group.untried = len(names) - at
+        return group
 
-def _together(world: World, names: Sequence[str], flags: DrainFlags, keys: Sequence[str]) -> _Group:
-    """Greedily, in the order of ``names``: groups that go are gone, one that does not is halved.
+    def _asks(self, group: _Group, names: Sequence[str]) -> Asks:
+        return Asks(group.world, names, self._flags, self._waited)
 
-    Nodes of a group are cordoned at once, so that no pod moves from one to the next.
-    """
-    group, most, at, misses = _Group(world), len(names), 0, 0
-    asks, since = Asks(world, names, flags), 0
-    while at < len(names) and misses < _IN_A_ROW:
-        size = max(1, min(asks.likely(at - since, _SHARE), most))
-        batch = names[at : at + size]
-        held = _impossible(group.world, batch, keys, asks.short(at - since, size)) or _try(group, batch, flags)
+    def _impossible(self, group: _Group, names: Sequence[str], short: str) -> tuple[Hold, ...]:
+        """What holds nodes together whatever is tried; ``short`` is what the others have too little of."""
+        lost = tuple(Hold(cause="lastOfDomain", detail=domain) for domain in self._domains.lost(group.world, names))
+        return lost or ((Hold(cause="noRoom", detail=short),) if short else ())
+
+    def _try(self, group: _Group, names: Sequence[str]) -> tuple[Hold, ...]:
+        """What holds the next nodes; they are gone from the group's world where nothing does."""
+        trial = group.world.fork()
+        held = remove(trial, names, self._flags, self._waited)
         if not held:
-            at, most, misses = at + size, 2 * size, 0
-            asks, since = Asks(group.world, names[at:], flags), at
-        elif size == 1:
-            group.held[batch[0]] = held
-            at, misses = at + 1, misses + 1
-        else:
-            most = size // 2
-    group.untried = len(names) - at
-    return group
+            group.take(trial, names)
+        return held
 
 
-def _impossible(world: World, names: Sequence[str], keys: Sequence[str], short: str) -> tuple[Hold, ...]:
-    """What holds nodes together whatever is tried; ``short`` is what the others have too little of."""
-    lost = tuple(Hold(cause="lastOfDomain", detail=domain) for domain in lost_domains(world, keys, names))
-    return lost or ((Hold(cause="noRoom", detail=short),) if short else ())
-
-
-def _try(group: _Group, names: Sequence[str], flags: DrainFlags) -> tuple[Hold, ...]:
-    """What holds the next nodes; they are gone from the group's world where nothing does."""
-    trial = group.world.fork()
-    held = remove(trial, names, flags)
-    if not held:
-        group.take(trial, names)
-    return held
+def _lost(world: World) -> Iterator[str]:
+    """Pods without a controller that were evicted; those that would be preempted hold a node."""
+    return (name_of(each.pod) for each in world.happenings.lost_for_good())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -16,6 +16,7 @@ from kubespread.planner.details import canonical
 from kubespread.planner.reports.details import rounded
 from kubespread.planner.world.controlling import makes_others
 from kubespread.planner.world.draining import drain_plan
+from kubespread.planner.world.pod_book import PodKey, key_of
 from kubespread.planner.world.world import World
 from kubespread.scheduler.cluster.amounts import BASIC_RESOURCES
 from kubespread.scheduler.cluster.labels import Counts
@@ -31,7 +32,8 @@ def _is_made_again(world: World, pod: Pod) -> bool:
 class Asks:
     """Nodes of a world in the order in which they are to go; the world stays as it is."""
 
-    def __init__(self, world: World, names: Sequence[str], flags: DrainFlags) -> None:
+    def __init__(self, world: World, names: Sequence[str], flags: DrainFlags, waited: Collection[PodKey] = ()) -> None:
+        """Pods that ``waited`` before the world settled do not count: they may wait again."""
         self._cluster = world.cluster
         self._positions = np.array([self._cluster.nodes.index[name] for name in names], dtype=np.intp)
         kinds = self._cluster.kinds
@@ -39,7 +41,8 @@ class Asks:
         for name in names:
             asked: Counter[str] = Counter()
             for pod in filter(partial(_is_made_again, world), drain_plan(world, name, flags).evict):
-                asked.update({PODS: 1, **kinds[kinds.number_of(pod)].requests[0]})
+                if key_of(pod) not in waited:
+                    asked.update({PODS: 1, **kinds[kinds.number_of(pod)].requests[0]})
             each.append(asked)
         # Of others there may be more than nodes say, and profiles may ignore them.
         resources = [name for name in (*BASIC_RESOURCES, PODS) if any(asked[name] > 0 for asked in each)]

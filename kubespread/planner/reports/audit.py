@@ -2,157 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+import re
+from collections.abc import Iterator, Sequence
 
-from kubespread.kube.well_known import DO_NOT_SCHEDULE, ZONE
-from kubespread.planner.reports.parts import API_VERSION, ClusterReference, Report
+from msgspec.structs import force_setattr
 
-Level = Literal["ok", "unjudged", "risk", "uneven", "violated"]
-LEVELS: tuple[Level, ...] = get_args(Level)
-"""From the least to the worst. ``unjudged``: another scheduler places the pods."""
-Cause = Literal[
-    "drift",
-    "otherPods",
-    "volumes",
-    "missingLabel",
-    "unavailableNodes",
-    "capacity",
-    "outweighed",
-    "defaultNotApplied",
-    "noConstraint",
-    "loose",
-    "noRoom",
-    "gated",
-    "otherScheduler",
-    "unknown",
-]
+from kubespread.planner.reports.audited import (
+    LEVELS,
+    AuditedConstraint,
+    AuditedWorkload,
+    AuditFinding,
+    DomainPods,
+    Level,
+    PlacedAfresh,
+)
+from kubespread.planner.reports.parts import ClusterReference, Judgment, QuestionReport
+from kubespread.wording import count_of, short_key, some_of
+
+_MAX_SAID = 20
+"""How many findings are told at most in an answer's sentences; the rows have all."""
+_MAX_NAMED = 3
+_FEW = 6
+_BEGINNING = re.compile(r"^0/\d+ nodes are available: ")
 
 
-class DomainPods(Report, frozen=True, kw_only=False, gc=False):
-    """How many pods of a workload are in one domain."""
-
-    value: str
-    """The domain: a value of the topology key."""
-    pods: int
-    """How many pods are in it."""
-
-
-class WorstLoss(Report, frozen=True, kw_only=False, gc=False):
-    """The domain of a key whose loss takes most of a workload's pods along, and how many then remain."""
-
-    domain: str
-    """A value of the topology key."""
-    remaining: int
-    """Pods in other domains, or on nodes without the label."""
-
-
-class AuditedConstraint(Report, frozen=True):
-    """One constraint in force for the workload's pods, with what it counts now."""
-
-    topology_key: str
-    when_unsatisfiable: str
-    source: str
-    """``pod``, or ``profile`` or ``system`` for a default."""
-    max_skew: int
-    min_domains: int | None
-    selector: str
-    domains: int
-    """How many domains count: those with a node that the constraint's policies let count."""
-    skew: int
-    """Most minus least matching pods of these; the least is 0 while they are fewer than minDomains."""
-    most: DomainPods | None
-    """The first domain with the most matching pods; null where none counts."""
-    least: DomainPods | None
-    """The first domain with the fewest; null where none counts."""
-    counts: tuple[DomainPods, ...] | None
-    """Every domain that counts, by value; null where they are more than 16."""
-    state: Literal["ok", "violated", "uneven", "vacuous"]
-    """``violated``: hard, and the skew is above maxSkew. ``uneven``: the same of a soft one. ``vacuous``: fewer than
-    two domains count, or no pod does, so that it holds wherever pods are.
-    """
-
-    @property
-    def is_hard(self) -> bool:
-        return self.when_unsatisfiable == DO_NOT_SCHEDULE
-
-
-class PlacedAfresh(Report, frozen=True):
-    """What would come of the workload's pods placed afresh: all are gone, then one after another finds a node."""
-
-    what: str
-    """What was changed; empty for the cluster as it is."""
-    placed: int
-    """How many of the pods find a node."""
-    counts: tuple[DomainPods, ...] | None
-    """Matching pods by domain of the constraint in question; null where the domains are more than 16."""
-    skew: int
-    """That of the constraint in question; 0 where the finding is about none."""
-    holds: bool
-    """Whether all are placed, and no further apart than maxSkew."""
-
-
-class AuditFinding(Report, frozen=True):
-    level: Level
-    """How bad it is."""
-    cause: Cause
-    """``drift``: placed afresh the pods would be even, so a scale-down, a rollout or lost nodes left them as they are.
-    ``otherPods``: the constraint counts pods of others too. ``volumes``: their volumes hold them where they are.
-    ``missingLabel``: nodes lack the topology key. ``unavailableNodes``: nodes of a domain that counts take no pods.
-    ``capacity``: there is too little room. ``outweighed``: a soft constraint gives way to other scores.
-    ``defaultNotApplied``: no default constraint applies. ``noConstraint``: none is about the zone, or the host, that
-    all pods are in. ``loose``: one is, and its maxSkew allows that. ``noRoom``: the next pod fits nowhere.
-    ``gated``: pods wait, or the next one will, behind the scheduling gates in ``detail``. ``otherScheduler``: the pods
-    name the scheduler in ``detail``, which is not modeled; a risk where some of them wait for it.
-    ``unknown``: no single change that was tried makes the pods even.
-    """
-    topology_key: str | None
-    """That of the constraint, or of the domains that all pods are in; null where it is about neither."""
-    detail: str
-    """Plugins, nodes, or kube-scheduler's message: what the cause is made of."""
-    constraint: int | None = None
-    """The place among the workload's ``constraints`` of the one that is not kept; null where it is about none."""
-    trials: tuple[PlacedAfresh, ...] = ()
-    """What was tried to find the cause, in order; the last one tells it."""
-
-
-class AuditedWorkload(Report, frozen=True):
-    workload: str
-    """NAMESPACE/Kind/name; of pods without a controller that share their labels the first one's, as a Pod."""
-    level: Level
-    """The worst of its findings'."""
-    replicas: int
-    """How many pods it is to have."""
-    placed: int
-    """How many of its pods are on nodes and not terminating."""
-    pending: int
-    """How many of its pods wait for a node."""
-    constraints: tuple[AuditedConstraint, ...]
-    """As they are declared; default constraints where it has none of its own."""
-    zones: tuple[DomainPods, ...]
-    """Its pods by zone, by value, for all zones of the cluster."""
-    worst_loss: dict[str, WorstLoss]
-    """By topology key: the zone's, the host's and those of its constraints, as far as it has pods in their domains. It
-    survives the loss of any one domain where some pod remains.
-    """
-    next_fits: bool | None
-    """Whether one more pod would find a node, which none behind a scheduling gate does; null where nobody can say."""
-    findings: tuple[AuditFinding, ...]
-    """The worst first."""
-
-    @property
-    def left(self) -> int | None:
-        """How many of its pods are left without the zone that has most of them; None where there are no zones."""
-        zone = self.worst_loss.get(ZONE)
-        return None if zone is None else zone.remaining
-
-    @property
-    def is_bare(self) -> bool:
-        """Whether its pods are by themselves."""
-        return self.workload.split("/")[1] == "Pod"
-
-
-class AuditReport(Report, frozen=True, kw_only=True):
-    api_version: str = API_VERSION
+class AuditReport(QuestionReport, frozen=True, kw_only=True):
     kind: str = "AuditReport"
     kube_version: str
     cluster: ClusterReference | None = None
@@ -166,6 +40,8 @@ class AuditReport(Report, frozen=True, kw_only=True):
     """How many the cluster has."""
     workloads: tuple[AuditedWorkload, ...]
     """The worst first, then by namespace, kind and name."""
+    levels: dict[Level, int] = {}
+    """How many workloads are of each level."""
     gaps: tuple[str, ...] = ()
     not_modelled: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
@@ -173,3 +49,183 @@ class AuditReport(Report, frozen=True, kw_only=True):
     def count(self, level: Level) -> int:
         """How many workloads are of one level."""
         return sum(each.level == level for each in self.workloads)
+
+    def reaches(self, level: Level) -> int:
+        """How many workloads are of a level, or of a worse one."""
+        return sum(LEVELS.index(each.level) >= LEVELS.index(level) for each in self.workloads)
+
+    def __post_init__(self) -> None:
+        force_setattr(self, "levels", {level: self.count(level) for level in LEVELS})
+        super().__post_init__()
+
+    def judged(self) -> Judgment:
+        if any(row.level not in ("ok", "unjudged") for row in self.workloads):
+            return "no"
+        return "unknown" if self.count("unjudged") else "yes"
+
+    def sentences(self) -> Iterator[str]:
+        yield _in_numbers(self)
+        yield from _found(self)
+        for row in self.workloads:
+            if said := row.under_way:
+                yield f"{row.called}: {said}"
+
+
+def _in_numbers(report: AuditReport) -> str:
+    """How many workloads are of each level."""
+    counts = {
+        "violated": report.count("violated"),
+        "uneven": report.count("uneven"),
+        "at risk": report.count("risk"),
+        "not judged": report.count("unjudged"),
+    }
+    said = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
+    workloads = count_of(len(report.workloads), "workload")
+    return f"{workloads}: {said}, {report.count('ok'):,} fine" if said else f"{workloads}, nothing found"
+
+
+def _found(report: AuditReport) -> Iterator[str]:
+    """What is found, the worst first: workloads of which the same is said together."""
+    said: dict[str, list[str]] = {}
+    found = [(row, each) for row in report.workloads for each in row.findings]
+    for row, each in sorted(found, key=lambda pair: -LEVELS.index(pair[1].level)):
+        said.setdefault(sentence(row, each), []).append(row.called)
+    for text, names in list(said.items())[:_MAX_SAID]:
+        yield f"{some_of(names, _MAX_NAMED)}: {text}"
+    if len(said) > _MAX_SAID:
+        yield f"and {count_of(len(said) - _MAX_SAID, 'finding')} more"
+
+
+def sentence(row: AuditedWorkload, finding: AuditFinding) -> str:
+    """What is found, and why: ``zone skew 3 exceeds maxSkew 1: placed afresh it would be 3/3/3, ...``."""
+    if finding.constraint is not None:
+        constraint = row.constraints[finding.constraint]
+        head = f"{short_key(constraint.topology_key)} skew {constraint.skew} exceeds maxSkew {constraint.max_skew}"
+        return f"{head} ({counts_text(constraint.counts, constraint)}): {_why_exceeded(constraint, finding)}"
+    if finding.trials or finding.cause in ("onePod", "unknown"):
+        return _why_in_one_domain(row, finding)
+    return _otherwise(row, finding)
+
+
+def _why_exceeded(constraint: AuditedConstraint, finding: AuditFinding) -> str:
+    if finding.cause == "unknown":
+        as_it_is = next((each for each in finding.trials if each.afresh and not each.what), None)
+        would = f"; {_would(as_it_is)}" if as_it_is is not None else ""
+        return f"no change that was tried makes it even ({len(finding.trials)} tried){would}"
+    because = _because(finding, "it")
+    match finding.cause:
+        case "otherPods":
+            because = f", so the pods of others that it counts make it uneven: {finding.detail}"
+        case "minDomains":
+            domains = f"{count_of(constraint.domains, 'domain')} {'counts' if constraint.domains == 1 else 'count'}"
+            because = f", so minDomains {constraint.min_domains} keeps it so, as {domains}"
+        case "missingLabel":
+            because = f", so nodes without the label are missing: {finding.detail}"
+        case "otherConstraints":
+            because = f", so its other constraints keep it so: {finding.detail}"
+        case "capacity":
+            because = f", so there is too little room in {finding.detail}"
+        case "outweighed":
+            because = f", so it is outweighed by {finding.detail}"
+    return f"{_would(finding.trials[-1])}{because}"
+
+
+def _would(trial: PlacedAfresh) -> str:
+    """``placed afresh without volumes it would be 1/1/1``."""
+    return f"{trial.how} it would be {counts_text(trial.counts)}"
+
+
+def _why_in_one_domain(row: AuditedWorkload, finding: AuditFinding) -> str:
+    key = short_key(finding.topology_key or "")
+    loss = row.worst_loss.get(finding.topology_key or "")
+    domain = finding.detail if loss is None else loss.domain
+    place = f"on node {domain}" if key == "hostname" else f"in {key} {domain}"
+    only = "its only pod" if row.replicas == 1 else "its only pod on a node"
+    head = f"{only} is {place}" if row.placed == 1 else f"all {row.placed} pods are {place}"
+    about = next((each for each in row.constraints if each.topology_key == finding.topology_key), None)
+    last = finding.trials[-1] if finding.trials else None
+    if last is None:
+        return head
+    if row.placed == 1 and finding.cause in ("onePod", "unknown"):
+        second = "elsewhere" if last.holds else "there too"
+        return f"{head}, and a second one {f'would be {second}' if last.placed > 1 else 'fits nowhere'}"
+    if finding.cause == "unknown":
+        return f"{head}, and no change that was tried spreads them ({len(finding.trials)} tried)"
+    would = f"{last.how} they would be {counts_text(last.counts)}"
+    match finding.cause:
+        case "defaultNotApplied":
+            return f"{head}: no Service and no controller with a selector gives them default constraints; {would}"
+        case "noConstraint":
+            return f"{head}, and no constraint is about {key}s; {would}"
+        case "loose" if about is not None:
+            return f"{head}, which {constraint_text(about)} allows; {would}"
+        case "capacity":
+            return f"{head}; {would}, so there is too little room elsewhere"
+        case _:
+            return f"{head}; {would}{_because(finding, 'them')}"
+
+
+def _because(finding: AuditFinding, them: str) -> str:
+    """What the last trial tells, whatever it ends."""
+    match finding.cause:
+        case "drift":
+            return f", so a scale-down, a rollout, lost nodes or the like left {them}"
+        case "terminating":
+            return f", so terminating pods still hold room: {finding.detail}; evict again once they are gone"
+        case "volumes":
+            return f", so its volumes hold {them}: {finding.detail}"
+        case "unavailableNodes":
+            return f", so nodes that take no pods keep {them} so: {finding.detail}"
+        case "nodeAffinity" | "podAffinity":
+            return f", so its {finding.detail} keeps {them} so"
+        case _:
+            return ""
+
+
+def _otherwise(row: AuditedWorkload, finding: AuditFinding) -> str:
+    """What is found besides where its pods are."""
+    detail = f": {finding.detail}" if finding.detail else ""
+    match finding.cause:
+        case "stuckRollout" if row.rollout is not None:
+            reasons = _BEGINNING.sub("", finding.detail).removesuffix(".")
+            pending = f", {count_of(row.rollout.pending, 'new pod')} pending" if row.rollout.pending else ""
+            return f"rollout stuck{pending}: {reasons}"
+        case "pending":
+            now = f", {row.placeable} of them placeable now" if row.placeable else ""
+            there = f"{row.placed} of {count_of(row.replicas, 'pod')} on nodes"
+            return f"{there}, {row.pending} pending{now}{detail}"
+        case "notCreated":
+            return f"not all of its {count_of(row.replicas, 'pod')} are created{detail}"
+        case "notReady":
+            return f"{row.ready} of {count_of(row.replicas, 'pod')} ready; not ready: {finding.detail}"
+        case "missingLabel":
+            key = short_key(finding.topology_key or "")
+            return f"nodes without the label {key} count in none of its domains{detail}"
+        case "gated":
+            return f"its next pod waits behind scheduling gate {finding.detail}"
+        case "otherScheduler":
+            waits = f"; {row.pending} pending" if row.pending else ", so how it is spread is not judged"
+            return f"placed by scheduler {finding.detail}, which is not modeled{waits}"
+        case _:
+            return f"its next pod fits nowhere{detail}"
+
+
+def constraint_text(constraint: AuditedConstraint) -> str:
+    """``zone ≤ 1``, with what is not as usual: ``zone ≤ 5 soft, default``."""
+    extras = [
+        *([] if constraint.is_hard else ["soft"]),
+        *(["default"] if constraint.source != "pod" else []),
+    ]
+    text = f"{short_key(constraint.topology_key)} ≤ {constraint.max_skew}"
+    return f"{text} {', '.join(extras)}" if extras else text
+
+
+def counts_text(counts: Sequence[DomainPods] | None, constraint: AuditedConstraint | None = None) -> str:
+    """``3/2/1``, of many domains ``1 to 3``."""
+    if counts is not None and len(counts) <= _FEW:
+        return "/".join(str(each.pods) for each in counts) or "-"
+    if counts:
+        return f"{min(each.pods for each in counts)} to {max(each.pods for each in counts)}"
+    if constraint is not None and constraint.most is not None and constraint.least is not None:
+        return f"{constraint.least.pods} to {constraint.most.pods}"
+    return "-"

@@ -134,3 +134,10 @@ class AutoscalingReport(Report, frozen=True):
     def with_notes(self, notes: Iterable[str]) -> AutoscalingReport:
         """The same answer, with more to be said of it."""
         return msgspec.structs.replace(self, notes=(*self.notes, *notes))
+
+
+def autoscaler_sentence(report: AutoscalingReport) -> str:
+    """``cluster-autoscaler adds 3 nodes for 10 pending pods, 2 still pending``."""
+    nodes = f"{report.added:,} node{'' if report.added == 1 else 's'}" if report.added else "no node"
+    pods = f"{report.waiting:,} pending pod{'' if report.waiting == 1 else 's'}"
+    return f"{report.autoscaler} adds {nodes} for {pods}, {report.left or 'none'} still pending"

@@ -5,9 +5,12 @@ Amounts are canonical quantities as text: ``1500m``, ``512Mi``.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
-from kubespread.planner.reports.parts import API_VERSION, ClusterReference, Report
+from kubespread.planner.reports.details import rounded
+from kubespread.planner.reports.parts import ClusterReference, Judgment, QuestionReport, Report
+from kubespread.wording import count_of
 
 StrandedBy = Literal["cordoned", "tainted", "pods", "resource", "remainder", "rejected"]
 
@@ -86,8 +89,7 @@ class LargestPod(Report, frozen=True):
     """How many have."""
 
 
-class CapacityReport(Report, frozen=True, kw_only=True):
-    api_version: str = API_VERSION
+class CapacityReport(QuestionReport, frozen=True, kw_only=True):
     kind: str = "CapacityReport"
     kube_version: str
     cluster: ClusterReference | None = None
@@ -111,3 +113,58 @@ class CapacityReport(Report, frozen=True, kw_only=True):
     gaps: tuple[str, ...] = ()
     not_modelled: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+
+    def judged(self) -> Judgment:
+        return "no" if self.fits == 0 else "yes"
+
+    def sentences(self) -> Iterator[str]:
+        yield from _sentences(self)
+
+
+_MAX_NAMED = 6
+_NONE = "<none>"
+
+
+def _sentences(report: CapacityReport) -> Iterator[str]:
+    """With a request how many of it fit where, and the largest pods that fit."""
+    if report.request is not None and report.fits is not None:
+        pods = f"{count_of(report.fits, 'pod')} of {request_text(report.request)}"
+        yield (
+            f"{pods} {'fits' if report.fits == 1 else 'fit'}{_where(report)}"
+            if report.fits
+            else f"no pod of {request_text(report.request)} fits"
+        )
+    largest = extremes(report.largest)
+    if largest:
+        yield f"largest pod that fits: {' or '.join(map(largest_text, largest))}"
+    elif not report.fits:
+        *names, last = dict.fromkeys(("cpu", "memory", *(report.request or ())))
+        yield f"no node has room for a pod that asks for {', '.join(names)} and {last}"
+
+
+def _where(report: CapacityReport) -> str:
+    if not report.domains:
+        return ""
+    fits = [(_NONE if each.domain is None else each.domain or '""', each.fits or 0) for each in report.domains]
+    if len(fits) <= _MAX_NAMED:
+        return f": {', '.join(f'{domain} {count:,}' for domain, count in fits)}"
+    fewest, most = min(fits, key=lambda each: each[1]), max(fits, key=lambda each: each[1])
+    return f": from {fewest[1]:,} in {fewest[0]} to {most[1]:,} in {most[0]}"
+
+
+def request_text(requests: Mapping[str, str]) -> str:
+    """``cpu 2, memory 4Gi``, needed amounts rounded up."""
+    return ", ".join(f"{name} {rounded(amount, up=True)}" for name, amount in requests.items())
+
+
+def largest_text(pod: LargestPod) -> str:
+    """``cpu 2, memory 4Gi (node-7 and 2 more)``, free amounts rounded down."""
+    more = f" and {pod.nodes - 1} more" if pod.nodes > 1 else ""
+    return f"{', '.join(f'{name} {rounded(amount)}' for name, amount in pod.requests.items())} ({pod.node}{more})"
+
+
+def extremes(largest: Sequence[LargestPod]) -> list[LargestPod]:
+    """The one with the most of each resource, of those that are the largest in some way; they come sorted by cpu."""
+    if len(largest) <= 2:
+        return list(largest)
+    return [largest[0], largest[-1]]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import StrEnum
 
-from kubespread.planner.reports.parts import API_VERSION, ClusterReference, Report
+from kubespread.planner.reports.parts import ClusterReference, Judgment, QuestionReport, Report
+from kubespread.wording import count_of
 
 
 class Severity(StrEnum):
@@ -81,8 +83,7 @@ class RuleReport(Report, frozen=True):
     """Markdown."""
 
 
-class CheckReport(Report, frozen=True, kw_only=True):
-    api_version: str = API_VERSION
+class CheckReport(QuestionReport, frozen=True, kw_only=True):
     kind: str = "CheckReport"
     kube_version: str
     cluster: ClusterReference | None = None
@@ -95,6 +96,10 @@ class CheckReport(Report, frozen=True, kw_only=True):
     """The codes of the rules that were asked."""
     not_asked: tuple[str, ...]
     """Those that were chosen and need a cluster, where there is none."""
+    not_chosen: tuple[str, ...] = ()
+    """The codes of the rules that were not chosen."""
+    fail_on: Severity = Severity.ERROR
+    """The bar: the verdict is no when some finding is at least this severe, and yes otherwise."""
     findings: tuple[Finding, ...]
     """By file, line and column; those of the cluster's workloads by namespace, kind and name."""
     rules: tuple[RuleReport, ...]
@@ -114,3 +119,26 @@ class CheckReport(Report, frozen=True, kw_only=True):
     def reaches(self, severity: Severity) -> bool:
         """Whether some finding is at least that severe."""
         return any(finding.severity.rank <= severity.rank for finding in self.findings)
+
+    def judged(self) -> Judgment:
+        return "no" if self.reaches(self.fail_on) else "yes"
+
+    def sentences(self) -> Iterator[str]:
+        """What was found, then what was not looked at."""
+        known = [
+            f"{number} {where}"
+            for number, where in ((self.ignored, "silenced by annotations"), (self.in_baseline, "in the baseline"))
+            if number
+        ]
+        counts = [_counted(number, severity) for severity in Severity if (number := self.count(severity))]
+        found = f"{', '.join(counts) or 'nothing found'} in {count_of(self.workloads, 'workload')}"
+        yield ", ".join([found, *known])
+        if self.not_asked:
+            need = "it needs" if len(self.not_asked) == 1 else "they need"
+            yield f"{count_of(len(self.not_asked), 'rule')} not asked: {need} a cluster (-S FILE)"
+        if self.not_chosen:
+            yield f"{count_of(len(self.not_chosen), 'rule')} not asked: left out by --select or --ignore"
+
+
+def _counted(number: int, severity: Severity) -> str:
+    return f"{number} info" if severity is Severity.INFO else count_of(number, str(severity))

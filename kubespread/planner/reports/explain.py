@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -10,16 +10,18 @@ import msgspec
 from kubespread.errors import UsageError
 from kubespread.kube.api.unknown_fields import alternatives
 from kubespread.kube.gotext import quote
-from kubespread.planner.reports.advise import Advice
+from kubespread.planner.reports.advise import SCHEDULE_ANYWAY, Advice, Suggestion, not_enough
 from kubespread.planner.reports.details import Detail
 from kubespread.planner.reports.parts import (
-    API_VERSION,
     ClusterReference,
     ConstraintReport,
+    Judgment,
     PodReference,
     PreemptionReport,
+    QuestionReport,
     Report,
 )
+from kubespread.wording import count_of
 
 
 class NodeConstraint(Report, frozen=True):
@@ -89,6 +91,7 @@ class NodeReport(Report, frozen=True):
     feasible: bool
     """Whether every filter plugin of the profile passes."""
     verdict: Verdict
+    """kube-scheduler's own judgment of the node: the first plugin that rejects it."""
     rejections: tuple[Rejection, ...]
     """Of every filter plugin, not the first only; those that the profile switches off are asked too and decide
     nothing.
@@ -105,8 +108,7 @@ class NodeReport(Report, frozen=True):
     """Each constraint's part of the raw spread score; null for hard constraints and unscored nodes."""
 
 
-class ExplainReport(Report, frozen=True, kw_only=True):
-    api_version: str = API_VERSION
+class ExplainReport(QuestionReport, frozen=True, kw_only=True):
     kind: str = "ExplainReport"
     kube_version: str
     scheduler_name: str
@@ -130,7 +132,7 @@ class ExplainReport(Report, frozen=True, kw_only=True):
     """How many feasible nodes kube-scheduler would have stopped at before scoring; null when it looks at all nodes."""
     nominated: str | None = None
     """The node an earlier preemption reserved, taken without looking further; ``nodes`` answers as if not."""
-    gaps: tuple[str, ...]
+    gaps: tuple[str, ...] = ()
     not_modelled: tuple[str, ...]
     preemption: PreemptionReport | None = None
     """Only when asked for, and only when no node fits."""
@@ -163,6 +165,12 @@ class ExplainReport(Report, frozen=True, kw_only=True):
             raise UsageError(*(f"nodes {quote(name)} not found{alternatives(name, known)}" for name in missing))
         return msgspec.structs.replace(self, nodes=tuple(node for node in self.nodes if node.name in asked))
 
+    def judged(self) -> Judgment:
+        return "yes" if self.schedulable else "no"
+
+    def sentences(self) -> Iterator[str]:
+        yield from [summary(self), *beside(self)]
+
 
 def _by_score(node: NodeReport) -> tuple[Any, ...]:
     """Nodes that fail come last, the one nearest to fitting first."""
@@ -180,3 +188,57 @@ _NODE_ORDERS: Mapping[str, Callable[[NodeReport], tuple[Any, ...]]] = {
     "name": lambda node: (node.name,),
     "skew": _by_skew,
 }
+
+
+_MAX_NAMES = 5
+
+
+def summary(report: ExplainReport, suffix: str = "") -> str:
+    """``2 of 4 nodes fit: node3, node4``, without the ``suffix`` that all names of nodes share."""
+    total = len(report.nodes)
+    fitting = [node.name.removesuffix(suffix) for node in report.nodes if node.feasible]
+    verb = "fits" if len(fitting) == 1 else "fit"
+    more = " …" if len(fitting) > _MAX_NAMES else ""
+    listed = f": {', '.join(fitting[:_MAX_NAMES])}{more}" if fitting else ""
+    return f"{len(fitting):,} of {total:,} node{'' if total == 1 else 's'} {verb}{listed}"
+
+
+def beside(report: ExplainReport) -> list[str]:
+    """What bars the pod, kube-scheduler's message, what preemption would do, what is not sampled as there, and which
+    constraint would have to be other than it is.
+    """
+    preempting = None if report.preemption is None else report.preemption.sentence
+    told = (report.conclusion, report.message, preempting, _sampling(report))
+    return [said for said in (*told, *_advice(report.advice)) if said]
+
+
+def _advice(advice: Advice | None) -> Iterator[str]:
+    """``Enough alone: A maxSkew 2 (2 nodes) · A nodeTaintsPolicy Honor (2)``; of a constraint that can stay
+    hard with less, nothing is said of relaxing it.
+    """
+    if advice is None:
+        return
+    shown, told = list[Suggestion](), set[str]()
+    for each in advice.enough:
+        if each.family != SCHEDULE_ANYWAY or _letter(each) not in told:
+            shown.append(each)
+            told.add(_letter(each))
+    if shown:
+        first, *others = shown
+        listed = [f"{first.change} ({count_of(first.nodes or 0, 'node')})"]
+        yield f"Enough alone: {' · '.join([*listed, *(f'{each.change} ({each.nodes:,})' for each in others)])}"
+    if said := " · ".join(not_enough(advice)):
+        yield f"Not enough: {said}"
+
+
+def _letter(suggestion: Suggestion) -> str:
+    return suggestion.change.partition(" ")[0]
+
+
+def _sampling(report: ExplainReport) -> str | None:
+    if report.sampling is None:
+        return None
+    return (
+        f"all {len(report.nodes):,} nodes are scored; kube-scheduler would stop once it has found "
+        f"{report.sampling} that fit"
+    )

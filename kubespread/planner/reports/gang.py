@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
+
 from kubespread.planner.reports.parts import Report
+from kubespread.wording import EMPTY, count_of, short_key, some_of
 
 
 class GangDomain(Report, frozen=True):
@@ -94,3 +98,72 @@ class GangReport(Report, frozen=True):
     """How many domains share the best total of the last gang that is placed: kube-scheduler takes any, at random."""
     search: GangSearch | None = None
     """Only for a gang that is stuck."""
+
+
+_MAX_NODES = 3
+
+
+def gang_outcome(gang: GangReport, running: int, replicas: int | None) -> str:
+    """``gang of 8 not placed, 6 of 8 members fit``, where so many of the replicas run in the end."""
+    fitting = f", {gang.fitted} of {gang.members} members fit"
+    if gang.pod_group is not None:
+        whose = f"pod group {gang.pod_group}, minCount {gang.size}: "
+        placed = f"{running:,} of {replicas:,} replicas placed" if replicas else f"{running:,} fit"
+        return f"{whose}{placed if gang.fits else 'not placed'}{'' if gang.fits or gang.blocked is None else fitting}"
+    if gang.gangs is None:
+        return f"{count_of(gang.placed, 'gang')} of {gang.size:,} fit{'' if gang.placed != 1 else 's'}"
+    if gang.gangs > 1:
+        return f"{gang.placed:,} of {gang.gangs:,} gangs of {gang.size:,} placed"
+    already = f", {gang.scheduled} already running" if gang.scheduled else ""
+    return f"gang of {gang.size:,} {'placed' if gang.fits else 'not placed'}{already}{'' if gang.fits else fitting}"
+
+
+def gang_sentences(gang: GangReport) -> Iterator[str]:
+    """Which domain is taken; else which member is stuck, and last whether all would fit otherwise."""
+    if gang.chosen:
+        where = some_of([name or EMPTY for name in gang.chosen], _MAX_NODES)
+        yield f"all members of {'the' if len(gang.chosen) == 1 else 'each'} gang in one {_key(gang)}: {where}"
+        if gang.ties > 1:
+            yield f"{gang.ties} domains score best: kube-scheduler takes any of them, at random"
+    if gang.blocked is not None:
+        blocked = gang.blocked
+        where = f" in {gang.domains[0].value or EMPTY}" if gang.domains else ""
+        yield f"member {blocked.member} of {gang.members} ({blocked.pod}) finds no node{where}: {blocked.stopped}"
+        if blocked.conclusion is not None:
+            yield f"member {blocked.member}: {blocked.conclusion}"
+    if gang.waiting is not None:
+        found = "the one that finds a node" if gang.fitted == 1 else f"the {gang.fitted} that find a node"
+        whose = found if gang.fitted else "none is tried"
+        yield f"{whose}: {gang.waiting}"
+    if gang.search is not None:
+        yield _searched(gang, gang.search)
+
+
+def _searched(gang: GangReport, search: GangSearch) -> str:
+    needed = gang.size - gang.scheduled if gang.pod_group is not None else gang.members
+    members = f"all {needed}" if needed == gang.members else f"{needed} of {gang.members}"
+    if search.nodes is not None:
+        copies = Counter(search.nodes)
+        most = ", ".join(f"{node} {count:,}" for node, count in copies.most_common(_MAX_NODES))
+        more = f" and {count_of(len(copies) - _MAX_NODES, 'more node')}" if len(copies) > _MAX_NODES else ""
+        where = "" if search.domain is None else f"in {search.domain or EMPTY}, "
+        return f"another choice would place {members}, which kube-scheduler does not look for: {where}{most}{more}"
+    if search.reason is not None:
+        return f"whether another choice of nodes would place {members} is not known: {search.reason}"
+    any_one = f" of one {_key(gang)}" if gang.topology_key is not None else ""
+    if search.room is not None and search.impossible:
+        holds = f"the roomiest {_key(gang)} holds" if gang.topology_key is not None else "they hold"
+        why = f", for {search.blocking[0]}" if search.blocking else ""
+        return f"no choice of nodes{any_one} places {members}: {holds} {search.room} at most{why}"
+    if search.impossible:
+        without = f"; all would fit without {' or without '.join(search.blocking)}" if search.blocking else ""
+        return (
+            f"no choice of nodes{any_one} places {members}: every one was tried ({search.steps:,} placements){without}"
+        )
+    return (
+        f"no choice of nodes{any_one} that places {members} was found in {search.steps:,} placements; others are left"
+    )
+
+
+def _key(gang: GangReport) -> str:
+    return short_key(gang.topology_key or "")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from kubespread.planner.reports.parts import Report
-from kubespread.planner.reports.simulate import SkewChange
+from kubespread.planner.reports.parts import Report, SkewChange
 
 
 class PlacedPod(Report, frozen=True):
@@ -28,6 +27,19 @@ class GonePod(Report, frozen=True):
     """
     lost_for_good: bool
     """Whether it had no controller, so that nobody makes it again."""
+    made_room_for: str | None = None
+    """Of a preempted pod: NAMESPACE/name of the one that took its place."""
+    broken_budgets: tuple[str, ...] = ()
+    """Of a preempted pod: the names of the disruption budgets that did not allow it, in its namespace."""
+
+    @property
+    def namespace(self) -> str:
+        return self.pod.partition("/")[0]
+
+    @property
+    def is_bad(self) -> bool:
+        """Of a preempted pod: whether a budget is broken, or nobody makes the pod again."""
+        return bool(self.broken_budgets) or self.lost_for_good
 
 
 class BlockedPod(Report, frozen=True):
@@ -56,8 +68,19 @@ class PendingPods(Report, frozen=True):
     """kube-scheduler's."""
 
 
+class UnmadePods(Report, frozen=True):
+    """Pods that a workload is to have and that do not exist."""
+
+    workload: str
+    """NAMESPACE/Kind/name; NAMESPACE/Pod/name for a pod by itself."""
+    count: int
+    """How many."""
+    message: str
+    """What the API server says to the first of them, or what their controller waits for."""
+
+
 class TouchedWorkload(Report, frozen=True):
-    """A workload that lost pods or got some, as it is now."""
+    """A workload that lost pods or got some, or lacks some, as it is now."""
 
     workload: str
     """NAMESPACE/Kind/name."""
@@ -69,9 +92,24 @@ class TouchedWorkload(Report, frozen=True):
     """How many of them wait for a node."""
     skew: tuple[SkewChange, ...]
     """Of each spread constraint in force, before and after."""
+    not_created: int = 0
+    """How many of them the API server refuses, as a quota does."""
+    not_made_yet: int = 0
+    """How many of them its controller has yet to make: a StatefulSet waits for those before them."""
+    gone: int = 0
+    """How many of its pods left their nodes, or are on their way out."""
+    created: int = 0
+    """How many pods its controllers made."""
+    placed: int = 0
+    """How many of its pods found a node."""
+
+    @property
+    def is_moved(self) -> bool:
+        """Whether anything became of its pods, as opposed to those that went on waiting."""
+        return bool(self.gone or self.created or self.placed)
 
 
-class Happened(Report, frozen=True):
+class Happened(Report, frozen=True, kw_only=True):
     """All of it, in the order it happened."""
 
     gone: tuple[GonePod, ...]
@@ -82,6 +120,10 @@ class Happened(Report, frozen=True):
     """Pods that budgets keep."""
     pending: tuple[PendingPods, ...]
     """All that wait now, whoever made them wait."""
+    not_created: tuple[UnmadePods, ...] = ()
+    """Pods that the API server refuses now, as a quota does, by workload."""
+    not_made_yet: tuple[UnmadePods, ...] = ()
+    """Pods that their controllers have yet to make, by workload: a StatefulSet waits for those before them."""
     workloads: tuple[TouchedWorkload, ...]
     """Those that lost pods or got some."""
     notes: tuple[str, ...]

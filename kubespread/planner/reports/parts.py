@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Literal, Self
 
 import msgspec
 
 from kubespread.kube.well_known import DO_NOT_SCHEDULE
+from kubespread.wording import count_of, some_of
 
 API_VERSION = "kubespread.dev/v1alpha1"
+Judgment = Literal["yes", "no", "unknown"]
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
@@ -25,6 +28,35 @@ class Report(msgspec.Struct, rename="camel", frozen=True, kw_only=True):
         plain = msgspec.json.decode(msgspec.json.encode(self))
         assert isinstance(plain, dict)
         return plain
+
+
+class QuestionReport(Report, frozen=True, kw_only=True):
+    """A report that answers a question. Whatever prints it prints its verdict and its sentences, and computes neither.
+
+    Both are made of the report's own data whenever one is made, so that no sentence contradicts the rows beside it.
+    """
+
+    api_version: str = API_VERSION
+    kind: str = ""
+    verdict: Judgment = "unknown"
+    answer: tuple[str, ...] = ()
+    unmet: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        msgspec.structs.force_setattr(self, "verdict", self.judged())
+        msgspec.structs.force_setattr(self, "answer", tuple(self.sentences()))
+
+    def judged(self) -> Judgment:
+        """How the question is answered."""
+        raise NotImplementedError
+
+    def sentences(self) -> Iterator[str]:
+        """The answer itself first."""
+        raise NotImplementedError
+
+    def requiring(self, unmet: Iterable[str]) -> Self:
+        """The same answer, with what was required of it and is not so."""
+        return msgspec.structs.replace(self, unmet=tuple(unmet))
 
 
 class PodReference(Report, frozen=True):
@@ -92,6 +124,23 @@ class DomainChange(Report, frozen=True, kw_only=False, gc=False):
     """Matching pods in the end."""
 
 
+class SkewChange(Report, frozen=True):
+    """Most minus least matching pods of the domains that count; the least is 0 while they are fewer than minDomains."""
+
+    topology_key: str
+    when_unsatisfiable: str
+    max_skew: int
+    before: int
+    """At first."""
+    after: int
+    """In the end."""
+
+    @property
+    def is_violated(self) -> bool:
+        """Whether pods are further apart now than a hard constraint lets new ones be; a soft one asks for nothing."""
+        return self.when_unsatisfiable == DO_NOT_SCHEDULE and self.after > self.max_skew
+
+
 class ConstraintReport(Report, frozen=True):
     """One constraint in force for the pod, its defaults filled in."""
 
@@ -117,6 +166,34 @@ class ConstraintReport(Report, frozen=True):
         return self.when_unsatisfiable == DO_NOT_SCHEDULE
 
 
+class PreemptedPod(Report, frozen=True):
+    """A pod that was evicted to make room for one of higher priority."""
+
+    pod: str
+    """NAMESPACE/name."""
+    node: str
+    """Where it ran."""
+    owner: str | None
+    """Kind/name of its controller, which makes another one; null where it has none."""
+    made_room_for: str
+    """NAMESPACE/name of the pod that took its place."""
+    broken_budgets: tuple[str, ...]
+    """The names of the disruption budgets that did not allow it, in its namespace."""
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Its namespace and name."""
+        namespace, _, name = self.pod.partition("/")
+        return namespace, name
+
+
+def preempted_pods(pods: Sequence[PreemptedPod], most: int) -> str:
+    """How many, who they are, as far as ``most`` allows, and which budgets their eviction breaks."""
+    broken = dict.fromkeys(f"{each.key[0]}/{name}" for each in pods for name in each.broken_budgets)
+    breaking = f", breaking disruption budget{'' if len(broken) == 1 else 's'} {', '.join(broken)}" if broken else ""
+    return f"{count_of(len(pods), 'pod')}: {some_of([each.pod for each in pods], most)}{breaking}"
+
+
 class PreemptionReport(Report, frozen=True):
     """One preemption kube-scheduler could choose.
 
@@ -131,3 +208,11 @@ class PreemptionReport(Report, frozen=True):
     """How many of them violate a disruption budget."""
     tail: str | None
     """What the scheduler's message ends with; null where the release appends nothing."""
+
+    @property
+    def sentence(self) -> str:
+        """What preemption would do."""
+        if self.node is None:
+            return f"preemption finds no node: {self.tail}" if self.tail else "preemption finds no node"
+        violated = f", against {count_of(self.violations, 'disruption budget')}" if self.violations else ""
+        return f"preemption could free {self.node} by evicting {', '.join(self.victims)}{violated}"

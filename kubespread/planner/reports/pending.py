@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Literal
 
 from kubespread.planner.reports.advise import Suggestion
-from kubespread.planner.reports.parts import API_VERSION, ClusterReference, Report
+from kubespread.planner.reports.happened import UnmadePods
+from kubespread.planner.reports.parts import ClusterReference, Judgment, QuestionReport, Report
+from kubespread.wording import count_of, workload_name
 
-PendingFor = Literal["filtered", "refused", "gated", "nominated", "otherScheduler", "fits"]
+PendingFor = Literal["filtered", "refused", "gated", "nominated", "otherScheduler", "fits", "preempts"]
 
 
 class StuckGroup(Report, frozen=True):
@@ -15,7 +18,8 @@ class StuckGroup(Report, frozen=True):
 
     cause: PendingFor
     """``filtered`` where no node fits; ``refused`` where the pod itself is at fault, such as a claim that is missing;
-    ``gated``, ``nominated``, ``otherScheduler`` and ``fits`` where it waits for something else.
+    ``gated``, ``nominated``, ``otherScheduler`` and ``fits`` where it waits for something else; ``preempts`` where
+    kube-scheduler makes room for it.
     """
     why: str
     """``zone ≤ 1: min 0 in zone c (2 tainted)``."""
@@ -26,9 +30,16 @@ class StuckGroup(Report, frozen=True):
     workloads: tuple[str, ...]
     """NAMESPACE/Kind/name; NAMESPACE/Pod/name for a pod by itself."""
     change: Suggestion | None
-    """The least change that was found to free them; its ``placed`` says how many of them find a node then, when they
-    are placed one after another and nobody else waits. null where none does, and where none is looked for.
+    """The least change that was found to free them. Its ``placed`` says how many of them find a node then: of an edit
+    with everyone in the queue who waits, of what is set in the pods with them alone. null where none frees any more of
+    them, and where none is looked for.
     """
+    fitting: int = 0
+    """How many of them find a node as things are, when they are placed one after another and nobody else waits."""
+    victims: tuple[str, ...] = ()
+    """NAMESPACE/name of the pods that are preempted for them."""
+    tried: int = 0
+    """How many changes were made and asked about."""
 
     @property
     def freed(self) -> int:
@@ -36,8 +47,7 @@ class StuckGroup(Report, frozen=True):
         return 0 if self.change is None else self.change.placed or 0
 
 
-class PendingReport(Report, frozen=True, kw_only=True):
-    api_version: str = API_VERSION
+class PendingReport(QuestionReport, frozen=True, kw_only=True):
     kind: str = "PendingReport"
     kube_version: str
     cluster: ClusterReference | None = None
@@ -51,6 +61,30 @@ class PendingReport(Report, frozen=True, kw_only=True):
     """How many pods wait."""
     groups: tuple[StuckGroup, ...]
     """The largest first."""
+    not_made: tuple[UnmadePods, ...] = ()
+    """Pods of the same workloads that do not exist yet, or are refused, though they are to be."""
     gaps: tuple[str, ...] = ()
     not_modelled: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+
+    def judged(self) -> Judgment:
+        return "no" if self.groups else "yes"
+
+    def sentences(self) -> Iterator[str]:
+        yield from _sentences(self)
+
+
+def _sentences(report: PendingReport) -> Iterator[str]:
+    """How many are stuck, and how many of them changes free; then who waits for them."""
+    if not report.groups:
+        yield "no pod is pending"
+        return
+    changes = [group for group in report.groups if group.freed]
+    freed = sum(group.freed for group in changes)
+    said = f"{count_of(report.pending, 'pod')} pending for {count_of(len(report.groups), 'cause')}"
+    if not changes:
+        yield f"{said}; no change was found that frees any"
+    else:
+        yield f"{said}; {count_of(len(changes), 'change')} free{'s' if len(changes) == 1 else ''} {freed:,} of them"
+    for each in report.not_made:
+        yield f"{count_of(each.count, 'more pod')} of {workload_name(each.workload)} not made: {each.message}"

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import msgspec
 
 from kubespread.planner.reports.autoscaling import AutoscalingReport
-from kubespread.planner.reports.happened import Happened
-from kubespread.planner.reports.parts import API_VERSION, ClusterReference, Report
+from kubespread.planner.reports.happened import GonePod, Happened
+from kubespread.planner.reports.parts import ClusterReference, Judgment, QuestionReport, Report
 from kubespread.planner.reports.rollout import RolloutReport
 from kubespread.planner.reports.upgrade import UpgradeReport
+from kubespread.wording import count_of, some_of
+
+_FEW = 3
 
 
 class StepReport(Report, frozen=True):
@@ -29,6 +34,31 @@ class StepReport(Report, frozen=True):
     """Of the nodes that were replaced."""
     autoscaling: AutoscalingReport | None = None
     """Of the nodes that were added for pods that found none."""
+    pending: int = 0
+    """Pods that wait for a node after it and did not before the first step."""
+    not_created: int = 0
+    """How many more pods the API server refuses after it than before the first step, as a quota does, summed over
+    workloads.
+    """
+    not_made_yet: int = 0
+    """How many more pods controllers have yet to make after it than before the first step, summed over workloads: a
+    StatefulSet waits for the pods before them.
+    """
+
+    @property
+    def preempted(self) -> list[GonePod]:
+        return [gone for gone in self.happened.gone if gone.made_room_for is not None]
+
+    @property
+    def broken_budgets(self) -> list[str]:
+        """NAMESPACE/name of the disruption budgets that preemption broke, each once."""
+        broken = (f"{gone.namespace}/{name}" for gone in self.preempted for name in gone.broken_budgets)
+        return list(dict.fromkeys(broken))
+
+    @property
+    def lost_for_good(self) -> int:
+        """How many pods left that nobody makes again, though nobody asked for fewer."""
+        return sum(gone.lost_for_good for gone in self.happened.gone)
 
     @property
     def is_blocked(self) -> bool:
@@ -37,15 +67,16 @@ class StepReport(Report, frozen=True):
         return self.failed is not None or bool(self.happened.blocked) or is_stuck
 
 
-class PlayReport(Report, frozen=True, kw_only=True):
+class PlayReport(QuestionReport, frozen=True, kw_only=True):
     """What a scenario came to."""
 
-    api_version: str = API_VERSION
     kind: str = "PlayReport"
     kube_version: str
     cluster: ClusterReference | None = None
     scenario: str | None
     """What it is called."""
+    workload: str | None = None
+    """NAMESPACE/Kind/name of the one that is asked about; null where the question is about all of them."""
     nodes: int
     """How many there are in the beginning."""
     preemption: bool
@@ -55,9 +86,13 @@ class PlayReport(Report, frozen=True, kw_only=True):
     steps: tuple[StepReport, ...]
     """In the order of the scenario."""
     pending: int
-    """Pods that wait for a node in the end and did not in the beginning."""
+    """Pods that wait for a node in the end and did not in the beginning: what the last step has."""
     blocked: tuple[int, ...]
     """The numbers of the steps that were not done, or not to their end."""
+    not_created: int = 0
+    """Pods that the API server refuses in the end and did not in the beginning: what the last step has."""
+    not_made_yet: int = 0
+    """Pods that controllers have yet to make in the end and had not in the beginning: what the last step has."""
     notes: tuple[str, ...]
     gaps: tuple[str, ...]
     not_modelled: tuple[str, ...]
@@ -79,3 +114,54 @@ class PlayReport(Report, frozen=True, kw_only=True):
     def with_gaps(self, missing: tuple[str, ...]) -> PlayReport:
         """The same answer, with what its source lacked named first."""
         return msgspec.structs.replace(self, gaps=tuple(dict.fromkeys((*missing, *self.gaps))))
+
+    @property
+    def lacking(self) -> list[str]:
+        """How many pods wait in the end, or do not exist though they are to; nothing where none does that did not in
+        the beginning.
+        """
+        counts = {"pending": self.pending, "not created": self.not_created, "not made yet": self.not_made_yet}
+        return [f"{count} {what}" for what, count in counts.items() if count]
+
+    @property
+    def not_done(self) -> list[str]:
+        """Which steps were not done in full, and which budgets were broken on the way."""
+        steps, broken = ", ".join(map(str, self.blocked)), ", ".join(self.broken_budgets)
+        plural = "" if len(self.blocked) == 1 else "s"
+        said = {f"not done in full: step{plural} {steps}": steps, f"budgets broken: {broken}": broken}
+        return [text for text, is_so in said.items() if is_so]
+
+    @property
+    def broken_budgets(self) -> list[str]:
+        """NAMESPACE/name of the disruption budgets that preemption broke in any step, each once."""
+        return list(dict.fromkeys(name for step in self.steps for name in step.broken_budgets))
+
+    def judged(self) -> Judgment:
+        return "no" if self.lacking or self.not_done else "yes"
+
+    def sentences(self) -> Iterator[str]:
+        yield _outcome(self)
+        for step in self.steps:
+            if step.preempted:
+                yield f"step {step.number}: {preempted_sentence(step)}"
+        if lost := sum(step.lost_for_good for step in self.steps):
+            yield f"{count_of(lost, 'pod')} gone that no controller makes again"
+        if waited := sum(len(each.pods) for each in self.start.pending):
+            yield f"{count_of(waited, 'pod')} pending before the first step"
+
+
+def _outcome(report: PlayReport) -> str:
+    """What is wrong in the end, or that nothing is."""
+    said = [*([] if report.pending else ["0 pending"]), *report.lacking, *report.not_done]
+    if report.verdict == "yes":
+        said.append("every step done in full")
+    return f"{count_of(len(report.steps), 'step')}: {', '.join(said)}"
+
+
+def preempted_sentence(step: StepReport) -> str:
+    """Who was preempted for whom, and which budgets did not allow it."""
+    victims = step.preempted
+    winners = dict.fromkeys(gone.made_room_for or "" for gone in victims)
+    broken = f", breaking {', '.join(step.broken_budgets)}" if step.broken_budgets else ""
+    pods = some_of([gone.pod for gone in victims], _FEW)
+    return f"{count_of(len(victims), 'pod')} preempted ({pods}) for {some_of(list(winners), _FEW)}{broken}"

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Literal
 
-from kubespread.planner.reports.parts import API_VERSION, ClusterReference, Report
+from kubespread.planner.reports.parts import ClusterReference, Judgment, QuestionReport, Report
+from kubespread.wording import count_of, some_of
 
 HeldBy = Literal[
     "controlPlane",
@@ -14,6 +16,7 @@ HeldBy = Literal[
     "daemonSet",
     "budget",
     "noNode",
+    "notMade",
     "noRoom",
     "preempts",
 ]
@@ -24,8 +27,9 @@ class Hold(Report, frozen=True):
 
     cause: HeldBy
     """``localStorage``, ``noController`` and ``daemonSet``: kubectl drain refuses. ``budget``: the API server refuses
-    an eviction. ``noNode``: a pod finds no other node. ``noRoom``: its pods ask for more than is free elsewhere.
-    ``preempts``: its pods push others away that nobody makes again.
+    an eviction. ``noNode``: a pod finds no other node. ``notMade``: a controller does not make another pod, as a
+    StatefulSet whose earlier pod is not ready. ``noRoom``: its pods ask for more than is free elsewhere. ``preempts``:
+    its pods push others away that nobody makes again, or that a budget protects.
     """
     detail: str
     """kubectl's, the API server's or kube-scheduler's own message, or what the cause means."""
@@ -45,11 +49,19 @@ class NodeRemoval(Report, frozen=True):
     place: int | None
     """Its place in the order in which nodes go together, from 1; null where it stays."""
     held: tuple[Hold, ...]
-    """Why it cannot go alone; of one that can and stays, why it cannot go after those that do."""
+    """Why it cannot go alone: what is said against it whatever happens, what kubectl refuses, and where a drain that
+    went on all the same would end. Of one that can and stays, why it cannot go after those that do.
+    """
     violated: tuple[str, ...]
     """Workloads that it leaves, going alone, further from a hard constraint than maxSkew allows: ``WORKLOAD: zone
     skew 2 exceeds maxSkew 1``.
     """
+    preempted: tuple[str, ...] = ()
+    """NAMESPACE/name of pods of lower priority that its pods push away, going alone. Each finds another node, and no
+    budget is broken.
+    """
+    lost: tuple[str, ...] = ()
+    """NAMESPACE/name of pods that are lost for good when it goes: ``--force`` evicts them, nobody makes them again."""
 
 
 class Together(Report, frozen=True):
@@ -67,10 +79,11 @@ class Together(Report, frozen=True):
     """As for one node."""
     untried: int
     """Nodes that can go alone and were not tried after many in a row did not go."""
+    lost: tuple[str, ...] = ()
+    """As for one node."""
 
 
-class RemovableReport(Report, frozen=True, kw_only=True):
-    api_version: str = API_VERSION
+class RemovableReport(QuestionReport, frozen=True, kw_only=True):
     kind: str = "RemovableReport"
     kube_version: str
     cluster: ClusterReference | None = None
@@ -84,3 +97,42 @@ class RemovableReport(Report, frozen=True, kw_only=True):
     gaps: tuple[str, ...] = ()
     not_modelled: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+
+    def judged(self) -> Judgment:
+        return "yes" if any(row.alone for row in self.rows) else "no"
+
+    def sentences(self) -> Iterator[str]:
+        yield from _sentences(self)
+
+
+_MAX_NAMED = 4
+
+
+def _sentences(report: RemovableReport) -> Iterator[str]:
+    """How many can go alone, which together in which order, and what that does."""
+    together, alone = report.together, [row.node for row in report.rows if row.alone]
+    if not alone:
+        yield f"none of {count_of(len(report.rows), 'node')} can go"
+    elif len(alone) == 1:
+        yield f"1 of {count_of(len(report.rows), 'node')} can go alone: {alone[0]}"
+    else:
+        yield from _together(together, f"{len(alone):,} of {count_of(len(report.rows), 'node')} can go alone")
+    if lost := list(dict.fromkeys(pod for row in report.rows if row.alone for pod in row.lost)):
+        yield f"{count_of(len(lost), 'pod')} would be lost for good: {some_of(lost, _MAX_NAMED)}"
+    yield from (f"together they leave {violation}" for violation in together.violated)
+    if together.preempted:
+        yield f"together they preempt {count_of(together.preempted, 'pod')}, each of which finds another node"
+
+
+def _together(together: Together, alone: str) -> Iterator[str]:
+    groups = f", cordoned in groups of {', '.join(map(str, together.groups))}" if len(together.groups) > 1 else ""
+    said = f"{alone}, {len(together.nodes):,} together"
+    named = some_of(together.nodes, _MAX_NAMED)
+    if len(together.nodes) <= _MAX_NAMED and not together.untried:
+        yield f"{said}, in this order{groups}: {named}"
+        return
+    # Of many the names would bury the answer.
+    yield said
+    yield f"together, in this order{groups}: {named}"
+    if together.untried:
+        yield f"together with these, {count_of(together.untried, 'other')} that can go alone were not tried"

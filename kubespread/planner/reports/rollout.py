@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kubespread.planner.reports.parts import ConstraintReport, Report
+from kubespread.wording import count_of, short_key
 
 
 class RevisionPods(Report, frozen=True):
@@ -95,9 +96,11 @@ class RolloutReport(Report, frozen=True):
     passes: tuple[RolloutPass, ...]
     """Those that changed a size, in order."""
     complete: bool
-    """Whether all replicas are of the new revision and ready."""
+    """Whether all replicas are ready, and of the new revision but for those that a StatefulSet's partition keeps."""
     wedged_on: str | None
-    """Why it goes no further: what kube-scheduler says of the new pod that waits, or that new pods never get ready."""
+    """Why it goes no further: what kube-scheduler says of the new pod that waits, what the API server says to the one
+    that it refuses, or that new pods never get ready.
+    """
     pending: int
     """New pods without a node in the end."""
     fewest_ready: int
@@ -112,3 +115,30 @@ class RolloutReport(Report, frozen=True):
     """As they stand in the end."""
     start: tuple[NodeRevisions, ...] = ()
     """The nodes that hold pods of the workload before the first pass, by name."""
+    not_created: int = 0
+    """New pods that the API server refuses in the end, as a quota does."""
+    kept: int = 0
+    """Pods that keep an older revision on purpose: those below the partition of a StatefulSet."""
+
+
+def rollout_sentence(rollout: RolloutReport) -> str:
+    """How a rollout ended, and how even its pods are."""
+    # Why pods are pending is said of them.
+    lacking = {"pending": rollout.pending, "not created": rollout.not_created}
+    counts = [f"{count_of(count, 'new pod')} {what}" for what, count in lacking.items() if count]
+    kept = f", {rollout.kept} of {rollout.replicas} kept by its partition" if rollout.kept else ""
+    ending = f"complete{kept}" if rollout.complete else f"not complete: {', '.join(counts) or rollout.wedged_on}"
+    said = [ending, f"fewest ready {rollout.fewest_ready:,} of {rollout.replicas:,}"]
+    others = rollout.with_match_label_keys or rollout.final
+    pairs = list(zip(rollout.final, others, strict=True))
+    # Of those that are as even as they are asked to be, the first one says so for all.
+    telling = [(own, other) for own, other in pairs if own.skew > own.max_skew or own.skew != other.skew]
+    said += [_final(own, other) for own, other in telling or pairs[:1]]
+    return "; ".join(said)
+
+
+def _final(own: RevisionSkew, other: RevisionSkew) -> str:
+    """``zone skew of the new pods 2 > 1 (0 with matchLabelKeys: [pod-template-hash])``."""
+    exceeds = f" > {own.max_skew}" if own.skew > own.max_skew else ""
+    instead = f" ({other.skew} with matchLabelKeys: [pod-template-hash])" if own.skew != other.skew else ""
+    return f"{short_key(own.topology_key)} skew of the new pods {own.skew}{exceeds}{instead}"

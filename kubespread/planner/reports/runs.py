@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from kubespread.planner.reports.parts import Report
+from collections.abc import Sequence
+
+from kubespread.planner.reports.parts import ConstraintReport, Report, letter
+from kubespread.wording import short_key
 
 
 class Sampling(Report, frozen=True):
@@ -64,3 +67,27 @@ class Runs(Report, frozen=True):
     """Per constraint, in the order of ``constraints``."""
     each: tuple[Run, ...] = ()
     """Every run, in order."""
+
+
+def runs_sentence(constraints: Sequence[ConstraintReport], runs: Runs) -> str:
+    """What the runs come to: how many are placed, and the skew of every constraint."""
+    are_seeded, are_sampled = (
+        any(value is not None for value in values)
+        for values in ([run.seed for run in runs.each], [run.start for run in runs.each])
+    )
+    how = [
+        *(["ties broken at random"] if are_seeded else []),
+        *(["sampling begun elsewhere" if are_seeded else "sampling begun evenly apart"] if are_sampled else []),
+    ]
+    skews = [
+        f"{letter(place)} {short_key(constraint.topology_key)} skew {ranged(skew)}"
+        for place, (constraint, skew) in enumerate(zip(constraints, runs.skew, strict=True))
+    ]
+    return "; ".join([f"{runs.count:,} runs, {', '.join(how)}: {ranged(runs.placed)} placed", *skews])
+
+
+def ranged(figure: Range) -> str:
+    """``1 to 4, median 2``; one number where all runs came to the same."""
+    if figure.minimum == figure.maximum:
+        return f"{figure.minimum:,}"
+    return f"{figure.minimum:,} to {figure.maximum:,}, median {figure.median:,}"

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import msgspec
 
-from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME, ZONE
+from kubespread.kube.well_known import HOSTNAME, ZONE
 from kubespread.planner.reports.autoscaling import AutoscalingReport
 from kubespread.planner.reports.gang import GangReport
 from kubespread.planner.reports.parts import (
-    API_VERSION,
     ClusterReference,
     ConstraintReport,
     DomainChange,
+    Judgment,
     PodReference,
+    PreemptedPod,
     PreemptionReport,
+    QuestionReport,
     Report,
+    SkewChange,
 )
 from kubespread.planner.reports.rollout import RolloutReport
 from kubespread.planner.reports.runs import Runs, Sampling
+from kubespread.planner.reports.simulate_words import sentences_of
 
 
 class Placement(Report, frozen=True, gc=False):
@@ -42,23 +48,6 @@ class DeletedReplica(Report, frozen=True, gc=False):
     """Its name."""
     node: str
     """Where it runs."""
-
-
-class SkewChange(Report, frozen=True):
-    """Most minus least matching pods of the domains that count; the least is 0 while they are fewer than minDomains."""
-
-    topology_key: str
-    when_unsatisfiable: str
-    max_skew: int
-    before: int
-    """At first."""
-    after: int
-    """In the end."""
-
-    @property
-    def is_violated(self) -> bool:
-        """Whether pods are further apart now than a hard constraint lets new ones be; a soft one asks for nothing."""
-        return self.when_unsatisfiable == DO_NOT_SCHEDULE and self.after > self.max_skew
 
 
 class Loss(Report, frozen=True):
@@ -100,8 +89,7 @@ class LookAhead(Report, frozen=True):
     """Removing any one of these constraints would let all replicas fit."""
 
 
-class SimulateReport(Report, frozen=True, kw_only=True):
-    api_version: str = API_VERSION
+class SimulateReport(QuestionReport, frozen=True, kw_only=True):
     kind: str = "SimulateReport"
     kube_version: str
     scheduler_name: str
@@ -135,6 +123,24 @@ class SimulateReport(Report, frozen=True, kw_only=True):
     """How many of the replicas exist in the end, pending ones included: fewer than ``replicas`` where a quota refuses
     the others or a StatefulSet waits for its last one. Null when as many as fit were asked for.
     """
+    running: int = 0
+    """How many replicas have a node in the end: those present and those placed."""
+    pending: int = 0
+    """How many replicas exist and found no node; of a rollout its new pods."""
+    not_created: int = 0
+    """How many replicas the API server refuses, as a quota does."""
+    not_made_yet: int = 0
+    """How many replicas a StatefulSet has yet to make: it waits for those before them."""
+    preempts: bool = True
+    """Whether replicas that fit nowhere evict pods of lower priority, as kube-scheduler does; not where as many as fit
+    were asked for, nor for pods of a group.
+    """
+    preempted: tuple[PreemptedPod, ...] = ()
+    """The pods that were evicted for replicas, in the order that happened. What their controllers make instead is not
+    placed.
+    """
+    required_placed: int | None = None
+    """How many replicas have to have a node, where that was required: then as many are enough."""
     constraints: tuple[ConstraintReport, ...] = ()
     """As they stand after the last placement."""
     distribution: tuple[tuple[DomainChange, ...], ...] = ()
@@ -152,7 +158,9 @@ class SimulateReport(Report, frozen=True, kw_only=True):
     look_ahead: LookAhead | None = None
     """Only when replicas stay pending though their order could matter."""
     preemption: PreemptionReport | None = None
-    """For the first replica without a node; only when asked for."""
+    """What preemption does for the first replica that needs it, or would do for the one after as many as fit. Where it
+    does not help only when asked for.
+    """
     gang: GangReport | None = None
     """Only of replicas that are scheduled together or not at all."""
     autoscaling: AutoscalingReport | None = None
@@ -169,15 +177,19 @@ class SimulateReport(Report, frozen=True, kw_only=True):
         """Kind/name of what was placed, a pod by itself included."""
         return self.workload or f"Pod/{self.pod.name}"
 
-    @property
-    def pending(self) -> int:
-        """How many replicas found no node."""
-        return 0 if self.replicas is None else max(0, self.replicas - self.present - self.placed)
+    def __post_init__(self) -> None:
+        running = self.present + self.placed
+        exist = self.replicas if self.created is None else self.created
+        pending = self.rollout.pending if self.rollout is not None else max(0, (exist or 0) - running)
+        msgspec.structs.force_setattr(self, "running", running)
+        msgspec.structs.force_setattr(self, "pending", pending)
+        super().__post_init__()
 
     @property
-    def running(self) -> int:
-        """How many replicas there are in the end."""
-        return self.present + self.placed
+    def lacking(self) -> list[str]:
+        """How many replicas are without a node, by what became of them; nothing where all have one."""
+        counts = {"pending": self.pending, "not created": self.not_created, "not made yet": self.not_made_yet}
+        return [f"{count:,} {what}" for what, count in counts.items() if count]
 
     def is_about_nodes(self, key: str) -> bool:
         """Whether the domains of ``key`` are the nodes themselves."""
@@ -219,3 +231,21 @@ class SimulateReport(Report, frozen=True, kw_only=True):
     def with_gaps(self, missing: tuple[str, ...]) -> SimulateReport:
         """The same answer, with what its source lacked named first."""
         return msgspec.structs.replace(self, gaps=tuple(dict.fromkeys((*missing, *self.gaps))))
+
+    def judged(self) -> Judgment:
+        return "yes" if not self.unmet and self._is_enough else "no"
+
+    @property
+    def _is_enough(self) -> bool:
+        """Whether every replica asked for has a node, by an autoscaler's doing too; of as many as fit at least one."""
+        if self.required_placed is not None:
+            return self.running >= self.required_placed
+        if self.replicas is None:
+            return self.running > 0
+        if self.rollout is not None and not self.rollout.complete:
+            return False
+        is_scaled_for = self.autoscaling is not None and self.autoscaling.left == 0 and not self.not_created
+        return is_scaled_for or not self.lacking
+
+    def sentences(self) -> Iterator[str]:
+        yield from sentences_of(self)

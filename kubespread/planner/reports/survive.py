@@ -2,24 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Literal
 
-from kubespread.planner.reports.parts import API_VERSION, ClusterReference, Report
+import msgspec
+
+from kubespread.planner.reports.parts import ClusterReference, Judgment, QuestionReport, Report
+from kubespread.wording import EMPTY, count_of, short_key, some_of, workload_name
+
+Trouble = Literal["pending", "short", "lost"]
 
 
 class ShortWorkload(Report, frozen=True, gc=False):
-    """A workload that has fewer ready pods than it is to have, and fewer than before its domain was lost."""
+    """A workload that has fewer ready pods than it is to have and fewer than before its domain was lost, while the Node
+    objects of the domain are still there or once they are deleted.
+    """
 
     workload: str
     """NAMESPACE/Kind/name."""
     wanted: int
     """How many pods it is to have."""
+    ready_before: int
+    """Pods that are ready before the domain is lost."""
     ready: int
     """Pods that are ready on nodes that work, while the Node objects of the lost domain are still there."""
     ready_after_removal: int
     """The same once these are deleted."""
     why: str
-    """kube-scheduler's message, or what keeps its controller from making another pod."""
+    """kube-scheduler's message, or why its controller makes no other pod, while the Node objects are still there; where
+    it is not short then, once they are deleted.
+    """
+    why_after_removal: str
+    """The same once they are deleted; where it is not short then, before."""
+
+    @property
+    def is_short(self) -> bool:
+        """While the Node objects are there."""
+        return self.ready < min(self.wanted, self.ready_before)
+
+    @property
+    def is_short_after_removal(self) -> bool:
+        """Once they are deleted."""
+        return self.ready_after_removal < min(self.wanted, self.ready_before)
+
+    @property
+    def fewest_ready(self) -> int:
+        """In the worse end state."""
+        return min(self.ready, self.ready_after_removal)
 
 
 class DomainLoss(Report, frozen=True):
@@ -35,26 +64,41 @@ class DomainLoss(Report, frozen=True):
     nodes: int
     """How many nodes have it."""
     lost: int
-    """Pods that were on its nodes and are deleted."""
+    """Pods that were on its nodes and are deleted, at the latest with the Node objects."""
     placed: int
     """Pods that found a node while the Node objects are still there."""
     pending: int
-    """Pods without a node then that were not pending before."""
+    """Pods without a node then, of each workload those that it has more of than before."""
     pending_after_removal: int
     """The same once the Node objects are deleted."""
     preempted: int
-    """Pods on other nodes that had to make room."""
+    """Pods on other nodes that had to make room, until then."""
     not_made_again: tuple[str, ...]
     """NAMESPACE/name of pods that no controller known here makes again."""
     message: str | None
-    """kube-scheduler's, for the first of the pending pods."""
+    """kube-scheduler's, for the first of the pods that are pending then; null where none is."""
     short: tuple[ShortWorkload, ...]
-    """Workloads with fewer ready pods than they are to have."""
+    """Workloads with fewer ready pods than they are to have, in either end state."""
     notes: tuple[str, ...]
+    message_after_removal: str | None = None
+    """The same once the Node objects are deleted."""
+    already_lost: bool = False
+    """Whether none of its nodes answered before: what is lost then is what their deletion takes."""
+    trouble: tuple[Trouble, ...] = ()
+    """What the loss leaves in either end state: ``pending`` pods, ``short`` workloads, or pods ``lost`` for good. Empty
+    where the domain can be lost.
+    """
+
+    def __post_init__(self) -> None:
+        leaves: dict[Trouble, object] = {
+            "pending": self.pending or self.pending_after_removal,
+            "short": self.short,
+            "lost": self.not_made_again,
+        }
+        msgspec.structs.force_setattr(self, "trouble", tuple(each for each, there in leaves.items() if there))
 
 
-class SurviveReport(Report, frozen=True, kw_only=True):
-    api_version: str = API_VERSION
+class SurviveReport(QuestionReport, frozen=True, kw_only=True):
     kind: str = "SurviveReport"
     kube_version: str
     cluster: ClusterReference | None = None
@@ -78,3 +122,145 @@ class SurviveReport(Report, frozen=True, kw_only=True):
         """The losses of each topology key."""
         for key in dict.fromkeys(loss.topology_key for loss in self.losses):
             yield key, tuple(loss for loss in self.losses if loss.topology_key == key)
+
+    def judged(self) -> Judgment:
+        left_to_lose = [loss for loss in self.losses if not loss.already_lost]
+        return "no" if any(loss.trouble for loss in self.losses) or not left_to_lose else "yes"
+
+    def sentences(self) -> Iterator[str]:
+        yield from _sentences(self)
+
+    def worst(self, trouble: Trouble | None = None) -> str | None:
+        """What the worst loss does, of one trouble or of any; None where no loss has it."""
+        bad = [loss for loss in self.losses if (trouble in loss.trouble if trouble else loss.trouble)]
+        if not bad:
+            return None
+        loss = min(bad, key=badness)
+        return _said([loss], trouble or loss.trouble[0])
+
+
+def badness(loss: DomainLoss) -> tuple[int, int, int, int, str]:
+    """Sorts losses, the worst first."""
+    pending = max(loss.pending, loss.pending_after_removal)
+    return -pending, -len(loss.short), -len(loss.not_made_again), -loss.lost, loss.domain
+
+
+_MAX_NAMED = 3
+
+
+def _sentences(report: SurviveReport) -> Iterator[str]:
+    """What losing the worst domains does and how many can be lost, for each topology key, the worst first."""
+    ranked = [each for _, losses in report.by_key() for each in _of_key(losses)]
+    yield from (said for _, said in sorted(ranked, key=lambda each: each[0]))
+    if report.pending_before:
+        yield f"{count_of(report.pending_before, 'pod')} pending already, before anything is lost"
+
+
+_Rank = tuple[bool, int, int]
+_TROUBLES: Sequence[Trouble] = ("pending", "short", "lost")
+_NONE: _Rank = (True, 0, len(_TROUBLES))
+
+
+def _of_key(losses: Sequence[DomainLoss]) -> Iterator[tuple[_Rank, str]]:
+    """Sentences about the domains of one key, the worst first, each with its rank among those of other keys: what stays
+    for good comes before what ends with the Node objects, then what concerns more pods.
+    """
+    standing, gone = ([loss for loss in losses if loss.already_lost is lost] for lost in (False, True))
+    all_of = count_of(len(standing), short_key(losses[0].topology_key))
+    groups: dict[tuple[Trouble, bool, bool, bool], list[DomainLoss]] = {}
+    for loss in sorted(losses, key=badness):
+        for trouble in loss.trouble:
+            before, after = _pods(loss, trouble)
+            groups.setdefault((trouble, before > 0, after > 0, loss.already_lost), []).append(loss)
+    ranked = sorted((_rank(alike, key[0]), _said(alike, key[0])) for key, alike in groups.items())
+    if not groups and standing:
+        ranked = [(_NONE, f"any one of {all_of} can be lost: no pod stays pending, no workload runs short")]
+    elif standing:
+        (rank, said), safe = ranked[0], sum(not loss.trouble for loss in standing)
+        ranked[0] = rank, f"{said}; {f'{safe:,}' if safe else 'none'} of {all_of} can be lost"
+    yield from ranked
+    if gone:
+        yield _NONE, f"{_listed(gone, 'and')} {'is' if len(gone) == 1 else 'are'} lost already"
+
+
+def _rank(losses: Sequence[DomainLoss], trouble: Trouble) -> _Rank:
+    pods = [_pods(loss, trouble) for loss in losses]
+    is_for_good = any(after for _, after in pods)
+    return not is_for_good, -max(after if is_for_good else before for before, after in pods), _TROUBLES.index(trouble)
+
+
+def _pods(loss: DomainLoss, trouble: Trouble) -> tuple[int, int]:
+    """How many pods a trouble concerns while the Node objects are there, and once they are deleted."""
+    if trouble == "pending":
+        return loss.pending, loss.pending_after_removal
+    if trouble == "lost":
+        return len(loss.not_made_again), len(loss.not_made_again)
+    enough = [min(each.wanted, each.ready_before) for each in loss.short]
+    return (
+        sum(max(0, least - each.ready) for least, each in zip(enough, loss.short, strict=True)),
+        sum(max(0, least - each.ready_after_removal) for least, each in zip(enough, loss.short, strict=True)),
+    )
+
+
+def _how_short(short: ShortWorkload) -> tuple[bool, float, int]:
+    """Sorts workloads, the worst first: those that stay short for good, by the share of their pods that is left."""
+    left = short.ready_after_removal if short.is_short_after_removal else short.ready
+    return not short.is_short_after_removal, left / short.wanted, -short.wanted
+
+
+def _said(losses: Sequence[DomainLoss], trouble: Trouble) -> str:
+    """What losing any of some domains does, as far as one trouble goes that all of them have in the same end states."""
+    is_gone = losses[0].already_lost
+    whom = f"{'deleting the nodes of' if is_gone else 'losing'} {_listed(losses, 'or')}"
+    if trouble == "lost":
+        lost = _most([len(loss.not_made_again) for loss in losses], "pod")
+        named = f": {some_of(losses[0].not_made_again, _MAX_NAMED)}" if len(losses) == 1 else ""
+        return f"{whom} takes {lost} for good{named}"
+    if trouble == "pending":
+        before, after = [loss.pending for loss in losses], [loss.pending_after_removal for loss in losses]
+        said = f"leaves {_most(before if any(before) else after, 'pod')} pending"
+        then = "also" if before == after else _most(after)
+        return f"{whom} {said}{'' if is_gone else _when(any(before), any(after), then)}"
+    return f"{whom} {_short(losses)}"
+
+
+def _short(losses: Sequence[DomainLoss]) -> str:
+    worst, where = min(((each, loss) for loss in losses for each in loss.short), key=lambda pair: _how_short(pair[0]))
+    before, after = worst.ready, worst.ready_after_removal
+    then = "also" if before == after else f"{after:,}"
+    when = "" if where.already_lost else _when(worst.is_short, worst.is_short_after_removal, then)
+    figures = f"{before if worst.is_short else after:,} of {worst.wanted:,} ready{when}"
+    name = workload_name(worst.workload)
+    if len({(each.workload, each.ready, each.ready_after_removal) for loss in losses for each in loss.short}) == 1:
+        return f"{f'leaves {name} short' if min(before, after) else f'stops {name}'}: {figures}"
+    at = f" without {domain_name(where)}" if len(losses) > 1 else ""
+    return f"leaves {_most([len(loss.short) for loss in losses], 'workload')} short, at worst {name}{at}: {figures}"
+
+
+def _when(before: bool, after: bool, then: str) -> str:
+    """In which end states it is so; ``then`` is how it is in the second where it is so in both."""
+    if before and after:
+        return f", {then} once the nodes are deleted"
+    return " until the nodes are deleted" if before else " once the nodes are deleted"
+
+
+def _most(numbers: Sequence[int], noun: str = "") -> str:
+    """``3 pods``, ``up to 3 pods`` where not all are the same."""
+    said = count_of(max(numbers), noun) if noun else f"{max(numbers):,}"
+    return said if len(set(numbers)) == 1 else f"up to {said}"
+
+
+def _listed(losses: Sequence[DomainLoss], conjunction: str) -> str:
+    """``zone a``, ``zone a, b or 3 others``; what the values say of their key already is not said again."""
+    key, names = short_key(losses[0].topology_key), [domain_name(loss) for loss in losses]
+    if len(names) > _MAX_NAMED:
+        *some, last = *names[:_MAX_NAMED], f"{len(names) - _MAX_NAMED:,} others"
+    else:
+        *some, last = sorted(names)
+    said = f"{', '.join(some)} {conjunction} {last}" if some else last
+    return said if all(key in name for name in names) else f"{key} {said}"
+
+
+def domain_name(loss: DomainLoss) -> str:
+    """The domain's value, which may be empty."""
+    return loss.domain or EMPTY

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from kubespread.planner.reports.parts import API_VERSION, ClusterReference, ConstraintReport, Report
+from collections.abc import Iterator
+
+from kubespread.planner.reports.parts import (
+    ClusterReference,
+    ConstraintReport,
+    Judgment,
+    QuestionReport,
+    Report,
+    letter,
+)
+from kubespread.wording import EMPTY, count_of, short_key, some_of
 
 
 class Load(Report, frozen=True, gc=False):
@@ -57,8 +67,7 @@ class MapDomain(Report, frozen=True, gc=False):
     """Of all its nodes, in the order of ``resources``."""
 
 
-class TopologyMap(Report, frozen=True, kw_only=True):
-    api_version: str = API_VERSION
+class TopologyMap(QuestionReport, frozen=True, kw_only=True):
     kind: str = "TopologyMap"
     kube_version: str
     cluster: ClusterReference | None = None
@@ -98,8 +107,82 @@ class TopologyMap(Report, frozen=True, kw_only=True):
     def marked(self) -> int:
         return sum(len(node.marked) for node in self.nodes)
 
+    def judged(self) -> Judgment:
+        return "no" if any(map(is_violated, self.constraints, self.skew)) else "yes"
+
+    def sentences(self) -> Iterator[str]:
+        yield from _sentences(self)
+
 
 def fullest(load: tuple[Load, ...]) -> Load | None:
     """The resource with the largest requested share, the first in case of a tie."""
     known = [each for each in load if each.percent is not None]
     return max(known, key=lambda each: each.percent or 0, default=None)
+
+
+_NAMED = 3
+
+
+def _sentences(report: TopologyMap) -> Iterator[str]:
+    """Each constraint, nodes that came and went, pods that wait, and last how full everything is."""
+    yield fullness(report)
+    yield from evenness(report)
+    joined = [node.name for node in report.nodes if node.joined]
+    for names, what in ((joined, "joined"), (report.left, "deleted")):
+        if names:
+            yield f"{count_of(len(names), 'node')} {what}: {some_of(names, _NAMED)}"
+    if report.pending:
+        yield f"{count_of(report.pending, 'pod')} pending in the whole cluster"
+
+
+def evenness(report: TopologyMap) -> Iterator[str]:
+    """``A zone: 5−1 = 4 > 1, most in zone-a, least in zone-c``, a sentence a constraint."""
+    for place, (constraint, skew) in enumerate(zip(report.constraints, report.skew, strict=True)):
+        key = f"{short_key(constraint.topology_key)}{'' if constraint.is_hard else ' (soft)'}"
+        counted = [domain for domain in constraint.domains if domain.eligible_nodes]
+        if not counted:
+            yield f"{letter(place)} {key}: no domain counts"
+            continue
+        most = max(counted, key=lambda domain: domain.matching)
+        least = min(counted, key=lambda domain: domain.matching)
+        ends = f", most in {most.value or EMPTY}, least in {least.value or EMPTY}" if most is not least else ""
+        # With fewer domains than minDomains the least is 0, whatever the emptiest domain holds.
+        yield f"{letter(place)} {key}: {difference(constraint, most.matching, most.matching - skew)}{ends}"
+
+
+def difference(constraint: ConstraintReport, matching: int, minimum: int) -> str:
+    """``5−1 = 4 > 1``: pods of a domain minus the minimum, against maxSkew where that is exceeded."""
+    skew = matching - minimum
+    limit = f" > {constraint.max_skew}" if skew > constraint.max_skew else f" ≤ {constraint.max_skew}"
+    return f"{matching}−{minimum} = {skew}{limit}"
+
+
+def fullness(report: TopologyMap) -> str:
+    """How much of each resource is requested, and which node is fullest."""
+    said = [f"{each.resource} {each.percent}%" for each in report.load if each.percent is not None]
+    first = fullest_node(report)
+    at = f"; fullest {first.name}, {node_load(first)}" if first is not None and percent(first) else ""
+    return f"{count_of(len(report.nodes), 'node')}: {', '.join(said)} requested{at}" if said else "no nodes"
+
+
+def fullest_node(report: TopologyMap) -> MapNode | None:
+    """The first of equals; None where no node has anything."""
+    known = [node for node in report.nodes if node.fullest is not None]
+    return max(known, key=percent, default=None)
+
+
+def percent(node: MapNode) -> int:
+    """How much of its fullest resource is requested, 0 where it has none."""
+    load = fullest(node.load)
+    return 0 if load is None or load.percent is None else load.percent
+
+
+def node_load(node: MapNode) -> str:
+    """``cpu 62%``, of the resource that is fullest."""
+    load = fullest(node.load)
+    return "nothing allocatable" if load is None else f"{load.resource} {load.percent}%"
+
+
+def is_violated(constraint: ConstraintReport, skew: int) -> bool:
+    """Whether pods are further apart than a hard constraint lets new ones be."""
+    return constraint.is_hard and skew > constraint.max_skew

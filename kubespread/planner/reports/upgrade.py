@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 import msgspec
 
-from kubespread.planner.reports.happened import BlockedPod, PendingPods
-from kubespread.planner.reports.parts import API_VERSION, ClusterReference, Report
+from kubespread.planner.reports.happened import BlockedPod, GonePod, PendingPods, UnmadePods
+from kubespread.planner.reports.parts import ClusterReference, Judgment, QuestionReport, Report
+from kubespread.wording import count_of, some_of
 
 
 class UpgradeStep(Report, frozen=True):
@@ -18,11 +21,34 @@ class UpgradeStep(Report, frozen=True):
     evicted: int
     """Pods that were evicted from them."""
     placed: int
-    """Pods that found a node, those of DaemonSets on the new nodes included."""
+    """Pods that found a node: successors of those that were evicted or preempted, pods that waited, and ``daemons``."""
     pending: int
-    """Pods that wait in the end and did not before the upgrade."""
+    """Pods that wait after this step, of each workload those that it has more of than before the upgrade."""
     pods: dict[str, int] = msgspec.field(default_factory=dict)
     """How many pods of any kind each node holds, of those where some came or went, by name."""
+    daemons: int = 0
+    """How many of those that were placed are pods of DaemonSets, as of the nodes that joined."""
+    preempted: tuple[GonePod, ...] = ()
+    """Pods of lower priority that made room for those that were evicted."""
+    lost: tuple[str, ...] = ()
+    """NAMESPACE/name of pods that went and that nobody makes again: those that ``--force`` evicts, and those that were
+    preempted without a controller.
+    """
+    is_blocked: bool = False
+    """Whether an eviction, or the whole drain, is refused as long as nothing else changes: the upgrade ends here."""
+
+    @property
+    def is_bad(self) -> bool:
+        """Whether it is blocked, breaks a budget by preemption, or preempts pods that nobody makes again.
+
+        Pods that wait may find a node in a later step: those that do not are the report's.
+        """
+        return self.is_blocked or any(each.is_bad for each in self.preempted)
+
+    @property
+    def state(self) -> str:
+        """In a word: ``preempts`` where more comes of that than that pods move."""
+        return "blocked" if self.is_blocked else "preempts" if self.is_bad else "done"
 
 
 class Blocked(Report, frozen=True):
@@ -38,8 +64,7 @@ class Blocked(Report, frozen=True):
     """NAMESPACE/Kind/name of what these pods belong to."""
 
 
-class UpgradeReport(Report, frozen=True, kw_only=True):
-    api_version: str = API_VERSION
+class UpgradeReport(QuestionReport, frozen=True, kw_only=True):
     kind: str = "UpgradeReport"
     kube_version: str = ""
     cluster: ClusterReference | None = None
@@ -56,9 +81,25 @@ class UpgradeReport(Report, frozen=True, kw_only=True):
     blocked: Blocked | None
     """Null where all were replaced."""
     pending: tuple[PendingPods, ...]
-    """Pods that wait in the end and did not before."""
+    """Pods that wait in the end, of each workload those that it has more of than before."""
+    pending_as_before: tuple[PendingPods, ...] = ()
+    """The other pods that wait in the end: as many of their workloads waited before."""
+    not_created: tuple[UnmadePods, ...] = ()
+    """Pods that the API server refuses in the end and did not before, as a quota does, by workload."""
+    not_made_yet: tuple[UnmadePods, ...] = ()
+    """Pods that their controllers have yet to make in the end and had not before, by workload: a StatefulSet waits for
+    those before them.
+    """
     remedies: tuple[str, ...] = ()
-    """Options that each, alone, get all nodes replaced with no pod left pending, verified by a full replay."""
+    """Options that each, alone, get all nodes replaced, leave no pod pending and break no budget, verified by a full
+    replay.
+    """
+    remedies_lose: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
+    """By remedy, the NAMESPACE/name of pods that are lost for good with it; only those that lose any."""
+    remedies_tried: int = 0
+    """How many changes were played to find the remedies."""
+    remedies_untried: int = 0
+    """How many more were not."""
     gaps: tuple[str, ...] = ()
     not_modelled: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
@@ -72,3 +113,89 @@ class UpgradeReport(Report, frozen=True, kw_only=True):
     def left_pending(self) -> int:
         """How many pods wait in the end that did not before."""
         return sum(len(group.pods) for group in self.pending)
+
+    def judged(self) -> Judgment:
+        is_left = self.pending or self.not_created or self.not_made_yet
+        return "no" if is_left or any(step.is_bad for step in self.steps) else "yes"
+
+    def sentences(self) -> Iterator[str]:
+        yield from _sentences(self)
+
+
+_MAX_NAMED = 3
+
+
+def _sentences(report: UpgradeReport) -> Iterator[str]:
+    """How many nodes are replaced, the causes, the remedies, and what else comes of it."""
+    broken = _broken_budgets(report)
+    troubles = [
+        *([f"against {count_of(len(broken), 'disruption budget')}"] if broken else ()),
+        *([f"{count_of(report.left_pending, 'pod')} left pending"] if report.pending else ()),
+        *([f"{_number(report.not_created)} not created"] if report.not_created else ()),
+        *([f"{_number(report.not_made_yet)} not made yet"] if report.not_made_yet else ()),
+    ]
+    at = "" if report.blocked is None else f": blocked at {some_of(report.blocked.nodes, _MAX_NAMED)}"
+    replaced = f"{report.replaced:,} of {count_of(len(report.nodes), 'node')} replaced"
+    yield f"{', '.join((replaced, *troubles))}{at}"
+    if report.blocked is not None:
+        yield from _causes(report.blocked)
+    for budget, pods in broken.items():
+        verb = "is" if len(pods) == 1 else "are"
+        yield f"{some_of(pods, _MAX_NAMED)} {verb} preempted though the disruption budget {budget} does not allow it"
+    for group in report.pending:
+        yield f"{len(group.pods):,} pending of {group.workload}: {group.message}"
+    for unmade, why in ((report.not_created, "not created"), (report.not_made_yet, "not made yet")):
+        yield from (f"{each.count:,} of {each.workload} {why}: {each.message}" for each in unmade)
+    yield from _remedies(report)
+    if moved := [each.pod for step in report.steps for each in step.preempted if not each.is_bad]:
+        yield f"{count_of(len(moved), 'pod')} preempted: {some_of(moved, _MAX_NAMED)}"
+    if lost := [pod for step in report.steps for pod in step.lost]:
+        yield f"{count_of(len(lost), 'pod')} lost for good: {some_of(lost, _MAX_NAMED)}"
+    for group in report.pending_as_before:
+        yield f"{len(group.pods):,} pending of {group.workload} as before: {group.message}"
+
+
+def _number(unmade: Iterable[UnmadePods]) -> str:
+    return count_of(sum(each.count for each in unmade), "pod")
+
+
+def _causes(blocked: Blocked) -> Iterator[str]:
+    if blocked.refusal is not None:
+        yield f"kubectl refuses: {blocked.refusal}"
+    told: dict[str, list[str]] = {}
+    for pod in blocked.pods:
+        told.setdefault(f"{pod.message} {pod.cause}".strip(), []).append(pod.pod)
+    for said, pods in told.items():
+        yield f"{some_of(pods, _MAX_NAMED)} cannot be evicted: {said}"
+
+
+def _broken_budgets(report: UpgradeReport) -> dict[str, list[str]]:
+    """The pods that are preempted though a budget does not allow it, by its namespace and name."""
+    broken: dict[str, list[str]] = {}
+    for each in (each for step in report.steps for each in step.preempted):
+        for budget in each.broken_budgets:
+            broken.setdefault(f"{each.namespace}/{budget}", []).append(each.pod)
+    return broken
+
+
+def _remedies(report: UpgradeReport) -> Iterator[str]:
+    said = [_remedy(report, option) for option in report.remedies]
+    if len(said) == 1:
+        yield f"with {said[0]}"
+    elif said:
+        yield f"with any one of these it gets through: {' · '.join(said)}"
+    elif report.remedies_tried:
+        yield f"no change that was tried gets it through: {count_of(report.remedies_tried, 'change')} tried"
+    if report.remedies_untried:
+        yield f"{count_of(report.remedies_untried, 'more change')} not tried"
+
+
+def _remedy(report: UpgradeReport, option: str) -> str:
+    """``--force it gets through, and default/debug is lost for good``; of several only the loss is said of each."""
+    lost = report.remedies_lose.get(option, ())
+    through = " it gets through" if len(report.remedies) == 1 else ""
+    if not lost:
+        return f"{option}{through}"
+    verb = "is" if len(lost) == 1 else "are"
+    said = f"{some_of(lost, _MAX_NAMED)} {verb} lost for good"
+    return f"{option}{through}, and {said}" if through else f"{option} ({said})"

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import repeat
+
 from msgspec.structs import replace
 
 from kubespread.controllers.deployment import TEMPLATE_HASH
+from kubespread.controllers.job_pass import reconcile as reconcile_job
 from kubespread.controllers.revisions import new_replica_set, revision, without_hash
 from kubespread.errors import UsageError
-from kubespread.kube.api.workloads import DaemonSet, Deployment, ReplicaSet, StatefulSet
+from kubespread.kube.api.workloads import DaemonSet, Deployment, Job, ReplicaSet, StatefulSet
 from kubespread.kube.gotext import quote
 from kubespread.kube.owners import WorkloadName
 from kubespread.planner.reports.rollout import RolloutReport
@@ -16,6 +19,8 @@ from kubespread.planner.world import rolling_daemon_sets, rolling_stateful_sets
 from kubespread.planner.world.creating import create
 from kubespread.planner.world.deployments import Rollout, name_of, rollout_of_cluster
 from kubespread.planner.world.editing import rollout_of, scale
+from kubespread.planner.world.happenings import SCALED_DOWN
+from kubespread.planner.world.naming import create_copies
 from kubespread.planner.world.replicas import template_of
 from kubespread.planner.world.rolling_out import NewTemplate, roll_out
 from kubespread.planner.world.wanted import Wanted
@@ -32,6 +37,9 @@ def apply_workload(world: World, wanted: Wanted) -> RolloutReport | None:
         create(world, wanted)
         world.settle()
         return None
+    if isinstance(wanted.object, Job) and (known := world.workloads.jobs.get(name)) is not None:
+        _job(world, name, known, wanted.object, wanted)
+        return None
     if name.kind in ("Job", "Pod") or wanted.object is None:
         world.happenings.note(f"{name.kind}/{name.name} is there already: nothing is changed")
         return None
@@ -39,6 +47,30 @@ def apply_workload(world: World, wanted: Wanted) -> RolloutReport | None:
         return _revised(world, name, wanted)
     _same_template(world, name, wanted)
     return None
+
+
+def _job(world: World, name: WorkloadName, known: Job, given: Job, wanted: Wanted) -> None:
+    """A Job's parallelism and ``suspend`` may change, its completions where it is Indexed and has as many of both.
+
+    Source of the rule: ValidateJobSpecUpdate. Raises UsageError for what is immutable.
+    """
+    if wanted.is_other_template:
+        raise UsageError(f"Job.batch {quote(name.name)} is invalid: spec.template: Invalid value: field is immutable")
+    is_elastic = given.spec.completion_mode == "Indexed" and given.spec.completions == given.spec.parallelism
+    if given.spec.completions != known.spec.completions and not is_elastic:
+        raise UsageError(
+            f"Job.batch {quote(name.name)} is invalid: spec.completions: Invalid value: "
+            f"{given.spec.completions}: field is immutable"
+        )
+    changed = {field: getattr(given.spec, field) for field in ("parallelism", "suspend", "completions")}
+    job = replace(known, spec=replace(known.spec, **changed))
+    world.add_objects([job])
+    done = reconcile_job(job, world.book.of(name), world.time)
+    world.delete(done.surplus.chosen, SCALED_DOWN)
+    owner = world.owner(name)
+    owner.template = owner.template or states.as_template(wanted.pod)
+    create_copies(world, owner, repeat(owner.template, done.create))
+    world.settle()
 
 
 def exists(world: World, name: WorkloadName) -> bool:

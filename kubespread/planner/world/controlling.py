@@ -31,6 +31,9 @@ CONTROLLERS: Mapping[str, Reconcile] = {
     "DaemonSet": daemons.reconcile,
 }
 """By kind."""
+ABOVE = frozenset({"Deployment"})
+BELOW = frozenset(CONTROLLERS) - ABOVE
+"""The kinds that make pods and delete them themselves."""
 
 
 def makes_others(kind: str) -> bool:
@@ -53,7 +56,7 @@ def misses(world: World, pod: Pod, owner: WorkloadName, why: str, *, stays: bool
         return False
     if why in (SCALED_DOWN, UNSELECTED) or not _makes_another(world, pod, owner, why):
         return False
-    waits = _waits(world, pod, owner)
+    waits = waits_for_the_end(world, pod, owner)
     if is_active(pod):
         if stays and waits:
             world.happenings.note(
@@ -66,10 +69,10 @@ def misses(world: World, pod: Pod, owner: WorkloadName, why: str, *, stays: bool
 def _makes_another(world: World, pod: Pod, owner: WorkloadName, why: str) -> bool:
     if owner.kind == "DaemonSet":
         return why != LOST and daemons.belongs(world, pod)
-    return not (owner.kind == "Job" and world.owner(owner).has_ended)
+    return not (owner.kind == "Job" and jobs.makes_none(world, owner))
 
 
-def _waits(world: World, pod: Pod, owner: WorkloadName) -> bool:
+def waits_for_the_end(world: World, pod: Pod, owner: WorkloadName) -> bool:
     """Whether a pod has to be gone before there is another one; one that was adopted names no controller."""
     if owner.kind == "StatefulSet":
         return True

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import repeat
+
 from msgspec.structs import replace
 
 from kubespread.controllers.daemon_nodes import pinned_to, should_run
@@ -13,15 +15,17 @@ from kubespread.kube.api.workloads import (
     CronJob,
     DaemonSet,
     Deployment,
+    Job,
     PodTemplate,
     ReplicaSet,
     ReplicationController,
     StatefulSet,
 )
 from kubespread.kube.owners import WorkloadName
+from kubespread.kube.static_pods import static_notes
 from kubespread.planner.world import pods as states
 from kubespread.planner.world.deployments import Rollout
-from kubespread.planner.world.naming import free_name
+from kubespread.planner.world.naming import create_copies
 from kubespread.planner.world.pod_book import key_of
 from kubespread.planner.world.stateful_sets import StatefulSetRollout
 from kubespread.planner.world.wanted import Wanted
@@ -55,6 +59,8 @@ def create(world: World, wanted: Wanted) -> None:
             world.dirty[name] = None
         case DaemonSet():
             _create_daemons(world, name, wanted)
+        case Job() if obj.spec.suspend:
+            world.happenings.note(f"Job/{name.name} is suspended: it makes no pods until it is resumed")
         case CronJob() | PodTemplate():
             world.happenings.note(f"{name.kind}/{name.name} makes no pods by itself: none is created")
         case _:
@@ -66,24 +72,23 @@ def _create_pod(world: World, wanted: Wanted) -> None:
     if (namespace, name) in world.book:
         world.happenings.note(f"pod {namespace}/{name} is there already: nothing is changed")
     else:
+        for note in static_notes(wanted.pod):
+            world.happenings.note(note)
         pod = states.copy_of(wanted.pod, name, world.timestamp)
         world.create(pod, wanted.pod)
 
 
 def _create_daemons(world: World, name: WorkloadName, wanted: Wanted) -> None:
     template, owner = states.as_template(wanted.pod), world.owner(name)
-    for node in world.living.nodes.objects:
-        if should_run(template, node):
-            pinned = pinned_to(template, node.metadata.name)
-            world.create(states.copy_of(pinned, free_name(world, owner), world.timestamp), pinned)
+    nodes = [node.metadata.name for node in world.living.nodes.objects if should_run(template, node)]
+    create_copies(world, owner, (pinned_to(template, node) for node in nodes))
 
 
 def _create_copies(world: World, name: WorkloadName, wanted: Wanted) -> None:
     """As many pods as a Job, or something whose controller is not known, runs at once."""
     template, owner = states.as_template(wanted.pod), world.owner(name)
     owner.replicas = wanted.count
-    for _ in range(wanted.count):
-        world.create(states.copy_of(template, free_name(world, owner), world.timestamp), template)
+    create_copies(world, owner, repeat(template, wanted.count))
 
 
 def _replicas(wanted: Wanted) -> int:

@@ -10,12 +10,14 @@ from msgspec.structs import replace
 from kubespread.controllers.daemon_nodes import pinned_to, should_continue, should_run
 from kubespread.errors import KubespreadError
 from kubespread.kube.api.core import Node, Pod
+from kubespread.kube.api.workloads import DaemonSet
+from kubespread.kube.node_selector import pinned_names, required_node_selector
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.pod_status import is_active
 from kubespread.planner.world import pods as states
 from kubespread.planner.world.happenings import UNSELECTED
-from kubespread.planner.world.naming import free_name
-from kubespread.planner.world.pod_book import PodKey, key_of
+from kubespread.planner.world.naming import create_copies
+from kubespread.planner.world.pod_book import key_of
 from kubespread.planner.world.scheduling import schedule
 from kubespread.snapshot.edits.nodes import NodeChange
 
@@ -28,16 +30,22 @@ def reconcile(world: World, name: WorkloadName) -> bool:
     owner = world.owner(name)
     gone, owner.gone = owner.gone, []
     missed = [pod for pod in gone if belongs(world, pod) and not _runs_on(world, name, pod.spec.node_name)]
-    for pod in missed:
-        pinned = pinned_to(states.as_template(pod), pod.spec.node_name)
-        world.create(states.copy_of(pinned, free_name(world, owner), world.timestamp), pinned)
-    return bool(missed)
+    pinned = [pinned_to(states.as_template(pod), pod.spec.node_name) for pod in missed]
+    pinned += (template for pod, template in world.api_server.take_refused(name) if belongs(world, pod))
+    return create_copies(world, owner, pinned) > 0
 
 
 def belongs(world: World, pod: Pod) -> bool:
     """Whether the controller would make a pod like ``pod``, which is pinned, for its node as it is now."""
-    position = world.living.nodes.index.get(pod.spec.node_name)
+    position = world.living.nodes.index.get(node_of(pod))
     return position is not None and should_run(states.as_template(pod), world.living.nodes.objects[position])
+
+
+def node_of(pod: Pod) -> str:
+    """The node that the pod runs on, or is pinned to."""
+    required = required_node_selector(pod)
+    names = pinned_names(required.node_selector_terms) if required is not None else None
+    return pod.spec.node_name or next(iter(names or ()), "")
 
 
 def follow(world: World, change: NodeChange, before: Mapping[str, Node]) -> None:
@@ -47,7 +55,9 @@ def follow(world: World, change: NodeChange, before: Mapping[str, Node]) -> None
     ``before`` are the changed nodes as they were. What was amiss with a node before is left alone. A new node has its
     daemon pods before anything else comes: they tolerate it while it is not ready.
     """
-    created: list[PodKey] = []
+    if not change.added and not change.replaced:
+        return
+    before_it = len(world.happenings.created)
     for name, template in daemon_templates(world):
         owner = world.owner(name)
         eligible = [new.metadata.name for new in change.added if should_run(template, new)]
@@ -56,12 +66,8 @@ def follow(world: World, change: NodeChange, before: Mapping[str, Node]) -> None
                 world.delete([pod for pod in world.book.on(node) if world.book.owner_of(pod) == name], UNSELECTED)
             elif should_run(template, new) and not should_run(template, before[node]):
                 eligible += [] if _runs_on(world, name, node) else [node]
-        for node in eligible:
-            pinned = pinned_to(template, node)
-            pod = states.copy_of(pinned, free_name(world, owner), world.timestamp)
-            world.create(pod, pinned)
-            created.append(key_of(pod))
-    schedule(world, created)
+        create_copies(world, owner, (pinned_to(template, node) for node in eligible))
+    schedule(world, [key_of(pod) for pod in world.happenings.created[before_it:]])
 
 
 def _runs_on(world: World, name: WorkloadName, node: str) -> bool:
@@ -70,6 +76,7 @@ def _runs_on(world: World, name: WorkloadName, node: str) -> bool:
 
 def daemon_templates(world: World) -> Iterator[tuple[WorkloadName, Pod]]:
     """Each DaemonSet's pod without its pin; of one that is known only by its pods it is one of theirs."""
+    world.assume(world.workloads.objects.gap(DaemonSet, "only those that have pods are known, by their pods"))
     names = {*world.workloads.daemon_sets, *(name for name in world.book.owners if name.kind == "DaemonSet")}
     for name in sorted(names, key=lambda each: (each.namespace, each.name)):
         running = [pod for pod in world.book.of(name) if is_active(pod)]

@@ -39,9 +39,9 @@ def check_drain(world: World, nodes: Sequence[str], flags: DrainFlags) -> None:
 def drain(world: World, nodes: Sequence[str], flags: DrainFlags) -> bool:
     """Evict the pods of cordoned nodes, node by node; whether all are empty. What is refused is `Happenings.blocked`.
 
-    kubectl asks for all pods of a node at once and again every 5 seconds. Here one after another is asked, by namespace
-    and name, and its successor is placed and ready before the next; those that are refused are asked again as long as
-    that helps.
+    kubectl asks for all pods of a node at once, a worker each, and again every 5 seconds for those that were refused.
+    Here whatever the budgets let through goes together, its successors are placed and ready, and then the others are
+    asked for again as long as that helps.
     """
     is_empty = True
     for node in nodes:
@@ -53,7 +53,7 @@ def drain(world: World, nodes: Sequence[str], flags: DrainFlags) -> bool:
 
 
 def evict(world: World, pods: Sequence[Pod]) -> bool:
-    """Evict pods one after another; whether all went. What is refused is `Happenings.blocked`."""
+    """Evict pods, as many at once as budgets let through; whether all went. What is refused is `Happenings.blocked`."""
     left = _evict(world, pods)
     for pod, answer in left:
         budgets = world.budgets.protecting(pod, world.time)
@@ -76,7 +76,7 @@ def _evict(world: World, pods: Sequence[Pod]) -> list[tuple[Pod, Eviction]]:
     """Evict what can be; the pods that stay, each with the last answer."""
     waiting = [key_of(pod) for pod in pods]
     while True:
-        refused: list[tuple[Pod, Eviction]] = []
+        evicted, refused = list[Pod](), list[tuple[Pod, Eviction]]()
         for key in waiting:
             # It may have been preempted, or deleted by its controller, since.
             if key not in world.book:
@@ -84,10 +84,12 @@ def _evict(world: World, pods: Sequence[Pod]) -> list[tuple[Pod, Eviction]]:
             pod = world.book[key]
             answer = world.budgets.evict(pod, world.time)
             if answer.code == LET_THROUGH:
-                world.delete([pod], EVICTED)
-                world.settle()
+                evicted.append(pod)
             else:
                 refused.append((pod, answer))
+        if evicted:
+            world.delete(evicted, EVICTED)
+            world.settle()
         helps = any(answer.code == TOO_MANY_REQUESTS for _, answer in refused)
         if len(refused) == len(waiting) or not helps:
             return refused

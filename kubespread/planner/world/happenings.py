@@ -24,6 +24,10 @@ class Gone:
     """One of the words above."""
     owner: WorkloadName | None
     """What makes another one for it, None where nobody does, or not yet."""
+    made_room_for: Pod | None = None
+    """Of a preempted pod: which one took its place."""
+    broken_budgets: tuple[str, ...] = ()
+    """Of a preempted pod: the names of the disruption budgets that did not allow it."""
 
     @property
     def is_lost_for_good(self) -> bool:
@@ -46,6 +50,8 @@ class Blocked:
 @dataclass(slots=True)
 class Happenings:
     gone: list[Gone] = field(default_factory=list)
+    created: list[Pod] = field(default_factory=list)
+    """Without nodes, in the order controllers made them."""
     placed: list[Pod] = field(default_factory=list)
     """With their nodes, in the order they were placed."""
     choices: list[Choice] = field(default_factory=list)

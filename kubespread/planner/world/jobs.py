@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kubespread.controllers.job_pass import backoff_limit, not_modeled
+from kubespread.kube.api.workloads import Job
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.pod_status import is_active
 from kubespread.planner.world import pods as states
 from kubespread.planner.world.happenings import DELETED
-from kubespread.planner.world.naming import free_name
+from kubespread.planner.world.naming import create_copies
 from kubespread.planner.world.owners import Owner
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ def reconcile(world: World, name: WorkloadName) -> bool:
     owner = world.owner(name)
     gone, owner.gone = owner.gone, []
     owner.failures += len(gone)
+    refused = world.api_server.take_refused(name)
     if gone:
         _name_what_is_left_out(world, owner)
     if gone and _fails(world, owner):
@@ -31,10 +33,17 @@ def reconcile(world: World, name: WorkloadName) -> bool:
         world.happenings.note(f"Job/{name.name} fails: it lost more pods than its backoffLimit allows")
         world.delete([pod for pod in world.book.of(name) if is_active(pod)], DELETED)
         return True
+    templates = [template for _, template in refused]
     for pod in gone:
-        template = owner.template = states.alike(states.as_template(pod), owner.template)
-        world.create(states.copy_of(template, free_name(world, owner), world.timestamp), template)
-    return bool(gone)
+        owner.template = states.alike(states.as_template(pod), owner.template)
+        templates.append(owner.template)
+    return create_copies(world, owner, templates) > 0
+
+
+def makes_none(world: World, name: WorkloadName) -> bool:
+    """Whether the Job makes no pods, whatever it lacks: it has failed, or it is suspended."""
+    job = world.workloads.jobs.get(name)
+    return world.owner(name).has_ended or (job is not None and bool(job.spec.suspend))
 
 
 def _name_what_is_left_out(world: World, owner: Owner) -> None:
@@ -45,6 +54,7 @@ def _name_what_is_left_out(world: World, owner: Owner) -> None:
 
 def _fails(world: World, owner: Owner) -> bool:
     """By the limit of the whole Job; rules for each index, and those of a podFailurePolicy, are not modeled."""
+    world.assume(world.workloads.objects.gap(Job, "a Job is taken to make every pod again that it loses"))
     job = world.workloads.jobs.get(owner.name)
     if job is None or job.spec.pod_failure_policy is not None or job.spec.backoff_limit_per_index is not None:
         return False

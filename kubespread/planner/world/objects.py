@@ -19,7 +19,7 @@ Resizable = TypeVar("Resizable", ReplicaSet, ReplicationController, StatefulSet)
 
 def objects_now(world: World) -> ClusterObjects:
     """The objects besides nodes and pods, every number of replicas as it is now."""
-    objects = world.cluster.storage.in_objects(world.workloads.objects)
+    objects = world.objects
     deployments: dict[WorkloadName, Deployment] = {name: rollout.deployment for name, rollout in world.rollouts.items()}
     gone = {
         name_of(each)

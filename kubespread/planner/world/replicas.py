@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from kubespread.controllers.scale_down import victims
@@ -10,7 +11,7 @@ from kubespread.kube.owners import WorkloadName
 from kubespread.kube.pod_status import is_active
 from kubespread.planner.world import pods as states
 from kubespread.planner.world.happenings import SCALED_DOWN
-from kubespread.planner.world.naming import free_name
+from kubespread.planner.world.naming import create_copy
 from kubespread.planner.world.owners import Owner
 
 if TYPE_CHECKING:
@@ -18,16 +19,18 @@ if TYPE_CHECKING:
 
 
 def reconcile(world: World, name: WorkloadName) -> bool:
-    """Make the pods that are missing, or delete those that are too many; whether there were any."""
+    """Make the pods that are missing, or delete those that are too many; whether any was made or deleted."""
     owner = world.owner(name)
     owner.gone.clear()
+    world.api_server.take_refused(name)
     active = [pod for pod in world.book.of(name) if is_active(pod)]
     missing = owner.replicas - len(active)
     if missing > 0:
         template = template_of(world, owner)
-        for _ in range(missing):
-            world.create(states.copy_of(template, free_name(world, owner), world.timestamp), template)
-    elif missing < 0:
+        # Whoever is refused one pod is refused all that are like it.
+        created = sum(takewhile(bool, (create_copy(world, owner, template) for _ in range(missing))))
+        return created > 0
+    if missing < 0:
         chosen = victims(active, -missing, _related(world, name), world.time)
         if chosen.arbitrary:
             above = world.workloads.above(name, active)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+from msgspec.structs import replace
 
 from kubespread.kube.api.core import Pod
-from kubespread.kube.owners import WorkloadName
+from kubespread.kube.owners import WorkloadName, controller_of
 from kubespread.kube.pod_status import is_active, is_ready
 from kubespread.planner.node_states import states_of
 from kubespread.planner.reports.happened import (
@@ -15,13 +18,15 @@ from kubespread.planner.reports.happened import (
     PendingPods,
     PlacedPod,
     TouchedWorkload,
+    UnmadePods,
 )
-from kubespread.planner.reports.simulate import SkewChange
+from kubespread.planner.reports.parts import PreemptedPod, SkewChange
 from kubespread.planner.skew import skew_now
-from kubespread.planner.world.happenings import Happenings
+from kubespread.planner.world.happenings import Gone, Happenings
 from kubespread.planner.world.owners import in_order
 from kubespread.planner.world.pod_book import key_of
 from kubespread.planner.world.spread import constraints_on
+from kubespread.planner.world.unmade import Unmade, unmade
 from kubespread.planner.world.waiting import Waiting
 from kubespread.planner.world.world import World
 from kubespread.scheduler.cluster.cluster import Cluster
@@ -29,7 +34,7 @@ from kubespread.scheduler.cluster.cluster import Cluster
 
 def happened(world: World, before: Cluster) -> Happened:
     """What happened in ``world`` since its step began, when it was ``before``."""
-    happenings = world.happenings
+    happenings, found = world.happenings, list(unmade(world))
     were, are = before.nodes.index.keys(), world.cluster.nodes.index.keys()
     closed, were_closed = (states_of(cluster.nodes.objects) for cluster in (world.cluster, before))
     return Happened(
@@ -40,15 +45,7 @@ def happened(world: World, before: Cluster) -> Happened:
             for name in sorted((closed.keys() | were_closed.keys()) & are)
             if closed.get(name) != were_closed.get(name)
         },
-        gone=tuple(
-            GonePod(
-                pod=name_of(gone.pod),
-                node=gone.pod.spec.node_name or None,
-                why=gone.why,
-                lost_for_good=gone.is_lost_for_good,
-            )
-            for gone in happenings.gone
-        ),
+        gone=tuple(gone_pods(happenings.gone)),
         placed=tuple(PlacedPod(pod=name_of(pod), node=pod.spec.node_name) for pod in happenings.placed),
         blocked=tuple(
             BlockedPod(
@@ -61,14 +58,43 @@ def happened(world: World, before: Cluster) -> Happened:
             for each in happenings.blocked
         ),
         pending=tuple(pending_pods(world, world.waiting)),
-        workloads=tuple(_touched(world, before, happenings)),
+        not_created=tuple(unmade_pods(world, (each for each in found if each.is_refused))),
+        not_made_yet=tuple(unmade_pods(world, (each for each in found if not each.is_refused))),
+        workloads=tuple(_touched(world, before, happenings, found)),
         notes=tuple(happenings.notes),
     )
+
+
+def preempted_pods(happenings: Happenings) -> Iterator[PreemptedPod]:
+    """Those that made room for others, in order."""
+    for gone in happenings.gone:
+        if gone.made_room_for is not None:
+            owner = controller_of(gone.pod)
+            yield PreemptedPod(
+                pod=name_of(gone.pod),
+                node=gone.pod.spec.node_name,
+                owner=None if owner is None else f"{owner.kind}/{owner.name}",
+                made_room_for=name_of(gone.made_room_for),
+                broken_budgets=gone.broken_budgets,
+            )
 
 
 def name_of(pod: Pod) -> str:
     """NAMESPACE/name."""
     return "/".join(key_of(pod))
+
+
+def gone_pods(gone: Iterable[Gone]) -> Iterator[GonePod]:
+    """The same, as a report has them."""
+    for each in gone:
+        yield GonePod(
+            pod=name_of(each.pod),
+            node=each.pod.spec.node_name or None,
+            why=each.why,
+            lost_for_good=each.is_lost_for_good,
+            made_room_for=None if each.made_room_for is None else name_of(each.made_room_for),
+            broken_budgets=each.broken_budgets,
+        )
 
 
 def workload_text(name: WorkloadName) -> str:
@@ -98,19 +124,51 @@ def pending_pods(world: World, waiting: Iterable[Waiting]) -> Iterator[PendingPo
         yield PendingPods(workload=workload_text(workload), pods=tuple(pods), message=message)
 
 
-def _touched(world: World, before: Cluster, happenings: Happenings) -> Iterator[TouchedWorkload]:
-    pods: dict[WorkloadName, Pod] = {}
-    for pod in (*(gone.pod for gone in happenings.gone), *happenings.placed, *(each.pod for each in world.waiting)):
-        workload = workload_of(world, pod)
-        if workload.kind not in ("Pod", "DaemonSet"):
-            # The last one speaks for the workload: its template is the newest.
-            pods[workload] = pod
+def unmade_pods(world: World, found: Iterable[Unmade]) -> Iterator[UnmadePods]:
+    """Pods that do not exist though they are to, those of one workload together."""
+    for workload, each in sorted(_by_workload(world, found).items(), key=lambda group: in_order(group[0])):
+        count = sum(pods.count for pods in each)
+        yield UnmadePods(workload=workload_text(workload), count=count, message=each[0].message)
+
+
+def _by_workload(world: World, found: Iterable[Unmade]) -> dict[WorkloadName, list[Unmade]]:
+    groups: dict[WorkloadName, list[Unmade]] = {}
+    for each in found:
+        groups.setdefault(world.workloads.above(each.owner, world.book.of(each.owner)), []).append(each)
+    return groups
+
+
+def _touched(
+    world: World, before: Cluster, happenings: Happenings, found: Sequence[Unmade]
+) -> Iterator[TouchedWorkload]:
+    moved = [(gone.pod for gone in happenings.gone), happenings.created, happenings.placed]
+    gone, created, placed, waiting = (
+        [(workload_of(world, pod), pod) for pod in pods] for pods in (*moved, (each.pod for each in world.waiting))
+    )
+    lacking = _by_workload(world, found)
+    like = {workload: pod for workload, each in lacking.items() if (pod := _alike(world, each[0].owner)) is not None}
+    # The last one speaks for the workload: its template is the newest.
+    pods = {**like, **dict([*gone, *placed, *waiting])}
+    counts = [Counter(workload for workload, _ in each) for each in (gone, created, placed)]
     for workload in sorted(pods, key=in_order):
-        yield _workload(world, before, workload, pods[workload])
+        if workload.kind not in ("Pod", "DaemonSet"):
+            row = _workload(world, before, workload, pods[workload], lacking.get(workload, ()))
+            yield replace(row, gone=counts[0][workload], created=counts[1][workload], placed=counts[2][workload])
 
 
-def _workload(world: World, before: Cluster, workload: WorkloadName, pod: Pod) -> TouchedWorkload:
-    own = [each for owner in world.owners_below(workload) for each in world.book.of(owner) if is_active(each)]
+def _alike(world: World, owner: WorkloadName) -> Pod | None:
+    """A pod like those that ``owner`` is to have."""
+    refused, known = world.api_server.refused.get(owner), world.owners.get(owner)
+    if refused is not None:
+        return refused.pods[0][0]
+    return next(iter(world.book.of(owner)), known.template if known is not None else None)
+
+
+def _workload(
+    world: World, before: Cluster, workload: WorkloadName, pod: Pod, found: Sequence[Unmade]
+) -> TouchedWorkload:
+    owners = dict.fromkeys([*world.owners_below(workload), *(each.owner for each in found)])
+    own = [each for owner in owners for each in world.book.of(owner) if is_active(each)]
     scheduler_of = world.surroundings.scheduler_of
     after = constraints_on(world.cluster, pod, scheduler_of)
     was = constraints_on(before, pod, scheduler_of)
@@ -120,9 +178,11 @@ def _workload(world: World, before: Cluster, workload: WorkloadName, pod: Pod) -
         was = constraints_on(same_objects, pod, scheduler_of)
     return TouchedWorkload(
         workload=workload_text(workload),
-        replicas=sum(world.owner(owner).replicas for owner in world.owners_below(workload)),
+        replicas=sum(world.owner(owner).replicas for owner in owners),
         ready=sum(map(is_ready, own)),
         pending=sum(not each.spec.node_name for each in own),
+        not_created=sum(each.count for each in found if each.is_refused),
+        not_made_yet=sum(each.count for each in found if not each.is_refused),
         skew=tuple(
             SkewChange(
                 topology_key=now.topology_key,

@@ -12,13 +12,13 @@ from kubespread.controllers.stateful_set_pass import REVISION_LABEL
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.api.workloads import DaemonSet, RollingUpdate, UpdateStrategy
 from kubespread.kube.int_or_string import scaled
-from kubespread.kube.node_selector import pinned_names, required_node_selector
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.pod_status import is_active, is_ready
 from kubespread.planner.reports.rollout import RevisionPods, RolloutReport
 from kubespread.planner.world import pods as states
+from kubespread.planner.world.daemons import node_of
 from kubespread.planner.world.happenings import DELETED, REPLACED
-from kubespread.planner.world.naming import free_name
+from kubespread.planner.world.naming import create_copies
 from kubespread.planner.world.way import Way
 from kubespread.planner.world.world import World
 
@@ -86,6 +86,10 @@ class _Revising:
         return RevisionPods(old=old, new=new)
 
     @property
+    def kept(self) -> int:
+        return 0
+
+    @property
     def why_waiting(self) -> str:
         if self.strategy == _ON_DELETE:
             return "updateStrategy OnDelete: pods are replaced when somebody deletes them"
@@ -93,9 +97,10 @@ class _Revising:
 
     def reconcile(self) -> bool:
         """Pods where there are none or must be none; once that is so, the next nodes of the update."""
+        self.world.api_server.take_refused(self.name)
         by_node: dict[str, list[Pod]] = {}
         for pod in self.world.book.of(self.name):
-            by_node.setdefault(_node_of(pod), []).append(pod)
+            by_node.setdefault(node_of(pod), []).append(pod)
         return self._manage(by_node) or (self.strategy != _ON_DELETE and self._roll(by_node))
 
     def _manage(self, by_node: dict[str, list[Pod]]) -> bool:
@@ -110,8 +115,7 @@ class _Revising:
         ]
         missing = [node.metadata.name for node in self.nodes if node.metadata.name not in by_node]
         self._delete(astray, DELETED)
-        self._create(missing)
-        return bool(astray or missing)
+        return self._create(missing) or bool(astray)
 
     def _roll(self, by_node: dict[str, list[Pod]]) -> bool:
         surge, unavailable = self.limits
@@ -140,27 +144,18 @@ class _Revising:
             if not self._is_new(pod)
         ]
         old = [pods[0] for pods in nodes if not any(map(self._is_new, pods))]
-        unready = [_node_of(pod) for pod in old if not is_ready(pod)]
-        others = [_node_of(pod) for pod in old if is_ready(pod)]
+        unready = [node_of(pod) for pod in old if not is_ready(pod)]
+        others = [node_of(pod) for pod in old if is_ready(pod)]
         chosen = [*unready, *others[: max(0, max_surge - len(both))]]
         self._delete(doomed, REPLACED)
-        self._create(chosen)
-        return bool(doomed or chosen)
+        return self._create(chosen) or bool(doomed)
 
     def _delete(self, pods: list[Pod], why: str) -> None:
         self.world.delete(pods, why)
         # What comes in their place is made of the new template, here.
         self.world.owner(self.name).gone.clear()
 
-    def _create(self, nodes: list[str]) -> None:
+    def _create(self, nodes: list[str]) -> bool:
+        """Whether any pod was created."""
         owner = self.world.owner(self.name)
-        for node in nodes:
-            pinned = pinned_to(self.template, node)
-            self.world.create(states.copy_of(pinned, free_name(self.world, owner), self.world.timestamp), pinned)
-
-
-def _node_of(pod: Pod) -> str:
-    """The node that the pod runs on, or is pinned to."""
-    required = required_node_selector(pod)
-    names = pinned_names(required.node_selector_terms) if required is not None else None
-    return pod.spec.node_name or next(iter(names or ()), "")
+        return create_copies(self.world, owner, (pinned_to(self.template, node) for node in nodes)) > 0

@@ -124,6 +124,10 @@ class _Revising:
         return RevisionPods(old=sum(map(replicas_of, self._old)), new=sum(map(replicas_of, self._new)))
 
     @property
+    def kept(self) -> int:
+        return 0
+
+    @property
     def why_waiting(self) -> str:
         return _PAUSED if self._rollout.deployment.spec.paused else NEVER_READY
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from msgspec.structs import replace
 
 from kubespread.controllers.stateful_set_pass import REVISION_LABEL, Revisions, UpdateRules, max_unavailable
+from kubespread.controllers.statefulset import ordinal_of
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import StatefulSet
 from kubespread.kube.owners import WorkloadName
@@ -14,8 +15,9 @@ from kubespread.kube.pod_status import is_active
 from kubespread.planner.reports.rollout import RevisionPods, RolloutReport
 from kubespread.planner.world import pods as states
 from kubespread.planner.world import stateful_sets
-from kubespread.planner.world.stateful_sets import StatefulSetRollout
-from kubespread.planner.world.way import Way
+from kubespread.planner.world.stateful_sets import StatefulSetRollout, ordinals_of
+from kubespread.planner.world.unmade import what_is_not_up
+from kubespread.planner.world.way import NEVER_READY, Way
 from kubespread.planner.world.world import World
 
 _ROLLING_UPDATE, _ON_DELETE = "RollingUpdate", "OnDelete"
@@ -78,13 +80,22 @@ class _Revising:
         return RevisionPods(old=old, new=new)
 
     @property
+    def kept(self) -> int:
+        """Those below the partition that have not been replaced for another reason."""
+        if self.strategy == _ON_DELETE:
+            return 0
+        stateful_set, (old, _) = self._rollout.stateful_set, self.pods
+        strategy = stateful_set.spec.update_strategy
+        rolling_update = strategy.rolling_update if strategy is not None else None
+        partition = (rolling_update.partition if rolling_update is not None else None) or 0
+        below = ordinals_of(self.world, self.name, min(partition, self.replicas))
+        return sum(is_active(pod) and ordinal_of(pod, self.name.name) in below for pod in old)
+
+    @property
     def why_waiting(self) -> str:
         if self.strategy == _ON_DELETE:
             return "updateStrategy OnDelete: pods are replaced when somebody deletes them"
-        strategy = self._rollout.stateful_set.spec.update_strategy
-        rolling_update = strategy.rolling_update if strategy is not None else None
-        partition = (rolling_update.partition if rolling_update is not None else None) or 0
-        return f"partition {partition}: pods with a lower ordinal keep their revision"
+        return what_is_not_up(self.world, self.name) or NEVER_READY
 
     def reconcile(self) -> bool:
         return stateful_sets.reconcile(self.world, self.name)

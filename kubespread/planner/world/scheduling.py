@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kubespread.planner.living import Applicant
@@ -42,7 +43,13 @@ def _preempted_for(world: World, waiting: Waiting) -> tuple[Applicant, Choice] |
     candidate = world.queue.victims(waiting, world.living, lambda: world.budgets.current(world.time))
     if candidate is None:
         return None
+    happenings, broken = world.happenings, dict(zip(map(key_of, candidate.victims), candidate.broken, strict=True))
+    gone = len(happenings.gone)
     world.remove(candidate.victims, PREEMPTED)
+    happenings.gone[gone:] = [
+        replace(each, made_room_for=waiting.pod, broken_budgets=broken[key_of(each.pod)])
+        for each in happenings.gone[gone:]
+    ]
     return world.queue.applicant_on(waiting, world.living, world.cluster.nodes.index[candidate.node])
 
 

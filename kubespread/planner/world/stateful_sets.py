@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from kubespread.controllers.stateful_set_pass import REVISION_LABEL, Create, Revisions, UpdateRules
 from kubespread.controllers.stateful_set_pass import reconcile as controller_pass
-from kubespread.controllers.statefulset import claims_of, for_ordinal, ordinal_of
+from kubespread.controllers.statefulset import claims_of, first_ordinal, for_ordinal, ordinal_of
 from kubespread.kube.api.core import Pod
 from kubespread.kube.api.meta import ObjectMeta
 from kubespread.kube.api.workloads import LabelSelectingWorkloadSpec, StatefulSet, StatefulSetOrdinals
@@ -41,6 +41,7 @@ def reconcile(world: World, name: WorkloadName) -> bool:
     """One pass of the StatefulSet controller; whether it created or deleted anything."""
     rollout = rollout_of(world, name)
     owner = world.owner(name)
+    world.api_server.take_refused(name)
     for pod in owner.gone:
         _remember(rollout, name, pod)
     owner.gone.clear()
@@ -52,14 +53,16 @@ def reconcile(world: World, name: WorkloadName) -> bool:
     made = controller_pass(stateful_set, list(pods.values()), rollout.revisions, world.time, rules)
     rollout.stateful_set = replace(stateful_set, status=made.status)
     rollout.revisions = replace_current(rollout.revisions, made.status.current_revision)
+    has_acted = False
     for action in made.actions:
         if isinstance(action, Create):
             pod = _pod(world, rollout, name, action)
-            world.create(states.copy_of(pod, action.pod, world.timestamp), pod)
+            has_acted |= world.create(states.copy_of(pod, action.pod, world.timestamp), pod)
         else:
+            has_acted = True
             beyond = ordinal_of(pods[action.pod], name.name) not in _ordinals(stateful_set)
             world.delete([pods[action.pod]], SCALED_DOWN if beyond else REPLACED)
-    return bool(made.actions)
+    return has_acted
 
 
 def rollout_of(world: World, name: WorkloadName) -> StatefulSetRollout:
@@ -111,8 +114,26 @@ def _of_revision(pod: Pod, revision: str) -> Pod:
 
 
 def _ordinals(stateful_set: StatefulSet) -> range:
-    start = stateful_set.spec.ordinals.start if stateful_set.spec.ordinals is not None else 0
+    start = first_ordinal(stateful_set)
     return range(start, start + (stateful_set.spec.replicas or 0))
+
+
+def _known(world: World, name: WorkloadName) -> StatefulSet:
+    stateful_set = world.workloads.stateful_sets.get(name)
+    if stateful_set is None or name in world.stateful_sets:
+        return rollout_of(world, name).stateful_set
+    return stateful_set
+
+
+def ordinals_of(world: World, name: WorkloadName, replicas: int) -> range:
+    """Those that a StatefulSet with so many replicas is to have."""
+    start = first_ordinal(_known(world, name))
+    return range(start, start + replicas)
+
+
+def is_one_by_one(world: World, name: WorkloadName) -> bool:
+    """Whether a pod is made only once those before it are ready."""
+    return _known(world, name).spec.pod_management_policy != "Parallel"
 
 
 def _of_pods(world: World, name: WorkloadName) -> StatefulSet:

@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 
 from kubespread.planner.world.pod_book import PodKey, key_of
-from kubespread.planner.world.reporting import name_of, pending_pods
+from kubespread.planner.world.reporting import name_of, pending_pods, unmade_pods
+from kubespread.planner.world.unmade import unmade
 from kubespread.planner.world.world import World
 
 _FEW = 3
@@ -40,6 +41,11 @@ def told(edit: str, world: World, waited: Collection[PodKey] = ()) -> Iterator[s
         yield f"{edit}: {_pods(len(each.pods))} of {each.workload} {waits} for a node: {each.message}"
     if len(pending) > _FEW:
         yield f"{edit}: pods of {len(pending) - _FEW} more workloads wait for a node"
+    touched = {world.book.owner_of(pod) for pod in (*(gone.pod for gone in happened.gone), *happened.created)}
+    lacking = [each for each in unmade(world) if each.is_refused or each.owner in touched]
+    for what, is_refused in (("not created", True), ("not made yet", False)):
+        for row in unmade_pods(world, (each for each in lacking if each.is_refused == is_refused)):
+            yield f"{edit}: {_pods(row.count)} of {row.workload} {what}: {row.message}"
 
 
 def _pods(count: int) -> str:

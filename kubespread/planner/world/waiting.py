@@ -15,14 +15,12 @@ from kubespread.kube.priority import priority_of
 from kubespread.planner.living import Applicant, LivingCluster
 from kubespread.planner.world.pod_book import PodKey, key_of
 from kubespread.planner.world.pods import alike
-from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.evaluation import Evaluation
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.placing import Choice, first_in_heap
 from kubespread.scheduler.plugin import SchedulingError
-from kubespread.scheduler.plugins.default_preemption import SPECIFICATION as DEFAULT_PREEMPTION
-from kubespread.scheduler.plugins.default_preemption import DefaultPreemptionArgs
-from kubespread.scheduler.preemption import PreemptionCandidate, preempt
+from kubespread.scheduler.plugins.default_preemption import args_of
+from kubespread.scheduler.preemption import PreemptionCandidate, has_lower, preempt
 from kubespread.scheduler.profile.profile import Profile
 
 _MAX_COLUMN_CELLS = 1_000_000
@@ -119,15 +117,14 @@ class Queue:
     def _candidate(
         self, waiting: Waiting, living: LivingCluster, budgets: Callable[[], Sequence[PodDisruptionBudget]]
     ) -> PreemptionCandidate | None:
-        if not _has_lower(living.cluster, priority_of(waiting.pod)):
+        if not has_lower(living.cluster, waiting.pod):
             return None
         evaluation = self.evaluation(waiting, living)
         scheduled = self._scheduler_of(waiting.pod)
         if evaluation is None or scheduled is None or not len(evaluation.cluster):
             return None
         profile, _ = scheduled
-        args = profile.args_of(DEFAULT_PREEMPTION.name, DefaultPreemptionArgs)
-        return preempt(evaluation, args, budgets=budgets()).candidate
+        return preempt(evaluation, args_of(profile), budgets=budgets()).candidate
 
     def applicant_on(self, waiting: Waiting, living: LivingCluster, node: int) -> tuple[Applicant, Choice] | None:
         """The pod on one node, which was freed for it."""
@@ -175,10 +172,3 @@ class Queue:
             self._helpless.pop(oldest, None)
         self._applicants[template] = known
         return known
-
-
-def _has_lower(cluster: Cluster, priority: int) -> bool:
-    """Whether any pod on a node has a lower priority."""
-    if cluster.kinds.lowest_priority >= priority:
-        return False
-    return any(cluster.kinds[number].priority < priority for number in cluster.running.nodes_of_kind)

@@ -21,10 +21,13 @@ from kubespread.planner.reports.rollout import (
     RolloutReport,
 )
 from kubespread.planner.skew import skew_now, skew_of
+from kubespread.planner.world.controlling import BELOW
 from kubespread.planner.world.pod_book import key_of
 from kubespread.planner.world.scheduling import schedule
 from kubespread.planner.world.spread import constraints_on, per_domain
-from kubespread.planner.world.world import BELOW, World
+from kubespread.planner.world.unmade import Unmade, unmade
+from kubespread.planner.world.waiting import Waiting
+from kubespread.planner.world.world import World
 
 NEVER_READY = "new pods never become ready"
 _MAX_PASSES = 10_000
@@ -54,6 +57,10 @@ class Revising(Protocol):
     @property
     def wanted(self) -> RevisionPods:
         """How many of each are to be."""
+
+    @property
+    def kept(self) -> int:
+        """How many pods keep an older revision on purpose."""
 
     @property
     def why_waiting(self) -> str:
@@ -158,7 +165,9 @@ class Way:
         old, new = self._active
         unplaced = {key_of(pod) for pod in new if not pod.spec.node_name}
         waiting = [each for each in self.world.waiting if key_of(each.pod) in unplaced]
-        complete = not old and _ready(new) == revising.replicas
+        refused = [each for each in unmade(self.world) if each.is_refused and self._is_below(each.owner)]
+        is_revised = len(old) == revising.kept and len(new) == revising.replicas - revising.kept
+        complete = is_revised and _ready([*old, *new]) == revising.replicas
         return RolloutReport(
             workload=f"{self.name.namespace}/{self.name.kind}/{self.name.name}",
             strategy=revising.strategy,
@@ -167,8 +176,10 @@ class Way:
             max_unavailable=unavailable,
             passes=tuple(self.passes),
             complete=complete,
-            wedged_on=None if complete else (self.world.message(waiting[0]) if waiting else self._why_waiting(new)),
+            wedged_on=None if complete else self._why_wedged(new, waiting, refused),
             pending=len(waiting),
+            not_created=sum(each.count for each in refused),
+            kept=revising.kept,
             fewest_ready=self.fewest_ready,
             worst_skew=tuple(self.worst.values()),
             final=tuple(self._final(constraint) for constraint in constraints),
@@ -177,7 +188,15 @@ class Way:
             start=self._start,
         )
 
-    def _why_waiting(self, new: Sequence[Pod]) -> str:
+    def _is_below(self, owner: WorkloadName) -> bool:
+        """Whether ``owner`` makes pods of the workload."""
+        return self.world.workloads.above(owner, self.world.book.of(owner)) == self.name
+
+    def _why_wedged(self, new: Sequence[Pod], waiting: Sequence[Waiting], refused: Sequence[Unmade]) -> str:
+        if waiting:
+            return self.world.message(waiting[0])
+        if refused:
+            return refused[0].message
         unready = [pod for pod in new if not is_ready(pod)]
         return NEVER_READY if unready else self.revising.why_waiting
 

@@ -9,32 +9,31 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from kubespread.controllers.claims import ephemeral_claims
 from kubespread.controllers.outage import is_silent
 from kubespread.controllers.scales import ClusterScales, Scale
-from kubespread.kube.api.cluster_objects import ClusterObjects, PodDisruptionBudget
+from kubespread.kube.api.cluster_objects import ClusterObjects
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.api.meta import ApiObject, OwnerReference
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.pod_status import is_active
 from kubespread.kube.timestamps import format_utc
-from kubespread.kube.versions import KubeVersion
 from kubespread.kube.well_known import ENDED_PHASES
 from kubespread.planner.living import LivingCluster
+from kubespread.planner.world import budgets
 from kubespread.planner.world import pods as states
 from kubespread.planner.world.added_objects import beside_claims, with_objects
+from kubespread.planner.world.api_server import ApiServer
 from kubespread.planner.world.budgets import Budgets, KnownScales
 from kubespread.planner.world.claims import create_claims
-from kubespread.planner.world.controlling import CONTROLLERS, makes_others, misses
+from kubespread.planner.world.controlling import ABOVE, BELOW, CONTROLLERS, makes_others, misses
 from kubespread.planner.world.deployments import Rollout
 from kubespread.planner.world.happenings import LOST, Gone, Happenings
 from kubespread.planner.world.owners import (
     Adopters,
     Families,
-    Making,
     Owner,
     Workloads,
     in_order,
@@ -45,7 +44,8 @@ from kubespread.planner.world.owners import (
 from kubespread.planner.world.pod_book import PodBook, key_of
 from kubespread.planner.world.scheduling import schedule
 from kubespread.planner.world.stateful_sets import StatefulSetRollout
-from kubespread.planner.world.waiting import Queue, SchedulerOf, Waiting
+from kubespread.planner.world.surroundings import Surroundings
+from kubespread.planner.world.waiting import Queue, Waiting
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.placing import Choice
@@ -53,26 +53,6 @@ from kubespread.snapshot.edits.nodes import NodeChange
 
 BETWEEN_STEPS = datetime.timedelta(minutes=10)
 """How much time passes from one thing that is changed to the next: controllers compare the ages of pods."""
-
-
-@dataclass(frozen=True, slots=True)
-class Surroundings:
-    """What a world is told from outside."""
-
-    scheduler_of: SchedulerOf
-    making: Making
-    time: datetime.datetime
-    """When what happens here begins."""
-    version: KubeVersion
-    """The release whose controllers are at work."""
-    preempts: bool = True
-    stuck: frozenset[WorkloadName] = frozenset()
-    """Workloads whose new pods never become ready."""
-
-
-_ABOVE = frozenset({"Deployment"})
-BELOW = frozenset(CONTROLLERS) - _ABOVE
-"""The kinds that make pods and delete them themselves."""
 
 
 class World:
@@ -84,14 +64,16 @@ class World:
         self.surroundings = surroundings
         self.time = surroundings.time
         unready = sum(not states.readiness_known(pod) for pod in pods)
-        self.assumed: dict[str, None] = {}
-        """What was taken for granted up to now, where the cluster's source does not say."""
         if unready:
-            self.assume([f"pods that do not say whether they are ready are taken to be: {unready}"])
             pods = [pod if states.readiness_known(pod) else states.taken_to_be_ready(pod) for pod in pods]
         self.workloads = Workloads(objects)
-        self.living = LivingCluster(Cluster.of(nodes, pods, objects))
+        self.living = LivingCluster(Cluster.of(nodes, pods, objects, surroundings.assumed))
+        self.assumed = surroundings.assumed
+        """What was taken for granted so far, where the cluster's source does not say."""
+        if unready:
+            self.assume([f"pods that do not say whether they are ready are taken to be: {unready}"])
         self.book = PodBook(pods, Adopters(objects))
+        self.api_server = ApiServer(surroundings.admission, objects, pods, self.time, self.assume)
         self.queue = Queue(surroundings.scheduler_of, preempts=surroundings.preempts)
         self.owners: dict[WorkloadName, Owner] = {}
         self.dirty: dict[WorkloadName, None] = {}
@@ -112,13 +94,13 @@ class World:
         other.surroundings, other.time = self.surroundings, self.time
         other.workloads = self.workloads
         other.living = LivingCluster(self.cluster)
-        other.book, other.queue = self.book.fork(), self.queue.fork()
+        other.book, other.queue, other.api_server = self.book.fork(), self.queue.fork(), self.api_server.fork()
         other.owners = {name: owner.fork() for name, owner in self.owners.items()}
         other.dirty, other.watchers = dict(self.dirty), dict(self.watchers)
         other.rollouts = {name: rollout.fork() for name, rollout in self.rollouts.items()}
         other.stateful_sets = {name: rollout.fork() for name, rollout in self.stateful_sets.items()}
         other.happenings, other._budgets = Happenings(), None
-        other.families, other.assumed = self.families.fork(), dict(self.assumed)
+        other.families, other.assumed = self.families.fork(), self.assumed
         return other
 
     @property
@@ -132,9 +114,14 @@ class World:
         if self._budgets is None:
             objects = self.workloads.objects
             scales = KnownScales(ClusterScales(objects), self._scale_of_pods)
-            self.assume(objects.gap(PodDisruptionBudget, "evictions are predicted as if there were no budgets"))
+            self.assume(budgets.gaps(objects))
             self._budgets = Budgets(objects.pod_disruption_budgets, scales, self.book)
         return self._budgets
+
+    @property
+    def objects(self) -> ClusterObjects:
+        """What there is besides nodes and pods, with the claims that are bound by now and what quotas count as used."""
+        return self.api_server.quotas_in(self.cluster.storage.in_objects(self.workloads.objects))
 
     def resize(self, name: WorkloadName, replicas: int) -> None:
         """A ReplicaSet, ReplicationController or StatefulSet is to have another number of pods."""
@@ -176,7 +163,7 @@ class World:
         return known
 
     def assume(self, assumptions: Iterable[str]) -> None:
-        """Something is taken for granted from now on."""
+        """Something is taken for granted from now on, here and wherever this world came from or is forked to."""
         self.assumed.update(dict.fromkeys(assumptions))
 
     def owners_below(self, workload: WorkloadName) -> list[WorkloadName]:
@@ -202,7 +189,8 @@ class World:
         """Objects besides pods and nodes came, or are other than they were."""
         added = list(objects)
         if added:
-            changed = with_objects(self.cluster.storage.in_objects(self.workloads.objects), added)
+            changed = with_objects(self.objects, added)
+            self.api_server.learn(changed, added)
             self.workloads, self._budgets = Workloads(changed), None
             self._use(self.cluster.with_objects(changed))
 
@@ -214,14 +202,23 @@ class World:
         self.living = LivingCluster(cluster)
         self.queue.start_anew()
 
-    def create(self, pod: Pod, template: Pod) -> None:
-        """A new pod waits for a node, and for claims of its own where it has ephemeral volumes."""
+    def create(self, pod: Pod, template: Pod) -> bool:
+        """A new pod waits for a node, and for claims of its own where it has ephemeral volumes; whether the API server
+        lets it be created.
+        """
+        owner = self.book.owner_of(pod) or WorkloadName("Pod", *key_of(pod))
+        admitted = self.api_server.admit(pod, template, owner)
+        if admitted is None:
+            return False
+        pod, template = admitted
         if ephemeral := ephemeral_claims(pod):
             create_claims(self, ephemeral)
             template = pod
         self.book.add(pod)
         self._note_changed(pod)
         self.queue.add(pod, template)
+        self.happenings.created.append(pod)
+        return True
 
     def remove(self, pods: Iterable[Pod], why: str) -> None:
         """Pods are gone from the API; those that control them look after what is left."""
@@ -229,6 +226,7 @@ class World:
         for pod in pods:
             self._note_gone(pod, why)
             self.book.remove(pod)
+            self.api_server.removed(pod)
             if self._budgets is not None:
                 self._budgets.removed(pod)
             self.queue.remove(pod)
@@ -255,6 +253,7 @@ class World:
         going = [(pod, states.terminating(pod, self.timestamp)) for pod in pods]
         for pod, _ in going:
             self._note_gone(pod, why, stays=True)
+            self.api_server.terminating(pod)
         self.change_pods(going)
 
     def change_pods(self, changes: Iterable[tuple[Pod, Pod]]) -> None:
@@ -305,15 +304,20 @@ class World:
 
         A Deployment is looked at again once its ReplicaSets have done what it wanted last.
         """
-        while self.reconcile(BELOW) or schedule(self) or self.reconcile(_ABOVE):
+        while self.reconcile(BELOW) or schedule(self) or self.reconcile(ABOVE):
             pass
 
     def reconcile(self, kinds: frozenset[str]) -> bool:
-        """One pass over every object of these kinds that has something to look after; whether any did anything."""
+        """One pass over every object of these kinds that has something to look after, else over those that were refused
+        pods and may try again; whether any did anything.
+        """
         dirty = sorted((each for each in self.dirty if each.kind in kinds), key=in_order)
-        for name in dirty:
-            del self.dirty[name]
-        changed = [CONTROLLERS[name.kind](self, name) for name in dirty]
+        return self._pass(dirty) or self._pass(self.api_server.who_may_retry(kinds))
+
+    def _pass(self, names: Sequence[WorkloadName]) -> bool:
+        for name in names:
+            self.dirty.pop(name, None)
+        changed = [CONTROLLERS[name.kind](self, name) for name in names]
         return any(changed)
 
     def note_placed(self, pod: Pod, placed: Pod, choice: Choice) -> None:

@@ -86,7 +86,7 @@ class Account:
     title: str
     provenance: str
     answer: Sequence[str]
-    """The last one is the answer, the others are what it rests on."""
+    """The first one is the answer, the others are what it rests on."""
     tone: Tone = Tone.PLAIN
     bars: Sequence[Bars] = ()
     tables: Sequence[Table] = ()

@@ -7,7 +7,6 @@ from kubespread.render.accounts.account import Account, Row, Table, Tone, source
 from kubespread.render.accounts.beside import beside
 from kubespread.render.accounts.rows import table_of
 from kubespread.render.accounts.spread import asked_bars
-from kubespread.render.advise.conclusion import conclusion
 from kubespread.render.advise.plain import HEADER, suggestion_rows
 from kubespread.render.phrases import cluster_phrase
 
@@ -22,7 +21,7 @@ def account(report: AdviseReport) -> Account:
     return Account(
         title=f"Advice for {subject} in {report.pod.namespace}",
         provenance=source(cluster_phrase(report.cluster), report.kube_version, f"profile {report.scheduler_name}"),
-        answer=[*([report.message] if report.message is not None else ()), *conclusion(report)],
+        answer=[*report.answer, *([report.message] if report.message is not None else ())],
         tone=Tone.GOOD if report.fits else Tone.WARN if report.succeeds else Tone.BAD,
         bars=[asked_bars(each, place) for place, each in enumerate(report.constraints)],
         tables=[

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from kubespread.planner.reports.audit import AuditReport
+from kubespread.planner.reports.audit import AuditReport, sentence
 from kubespread.render.accounts.account import Account, Row, Table, Tone, source
 from kubespread.render.accounts.beside import beside
 from kubespread.render.accounts.rows import table_of, whose
-from kubespread.render.audit.conclusion import conclusion
 from kubespread.render.audit.plain import HEADER, rows
-from kubespread.render.audit.words import sentence
-from kubespread.render.phrases import cluster_phrase, count_of
+from kubespread.render.phrases import cluster_phrase
+from kubespread.wording import count_of
 
 _TONES = {"violated": Tone.BAD, "uneven": Tone.WARN, "risk": Tone.WARN, "unjudged": Tone.PLAIN, "ok": Tone.GOOD}
 
@@ -25,7 +24,7 @@ def account(report: AuditReport) -> Account:
     return Account(
         title=f"Audit of {count_of(len(report.workloads), 'workload')} of {about}",
         provenance=source(cluster_phrase(report.cluster), report.kube_version),
-        answer=list(conclusion(report)),
+        answer=report.answer,
         tone=_TONES[worst],
         tables=[
             Table("Findings", ("Workload", "Level", "Cause", "Finding"), found),

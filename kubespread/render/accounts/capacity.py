@@ -6,9 +6,9 @@ from kubespread.planner.reports.capacity import CapacityReport, NodeCapacity
 from kubespread.render.accounts.account import Account, NodeFacts, Row, Tone, source
 from kubespread.render.accounts.beside import beside
 from kubespread.render.accounts.rows import table_of
-from kubespread.render.capacity.conclusion import conclusion
 from kubespread.render.capacity.plain import domain_header, domain_rows, resource_header, resource_rows
-from kubespread.render.phrases import cluster_phrase, count_of
+from kubespread.render.phrases import cluster_phrase
+from kubespread.wording import count_of
 
 
 def account(report: CapacityReport) -> Account:
@@ -16,7 +16,7 @@ def account(report: CapacityReport) -> Account:
     return Account(
         title=f"Capacity of {count_of(report.nodes, 'node')}{f' for pods of {request}' if request else ''}",
         provenance=source(cluster_phrase(report.cluster), report.kube_version),
-        answer=list(conclusion(report)),
+        answer=report.answer,
         tone=Tone.BAD if report.fits == 0 else Tone.GOOD,
         tables=[
             table_of("Resources", resource_header(), resource_rows(report)),

@@ -5,8 +5,9 @@ from __future__ import annotations
 from kubespread.planner.reports.check import CheckReport, Severity
 from kubespread.render.accounts.account import Account, Row, Table, Tone, source
 from kubespread.render.accounts.beside import beside
-from kubespread.render.check.conclusion import conclusion, place
-from kubespread.render.phrases import cluster_phrase, count_of
+from kubespread.render.check.message import place
+from kubespread.render.phrases import cluster_phrase
+from kubespread.wording import count_of
 
 _TONES = {Severity.ERROR: Tone.BAD, Severity.WARNING: Tone.WARN}
 _HEADER = ("Place", "Workload", "Severity", "Rule", "What happens", "Remedy")
@@ -25,12 +26,12 @@ def account(report: CheckReport) -> Account:
             f"{each.remedy.text}{outcome}",
         ]
         rows.append(Row(cells, _TONES.get(each.severity, Tone.PLAIN)))
-    worst = min((each.severity.rank for each in report.findings), default=Severity.INFO.rank)
+    warned = Tone.WARN if report.reaches(Severity.WARNING) else Tone.GOOD
     return Account(
         title=f"Check of {count_of(report.workloads, 'workload')}",
         provenance=source(cluster_phrase(report.cluster), report.kube_version),
-        answer=list(conclusion(report)),
-        tone=_TONES.get(list(Severity)[worst], Tone.GOOD),
+        answer=report.answer,
+        tone=Tone.BAD if report.verdict == "no" else warned,
         tables=[Table("Findings", _HEADER, rows)],
         beside=beside([report]),
     )

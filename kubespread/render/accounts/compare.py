@@ -7,12 +7,10 @@ from collections.abc import Iterator
 from kubespread.planner.reports.compare import CompareReport, NodeChange, NodeDifference, NodeSide, SideReport
 from kubespread.render.accounts.account import Account, Bar, Bars, NodeFacts, Row, Table, Tone
 from kubespread.render.accounts.beside import beside
-from kubespread.render.aligned import EMPTY
-from kubespread.render.arithmetic import short_key
-from kubespread.render.compare.conclusion import conclusion
 from kubespread.render.compare.heading import asked_otherwise
 from kubespread.render.compare.reasons import said_of
 from kubespread.render.phrases import cluster_phrase
+from kubespread.wording import EMPTY, short_key
 
 _TONES = {
     NodeChange.STOPS: Tone.BAD,
@@ -30,7 +28,7 @@ def account(report: CompareReport) -> Account:
     return Account(
         title=f"{subject} in {after.pod.namespace}, before → after",
         provenance=" · ".join(part for part in (where, f"kube-scheduler {releases}") if part),
-        answer=[*asked_otherwise(report), conclusion(report)],
+        answer=[*report.answer, *asked_otherwise(report)],
         tone=Tone.GOOD if report.same else Tone.WARN,
         bars=list(_bars(report)),
         tables=[_sides(report), *_replicas(report)],

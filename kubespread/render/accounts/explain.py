@@ -7,18 +7,18 @@ from kubespread.planner.reports.parts import letter
 from kubespread.render.accounts.account import Account, NodeFacts, Row, Tone, source
 from kubespread.render.accounts.beside import beside
 from kubespread.render.accounts.spread import asked_bars
-from kubespread.render.arithmetic import PRETTY, short_key
-from kubespread.render.explain.conclusion import conclusion, summary
+from kubespread.render.arithmetic import PRETTY
 from kubespread.render.explain.rows import Row as NodeRow
 from kubespread.render.explain.rows import rows_of
 from kubespread.render.phrases import cluster_phrase
+from kubespread.wording import short_key
 
 
 def account(report: ExplainReport) -> Account:
     return Account(
         title=f"Pod {report.pod.namespace}/{report.pod.name} against {len(report.nodes)} nodes",
         provenance=source(cluster_phrase(report.cluster), report.kube_version, f"profile {report.scheduler_name}"),
-        answer=[*conclusion(report), summary(report)],
+        answer=report.answer,
         tone=Tone.GOOD if report.schedulable else Tone.BAD,
         bars=[asked_bars(constraint, position) for position, constraint in enumerate(report.constraints)],
         nodes=_nodes(report),

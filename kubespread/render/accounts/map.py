@@ -6,10 +6,10 @@ from kubespread.planner.reports.topology_map import TopologyMap
 from kubespread.render.accounts.account import Account, NodeFacts, Row, Table, Tone, source
 from kubespread.render.accounts.beside import beside
 from kubespread.render.accounts.spread import asked_bars
-from kubespread.render.aligned import EMPTY, NONE
-from kubespread.render.arithmetic import letter, short_key
-from kubespread.render.map.conclusion import conclusion
-from kubespread.render.phrases import cluster_phrase, count_of
+from kubespread.render.aligned import NONE
+from kubespread.render.arithmetic import letter
+from kubespread.render.phrases import cluster_phrase
+from kubespread.wording import EMPTY, count_of, short_key
 
 
 def account(report: TopologyMap) -> Account:
@@ -19,7 +19,7 @@ def account(report: TopologyMap) -> Account:
     return Account(
         title=whose or f"{nodes}, {count_of(report.pods, 'pod')}",
         provenance=source(cluster_phrase(report.cluster), report.kube_version),
-        answer=list(conclusion(report)),
+        answer=report.answer,
         tone=Tone.WARN if any(skew > each.max_skew for skew, each in limits) else Tone.GOOD,
         bars=[asked_bars(each, place, one_more=False) for place, each in enumerate(report.constraints)],
         tables=[_domains(report)] if report.domains else [],

@@ -6,9 +6,9 @@ from kubespread.planner.reports.pending import PendingReport
 from kubespread.render.accounts.account import Account, Row, Table, Tone, source
 from kubespread.render.accounts.beside import beside
 from kubespread.render.accounts.rows import table_of, whose
-from kubespread.render.pending.conclusion import conclusion
 from kubespread.render.pending.plain import HEADER, group_rows
-from kubespread.render.phrases import cluster_phrase, count_of
+from kubespread.render.phrases import cluster_phrase
+from kubespread.wording import count_of
 
 
 def account(report: PendingReport) -> Account:
@@ -18,7 +18,7 @@ def account(report: PendingReport) -> Account:
     return Account(
         title=f"{count_of(report.pending, 'pending pod')} in {about}",
         provenance=source(cluster_phrase(report.cluster), report.kube_version),
-        answer=list(conclusion(report)),
+        answer=report.answer,
         tone=Tone.BAD if report.groups else Tone.GOOD,
         tables=[
             table_of("Causes", HEADER, group_rows(report), tones),

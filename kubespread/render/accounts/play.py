@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from kubespread.planner.reports.happened import Happened
+from kubespread.planner.reports.happened import GonePod, Happened
 from kubespread.planner.reports.play import PlayReport, StepReport
+from kubespread.planner.reports.rollout import rollout_sentence
 from kubespread.planner.reports.topology_map import TopologyMap
 from kubespread.render.accounts.account import Account, Frame, Row, Table, Tone, source
 from kubespread.render.accounts.beside import beside
 from kubespread.render.accounts.rollouts import pass_frames
-from kubespread.render.arithmetic import short_key
-from kubespread.render.phrases import cluster_phrase, count_of, workload_name
-from kubespread.render.play.rows import answer, pending_count, worst_skew
-from kubespread.render.rollouts import rollout_sentence
+from kubespread.render.phrases import cluster_phrase
+from kubespread.render.play.rows import unmade, worst_skew
+from kubespread.wording import count_of, short_key, workload_name
 
 
 def account(report: PlayReport) -> Account:
@@ -23,9 +23,9 @@ def account(report: PlayReport) -> Account:
         title=f"{report.scenario or 'Scenario'}: {count_of(len(report.steps), 'step')} on "
         f"{count_of(report.nodes, 'node')}",
         provenance=source(cluster_phrase(report.cluster), report.kube_version, no_preemption),
-        answer=[answer(report)],
-        tone=Tone.BAD if report.pending or report.blocked else Tone.GOOD,
-        tables=[_steps(report), *_rollouts(report), *_pending(report), *_moves(report)],
+        answer=report.answer,
+        tone=Tone.GOOD if report.verdict == "yes" else Tone.BAD,
+        tables=[_steps(report), *_rollouts(report), *_lacking(report), *_moves(report)],
         beside=beside([report]),
     )
 
@@ -56,26 +56,29 @@ def _frame(label: str, happened: Happened, now: Counter[str]) -> Frame:
 
 
 def _steps(report: PlayReport) -> Table:
-    header = ("Step", "What", "Placed", "Gone", "Blocked", "Pending", "Skew", "Why")
-    return Table("Steps", header, [_step(step) for step in report.steps])
+    header = ("Step", "What", "Placed", "Gone", "Blocked", "Pending", "Not created", "Not made yet", "Skew", "Why")
+    return Table("Steps", header, [_step(report, step) for step in report.steps])
 
 
-def _step(step: StepReport) -> Row:
-    happened, worst = step.happened, worst_skew(step)
+def _step(report: PlayReport, step: StepReport) -> Row:
+    happened, worst = step.happened, worst_skew(report, step)
     skew = ""
     if worst is not None:
         change = worst.change
         exceeds = f" > {change.max_skew}" if worst.exceeds else ""
         skew = f"{worst.workload} {short_key(change.topology_key)} {change.before:,} → {change.after:,}{exceeds}"
-    figures = (len(happened.placed), len(happened.gone), len(happened.blocked), pending_count(step))
-    is_bad = step.is_blocked or bool(happened.pending)
+    moved = (len(happened.placed), len(happened.gone), len(happened.blocked))
+    figures = (*moved, step.pending, step.not_created, step.not_made_yet)
+    is_bad = step.is_blocked or any(figures[3:]) or bool(step.broken_budgets)
     text = f"{step.name}: {step.text}" if step.name else step.text
     return Row([str(step.number), text, *map(str, figures), skew, _why(step)], Tone.BAD if is_bad else Tone.GOOD)
 
 
 def _why(step: StepReport) -> str:
     blocked = [f"{each.pod} cannot be evicted: {each.message} {each.cause}".strip() for each in step.happened.blocked]
-    pending = [f"{workload_name(each.workload)}: {each.message}" for each in step.happened.pending]
+    lacking = [(each.workload, each.message) for each in step.happened.pending]
+    lacking += ((each.workload, each.message) for each in unmade(step.happened))
+    pending = [f"{workload_name(workload)}: {message}" for workload, message in lacking]
     return "; ".join([*([step.failed] if step.failed else ()), *dict.fromkeys(blocked), *pending])
 
 
@@ -89,11 +92,14 @@ def _rollouts(report: PlayReport) -> Iterator[Table]:
         yield Table("Rollouts", ("Step", "Workload", "How it went"), rows)
 
 
-def _pending(report: PlayReport) -> Iterator[Table]:
+def _lacking(report: PlayReport) -> Iterator[Table]:
     last = report.steps[-1].happened if report.steps else report.start
     rows = [Row([each.workload, str(len(each.pods)), each.message], Tone.BAD) for each in last.pending]
     if rows:
         yield Table("Pending in the end", ("Workload", "Pods", "Why"), rows)
+    unmade_rows = [Row([each.workload, str(each.count), each.what, each.message], Tone.BAD) for each in unmade(last)]
+    if unmade_rows:
+        yield Table("Not there in the end", ("Workload", "Pods", "What", "Why"), unmade_rows)
 
 
 def _moves(report: PlayReport) -> Iterator[Table]:
@@ -101,9 +107,15 @@ def _moves(report: PlayReport) -> Iterator[Table]:
         row
         for step in report.steps
         for row in (
-            *(Row([str(step.number), each.pod, each.why, each.node or ""]) for each in step.happened.gone),
+            *(Row([str(step.number), each.pod, _why_gone(each), each.node or ""]) for each in step.happened.gone),
             *(Row([str(step.number), each.pod, "placed", each.node]) for each in step.happened.placed),
         )
     ]
     if rows:
         yield Table("Pods that moved", ("Step", "Pod", "What", "Node"), rows, is_detail=True)
+
+
+def _why_gone(gone: GonePod) -> str:
+    """``preempted for default/crit, breaking db``."""
+    broken = f", breaking {', '.join(gone.broken_budgets)}" if gone.broken_budgets else ""
+    return gone.why if gone.made_room_for is None else f"{gone.why} for {gone.made_room_for}{broken}"

@@ -10,11 +10,9 @@ from kubespread.planner.reports.topology_map import TopologyMap
 from kubespread.render.accounts.account import Account, Bar, Bars, Frame, Row, Table, Tone, source
 from kubespread.render.accounts.beside import beside
 from kubespread.render.accounts.rows import table_of
-from kubespread.render.aligned import EMPTY
-from kubespread.render.arithmetic import short_key
-from kubespread.render.phrases import cluster_phrase, count_of
-from kubespread.render.rebalance.conclusion import conclusion
+from kubespread.render.phrases import cluster_phrase
 from kubespread.render.rebalance.plain import STEP_HEADER, step_rows
+from kubespread.wording import EMPTY, count_of, short_key
 
 
 def account(report: RebalanceReport) -> Account:
@@ -22,7 +20,7 @@ def account(report: RebalanceReport) -> Account:
     return Account(
         title=f"Rebalancing {count_of(report.workloads, 'workload')} on {count_of(report.nodes, 'node')}",
         provenance=source(cluster_phrase(report.cluster), report.kube_version),
-        answer=list(conclusion(report)),
+        answer=report.answer,
         tone=Tone.GOOD if report.holds else Tone.BAD,
         bars=list(map(_bars, report.constraints)),
         tables=[

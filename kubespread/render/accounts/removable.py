@@ -6,16 +6,16 @@ from kubespread.planner.reports.removable import NodeRemoval, RemovableReport
 from kubespread.render.accounts.account import Account, Frame, NodeFacts, Row, Tone, source
 from kubespread.render.accounts.beside import beside
 from kubespread.render.aligned import NONE
-from kubespread.render.phrases import cluster_phrase, count_of
-from kubespread.render.removable.conclusion import conclusion
+from kubespread.render.phrases import cluster_phrase
 from kubespread.render.removable.plain import HEADER, rows
+from kubespread.wording import count_of
 
 
 def account(report: RemovableReport) -> Account:
     return Account(
         title=f"Which of {count_of(report.nodes, 'node')} can go",
         provenance=source(cluster_phrase(report.cluster), report.kube_version),
-        answer=list(conclusion(report)),
+        answer=report.answer,
         tone=Tone.GOOD if any(row.alone for row in report.rows) else Tone.BAD,
         nodes=_nodes(report),
         frames=[

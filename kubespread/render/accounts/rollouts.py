@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from kubespread.planner.reports.rollout import RolloutPass, RolloutReport
 from kubespread.render.accounts.account import Frame
-from kubespread.render.arithmetic import short_key
+from kubespread.wording import short_key
 
 
 def pods_at_start(rollout: RolloutReport) -> Mapping[str, int]:

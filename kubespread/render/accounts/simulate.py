@@ -6,27 +6,26 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from kubespread.planner.reports.simulate import SimulateReport
+from kubespread.planner.reports.simulate_words import totals
 from kubespread.render.accounts.account import Account, Bars, Frame, NodeFacts, Row, Table, Tone, source
 from kubespread.render.accounts.beside import beside
 from kubespread.render.accounts.rollouts import pass_frames, pods_at_start
 from kubespread.render.accounts.spread import placed_bars
-from kubespread.render.arithmetic import short_key
-from kubespread.render.phrases import cluster_phrase, count_of
-from kubespread.render.simulate.conclusion import conclusion
+from kubespread.render.phrases import cluster_phrase
 from kubespread.render.simulate.rows import MAX_REPLICAS
+from kubespread.wording import count_of, short_key
 
 _MAX_FRAMES = 200
 
 
 def account(reports: Sequence[SimulateReport]) -> Account:
     first = reports[0]
-    pending = sum(report.pending for report in reports)
     is_one = len(reports) == 1
     return Account(
         title=f"{first.subject} in {first.pod.namespace}" if is_one else f"{len(reports):,} workloads",
         provenance=source(cluster_phrase(first.cluster), first.kube_version, f"profile {first.scheduler_name}"),
-        answer=list(conclusion(first)) if is_one else [_totals(reports, pending)],
-        tone=Tone.BAD if pending or not any(report.running for report in reports) else Tone.GOOD,
+        answer=first.answer if is_one else [totals(reports)],
+        tone=Tone.GOOD if all(report.verdict == "yes" for report in reports) else Tone.BAD,
         bars=[bars for report in reports for bars in _bars(report, is_one=is_one)],
         tables=[_workloads(reports), *_placements(reports), *_losses(reports)],
         nodes=_nodes(reports),
@@ -35,10 +34,6 @@ def account(reports: Sequence[SimulateReport]) -> Account:
         frames=list(_frames(reports)),
         beside=beside(reports),
     )
-
-
-def _totals(reports: Sequence[SimulateReport], pending: int) -> str:
-    return f"{len(reports):,} workloads: {sum(report.placed for report in reports):,} placed, {pending:,} pending"
 
 
 def _bars(report: SimulateReport, *, is_one: bool) -> Iterator[Bars]:
@@ -58,13 +53,18 @@ def _workloads(reports: Sequence[SimulateReport]) -> Table:
                 str(report.present),
                 str(report.placed),
                 str(report.pending),
+                str(report.not_created),
+                str(report.not_made_yet),
                 report.conclusion or report.stopped or "",
             ],
-            Tone.BAD if report.pending else Tone.GOOD,
+            Tone.BAD if report.lacking else Tone.GOOD,
         )
         for report in reports
     ]
-    return Table("Workloads", ("Namespace", "Workload", "Wanted", "Running", "Placed", "Pending", "Why"), rows)
+    header = (
+        "Namespace", "Workload", "Wanted", "Running", "Placed", "Pending", "Not created", "Not made yet", "Why",
+    )  # fmt: skip
+    return Table("Workloads", header, rows)
 
 
 def _placements(reports: Sequence[SimulateReport]) -> Iterator[Table]:
@@ -73,6 +73,13 @@ def _placements(reports: Sequence[SimulateReport]) -> Iterator[Table]:
     ]
     if rows:
         yield Table("Placements", ("Pod", "Node", "Score", "Nodes with that score"), rows, is_detail=True)
+    preempted = [
+        Row([each.pod, each.node, each.made_room_for, ", ".join(each.broken_budgets)], Tone.BAD)
+        for report in reports
+        for each in report.preempted
+    ]
+    if preempted:
+        yield Table("Preempted pods", ("Pod", "Node", "For", "Budgets broken"), preempted)
     deleted = [Row([each.pod, each.node]) for report in reports for each in report.deleted]
     if deleted:
         yield Table("Deleted replicas", ("Pod", "Node"), deleted, is_detail=True)

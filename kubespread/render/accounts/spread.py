@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kubespread.planner.reports.parts import ConstraintReport, Domain, DomainChange, letter
-from kubespread.planner.reports.simulate import SkewChange
+from kubespread.planner.reports.parts import ConstraintReport, Domain, DomainChange, SkewChange, letter
 from kubespread.render.accounts.account import Bar, Bars, Tone
-from kubespread.render.aligned import EMPTY
-from kubespread.render.arithmetic import short_key
 from kubespread.render.phrases import policies
+from kubespread.wording import EMPTY, short_key
 
 
 def title(constraint: ConstraintReport, position: int) -> str:

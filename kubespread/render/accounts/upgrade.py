@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from kubespread.planner.reports.upgrade import UpgradeReport
 from kubespread.render.accounts.account import Account, Frame, Row, Table, Tone, source
 from kubespread.render.accounts.beside import beside
-from kubespread.render.phrases import cluster_phrase, count_of
-from kubespread.render.upgrade.conclusion import conclusion
+from kubespread.render.phrases import cluster_phrase
+from kubespread.wording import count_of
 
 
 def account(report: UpgradeReport) -> Account:
@@ -16,16 +16,12 @@ def account(report: UpgradeReport) -> Account:
     return Account(
         title=f"Replacing {count_of(len(report.nodes), 'node')}, {report.batch} at a time{surge}",
         provenance=source(cluster_phrase(report.cluster), report.kube_version),
-        answer=list(conclusion(report)),
-        tone=Tone.GOOD if report.complete and not report.pending else Tone.BAD,
+        answer=report.answer,
+        tone=Tone.GOOD if report.verdict == "yes" else Tone.BAD,
         tables=[_steps(report), *_blocked(report)],
         frames=list(_frames(report)),
         beside=beside([report]),
     )
-
-
-def _is_stuck(report: UpgradeReport, number: int) -> bool:
-    return report.blocked is not None and number == len(report.steps)
 
 
 def _steps(report: UpgradeReport) -> Table:
@@ -35,14 +31,15 @@ def _steps(report: UpgradeReport) -> Table:
                 str(number),
                 ", ".join(step.nodes),
                 ", ".join(step.added),
-                *map(str, (step.evicted, step.placed, step.pending)),
-                "blocked" if _is_stuck(report, number) else "done",
+                *map(str, (step.evicted, len(step.preempted), step.placed, step.daemons, step.pending)),
+                step.state,
             ],
-            Tone.BAD if _is_stuck(report, number) or step.pending else Tone.GOOD,
+            Tone.BAD if step.is_bad or step.pending else Tone.GOOD,
         )
         for number, step in enumerate(report.steps, 1)
     ]
-    return Table("Batches", ("Step", "Nodes", "Joined", "Evicted", "Placed", "Pending", "State"), rows)
+    header = ("Step", "Nodes", "Joined", "Evicted", "Preempted", "Placed", "Of DaemonSets", "Pending", "State")
+    return Table("Batches", header, rows)
 
 
 def _blocked(report: UpgradeReport) -> Iterator[Table]:
@@ -56,7 +53,7 @@ def _blocked(report: UpgradeReport) -> Iterator[Table]:
 
 def _frames(report: UpgradeReport) -> Iterator[Frame]:
     for number, step in enumerate(report.steps, 1):
-        stuck = _is_stuck(report, number)
+        stuck = step.is_blocked
         said = f"{step.evicted:,} evicted, {step.placed:,} placed, {step.pending:,} pending"
         label = f"step {number}: {', '.join(step.nodes)}{' blocked' if stuck else ''}"
         states = dict.fromkeys(step.nodes, ("cordoned",)) if stuck else {}

@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterator, Sequence
 
 from kubespread.planner.reports.advise import AdviseReport, Suggestion
-from kubespread.render.advise.conclusion import conclusion
 from kubespread.render.advise.plain import remarks
 from kubespread.render.advise.words import summary
 from kubespread.render.explain.heading import constraint_lines
@@ -26,9 +25,9 @@ from kubespread.render.layout import (
     wrapped,
 )
 from kubespread.render.look import Look
-from kubespread.render.phrases import count_of
 from kubespread.render.provenance import titled
 from kubespread.render.screen import concluded, screen
+from kubespread.wording import count_of
 
 _LEAST_NAME = 28
 _INSIDE = 4
@@ -48,7 +47,7 @@ def write(report: AdviseReport, look: Look) -> Iterator[Line]:
         yield from tabulated(_columns(report, enough, look), headers=look.headers)
         for each in enough if look.in_full else enough[:1]:
             yield from _in_full(each, look)
-    yield from concluded(conclusion(report), look, GOOD if report.succeeds else BAD, others="")
+    yield from concluded(report.answer, look, GOOD if report.succeeds else BAD, others="")
 
 
 def _title(report: AdviseReport, look: Look) -> Iterator[Line]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubespread.planner.reports.audit import AuditedWorkload, AuditReport
+from kubespread.planner.reports.audit import AuditReport, counts_text, sentence
+from kubespread.planner.reports.audited import AuditedWorkload
 from kubespread.render.aligned import NONE, blocks
-from kubespread.render.arithmetic import short_key
-from kubespread.render.audit.words import counts_text, sentence, trial_text, worst
+from kubespread.render.audit.words import trial_text, worst
 from kubespread.render.look import Look
+from kubespread.wording import short_key
 
 HEADER = [
     "WORKLOAD", "LEVEL", "REPLICAS", "PLACED", "PENDING", "ZONES", "LEFT", "CONSTRAINT", "SOURCE", "SKEW", "MAX-SKEW",
@@ -45,6 +46,6 @@ def _constraint(row: AuditedWorkload) -> list[str]:
 def _findings(report: AuditReport, look: Look) -> Iterator[list[str]]:
     for row in report.workloads:
         for each in row.findings:
-            tried = [trial_text(trial, row.placed) for trial in each.trials] if look.in_full else []
+            tried = [trial_text(trial, each, row.placed) for trial in each.trials] if look.in_full else []
             said = "; ".join((sentence(row, each), *tried))
             yield [row.workload, each.level, each.cause, said]

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from kubespread.planner.reports.audit import LEVELS, AuditedWorkload, AuditReport
+from kubespread.planner.reports.audit import AuditReport
+from kubespread.planner.reports.audited import LEVELS, AuditedWorkload
 from kubespread.render.look import Look
 
 _Sample = tuple[Mapping[str, str], int]
@@ -38,6 +39,7 @@ def _metrics(report: AuditReport) -> Iterator[tuple[str, str, Iterable[_Sample]]
     )
     yield "workload_replicas", "Pods that the workload is to have.", [(_whose(row), row.replicas) for row in rows]
     yield "workload_placed", "Pods that are on nodes.", [(_whose(row), row.placed) for row in rows]
+    yield "workload_ready", "Pods that are on nodes and ready.", [(_whose(row), row.ready) for row in rows]
     yield "workload_pending", "Pods without a node.", [(_whose(row), row.pending) for row in rows]
     yield (
         "workload_left_without_fullest_zone",

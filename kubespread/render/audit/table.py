@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kubespread.escaping import escaped
-from kubespread.planner.reports.audit import AuditedWorkload, AuditReport, Cause, Level
-from kubespread.render.audit.conclusion import conclusion
-from kubespread.render.audit.words import constraint_text, counts_text, name_of, sentence, skew_text, trial_text, worst
-from kubespread.render.flow import HANGING, INDENT, aim
+from kubespread.planner.reports.audit import AuditReport, constraint_text, counts_text, sentence
+from kubespread.planner.reports.audited import AuditedWorkload, Cause, Level
+from kubespread.render.audit.words import skew_text, trial_text, worst
+from kubespread.render.flow import HANGING, INDENT
 from kubespread.render.layout import (
     BAD,
     DIM,
@@ -19,18 +19,20 @@ from kubespread.render.layout import (
     Line,
     cell,
     cut_end,
-    cut_middle,
     tabulated,
+    width_of,
     wrapped,
 )
 from kubespread.render.look import Look
-from kubespread.render.phrases import chosen_from, count_of, some_of, workload_name
+from kubespread.render.names import told_apart
+from kubespread.render.phrases import chosen_from
 from kubespread.render.screen import concluded, headline, left_out, room_beside, screen
+from kubespread.wording import count_of, some_of, workload_name
 
 _MAX_ROWS = 20
 _MAX_NAMED = 3
 _LEAST_NAME, _LEAST_STATE = 14, 8
-_NARROW, _WIDE = 72, 100
+_LONG_NAME = 20
 _LEGEND = "LEFT: pods left without the zone that has most of them; NEXT: one pod more"
 _STATES: dict[Level, str] = {
     "ok": "ok",
@@ -49,15 +51,16 @@ def write(report: AuditReport, look: Look) -> Iterator[Line]:
     yield from headline(_title(report), report, look)
     shown = _shown(report, look)
     yield from tabulated(list(_columns(shown, look)), headers=look.headers)
-    if look.headers and aim(look) >= _WIDE and any(row.left is not None for row in shown):
-        yield [Cell(INDENT), cell(_LEGEND, DIM)]
+    if look.headers and any(row.left is not None for row in shown):
+        yield from wrapped([Cell(INDENT), cell(_LEGEND, DIM)], look.width, HANGING)
     left = report.workloads[len(shown) :]
     if left:
         fine = sum(row.level == "ok" for row in left)
         said = "" if fine == len(left) else f", {len(left) - fine:,} of them with findings"
         yield from left_out(len(left), "workload", said)
-    yield from _findings(shown, look)
-    yield from concluded(conclusion(report), look)
+    if look.in_full:
+        yield from _in_full(shown, look)
+    yield from concluded(report.answer[:1] if look.in_full else report.answer, look, others="")
 
 
 def _title(report: AuditReport) -> str:
@@ -76,32 +79,33 @@ def _shown(report: AuditReport, look: Look) -> Sequence[AuditedWorkload]:
 
 
 def _columns(rows: Sequence[AuditedWorkload], look: Look) -> Iterator[Column]:
-    speaking = [worst(row) for row in rows]
     pods = [f"{row.placed}" if row.placed == row.replicas else f"{row.placed} of {row.replicas}" for row in rows]
     figures = [
         Column("PODS", list(map(Cell, pods)), True),
         Column("ZONES", [Cell(counts_text(row.zones)) for row in rows]),
-        *([Column("LEFT", [_left(row) for row in rows], True)] if aim(look) >= _WIDE else []),
-        *([Column("CONSTRAINT", list(map(_constraint, rows)))] if aim(look) >= _NARROW else []),
-        Column(
-            "SKEW",
-            [
-                Cell("" if each is None else skew_text(each), _style(row))
-                for row, each in zip(rows, speaking, strict=True)
-            ],
-            True,
-        ),
-        Column("NEXT", [_next(row) for row in rows]),
+        Column("LEFT", list(map(_left, rows)), True),
+        Column("SKEW", list(map(_skew, rows)), True),
+        Column("NEXT", list(map(_next, rows))),
     ]
     states = [_state(row) for row in rows]
+    called = [escaped(row.called) for row in rows]
     widest = max((len(text) for text, _ in states), default=0)
-    room = max(room_beside(figures, look) - max(widest, _LEAST_STATE) - GAP, _LEAST_NAME)
-    names = [Cell(cut_middle(escaped(name_of(row)), room)) for row in rows]
-    name = Column("WORKLOAD", names)
+    beside = max(widest, _LEAST_STATE) + GAP
+    constraint = Column("CONSTRAINT", list(map(_constraint, rows)))
+    if room_beside((*figures, constraint), look) - beside >= min(max(map(width_of, called), default=0), _LONG_NAME):
+        # It is told of what is found, and names are told nowhere else.
+        figures.insert(3, constraint)
+    room = max(room_beside(figures, look) - beside, _LEAST_NAME)
+    name = Column("WORKLOAD", list(map(Cell, told_apart(called, room))))
     left = max(room_beside((name, *figures), look), _LEAST_STATE)
     yield name
     yield from figures
     yield Column("STATE", [Cell(cut_end(text, left), style) for text, style in states])
+
+
+def _skew(row: AuditedWorkload) -> Cell:
+    speaking = worst(row)
+    return Cell("" if speaking is None else skew_text(speaking), BAD if row.level == "violated" else "")
 
 
 def _constraint(row: AuditedWorkload) -> Cell:
@@ -119,10 +123,6 @@ def _left(row: AuditedWorkload) -> Cell:
     return Cell("-") if row.left is None else Cell(str(row.left), "" if row.left or row.placed < 2 else BAD)
 
 
-def _style(row: AuditedWorkload) -> str:
-    return BAD if row.level == "violated" else ""
-
-
 def _next(row: AuditedWorkload) -> Cell:
     if row.next_fits is None:
         return Cell("?")
@@ -137,19 +137,14 @@ def _state(row: AuditedWorkload) -> tuple[str, str]:
     return _STATES[row.level], style
 
 
-def _findings(rows: Sequence[AuditedWorkload], look: Look) -> Iterator[Line]:
-    """What is found, in the order of the rows: those of which the same is said together, unless all is wanted."""
-    said: dict[str, list[str]] = {}
+def _in_full(rows: Sequence[AuditedWorkload], look: Look) -> Iterator[Line]:
+    """What is found of each row, with what was tried, and which rollouts are under way."""
     for row in rows:
-        name = escaped(name_of(row))
+        if said := row.under_way:
+            yield from wrapped([Cell(f"{INDENT}{escaped(f'{row.called}: {said}')}")], look.width, HANGING)
         for each in row.findings:
-            text = escaped(sentence(row, each))
-            if not look.in_full:
-                said.setdefault(text, []).append(name)
-                continue
-            yield from wrapped([Cell(f"{INDENT}{name}: {text}")], look.width, HANGING)
+            text = escaped(f"{row.called}: {sentence(row, each)}")
+            yield from wrapped([Cell(f"{INDENT}{text}")], look.width, HANGING)
             for trial in each.trials:
-                tried = Cell(f"{INDENT * 2}{escaped(trial_text(trial, row.placed))}", DIM)
+                tried = Cell(f"{INDENT * 2}{escaped(trial_text(trial, each, row.placed))}", DIM)
                 yield from wrapped([tried], look.width, HANGING + 2)
-    for text, names in said.items():
-        yield from wrapped([Cell(f"{INDENT}{some_of(names, _MAX_NAMED)}: {text}")], look.width, HANGING)

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from kubespread.planner.reports.capacity import CapacityReport, ResourceAmounts
 from kubespread.planner.reports.details import rounded
-from kubespread.render.aligned import EMPTY, NONE, blocks
+from kubespread.render.aligned import NONE, blocks
 from kubespread.render.capacity.words import of, share, shown, stranded_text
 from kubespread.render.look import Look
+from kubespread.wording import EMPTY
 
 _RESOURCE_HEADER = ["RESOURCE", "ALLOCATABLE", "REQUESTED", "USED", "FREE", "USABLE", "STRANDED"]
 

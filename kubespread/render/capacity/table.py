@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kubespread.escaping import escaped
-from kubespread.planner.reports.capacity import CapacityReport, DomainCapacity, NodeCapacity, ResourceAmounts
+from kubespread.planner.reports.capacity import (
+    CapacityReport,
+    DomainCapacity,
+    NodeCapacity,
+    ResourceAmounts,
+    request_text,
+)
 from kubespread.planner.reports.details import rounded
-from kubespread.render.arithmetic import short_key
-from kubespread.render.capacity.conclusion import conclusion
 from kubespread.render.capacity.plain import domain_text
-from kubespread.render.capacity.words import of, request_text, share, shown, stranded_text
+from kubespread.render.capacity.words import of, share, shown, stranded_text
 from kubespread.render.flow import HANGING, INDENT, aim
 from kubespread.render.layout import (
     BAD,
@@ -26,8 +30,8 @@ from kubespread.render.layout import (
 )
 from kubespread.render.look import Look
 from kubespread.render.names import fitted, legend
-from kubespread.render.phrases import count_of
 from kubespread.render.screen import concluded, headline, left_out, room_beside, screen
+from kubespread.wording import count_of, short_key
 
 _MAX_NODES, _SHOWN_OF_MANY = 20, 8
 _MAX_DOMAINS = 12
@@ -51,7 +55,7 @@ def write(report: CapacityReport, look: Look) -> Iterator[Line]:
     if report.domains:
         yield from _domains(report, look)
     yield from _nodes(report, look)
-    yield from concluded(conclusion(report), look)
+    yield from concluded(report.answer, look)
 
 
 def _title(report: CapacityReport) -> str:

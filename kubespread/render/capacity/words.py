@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
-from kubespread.planner.reports.capacity import CapacityReport, LargestPod, ResourceAmounts, Stranded
+from kubespread.planner.reports.capacity import CapacityReport, ResourceAmounts, Stranded
 from kubespread.planner.reports.details import rounded
-from kubespread.render.phrases import count_of
+from kubespread.wording import count_of
 
 _ALWAYS = ("cpu", "memory")
 
@@ -26,24 +26,6 @@ def share(amounts: ResourceAmounts) -> str:
     """``42%``; ``-`` where there is nothing to share."""
     # Rounded down, as kubectl and the map do: what is not quite full must not be called so.
     return "-" if amounts.utilization is None else f"{int(amounts.utilization)}%"
-
-
-def request_text(requests: Mapping[str, str]) -> str:
-    """``cpu 2, memory 4Gi``, needed amounts rounded up."""
-    return ", ".join(f"{name} {rounded(amount, up=True)}" for name, amount in requests.items())
-
-
-def largest_text(pod: LargestPod) -> str:
-    """``cpu 2, memory 4Gi (node-7 and 2 more)``, free amounts rounded down."""
-    more = f" and {pod.nodes - 1} more" if pod.nodes > 1 else ""
-    return f"{', '.join(f'{name} {rounded(amount)}' for name, amount in pod.requests.items())} ({pod.node}{more})"
-
-
-def extremes(largest: Sequence[LargestPod]) -> list[LargestPod]:
-    """The one with the most of each resource, of those that are the largest in some way; they come sorted by cpu."""
-    if len(largest) <= 2:
-        return list(largest)
-    return [largest[0], largest[-1]]
 
 
 def stranded_text(stranded: Stranded, request: Mapping[str, str] | None) -> str:

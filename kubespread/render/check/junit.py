@@ -10,8 +10,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from kubespread.escaping import escaped
 from kubespread.planner.reports.check import CheckReport, Finding, Severity
-from kubespread.render.check.conclusion import place
-from kubespread.render.check.message import full_message
+from kubespread.render.check.message import full_message, place
 from kubespread.render.look import Look
 
 _NOTHING = "nothing found"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from kubespread.planner.reports.check import CheckReport
 from kubespread.render.aligned import NONE, columns
-from kubespread.render.check.conclusion import place
+from kubespread.render.check.message import place
 from kubespread.render.look import Look
 
 HEADER = ["PLACE", "WORKLOAD", "SEVERITY", "CODE", "RULE", "MESSAGE", "REMEDY"]

@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from kubespread.planner.reports.check import CheckReport, Finding, Severity
-from kubespread.render.check.conclusion import conclusion, place
+from kubespread.render.check.message import place
 from kubespread.render.flow import HANGING, INDENT
 from kubespread.render.layout import BAD, DIM, HEAD, Cell, Line, cell, wrapped
 from kubespread.render.look import Look
-from kubespread.render.phrases import count_of, workload_name
 from kubespread.render.screen import concluded, headline, screen
+from kubespread.wording import count_of, workload_name
 
 WARNED = "33"
 """Yellow."""
@@ -30,7 +30,7 @@ def write(report: CheckReport, look: Look) -> Iterator[Line]:
             if _where(finding) == where:
                 yield from _finding(finding, look)
     yield from _left_out(report.findings, shown)
-    yield from concluded(conclusion(report), look, others=DIM)
+    yield from concluded(report.answer, look, others=DIM)
 
 
 def _title(report: CheckReport) -> str:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kubespread.planner.reports.compare import CompareReport, ConstraintDifference, ConstraintSide, SideReport
-from kubespread.render.aligned import EMPTY
-from kubespread.render.arithmetic import short_key
 from kubespread.render.compare.node_names import NodeNames
 from kubespread.render.flow import HANGING, flowed
 from kubespread.render.layout import BAD, DIM, HEAD, Line, cell, wrapped
 from kubespread.render.look import Look
+from kubespread.wording import EMPTY, short_key
 
 _MAX_DOMAINS, _MAX_NODES, _MAX_REPLICAS = 6, 10, 6
 _ARROW = " → "

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubespread.planner.reports.compare import CompareReport, NodeDifference, SideReport
-from kubespread.render.aligned import EMPTY, NONE, blocks
+from kubespread.render.aligned import NONE, blocks
 from kubespread.render.compare.reasons import why_not
 from kubespread.render.look import Look
+from kubespread.wording import EMPTY
 
 _NODE_HEADER = ("NODE", "CHANGE", "SCORE-BEFORE", "SCORE-AFTER", "RANK-BEFORE", "RANK-AFTER", "WHY")
 _DOMAIN_HEADER = ("KEY", "DOMAIN", "BEFORE", "AFTER")

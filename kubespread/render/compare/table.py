@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kubespread.planner.reports.compare import CompareReport, NodeChange, SideReport
-from kubespread.render.compare.conclusion import conclusion
 from kubespread.render.compare.heading import heading
 from kubespread.render.compare.node_names import NodeNames
 from kubespread.render.compare.placements import placements
@@ -45,7 +44,7 @@ def write(report: CompareReport, look: Look) -> Iterator[Line]:
     yield from _nodes(report, names, look)
     yield from placements(report, names, look)
     yield from _messages(report, look)
-    yield from wrapped([cell(conclusion(report), GOOD if report.same else BAD)], look.width)
+    yield from wrapped([cell(report.answer[0], GOOD if report.same else BAD)], look.width)
 
 
 def _nodes(report: CompareReport, names: NodeNames, look: Look) -> Iterator[Line]:

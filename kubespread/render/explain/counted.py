@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 from kubespread.planner.reports.explain import ExplainReport
 from kubespread.planner.reports.parts import CountedPod
-from kubespread.render.aligned import EMPTY, NONE
+from kubespread.render.aligned import NONE
 from kubespread.render.arithmetic import letter
 from kubespread.render.layout import GAP, Cell, Column, Line, cell, cut_middle, tabulated
 from kubespread.render.look import Look
+from kubespread.wording import EMPTY
 
 HEADER = ("BY", "DOMAIN", "POD", "OWNER", "NODE", "STATE")
 TERMINATING = "terminating, not counted"

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from kubespread.render.arithmetic import SKEW, TIGHT, Spelling, short_key
+from kubespread.render.arithmetic import SKEW, TIGHT, Spelling
 from kubespread.render.explain.domain_rows import DomainRow, DomainRows, SharedArithmetic
 from kubespread.render.explain.forms import SEPARATOR, Form, constraint_header, cut_items, domain_cell, fullest
 from kubespread.render.layout import BAD, DIM, GOOD, Cell, Column, Line, cell, cut_end, tabulated
 from kubespread.render.look import Look
+from kubespread.wording import short_key
 
 _MAX_ROWS = 25
 _LONGEST_BAR = 8

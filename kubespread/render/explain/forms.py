@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from kubespread.render.aligned import EMPTY
-from kubespread.render.arithmetic import PRETTY, Spelling, letter, short_key
+from kubespread.render.arithmetic import PRETTY, Spelling, letter
 from kubespread.render.layout import Cell, Column, cell, cut_end, cut_middle, width_of
+from kubespread.wording import EMPTY, short_key
 
 SEPARATOR = " · "
 """Between the reasons of a row."""

@@ -6,11 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from kubespread.planner.reports.explain import ExplainReport
 from kubespread.planner.reports.parts import ConstraintReport, Domain, letter
-from kubespread.render.aligned import EMPTY
-from kubespread.render.arithmetic import short_key
 from kubespread.render.layout import DIM, HEAD, Cell, Column, Line, cell, tabulated, wrapped
-from kubespread.render.phrases import count_of, policies
+from kubespread.render.phrases import policies
 from kubespread.render.provenance import titled
+from kubespread.wording import EMPTY, count_of, short_key
 
 _MAX_DOMAINS = 6
 

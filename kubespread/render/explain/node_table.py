@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from functools import cache, partial
 
 from kubespread.escaping import escaped
-from kubespread.render.arithmetic import SKEW, TIGHT, Spelling, score_steps, short_key
+from kubespread.render.arithmetic import SKEW, TIGHT, Spelling, score_steps
 from kubespread.render.explain.forms import SEPARATOR, Form, constraint_header, cut_items, domain_cell, fullest
 from kubespread.render.explain.rows import Rows
 from kubespread.render.layout import BAD, GOOD, Cell, Column, Line, cell, cut_end, cut_middle, tabulated, width_of
 from kubespread.render.look import Look
+from kubespread.wording import short_key
 
 _FORMS = (
     Form(gap=3, full_reasons=True),

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kubespread.planner.reports.explain import ExplainReport
-from kubespread.render.aligned import EMPTY, NONE, aligned
-from kubespread.render.arithmetic import ASCII, letter, score_steps, short_key
+from kubespread.render.aligned import NONE, aligned
+from kubespread.render.arithmetic import ASCII, letter, score_steps
 from kubespread.render.explain.counted import HEADER, counted_rows
 from kubespread.render.explain.domain_rows import DomainRow, DomainRows, domain_rows
 from kubespread.render.explain.rows import Row, Rows, rows_of
 from kubespread.render.look import Look, RowOf
+from kubespread.wording import EMPTY, short_key
 
 
 def write(report: ExplainReport, look: Look) -> str:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubespread.planner.reports.explain import ExplainReport
-from kubespread.render.explain.conclusion import conclusion, summary
+from kubespread.planner.reports.explain import ExplainReport, summary
 from kubespread.render.explain.counted import counted_table
 from kubespread.render.explain.domain_rows import domain_rows, is_by_domain
 from kubespread.render.explain.domain_table import domain_table
@@ -49,5 +48,5 @@ def _verdict(report: ExplainReport, suffix: str, look: Look, *, by_domain: bool)
         yield [Cell("  --by node shows nodes one by one", DIM)]
     if report.nodes:
         yield from wrapped([cell(summary(report, suffix), GOOD if report.schedulable else BAD)], look.width)
-    for said in conclusion(report):
+    for said in report.answer[1:]:
         yield from wrapped([cell(said)], look.width)

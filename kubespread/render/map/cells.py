@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from kubespread.planner.reports.topology_map import MapNode, TopologyMap
+from kubespread.planner.reports.topology_map import MapNode, TopologyMap, percent
 from kubespread.render.layout import BAD, DIM, GOOD, Cell
 from kubespread.render.look import MapBy
-from kubespread.render.map.conclusion import percent
 from kubespread.render.map.states import is_closed
 
 MARK = "●"

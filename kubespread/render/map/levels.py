@@ -6,13 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from kubespread.planner.reports.parts import ConstraintReport
-from kubespread.planner.reports.topology_map import Load, MapNode, TopologyMap, fullest
-from kubespread.render.aligned import EMPTY
-from kubespread.render.arithmetic import short_key
+from kubespread.planner.reports.topology_map import Load, MapNode, TopologyMap, difference, fullest
 from kubespread.render.look import MapBy
-from kubespread.render.map.conclusion import difference
 from kubespread.render.map.states import is_closed
-from kubespread.render.phrases import count_of
+from kubespread.wording import EMPTY, count_of, short_key
 
 _ZONE = "zone"
 Path = tuple[str | None, ...]

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubespread.planner.reports.topology_map import MapNode, TopologyMap
-from kubespread.render.aligned import EMPTY, NONE, columns
-from kubespread.render.arithmetic import letter, short_key
+from kubespread.render.aligned import NONE, columns
+from kubespread.render.arithmetic import letter
 from kubespread.render.look import Look
+from kubespread.wording import EMPTY, short_key
 
 
 def write(report: TopologyMap, look: Look) -> str:

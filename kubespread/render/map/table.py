@@ -10,19 +10,16 @@ from math import ceil
 
 from kubespread.escaping import escaped
 from kubespread.planner.reports.topology_map import MapNode, TopologyMap
-from kubespread.render.aligned import EMPTY
-from kubespread.render.arithmetic import short_key
 from kubespread.render.flow import HANGING, aim, flowed
 from kubespread.render.layout import BAD, DIM, GAP, HEAD, Cell, Line, cell, cut_end, width_of, wrapped
 from kubespread.render.look import Look, MapBy
 from kubespread.render.map.boxes import Box, columns_of, side_by_side
 from kubespread.render.map.cells import CLOSED, MARK, NOBODY, Shades, held_by
-from kubespread.render.map.conclusion import conclusion
 from kubespread.render.map.levels import Levels, levels_of, title_of
 from kubespread.render.map.states import is_closed, state_words
 from kubespread.render.names import fitted, said_once
-from kubespread.render.phrases import count_of
 from kubespread.render.screen import concluded, headline, screen
+from kubespread.wording import EMPTY, count_of, short_key
 
 _MAX_NAMED = 60
 _MAX_LINES = 12
@@ -42,7 +39,7 @@ def write(report: TopologyMap, look: Look) -> Iterator[Line]:
         yield from side_by_side([drawing.box(path, nodes) for path, nodes in boxes], *drawing.columns)
     if look.headers:
         yield from flowed([[cell(said, DIM)] for said in drawing.legend()], look)
-    yield from concluded(conclusion(report), look, others="")
+    yield from concluded(report.answer, look, others="")
 
 
 def _title(report: TopologyMap, look: Look) -> Iterator[Line]:

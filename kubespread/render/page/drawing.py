@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kubespread.planner.reports.topology_map import MapNode, TopologyMap
-from kubespread.render.aligned import EMPTY
-from kubespread.render.arithmetic import short_key
+from kubespread.wording import EMPTY, short_key
 
 WIDTH = 1200
 _PAD, _HEAD, _GAP = 8, 22, 8

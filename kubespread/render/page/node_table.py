@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from kubespread.planner.reports.topology_map import MapNode, TopologyMap
 from kubespread.render.accounts.account import Account, Row
-from kubespread.render.aligned import EMPTY, NONE
-from kubespread.render.arithmetic import short_key
+from kubespread.render.aligned import NONE
 from kubespread.render.map.states import states_in_full
 from kubespread.render.page.parts import cells, foldable
 from kubespread.render.page.picture import NOT_YET, is_marking, pods_before
+from kubespread.wording import EMPTY, short_key
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ _LONG = 45
 
 
 def answer(account: Account) -> str:
-    *rest, last = account.answer or [""]
+    last, *rest = account.answer or [""]
     others = "".join(f"<p>{text(each)}</p>" for each in rest)
     return (
         f'<section aria-label="Answer" class="answer {account.tone}">{others}<p class="last">{text(last)}</p></section>'

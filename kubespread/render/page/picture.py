@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from kubespread.planner.reports.topology_map import TopologyMap
+from kubespread.planner.reports.topology_map import TopologyMap, node_load, percent
 from kubespread.render.accounts.account import Account, Tone
 from kubespread.render.layout import cut_middle
-from kubespread.render.map.conclusion import node_load, percent
 from kubespread.render.map.states import JOINED, is_closed, state_word, states_in_full
 from kubespread.render.names import fitted
 from kubespread.render.page.drawing import Box, CellSize, cell_size, drawn
 from kubespread.render.page.markup import text
-from kubespread.render.phrases import count_of
+from kubespread.wording import count_of
 
 NOT_YET = "not there yet"
 SHADES = ((90, "load-4"), (75, "load-3"), (50, "load-2"), (25, "load-1"))

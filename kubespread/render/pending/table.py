@@ -19,10 +19,10 @@ from kubespread.render.layout import (
     wrapped,
 )
 from kubespread.render.look import Look
-from kubespread.render.pending.conclusion import conclusion
 from kubespread.render.pending.words import change_of, frees, workloads_of
-from kubespread.render.phrases import chosen_from, count_of, some_of
+from kubespread.render.phrases import chosen_from
 from kubespread.render.screen import concluded, headline, room_beside, screen
+from kubespread.wording import count_of, some_of
 
 _INSIDE = 4
 _MAX_PODS = 10
@@ -35,7 +35,7 @@ def write(report: PendingReport, look: Look) -> Iterator[Line]:
     yield from headline(_title(report), report, look)
     if report.groups:
         yield from _groups(report, look)
-    yield from concluded(conclusion(report), look, BAD if report.groups else GOOD)
+    yield from concluded(report.answer, look, BAD if report.groups else GOOD)
 
 
 def _title(report: PendingReport) -> str:

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from kubespread.planner.reports.pending import PendingReport, StuckGroup
-from kubespread.render.phrases import workload_name
+from kubespread.wording import workload_name
 
 _MAX_WORKLOADS = 2
 _NO_CHANGE = {
-    "filtered": "none found",
+    "filtered": "none of {} tried",
     "refused": "none: no node is at fault",
     "gated": "none: waits behind its gate",
     "nominated": "none: waits for its node",
     "otherScheduler": "none: somebody else's",
     "fits": "none: nothing has to change",
+    "preempts": "none: room is made for it",
 }
 
 
 def change_of(group: StuckGroup) -> str:
     """The options that free it, or why there are none."""
-    return _NO_CHANGE[group.cause] if group.change is None else " ".join(group.change.options)
+    return _NO_CHANGE[group.cause].format(group.tried) if group.change is None else " ".join(group.change.options)
 
 
 def frees(group: StuckGroup) -> str:

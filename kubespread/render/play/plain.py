@@ -8,33 +8,37 @@ from kubespread.planner.reports.play import PlayReport, StepReport
 from kubespread.planner.reports.rollout import DomainRevisions
 from kubespread.render.aligned import NONE, blocks
 from kubespread.render.look import Look
-from kubespread.render.play.rows import pending_count, worst_skew
+from kubespread.render.play.rows import unmade, worst_skew
 
 _STEPS = [
-    "STEP", "PLACED", "GONE", "BLOCKED", "PENDING", "WORKLOAD", "KEY", "MAX-SKEW", "BEFORE", "AFTER", "TEXT", "WHY",
+    "STEP", "PLACED", "GONE", "BLOCKED", "PENDING", "WORKLOAD", "KEY", "MAX-SKEW", "BEFORE", "AFTER", "NOT-CREATED",
+    "NOT-MADE", "TEXT", "WHY",
 ]  # fmt: skip
 _PASSES = ["STEP", "WORKLOAD", "PASS", "OLD", "NEW", "READY", "KEY", "DOMAIN", "OLD-PODS", "NEW-PODS", "SKEW"]
 
 
 def write(report: PlayReport, look: Look) -> str:
     """Up to two blocks; what holds blanks comes last."""
-    return blocks((_STEPS, map(_step, report.steps)), (_PASSES, _passes(report)), headers=look.headers)
+    steps = (_step(report, step) for step in report.steps)
+    return blocks((_STEPS, steps), (_PASSES, _passes(report)), headers=look.headers)
 
 
-def _step(step: StepReport) -> list[str]:
-    happened, worst = step.happened, worst_skew(step)
+def _step(report: PlayReport, step: StepReport) -> list[str]:
+    happened, worst = step.happened, worst_skew(report, step)
     change = worst.change if worst is not None else None
     return [
         str(step.number),
         str(len(happened.placed)),
         str(len(happened.gone)),
         str(len(happened.blocked)),
-        str(pending_count(step)),
+        str(step.pending),
         NONE if worst is None else worst.workload,
         NONE if change is None else change.topology_key,
         NONE if change is None else str(change.max_skew),
         NONE if change is None else str(change.before),
         NONE if change is None else str(change.after),
+        str(step.not_created),
+        str(step.not_made_yet),
         step.text,
         _why(step),
     ]
@@ -45,8 +49,9 @@ def _why(step: StepReport) -> str:
     wedged = (each.wedged_on for each in step.rollouts if each.wedged_on is not None)
     blocked = (f"{each.message} {each.cause}".strip() for each in step.happened.blocked)
     pending = (each.message for each in step.happened.pending)
+    lacking = (each.message for each in unmade(step.happened))
     failed = [] if step.failed is None else [" ".join(step.failed.split("\n"))]
-    return next(iter((*failed, *blocked, *wedged, *pending)), NONE)
+    return next(iter((*failed, *blocked, *wedged, *pending, *lacking)), NONE)
 
 
 def _holds_pods(domain: DomainRevisions) -> bool:

@@ -7,10 +7,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kubespread.planner.reports.autoscaling import AutoscalingReport
-from kubespread.planner.reports.happened import PendingPods, TouchedWorkload
+from kubespread.planner.reports.happened import Happened, TouchedWorkload
+from kubespread.planner.reports.parts import SkewChange
 from kubespread.planner.reports.play import PlayReport, StepReport
-from kubespread.planner.reports.simulate import SkewChange
-from kubespread.render.phrases import count_of
+from kubespread.wording import count_of
+
+
+@dataclass(frozen=True, slots=True)
+class Lacking:
+    """A workload that lacks pods."""
+
+    workload: str
+    count: int
+    what: str
+    """``pending``, ``not created`` or ``not made yet``."""
+    message: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +37,16 @@ class WorstSkew:
         return self.change.after > self.change.max_skew
 
 
-def worst_skew(step: StepReport) -> WorstSkew | None:
-    """The constraint whose skew is furthest above its maxSkew, hard ones first, of several the one that grew most."""
-    found = [WorstSkew(_name(each), change) for each in step.happened.workloads for change in each.skew]
+def worst_skew(report: PlayReport, step: StepReport) -> WorstSkew | None:
+    """The constraint whose skew is furthest above its maxSkew, hard ones first, of several the one that grew most: of
+    the workload that is asked about where there is one, else of those whose pods the step moved.
+    """
+    found = [
+        WorstSkew(_name(each), change)
+        for each in step.happened.workloads
+        if (each.is_moved if report.workload is None else each.workload == report.workload)
+        for change in each.skew
+    ]
     return max(
         found,
         key=lambda each: (
@@ -41,33 +59,26 @@ def worst_skew(step: StepReport) -> WorstSkew | None:
     )
 
 
-def pending_count(step: StepReport) -> int:
-    """How many pods wait once the step is over, whoever made them wait."""
-    return sum(len(each.pods) for each in step.happened.pending)
-
-
-def newly_pending(report: PlayReport) -> Iterator[tuple[StepReport, list[PendingPods]]]:
-    """Each step with those that wait then, as far as any pod of them did not wait before."""
-    known = {pod for each in report.start.pending for pod in each.pods}
+def newly_lacking(report: PlayReport) -> Iterator[tuple[StepReport, list[Lacking]]]:
+    """Each step with those that lack pods then, as far as they did not lack as many before."""
+    before = report.start
     for step in report.steps:
-        yield step, [each for each in step.happened.pending if not known.issuperset(each.pods)]
-        known = {pod for each in step.happened.pending for pod in each.pods}
+        known = {pod for each in before.pending for pod in each.pods}
+        pending = [
+            Lacking(each.workload, len(each.pods), "pending", each.message)
+            for each in step.happened.pending
+            if not known.issuperset(each.pods)
+        ]
+        counts = Counter({(each.what, each.workload): each.count for each in unmade(before)})
+        more = [each for each in unmade(step.happened) if each.count > counts[each.what, each.workload]]
+        yield step, [*more, *pending]
+        before = step.happened
 
 
-def lost(step: StepReport) -> int:
-    """How many pods left that nobody makes again, though nobody asked for fewer."""
-    return sum(gone.lost_for_good for gone in step.happened.gone)
-
-
-def answer(report: PlayReport) -> str:
-    """The last line: what is wrong in the end, or that nothing is."""
-    said = [f"{count_of(len(report.steps), 'step')}: {report.pending} pending"]
-    if report.blocked:
-        plural = "" if len(report.blocked) == 1 else "s"
-        said.append(f"not done in full: step{plural} {', '.join(map(str, report.blocked))}")
-    else:
-        said.append("every step done in full")
-    return ", ".join(said)
+def unmade(happened: Happened) -> list[Lacking]:
+    """The workloads that lack pods which do not exist."""
+    kinds = {"not created": happened.not_created, "not made yet": happened.not_made_yet}
+    return [Lacking(each.workload, each.count, what, each.message) for what, rows in kinds.items() for each in rows]
 
 
 def _name(workload: TouchedWorkload) -> str:

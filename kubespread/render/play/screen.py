@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from kubespread.planner.reports.happened import BlockedPod
 from kubespread.planner.reports.play import PlayReport, StepReport
+from kubespread.planner.reports.rollout import rollout_sentence
 from kubespread.render.flow import HANGING, INDENT
 from kubespread.render.layout import (
     BAD,
@@ -24,10 +25,11 @@ from kubespread.render.layout import (
     wrapped,
 )
 from kubespread.render.look import Look
-from kubespread.render.phrases import cluster_phrase, count_of, workload_name
-from kubespread.render.play.rows import answer, autoscaling_sentence, lost, newly_pending, pending_count, worst_skew
-from kubespread.render.rollouts import passes, rollout_sentence
-from kubespread.render.screen import room_beside, screen
+from kubespread.render.phrases import cluster_phrase
+from kubespread.render.play.rows import autoscaling_sentence, newly_lacking, unmade, worst_skew
+from kubespread.render.rollouts import passes
+from kubespread.render.screen import concluded, room_beside, screen
+from kubespread.wording import count_of, workload_name
 
 _LEAST_TEXT = 12
 _MAX_DETAILS = 3
@@ -46,7 +48,8 @@ def write(report: PlayReport, look: Look) -> Iterator[Line]:
         yield from passes(f"Step {number}: {workload_name(rollout.workload)}", rollout, look)
     if rolled:
         yield ()
-    yield from wrapped(_answer(report), look.width, HANGING)
+    style = GOOD if report.verdict == "yes" else BAD
+    yield from concluded(report.answer, look, style, others="")
 
 
 def _title(report: PlayReport) -> Line:
@@ -63,11 +66,11 @@ def _steps(report: PlayReport, look: Look) -> Iterator[Line]:
     if look.headers:
         yield head
     yield from _details_of(_start_details(report), look)
-    for row, (step, pending) in zip(rows, newly_pending(report), strict=True):
+    for row, (step, lacking) in zip(rows, newly_lacking(report), strict=True):
         yield row
         details = [*_details(step)]
-        for each in pending:
-            who = f"{workload_name(each.workload)}: {len(each.pods)} pending: "
+        for each in lacking:
+            who = f"{workload_name(each.workload)}: {each.count} {each.what}: "
             details.append([cell(who, BAD), cell(each.message)])
         yield from _details_of(details, look)
 
@@ -89,6 +92,9 @@ def _start_details(report: PlayReport) -> list[Line]:
     for each in start.pending:
         who = f"{workload_name(each.workload)}: {len(each.pods)} pending from the start: "
         details.append([cell(who), cell(each.message)])
+    for lacking in unmade(start):
+        who = f"{workload_name(lacking.workload)}: {lacking.count} {lacking.what} from the start: "
+        details.append([cell(who), cell(lacking.message)])
     return details
 
 
@@ -98,12 +104,21 @@ def _columns(report: PlayReport, look: Look) -> list[Column]:
         Column("PLACED", [Cell(str(len(step.happened.placed))) for step in steps], is_number=True),
         Column("GONE", [Cell(str(len(step.happened.gone))) for step in steps], is_number=True),
         Column("BLOCKED", [_alarming(len(step.happened.blocked)) for step in steps], is_number=True),
-        Column("PENDING", [_alarming(pending_count(step)) for step in steps], is_number=True),
+        Column("PENDING", [_alarming(step.pending) for step in steps], is_number=True),
     ]
+    unmade_pods = {
+        "NOT CREATED": [step.not_created for step in steps],
+        "NOT MADE": [step.not_made_yet for step in steps],
+    }
+    figures += (
+        Column(header, list(map(_alarming, counts)), is_number=True)
+        for header, counts in unmade_pods.items()
+        if any(counts)
+    )
     number = Column("", [Cell(str(step.number)) for step in steps], is_number=True)
     texts = [_text(step) for step in steps]
     widest = max((width_of(text) for text in texts), default=0)
-    skews = [_skew(step) for step in steps]
+    skews = [_skew(report, step) for step in steps]
     wanted = max(len("SKEW"), *(width_of(each.text) for each in skews), 0)
     room = room_beside((number, *figures), look) - GAP
     text_width = max(_LEAST_TEXT, min(widest, room - min(wanted, max(len("SKEW"), room // 2))))
@@ -124,9 +139,9 @@ def _text(step: StepReport) -> str:
     return f"{step.name}: {step.text}" if step.name else step.text
 
 
-def _skew(step: StepReport) -> Cell:
+def _skew(report: PlayReport, step: StepReport) -> Cell:
     """``web zone 1 → 3 > 1``, of the constraint that is furthest off."""
-    worst = worst_skew(step)
+    worst = worst_skew(report, step)
     if worst is None:
         return Cell("")
     change = worst.change
@@ -146,8 +161,6 @@ def _details(step: StepReport) -> Iterator[Line]:
     for (_, message), pods in reasons.items():
         stay = f"{count_of(len(pods), 'pod')} cannot be evicted: "
         yield [cell(stay, BAD), cell(message)]
-    if number := lost(step):
-        yield [cell(f"{count_of(number, 'pod')} gone that no controller makes again", BAD)]
     for upgrade in step.upgrades:
         said = f"{upgrade.replaced} of {count_of(len(upgrade.nodes), 'node')} replaced"
         stuck = upgrade.blocked
@@ -158,8 +171,3 @@ def _details(step: StepReport) -> Iterator[Line]:
     for rollout in step.rollouts:
         style = GOOD if rollout.complete else BAD
         yield [cell(f"{workload_name(rollout.workload)}: ", style), cell(rollout_sentence(rollout))]
-
-
-def _answer(report: PlayReport) -> Line:
-    is_good = not report.pending and not report.blocked
-    return [cell(answer(report), GOOD if is_good else BAD)]

@@ -9,7 +9,7 @@ from kubespread.planner.reports.rebalance import EvictionStep, RebalanceReport
 from kubespread.render.flow import HANGING, INDENT
 from kubespread.render.layout import DIM, HEAD, Cell, Line, cell, wrapped
 from kubespread.render.look import Look
-from kubespread.render.phrases import count_of, workload_name
+from kubespread.wording import count_of, workload_name
 
 _MAX_COMMANDS = 10
 _MAX_SCALE_DOWNS = 2

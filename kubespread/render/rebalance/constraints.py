@@ -6,13 +6,12 @@ from collections.abc import Iterator, Sequence
 
 from kubespread.planner.reports.parts import letter
 from kubespread.planner.reports.rebalance import RebalancedConstraint, RebalanceReport
-from kubespread.render.aligned import EMPTY
-from kubespread.render.arithmetic import PRETTY, short_key
+from kubespread.render.arithmetic import PRETTY
 from kubespread.render.flow import INDENT, aim, flowed
 from kubespread.render.layout import BAD, DIM, GOOD, Cell, Line, cell, cut_middle, width_of
 from kubespread.render.look import Look
-from kubespread.render.phrases import some_of, workload_name
 from kubespread.render.screen import left_out
+from kubespread.wording import EMPTY, short_key, some_of, workload_name
 
 _MAX_CONSTRAINTS = 10
 _MAX_DOMAINS = 6

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubespread.planner.reports.rebalance import RebalanceReport
-from kubespread.render.aligned import EMPTY, NONE, columns
-from kubespread.render.arithmetic import short_key
+from kubespread.render.aligned import NONE, columns
 from kubespread.render.look import Look
+from kubespread.wording import EMPTY, short_key
 
-_CONSTRAINT_HEADER = ["KEY", "MAXSKEW", "WHENUNSATISFIABLE", "SKEW", "SKEW-AFTER", "DOMAINS", "WORKLOADS"]
+_CONSTRAINT_HEADER = ["KEY", "MAX-SKEW", "WHENUNSATISFIABLE", "SKEW", "SKEW-AFTER", "DOMAINS", "WORKLOADS"]
 STEP_HEADER = ["STEP", "POD", "NODE", "LANDS-ON", "DOMAINS", "WAITS-FOR", "WORKLOAD"]
 _SCALE_HEADER = ["WORKLOAD", "REPLICAS", "REPLICAS-AFTER", "DELETE-FIRST"]
 _ROUND_HEADER = ["ROUND", "EVICTED", "HELD", "PENDING", "VIOLATED"]

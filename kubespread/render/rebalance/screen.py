@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kubespread.planner.reports.rebalance import DeschedulerReport, EvictionStep, RebalanceReport
-from kubespread.render.arithmetic import short_key
 from kubespread.render.flow import HANGING, INDENT
 from kubespread.render.layout import (
     BAD,
@@ -24,11 +23,11 @@ from kubespread.render.layout import (
 )
 from kubespread.render.look import Look
 from kubespread.render.names import fitted
-from kubespread.render.phrases import chosen_from, count_of, some_of, workload_name
+from kubespread.render.phrases import chosen_from
 from kubespread.render.rebalance.commands import deletion_costs, evictions
-from kubespread.render.rebalance.conclusion import conclusion
 from kubespread.render.rebalance.constraints import constraint_lines
 from kubespread.render.screen import concluded, headline, left_out, room_beside, screen
+from kubespread.wording import count_of, short_key, some_of, workload_name
 
 _MAX_STEPS = 20
 _MAX_ASKED = 3
@@ -47,7 +46,7 @@ def write(report: RebalanceReport, look: Look) -> Iterator[Line]:
     yield from deletion_costs(report, look)
     if report.descheduler is not None:
         yield from _rounds(report.descheduler, report, look)
-    yield from concluded(conclusion(report), look, GOOD if report.holds else BAD, others="")
+    yield from concluded(report.answer, look, GOOD if report.holds else BAD, others="")
 
 
 def _title(report: RebalanceReport) -> str:

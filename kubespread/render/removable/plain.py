@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from kubespread.planner.reports.removable import RemovableReport
 from kubespread.render.aligned import NONE, columns
 from kubespread.render.look import Look
-from kubespread.render.removable.words import sentence
+from kubespread.render.removable.words import consequences, sentence
 
-HEADER = ["NODE", "ZONE", "PODS", "ALONE", "PLACE", "HELD-BY", "WHY"]
+HEADER = ["NODE", "ZONE", "PODS", "ALONE", "TOGETHER", "HELD-BY", "WHY"]
 
 
 def write(report: RemovableReport, look: Look) -> str:
@@ -21,6 +21,6 @@ def rows(report: RemovableReport) -> Iterator[list[str]]:
     """A row a node: its place in the order in which nodes go together, and the causes by which it is held."""
     for row in report.rows:
         causes = ",".join(dict.fromkeys(hold.cause for hold in row.held)) or NONE
-        why = "; ".join((*map(sentence, row.held), *(f"leaves {each}" for each in row.violated))) or NONE
+        why = "; ".join((*map(sentence, row.held), *consequences(row))) or NONE
         place = NONE if row.place is None else str(row.place)
         yield [row.node, row.domain or NONE, str(row.pods), "yes" if row.alone else "no", place, causes, why]

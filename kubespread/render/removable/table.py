@@ -22,10 +22,9 @@ from kubespread.render.layout import (
 )
 from kubespread.render.look import Look
 from kubespread.render.names import fitted, legend
-from kubespread.render.phrases import count_of, some_of
-from kubespread.render.removable.conclusion import conclusion
-from kubespread.render.removable.words import sentence, words
+from kubespread.render.removable.words import consequences, sentence, words
 from kubespread.render.screen import concluded, headline, left_out, room_beside, screen
+from kubespread.wording import count_of, some_of
 
 _MAX_ROWS, _OF_EACH = 20, 8
 _LEAST_NAME, _WIDEST_ZONE = 12, 16
@@ -42,7 +41,7 @@ def write(report: RemovableReport, look: Look) -> Iterator[Line]:
     yield from legend([escaped(row.node) for row in shown], [each.text for each in columns[0].cells], look)
     yield from left_out(len(report.rows) - len(shown), "node")
     yield from _reasons(report.rows, look)
-    yield from concluded(conclusion(report), look)
+    yield from concluded(report.answer, look)
 
 
 def _title(report: RemovableReport) -> str:
@@ -81,7 +80,7 @@ def _reasons(rows: Sequence[NodeRemoval], look: Look) -> Iterator[Line]:
     said: dict[str, list[str]] = {}
     for row in rows:
         held = (sentence(hold, names_protected=False) for hold in row.held)
-        for text in (*held, *(f"goes, and leaves {each}" for each in row.violated)):
+        for text in (*held, *(f"goes, and {each}" for each in consequences(row))):
             said.setdefault(escaped(text), []).append(escaped(row.node))
     ordered = sorted(said.items(), key=lambda item: -len(item[1]))
     shown = ordered if look.in_full else ordered[:_MAX_REASONS]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from kubespread.planner.reports.removable import Hold, NodeRemoval
-from kubespread.render.phrases import some_of
+from kubespread.wording import some_of
 
 _MAX_NAMED = 3
 _WORDS = {
@@ -14,6 +16,7 @@ _WORDS = {
     "daemonSet": "DaemonSet",
     "budget": "budget",
     "noNode": "no other node",
+    "notMade": "not made yet",
     "noRoom": "no room",
     "preempts": "preemption",
 }
@@ -40,3 +43,13 @@ def sentence(hold: Hold, *, names_protected: bool = True) -> str:
     if hold.cause == "lastOfDomain":
         return f"the last node of {hold.detail}"
     return f"{word(hold)}:{whom}{':' if whom else ''} {hold.detail}"
+
+
+def consequences(row: NodeRemoval) -> Iterator[str]:
+    """What comes of a node that goes, besides that its pods move."""
+    yield from (f"leaves {violation}" for violation in row.violated)
+    if row.preempted:
+        find = "finds" if len(row.preempted) == 1 else "find"
+        yield f"preempts {some_of(row.preempted, _MAX_NAMED)}, which {find} another node"
+    if row.lost:
+        yield f"loses {some_of(row.lost, _MAX_NAMED)} for good"

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kubespread.planner.reports.parts import ConstraintReport, DomainChange, letter
-from kubespread.planner.reports.simulate import SimulateReport, SkewChange
-from kubespread.render.aligned import EMPTY
-from kubespread.render.arithmetic import short_key
+from kubespread.planner.reports.parts import ConstraintReport, DomainChange, SkewChange, letter
+from kubespread.planner.reports.simulate import SimulateReport
 from kubespread.render.layout import BAD, DIM, HEAD, Line, cell
 from kubespread.render.phrases import policies
+from kubespread.wording import EMPTY, short_key
 
 _MAX_DOMAINS = 6
 

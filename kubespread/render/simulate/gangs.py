@@ -3,45 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from kubespread.escaping import escaped
-from kubespread.planner.reports.gang import GangDomain, GangReport, GangSearch
-from kubespread.planner.reports.simulate import SimulateReport
-from kubespread.render.aligned import EMPTY, NONE
-from kubespread.render.arithmetic import short_key
+from kubespread.planner.reports.gang import GangDomain, GangReport
+from kubespread.render.aligned import NONE
 from kubespread.render.flow import HANGING, INDENT, aim, flowed
 from kubespread.render.layout import DIM, GAP, GOOD, Cell, Column, Line, cell, cut_middle, tabulated, wrapped
 from kubespread.render.look import Look
-from kubespread.render.phrases import count_of, some_of
 from kubespread.render.screen import room_beside
+from kubespread.wording import EMPTY, count_of, short_key, some_of
 
 _MAX_NODES = 3
 _MAX_DOMAINS = 12
 _NAMES_PER_WIDTH = 3
 PLAIN_HEADER = ("KEY", "DOMAIN", "NODES", "FIT", "MEMBERS", "FITS", "SCORE", "WHY")
 _BEGINNING = re.compile(r"^0/\d+ nodes are available: ")
-
-
-def gang_outcome(report: SimulateReport, gang: GangReport) -> str:
-    """``gang of 8 not placed, 6 of 8 members fit``, for a headline."""
-    fitting = f", {gang.fitted} of {gang.members} members fit"
-    if gang.pod_group is not None:
-        whose = f"pod group {gang.pod_group}, minCount {gang.size}: "
-        placed = (
-            f"{report.running:,} of {report.replicas:,} replicas placed"
-            if report.replicas
-            else f"{report.running:,} fit"
-        )
-        return f"{whose}{placed if gang.fits else 'not placed'}{'' if gang.fits or gang.blocked is None else fitting}"
-    if gang.gangs is None:
-        return f"{count_of(gang.placed, 'gang')} of {gang.size:,} fit{'' if gang.placed != 1 else 's'}"
-    if gang.gangs > 1:
-        return f"{gang.placed:,} of {gang.gangs:,} gangs of {gang.size:,} placed"
-    running = f", {gang.scheduled} already running" if gang.scheduled else ""
-    return f"gang of {gang.size:,} {'placed' if gang.fits else 'not placed'}{running}{'' if gang.fits else fitting}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,57 +106,6 @@ def _causes(shown: Sequence[GangDomain], names: Sequence[str], look: Look) -> It
 def _scoring(gang: GangReport) -> Iterator[str]:
     if any(domain.fits for domain in gang.domains):
         yield "SCORE: members that fit + how much of the domain is taken then, each 0 to 100"
-
-
-def gang_sentences(gang: GangReport) -> Iterator[str]:
-    """Which domain is taken; else which member is stuck, and last whether all would fit otherwise."""
-    if gang.chosen:
-        where = some_of([name or EMPTY for name in gang.chosen], _MAX_NODES)
-        yield f"all members of {'the' if len(gang.chosen) == 1 else 'each'} gang in one {_key(gang)}: {where}"
-        if gang.ties > 1:
-            yield f"{gang.ties} domains score best: kube-scheduler takes any of them, at random"
-    if gang.blocked is not None:
-        blocked = gang.blocked
-        where = f" in {gang.domains[0].value or EMPTY}" if gang.domains else ""
-        yield f"member {blocked.member} of {gang.members} ({blocked.pod}) finds no node{where}: {blocked.stopped}"
-        if blocked.conclusion is not None:
-            yield f"member {blocked.member}: {blocked.conclusion}"
-    if gang.waiting is not None:
-        found = "the one that finds a node" if gang.fitted == 1 else f"the {gang.fitted} that find a node"
-        whose = found if gang.fitted else "none is tried"
-        yield f"{whose}: {gang.waiting}"
-    if gang.search is not None:
-        yield _searched(gang, gang.search)
-
-
-def _searched(gang: GangReport, search: GangSearch) -> str:
-    needed = gang.size - gang.scheduled if gang.pod_group is not None else gang.members
-    members = f"all {needed}" if needed == gang.members else f"{needed} of {gang.members}"
-    if search.nodes is not None:
-        copies = Counter(search.nodes)
-        most = ", ".join(f"{node} {count:,}" for node, count in copies.most_common(_MAX_NODES))
-        more = f" and {count_of(len(copies) - _MAX_NODES, 'more node')}" if len(copies) > _MAX_NODES else ""
-        where = "" if search.domain is None else f"in {search.domain or EMPTY}, "
-        return f"another choice would place {members}, which kube-scheduler does not look for: {where}{most}{more}"
-    if search.reason is not None:
-        return f"whether another choice of nodes would place {members} is not known: {search.reason}"
-    any_one = f" of one {_key(gang)}" if gang.topology_key is not None else ""
-    if search.room is not None and search.impossible:
-        holds = f"the roomiest {_key(gang)} holds" if gang.topology_key is not None else "they hold"
-        why = f", for {search.blocking[0]}" if search.blocking else ""
-        return f"no choice of nodes{any_one} places {members}: {holds} {search.room} at most{why}"
-    if search.impossible:
-        without = f"; all would fit without {' or without '.join(search.blocking)}" if search.blocking else ""
-        return (
-            f"no choice of nodes{any_one} places {members}: every one was tried ({search.steps:,} placements){without}"
-        )
-    return (
-        f"no choice of nodes{any_one} that places {members} was found in {search.steps:,} placements; others are left"
-    )
-
-
-def _key(gang: GangReport) -> str:
-    return short_key(gang.topology_key or "")
 
 
 def plain_domains(gang: GangReport) -> Iterator[list[str]]:

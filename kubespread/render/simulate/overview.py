@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from kubespread.escaping import escaped
 from kubespread.planner.reports.parts import letter
 from kubespread.planner.reports.simulate import SimulateReport
-from kubespread.render.arithmetic import short_key
+from kubespread.planner.reports.simulate_words import totals
 from kubespread.render.flow import HANGING, INDENT, aim, flowed
 from kubespread.render.layout import (
     BAD,
@@ -30,6 +30,7 @@ from kubespread.render.look import Look
 from kubespread.render.simulate.provenance import provenance
 from kubespread.render.simulate.rows import MAX_REPLICAS
 from kubespread.render.simulate.runs import sampling_sentence
+from kubespread.wording import short_key
 
 _LEAST_NAME = 16
 _WORKLOAD, _SURVIVE = "WORKLOAD", "SURVIVE"
@@ -104,6 +105,15 @@ def _columns(reports: Sequence[SimulateReport], width: int) -> list[Column]:
         Column("PLACED", [Cell(str(report.placed)) for report in reports], is_number=True),
         Column("PENDING", pending, is_number=True),
     ]
+    unmade = {
+        "NOT CREATED": [report.not_created for report in reports],
+        "NOT MADE": [report.not_made_yet for report in reports],
+    }
+    figures += (
+        Column(header, [Cell(str(count), BAD if count else "") for count in counts], is_number=True)
+        for header, counts in unmade.items()
+        if any(counts)
+    )
     survivors = [Cell(_survivors(report)) for report in reports]
     survive = [Column(_SURVIVE, survivors, is_number=True)] if any(each.text for each in survivors) else []
     lettered, plain = (
@@ -141,9 +151,8 @@ def _cause(report: SimulateReport) -> str:
 
 
 def _totals(reports: Sequence[SimulateReport]) -> Line:
-    placed, pending = sum(report.placed for report in reports), sum(report.pending for report in reports)
-    said = f"{len(reports):,} workloads: {placed:,} placed, "
-    return [Cell(said), Cell(f"{pending:,} pending", BAD if pending else GOOD)]
+    is_bad = any(report.lacking for report in reports)
+    return [cell(totals(reports), BAD if is_bad else GOOD)]
 
 
 def _hints(reports: Sequence[SimulateReport], columns: Sequence[Column]) -> Iterator[Line]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kubespread.escaping import escaped
+from kubespread.planner.reports.gang import gang_outcome
+from kubespread.planner.reports.rollout import rollout_sentence
 from kubespread.planner.reports.simulate import SimulateReport
-from kubespread.render.aligned import EMPTY
-from kubespread.render.arithmetic import short_key
+from kubespread.planner.reports.simulate_words import alternatives, beside_placed, cause, deleted, nothing_to_place
 from kubespread.render.flow import HANGING, INDENT, aim, flowed
 from kubespread.render.layout import (
     BAD,
@@ -24,15 +25,15 @@ from kubespread.render.layout import (
     wrapped,
 )
 from kubespread.render.look import Look
-from kubespread.render.rollouts import passes, rollout_sentence
+from kubespread.render.rollouts import passes
 from kubespread.render.screen import room_beside
-from kubespread.render.simulate.conclusion import alternatives, cause, deleted, nothing_to_place
 from kubespread.render.simulate.constraints import constraint_phrases
-from kubespread.render.simulate.gangs import domain_verdicts, gang_outcome
+from kubespread.render.simulate.gangs import domain_verdicts
 from kubespread.render.simulate.node_names import CUT, most_first, node_column, shared
 from kubespread.render.simulate.provenance import provenance
 from kubespread.render.simulate.rows import DomainRow, nodes_by_domain, rows_of_key
 from kubespread.render.simulate.runs import run_rows, sampling_sentence
+from kubespread.wording import EMPTY, short_key
 
 _MAX_DOMAINS, _MAX_NODES = 12, 20
 _THERE, _ADDED, _GONE = "▒", "█", "░"
@@ -76,7 +77,7 @@ def _headline(report: SimulateReport) -> Line:
         before = report.running + len(report.deleted)
         outcome = f"{before:,} → {report.running:,} replica{'' if report.running == 1 else 's'}"
     elif report.gang is not None:
-        outcome = gang_outcome(report, report.gang)
+        outcome = gang_outcome(report.gang, report.running, report.replicas)
     elif report.replicas is None:
         outcome = f"{grown} fit"
     elif (said := nothing_to_place(report)) is not None:
@@ -84,11 +85,11 @@ def _headline(report: SimulateReport) -> Line:
     else:
         outcome = f"{grown} of {report.replicas:,} replica{'' if report.replicas == 1 else 's'} placed"
     pending = f", {report.pending:,} pending" if report.pending and report.gang is None else ""
-    is_bad = report.pending or (report.replicas is None and not report.running)
+    is_bad = report.lacking or (report.replicas is None and not report.running)
     return [
         cell(report.subject, HEAD),
         cell(f" in {report.pod.namespace}: "),
-        cell(f"{outcome}{pending}", BAD if is_bad else GOOD),
+        cell(f"{outcome}{pending}{beside_placed(report)}", BAD if is_bad else GOOD),
     ]
 
 

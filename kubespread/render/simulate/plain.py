@@ -6,22 +6,24 @@ from collections.abc import Iterator, Sequence
 
 from kubespread.planner.reports.runs import Range
 from kubespread.planner.reports.simulate import SimulateReport
-from kubespread.render.aligned import EMPTY, NONE, aligned
+from kubespread.render.aligned import NONE, aligned
 from kubespread.render.look import Look
 from kubespread.render.simulate.gangs import PLAIN_HEADER, plain_domains
 from kubespread.render.simulate.rows import MAX_REPLICAS, domain_rows
 from kubespread.render.simulate.scaling import account_of, plain_rows
+from kubespread.wording import EMPTY
 
 _DOMAIN_HEADER = ["KEY", "MAX-SKEW", "DOMAIN", "BEFORE", "AFTER"]
 _RANGE_HEADER = ["MIN", "MEDIAN", "MAX"]
 _NODE_HEADER = ["NODE", "PLACED"]
 _RUN_HEADER = ["SEED", "FROM-NODE", "PLACED", "KEY", "SKEW", "LEAST", "MOST"]
-_TOTALS_HEADER = ["REPLICAS", "RUNNING", "PLACED", "PENDING", "WHY"]
+_PREEMPTED_HEADER = ["PREEMPTED", "ON-NODE", "FOR", "BROKEN-BUDGETS"]
+_TOTALS_HEADER = ["REPLICAS", "RUNNING", "PLACED", "PENDING", "NOT-CREATED", "NOT-MADE", "WHY"]
 
 
 def write(reports: Sequence[SimulateReport], look: Look) -> str:
-    """Up to five blocks, every line with its workload: domains, nodes of what is not spread over domains, runs, what
-    domains say to a gang, totals.
+    """Up to six blocks, every line with its workload: domains, nodes of what is not spread over domains, runs, what
+    domains say to a gang, who is preempted, totals.
 
     Why replicas are pending comes last, since it holds blanks.
     """
@@ -31,6 +33,7 @@ def write(reports: Sequence[SimulateReport], look: Look) -> str:
         tuple(_NODE_HEADER): _nodes,
         tuple(_RUN_HEADER): _runs,
         PLAIN_HEADER: _domains_of_gang,
+        tuple(_PREEMPTED_HEADER): _preempted,
         tuple(_TOTALS_HEADER): _totals,
     }
     texts = []
@@ -82,7 +85,13 @@ def _domains_of_gang(report: SimulateReport) -> Iterator[list[str]]:
         yield from plain_domains(report.gang)
 
 
+def _preempted(report: SimulateReport) -> Iterator[list[str]]:
+    for pod in report.preempted:
+        yield [pod.pod, pod.node, pod.made_room_for, ",".join(pod.broken_budgets) or NONE]
+
+
 def _totals(report: SimulateReport) -> Iterator[list[str]]:
     replicas = MAX_REPLICAS if report.replicas is None else str(report.replicas)
     why = report.conclusion or report.stopped or NONE
-    yield [replicas, str(report.present), str(report.placed), str(report.pending), why]
+    lacking = (report.pending, report.not_created, report.not_made_yet)
+    yield [replicas, str(report.present), str(report.placed), *map(str, lacking), why]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kubespread.planner.reports.parts import letter
-from kubespread.planner.reports.runs import Range, Run, Runs
+from kubespread.planner.reports.runs import Run
 from kubespread.planner.reports.simulate import SimulateReport
-from kubespread.render.arithmetic import short_key
 from kubespread.render.flow import HANGING, INDENT
 from kubespread.render.layout import Cell, Column, Line, cell, tabulated, wrapped
 from kubespread.render.look import Look
 from kubespread.render.simulate.constraints import figures
+from kubespread.wording import short_key
 
 _MAX_RUNS = 10
 
@@ -30,30 +30,6 @@ def sampling_sentence(report: SimulateReport) -> str | None:
         f"sampled: at most {sampling.enough:,} of {sampling.nodes:,} nodes are scored for each placement, "
         f"the first search beginning at node {sampling.start:,} of kube-scheduler's list"
     )
-
-
-def runs_sentence(report: SimulateReport, runs: Runs) -> str:
-    """What the runs come to: how many are placed, and the skew of every constraint."""
-    are_seeded, are_sampled = (
-        any(value is not None for value in values)
-        for values in ([run.seed for run in runs.each], [run.start for run in runs.each])
-    )
-    how = [
-        *(["ties broken at random"] if are_seeded else []),
-        *(["sampling begun elsewhere" if are_seeded else "sampling begun evenly apart"] if are_sampled else []),
-    ]
-    skews = [
-        f"{letter(place)} {short_key(constraint.topology_key)} skew {ranged(skew)}"
-        for place, (constraint, skew) in enumerate(zip(report.constraints, runs.skew, strict=True))
-    ]
-    return "; ".join([f"{runs.count:,} runs, {', '.join(how)}: {ranged(runs.placed)} placed", *skews])
-
-
-def ranged(figure: Range) -> str:
-    """``1 to 4, median 2``; one number where all runs came to the same."""
-    if figure.minimum == figure.maximum:
-        return f"{figure.minimum:,}"
-    return f"{figure.minimum:,} to {figure.maximum:,}, median {figure.median:,}"
 
 
 def run_rows(report: SimulateReport, look: Look) -> Iterator[Line]:

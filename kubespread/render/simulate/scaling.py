@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from kubespread.planner.reports.autoscaling import AutoscalingReport, GroupNodes, ScalingLoop
+from kubespread.planner.reports.autoscaling import AutoscalingReport, GroupNodes, ScalingLoop, autoscaler_sentence
 from kubespread.planner.reports.simulate import SimulateReport
 from kubespread.render.aligned import NONE, aligned
 from kubespread.render.flow import HANGING, INDENT, aim, flowed
@@ -34,16 +34,9 @@ def account_of(reports: Iterable[SimulateReport]) -> AutoscalingReport | None:
     return next((report.autoscaling for report in reports if report.autoscaling is not None), None)
 
 
-def headline(report: AutoscalingReport) -> str:
-    """``cluster-autoscaler adds 3 nodes for 10 pending pods, 2 still pending``."""
-    nodes = f"{report.added:,} node{'' if report.added == 1 else 's'}" if report.added else "no node"
-    pods = f"{report.waiting:,} pending pod{'' if report.waiting == 1 else 's'}"
-    return f"{report.autoscaler} adds {nodes} for {pods}, {report.left or 'none'} still pending"
-
-
 def scaling(report: AutoscalingReport, look: Look) -> Iterator[Line]:
     """Lines that ``look.width`` bounds."""
-    yield from flowed([[cell(headline(report), BAD if report.left else GOOD)]], look, indent="")
+    yield from flowed([[cell(autoscaler_sentence(report), BAD if report.left else GOOD)]], look, indent="")
     if report.loops:
         yield from _loops(report.loops, look)
         yield from flowed([[cell(f"nodes: {_groups(report)}")]], look)

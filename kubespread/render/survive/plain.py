@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubespread.planner.reports.survive import DomainLoss, SurviveReport
-from kubespread.render.aligned import EMPTY, NONE, blocks
+from kubespread.render.aligned import NONE, blocks
 from kubespread.render.look import Look
+from kubespread.wording import EMPTY
 
 LOSS_HEADER = [
     "KEY", "DOMAIN", "NODES", "LOST", "PLACED", "PREEMPTED", "PENDING", "PENDING-IF-DELETED", "NOT-REMADE", "SHORT",
@@ -25,14 +26,16 @@ def loss_rows(report: SurviveReport) -> Iterator[list[object]]:
     for loss in report.losses:
         yield [
             *_place(loss), loss.nodes, loss.lost, loss.placed, loss.preempted, loss.pending,
-            loss.pending_after_removal, len(loss.not_made_again), len(loss.short), loss.message or NONE,
+            loss.pending_after_removal, len(loss.not_made_again), len(loss.short),
+            loss.message or loss.message_after_removal or NONE,
         ]  # fmt: skip
 
 
 def _short_rows(report: SurviveReport) -> Iterator[list[object]]:
     for loss in report.losses:
         for each in loss.short:
-            yield [*_place(loss), each.workload, each.wanted, each.ready, each.ready_after_removal, each.why]
+            why = each.why if each.is_short else each.why_after_removal
+            yield [*_place(loss), each.workload, each.wanted, each.ready, each.ready_after_removal, why]
 
 
 def _place(loss: DomainLoss) -> list[object]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kubespread.escaping import escaped
-from kubespread.planner.reports.survive import DomainLoss, ShortWorkload, SurviveReport
-from kubespread.render.arithmetic import short_key
+from kubespread.planner.reports.survive import DomainLoss, ShortWorkload, SurviveReport, badness, domain_name
 from kubespread.render.flow import HANGING, INDENT
 from kubespread.render.layout import (
     BAD,
@@ -22,9 +21,9 @@ from kubespread.render.layout import (
 )
 from kubespread.render.look import Look
 from kubespread.render.names import fitted
-from kubespread.render.phrases import chosen_from, count_of
+from kubespread.render.phrases import chosen_from
 from kubespread.render.screen import concluded, headline, left_out, room_beside, screen
-from kubespread.render.survive.conclusion import conclusion, domain_name
+from kubespread.wording import count_of, short_key
 
 _MAX_ROWS = 20
 _MAX_SHORT = 10
@@ -41,7 +40,7 @@ def write(report: SurviveReport, look: Look) -> Iterator[Line]:
     if look.headers:
         yield from wrapped([Cell(INDENT), cell(_LEGEND, DIM)], look.width, HANGING)
     yield from _short(report, look)
-    yield from concluded(conclusion(report), look)
+    yield from concluded(report.answer, look)
 
 
 def _title(report: SurviveReport) -> str:
@@ -53,12 +52,12 @@ def _title(report: SurviveReport) -> str:
 def _key(key: str, losses: Sequence[DomainLoss], look: Look) -> Iterator[Line]:
     shown = list(losses)
     if not look.in_full and len(losses) > _MAX_ROWS:
-        shown = sorted(losses, key=_badness)[:_MAX_ROWS]
+        shown = sorted(losses, key=badness)[:_MAX_ROWS]
     yield from tabulated(_columns(key, shown, look), headers=look.headers)
     left = len(losses) - len(shown)
     if left:
-        worst = max((loss.pending for loss in _others(losses, shown)), default=0)
-        said = f"at most {count_of(worst, 'pod')} pending each" if worst else "no pod stays pending"
+        troubled = sum(bool(loss.trouble) for loss in _others(losses, shown))
+        said = f"{troubled:,} of them cannot be lost" if troubled else "each can be lost"
         yield from left_out(left, key, f": {said}")
     for reason, domains in _reasons(shown).items():
         yield from wrapped([Cell(f"{INDENT}{', '.join(domains)}: {reason}")], look.width, HANGING)
@@ -67,10 +66,6 @@ def _key(key: str, losses: Sequence[DomainLoss], look: Look) -> Iterator[Line]:
 def _others(losses: Sequence[DomainLoss], shown: Sequence[DomainLoss]) -> Iterator[DomainLoss]:
     there = {loss.domain for loss in shown}
     return (loss for loss in losses if loss.domain not in there)
-
-
-def _badness(loss: DomainLoss) -> tuple[int, int, int, int, str]:
-    return -loss.pending, -len(loss.not_made_again), -len(loss.short), -loss.lost, loss.domain
 
 
 def _columns(key: str, losses: Sequence[DomainLoss], look: Look) -> list[Column]:
@@ -99,29 +94,31 @@ def _reasons(losses: Sequence[DomainLoss]) -> dict[str, list[str]]:
     """What is to be said of domains, those of which the same is said together."""
     said: dict[str, list[str]] = {}
     for loss in losses:
-        for text in (*([loss.message] if loss.message is not None else ()), *loss.notes):
+        removed = loss.message_after_removal if loss.message_after_removal != loss.message else None
+        messages = (loss.message, None if removed is None else f"once the nodes are deleted: {removed}")
+        for text in (*filter(None, messages), *loss.notes):
             said.setdefault(escaped(text), []).append(domain_name(loss))
     return {text: [*names[:3], *([f"{len(names) - 3} more"] if len(names) > 3 else ())] for text, names in said.items()}
 
 
 def _short(report: SurviveReport, look: Look) -> Iterator[Line]:
-    """The workloads that stay short: one row each, with the domain that leaves it fewest."""
+    """The workloads that run short: one row each, with the domain that leaves it fewest."""
     worst: dict[str, tuple[ShortWorkload, DomainLoss, int]] = {}
     for loss in report.losses:
         for each in loss.short:
             known = worst.get(each.workload)
             count = 1 if known is None else known[2] + 1
-            best = (each, loss) if known is None or each.ready < known[0].ready else known[:2]
+            best = (each, loss) if known is None or each.fewest_ready < known[0].fewest_ready else known[:2]
             worst[each.workload] = (*best, count)
-    rows = sorted(worst.values(), key=lambda row: (row[0].ready - row[0].wanted, row[0].workload))
+    rows = sorted(worst.values(), key=lambda row: (row[0].fewest_ready - row[0].wanted, row[0].workload))
     shown = rows if look.in_full else rows[:_MAX_SHORT]
     if not shown:
         return
     columns = [
         Column("WANT", [Cell(str(each.wanted)) for each, _, _ in shown], True),
-        Column("READY", [Cell(str(each.ready), BAD) for each, _, _ in shown], True),
-        Column("IF DELETED", [Cell(str(each.ready_after_removal)) for each, _, _ in shown], True),
-        Column("FEWEST WITHOUT", [Cell(cut_middle(domain_name(loss), 24)) for _, loss, _ in shown]),
+        Column("READY", [Cell(str(each.ready), BAD if each.is_short else GOOD) for each, _, _ in shown], True),
+        Column("IF DELETED", [_ready_if_deleted(each) for each, _, _ in shown], True),
+        Column("FEWEST WITHOUT", [cell(cut_middle(domain_name(loss), 24)) for _, loss, _ in shown]),
         Column("DOMAINS", [Cell(str(count)) for _, _, count in shown], True),
     ]
     room = room_beside(columns, look)
@@ -131,12 +128,21 @@ def _short(report: SurviveReport, look: Look) -> Iterator[Line]:
     yield from _causes([row[0] for row in shown], report, look)
 
 
+def _ready_if_deleted(short: ShortWorkload) -> Cell:
+    return Cell(str(short.ready_after_removal), BAD if short.is_short_after_removal else GOOD)
+
+
 def _causes(shown: Sequence[ShortWorkload], report: SurviveReport, look: Look) -> Iterator[Line]:
     """Why they are short, where that was not said of a domain already."""
-    told = {loss.message for loss in report.losses}
+    told = {message for loss in report.losses for message in (loss.message, loss.message_after_removal)}
     causes: dict[str, list[str]] = {}
     for each in shown:
-        if each.why not in told:
-            causes.setdefault(each.why, []).append(escaped(each.workload))
+        whys = (
+            *([each.why] if each.is_short else ()),
+            *([each.why_after_removal] if each.is_short_after_removal else ()),
+        )
+        for why in dict.fromkeys(whys):
+            if why not in told:
+                causes.setdefault(why, []).append(escaped(each.workload))
     for why, names in causes.items():
         yield from wrapped([Cell(f"{INDENT}{', '.join(names[:3])}: {escaped(why)}")], look.width, HANGING)

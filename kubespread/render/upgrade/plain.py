@@ -8,7 +8,7 @@ from kubespread.planner.reports.upgrade import UpgradeReport
 from kubespread.render.aligned import NONE, columns
 from kubespread.render.look import Look
 
-STEP_HEADER = ["STEP", "NODES", "JOINED", "EVICTED", "PLACED", "PENDING", "STATE"]
+STEP_HEADER = ["STEP", "NODES", "JOINED", "EVICTED", "PREEMPTED", "PLACED", "DAEMONS", "PENDING", "STATE"]
 _BLOCKED_HEADER = ["POD", "NODE", "BUDGET", "WHY"]
 
 
@@ -24,10 +24,9 @@ def write(report: UpgradeReport, look: Look) -> str:
 def step_rows(report: UpgradeReport) -> Iterator[list[object]]:
     """A row a batch."""
     for number, step in enumerate(report.steps, start=1):
-        is_blocked = report.blocked is not None and number == len(report.steps)
         names = [",".join(nodes) or NONE for nodes in (step.nodes, step.added)]
-        state = "blocked" if is_blocked else "done"
-        yield [number, *names, step.evicted, step.placed, step.pending, state]
+        figures = step.evicted, len(step.preempted), step.placed, step.daemons, step.pending
+        yield [number, *names, *figures, step.state]
 
 
 def _blocked_rows(report: UpgradeReport) -> Iterator[list[str]]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from kubespread.escaping import escaped
 from kubespread.planner.reports.upgrade import UpgradeReport, UpgradeStep
-from kubespread.render.flow import INDENT, aim
+from kubespread.render.flow import INDENT
 from kubespread.render.layout import (
     BAD,
     DIM,
@@ -19,14 +19,15 @@ from kubespread.render.layout import (
 )
 from kubespread.render.look import Look
 from kubespread.render.names import fitted, legend
-from kubespread.render.phrases import count_of
-from kubespread.render.screen import concluded, headline, screen
-from kubespread.render.upgrade.conclusion import conclusion
+from kubespread.render.screen import concluded, headline, room_beside, screen
+from kubespread.wording import count_of
 
 _MAX_STEPS = 20
 _LEAST_NAME = 12
-_BESIDE_NAMES = 56
-"""What the other columns take, and the count of further nodes."""
+_MORE = 12
+"""What the number of the step and the count of further nodes take."""
+_DAEMONS = "DAEMONS"
+_LEGEND = f"{_DAEMONS}: those of PLACED that DaemonSets make on the nodes that join"
 
 
 @screen
@@ -41,10 +42,15 @@ def write(report: UpgradeReport, look: Look) -> Iterator[Line]:
         evicted, placed = sum(step.evicted for step in skipped), sum(step.placed for step in skipped)
         said = f"{len(skipped):,} steps before: {evicted:,} evicted, {placed:,} placed (-v shows all)"
         yield [Cell(INDENT), cell(said, DIM)]
-    names = _short_names(report, look)
-    yield from tabulated(_columns(report, shown, names), headers=look.headers)
+    joined, state, figures = _joined(shown), _state(shown), list(_figures(shown))
+    names = _short_names(report, room_beside((joined, state, *figures), look) - _MORE)
+    nodes = Column("NODES", [Cell(f"{names[escaped(step.nodes[0])]}{_more(step)}") for _, step in shown])
+    steps = _numbers("STEP", [number for number, _ in shown])
+    yield from tabulated([steps, nodes, joined, *figures, state], headers=look.headers)
+    if look.headers and any(step.daemons for _, step in shown):
+        yield [Cell(INDENT), cell(_LEGEND, DIM)]
     yield from legend(list(names), list(names.values()), look)
-    yield from concluded(conclusion(report), look, others="")
+    yield from concluded(report.answer, look, others="")
 
 
 def _title(report: UpgradeReport) -> str:
@@ -52,22 +58,36 @@ def _title(report: UpgradeReport) -> str:
     return f"Replacing {count_of(len(report.nodes), 'node')}, {', '.join(manner)}"
 
 
-def _short_names(report: UpgradeReport, look: Look) -> dict[str, str]:
+def _short_names(report: UpgradeReport, room: int) -> dict[str, str]:
     """What tells each node from the others of its pool, also where one row is all there is."""
     names = [escaped(name) for name in report.nodes]
-    return dict(zip(names, fitted(names, max(aim(look) - _BESIDE_NAMES, _LEAST_NAME)), strict=True))
+    return dict(zip(names, fitted(names, max(room, _LEAST_NAME)), strict=True))
 
 
-def _columns(report: UpgradeReport, shown: Sequence[tuple[int, UpgradeStep]], names: Mapping[str, str]) -> list[Column]:
-    is_blocked = [report.blocked is not None and number == len(report.steps) for number, _ in shown]
-    more = [f" +{len(step.nodes) - 1}" if len(step.nodes) > 1 else "" for _, step in shown]
-    firsts = [names[escaped(step.nodes[0])] for _, step in shown]
-    return [
-        Column("STEP", [Cell(str(number)) for number, _ in shown], True),
-        Column("NODES", [Cell(f"{name}{others}") for name, others in zip(firsts, more, strict=True)]),
-        Column("JOINED", [Cell(str(len(step.added))) for _, step in shown], True),
-        Column("EVICTED", [Cell(str(step.evicted)) for _, step in shown], True),
-        Column("PLACED", [Cell(str(step.placed)) for _, step in shown], True),
-        Column("PENDING", [Cell(str(step.pending), BAD if step.pending else GOOD) for _, step in shown], True),
-        Column("STATE", [Cell("blocked", BAD) if each else Cell("done", GOOD) for each in is_blocked]),
-    ]
+def _more(step: UpgradeStep) -> str:
+    return f" +{len(step.nodes) - 1}" if len(step.nodes) > 1 else ""
+
+
+def _joined(shown: Sequence[tuple[int, UpgradeStep]]) -> Column:
+    return _numbers("JOINED", [len(step.added) for _, step in shown])
+
+
+def _state(shown: Sequence[tuple[int, UpgradeStep]]) -> Column:
+    return Column("STATE", [Cell(step.state, BAD if step.is_bad else GOOD) for _, step in shown])
+
+
+def _figures(shown: Sequence[tuple[int, UpgradeStep]]) -> Iterator[Column]:
+    """What became of pods; preempted ones and those of DaemonSets only where there are any."""
+    steps = [step for _, step in shown]
+    yield _numbers("EVICTED", [step.evicted for step in steps])
+    if any(step.preempted for step in steps):
+        yield _numbers("PREEMPTED", [len(step.preempted) for step in steps])
+    yield _numbers("PLACED", [step.placed for step in steps])
+    if any(step.daemons for step in steps):
+        yield _numbers(_DAEMONS, [step.daemons for step in steps])
+    yield _numbers("PENDING", [step.pending for step in steps], judged=True)
+
+
+def _numbers(header: str, numbers: Sequence[int], *, judged: bool = False) -> Column:
+    styles = ["" if not judged else BAD if number else GOOD for number in numbers]
+    return Column(header, [Cell(f"{number:,}", style) for number, style in zip(numbers, styles, strict=True)], True)

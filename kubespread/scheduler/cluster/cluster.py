@@ -39,14 +39,26 @@ class Cluster:
         self.running = running
         self.memo: dict[Hashable, object] = {}
         """What was worked out from nodes and objects alone, for every cluster that has the same."""
+        self.assumed: dict[str, None] = {}
+        """What answers about it took for granted where the source does not say: one list for this cluster and all that
+        come of it by changes, so that nobody who asks has to pass it on.
+        """
         self.claim_users = ClaimUsers(objects)
         self.nominated: tuple[Pod, ...] = ()
         """Pods without a node that have one nominated; those with a priority count on it in the first filter pass."""
         self._attached: Attachments | None = None
 
     @classmethod
-    def of(cls, nodes: Iterable[Node], pods: Iterable[Pod], objects: ClusterObjects | None = None) -> Cluster:
-        """The columns of a snapshot's objects. Raises SnapshotError for an amount that nobody can read."""
+    def of(
+        cls,
+        nodes: Iterable[Node],
+        pods: Iterable[Pod],
+        objects: ClusterObjects | None = None,
+        assumed: dict[str, None] | None = None,
+    ) -> Cluster:
+        """The columns of a snapshot's objects, with a list of its own of what is taken for granted unless ``assumed``
+        is another's. Raises SnapshotError for an amount that nobody can read.
+        """
         columns, waiting, running = Nodes(tuple(nodes)), list[Pod](), list[tuple[Pod, int]]()
         for pod in pods:
             if pod.status.phase in ENDED_PHASES:
@@ -61,10 +73,18 @@ class Cluster:
         nobody = RunningPods.none(kinds, len(columns))
         cluster = cls(columns, objects, StorageIndex(objects), kinds, nobody.plus(running))
         cluster.nominated = tuple(waiting)
+        if assumed is not None:
+            cluster.assumed = assumed
+        if not running:
+            cluster.assume(objects.gap(Pod, "every node counts as empty"))
         return cluster
 
     def __len__(self) -> int:
         return len(self.nodes)
+
+    def assume(self, assumptions: Iterable[str]) -> None:
+        """Something is taken for granted from now on."""
+        self.assumed.update(dict.fromkeys(assumptions))
 
     def after(self, change: Change) -> Cluster:
         """The cluster once ``change`` has happened; this one is as it was, and shares what the change leaves alone."""
@@ -77,7 +97,7 @@ class Cluster:
         if change.come:
             running = running.plus(change.come)
         other = Cluster(nodes, self.objects, self._storage_after(change), self.kinds, running)
-        other.nominated = self.nominated
+        other.nominated, other.assumed = self.nominated, self.assumed
         other.claim_users = self._claim_users_after(change)
         if nodes is self.nodes:
             other.memo = self.memo
@@ -91,7 +111,7 @@ class Cluster:
     def with_objects(self, objects: ClusterObjects) -> Cluster:
         """The same nodes and pods among other objects."""
         other = Cluster(self.nodes, objects, StorageIndex(objects), self.kinds, self.running)
-        other.nominated = self.nominated
+        other.nominated, other.assumed = self.nominated, self.assumed
         other.claim_users = self.claim_users.with_objects(objects)
         return other
 
@@ -108,6 +128,7 @@ class Cluster:
         running = running.plus(coming) if coming else running
         other = Cluster(nodes, self.objects, self._storage_after(change), self.kinds, running)
         other.nominated = tuple(pod for pod in self.nominated if pod.status.nominated_node_name in nodes.index)
+        other.assumed = self.assumed
         other.claim_users = self._claim_users_after(change)
         return other
 
@@ -165,13 +186,16 @@ class Cluster:
         return limits
 
     @property
-    def misused_claims(self) -> Mapping[int, str]:
-        """Per node with a pod whose ephemeral volume's claim was made for another pod, what is said of the first."""
+    def misused_claims(self) -> Mapping[int, Mapping[int, str]]:
+        """Per node the kinds of pods whose ephemeral volume's claim was made for another pod, with what is said of
+        each.
+        """
         found = {number: self.storage.not_owned(self.kinds[number].pod) for number in self.kinds.with_ephemeral}
         there = [number for number, fault in found.items() if fault and number in self.running.nodes_of_kind]
-        faults: dict[int, str] = {}
+        faults: dict[int, dict[int, str]] = {}
         for place in self.running.places_of(there).tolist() if there else ():
-            faults.setdefault(self.running.node.item(place), found[self.running.kind.item(place)] or "")
+            kind = self.running.kind.item(place)
+            faults.setdefault(self.running.node.item(place), {})[kind] = found[kind] or ""
         return faults
 
     @property

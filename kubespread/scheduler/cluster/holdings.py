@@ -42,6 +42,10 @@ class Holdings:
         """The same nodes, each with ``by`` more pods of one kind."""
         return replace(self, more=(*self.more, (kind, by))) if by else self
 
+    def lacks(self, kind: int) -> bool:
+        """Whether the only pod of a kind left."""
+        return sum(by for other, by in self.more if other.number == kind) < 0
+
     def pick(self, column: NDArray[T]) -> NDArray[T]:
         """The part of a column of the whole cluster that is about these nodes."""
         return column if self.nodes is None else column[self.nodes]

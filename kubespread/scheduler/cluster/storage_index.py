@@ -236,6 +236,16 @@ class StorageIndex:
             if claim is not None:
                 yield from self._of_claim(claim, translates=translates)
 
+    def names_driver(self, pod: Pod) -> bool:
+        """Whether some volume of the pod has a driver's name: of a claim without a volume its class's provisioner,
+        whoever that is.
+        """
+        if next(self.attached(pod), None) is not None:
+            return True
+        claims = [claim for name in claim_names(pod) if (claim := self.claim(pod, name)) is not None]
+        classes = (self.classes.get(storage_class_name(claim)) for claim in claims if not claim.spec.volume_name)
+        return any(storage_class is not None and storage_class.provisioner for storage_class in classes)
+
     def not_owned(self, pod: Pod) -> str | None:
         """Why the claim of one of the pod's ephemeral volumes is not its own, in kube-scheduler's words."""
         for volume in pod.spec.volumes:

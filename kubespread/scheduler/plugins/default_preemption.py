@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from kubespread.kube.api.meta import Int32
 from kubespread.kube.validation.faults import FieldFault, invalid
 from kubespread.kube.versions import KubeVersion
+from kubespread.scheduler.profile.profile import Profile
 from kubespread.scheduler.specification import POST_FILTER, PRE_ENQUEUE, Args, Specification
 
 
@@ -30,6 +31,11 @@ class DefaultPreemptionArgs(Args):
             detail = "cannot be zero at the same time as minCandidateNodes"
             yield invalid(f"{path}.minCandidateNodesPercentage", 0, f"{detail}Absolute")
             yield invalid(f"{path}.minCandidateNodesAbsolute", 0, f"{detail}Percentage")
+
+
+def args_of(profile: Profile) -> DefaultPreemptionArgs:
+    """What the profile says, or its defaults."""
+    return profile.args_of(SPECIFICATION.name, DefaultPreemptionArgs)
 
 
 SPECIFICATION = Specification(

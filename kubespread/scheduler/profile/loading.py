@@ -129,6 +129,7 @@ def _profile(
         scheduler_name=name,
         version=version,
         args=args,
+        scheduler_names=frozenset(each.scheduler_name or DEFAULT_SCHEDULER for each in configuration.profiles),
         has_extenders=bool(configuration.extenders),
         unread_points=tuple(_unread(points, version)),
         percentage_of_nodes_to_score=_percentage(profile, configuration),

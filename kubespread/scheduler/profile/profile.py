@@ -61,6 +61,8 @@ class Profile(Expansion):
     """The release whose behavior its plugins show."""
     args: Mapping[str, Args] = field(default_factory=dict)
     """What the configuration gives to plugins, by their names."""
+    scheduler_names: frozenset[str] = frozenset({DEFAULT_SCHEDULER})
+    """Those of all profiles beside it, itself included: pods that name another scheduler are in no queue."""
     has_extenders: bool = False
     unread_points: tuple[str, ...] = ()
     """What the configuration names that has no say here: extension points, and plugins that are not modeled."""

@@ -6,7 +6,7 @@ import gc
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from kubespread.errors import SnapshotError
+from kubespread.errors import SnapshotError, UsageError
 from kubespread.kube.api.decoding import DecodingError
 from kubespread.kube.api.kinds import KEPT
 from kubespread.manifest.objects import NotAnObjectError
@@ -18,13 +18,19 @@ from kubespread.snapshot.files.entries import Entry, archive_errors, entries
 from kubespread.snapshot.snapshot import Snapshot, SnapshotBuilder, object_name
 
 LIST_COMMAND = (
-    "kubectl get nodes,pods,services,replicasets,statefulsets,replicationcontrollers -A -o json > cluster.json"
+    "kubectl get nodes,pods,ns,svc,deploy,rs,sts,ds,rc,jobs,hpa,"
+    "pvc,pv,sc,csinodes,csidrivers,volumeattachments,pdb,pc,limits,quota -A -o json > cluster.json"
 )
+"""All kinds that most questions need."""
 NO_PODS = "no Pod objects: every node counts as empty"
 
 
 def load(paths: Sequence[str]) -> Snapshot:
-    """One snapshot of all ``paths``: files, directories, archives, ``-`` for standard input. Raises SnapshotError."""
+    """One snapshot of all ``paths``: files, directories, archives, ``-`` for standard input. Raises SnapshotError, and
+    UsageError for a path that is empty.
+    """
+    if "" in paths:
+        raise UsageError("the path of a snapshot is empty")
     builder = SnapshotBuilder()
     recognized = Recognized()
     with collector_paused():

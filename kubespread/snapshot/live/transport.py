@@ -205,7 +205,7 @@ def _prepare_proxy(configuration: Any, urllib3: Any) -> str:
             import socks  # type: ignore[import-untyped,import-not-found,unused-ignore]  # noqa: F401 - whether it is there
         except ImportError:
             raise UsageError(
-                f"proxy {shown}: a SOCKS proxy takes a package that is missing: pip install PySocks"
+                f"proxy {shown}: a SOCKS proxy needs a package that is not installed: pip install PySocks"
             ) from None
         configuration.proxy = proxy
         return shown

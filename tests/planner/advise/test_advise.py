@@ -19,7 +19,7 @@ def advised(objects: list[Data], asked: Data | str, replicas: int | None = None,
 
 
 def lines(report: AdviseReport) -> list[str]:
-    """``A maxSkew 2 = 2: --set ...``, then what does not suffice."""
+    """``A maxSkew 2 = 2: --set ...``, then what only moves the gap and what does not suffice."""
     if report.advice is None:
         return ["nothing has to change"]
     told = []
@@ -28,6 +28,7 @@ def lines(report: AdviseReport) -> list[str]:
         others = f" or {len(each.alternatives)}" if each.alternatives else ""
         said = "".join(f" | {remark}" for remark in (*each.notes, *each.consequences))
         told.append(f"{each.change} = {fits}: {' '.join(each.options)}{others}{said}")
+    told += [f"~ {', '.join(each.changes)}: {', '.join(each.harm)}" for each in report.advice.costly]
     return [*told, *(f"- {', '.join(each.changes)}" for each in report.advice.not_enough)]
 
 
@@ -41,8 +42,6 @@ def terminating(name: str, on: str, *, cpu: str) -> Data:
     return made
 
 
-NO_BUDGET = "no budget protects it; the same priority"
-ALONE = "it has no controller: nothing makes it again"
 CASES: dict[str, tuple[list[Data], Data, list[str]]] = {
     "a pod that fits": ([node("n0")], pod(), ["nothing has to change"]),
     "a cordoned domain with the minimum": (
@@ -52,9 +51,9 @@ CASES: dict[str, tuple[list[Data], Data, list[str]]] = {
             "A maxSkew 2 = 1: --set maxSkew[zone]=2",
             "A nodeTaintsPolicy Honor = 1: --set nodeTaintsPolicy[zone]=Honor",
             "uncordon n1 = 1: --uncordon n1",
-            f"evict default/n0-0 = 1: --evict default/n0-0 | {NO_BUDGET} | {ALONE}",
             "1 more like n0 in b = 1: --add-node n0@zone=b",
             "A ScheduleAnyway = 1: --set whenUnsatisfiable[zone]=ScheduleAnyway",
+            "~ evicting default/n0-0: default/n0-0 would be lost for good",
             "- A nodeAffinityPolicy Ignore",
             "- more nodes like n0, more nodes like n1",
         ],
@@ -92,11 +91,11 @@ CASES: dict[str, tuple[list[Data], Data, list[str]]] = {
         [node("n0", zone="a"), *pods_on({"n0": 1})],
         pod(constraints=[hard(minDomains=3)]),
         [
-            "A maxSkew 2 = 1: --set maxSkew[zone]=2",
             "A minDomains 1 = 1: --set minDomains[zone]=1",
-            f"evict default/n0-0 = 1: --evict default/n0-0 | {NO_BUDGET} | {ALONE}",
+            "A maxSkew 2 = 1: --set maxSkew[zone]=2",
             "A ScheduleAnyway = 1: --set minDomains[zone]=null --set whenUnsatisfiable[zone]=ScheduleAnyway",
-            "2 more like n0, each in a new zone = 2: --add-node n0@zone=new-1 --add-node n0@zone=new-2",
+            "1 more like n0, in a new zone = 1: --add-node n0@zone=new-1",
+            "~ evicting default/n0-0: default/n0-0 would be lost for good",
             "- A nodeTaintsPolicy Honor, A nodeAffinityPolicy Ignore",
             "- more nodes like n0",
         ],
@@ -109,12 +108,12 @@ CASES: dict[str, tuple[list[Data], Data, list[str]]] = {
         [
             "A maxSkew 2 = 1: --set maxSkew[0]=2",
             "uncordon n1 = 1: --uncordon n1",
-            f"evict default/x = 1: --evict default/x | {NO_BUDGET} | {ALONE}",
             "1 more like n0 in b = 1: --add-node n0@zone=b",
+            "~ evicting default/x: default/x would be lost for good",
             "- A nodeTaintsPolicy Honor, A nodeAffinityPolicy Ignore",
-            "- relaxing A",
             "- evicting default/n0-0",
             "- more nodes like n0, more nodes like n1",
+            "- relaxing A",
         ],
     ),
     "a pod on its way out, which is all it takes": (
@@ -136,8 +135,14 @@ CASES: dict[str, tuple[list[Data], Data, list[str]]] = {
             "- more nodes like n0",
         ],
     ),
-    "nothing helps where no node is what the pod asks for": (
-        [node("n0")], pod(nodeSelector={"pool": "gpu"}), ["- more nodes like n0"],
+    "a label that no node has": (
+        [node("n0")],
+        pod(nodeSelector={"pool": "gpu"}),
+        [
+            "label n0 pool=gpu = 1: --label 'n0 pool=gpu'",
+            "drop nodeSelector pool = 1: --set nodeSelector[pool]=null",
+            "- more nodes like n0",
+        ],
     ),
 }  # fmt: skip
 
@@ -225,4 +230,33 @@ def test_of_many_replicas_fewer_changes_are_tried_and_the_rest_is_counted() -> N
     assert few.advice is not None
     assert few.advice.untried == {}
     assert many.advice is not None
-    assert many.advice.untried == {"evict": 14, "combination": 244}
+    assert many.advice.untried == {"combination": 333}
+
+
+def test_smaller_requests_are_rolled_out_where_kube_scheduler_spreads_by_default() -> None:
+    """The constraints that pods get by default take their selectors from the ReplicaSet that the rollout makes."""
+    objects = [*hosts("a", "b"), node("n2", cpu="1"), *deployment("web", ("n0", "n1", None), cpu="5")]
+    assert lines(advised(objects, "deploy/web"))[0] == "request cpu 3 = 3: --set cpu=3"
+    assert kubespread.simulate(Snapshot.from_objects(objects), "deploy/web", set=["cpu=3"]).stopped is None
+
+
+def test_replicas_that_preempt_need_no_change_as_simulate_has_it() -> None:
+    objects = [*hosts("a", "b"), *deployment("low", ("n0", "n1"), cpu="6")]
+    high = deployment("high", cpu="5", spec={"priority": 10}, replicas=2)[0]
+    report, kept = advised(objects, high), advised(objects, high, preemption=False)
+    assert (report.placed, sorted(report.victims), report.advice) == (2, ["default/low-a", "default/low-b"], None)
+    assert report.answer == (
+        "all 2 replicas find a node by preempting default/low-a, default/low-b: nothing has to change",
+    )
+    assert kubespread.simulate(Snapshot.from_objects(objects), high).placed == 2
+    assert (kept.placed, lines(kept)[0]) == (0, "request cpu 2 = 2: --set cpu=2")
+
+
+def test_a_change_after_which_replicas_preempt_others_is_at_their_cost() -> None:
+    objects = [node("n0", taints=[taint("x")]), pod("low", "n0", requests={"cpu": "6"})]
+    high = deployment("high", cpu="4", spec={"priority": 10}, replicas=1)[0]
+    report = advised(objects, high)
+    assert report.advice is not None
+    told = [(each.family, each.harm) for each in report.advice.costly]
+    assert ("tolerate", ("preempting default/low",)) in told
+    assert "tolerate" not in {each.family for each in report.advice.enough}

@@ -43,6 +43,11 @@ def asked(objects: list[Data], **options: Any) -> PendingReport:
     return kubespread.pending(Snapshot.from_objects(objects), **options)
 
 
+TWO_CONTAINERS = [
+    {"name": "main", "image": "x", "resources": {"requests": {"cpu": "4"}}},
+    {"name": "side", "image": "x", "resources": {"requests": {"cpu": "1"}}},
+]
+OTHER = {"name": "other", "image": "x", "resources": {"requests": {"cpu": "5"}}}
 ZONES = [node("a", zone="a"), node("b", zone="b"), node("c", zone="c", taints=[taint("x")])]
 CASES: dict[str, tuple[list[Data], list[str]]] = {
     "nothing waits": ([node("a"), *pods_on({"a": 2})], []),
@@ -57,28 +62,28 @@ CASES: dict[str, tuple[list[Data], list[str]]] = {
     ),
     "fewer domains than minDomains": (
         [*ZONES[:2], *pods_on({"a": 1, "b": 1}), *waiting(3, constraints=[hard(minDomains=3)])],
-        ["zone ≤ 1: 2 zones, minDomains 3 | 3 | web | --set maxSkew[zone]=3 | 3"],
+        ["zone ≤ 1: 2 zones, minDomains 3 | 3 | web | --set minDomains[zone]=2 | 3"],
     ),
     "no node has the key": (
         [node("a"), *waiting(1, constraints=[hard("rack")])],
-        ["rack ≤ 1: no node has the label rack | 1 | web | --set whenUnsatisfiable[rack]=ScheduleAnyway | 1"],
+        ["rack ≤ 1: no node has the label rack | 1 | web | --label 'a rack=new-1' | 1"],
     ),
     "the largest hole is too small": (
         [node("a", cpu="4"), node("b", cpu="4"), *waiting(2, requests={"cpu": "5"})],
-        ["cpu: largest hole 4 < 5 | 2 | web | --set cpu=4 | 2"],
+        ["cpu: largest open hole 4 < 5 | 2 | web | --set cpu=4 | 2"],
     ),
     "more pods than holes, so a smaller one counts": (
         [node("a", cpu="4"), node("b", cpu="3"), *waiting(2, requests={"cpu": "5"})],
-        ["cpu: largest hole 4 < 5 | 2 | web | --set cpu=3 | 2"],
+        ["cpu: largest open hole 4 < 5 | 2 | web | --set cpu=3 | 2"],
     ),
     "several nodes to uncordon": (
         [gone_to_sleep(node("a", cpu="4")), gone_to_sleep(node("b", cpu="4")), *waiting(2, requests={"cpu": "3"})],
-        ["all 2 nodes cordoned | 2 | web | --uncordon a --uncordon b | 2"],
+        ["both nodes cordoned | 2 | web | --uncordon a --uncordon b | 2"],
     ),
     "a taint to tolerate for more pods than one node holds": (
         [node("a", cpu="4", taints=[taint("x")]), node("b", cpu="4", taints=[taint("x")]),
          *waiting(2, requests={"cpu": "3"})],
-        ["all 2 nodes tainted | 2 | web | --set tolerations=x:NoSchedule | 2"],
+        ["both nodes tainted | 2 | web | --set tolerations=x:NoSchedule | 2"],
     ),
     "two workloads with one cause and one remedy are one group": (
         [*ZONES, *pods_on({"a": 1, "b": 1}), *waiting(2, constraints=[hard()]),
@@ -86,10 +91,37 @@ CASES: dict[str, tuple[list[Data], list[str]]] = {
         ["zone ≤ 1: min 0 in zone c (1 tainted) | 3 | web api | --set nodeTaintsPolicy[zone]=Honor | 3"],
     ),
     "two workloads with one cause, which one change does not free alike": (
-        [node("a", cpu="4"), *waiting(1, requests={"cpu": "5"}),
-         *waiting(1, "api", requests={"cpu": "5"}, nodeSelector={"pool": "gpu"})],
-        ["cpu: largest hole 4 < 5 | 1 | web | --set cpu=4 | 1",
-         "the only node fails node affinity | 1 | api | none | 0"],
+        [node("a", cpu="4"), *waiting(2, containers=TWO_CONTAINERS), *waiting(1, "api", containers=[OTHER])],
+        ["cpu: largest open hole 4 < 5 | 2 | web | --set cpu[main]=1 | 2",
+         "cpu: largest open hole 4 < 5 | 1 | api | --set cpu=4 | 1"],
+    ),
+    "a label that no node has, and too little cpu": (
+        [node("a", cpu="4"), *waiting(1, requests={"cpu": "5"}, nodeSelector={"pool": "gpu"})],
+        ["no node has pool=gpu (nodeSelector); cpu: largest open hole 4 < 5 | 1 | web | "
+         "--set cpu=4 --label 'a pool=gpu' | 1"],
+    ),
+    "room enough on nodes that are closed": (
+        [node("a", cpu="1"), node("b", cpu="1"), node("g", cpu="16", taints=[taint("gpu")]), gone_to_sleep(node("c", cpu="16")),
+         *waiting(2, requests={"cpu": "2"})],
+        ["cpu: largest open hole 1 < 2; 16 free on c (cordoned) and g (tainted gpu) | 2 | web | --uncordon c | 2"],
+    ),
+    "a node selector that leaves one node, which has other faults": (
+        [node("a", rack="ra", pool="gen"), node("b", rack="rb", pool="gen"), node("m", pool="mem"),
+         *waiting(2, nodeSelector={"pool": "mem"}, constraints=[hard("rack")])],
+        ["nodeSelector pool=mem leaves only m, which has no rack label | 2 | web | --label 'm rack=new-1' | 2"],
+    ),
+    "nodes that fail for several reasons each": (
+        [node("a", zone="a", unschedulable=True, cpu="1"), node("b", zone="b", taints=[taint("x")], cpu="1"),
+         *waiting(1, requests={"cpu": "2"})],
+        ["cpu: at most 1 free on a node, 2 asked; 1 cordoned, 1 tainted | 1 | web | --set cpu=1 --uncordon a | 1"],
+    ),
+    "fewer fit together than each by itself": (
+        [*(node(name, zone=name) for name in "abc"), *waiting(4, constraints=[hard(minDomains=4)])],
+        ["3 of 4 fit; zone ≤ 1: 3 zones, minDomains 4 | 4 | web | --set minDomains[zone]=3 | 4"],
+    ),
+    "a pod that kube-scheduler makes room for": (
+        [node("a", cpu="4"), pod("low", "a", requests={"cpu": "3"}), *waiting(1, requests={"cpu": "2"}, priority=10)],
+        ["preempting default/low | 1 | web | none | 0"],
     ),
     "gates, claims, other schedulers and pods that fit are causes of their own": (
         [

@@ -11,7 +11,7 @@ from tests.planner.world.clusters import budget, daemon_set, deployment, gone_to
 
 WEB = {"app": "web"}
 NO_TIME = "edits: pods are ready once they have a node; timers, rate limits and back-offs are not waited for"
-NO_BUDGETS = "no PodDisruptionBudget objects: evictions are predicted as if there were no budgets"
+NO_BUDGETS = "no PodDisruptionBudget objects: evictions and preemption are predicted as if there were no budgets"
 SPREAD = hard("zone", match=WEB)
 ZONES = [node(f"{zone}{number}", zone=zone) for zone in "abc" for number in range(1)]
 
@@ -60,15 +60,18 @@ SAID: dict[str, tuple[list[Data], list[str], list[str], list[str]]] = {
         [node("n0"), node("n1"), *(each for each in deployment("web", ("n0",)) if each["kind"] != "ReplicaSet")],
         ["delete-pods app=web"],
         ["delete-pods app=web: 1 pod deleted, 1 placed", NO_TIME],
-        ["no ReplicaSet objects: each ReplicaSet is taken to want as many pods as it has"],
+        [
+            "no ReplicaSet objects: each ReplicaSet is taken to want as many pods as it has",
+            "ReplicaSet default/web-5d6, the pod's controller, is missing: "
+            "default constraints cannot be derived from its selector",
+        ],
     ),
-    "a scale that an autoscaler and a quota have a say in": (
+    "a scale that an autoscaler has a say in, and a quota allows": (
         [node("n0"), *deployment("web", ("n0",)), autoscaler("web"), quota("few")],
         ["scale deploy/web=3"],
         [
             "scale Deployment/web=3: 2 placed",
             "scale Deployment/web=3: HorizontalPodAutoscaler h keeps Deployment/web at 2 to 4 replicas; it is not simulated",
-            "scale Deployment/web=3: ResourceQuota few of namespace default is not asked",
             NO_TIME,
         ],
         [],
@@ -87,6 +90,7 @@ SAID: dict[str, tuple[list[Data], list[str], list[str], list[str]]] = {
             "fail n0: 2 pods lost",
             "fail n0: 1 pod of default/Deployment/web waits for a node: "
             "0/2 nodes are available: 1 Insufficient cpu, 1 node(s) had untolerated taint(s).",
+            "fail n0: 1 pod of default/StatefulSet/db not made yet: waits for db-0, which is terminating",
             NO_TIME,
         ],
         [],

@@ -8,27 +8,36 @@ import numpy as np
 
 from kubespread.controllers.disruption import protects
 from kubespread.kube.api.core import Pod
-from kubespread.kube.owners import controller_of
 from kubespread.kube.priority import priority_of
 from kubespread.planner.advise.change import Change, Ladder
 from kubespread.planner.advise.stuck import Stuck
+from kubespread.scheduler.causes import name_of
 from kubespread.snapshot.edits.types import EvictPod
 
 EVICT, WAIT = "evict", "wait"
 
 
+def waits(stuck: Stuck) -> Iterator[Ladder]:
+    """Pods that are terminating go by themselves."""
+    for pod in stuck.evaluation.cluster.running.pods:
+        if pod.metadata.deletion_timestamp is not None:
+            name = name_of(pod)
+            change = Change(WAIT, f"wait for {name} to terminate", 5, edits=_edits(pod))
+            yield Ladder.of(change, f"waiting for {name}")
+
+
 def evictions(stuck: Stuck) -> Iterator[Ladder]:
     """One pod each: those of lower priority first, and first those on nodes that little else rejects.
 
-    Of pods of one kind on one node one stands for all. Pods that are terminating go by themselves.
+    Of pods of one kind on one node one stands for all.
     """
     for pod in _in_order(stuck):
-        name = f"{pod.metadata.namespace}/{pod.metadata.name}"
-        edits = (EvictPod(pod.metadata.name, pod.metadata.namespace),)
-        if pod.metadata.deletion_timestamp is not None:
-            yield Ladder.of(Change(WAIT, f"wait for {name} to terminate", 5, edits=edits), f"waiting for {name}")
-        else:
-            yield Ladder.of(Change(EVICT, f"evict {name}", 35, edits=edits), f"evicting {name}")
+        if pod.metadata.deletion_timestamp is None:
+            yield Ladder.of(Change(EVICT, f"evict {name_of(pod)}", 35, edits=_edits(pod)), f"evicting {name_of(pod)}")
+
+
+def _edits(pod: Pod) -> tuple[EvictPod]:
+    return (EvictPod(pod.metadata.name, pod.metadata.namespace),)
 
 
 def _in_order(stuck: Stuck) -> list[Pod]:
@@ -57,5 +66,3 @@ def notes_on(stuck: Stuck, change: Change) -> Iterator[str]:
         theirs, mine = priority_of(pod), priority_of(stuck.pod)
         compared = "the same priority" if theirs == mine else f"priority {theirs}, the pod's is {mine}"
         yield f"{allowed}; {compared}"
-        if controller_of(pod) is None:
-            yield "it has no controller: nothing makes it again"

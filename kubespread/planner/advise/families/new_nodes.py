@@ -1,33 +1,41 @@
-"""More nodes, like some that are there: one shape after another, in each domain that has one."""
+"""More nodes, like some that are there: one shape after another, in each domain that has one and has not failed."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Set
 
 from kubespread.kube.api.core import Node
 from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, untolerated
-from kubespread.kube.well_known import HOSTNAME
+from kubespread.kube.well_known import BETA_ZONE, HOSTNAME, NOT_READY_TAINT_KEY, UNREACHABLE_TAINT_KEY, ZONE
 from kubespread.planner.advise.change import Change, Ladder
 from kubespread.planner.advise.stuck import SHORT, Stuck
+from kubespread.planner.node_states import NOT_READY, closing_states
 from kubespread.snapshot.edits.new_nodes import is_state_taint
 from kubespread.snapshot.edits.types import AddNode
+from kubespread.wording import short_key
 
 ADD_NODE = "add-node"
+Domain = tuple[str, str]
+"""A topology key and its value."""
 _MOST_COPIES = 10
 _MOST_NEW_DOMAINS = 3
 
 
 def new_nodes(stuck: Stuck) -> Iterator[Ladder]:
-    """Copies of a node of each shape; and, where a constraint wants more domains than there are, in new ones."""
-    shapes: dict[Hashable, str] = {}
+    """Copies of a node of each shape; and, where a constraint wants more domains than there are, in new ones.
+
+    None are suggested where nodes broke down: what keeps those from working keeps new ones from it.
+    """
+    failed, shapes = _failed_domains(stuck), dict[Hashable, str]()
     for node in stuck.nearest_first():
-        shapes.setdefault(_shape(node), node.metadata.name)
+        if not _is_down(node) and failed.isdisjoint(node.metadata.labels.items()):
+            shapes.setdefault(_shape(node), node.metadata.name)
     for template in shapes.values():
         yield _copies(template, _most(stuck))
-    yield from _into_closed_domains(stuck)
+    yield from _into_closed_domains(stuck, failed)
     for template in shapes.values():
         for key, missing in _missing_domains(stuck):
-            yield _in_new_domains(template, key, missing)
+            yield _in_new_domains(template, key, max(missing, min(stuck.lacking or 1, _MOST_NEW_DOMAINS)))
 
 
 def _copies(template: str, most: int, labels: tuple[tuple[str, str], ...] = ()) -> Ladder:
@@ -40,9 +48,27 @@ def _copies(template: str, most: int, labels: tuple[tuple[str, str], ...] = ()) 
     return Ladder(ADD_NODE, f"more nodes like {template}{where}", most, change)
 
 
-def _into_closed_domains(stuck: Stuck) -> Iterator[Ladder]:
+def _failed_domains(stuck: Stuck) -> Set[Domain]:
+    """Those in which no node is ready: where machines are lost no others come up."""
+    keys = {ZONE, BETA_ZONE, *(own.counted.constraint.topology_key for own in stuck.own_constraints)} - {HOSTNAME}
+    ready, failed = set[Domain](), set[Domain]()
+    for node in stuck.nodes:
+        domains = {(key, value) for key, value in node.metadata.labels.items() if key in keys}
+        if _is_down(node):
+            failed |= domains
+        else:
+            ready |= domains
+    return failed - ready
+
+
+def _is_down(node: Node) -> bool:
+    lost = (NOT_READY_TAINT_KEY, UNREACHABLE_TAINT_KEY)
+    return NOT_READY in closing_states(node) or any(taint.key in lost for taint in node.spec.taints)
+
+
+def _into_closed_domains(stuck: Stuck, failed: Set[Domain]) -> Iterator[Ladder]:
     """Where every node of a domain is cordoned or has a taint, and so would its copies: like a node elsewhere."""
-    is_open = {node.metadata.name: _is_open(stuck, node) for node in stuck.nodes}
+    is_open = {node.metadata.name: _is_open(stuck, node) and not _is_down(node) for node in stuck.nodes}
     template = next((node.metadata.name for node in stuck.nearest_first() if is_open[node.metadata.name]), None)
     keys = dict.fromkeys(own.counted.constraint.topology_key for own in stuck.own_constraints)
     for key in keys if template is not None else ():
@@ -50,10 +76,10 @@ def _into_closed_domains(stuck: Stuck) -> Iterator[Ladder]:
             continue
         domains: dict[str, bool] = {}
         for node in stuck.nodes:
-            if (value := node.metadata.labels.get(key)) is not None:
+            if (value := node.metadata.labels.get(key)) is not None and not _is_down(node):
                 domains[value] = domains.get(value, False) or is_open[node.metadata.name]
         for value, has_open in domains.items():
-            if value and not has_open and template is not None:
+            if value and not has_open and (key, value) not in failed and template is not None:
                 yield _copies(template, _most(stuck), ((SHORT.get(key, key), value),))
 
 
@@ -62,11 +88,14 @@ def _is_open(stuck: Stuck, node: Node) -> bool:
     return not node.spec.unschedulable and not untolerated(node.spec.taints, tolerations, DO_NOT_SCHEDULE_EFFECTS)
 
 
-def _in_new_domains(template: str, key: str, missing: int) -> Ladder:
-    edits = tuple(AddNode(template, labels=((key, f"new-{number}"),)) for number in range(1, missing + 1))
-    each = "" if missing == 1 else " each"
-    said = f"{missing} more like {template},{each} in a new {key.rpartition('/')[2]}"
-    return Ladder.of(Change(ADD_NODE, said, 45 + 10 * missing, edits=edits), f"a node like {template} in a new domain")
+def _in_new_domains(template: str, key: str, most: int) -> Ladder:
+    def change(place: int) -> Change:
+        edits = tuple(AddNode(template, labels=((key, f"new-{number}"),)) for number in range(1, place + 2))
+        each = " each" if place else ""
+        said = f"{place + 1} more like {template},{each} in a new {short_key(key)}"
+        return Change(ADD_NODE, said, 55 + 10 * place, edits=edits)
+
+    return Ladder(ADD_NODE, f"a node like {template} in a new domain", most, change)
 
 
 def _most(stuck: Stuck) -> int:

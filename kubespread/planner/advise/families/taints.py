@@ -5,7 +5,7 @@ Taints that say in what state a node is come back as long as it is in that state
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from kubespread.kube.api.core import Node, Taint
 from kubespread.kube.taint import COMPARISON_GATE, DO_NOT_SCHEDULE_EFFECTS, untolerated
@@ -15,31 +15,19 @@ from kubespread.snapshot.edits.new_nodes import is_state_taint
 from kubespread.snapshot.edits.types import RemoveTaint, Target
 
 UNTAINT, TOLERATE = "untaint", "tolerate"
-_MOST_TOGETHER = 100
 
 
 def untaints(stuck: Stuck) -> Iterator[Ladder]:
     """One taint of one node each, nodes that little else rejects first; where copies may need several, of so many."""
-    alike: dict[str, list[RemoveTaint]] = {}
+    alike: dict[str, list[Change]] = {}
     for node in stuck.nearest_first():
         for key, effect in dict.fromkeys((taint.key, taint.effect) for taint in _unwelcome(stuck, node)):
             edit = RemoveTaint(Target(node.metadata.name), key, effect)
-            alike.setdefault(edit.described, []).append(edit)
             change = Change(UNTAINT, str(edit), 25, edits=(edit,))
+            alike.setdefault(edit.described, []).append(change)
             yield Ladder.of(change, f"taking {edit.described} off {node.metadata.name}")
-    for taint, edits in alike.items():
-        if not stuck.is_one and len(edits) > 1:
-            yield _together(taint, edits)
-
-
-def _together(taint: str, edits: Sequence[RemoveTaint]) -> Ladder:
-    """The same taint taken off two nodes, off three ..."""
-
-    def change(place: int) -> Change:
-        count = place + 2
-        return Change(UNTAINT, f"taint {count} nodes {taint}-", 35 + 10 * place, edits=tuple(edits[:count]))
-
-    return Ladder(UNTAINT, f"taking {taint} off {len(edits)} nodes", min(len(edits) - 1, _MOST_TOGETHER), change)
+    for taint, changes in alike.items() if stuck.may_take_several else ():
+        yield from Ladder.of_several(f"taint {{}} nodes {taint}-", changes, f"taking {taint} off {len(changes)} nodes")
 
 
 def tolerations(stuck: Stuck) -> Iterator[Ladder]:

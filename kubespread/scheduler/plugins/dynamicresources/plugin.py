@@ -23,6 +23,7 @@ from kubespread.scheduler.plugins.dynamicresources.pod_claims import PodClaims, 
 from kubespread.scheduler.plugins.dynamicresources.rules import Rules
 from kubespread.scheduler.plugins.dynamicresources.state import DynamicResourcesState
 from kubespread.scheduler.specification import (
+    FILTER,
     JUDGES,
     POST_FILTER,
     PRE_BIND,
@@ -40,6 +41,11 @@ class DynamicResources(Plugin):
     name: ClassVar[str] = "DynamicResources"
 
     rules: Rules = Rules()
+    is_filtering: bool = True
+    """Where Filter does not run, Score finds no allocation and gives 0."""
+
+    def signs(self, cluster: Cluster, pod: Pod) -> bool:
+        return not pod.spec.resource_claims
 
     def gaps(self, cluster: Cluster, pod: Pod) -> Iterator[str]:
         yield from claim_gaps(pod, facts_of(cluster), self._claims(cluster, pod))
@@ -54,7 +60,7 @@ class DynamicResources(Plugin):
 
     def prepare(self, cluster: Cluster, pod: Pod) -> State | Status:
         try:
-            state = DynamicResourcesState(cluster, pod, self.rules)
+            state = DynamicResourcesState(cluster, pod, self.rules, is_scored=self.is_filtering)
         except RefusedError as refused:
             return refused.status
         return NoClaims(len(cluster)) if state.has_no_claims else state
@@ -79,17 +85,7 @@ class NoClaims(Fixed):
 
 
 def _make(setting: Setting) -> DynamicResources:
-    has = setting.version.has
-    rules = Rules(
-        provides_resources=has("DRAExtendedResource"),
-        taints_count=has("DRADeviceTaints"),
-        taint_rules_count=has("DRADeviceTaintRules"),
-        bare_taint_rules_count=not setting.version.since(37, 1),
-        distinct_forgets=not setting.version.since(37),
-        alternatives_count=has("DRAPrioritizedList"),
-        admin_access_counts=has("DRAAdminAccess"),
-    )
-    return DynamicResources(rules)
+    return DynamicResources(Rules.of(setting.version), is_filtering=FILTER in setting.points)
 
 
 SPECIFICATION = Specification(

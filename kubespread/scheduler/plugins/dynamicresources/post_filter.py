@@ -19,5 +19,5 @@ def post_filter_text(evaluation: Evaluation) -> str:
         return NO_CLAIMS
     state = evaluation.states.get(_NAME)
     if isinstance(state, DynamicResourcesState):
-        return DEALLOCATED if state.frees_a_claim else STILL_NOT
+        return DEALLOCATED if state.frees_a_claim(evaluation.reached(_NAME)) else STILL_NOT
     return STILL_NOT if evaluation.pod.spec.resource_claims else NO_CLAIMS

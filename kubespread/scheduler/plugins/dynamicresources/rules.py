@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from kubespread.kube.versions import KubeVersion
+
 
 @dataclass(frozen=True, slots=True)
 class Rules:
@@ -23,3 +25,17 @@ class Rules:
     """DRAPrioritizedList."""
     admin_access_counts: bool = True
     """DRAAdminAccess."""
+
+    @classmethod
+    def of(cls, version: KubeVersion) -> Rules:
+        """Those of a release with its gates."""
+        has = version.has
+        return cls(
+            provides_resources=has("DRAExtendedResource"),
+            taints_count=has("DRADeviceTaints"),
+            taint_rules_count=has("DRADeviceTaintRules"),
+            bare_taint_rules_count=not version.since(37, 1),
+            distinct_forgets=not version.since(37),
+            alternatives_count=has("DRAPrioritizedList"),
+            admin_access_counts=has("DRAAdminAccess"),
+        )

@@ -36,9 +36,9 @@ from kubespread.scheduler.plugins.dynamicresources.shortage import shortages
 
 
 class DynamicResourcesState(Counted):
-    def __init__(self, cluster: Cluster, pod: Pod, rules: Rules) -> None:
+    def __init__(self, cluster: Cluster, pod: Pod, rules: Rules, *, is_scored: bool = True) -> None:
         """Raises RefusedError where the claims keep the pod from every node."""
-        self._pod, self._rules, self._kinds = pod, rules, cluster.kinds
+        self._pod, self._rules, self._kinds, self._is_scored = pod, rules, cluster.kinds, is_scored
         self._facts: Facts = facts_of(cluster)
         self._users: ClaimUsers | None = cluster.claim_users
         """What the ledger follows from; None once the state was moved on its own."""
@@ -61,7 +61,7 @@ class DynamicResourcesState(Counted):
             outcome = Outcome(self._refused) if self._refused is not None else self._judge.judge(node, self._ledger)
             status = outcome.status
             self._which[node] = 0 if status is None else self._table.setdefault(status, len(self._table) + 1)
-            self._scores[node] = outcome.score
+            self._scores[node] = outcome.score if self._is_scored else 0
         self._outdated[:] = False
 
     def filter(self, nodes: Positions | None = None) -> Verdicts:
@@ -85,13 +85,14 @@ class DynamicResourcesState(Counted):
     def normalize(self, raw: Counts, extent: Extent) -> Counts:
         return default_normalize(raw, extent)
 
-    @property
-    def frees_a_claim(self) -> bool:
-        """Whether PostFilter deallocates a claim that nobody else uses, so that the pod may get other devices."""
+    def frees_a_claim(self, filtered: Mask) -> bool:
+        """Whether PostFilter deallocates a claim that nobody else uses, so that the pod may get other devices: one that
+        Filter found out of reach of some node, and it was asked about ``filtered`` ones only.
+        """
         self._bring_up_to_date()
         which = self._table.get(NOT_AVAILABLE)
         elsewhere = set[ClaimKey]()
-        for node in np.flatnonzero(self._which == which).tolist() if which is not None else ():
+        for node in np.flatnonzero(filtered & (self._which == which)).tolist() if which is not None else ():
             elsewhere.update(self._judge.elsewhere(node))
         return any(
             claim.claim is not None

@@ -82,6 +82,10 @@ class InterPodAffinity(Plugin):
             consequence = "the namespaceSelectors of other pods' affinity see no labels"
             yield from cluster.objects.gap(Namespace, consequence)
 
+    def signs(self, cluster: Cluster, pod: Pod) -> bool:
+        affinity = pod.spec.affinity
+        return affinity is None or (affinity.pod_affinity is None and affinity.pod_anti_affinity is None)
+
     def prepare(self, cluster: Cluster, pod: Pod) -> State | Status:
         try:
             terms = candidate_terms(pod)

@@ -5,7 +5,7 @@ Source of the rules: kube-scheduler 1.36, noderesources/fit.go.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import ClassVar
@@ -23,6 +23,7 @@ from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.holdings import Holdings
 from kubespread.scheduler.cluster.labels import Counts, Mask, Positions
 from kubespread.scheduler.plugin import Code, OnNode, Plugin, Status, Verdicts
+from kubespread.scheduler.plugins.dynamicresources.rules import Rules
 from kubespread.scheduler.plugins.noderesources import strategies
 from kubespread.scheduler.plugins.noderesources.arguments import NodeResourcesFitArgs
 from kubespread.scheduler.plugins.noderesources.strategies import Scoring
@@ -45,9 +46,14 @@ class NodeResourcesFit(Plugin):
     """Up to 1.27 a node that is over-committed rejects any pod that asks for something, even for nothing of it."""
     delegates: bool = True
     """With the gate DRAExtendedResource resources may be provided by a DeviceClass."""
+    devices: Rules = Rules()
+    """How such devices are allocated."""
 
     def _ignores(self, name: str) -> bool:
         return name in self.ignored_resources or name.partition("/")[0] in self.ignored_groups
+
+    def signs(self, cluster: Cluster, pod: Pod) -> bool:
+        return not self.delegates or asks_for_none(pod, extended_resources(cluster.objects.device_classes))
 
     def signature(self, pod: Pod) -> Hashable:
         return tuple(self._checked(pod).items()), tuple(sorted(_scored(pod).items()))
@@ -69,6 +75,12 @@ class NodeResourcesFit(Plugin):
         if checked and self.checks_zero_requests:
             checked = {name: requested.get(name, 0) for name in (*BASIC_RESOURCES, *named)}
         return checked
+
+
+def asks_for_none(pod: Pod, resources: Collection[str]) -> bool:
+    """Whether a pod requests none of the ``resources``."""
+    requested = scheduler_amounts(pod_requests(pod))
+    return not any(requested.get(name) for name in resources)
 
 
 def _scored(pod: Pod) -> dict[str, int]:
@@ -138,7 +150,8 @@ class NodeResourcesFitState(OnNode):
         return by_place(len(nodes), chain(_crowding(held), *(room.shortages() for room in self._rooms(held))))
 
     def points(self, held: Holdings) -> Counts:
-        kept = strategies.shares(self.plugin.scoring.resources, self.scored, held, held.non_zero_requested)
+        devices = self.plugin.devices if self.delegated else None
+        kept = strategies.shares(self.plugin.scoring.resources, self.scored, held, held.non_zero_requested, devices)
         return strategies.score(self.plugin.scoring, kept, len(held))
 
 
@@ -169,6 +182,7 @@ def _node_resources_fit(setting: Setting) -> NodeResourcesFit:
         reports_unresolvable=version.since(34),
         checks_zero_requests=not version.since(28),
         delegates=version.has("DRAExtendedResource"),
+        devices=Rules.of(version),
     )
 
 

@@ -18,6 +18,8 @@ from kubespread.scheduler.cluster.holdings import Holdings
 from kubespread.scheduler.cluster.labels import Counts
 from kubespread.scheduler.integers import Integers, divide, round_half_away, wrapped
 from kubespread.scheduler.plugin import MAX_NODE_SCORE
+from kubespread.scheduler.plugins.dynamicresources.rules import Rules
+from kubespread.scheduler.plugins.dynamicresources.totals import device_totals
 
 Strategy = Literal["LeastAllocated", "MostAllocated", "RequestedToCapacityRatio"]
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
@@ -72,18 +74,29 @@ class Share:
 
 
 def shares(
-    configured: Sequence[WeightedResource], requested: Mapping[str, int], held: Holdings, used: Callable[[str], Counts]
+    configured: Sequence[WeightedResource],
+    requested: Mapping[str, int],
+    held: Holdings,
+    used: Callable[[str], Counts],
+    devices: Rules | None = None,
 ) -> list[Share]:
-    """The resources that take part, in configured order; a named resource only when the pod asks for it."""
+    """The resources that take part, in configured order; a named resource only when the pod asks for it.
+
+    With ``devices``, the rules by which they are allocated, a node that has none of a resource itself has the devices
+    of the DeviceClass that backs it.
+    """
     found = []
     for resource in configured:
         amount = requested.get(resource.name, 0)
         if amount == 0 and is_scalar(resource.name):
             continue
-        occupied = used(resource.name)
-        found.append(
-            Share(resource.weight, held.allocatable(resource.name), occupied, occupied + np.int64(wrapped(amount)))
-        )
+        allocatable, occupied = held.allocatable(resource.name), used(resource.name)
+        totals = None if devices is None else device_totals(held, resource.name, devices)
+        if totals is not None:
+            has_devices = (allocatable == 0) & (totals[0] > 0)
+            allocatable = np.where(has_devices, totals[0], allocatable)
+            occupied = np.where(has_devices, totals[1], occupied)
+        found.append(Share(resource.weight, allocatable, occupied, occupied + np.int64(wrapped(amount))))
     return found
 
 

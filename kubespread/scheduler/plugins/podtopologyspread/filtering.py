@@ -118,7 +118,7 @@ class HardConstraint:
         """The least count among the domains; 0 as soon as there are fewer domains than minDomains."""
         if self.lacks_domains:
             return 0
-        if self._domains == len(self.counts):
+        if self._domains and self._domains == len(self.counts):
             return int(self.counts.min())
         return int(self.counts[self.is_domain].min()) if self._domains else NO_DOMAINS
 

@@ -64,11 +64,16 @@ class PodTopologySpread(Plugin):
     defaults: DefaultConstraints = SYSTEM_DEFAULTS
     rules: SpreadRules = SpreadRules()
 
+    def signs(self, cluster: Cluster, pod: Pod) -> bool:
+        return not (pod.spec.topology_spread_constraints or self.defaults.constraints)
+
     def gaps(self, cluster: Cluster, pod: Pod) -> Iterator[str]:
         """Default constraints take their selector from Services and from the pod's controller."""
         if pod.spec.topology_spread_constraints or not self.defaults.constraints:
             return
-        yield from cluster.objects.gap(Service, "default constraints cannot be derived from Services")
+        if pod.metadata.labels:
+            # No Service selects a pod without any.
+            yield from cluster.objects.gap(Service, "default constraints cannot be derived from Services")
         owner = controller_of(pod)
         if owner is None or not selects_pods(owner):
             return

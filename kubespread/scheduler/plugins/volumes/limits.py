@@ -63,9 +63,10 @@ class NodeVolumeLimits(Plugin):
         claims = claim_names(pod) if cluster.has_claims else []
         missing = next((name for name in claims if cluster.storage.claim(pod, name) is None), None)
         added = dict(cluster.storage.attached(pod))
-        if not (added or missing):
+        names_driver = cluster.storage.names_driver(pod)
+        if not (names_driver or missing):
             return SKIP
-        return NodeVolumeLimitsState(added, _unknown_claim(pod, missing), self._lacking(cluster, pod))
+        return NodeVolumeLimitsState(added, _unknown_claim(pod, missing), self._lacking(cluster, pod), names_driver)
 
     def _lacking(self, cluster: Cluster, pod: Pod) -> Sequence[tuple[str, Mask]]:
         """The drivers of the pod's volumes that a node must have installed, each with the nodes that do not."""
@@ -105,6 +106,8 @@ class NodeVolumeLimitsState(OnNode):
     added: Mapping[str, str]
     unknown: Status | None
     lacking: Sequence[tuple[str, Mask]] = ()
+    names_driver: bool = True
+    """Whether the volumes of the pods on a node are looked at, even if none of the pod's counts towards a limit."""
 
     def judge(self, held: Holdings) -> Verdicts:
         if self.unknown is not None:
@@ -138,11 +141,12 @@ class NodeVolumeLimitsState(OnNode):
 
     def _with_errors(self, held: Holdings, verdicts: Verdicts) -> Verdicts:
         """The volumes of a pod on a node with limits cannot be counted when a claim made for it is another pod's."""
-        misused = held.cluster.misused_claims if self.added else {}
+        misused = held.cluster.misused_claims if self.names_driver else {}
         names = held.cluster.nodes.names
         for place, node in held.places_of(misused):
-            if names[node] in held.cluster.storage.attach_limits:
-                error = f'running "{NodeVolumeLimits.name}" filter plugin: {misused[node]}'
+            faults = [fault for kind, fault in misused[node].items() if not held.lacks(kind)]
+            if faults and names[node] in held.cluster.storage.attach_limits:
+                error = f'running "{NodeVolumeLimits.name}" filter plugin: {faults[0]}'
                 verdicts = verdicts.with_status(place, Status(Code.ERROR, (error,)))
         return verdicts
 

@@ -28,6 +28,8 @@ from kubespread.scheduler.plugins.dynamicresources.cel.values import (
     UnsupportedExpressionError,
     Value,
     equals,
+    keys_of,
+    map_key,
 )
 
 Variables = dict[str, Value]
@@ -59,6 +61,8 @@ def compiled(expression: str) -> Selector:
 
 def _compile(expression: Expression, names: frozenset[str]) -> Evaluate:
     match expression:
+        case Literal(int() as value) if not -(2**63) <= value < 2**63:
+            return _failing(f"invalid int literal {value}")
         case Literal(value):
             return lambda variables: value
         case Name(name):
@@ -82,7 +86,16 @@ def _compile(expression: Expression, names: frozenset[str]) -> Evaluate:
 def _key(value: Value) -> Value:
     if type(value) not in (str, int, bool):
         raise EvaluationError("unsupported key type")
-    return value
+    return map_key(value)
+
+
+def _failing(error: str) -> Evaluate:
+    """An expression that ends in an error whatever it is asked about."""
+
+    def fail(_variables: Variables) -> Value:
+        raise EvaluationError(error)
+
+    return fail
 
 
 def _element(operand: Evaluate, key: Evaluate) -> Evaluate:
@@ -90,7 +103,7 @@ def _element(operand: Evaluate, key: Evaluate) -> Evaluate:
         holder, wanted = operand(variables), key(variables)
         if isinstance(holder, dict):
             try:
-                return holder[wanted]
+                return holder[map_key(wanted)]
             except (KeyError, TypeError):
                 raise EvaluationError(f"no such key: {wanted}") from None
         if isinstance(holder, list) and type(wanted) is int:
@@ -104,8 +117,11 @@ def _element(operand: Evaluate, key: Evaluate) -> Evaluate:
 
 def _call(call: Call, names: frozenset[str]) -> Evaluate:
     match call:
-        case Call("&&" | "||", None, (left, right)):
-            return _logic(_compile(left, names), _compile(right, names), decisive=call.function == "||")
+        case Call("&&" | "||", None, _):
+            sides = [_compile(side, names) for side in _chained(call, call.function)]
+            return lambda variables: _settled(sides, repeat(variables), decisive=call.function == "||")
+        case Call(function, None, (_, _)) if function in OPERATORS:
+            return _applied_in_turn(call, names)
         case Call("?:", None, (condition, chosen, other)):
             return _choice(_compile(condition, names), _compile(chosen, names), _compile(other, names))
         case Call("has", None, (Select(operand, name),)):
@@ -132,8 +148,32 @@ def _applied(function: Function, name: str, values: list[Evaluate], arguments: i
     return lambda variables: function(*(value(variables) for value in values))
 
 
-def _logic(left: Evaluate, right: Evaluate, *, decisive: bool) -> Evaluate:
-    return lambda variables: _settled((left, right), (variables, variables), decisive=decisive)
+def _chained(expression: Expression, function: str) -> list[Expression]:
+    """``a || b || c`` side by side; a chain may be longer than Python nests calls."""
+    sides = []
+    while isinstance(expression, Call) and expression.function == function and expression.target is None:
+        expression, right = expression.arguments
+        sides.append(right)
+    return [expression, *reversed(sides)]
+
+
+def _applied_in_turn(expression: Expression, names: frozenset[str]) -> Evaluate:
+    """``a + b - c``: operators that bind alike, from the left."""
+    steps: list[tuple[Function, Evaluate]] = []
+    while isinstance(expression, Call) and expression.function in OPERATORS and len(expression.arguments) == 2:
+        function = OPERATORS[expression.function]
+        expression, right = expression.arguments
+        steps.append((function, _compile(right, names)))
+    first = _compile(expression, names)
+    steps.reverse()
+
+    def evaluate(variables: Variables) -> Value:
+        value = first(variables)
+        for function, right in steps:
+            value = function(value, right(variables))
+        return value
+
+    return evaluate
 
 
 def _settled(sides: Iterable[Evaluate], variables: Iterable[Variables], *, decisive: bool) -> bool:
@@ -183,7 +223,7 @@ def _comprehension(macro: str, target: Evaluate, variable: str, body: Evaluate) 
         holder = target(variables)
         if not isinstance(holder, list | dict):
             raise EvaluationError(NO_OVERLOAD)
-        return list(holder)
+        return keys_of(holder) if isinstance(holder, dict) else holder
 
     def each(variables: Variables) -> Iterator[Variables]:
         return ({**variables, variable: item} for item in items(variables))

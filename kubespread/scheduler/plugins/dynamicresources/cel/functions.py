@@ -6,9 +6,11 @@ k8s.io/apiserver/pkg/cel/library for quantities and versions.
 
 from __future__ import annotations
 
+import math
 import operator
 import re
 from collections.abc import Callable, Mapping
+from decimal import Decimal
 from functools import wraps
 
 from kubespread.kube.quantity import NANO, Quantity, QuantityError, parse
@@ -19,6 +21,7 @@ from kubespread.scheduler.plugins.dynamicresources.cel.values import (
     Value,
     equals,
     is_number,
+    map_key,
     normalized_semver,
     ordered,
     parse_semver,
@@ -26,6 +29,9 @@ from kubespread.scheduler.plugins.dynamicresources.cel.values import (
 )
 
 Function = Callable[..., Value]
+
+_DECIMAL = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|[+-]?inf(?:inity)?|nan", re.ASCII | re.IGNORECASE)
+_HEXADECIMAL = re.compile(r"[+-]?0x(?:[0-9a-f]+\.?[0-9a-f]*|\.[0-9a-f]+)p[+-]?\d+", re.ASCII | re.IGNORECASE)
 
 
 def _arithmetic(on_numbers: Callable[[Value, Value], Value]) -> Function:
@@ -79,7 +85,7 @@ def _not(value: Value) -> bool:
 
 def _in(item: Value, holder: Value) -> bool:
     if isinstance(holder, dict):
-        return type(item) in (str, int, bool) and item in holder
+        return type(item) in (str, int, bool, float) and map_key(item) in holder
     if isinstance(holder, list):
         return any(equals(item, each) for each in holder)
     raise EvaluationError(NO_OVERLOAD)
@@ -142,10 +148,17 @@ def _size(value: Value) -> int:
 
 
 def _matches(text: Value, pattern: Value) -> bool:
+    """CEL's patterns are RE2's, which take time in proportion to the text whatever they are."""
+    # Few clusters have a selector with a pattern.
+    import re2
+
+    options = re2.Options()
+    options.log_errors = False
     try:
-        return re.search(_text(pattern), _text(text)) is not None
-    except re.error as error:
-        raise EvaluationError(f"error parsing regexp: {error}") from error
+        return re2.search(_text(pattern), _text(text), options) is not None
+    except re2.error as error:
+        (said,) = error.args
+        raise EvaluationError(f"error parsing regexp: {said.decode() if isinstance(said, bytes) else said}") from error
 
 
 def _int(value: Value) -> int:
@@ -164,15 +177,33 @@ def _string(value: Value) -> str:
     if isinstance(value, str | int):
         return str(value)
     if isinstance(value, float):
-        return f"{value:g}"
+        return _exact(value)
     raise EvaluationError(NO_OVERLOAD)
 
 
+def _exact(value: float) -> str:
+    """The shortest text that reads back as the same number, never with an exponent (strconv.FormatFloat 'f', -1)."""
+    if not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "+Inf" if value > 0 else "-Inf"
+    # Go writes no fraction where there is none.
+    return f"{Decimal(repr(value)):f}".removesuffix(".0")
+
+
 def _double(value: Value) -> float:
+    """As Go's ParseFloat reads a text: no blanks, no underscores, nothing beyond the largest number."""
+    if is_number(value):
+        return float(value)
+    text = _text(value)
+    is_hexadecimal = _HEXADECIMAL.fullmatch(text) is not None
+    if not is_hexadecimal and _DECIMAL.fullmatch(text) is None:
+        raise EvaluationError("type conversion error")
     try:
-        return float(value if is_number(value) else _text(value))
-    except ValueError as error:
+        number = float.fromhex(text) if is_hexadecimal else float(text)
+    except OverflowError as error:
         raise EvaluationError("type conversion error") from error
+    if math.isinf(number) and "n" not in text.lower():
+        raise EvaluationError("type conversion error")
+    return number
 
 
 def _bool(value: Value) -> bool:

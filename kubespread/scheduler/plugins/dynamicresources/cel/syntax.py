@@ -155,20 +155,25 @@ class _Parser:
         return left
 
     def _unary(self) -> Expression:
-        signs = []
-        while sign := self._take("!", "-"):
-            signs.append(sign)
+        sign, count = self._take("!", "-"), 0
+        if sign is None:
+            return self._member()
+        while self._take(sign):
+            count += 1
         operand = self._member()
-        for sign in reversed(signs):
-            if sign == "-" and isinstance(operand, Literal) and type(operand.value) in (int, float):
-                operand = Literal(-operand.value)
-            else:
-                operand = Call(f"{sign}_", None, (operand,))
-        return operand
+        # As cel-go's parser does: what is said twice is not said.
+        if count % 2:
+            return operand
+        if sign == "-" and isinstance(operand, Literal) and type(operand.value) in (int, float):
+            return Literal(-operand.value)
+        return Call(f"{sign}_", None, (operand,))
 
     def _member(self) -> Expression:
-        operand = self._primary()
+        operand, depth = self._primary(), 0
         while sign := self._take(".", "["):
+            depth += 1
+            if depth > MAX_DEPTH:
+                raise UnsupportedExpressionError("an expression nested too deeply")
             if sign == "[":
                 operand = Index(operand, self.expression())
                 self.expect("]")
@@ -196,6 +201,10 @@ class _Parser:
                 return Literal(_integer(token.text))
             case "float":
                 return Literal(float(token.text))
+            case "sign" if token.text == "-" and self._tokens[self._at].kind in ("int", "float"):
+                number = self._primary()
+                assert isinstance(number, Literal)
+                return Literal(-number.value)
             case "name" if token.text in _WORDS:
                 return Literal(_WORDS[token.text])
             case "name":

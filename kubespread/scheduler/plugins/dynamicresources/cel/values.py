@@ -6,6 +6,7 @@ Source of the rules: the CEL language definition and k8s.io/apiserver/pkg/cel.
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -74,14 +75,29 @@ def normalized_semver(text: str) -> str:
     return ".".join([*numbers, "0", "0"][: max(3, len(numbers))]) + dash + tail
 
 
+def map_key(value: Value) -> Value:
+    """What a map keeps a key as: true is not 1, as it is in Python."""
+    return ("bool", value) if type(value) is bool else value
+
+
+def keys_of(holder: dict[Value, Value]) -> list[Value]:
+    """The keys of a map as they were written."""
+    return [key[1] if isinstance(key, tuple) else key for key in holder]
+
+
 def is_number(value: Value) -> bool:
     return type(value) in (int, float)
+
+
+def _alike(left: Value, right: Value) -> tuple[Value, Value]:
+    """Two numbers of one type: an integer beside a double is compared as a double, and loses digits as Go's does."""
+    return (left, right) if type(left) is type(right) else (float(left), float(right))
 
 
 def equals(left: Value, right: Value) -> bool:
     """Values of different kinds are never equal, but for numbers."""
     if is_number(left) and is_number(right):
-        return bool(left == right)
+        return bool(operator.eq(*_alike(left, right)))
     if isinstance(left, list) and isinstance(right, list):
         return len(left) == len(right) and all(map(equals, left, right))
     if isinstance(left, Quantity) and isinstance(right, Quantity):
@@ -95,7 +111,9 @@ def ordered(compare: Callable[[Value, Value], bool]) -> Callable[[Value, Value],
     """``<`` and its kin: of two numbers, two strings or two booleans."""
 
     def judge(left: Value, right: Value) -> bool:
-        if (is_number(left) and is_number(right)) or (type(left) is type(right) and type(left) in (str, bool)):
+        if is_number(left) and is_number(right):
+            return compare(*_alike(left, right))
+        if type(left) is type(right) and type(left) in (str, bool):
             return compare(left, right)
         raise EvaluationError(NO_OVERLOAD)
 

@@ -1,0 +1,74 @@
+"""What is wrong with where a workload's pods are, and whether it still is once they are placed otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from kubespread.planner.audit.afresh import Afresh, Otherwise, Placed
+from kubespread.planner.audit.counting import MANY, Spread
+from kubespread.planner.reports.audited import DomainPods, PlacedAfresh
+from kubespread.scheduler.cluster.cluster import Cluster
+
+
+class Effect(Protocol):
+    def judged(self, placed: Placed, otherwise: Otherwise, *, afresh: bool = True) -> PlacedAfresh:
+        """What comes of a trial, and whether the effect is over; not ``afresh``: the pods stayed where they were."""
+
+
+def tried(effect: Effect, afresh: Afresh, otherwise: Otherwise) -> PlacedAfresh:
+    """The pods placed afresh with one thing otherwise."""
+    return effect.judged(afresh.placed(otherwise), otherwise)
+
+
+@dataclass(frozen=True, slots=True)
+class Exceeded:
+    """A constraint whose skew is above its maxSkew."""
+
+    afresh: Afresh
+    spread: Spread
+    at: int
+    """The constraint's place among those of the template."""
+
+    def judged(self, placed: Placed, otherwise: Otherwise, *, afresh: bool = True) -> PlacedAfresh:
+        at = self.at if otherwise.at is None else otherwise.at
+        found = self.afresh.spread(placed.cluster, placed.template, at)
+        return PlacedAfresh(
+            what=otherwise.what,
+            afresh=afresh,
+            placed=len(placed.nodes),
+            counts=None if found is None else found.pods,
+            skew=0 if found is None else found.skew,
+            holds=found is not None and found.is_even and len(placed.nodes) == placed.wanted,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class InOneDomain:
+    """All pods of a workload are in one of several domains of a key."""
+
+    key: str
+
+    def judged(self, placed: Placed, otherwise: Otherwise, *, afresh: bool = True) -> PlacedAfresh:
+        domains = pods_in_domains(placed.cluster, self.key, placed.nodes)
+        inside = sum(domain.pods for domain in domains)
+        is_spread = inside < len(placed.nodes) or sum(domain.pods > 0 for domain in domains) > 1
+        return PlacedAfresh(
+            what=otherwise.what,
+            afresh=afresh,
+            placed=len(placed.nodes),
+            counts=domains if len(domains) <= MANY else None,
+            skew=0,
+            holds=is_spread and len(placed.nodes) == placed.wanted,
+        )
+
+
+def pods_in_domains(cluster: Cluster, key: str, nodes: Sequence[int]) -> tuple[DomainPods, ...]:
+    """How many pods on ``nodes`` each domain of a key has, by value, for all domains of the cluster."""
+    column = cluster.nodes.label(key)
+    codes = column.codes[list(nodes)]
+    counts = np.bincount(codes[codes >= 0], minlength=len(column.values))
+    return tuple(DomainPods(column.values[code], int(counts[code])) for code in column.sorted_codes.tolist())

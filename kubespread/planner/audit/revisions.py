@@ -1,0 +1,136 @@
+"""Which of a workload's pods are of its newest revision, and what its next pod is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from kubespread.controllers.deployment import TEMPLATE_HASH
+from kubespread.controllers.replica_counts import replicas_of
+from kubespread.controllers.revisions import new_replica_set, revision
+from kubespread.controllers.stateful_set_pass import REVISION_LABEL
+from kubespread.controllers.statefulset import ordinal_of
+from kubespread.errors import KubespreadError
+from kubespread.kube.api.core import Pod
+from kubespread.kube.api.kinds import POD_CREATORS
+from kubespread.kube.api.workloads import Deployment, ReplicaSet
+from kubespread.kube.owners import WorkloadName
+from kubespread.planner.audit.groups import Group
+from kubespread.planner.world.deployments import Rollout, name_of, rollout_of_cluster
+from kubespread.planner.world.owners import in_order
+from kubespread.planner.world.pods import as_template
+from kubespread.planner.world.world import World
+
+
+@dataclass(frozen=True, slots=True)
+class Revisions:
+    """A workload's pods by revision."""
+
+    template: Pod | None
+    """What its next pod is made of; None where no pod and no object tells."""
+    is_old: Callable[[Pod], bool] = lambda _: False
+    """Whether one of its pods is of a former revision, and so is to go."""
+    is_rolling: bool = False
+    """Whether a rollout is under way: pods of a former revision are there, or are to be."""
+
+
+class RevisionsOf:
+    """Tells the revisions of the workloads of a world, which stays as it is."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._replica_sets: dict[WorkloadName, list[ReplicaSet]] = {}
+        for name, replica_set in world.workloads.replica_sets.items():
+            self._replica_sets.setdefault(world.workloads.above(name), []).append(replica_set)
+
+    def __call__(self, group: Group) -> Revisions:
+        if group.name.kind == "StatefulSet":
+            return self._of_stateful_set(group)
+        known = self._replica_sets.get(group.name, [])
+        if not known and len(group.owners) < 2:
+            return Revisions(self._template(group, next(iter(group.owners), group.name), group.pods))
+        owner_of, newest = self._world.book.owner_of, self._newest(group, known)
+        if newest is None:
+            former = {*map(name_of, known), *group.owners}
+            return Revisions(
+                self._template(group, group.name, ()), lambda pod: owner_of(pod) in former, is_rolling=True
+            )
+
+        def is_old(pod: Pod) -> bool:
+            return owner_of(pod) != newest
+
+        new = [pod for pod in group.pods if not is_old(pod)]
+        wanted = any(replicas_of(each) for each in known if name_of(each) != newest)
+        return Revisions(self._template(group, newest, new), is_old, wanted or len(new) < len(group.pods))
+
+    def makers(self, name: WorkloadName) -> list[WorkloadName]:
+        """What makes the pods of a workload, with pods or without: all ReplicaSets of a Deployment."""
+        known = map(name_of, self._replica_sets.get(name, ()))
+        return list(dict.fromkeys((*known, *self._world.owners_below(name)))) or [name]
+
+    def changing(self) -> Iterator[tuple[WorkloadName, Rollout]]:
+        """The Deployments whose ReplicaSets are not what their controller wants, as it sees them."""
+        for name, deployment in self._world.workloads.deployments.items():
+            known = self._replica_sets.get(name, [])
+            are, wanted = [n for each in known if (n := replicas_of(each))], replicas_of(deployment)
+            if self._lacks_newest(deployment, known):
+                made = self._made(name)
+                if made is not None and TEMPLATE_HASH in made.metadata.labels:
+                    yield name, Rollout(deployment, known, as_template(made), made.metadata.labels[TEMPLATE_HASH])
+            elif known and are != ([wanted] if wanted else []):
+                yield name, rollout_of_cluster(self._world, name)
+
+    def _newest(self, group: Group, known: Sequence[ReplicaSet]) -> WorkloadName | None:
+        """The ReplicaSet of the newest revision; None where it is still to be made."""
+        deployment = self._world.workloads.deployments.get(group.name)
+        if deployment is not None:
+            if self._lacks_newest(deployment, known):
+                return None
+            if (new := new_replica_set(deployment, known)) is not None:
+                return name_of(new)
+        by_name = {name_of(each): each for each in known}
+
+        def newness(owner: WorkloadName) -> tuple[object, ...]:
+            replica_set = by_name.get(owner)
+            number = 0 if replica_set is None else revision(replica_set) or 0
+            since = "" if replica_set is None else replica_set.metadata.creation_timestamp
+            return number, since, sum(self._world.book.owner_of(pod) == owner for pod in group.pods), in_order(owner)
+
+        return max({**by_name, **group.owners}, key=newness)
+
+    def _lacks_newest(self, deployment: Deployment, known: Sequence[ReplicaSet]) -> bool:
+        """Whether the Deployment was changed, and its controller has not made the ReplicaSet of its template yet."""
+        templates_known = known and all(each.spec.template is not None for each in known)
+        return bool(templates_known) and new_replica_set(deployment, known) is None
+
+    def _of_stateful_set(self, group: Group) -> Revisions:
+        stateful_set = self._world.workloads.stateful_sets.get(group.name)
+        update = stateful_set.status.update_revision if stateful_set is not None else ""
+        if stateful_set is None or not update:
+            return Revisions(self._template(group, group.name, group.pods))
+        strategy = stateful_set.spec.update_strategy
+        rolling = strategy.rolling_update if strategy is not None else None
+        partition = (rolling.partition if rolling is not None else None) or 0
+
+        def is_former(pod: Pod) -> bool:
+            return pod.metadata.labels.get(REVISION_LABEL, update) != update
+
+        def is_old(pod: Pod) -> bool:
+            # Those below the partition are to stay as they are.
+            return is_former(pod) and (ordinal_of(pod, group.name.name) or 0) >= partition
+
+        new = [pod for pod in group.pods if not is_former(pod)]
+        return Revisions(self._template(group, group.name, new), is_old, any(map(is_old, group.pods)))
+
+    def _template(self, group: Group, maker: WorkloadName, pods: Sequence[Pod]) -> Pod | None:
+        """As one of ``pods`` was made; without any as ``maker`` makes one, and failing that as any other pod was."""
+        made = self._made(maker) if not pods else None
+        return next((as_template(pod) for pod in (made, *pods, *group.pods) if pod is not None), None)
+
+    def _made(self, maker: WorkloadName) -> Pod | None:
+        if maker.kind not in POD_CREATORS:
+            return None
+        try:
+            return self._world.surroundings.making(maker, self._world.workloads.objects).pod
+        except KubespreadError:
+            return None

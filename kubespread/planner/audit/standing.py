@@ -1,0 +1,87 @@
+"""Pods that a workload is to have and that are not ready on nodes, and whether that changes by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from kubespread.kube.api.core import Pod
+from kubespread.kube.pod_status import is_ready
+from kubespread.planner.audit.afresh import OnNodes
+from kubespread.planner.audit.groups import Group
+from kubespread.planner.audit.outlook import Outlook
+from kubespread.planner.audit.revisions import Revisions
+from kubespread.planner.reports.audited import AuditFinding, Cause, RolloutUnderWay
+from kubespread.planner.world.world import World
+from kubespread.wording import some_of
+
+_MAX_NAMED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How a workload stands: its pods and those that it is to have."""
+
+    group: Group
+    template: Pod | None
+    """What its next pod is made of; None where nothing tells."""
+    replicas: int
+    placed: OnNodes
+    going: OnNodes
+    """Its terminating pods that are on nodes."""
+    awaited: Sequence[Pod]
+    """Those that wait for nothing but a node that kube-scheduler finds."""
+    placeable: int | None
+    """How many of these find one as things are; None without any."""
+    rollout: RolloutUnderWay | None
+
+    @classmethod
+    def of(cls, world: World, group: Group, revisions: Revisions, outlook: Outlook) -> Standing:
+        scheduler_of, replicas = world.surroundings.scheduler_of, group.replicas(world)
+        awaited = [pod for pod in group.waiting if not pod.spec.scheduling_gates and scheduler_of(pod) is not None]
+        return cls(
+            group=group,
+            template=revisions.template,
+            replicas=replicas,
+            placed=_on_nodes(world, group.pods),
+            going=_on_nodes(world, group.terminating),
+            awaited=awaited,
+            placeable=outlook.placeable(awaited) if awaited else None,
+            rollout=outlook.rollout(group, revisions, replicas),
+        )
+
+    @property
+    def unready(self) -> Sequence[Pod]:
+        """Pods on nodes."""
+        return [pod for pod, _ in self.placed if not is_ready(pod)]
+
+    @property
+    def ready(self) -> int:
+        return len(self.placed) - len(self.unready)
+
+    @property
+    def is_changing(self) -> bool:
+        """Whether controllers or kube-scheduler have something to do."""
+        return bool(self.awaited or self.rollout is not None or self.replicas > len(self.group.pods))
+
+
+def _on_nodes(world: World, pods: Sequence[Pod]) -> OnNodes:
+    index = world.living.nodes.index
+    return [(pod, position) for pod in pods if (position := index.get(pod.spec.node_name)) is not None]
+
+
+def missing(standing: Standing, outlook: Outlook) -> Iterator[AuditFinding]:
+    """A risk where fewer pods are ready on nodes than there are to be."""
+    rollout, group = standing.rollout, standing.group
+    if rollout is not None and rollout.state == "stuck":
+        yield _risk("stuckRollout", rollout.message or "")
+    elif standing.awaited:
+        yield _risk("pending", outlook.first_message(standing.awaited))
+    if standing.replicas > len(group.pods):
+        yield _risk("notCreated", next((each.message for each in outlook.unmade(group)), ""))
+    if standing.unready and standing.ready < standing.replicas:
+        yield _risk("notReady", some_of([pod.metadata.name for pod in standing.unready], _MAX_NAMED))
+
+
+def _risk(cause: Cause, detail: str) -> AuditFinding:
+    return AuditFinding(level="risk", cause=cause, topology_key=None, detail=detail)

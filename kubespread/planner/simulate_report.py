@@ -1,0 +1,238 @@
+"""What placing the replicas of one workload came to, as a report."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from kubespread.kube.owners import controller_of
+from kubespread.kube.well_known import HOSTNAME, ZONE
+from kubespread.planner import claims
+from kubespread.planner.bars import bars
+from kubespread.planner.entries import Outcome
+from kubespread.planner.explain import domain_counts, preemption_report
+from kubespread.planner.honesty import not_modelled
+from kubespread.planner.manner import Manner
+from kubespread.planner.replica_nodes import nodes_of_replicas, worst_losses
+from kubespread.planner.reports.gang import GangReport
+from kubespread.planner.reports.parts import (
+    ConstraintReport,
+    DomainChange,
+    PodReference,
+    PreemptedPod,
+    PreemptionReport,
+    SkewChange,
+)
+from kubespread.planner.reports.simulate import DeletedReplica, LookAhead, Placement, SimulateReport
+from kubespread.planner.runs import runs_report, sampling, sampling_not_modelled, sampling_notes
+from kubespread.planner.skew import skew_of
+from kubespread.planner.taints_policy import closed_minimums, taints_policy_hints
+from kubespread.planner.world.pod_book import key_of
+from kubespread.scheduler.cluster.change import Change
+from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.framework import Framework
+from kubespread.scheduler.plugins.default_preemption import args_of
+from kubespread.scheduler.preemption import has_lower, preempt
+
+if TYPE_CHECKING:
+    from kubespread.planner.simulate import Question
+
+
+def report_of(
+    cluster: Cluster,
+    question: Question,
+    plugins: Framework,
+    manner: Manner,
+    outcomes: Sequence[Outcome],
+    full: Cluster,
+    another_order: LookAhead | None,
+) -> SimulateReport:
+    pod, profile, shown = question.pod, question.profile, outcomes[0]
+    before = _before(cluster, question, plugins) if question.deleted else shown.before or ()
+    placed, present = [choice.node for choice in shown.choices], _left(question, shown)
+    shared = [question.gang.topology_key] if question.gang is not None and question.gang.topology_key else []
+    keys = (*shared, *(constraint.topology_key for constraint in shown.after), ZONE, HOSTNAME, *manner.keys)
+    worst_loss = worst_losses(cluster, [*placed, *present], keys)
+    wanted = shown.wanted if question.is_daemon else question.replicas
+    existing, refused, missing = _made(question, shown, wanted)
+    placements = tuple(_placements(cluster, question, shown))
+    ways = manner.ways(len(cluster))
+    sampled = sampling(shown, plugins.search, ways[0])
+    return SimulateReport(
+        kube_version=str(profile.version),
+        scheduler_name=profile.scheduler_name,
+        pod=PodReference(namespace=pod.metadata.namespace, name=pod.metadata.name),
+        workload=question.workload,
+        replicas=None if wanted is None else wanted + len(question.present),
+        present=len(present),
+        created=None if wanted is None else len(present) + existing,
+        not_created=refused,
+        not_made_yet=missing - refused,
+        placed=len(placed),
+        placements=placements,
+        preempts=manner.preempts and question.replicas is not None,
+        preempted=tuple(_preempted(cluster, question, shown, placements)),
+        stopped=shown.stopped or _refusal(question, shown),
+        conclusion=None if shown.unplaced is None else bars(shown.unplaced),
+        seed=ways[0].seed,
+        ties=manner.ties,
+        constraints=tuple(shown.after),
+        distribution=tuple(_changes(was, now) for was, now in zip(before, shown.after, strict=True)),
+        skew=tuple(_skew_change(was, now) for was, now in zip(before, shown.after, strict=True)),
+        deleted=tuple(_deleted(cluster, question)),
+        rollout=None if question.played is None else question.played.rollout,
+        worst_loss=worst_loss,
+        nodes=tuple(nodes_of_replicas(cluster, placed, present, list(worst_loss))),
+        sampling=sampled,
+        runs=runs_report(ways, outcomes) if manner.runs > 1 else None,
+        look_ahead=another_order,
+        gang=shown.gang and _gang_of(question, shown.gang),
+        preemption=_preemption(question, shown, manner),
+        not_modelled=(
+            *not_modelled(pod, plugins, cluster, profile, is_grouped=question.gang is not None),
+            *(question.gang.not_modelled if question.gang is not None else ()),
+            *_preemption_not_modelled(question, shown),
+            *_claims_not_modelled(cluster, question),
+            *sampling_not_modelled(sampled, manner, is_rollout=question.played is not None),
+        ),
+        admission=tuple(question.admission),
+        notes=(
+            *question.notes,
+            *sampling_notes(sampled, manner, shown.listed),
+            *_hints(question, plugins, shown, full),
+        ),
+    )
+
+
+def _before(cluster: Cluster, question: Question, plugins: Framework) -> Sequence[Sequence[int]]:
+    """The matching pods of every domain while those that are deleted were there."""
+    return domain_counts(plugins.prepare(cluster.after(Change(come=question.deleted)), question.pod).states)
+
+
+def _deleted(cluster: Cluster, question: Question) -> Iterator[DeletedReplica]:
+    for pod, node in question.deleted:
+        yield DeletedReplica(pod=pod.metadata.name, node=cluster.nodes.names[node])
+
+
+def _left(question: Question, outcome: Outcome) -> list[int]:
+    """The nodes of the replicas that run already and stay."""
+    nodes = Counter(question.present.values())
+    nodes.subtract(outcome.lost)
+    return list(nodes.elements())
+
+
+def _made(question: Question, outcome: Outcome, wanted: int | None) -> tuple[int, int, int]:
+    """How many of the ``wanted`` replicas come into being; how many the API server refuses; how many do not exist."""
+    if question.played is not None:
+        rollout = question.played.rollout
+        return len(outcome.choices) + rollout.pending, rollout.not_created, rollout.not_created
+    if wanted is None:
+        return 0, 0, 0
+    wanted += len(outcome.lost)
+    if question.one_by_one and outcome.stuck:
+        made = len(outcome.choices) + 1
+        return made, 0, wanted - made
+    made = wanted if question.creatable is None else min(wanted, question.creatable + len(outcome.lost))
+    # The pods after the one that is refused are not even tried where one waits for the other.
+    return made, min(1, wanted - made) if question.one_by_one else wanted - made, wanted - made
+
+
+def _refusal(question: Question, outcome: Outcome) -> str | None:
+    """What admission says, where it is what keeps further replicas away."""
+    if question.creatable is None or len(outcome.choices) < question.creatable:
+        return None
+    return question.refusal if question.replicas is None or question.replicas > question.creatable else None
+
+
+def _preemption_not_modelled(question: Question, outcome: Outcome) -> Iterator[str]:
+    if outcome.preempted:
+        yield "the pods that controllers make for those that are preempted: they are not placed"
+        if question.creatable is not None and question.creatable < (question.replicas or 0):
+            yield "what quotas allow once pods are preempted: replicas that are refused before stay refused"
+    stuck = outcome.unplaced
+    if question.gang is not None and stuck is not None and has_lower(stuck.cluster, question.pod):
+        yield "preemption by pods of a group"
+
+
+def _claims_not_modelled(cluster: Cluster, question: Question) -> Iterator[str]:
+    if question.workload is None:
+        return claims.of_pods_by_themselves(cluster, question.pod)
+    return claims.of_replicas(cluster, question.pod, has_own=question.claimants is not None)
+
+
+def _placements(cluster: Cluster, question: Question, outcome: Outcome) -> Iterator[Placement]:
+    for position, (choice, name) in enumerate(zip(outcome.choices, question.names, strict=False)):
+        yield Placement(
+            replica=position, pod=name, node=cluster.nodes.names[choice.node], total=choice.total, ties=choice.ties
+        )
+
+
+def _preempted(
+    cluster: Cluster, question: Question, outcome: Outcome, placements: Sequence[Placement]
+) -> Iterator[PreemptedPod]:
+    if question.played is not None:
+        yield from question.played.preempted
+    for copy, victim in outcome.preempted:
+        owner = controller_of(victim.pod)
+        yield PreemptedPod(
+            pod="/".join(key_of(victim.pod)),
+            node=cluster.nodes.names[victim.node],
+            owner=None if owner is None else f"{owner.kind}/{owner.name}",
+            made_room_for=f"{question.pod.metadata.namespace}/{placements[copy].pod}",
+            broken_budgets=victim.broken_budgets,
+        )
+
+
+def _gang_of(question: Question, gang: GangReport) -> GangReport:
+    """With the name of the member that is stuck; those that are placed have taken theirs."""
+    if gang.blocked is None:
+        return gang
+    name = next(islice(question.names, gang.blocked.member - 1, None))
+    return msgspec.structs.replace(gang, blocked=msgspec.structs.replace(gang.blocked, pod=name))
+
+
+def _changes(before: Sequence[int], after: ConstraintReport) -> tuple[DomainChange, ...]:
+    values = [domain.value for domain in after.domains]
+    matching = [domain.matching for domain in after.domains]
+    return tuple(map(DomainChange, values, before, matching))
+
+
+def _skew_change(before: Sequence[int], after: ConstraintReport) -> SkewChange:
+    matching = [domain.matching for domain in after.domains]
+    return SkewChange(
+        topology_key=after.topology_key,
+        when_unsatisfiable=after.when_unsatisfiable,
+        max_skew=after.max_skew,
+        before=skew_of(before, after),
+        after=skew_of(matching, after),
+    )
+
+
+def _preemption(question: Question, outcome: Outcome, manner: Manner) -> PreemptionReport | None:
+    """What preemption does for the first replica that needs it, in a cluster that holds those before it.
+
+    Where none is made it is what it would do for the one after as many as fit, or why it does not help.
+    """
+    if outcome.preemption is not None:
+        return preemption_report(outcome.preemption, question.profile.version)
+    stuck = outcome.unplaced
+    is_next = question.replicas is None and stuck is not None and has_lower(stuck.cluster, question.pod)
+    if (
+        not manner.preempts
+        or not (is_next or manner.tells_preemption)
+        or question.gang is not None
+        or stuck is None
+        or not len(stuck.cluster)
+        or stuck.feasible.any()
+    ):
+        return None
+    return preemption_report(preempt(stuck, args_of(question.profile)), question.profile.version)
+
+
+def _hints(question: Question, plugins: Framework, outcome: Outcome, full: Cluster) -> Iterator[str]:
+    if outcome.unplaced is not None and (closed := closed_minimums(outcome.unplaced)):
+        yield from taints_policy_hints(plugins, full, question.pod, closed, question.profile.version)

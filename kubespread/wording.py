@@ -1,0 +1,37 @@
+"""Words that several rooms use in the same way: numbers with their nouns, lists that end, short names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+EMPTY = '""'
+"""A value that is the empty string."""
+
+
+def count_of(number: int, noun: str) -> str:
+    """``1 pod``, ``2,000 pods``; a word that is the end of a label key gets its s too."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def some_of(names: Sequence[str], most: int) -> str:
+    """``a, b and 3 more``: no more than ``most`` by name."""
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return f"{', '.join(names[:most])}{more}"
+
+
+def short_key(topology_key: str) -> str:
+    """``zone`` for ``topology.kubernetes.io/zone``."""
+    return topology_key.rpartition("/")[2]
+
+
+def workload_name(workload: str) -> str:
+    """``Deployment/web`` of ``default/Deployment/web``, with a namespace that is not the default one."""
+    namespace, _, name = workload.partition("/")
+    return name if namespace == "default" else workload
+
+
+def age(seconds: int) -> str:
+    """In the largest unit of which there are two: ``90 min``, ``2 h``, ``3 d``."""
+    units = ((86_400, "d"), (3_600, "h"), (60, "min"))
+    size, unit = next(((size, unit) for size, unit in units if seconds >= 2 * size), (1, "s"))
+    return f"{seconds // size} {unit}"

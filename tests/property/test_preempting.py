@@ -1,0 +1,109 @@
+"""Replicas that preempt others: as they do in a world that goes on, and not at all where nobody has to go."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import kubespread
+from kubespread import Snapshot
+from kubespread.planner.reports.simulate import SimulateReport
+from tests.builders import Data, hard, node, pod, replica, soft
+from tests.kube.test_quota import quota
+from tests.planner.world.clusters import budget, deployment, stateful_set
+
+SPREADS: list[list[Data]] = [[], [hard("zone", match={"app": "new"})], [soft("host", match={"app": "new"})]]
+
+
+@st.composite
+def full_clusters(draw: st.DrawFn) -> list[Data]:
+    """Three nodes with little room, pods of several priorities, and budgets."""
+    made: list[Data] = [node(f"n{at}", zone="ab"[at % 2], host=f"n{at}", cpu="4") for at in range(3)]
+    for app in ("low", "mid"):
+        on = tuple(draw(st.lists(st.sampled_from(["n0", "n1", "n2"]), max_size=4)))
+        priority = draw(st.sampled_from([0, 3]))
+        made += deployment(app, on, cpu=draw(st.sampled_from(["1", "2"])), spec={"priority": priority})
+        if draw(st.booleans()):
+            made.append(budget(app, minAvailable=draw(st.integers(0, 3))))
+    for at in range(draw(st.integers(0, 2))):
+        bare = replica(f"bare-{at}", f"n{at}")
+        bare["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "1"}}
+        made.append(bare)
+    return made
+
+
+@st.composite
+def asked(draw: st.DrawFn) -> tuple[Snapshot, Data, int]:
+    objects = draw(full_clusters())
+    if draw(st.booleans()):
+        # A preempted pod that nobody makes again would leave room in the quota, which is said and not counted.
+        objects = [each for each in objects if not each["metadata"]["name"].startswith("bare")]
+        there = sum(each["kind"] == "Pod" for each in objects)
+        objects.append(quota({"pods": str(there + draw(st.integers(0, 4)))}))
+    replicas = draw(st.integers(1, 6))
+    spec = {
+        "priority": draw(st.sampled_from([0, 5])),
+        "topologySpreadConstraints": draw(st.sampled_from(SPREADS)),
+        "containers": pod(requests={"cpu": draw(st.sampled_from(["1", "2", "3"]))})["spec"]["containers"],
+    }
+    if draw(st.booleans()):
+        (manifest, *_) = stateful_set("new", (None,) * replicas, parallel=draw(st.booleans()), spec=spec)
+        del manifest["status"]
+    else:
+        (manifest, *_) = deployment("new", (), replicas=replicas, spec=spec)
+    return Snapshot.from_objects(json.loads(json.dumps(objects))), manifest, replicas
+
+
+def comparable(report: SimulateReport) -> Data:
+    return {key: value for key, value in report.to_dict().items() if key != "preempts"}
+
+
+@given(asked())
+@settings(max_examples=25, deadline=None)
+def test_nothing_is_other_than_without_preemption_where_nobody_has_to_go(case: tuple[Snapshot, Data, int]) -> None:
+    snapshot, manifest, replicas = case
+    on = kubespread.simulate(snapshot, manifest, replicas)
+    off = kubespread.simulate(snapshot, manifest, replicas, preemption=False)
+    assert off.preempted == ()
+    if on.preempted:
+        assert on.placed > off.placed
+        assert [each.node for each in on.placements[: off.placed]] == [each.node for each in off.placements]
+    else:
+        assert comparable(on) == comparable(off)
+
+
+@given(asked())
+@settings(max_examples=25, deadline=None)
+def test_every_replica_is_counted_once_and_the_verdict_is_yes_where_all_have_a_node(
+    case: tuple[Snapshot, Data, int],
+) -> None:
+    snapshot, manifest, replicas = case
+    report: dict[str, Any] = kubespread.simulate(snapshot, manifest, replicas).to_dict()
+    assert report["running"] == report["present"] + report["placed"]
+    lacking = {key: report[key] for key in ("pending", "notCreated", "notMadeYet")}
+    assert report["running"] + sum(lacking.values()) == report["replicas"] == replicas
+    assert (report["verdict"] == "yes") == (not any(lacking.values()))
+    assert report["answer"][0].startswith(f"{report['placed']} of {replicas} placed")
+    for key, words in {"notCreated": "not created", "notMadeYet": "not made yet"}.items():
+        assert (f", {lacking[key]} {words}" in report["answer"][0]) == bool(lacking[key])
+    assert (f"preempting {len(report['preempted'])} pod" in report["answer"][0]) == bool(report["preempted"])
+
+
+@given(asked())
+@settings(max_examples=25, deadline=None)
+def test_replicas_preempt_as_they_do_in_a_world(case: tuple[Snapshot, Data, int]) -> None:
+    snapshot, manifest, replicas = case
+    report = kubespread.simulate(snapshot, manifest, replicas)
+    played = kubespread.simulate_then(snapshot, [manifest], [], replicas=replicas)
+    (step,) = played.steps
+    own = f"default/{manifest['kind']}/new"
+    (row,) = (each for each in step.happened.workloads if each.workload == own)
+    figures = (row.ready, row.pending, row.not_created, row.not_made_yet)
+    assert figures == (report.running, report.pending, report.not_created, report.not_made_yet)
+    for_it = [each for each in step.happened.gone if (each.made_room_for or "").startswith("default/new-")]
+    assert [(each.pod, each.broken_budgets) for each in for_it] == [
+        (each.pod, each.broken_budgets) for each in report.preempted
+    ]

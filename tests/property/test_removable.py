@@ -1,0 +1,87 @@
+"""Nodes that are said to go really go when that is played, with budgets kept; those that are held really do not."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+
+from hypothesis import given, settings
+
+import kubespread
+from kubespread import Snapshot
+from tests.builders import Data
+from tests.property.workloads_on_nodes import (
+    SETTLED,
+    ZONE,
+    after,
+    bare_pods,
+    clusters,
+    missing,
+    newly_waiting,
+    numbers_in,
+    numbers_said,
+    scenario,
+    waiting,
+)
+
+
+def snapshot_of(objects: list[Data]) -> Snapshot:
+    return Snapshot.from_objects(json.loads(json.dumps(objects)))
+
+
+def steps(groups: Sequence[Sequence[str]]) -> list[str]:
+    """Each group is cordoned at once; its nodes are drained one after another, and deleted."""
+    return [
+        step
+        for group in groups
+        for step in (
+            *(f"cordon {name}" for name in group),
+            *(f"drain {name} --ignore-daemonsets" for name in group),
+            *(f"delete-node {name}" for name in group),
+        )
+    ]
+
+
+def goes(snapshot: Snapshot, groups: Sequence[Sequence[str]]) -> bool:
+    """Whether nodes go when they are drained and deleted: what kubectl or a budget refuses ends it, and so does a pod
+    without a node that had one, or one that is pushed away against a budget or for good.
+    """
+    before, played = after(snapshot), kubespread.play(snapshot, scenario(SETTLED, *steps(groups)))
+    if played.blocked:
+        return False
+    now = after(snapshot, *steps(groups))
+    is_left = newly_waiting(snapshot, before, now) or _unmade(now) - _unmade(before)
+    is_broken = any(step.broken_budgets for step in played.steps)
+    return not (is_left or is_broken or bare_pods(before) - bare_pods(now))
+
+
+def _unmade(snapshot: Snapshot) -> Counter[str]:
+    """How many pods of each workload do not exist."""
+    return missing(snapshot) - waiting(snapshot)
+
+
+def last_of_its_domain(snapshot: Snapshot, name: str) -> bool:
+    """Whether the node is the only one in its zone while there are others, or the only node."""
+    zones = {node.metadata.name: node.metadata.labels[ZONE] for node in snapshot.nodes}
+    return len(zones) == 1 or (list(zones.values()).count(zones[name]) == 1 and len(set(zones.values())) > 1)
+
+
+@settings(max_examples=6, deadline=None)
+@given(objects=clusters())
+def test_each_node_goes_or_stays_as_it_is_said(objects: list[Data]) -> None:
+    snapshot = snapshot_of(objects)
+    report = kubespread.removable(snapshot)
+    for row in report.rows:
+        # Why one that can go alone does not go together with others is another question.
+        causes = set() if row.alone else {hold.cause for hold in row.held}
+        assert ("lastOfDomain" in causes) is last_of_its_domain(snapshot, row.node), row.node
+        assert goes(snapshot, [[row.node]]) is not bool(causes - {"lastOfDomain"}), row.node
+        assert row.alone is not bool(causes)
+    together = list(report.together.nodes)
+    groups = [[together.pop(0) for _ in range(size)] for size in report.together.groups]
+    assert together == []
+    assert goes(snapshot, groups)
+    assert report.verdict == ("yes" if any(row.alone for row in report.rows) else "no")
+    counted = {sum(row.alone for row in report.rows)}
+    assert numbers_said(report.answer) <= numbers_in(report.to_dict()) | counted

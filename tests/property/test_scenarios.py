@@ -1,0 +1,144 @@
+"""Scenarios over random clusters: totals, verdicts and quotas, recounted from the rows and from the cluster in the end."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import kubespread
+from kubespread import Snapshot
+from kubespread.errors import UsageError
+from tests.builders import Data
+from tests.kube.test_quota import quota
+from tests.property.test_worlds import EDITS, clusters, owner
+
+WORKLOADS = ("Deployment/web", "Deployment/api", "StatefulSet/db")
+STEPS = st.one_of(EDITS, st.sampled_from(["rollout deploy/web", "rollout sts/db", "rollout deploy/api cpu=2"]))
+
+
+@st.composite
+def quotas(draw: st.DrawFn, objects: list[Data]) -> Data:
+    """One of pods and of their requests, which leaves room for a few more than there are."""
+    pods = [each for each in objects if each["kind"] == "Pod"]
+    cpu = sum(map(requested, pods))
+    hard = {"pods": str(len(pods) + draw(st.integers(0, 3)))}
+    if draw(st.booleans()):
+        hard["requests.cpu"] = f"{cpu + draw(st.integers(0, 2000))}m"
+    return quota(hard)
+
+
+def requested(plain: Data) -> int:
+    """What a pod of plain data requests, in thousandths of a CPU."""
+    texts = [each.get("resources", {}).get("requests", {}).get("cpu", "0") for each in plain["spec"]["containers"]]
+    return sum(int(text[:-1]) if text.endswith("m") else 1000 * int(text) for text in texts)
+
+
+@st.composite
+def played(draw: st.DrawFn) -> tuple[Snapshot, Data]:
+    """A cluster and a scenario in it."""
+    objects = draw(clusters())
+    if draw(st.booleans()):
+        # A quota on CPU refuses pods that do not say what they need.
+        made = draw(quotas(objects))
+        objects = [*objects, made]
+    steps = draw(st.lists(STEPS, min_size=1, max_size=3))
+    scenario = {"apiVersion": "kubespread.dev/v1alpha1", "kind": "Scenario", "spec": {"steps": steps}}
+    return Snapshot.from_objects(json.loads(json.dumps(objects))), scenario
+
+
+def names(rows: list[Data]) -> set[str]:
+    return {name for row in rows for name in row["pods"]}
+
+
+def more(rows: list[Data], before: list[Data]) -> int:
+    known = {row["workload"]: row["count"] for row in before}
+    return sum(max(0, row["count"] - known.get(row["workload"], 0)) for row in rows)
+
+
+@given(played())
+@settings(max_examples=30, deadline=None)
+def test_totals_are_those_of_the_rows_and_the_verdict_is_yes_where_nothing_is_bad(case: tuple[Snapshot, Data]) -> None:
+    snapshot, scenario = case
+    try:
+        report = kubespread.play(snapshot, scenario).to_dict()
+    except UsageError:
+        assume(False)
+    start, steps = report["start"], report["steps"]
+    for step in steps:
+        happened = step["happened"]
+        assert step["pending"] == len(names(happened["pending"]) - names(start["pending"]))
+        assert step["notCreated"] == more(happened["notCreated"], start["notCreated"])
+        assert step["notMadeYet"] == more(happened["notMadeYet"], start["notMadeYet"])
+        assert all(gone["madeRoomFor"] is not None for gone in happened["gone"] if gone["why"] == "preempted")
+    figures = {key: steps[-1][key] for key in ("pending", "notCreated", "notMadeYet")}
+    assert {key: report[key] for key in figures} == figures
+    bad = [
+        step["number"]
+        for step in steps
+        if step["failed"]
+        or step["happened"]["blocked"]
+        or not all(each["complete"] for each in step["rollouts"])
+        or not all(each["complete"] for each in step["upgrades"])
+    ]
+    broken = [name for step in steps for gone in step["happened"]["gone"] for name in gone["brokenBudgets"]]
+    assert report["blocked"] == bad
+    assert (report["verdict"] == "yes") == (not any(figures.values()) and not bad and not broken)
+    said = dict.fromkeys(re.findall(r"(\d+) (pending|not created|not made yet)", report["answer"][0]))
+    words = {"pending": "pending", "not created": "notCreated", "not made yet": "notMadeYet"}
+    assert {(int(number), words[what]) for number, what in said} == {
+        (figures[key], key) for key in figures if figures[key] or key == "pending"
+    }
+
+
+@given(played())
+@settings(max_examples=30, deadline=None)
+def test_every_replica_that_is_to_be_is_placed_pending_or_not_made(case: tuple[Snapshot, Data]) -> None:
+    snapshot, scenario = case
+    try:
+        report = kubespread.play(snapshot, scenario)
+    except UsageError:
+        assume(False)
+    after = kubespread.after_steps(snapshot, scenario)
+    last = report.steps[-1].happened
+    rows = (*last.not_created, *last.not_made_yet)
+    unmade = {name: sum(row.count for row in rows if row.workload == f"default/{name}") for name in WORKLOADS}
+    pods = [each for each in after.pods if not each.metadata.deletion_timestamp]
+    for name in WORKLOADS:
+        app = {"Deployment/web": "web-5d6", "Deployment/api": "api-5d6"}.get(name)
+        if app is None:
+            (stateful_set,) = (each for each in after.objects.stateful_sets if each.metadata.name == "db")
+            ordinals = {f"db-{ordinal}" for ordinal in range(stateful_set.spec.replicas or 0)}
+            desired, there = len(ordinals), sum(each.metadata.name in ordinals for each in pods)
+        else:
+            controllers = [each for each in after.objects.replica_sets if owner(each) == tuple(name.split("/"))]
+            desired = sum(each.spec.replicas or 0 for each in controllers)
+            own = {each.metadata.name for each in controllers}
+            there = sum(owner(each)[0] == "ReplicaSet" and owner(each)[1] in own for each in pods)
+        assert there + unmade[name] == desired, name
+
+
+@given(played())
+@settings(max_examples=20, deadline=None)
+def test_no_step_exceeds_a_quota(case: tuple[Snapshot, Data]) -> None:
+    snapshot, scenario = case
+    quotas_there = snapshot.objects.resource_quotas
+    assume(quotas_there)
+    hard: dict[str, Any] = quotas_there[0].spec.hard
+    for step in range(len(scenario["spec"]["steps"]) + 1):
+        try:
+            after = kubespread.after_steps(snapshot, scenario, step)
+        except UsageError:
+            assume(False)
+        plain = [plain_pod(each) for each in after.pods if not each.metadata.deletion_timestamp]
+        assert len(plain) <= int(hard["pods"])
+        if "requests.cpu" in hard:
+            assert sum(map(requested, plain)) <= int(hard["requests.cpu"][:-1])
+
+
+def plain_pod(made: Any) -> Data:
+    containers = [{"resources": {"requests": dict(each.resources.requests)}} for each in made.spec.containers]
+    return {"spec": {"containers": containers}}

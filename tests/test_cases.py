@@ -1,0 +1,130 @@
+"""Clusters and manifests as people have them, each of which was answered wrongly once: how each ends now."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from tests.cli.support import FIXTURES, run
+
+CASES = FIXTURES / "cases"
+
+
+@dataclass(frozen=True)
+class Case:
+    """A command, with paths below fixtures/cases, and what has to come of it."""
+
+    command: str
+    verdict: str
+    code: int
+    said: str = ""
+    """A pattern that some sentence of the answer has, or some requirement that is not met."""
+    field: tuple[str, str] | None = None
+    """Of the whole report a pattern that the JSON of one key, wherever it stands, has."""
+    gap: str = ""
+    """A pattern that some gap has."""
+
+
+AWS = "-S everyday/aws12.json.gz"
+WORKLOADS_ONLY = "-S everyday/wl.json.gz --strict"
+NO_CLAIMS = "-S adversarial/7/nopvc.json --strict"
+EVERYDAY = {
+    "a volume's pod waits once the nodes are deleted": Case(
+        "survive -n payments --fail-on pending -S everyday/aws12-clean.json.gz", "no", 1, "pending once the nodes"
+    ),
+    "a pool of 45 of 60 nodes is lost": Case(
+        "survive -A --key cloud.google.com/gke-nodepool --fail-on any -S everyday/gke-nogpu.json.gz",
+        "no", 1, "12 workloads short|38 pods pending",
+    ),
+    "README's dump without budgets": Case(
+        "removable --strict -S everyday/readme-np.json.gz", "yes", 3, gap="PodDisruptionBudget"
+    ),
+    "workloads without claims, losing zones": Case(f"survive -A {WORKLOADS_ONLY}", "no", 3, gap="PersistentVolume"),
+    "workloads without budgets, rebalanced": Case(f"rebalance -A {WORKLOADS_ONLY}", "yes", 3, gap="PodDisruptionBudget"),
+    "none of four pods runs": Case("audit deploy/promo -n shop --fail-on risk -S everyday/t1.json.gz", "no", 1, "promo"),
+    "pods that do not fit together, pending": Case(
+        f"pending -n shop {AWS}", "no", 1, "1 change frees 4", ("change", "minDomains 3|minDomains.*3")
+    ),
+    "pods that do not fit together, advised": Case(f"advise deploy/promo -n shop {AWS}", "yes", 0, "minDomains 3"),
+    "pods that do not fit together, simulated": Case(f"simulate deploy/promo -n shop {AWS}", "no", 1, "minDomains 4"),
+    "a pod that waits is not the node's": Case(
+        f"removable ip-10-0-28-205.eu-west-1.compute.internal {AWS}", "yes", 0, "1 of 1 node can go"
+    ),
+    "a pod that waited before an upgrade": Case(
+        "upgrade eks.amazonaws.com/nodegroup=general -S everyday/promo-only.json.gz", "yes", 0, "pending of shop/Deployment/promo as before"
+    ),
+    "a quota stops an autoscaled workload first": Case(
+        f"check -A --select KS304 {AWS}", "yes", 0, field=("message", "quota.*13|13.*quota")
+    ),
+    "a critical pod preempts": Case(f"simulate everyday/crit.yaml {AWS}", "yes", 0, "1 of 1 placed.*preempt"),
+    "a critical pod that may not": Case(f"simulate everyday/crit.yaml {AWS} --no-preemption", "no", 1, "0 of 1 placed"),
+    "a pod that fits no node": Case(f"check everyday/fraud.yaml {AWS}", "no", 1, "1 error"),
+    "the size that lets all replicas in": Case(f"advise deploy/fraud -n payments {AWS}", "yes", 0, "all 3 .*1290m"),
+}  # fmt: skip
+JUDGMENT = {
+    "two ReplicaSets of equal size": Case("audit -A -S judgment/1/c.json", "yes", 0, "rollout under way"),
+    "its own terminating pod holds the room": Case(
+        "audit -A -S judgment/2/c.json", "no", 1, "terminating pods still hold room: web-5d6-9 on b1"
+    ),
+    "a budget broken by preemption, removing": Case("removable a1 -S judgment/3/c.json", "no", 1, field=("detail", "lo")),
+    "a budget broken by preemption, upgrading": Case("upgrade a1 -S judgment/3/c.json", "no", 1, "budget default/lo"),
+    "one part of a combination is enough": Case(
+        "advise judgment/4/pod.yaml -S judgment/4/c.json", "yes", 0, field=("options", r"whenUnsatisfiable\[rack\]")
+    ),
+    "no useless uncordon": Case("advise judgment/p44.json -S judgment/s44a.json", "yes", 0, "fits with B ScheduleAnyway"),
+    "a stuck rollout": Case("audit deploy/web -S judgment/7/c.json", "no", 0, "rollout stuck, 2 new pods pending"),
+    "a quota in a scenario": Case("play judgment/8/s.yaml -S judgment/8/c.json", "no", 1, "0 pending, 2 not created"),
+    "a quota in a rollout": Case("play judgment/8/r.yaml -S judgment/8/c.json", "no", 1, "1 not created"),
+    "a node label nobody has": Case(
+        "advise pod/web-5d6-0 -S judgment/10/d.json", "yes", 0, field=("options", "disk=ssd")
+    ),
+    "an eviction that only moves the gap": Case(
+        "advise pod/web-5d6-2 -S judgment/10/e.json", "yes", 0, "the pod fits with 1 more like"
+    ),
+    "soft constraints do not keep empty nodes": Case("removable -S judgment/11/c.json", "yes", 0, "4 of 4|2 of 2"),
+    "a rollout under way": Case("audit -A -S judgment/12/c.json", "no", 1),
+    "five of six fit": Case("check judgment/13/m.json -S judgment/13/c.json", "no", 1, "1 error"),
+    "none of three fits": Case("check -A -S judgment/13/c2.json", "no", 1, "1 error"),
+    "forcing loses a pod for good": Case("upgrade a1 -S judgment/14/c.json", "no", 1, "default/debug is lost for good"),
+    "a canary whose neighbor lacks room": Case("audit deploy/web -S judgment/15/c.json", "no", 1, "too little room in b"),
+    "a StatefulSet that stops": Case("survive -A -S judgment/16/z.json", "no", 0, "StatefulSet/db: 0 of 2 ready"),
+    "hard constraints of bare pods": Case(
+        "rebalance -A -S judgment/s129.json", "no", 1, "no plan found"
+    ),
+}  # fmt: skip
+
+
+def values_of(data: Any, key: str) -> list[str]:
+    """The JSON of everything called ``key``."""
+    if isinstance(data, list):
+        return [value for item in data for value in values_of(item, key)]
+    if not isinstance(data, dict):
+        return []
+    own = [json.dumps(data[key])] if key in data else []
+    return [*own, *(value for item in data.values() for value in values_of(item, key))]
+
+
+@pytest.mark.parametrize("name", [*EVERYDAY, *JUDGMENT])
+def test_how_a_case_ends(name: str) -> None:
+    case = {**EVERYDAY, **JUDGMENT}[name]
+    result = run(*case.command.split(), "-o", "json", "-q", cwd=CASES)
+    assert result.code == case.code, result.err
+    report = json.loads(result.out)
+    assert report["verdict"] == case.verdict
+    sentences = [*report["answer"], *report["unmet"]]
+    assert any(re.search(case.said, sentence) for sentence in sentences), sentences
+    assert any(re.search(case.gap, gap) for gap in ["", *report["gaps"]] if gap or not case.gap), report["gaps"]
+    if case.field is not None:
+        key, pattern = case.field
+        assert any(re.search(pattern, value) for value in values_of(report, key)), values_of(report, key)
+
+
+def test_what_is_piped_in_is_checked_though_a_cluster_is_named() -> None:
+    typo = (CASES / "everyday" / "bad" / "06-typo-label.yaml").read_bytes()
+    result = run("check", *AWS.split(), "-n", "payments", "-o", "json", "-q", cwd=CASES, stdin=typo)
+    report = json.loads(result.out)
+    assert (result.code, report["verdict"], report["findings"][0]["code"]) == (1, "no", "KS101")

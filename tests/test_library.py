@@ -1,0 +1,60 @@
+"""The functions of the library: what they can be asked is in their signatures, and nothing else is accepted."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kubespread
+from kubespread.assistants.tools import TOOLS
+from tests.builders import node, pod
+from tests.cli.support import FIXTURES
+
+FUNCTIONS: list[Callable[..., Any]] = [
+    value for name in kubespread.__all__ if inspect.isfunction(value := getattr(kubespread, name))
+]
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
+def test_every_keyword_of_a_function_is_in_its_signature_and_its_documentation(function: Callable[..., Any]) -> None:
+    parameters = inspect.signature(function).parameters.values()
+    documentation = inspect.getdoc(function) or ""
+    assert [each.name for each in parameters if each.kind is each.VAR_KEYWORD] == []
+    assert [each.name for each in parameters if each.annotation is each.empty] == []
+    keywords = [each.name for each in parameters if each.kind is each.KEYWORD_ONLY]
+    assert [name for name in keywords if f"``{name}``" not in documentation] == []
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
+def test_a_keyword_that_a_function_does_not_have_is_refused(function: Callable[..., Any]) -> None:
+    with pytest.raises(TypeError, match="unexpected keyword argument 'namepsace'"):
+        function(namepsace="shop")
+
+
+def test_an_audit_of_a_mistyped_namespace_and_an_upgrade_in_mistyped_batches_do_not_run() -> None:
+    snapshot = kubespread.Snapshot.from_objects([node("n1"), pod("web", on="n1")])
+    with pytest.raises(TypeError, match="namepsace"):
+        kubespread.audit(snapshot, namepsace="x")  # type: ignore[call-arg]  # what is shown
+    with pytest.raises(TypeError, match="batches"):
+        kubespread.upgrade(snapshot, "n1", batches=3)  # type: ignore[call-arg]  # what is shown
+
+
+def test_a_scheduler_configuration_that_was_edited_is_read_again(tmp_path: Path) -> None:
+    config = tmp_path / "config.yaml"
+    scheduler, shop = kubespread.Scheduler(config=config), kubespread.load(FIXTURES / "clusters" / "three-zones.yaml")
+    tool, question = TOOLS["explain"], {"manifest": (FIXTURES / "manifests" / "one-constraint-soft.yaml").read_text()}
+    for weight in (7, 9):
+        config.write_text(
+            "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+            f"profiles:\n- plugins: {{multiPoint: {{enabled: [{{name: PodTopologySpread, weight: {weight}}}]}}}}\n"
+        )
+        report = kubespread.explain(shop, FIXTURES / "manifests" / "one-constraint-soft.yaml", scheduler)
+        assert report.nodes[0].scores["PodTopologySpread"] == 100 * weight
+        assert tool.call(shop, scheduler, question)["nodes"][0]["scores"]["PodTopologySpread"] == 100 * weight
+    config.write_text("kind: [")
+    with pytest.raises(kubespread.ManifestError, match=f"{config}:2: YAML syntax"):
+        kubespread.explain(shop, FIXTURES / "manifests" / "one-constraint-soft.yaml", scheduler)
