@@ -30,7 +30,7 @@ def checked(cwd: Path, **inputs: str) -> tuple[int, str, str]:
 
 
 def test_the_action_annotates_and_writes_the_job_summary(tmp_path: Path) -> None:
-    code, out, summary = checked(tmp_path, MANIFESTS=f"{GOOD} {BAD}", ARGS="-R --fail-on error")
+    code, out, summary = checked(tmp_path, MANIFESTS=f"{GOOD} {BAD}", ARGS="--fail-on error")
     assert (code, out.count("\n"), out[:7]) == (1, 1, "::error")
     assert summary.startswith("### Check of 2 workloads\n\n**1 error in 2 workloads**\n")
     assert "| KS101 ghost-pods |" in summary
@@ -61,7 +61,7 @@ def test_the_action_hands_inputs_over_as_variables_alone() -> None:
 def test_the_gitlab_job_reports_and_fails(tmp_path: Path) -> None:
     (job,) = yaml.safe_load((CI / "gitlab-ci.yml").read_text()).values()
     for manifest, code in {GOOD: 0, BAD: 1}.items():
-        env = environment(PATH=f"{PROGRAM.parent}{os.pathsep}{os.environ['PATH']}", MANIFESTS=manifest)
+        env = environment(PATH=f"{PROGRAM.parent}{os.pathsep}{os.environ['PATH']}", MANIFESTS=manifest, ARGS="")
         script = "set -e\n" + "\n".join(job["script"])
         done = subprocess.run(
             ["bash", "-c", script], cwd=tmp_path, env=env, capture_output=True, timeout=60, check=False

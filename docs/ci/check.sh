@@ -8,6 +8,12 @@ read -r -a options <<<"${ARGS:-}"
 if [ -n "${SNAPSHOT:-}" ]; then
     options+=(-S "$SNAPSHOT")
 fi
+for manifest in "${manifests[@]}"; do
+    if [ -d "$manifest" ]; then
+        options+=(-R)
+        break
+    fi
+done
 code=0
 kubespread check "${options[@]}" -o github -- "${manifests[@]}" || code=$?
 if [ "$code" -le 1 ]; then

@@ -44,4 +44,5 @@ def after_edits(snapshot: Snapshot, scheduler: Scheduler = _DEFAULT) -> tuple[Sn
 
     Questions about an edited snapshot make its edits themselves. Raises UsageError.
     """
-    return edited(snapshot, scheduler)
+    # A snapshot that is kept as it is depends on no release.
+    return edited(snapshot, scheduler) if snapshot.edits else (snapshot, ())

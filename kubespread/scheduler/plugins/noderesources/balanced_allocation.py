@@ -91,7 +91,7 @@ def _balance(kept: Sequence[Share], amounts: Sequence[Integers], nodes: int) -> 
     """100 for equal fractions, less the more they deviate."""
     if len(kept) == 2 and all(share.is_everywhere for share in kept):  # the usual case, in fewer steps
         one, other = (np.minimum(amount / share.allocatable, 1.0) for share, amount in zip(kept, amounts, strict=True))
-        return ((1.0 - np.abs((one - other) / 2)) * 100.0).astype(np.int64)
+        return _points(np.abs((one - other) / 2))
     fractions = [
         np.where(
             share.kept, np.minimum(amount.astype(np.float64) / np.where(share.kept, share.allocatable, 1), 1.0), 0.0
@@ -110,7 +110,13 @@ def _balance(kept: Sequence[Share], amounts: Sequence[Integers], nodes: int) -> 
     deviation = np.where(count == 2, np.abs((first - second) / 2), 0.0)
     if len(kept) > 2:
         deviation = np.where(count > 2, _deviation(kept, fractions, total, count), deviation)
-    return ((1.0 - deviation) * 100.0).astype(np.int64)
+    return _points(deviation)
+
+
+def _points(deviation: Floats) -> Integers:
+    # Sums that overflowed make fractions beyond int64, which become its least number, as in Go on amd64.
+    with np.errstate(invalid="ignore"):
+        return ((1.0 - deviation) * 100.0).astype(np.int64)
 
 
 def _deviation(kept: Sequence[Share], fractions: Sequence[Floats], total: Floats, count: Integers) -> Floats:
