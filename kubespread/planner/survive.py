@@ -118,7 +118,7 @@ class _Loss:
         happened = world.happenings
         notes = tuple(happened.notes)
         placed = [pod for pod in happened.placed if question.workload(pod) is not None]
-        failed = self._state()
+        failed, lost = self._state(), len(self._gone(LOST))
         remove_failed(world, names)
         removed = self._state()
         return DomainLoss(
@@ -126,7 +126,8 @@ class _Loss:
             domain=self._domain.value,
             nodes=len(names),
             already_lost=already_lost,
-            lost=len(self._gone(LOST)),
+            lost=lost,
+            lost_after_removal=len(self._gone(LOST)),
             placed=len(placed),
             pending=failed.pending,
             pending_after_removal=removed.pending,

@@ -102,10 +102,22 @@ CASES: dict[str, tuple[list[Data], list[str]]] = {
             WAITS,
         ],
     ),
+    "who tolerates that a node does not answer for ever is not lost, and is not ready either": (
+        [*hosts("a", "b"), *deployment("web", ("n0",), spec={"tolerations": [{"operator": "Exists"}]})],
+        [
+            "a: 0 lost, 0 placed, 0 pending, 0 if deleted",
+            f"short default/Deployment/web 0 of 1 ready, 1 if deleted: {STAYS}",
+            "b: 0 lost, 0 placed, 0 pending, 0 if deleted",
+        ],
+    ),
+    "without a grace period a StatefulSet's pod is gone at once, and made again while the Node objects are there": (
+        [*hosts("a", "b"), *stateful_set("db", ("n0", "n1"), spec={"terminationGracePeriodSeconds": 0})],
+        ["a: 1 lost, 1 placed, 0 pending, 0 if deleted", "b: 1 lost, 1 placed, 0 pending, 0 if deleted"],
+    ),
     "nobody is evicted where every zone is down": (
         [*hosts("a", "a"), *deployment("web", ("n0", "n1"))],
         [
-            "a: 2 lost, 0 placed, 0 pending, 2 if deleted",
+            "a: 0 lost, 0 placed, 0 pending, 2 if deleted",
             f"short default/Deployment/web 0 of 2 ready, 0 if deleted: {STAYS}",
             ALL,
         ],

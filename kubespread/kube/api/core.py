@@ -156,6 +156,7 @@ class PodSpec(KubeObject):
     scheduler_name: str = ""
     restart_policy: str = ""
     active_deadline_seconds: Int64 | None = None
+    termination_grace_period_seconds: Int64 | None = None
     host_network: bool = False
     host_pid: bool = field(name="hostPID", default=False)
     host_ipc: bool = field(name="hostIPC", default=False)

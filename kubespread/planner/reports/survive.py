@@ -64,7 +64,9 @@ class DomainLoss(Report, frozen=True):
     nodes: int
     """How many nodes have it."""
     lost: int
-    """Pods that were on its nodes and are deleted, at the latest with the Node objects."""
+    """Pods on its nodes that are deleted while the Node objects are still there: not those that tolerate for ever that a
+    node does not answer, nor those that the node controller does not evict.
+    """
     placed: int
     """Pods that found a node while the Node objects are still there."""
     pending: int
@@ -82,6 +84,8 @@ class DomainLoss(Report, frozen=True):
     notes: tuple[str, ...]
     message_after_removal: str | None = None
     """The same once the Node objects are deleted."""
+    lost_after_removal: int = 0
+    """Pods on its nodes that are deleted, at the latest with the Node objects."""
     already_lost: bool = False
     """Whether none of its nodes answered before: what is lost then is what their deletion takes."""
     trouble: tuple[Trouble, ...] = ()
@@ -142,7 +146,7 @@ class SurviveReport(QuestionReport, frozen=True, kw_only=True):
 def badness(loss: DomainLoss) -> tuple[int, int, int, int, str]:
     """Sorts losses, the worst first."""
     pending = max(loss.pending, loss.pending_after_removal)
-    return -pending, -len(loss.short), -len(loss.not_made_again), -loss.lost, loss.domain
+    return -pending, -len(loss.short), -len(loss.not_made_again), -loss.lost_after_removal, loss.domain
 
 
 _MAX_NAMED = 3

@@ -28,7 +28,8 @@ STOPPED = "every zone is down: the node controller suspects itself, takes back i
 
 def fail(world: World, names: Sequence[str]) -> None:
     """The kubelets of nodes fall silent: the nodes are tainted, and pods that do not tolerate that for ever are deleted
-    and stay terminating. What controllers make instead is placed.
+    and stay terminating, but for those without a grace period, which the API server removes at once. What controllers
+    make instead is placed.
 
     How long that takes is not waited for. Pods of nodes that the node controller would never taint NoExecute stay.
     """
@@ -83,7 +84,7 @@ def _delete_pods(world: World, nodes: Iterable[Node]) -> None:
                 is_doomed = evicted_after(pod.spec.tolerations, node.spec.taints) is not None
                 (doomed if is_doomed else staying).append(pod)
     world.change_pods((pod, unready_pod(pod, world.time)) for pod in staying)
-    world.terminate(doomed, LOST)
+    world.delete(doomed, LOST)
 
 
 def _pods_on(world: World, names: Iterable[str]) -> Iterable[Pod]:

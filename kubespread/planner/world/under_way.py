@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubespread.controllers.outage import is_silent
 from kubespread.controllers.replica_counts import replicas_of
 from kubespread.controllers.revisions import new_replica_set
 from kubespread.controllers.stateful_set_pass import REVISION_LABEL
@@ -22,7 +21,7 @@ def resume(world: World) -> None:
     """Let terminating pods end, and every controller whose object is not at rest go on. What cannot be known, whether
     a pod that is not ready becomes so, is noted: it stays as it is.
     """
-    ending = [pod for pod in world.book if pod.metadata.deletion_timestamp is not None and _answers(world, pod)]
+    ending = [pod for pod in world.book if pod.metadata.deletion_timestamp is not None and world.ends(pod)]
     world.remove(ending, DELETED)
     for name, rollout in _rollouts(world):
         world.rollouts[name] = rollout
@@ -31,12 +30,6 @@ def resume(world: World) -> None:
         said = f", {count_of(len(unready), 'pod')} of it not ready, and taken to stay so" if unready else ""
         world.happenings.note(f"{name.kind}/{name.name}: its rollout is under way in the snapshot and goes on{said}")
     world.dirty.update(dict.fromkeys(_stateful_sets(world)))
-
-
-def _answers(world: World, pod: Pod) -> bool:
-    """Whether the pod's kubelet ends it."""
-    position = world.living.nodes.index.get(pod.spec.node_name)
-    return position is None or not is_silent(world.living.nodes.objects[position])
 
 
 def _pods(world: World, rollout: Rollout) -> list[Pod]:

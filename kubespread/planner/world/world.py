@@ -240,13 +240,13 @@ class World:
     def delete(self, pods: Iterable[Pod], why: str) -> None:
         """Pods are deleted: gone, but for those whose kubelet does not answer; they stay terminating."""
         listed = list(pods)
-        self.terminate([pod for pod in listed if is_active(pod) and self._is_silent(pod)], why)
-        self.remove([pod for pod in listed if not self._is_silent(pod)], why)
+        self.terminate([pod for pod in listed if is_active(pod) and not self.ends(pod)], why)
+        self.remove([pod for pod in listed if self.ends(pod)], why)
 
-    def _is_silent(self, pod: Pod) -> bool:
-        """Whether nobody on the pod's node would end it; what has ended already needs nobody."""
-        position = self._position(pod)
-        return position is not None and is_silent(self.living.nodes.objects[position])
+    def ends(self, pod: Pod) -> bool:
+        """Whether a pod that is deleted is gone: its kubelet answers, or it has ended, or has no grace period."""
+        position, grace_period = self._position(pod), pod.spec.termination_grace_period_seconds
+        return position is None or grace_period == 0 or not is_silent(self.living.nodes.objects[position])
 
     def terminate(self, pods: Iterable[Pod], why: str) -> None:
         """Pods are deleted on nodes whose kubelet does not answer: they stay, and keep their room."""

@@ -41,6 +41,22 @@ CASES: dict[str, tuple[list[Data], list[str], list[str], dict[str, list[str]]]] 
         ["- bare a0 lost for good", "- db-0 a0 lost for good", "- web-a a0 lost", "+ web-5d6-1 b0", STAYS],
         {"a0": ["(bare)", "(db-0)", "(web-a)", "agent-a0"], "b0": ["agent-b0", "web-5d6-1"]},
     ),
+    "without a grace period the API server removes lost pods at once, and a StatefulSet makes its own again": (
+        [
+            *zoned(a=1, b=1),
+            *stateful_set("db", ("a0", "b0"), spec={"terminationGracePeriodSeconds": 0}),
+            pod("bare", "a0", terminationGracePeriodSeconds=0),
+        ],
+        ["fail a0"],
+        ["- bare a0 lost for good", "- db-0 a0 lost", "+ db-0 b0"],
+        {"b0": ["db-0", "db-1"]},
+    ),
+    "who tolerates it for ever is not lost": (
+        [*zoned(a=1, b=1), *deployment("web", ("a0",), spec={"tolerations": [{"operator": "Exists"}]})],
+        ["fail a0"],
+        [],
+        {"a0": ["web-a"]},
+    ),
     "what is terminating goes with its Node object, and the StatefulSet goes on": (
         [*zoned(a=1, b=1), *deployment("web", ("a0",)), *stateful_set("db", ("a0", "b0"))],
         ["fail-hard a0"],
