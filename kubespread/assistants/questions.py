@@ -37,6 +37,9 @@ _Namespace = Annotated[str | None, Meta(description="Whose workloads are asked a
 _Workloads = Annotated[
     list[Text], Meta(description="Only these workloads, [NAMESPACE/]KIND/NAME: deploy/web, shop/sts/db (default: all).")
 ]
+_Preemption = Annotated[
+    bool, Meta(description="Let pods that fit nowhere evict pods of lower priority, as kube-scheduler does.")
+]
 
 
 class Question(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
@@ -72,15 +75,14 @@ class Advise(PodQuestion, frozen=True, kw_only=True):
     replicas: Annotated[
         Count | None, Meta(description="Find nodes for all these replicas (default: the workload's own).")
     ] = None
+    preemption: _Preemption = True
 
 
 class Simulate(PodQuestion, frozen=True, kw_only=True):
     replicas: Annotated[Count | None, Meta(description="Desired replicas (default: the workload's own).")] = None
     until_full: Annotated[bool, Meta(description="Place as many as fit instead of a number.")] = False
     from_scratch: Annotated[bool, Meta(description="Also re-place the replicas already running.")] = False
-    preemption: Annotated[
-        bool, Meta(description="Let replicas that fit nowhere evict pods of lower priority, as kube-scheduler does.")
-    ] = True
+    preemption: _Preemption = True
     autoscaler: Annotated[
         Literal["ca", "karpenter"] | None, Meta(description="Who adds nodes for replicas that find none.")
     ] = None
@@ -93,6 +95,7 @@ class Compare(PodQuestion, frozen=True, kw_only=True):
     to_set: Annotated[list[Text] | None, Meta(description="'set' after (default: as before).")] = None
     to_edits: Annotated[list[Text] | None, Meta(description="'edits' after (default: as before).")] = None
     to_kube_version: Annotated[str | None, Meta(description="'kubeVersion' after (default: as before).")] = None
+    preemption: _Preemption = True
 
 
 class Play(Question, frozen=True, kw_only=True):
@@ -106,17 +109,20 @@ class Play(Question, frozen=True, kw_only=True):
     ]
     manifest: Annotated[str | None, Meta(description="Manifest that is applied first, as text.")] = None
     namespace: Annotated[str | None, Meta(description="Namespace to use where none is said.")] = None
+    preemption: _Preemption = True
 
 
 class Pending(Question, frozen=True, kw_only=True):
     namespace: _Namespace = None
     selector: _Selector = ""
+    preemption: _Preemption = True
 
 
 class Audit(Question, frozen=True, kw_only=True):
     workloads: _Workloads = []
     namespace: _Namespace = None
     selector: _Selector = ""
+    preemption: _Preemption = True
 
 
 class Survive(Question, frozen=True, kw_only=True):
@@ -125,12 +131,14 @@ class Survive(Question, frozen=True, kw_only=True):
     ] = []
     namespace: _Namespace = None
     selector: _Selector = ""
+    preemption: _Preemption = True
 
 
 class Upgrade(Question, frozen=True, kw_only=True):
     nodes: Annotated[Text, Meta(description="Nodes to replace: a name, or labels such as pool=a.")]
     surge: Annotated[Count, Meta(description="New nodes that join before the ones they replace go.")] = 0
     batch: Annotated[int, Meta(ge=1, description="Nodes replaced at a time.")] = 1
+    preemption: _Preemption = True
 
 
 class Rebalance(Question, frozen=True, kw_only=True):
@@ -138,6 +146,7 @@ class Rebalance(Question, frozen=True, kw_only=True):
     namespace: _Namespace = None
     selector: _Selector = ""
     soft: Annotated[bool, Meta(description="Make ScheduleAnyway constraints hold too.")] = False
+    preemption: _Preemption = True
 
 
 class Capacity(Question, frozen=True, kw_only=True):
@@ -154,6 +163,7 @@ class Removable(Question, frozen=True, kw_only=True):
     ignore_daemonsets: Annotated[bool, Meta(description="kubectl drain's flag.")] = True
     delete_emptydir_data: Annotated[bool, Meta(description="kubectl drain's flag.")] = False
     force: Annotated[bool, Meta(description="kubectl drain's flag.")] = False
+    preemption: _Preemption = True
 
 
 class Map(PodQuestion, frozen=True, kw_only=True):

@@ -64,8 +64,9 @@ def _explain(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: questio
 
 def _advise(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: questions.Advise) -> AdviseReport:
     return kubespread.advise(
-        snapshot, _pod(asked), asked.replicas, scheduler, name=asked.name, namespace=asked.namespace, set=asked.set
-    )
+        snapshot, _pod(asked), asked.replicas, scheduler,
+        name=asked.name, namespace=asked.namespace, set=asked.set, preemption=asked.preemption,
+    )  # fmt: skip
 
 
 def _simulate(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: questions.Simulate) -> SimulateReport:
@@ -87,38 +88,47 @@ def _compare(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: questio
     )
     return kubespread.compare(
         kubespread.Side(snapshot, pod, scheduler, asked.set), after,
-        replicas=asked.replicas, from_scratch=asked.from_scratch, name=asked.name, namespace=asked.namespace,
+        replicas=asked.replicas, from_scratch=asked.from_scratch, preemption=asked.preemption,
+        name=asked.name, namespace=asked.namespace,
     )  # fmt: skip
 
 
 def _play(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: questions.Play) -> PlayReport:
     first = () if asked.manifest is None else (Step("apply the manifest", Apply((_manifest(asked.manifest),))),)
-    scenario = Scenario((*first, *(parse_step(text, None) for text in asked.steps)))
+    scenario = Scenario((*first, *(parse_step(text, None) for text in asked.steps)), preemption=asked.preemption)
     return kubespread.play(snapshot, scenario, scheduler, namespace=asked.namespace)
 
 
 def _pending(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: questions.Pending) -> PendingReport:
-    return kubespread.pending(snapshot, scheduler, namespace=asked.namespace, selector=asked.selector)
+    return kubespread.pending(
+        snapshot, scheduler, namespace=asked.namespace, selector=asked.selector, preemption=asked.preemption
+    )
 
 
 def _audit(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: questions.Audit) -> AuditReport:
     return kubespread.audit(
-        snapshot, asked.workloads, scheduler, namespace=asked.namespace, selector=asked.selector
+        snapshot, asked.workloads, scheduler,
+        namespace=asked.namespace, selector=asked.selector, preemption=asked.preemption,
     )  # fmt: skip
 
 
 def _survive(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: questions.Survive) -> SurviveReport:
-    return kubespread.survive(snapshot, asked.keys, scheduler, namespace=asked.namespace, selector=asked.selector)
+    return kubespread.survive(
+        snapshot, asked.keys, scheduler,
+        namespace=asked.namespace, selector=asked.selector, preemption=asked.preemption,
+    )  # fmt: skip
 
 
 def _upgrade(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: questions.Upgrade) -> UpgradeReport:
-    return kubespread.upgrade(snapshot, asked.nodes, scheduler, surge=asked.surge, batch=asked.batch)
+    return kubespread.upgrade(
+        snapshot, asked.nodes, scheduler, surge=asked.surge, batch=asked.batch, preemption=asked.preemption
+    )
 
 
 def _rebalance(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: questions.Rebalance) -> RebalanceReport:
     return kubespread.rebalance(
         snapshot, asked.workloads, scheduler,
-        namespace=asked.namespace, selector=asked.selector, soft=asked.soft,
+        namespace=asked.namespace, selector=asked.selector, soft=asked.soft, preemption=asked.preemption,
     )  # fmt: skip
 
 
@@ -132,6 +142,7 @@ def _removable(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: quest
         ignore_daemonsets=asked.ignore_daemonsets,
         delete_emptydir_data=asked.delete_emptydir_data,
         force=asked.force,
+        preemption=asked.preemption,
     )  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from kubespread.cli.options.answer import AnswerOptions, SpeakingOptions, format
 from kubespread.cli.options.auditing import AuditOptions, WorkloadsArgument
 from kubespread.cli.options.edits import EditedClusterOptions
 from kubespread.cli.options.grouped import grouped
+from kubespread.cli.options.placing import NoPreemptionOption
 from kubespread.cli.options.scheduler import SchedulerOptions
 from kubespread.cli.waiting import waiting
 from kubespread.cli.watch import watchable
@@ -22,6 +23,7 @@ def audit(
     workloads: WorkloadsArgument = None,
     auditing: AuditOptions,
     scheduling: SchedulerOptions,
+    no_preemption: NoPreemptionOption = False,
     answer: Annotated[AnswerOptions, formats_of("audit")],
     source: EditedClusterOptions,
     speaking: SpeakingOptions,
@@ -53,6 +55,7 @@ def audit(
             scheduling.scheduler(),
             namespace=auditing.namespace_in(opened),
             selector=auditing.selector or "",
+            preemption=not no_preemption,
             on_progress=on_progress,
         )
     report = report.requiring(auditing.failures(report))

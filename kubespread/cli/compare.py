@@ -86,6 +86,7 @@ def compare(
             kubespread.Side(now, pods[-1], changed.scheduler(), settings),
             replicas=desired,
             from_scratch=placing.from_scratch,
+            preemption=not placing.no_preemption,
             name=workload.name,
             namespace=workload.namespace,
             recursive=workload.recursive,

@@ -11,6 +11,7 @@ from kubespread.cli.cluster import open_cluster
 from kubespread.cli.options.answer import AnswerOptions, SpeakingOptions, formats_of
 from kubespread.cli.options.edits import EditedClusterOptions
 from kubespread.cli.options.grouped import grouped
+from kubespread.cli.options.placing import NoPreemptionOption
 from kubespread.cli.options.rebalancing import RebalancingOptions
 from kubespread.cli.options.scheduler import SchedulerOptions
 from kubespread.cli.waiting import waiting
@@ -29,6 +30,7 @@ def rebalance(
     *,
     rebalancing: RebalancingOptions,
     scheduling: SchedulerOptions,
+    no_preemption: NoPreemptionOption = False,
     answer: Annotated[AnswerOptions, formats_of("rebalance")],
     source: EditedClusterOptions,
     speaking: SpeakingOptions,
@@ -59,6 +61,7 @@ def rebalance(
             selector=rebalancing.selector or "",
             soft=rebalancing.soft,
             descheduler=rebalancing.descheduler,
+            preemption=not no_preemption,
             on_progress=on_progress,
         )
     answering = Answering(opened, scheduling.scheduler(), answer, speaking)

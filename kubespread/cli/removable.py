@@ -8,6 +8,7 @@ from kubespread.cli.answering import Answering
 from kubespread.cli.cluster import open_cluster
 from kubespread.cli.options.answer import AnswerOptions, SpeakingOptions, formats_of
 from kubespread.cli.options.grouped import grouped
+from kubespread.cli.options.placing import NoPreemptionOption
 from kubespread.cli.options.removable import NodesArgument, RemovableClusterOptions
 from kubespread.cli.options.scheduler import SchedulerOptions
 from kubespread.cli.waiting import waiting
@@ -18,6 +19,7 @@ def removable(
     *,
     nodes: NodesArgument = None,
     scheduling: SchedulerOptions,
+    no_preemption: NoPreemptionOption = False,
     answer: Annotated[AnswerOptions, formats_of("removable")],
     source: RemovableClusterOptions,
     speaking: SpeakingOptions,
@@ -47,6 +49,7 @@ def removable(
             ignore_daemonsets=source.ignore_daemonsets,
             delete_emptydir_data=source.delete_emptydir_data,
             force=source.force,
+            preemption=not no_preemption,
             on_progress=on_progress,
         )
     answering = Answering(opened, scheduling.scheduler(), answer, speaking)

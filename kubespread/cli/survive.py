@@ -9,6 +9,7 @@ from kubespread.cli.cluster import open_cluster
 from kubespread.cli.options.answer import AnswerOptions, SpeakingOptions, formats_of
 from kubespread.cli.options.edits import EditedClusterOptions
 from kubespread.cli.options.grouped import grouped
+from kubespread.cli.options.placing import NoPreemptionOption
 from kubespread.cli.options.scheduler import SchedulerOptions
 from kubespread.cli.options.survival import SurvivalOptions
 from kubespread.cli.waiting import waiting
@@ -19,6 +20,7 @@ def survive(
     *,
     survival: SurvivalOptions,
     scheduling: SchedulerOptions,
+    no_preemption: NoPreemptionOption = False,
     answer: Annotated[AnswerOptions, formats_of("survive")],
     source: EditedClusterOptions,
     speaking: SpeakingOptions,
@@ -46,6 +48,7 @@ def survive(
             scheduling.scheduler(),
             namespace=survival.namespace_in(opened),
             selector=survival.selector or "",
+            preemption=not no_preemption,
             on_progress=on_progress,
         )
     report = report.requiring(survival.failures(report))

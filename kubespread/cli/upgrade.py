@@ -8,6 +8,7 @@ from kubespread.cli.answering import Answering
 from kubespread.cli.cluster import open_cluster
 from kubespread.cli.options.answer import AnswerOptions, SpeakingOptions, formats_of
 from kubespread.cli.options.grouped import grouped
+from kubespread.cli.options.placing import NoPreemptionOption
 from kubespread.cli.options.scheduler import SchedulerOptions
 from kubespread.cli.options.upgrading import DrainedClusterOptions, PoolArgument, UpgradeOptions
 from kubespread.cli.waiting import waiting
@@ -19,6 +20,7 @@ def upgrade(
     *,
     upgrading: UpgradeOptions,
     scheduling: SchedulerOptions,
+    no_preemption: NoPreemptionOption = False,
     answer: Annotated[AnswerOptions, formats_of("upgrade")],
     source: DrainedClusterOptions,
     speaking: SpeakingOptions,
@@ -50,6 +52,7 @@ def upgrade(
             ignore_daemonsets=source.ignore_daemonsets,
             delete_emptydir_data=source.delete_emptydir_data,
             force=source.force,
+            preemption=not no_preemption,
         )
     answering = Answering(opened, scheduling.scheduler(), answer, speaking)
     return answering.give("upgrade", report)

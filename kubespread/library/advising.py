@@ -53,14 +53,13 @@ def advise(
     - ``recursive``: read directories with those below them.
     - ``template_path``: path of the pod template in kinds unknown to kubespread (default: ``spec.template``).
     - ``set``: fields to change before the pod is admitted: ``maxSkew[zone]=2``, ``cpu=500m``.
-
     - ``preemption``: let pods preempt those of lower priority, as kube-scheduler does by default.
 
     Raises ManifestError, SnapshotError and UsageError.
     """
     pods = [read_once(each, template_path) for each in given_pods(pod)]
     choosing = Choosing(name, namespace, recursive=recursive, template_path=template_path)
-    asked = resolve(snapshot, pods, scheduler, replace(choosing, one_only=True), settings=set)
+    asked = resolve(snapshot, pods, scheduler, replace(choosing, one_only=True), settings=set, preempts=preemption)
     candidate = asked.candidates[0]
     if replicas is None and candidate.workload is not None and not candidate.is_daemon:
         replicas = candidate.replicas

@@ -30,6 +30,7 @@ def audit(
     *,
     namespace: str | None = None,
     selector: str = "",
+    preemption: bool = True,
     on_progress: Callable[[int], None] | None = None,
 ) -> AuditReport:
     """How the workloads of ``snapshot`` are spread: what their constraints count, which of them do not hold and why.
@@ -39,18 +40,19 @@ def audit(
 
     - ``namespace``: that of names without one, else the only one asked about (default: all namespaces).
     - ``selector``: labels of the workloads asked about, as kubectl's ``-l`` has them (default: any labels).
+    - ``preemption``: let pods preempt those of lower priority, as kube-scheduler does by default.
     - ``on_progress``: called after each workload with the number audited so far.
 
     Raises UsageError, SnapshotError and ManifestError.
     """
     asked = WorkloadsAsked.of(namespace, selector, workloads)
     version = scheduler.release(snapshot.origin.release)
-    now, notes = edited(snapshot, scheduler, asked.namespace)
-    world = world_of(now, scheduler)
+    now, notes = edited(snapshot, scheduler, asked.namespace, preempts=preemption)
+    world = world_of(now, scheduler, preempts=preemption)
     default = asked.namespace or snapshot.origin.namespace or DEFAULT_NAMESPACE
     named = asked.named_in(world, default)
     is_asked = named.__contains__ if named else asked.those_in(world)
-    rows, lacking = audits(world, is_asked, on_progress)
+    rows, made_room, lacking = audits(world, is_asked, on_progress)
     _check(named, rows)
     if not rows:
         raise asked.none_found(now)
@@ -60,7 +62,9 @@ def audit(
         asked=tuple(map(workload_text, named)),
         namespace=default if named else asked.namespace,
         selector=asked.text,
+        preemption=preemption,
         nodes=len(now.nodes),
+        made_room=made_room,
         workloads=tuple(sorted(rows, key=_worst_first)),
         gaps=tuple(dict.fromkeys((*source_gaps(now, scheduler), *lacking))),
         not_modelled=NOT_MODELLED,

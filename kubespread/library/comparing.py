@@ -10,12 +10,14 @@ import msgspec
 from kubespread.candidate.kustomize import Kustomization
 from kubespread.candidate.manifest_file import Manifest
 from kubespread.candidate.references import ClusterWorkloads, Reference
-from kubespread.candidate.sources import PodGiven, read_once
+from kubespread.candidate.sources import Choosing, PodGiven, read_once
 from kubespread.escaping import escaped
 from kubespread.kube.versions import SCORES_SINCE
+from kubespread.library.asked_cluster import cluster_reference
 from kubespread.library.choosing import given_pods
 from kubespread.library.deciding import Scheduler
-from kubespread.library.explaining import explain
+from kubespread.library.explaining import explained
+from kubespread.library.resolving import resolve
 from kubespread.library.simulating import simulate
 from kubespread.manifest.reading import display_name
 from kubespread.planner.compare import Answered
@@ -45,6 +47,7 @@ def compare(
     *,
     replicas: int | None = None,
     from_scratch: bool = False,
+    preemption: bool = True,
     name: str | None = None,
     namespace: str | None = None,
     recursive: bool = False,
@@ -57,6 +60,7 @@ def compare(
 
     - ``replicas``: desired replicas (default: each workload's own number).
     - ``from_scratch``: also re-place the replicas already running.
+    - ``preemption``: let replicas preempt pods of lower priority, as kube-scheduler does by default.
     - ``name``: the workload to use when there are several: NAME, Kind/NAME or NAMESPACE/Kind/NAME.
     - ``namespace``: the namespace to use when the manifest sets none.
     - ``recursive``: read directories with those below them.
@@ -71,21 +75,20 @@ def compare(
     others = pods if before.pod == after.pod else [read_once(pod, template_path) for pod in given_pods(after.pod)]
 
     def answered(side: Side, pods: Sequence[PodGiven]) -> Answered:
-        explained = explain(
-            side.snapshot, pods, side.scheduler,
-            set=side.set, name=name, namespace=namespace, recursive=recursive, template_path=template_path,
-        )  # fmt: skip
+        choosing = Choosing(name, namespace, recursive=recursive, template_path=template_path, one_only=True)
+        asked = resolve(side.snapshot, pods, side.scheduler, choosing, settings=side.set, preempts=preemption)
+        report = explained(asked).about(cluster_reference(side.snapshot))
         if not is_scored:
-            not_modelled = (*explained.not_modelled, _NOT_PLACED)
-            return Answered(_asked(side), msgspec.structs.replace(explained, not_modelled=not_modelled), None)
+            not_modelled = (*report.not_modelled, _NOT_PLACED)
+            return Answered(_asked(side), msgspec.structs.replace(report, not_modelled=not_modelled), None)
         (simulated,) = simulate(
             side.snapshot, [*pods], replicas, side.scheduler,
-            from_scratch=from_scratch, set=side.set,
+            from_scratch=from_scratch, set=side.set, preemption=None if preemption else False,
             name=name, namespace=namespace, recursive=recursive, template_path=template_path,
         )  # fmt: skip
-        return Answered(_asked(side), explained, simulated)
+        return Answered(_asked(side), report, simulated)
 
-    return compare_answers(answered(before, pods), answered(after, others))
+    return compare_answers(answered(before, pods), answered(after, others), preemption=preemption)
 
 
 def _asked(side: Side) -> Asked:

@@ -18,9 +18,12 @@ if TYPE_CHECKING:
     from kubespread.planner.world.world import World
 
 
-def edited(snapshot: Snapshot, scheduler: Scheduler, namespace: str | None = None) -> tuple[Snapshot, tuple[str, ...]]:
+def edited(
+    snapshot: Snapshot, scheduler: Scheduler, namespace: str | None = None, *, preempts: bool = True
+) -> tuple[Snapshot, tuple[str, ...]]:
     """The cluster after the edits of ``snapshot``, and what to say whatever is asked of it: what ``scheduler`` has to
-    say of its release, and what the edits came to. Raises UsageError.
+    say of its release, and what the edits came to. ``preempts`` is False where nobody is evicted to make room.
+    Raises UsageError.
     """
     if not snapshot.edits:
         return snapshot, tuple(scheduler.notes(snapshot.origin))
@@ -29,7 +32,7 @@ def edited(snapshot: Snapshot, scheduler: Scheduler, namespace: str | None = Non
     from kubespread.planner.world.editing import apply
     from kubespread.planner.world.telling import NO_TIME, told
 
-    world = world_of(snapshot, scheduler)
+    world = world_of(snapshot, scheduler, preempts=preempts)
     default = namespace or snapshot.origin.namespace or DEFAULT_NAMESPACE
     notes = [*scheduler.notes(snapshot.origin)]
     has_happened = False

@@ -8,7 +8,7 @@ from kubespread.candidate.sources import Choosing, PodGiven
 from kubespread.library.asked_cluster import cluster_reference
 from kubespread.library.choosing import given_pods
 from kubespread.library.deciding import Scheduler
-from kubespread.library.resolving import resolve
+from kubespread.library.resolving import Resolved, resolve
 from kubespread.library.revising import reviser
 from kubespread.planner.explain import explain as explain_pod
 from kubespread.planner.reports.explain import ExplainReport
@@ -47,6 +47,11 @@ def explain(
     """
     choosing = Choosing(name, namespace, recursive=recursive, template_path=template_path, one_only=True)
     asked = resolve(snapshot, given_pods(pod), scheduler, choosing, settings=set)
+    return explained(asked, preemption=preemption, pods=pods).about(cluster_reference(snapshot))
+
+
+def explained(asked: Resolved, *, preemption: bool = False, pods: bool = False) -> ExplainReport:
+    """The same of what was read already."""
     candidate, profile = asked.candidates[0], asked.profiles[0]
     report = explain_pod(
         asked.cluster,
@@ -58,4 +63,4 @@ def explain(
         pods=pods,
         revise=reviser(asked),
     )
-    return report.about(cluster_reference(snapshot)).with_gaps(asked.gaps_of(candidate)).sorted_by("score")
+    return report.with_gaps(asked.gaps_of(candidate)).sorted_by("score")

@@ -52,7 +52,7 @@ def pending(
     """
     asked = WorkloadsAsked.of(namespace, selector)
     version = scheduler.release(snapshot.origin.release)
-    now, notes = edited(snapshot, scheduler, asked.namespace)
+    now, notes = edited(snapshot, scheduler, asked.namespace, preempts=preemption)
     world = world_of(now, scheduler, preempts=preemption)
     told = pending_groups(world, asked.those_in(world), _reviser(now, version), version, on_progress)
     if not told:
@@ -62,6 +62,7 @@ def pending(
         cluster=cluster_reference(snapshot),
         namespace=asked.namespace,
         selector=asked.text,
+        preemption=preemption,
         nodes=len(world.living.nodes.objects),
         pending=sum(len(each.group.pods) for each in told),
         groups=tuple(_with_commands(each, now) for each in told),

@@ -57,7 +57,7 @@ def play_in(
     SnapshotError before anything is played.
     """
     origin = snapshot.origin
-    before, notes = edited(snapshot, scheduler, namespace)
+    before, notes = edited(snapshot, scheduler, namespace, preempts=scenario.preemption)
     default = scenario.namespace or namespace or origin.namespace or DEFAULT_NAMESPACE
     world = world_of(before, scheduler, preempts=scenario.preemption)
     changes = _Manifests(before, scheduler)

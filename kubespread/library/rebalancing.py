@@ -20,15 +20,18 @@ from kubespread.library.worlds import world_of
 from kubespread.planner.rebalance.candidates import REPLACING
 from kubespread.planner.rebalance.rebalance import Question
 from kubespread.planner.rebalance.rebalance import rebalance as plan
+from kubespread.planner.reports.parts import preempted_pods as said_of
 from kubespread.planner.reports.rebalance import RebalanceReport
 from kubespread.planner.world.asked import AskedWorkloads
-from kubespread.planner.world.reporting import workload_text
+from kubespread.planner.world.happenings import Happenings
+from kubespread.planner.world.reporting import preempted_pods, workload_text
 from kubespread.planner.world.world import World
 from kubespread.scenario.types import Named
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import count_of
 
 _DEFAULT = Scheduler()
+_MAX_NAMED = 3
 _NAMED = ("Deployment", *sorted(REPLACING))
 
 
@@ -41,6 +44,7 @@ def rebalance(
     selector: str = "",
     soft: bool = False,
     descheduler: str | Path | None = None,
+    preemption: bool = True,
     on_progress: Callable[[int], None] | None = None,
 ) -> RebalanceReport:
     """The fewest evictions, in an order that disruption budgets allow, after which the spread constraints hold.
@@ -52,6 +56,7 @@ def rebalance(
     - ``selector``: labels of the workloads asked about, as kubectl's ``-l`` has them (default: any labels).
     - ``soft``: constraints with ScheduleAnyway, the scheduler's built-in ones among them, are to hold too.
     - ``descheduler``: path of a DeschedulerPolicy (descheduler/v1alpha2), to see what the descheduler would do instead.
+    - ``preemption``: let pods preempt those of lower priority, as kube-scheduler does by default.
     - ``on_progress``: called with the number of evictions tried so far.
 
     Raises UsageError, SnapshotError and ManifestError.
@@ -60,10 +65,10 @@ def rebalance(
     _check_kinds(asked.names)
     policy = read_policy(descheduler) if descheduler is not None else None
     version = scheduler.release(snapshot.origin.release)
-    now, notes = edited(snapshot, scheduler, asked.namespace)
-    world = world_of(now, scheduler)
+    now, notes = edited(snapshot, scheduler, asked.namespace, preempts=preemption)
+    world = world_of(now, scheduler, preempts=preemption)
     world.settle()
-    placed = len(world.next_step().placed)
+    settled = world.next_step()
     default = asked.namespace or snapshot.origin.namespace or DEFAULT_NAMESPACE
     named = asked.named_in(world, default)
     chosen = named or list(_chosen(world, asked))
@@ -78,8 +83,9 @@ def rebalance(
         asked=tuple(map(workload_text, named)),
         namespace=default if named else asked.namespace,
         selector=asked.text,
+        preemption=preemption,
         gaps=tuple(dict.fromkeys((*source_gaps(now, scheduler), *report.gaps))),
-        notes=(*notes, *report.notes, *_notes(report, placed)),
+        notes=(*notes, *report.notes, *_notes(report, settled)),
     )
 
 
@@ -97,10 +103,12 @@ def _chosen(world: World, asked: WorkloadsAsked) -> Iterable[WorkloadName]:
     return dict.fromkeys(name for pod in world.book if (name := counting.of(pod)) is not None)
 
 
-def _notes(report: RebalanceReport, placed: int) -> Iterator[str]:
-    if placed:
-        were = "was" if placed == 1 else "were"
-        yield f"{count_of(placed, 'pod')} that waited {were} placed before anything is evicted"
+def _notes(report: RebalanceReport, settled: Happenings) -> Iterator[str]:
+    if settled.placed:
+        were = "was" if len(settled.placed) == 1 else "were"
+        made_room = tuple(preempted_pods(settled))
+        preempting = f", preempting {said_of(made_room, _MAX_NAMED)}" if made_room else ""
+        yield f"{count_of(len(settled.placed), 'pod')} that waited {were} placed before anything is evicted{preempting}"
     if not report.constraints_in_force:
         others = "" if report.soft else ": --soft asks for soft ones too"
         yield f"no hard constraint is in force for {'these workloads' if report.workloads != 1 else 'it'}{others}"

@@ -27,6 +27,7 @@ def removable(
     ignore_daemonsets: bool = True,
     delete_emptydir_data: bool = False,
     force: bool = False,
+    preemption: bool = True,
     on_progress: Callable[[int], None] | None = None,
 ) -> RemovableReport:
     """Which ``nodes`` of ``snapshot`` can be drained and deleted so that every pod finds another node.
@@ -36,23 +37,25 @@ def removable(
 
     - ``ignore_daemonsets``, ``delete_emptydir_data``, ``force``: the flags of ``kubectl drain``. Pods that it would
       refuse to evict hold their nodes.
+    - ``preemption``: let pods preempt those of lower priority, as kube-scheduler does by default.
     - ``on_progress``: called after each node with the number looked at so far.
 
     Raises UsageError, SnapshotError and ManifestError.
     """
     version = scheduler.release(snapshot.origin.release)
-    now, notes = edited(snapshot, scheduler)
+    now, notes = edited(snapshot, scheduler, preempts=preemption)
     targets = [nodes] if isinstance(nodes, str) else nodes
     meant = {node.metadata.name for target in targets for node in nodes_meant(parse_target(target), now.nodes)}
     names = [node.metadata.name for node in now.nodes if not targets or node.metadata.name in meant]
     flags = DrainFlags(force=force, ignore_daemonsets=ignore_daemonsets, delete_emptydir_data=delete_emptydir_data)
-    world = world_of(now, scheduler)
+    world = world_of(now, scheduler, preempts=preemption)
     waited = settled(world)
     first = placed_first(world, waited, "any node goes")
     rows, together = removals(world.fork(), names, flags, waited, on_progress)
     return RemovableReport(
         kube_version=str(version),
         cluster=cluster_reference(snapshot),
+        preemption=preemption,
         nodes=len(now.nodes),
         rows=rows,
         together=together,

@@ -58,9 +58,11 @@ def resolve(
     *,
     settings: Sequence[str] = (),
     counts_quotas: bool = True,
+    preempts: bool = True,
     on_refused: Refused | None = None,
 ) -> Resolved:
-    """Read what was given. ``counts_quotas`` is False where the caller counts what quotas leave.
+    """Read what was given. ``counts_quotas`` is False where the caller counts what quotas leave, ``preempts``
+    where nobody is evicted to make room for what edits displace.
 
     ``settings`` are fields of each pod or workload to change before, as ``--set`` has them.
 
@@ -69,7 +71,7 @@ def resolve(
     """
     origin = snapshot.origin
     version = scheduler.release(origin.release)
-    snapshot, said = edited(snapshot, scheduler, choosing.namespace)
+    snapshot, said = edited(snapshot, scheduler, choosing.namespace, preempts=preempts)
     own_namespace = origin.namespace or DEFAULT_NAMESPACE
     default_namespace = choosing.namespace or own_namespace
     read = read_sources(pods, snapshot, choosing, default_namespace)

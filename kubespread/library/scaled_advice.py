@@ -117,7 +117,8 @@ class Replicas:
     @cached_property
     def _snapshot(self) -> Snapshot:
         """The cluster once the edits are made that the question begins with."""
-        return edited(self.snapshot, self.scheduler, self.options.choosing.namespace)[0]
+        options = self.options
+        return edited(self.snapshot, self.scheduler, options.choosing.namespace, preempts=options.manner.preempts)[0]
 
     @cached_property
     def _worlds(self) -> EditedWorlds:

@@ -76,7 +76,8 @@ def pose(
     as_gangs = what_if(options.gang, options.same, replicas, refused=_refused_with_gangs(options))
     asked = resolve(
         snapshot, pods, scheduler, options.choosing,
-        settings=options.settings, counts_quotas=False, on_refused=options.on_refused,
+        settings=options.settings, counts_quotas=False, preempts=options.manner.preempts,
+        on_refused=options.on_refused,
     )  # fmt: skip
     if not asked.version.since(SCORES_SINCE):
         said = f"where replicas land depends on scores, which are modeled since 1.{SCORES_SINCE}"

@@ -40,6 +40,7 @@ def survive(
     *,
     namespace: str | None = None,
     selector: str = "",
+    preemption: bool = True,
     on_progress: Callable[[int], None] | None = None,
 ) -> SurviveReport:
     """What losing each domain of the topology ``keys`` does to the workloads of ``snapshot``, each domain by itself.
@@ -49,14 +50,15 @@ def survive(
 
     - ``namespace``: whose workloads are asked about (default: those of all namespaces).
     - ``selector``: labels of the workloads asked about, as kubectl's ``-l`` has them (default: any labels).
+    - ``preemption``: let pods preempt those of lower priority, as kube-scheduler does by default.
     - ``on_progress``: called before each domain with the number lost so far.
 
     Raises UsageError, SnapshotError and ManifestError.
     """
     asked = WorkloadsAsked.of(namespace, selector)
     version = scheduler.release(snapshot.origin.release)
-    now, notes = edited(snapshot, scheduler, asked.namespace)
-    world = world_of(now, scheduler)
+    now, notes = edited(snapshot, scheduler, asked.namespace, preempts=preemption)
+    world = world_of(now, scheduler, preempts=preemption)
     waited = settled(world)
     first = placed_first(world, waited, "anything is lost")
     lost = list(_domains(world, now, keys))
@@ -68,6 +70,7 @@ def survive(
         cluster=cluster_reference(snapshot),
         namespace=asked.namespace,
         selector=asked.text,
+        preemption=preemption,
         workloads=len(question.workloads),
         nodes=len(world.living.nodes.objects),
         pending_before=question.pending,
@@ -88,6 +91,7 @@ def upgrade(
     ignore_daemonsets: bool = True,
     delete_emptydir_data: bool = True,
     force: bool = False,
+    preemption: bool = True,
     remedies: bool = True,
 ) -> UpgradeReport:
     """Replace nodes of ``snapshot`` batch by batch as disruption budgets allow: cordon, drain, delete, add a copy.
@@ -97,6 +101,7 @@ def upgrade(
     - ``surge``: the number of new nodes that join before those that they replace are drained, 0 or more.
     - ``batch``: the number of nodes replaced at a time, 1 or more.
     - ``ignore_daemonsets``, ``delete_emptydir_data``, ``force``: the flags of ``kubectl drain``.
+    - ``preemption``: let pods preempt those of lower priority, as kube-scheduler does by default.
     - ``remedies``: look for what would get a blocked upgrade through.
 
     Raises UsageError, SnapshotError and ManifestError.
@@ -106,11 +111,11 @@ def upgrade(
     if batch < 1:
         raise UsageError(f"batch must be at least 1, not {batch}")
     version = scheduler.release(snapshot.origin.release)
-    now, notes = edited(snapshot, scheduler)
+    now, notes = edited(snapshot, scheduler, preempts=preemption)
     pool = parse_target(nodes)
     nodes_meant(pool, now.nodes)
     flags = DrainFlags(force=force, ignore_daemonsets=ignore_daemonsets, delete_emptydir_data=delete_emptydir_data)
-    world = world_of(now, scheduler)
+    world = world_of(now, scheduler, preempts=preemption)
     waited = settled(world)
     first = placed_first(world, waited, "any node is replaced")
     start, manner = world.fork(), Manner(pool, surge, batch, flags)
@@ -120,6 +125,7 @@ def upgrade(
         report,
         kube_version=str(version),
         cluster=cluster_reference(snapshot),
+        preemption=preemption,
         remedies=tuple(found.options),
         remedies_lose={option: lost for option, lost in found.options.items() if lost},
         remedies_tried=found.tried,

@@ -53,7 +53,7 @@ def simulate_then(
 
     Raises ManifestError, SnapshotError and UsageError.
     """
-    before, _ = edited(snapshot, scheduler, namespace)
+    before, _ = edited(snapshot, scheduler, namespace, preempts=preemption)
     default = namespace or snapshot.origin.namespace or DEFAULT_NAMESPACE
     choosing = Choosing(name, namespace, recursive=recursive, one_only=True)
     read = read_sources(pods, before, choosing, default)

@@ -35,7 +35,7 @@ class Answered:
     """None where placing replicas is not simulated; the other side's is not compared then."""
 
 
-def compare(before: Answered, after: Answered) -> CompareReport:
+def compare(before: Answered, after: Answered, *, preemption: bool = True) -> CompareReport:
     """What differs between ``before`` and ``after``; exchanged, they give the same with its sides exchanged."""
     sides = _side(before), _side(after)
     nodes, unchanged = _nodes(before.explained, after.explained)
@@ -43,6 +43,7 @@ def compare(before: Answered, after: Answered) -> CompareReport:
     on_nodes, replicas = _placements(before.simulated, after.simulated)
     spread = any(each.is_outcome for each in constraints)
     return CompareReport(
+        preemption=preemption,
         same=not (nodes or on_nodes or replicas or spread or _as_a_whole(*sides)),
         before=sides[0],
         after=sides[1],
@@ -73,6 +74,7 @@ def _side(side: Answered) -> SideReport:
         present=None if simulated is None else simulated.present,
         placed=None if simulated is None else simulated.placed,
         stopped=None if simulated is None else simulated.stopped,
+        preempted=() if simulated is None else simulated.preempted,
         gaps=tuple(dict.fromkeys(gap for report in said for gap in report.gaps)),
         not_modelled=tuple(dict.fromkeys(each for report in said for each in report.not_modelled)),
         admission=tuple(dict.fromkeys(each for report in said for each in report.admission)),
@@ -82,7 +84,7 @@ def _side(side: Answered) -> SideReport:
 
 def _as_a_whole(before: SideReport, after: SideReport) -> bool:
     """Whether anything differs that is not about one node, replica or constraint."""
-    said = [(side.message, side.stopped, side.replicas) for side in (before, after)]
+    said = [(side.message, side.stopped, side.replicas, side.victims) for side in (before, after)]
     # Releases whose scores are not modeled have no first choice to compare.
     return said[0] != said[1] or (bool(before.first and after.first) and before.first != after.first)
 

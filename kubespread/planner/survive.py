@@ -17,7 +17,7 @@ from kubespread.planner.world.happenings import LOST, PREEMPTED
 from kubespread.planner.world.missing import Missing, desired_replicas
 from kubespread.planner.world.owners import in_order
 from kubespread.planner.world.pod_book import PodKey
-from kubespread.planner.world.reporting import name_of, workload_text
+from kubespread.planner.world.reporting import name_of, preempted_pods, workload_text
 from kubespread.planner.world.unmade import unmade
 from kubespread.planner.world.waiting import Waiting
 from kubespread.planner.world.world import World
@@ -120,7 +120,7 @@ class _Loss:
         placed = [pod for pod in happened.placed if question.workload(pod) is not None]
         failed, lost = self._state(), len(self._gone(LOST))
         remove_failed(world, names)
-        removed = self._state()
+        removed, made_room = self._state(), tuple(preempted_pods(happened))
         return DomainLoss(
             topology_key=self._domain.key,
             domain=self._domain.value,
@@ -131,7 +131,8 @@ class _Loss:
             placed=len(placed),
             pending=failed.pending,
             pending_after_removal=removed.pending,
-            preempted=len(self._gone(PREEMPTED)),
+            preempted=len(made_room),
+            made_room=made_room,
             not_made_again=tuple(
                 name_of(gone.pod) for gone in happened.lost_for_good() if question.workload(gone.pod) is not None
             ),

@@ -11,9 +11,9 @@ from kubespread.render.phrases import cluster_phrase
 _HANGING = 4
 
 
-def source_line(cluster: ClusterReference | None, kube_version: str) -> Line:
+def source_line(cluster: ClusterReference | None, kube_version: str, manner: str = "") -> Line:
     """``snapshot prod.json.gz, 2 h old · kube-scheduler v1.36``."""
-    parts = (cluster_phrase(cluster), f"kube-scheduler v{kube_version}")
+    parts = (cluster_phrase(cluster), f"kube-scheduler v{kube_version}", manner)
     return [cell(" · ".join(part for part in parts if part), DIM)]
 
 

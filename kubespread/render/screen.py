@@ -17,12 +17,14 @@ R = TypeVar("R")
 
 
 class Sourced(Protocol):
-    """A report that says which cluster it is about."""
+    """A report that says which cluster it is about, and how that is scheduled."""
 
     @property
     def cluster(self) -> ClusterReference | None: ...
     @property
     def kube_version(self) -> str: ...
+    @property
+    def manner(self) -> str: ...
 
 
 def screen(lines: Callable[[R, Look], Iterable[Line]]) -> Callable[[R, Look], str]:
@@ -38,7 +40,7 @@ def screen(lines: Callable[[R, Look], Iterable[Line]]) -> Callable[[R, Look], st
 def headline(asked: str, report: Sourced, look: Look, said: str = "") -> Iterator[Line]:
     """What was asked, and ``said`` of it, of which cluster, and which release answers; nothing without headers."""
     if look.headers:
-        source = source_line(report.cluster, report.kube_version)
+        source = source_line(report.cluster, report.kube_version, report.manner)
         yield from flowed([[cell(asked, HEAD), cell(said)], source], look, indent="")
 
 

@@ -11,6 +11,7 @@ import typer
 from kubespread.cli.options import spelling
 from kubespread.cli.options.cluster import ClusterOptions
 from kubespread.cli.options.counts import count
+from kubespread.cli.options.placing import NoPreemptionOption
 from kubespread.cli.options.scheduler import SchedulerOptions
 from kubespread.errors import UsageError
 
@@ -120,6 +121,7 @@ class ComparePlacingOptions:
     from_scratch: Annotated[
         bool, typer.Option("--from-scratch", help="Also re-place the replicas already running.")
     ] = False
+    no_preemption: NoPreemptionOption = False
 
     def desired(self) -> int | None:
         """The number of replicas that is asked for, if any. Raises UsageError."""

@@ -22,6 +22,7 @@ from kubespread.planner.audit.standing import Standing, missing
 from kubespread.planner.audit.unscheduled import gated, scheduled_by_others
 from kubespread.planner.living import Applicant
 from kubespread.planner.reports.audited import LEVELS, AuditedWorkload, AuditFinding, WorstLoss
+from kubespread.planner.reports.parts import PreemptedPod
 from kubespread.planner.world.reporting import workload_text
 from kubespread.planner.world.world import World
 from kubespread.scheduler.framework import Framework
@@ -34,9 +35,9 @@ _MAX_NAMED = 3
 
 def audits(
     world: World, is_asked: Callable[[WorkloadName], bool], on_progress: Callable[[int], None] | None = None
-) -> tuple[list[AuditedWorkload], tuple[str, ...]]:
-    """All that are asked about, in no order, and what the cluster's source lacks to judge them; ``world`` stays as it
-    is. ``on_progress`` is told after each how many were looked at.
+) -> tuple[list[AuditedWorkload], tuple[PreemptedPod, ...], tuple[str, ...]]:
+    """All that are asked about, in no order, who has to go for pods that wait, and what the cluster's source lacks to
+    judge them; ``world`` stays as it is. ``on_progress`` is told after each how many were looked at.
     """
     revisions_of = RevisionsOf(world)
     outlook = Outlook(world, revisions_of)
@@ -46,7 +47,7 @@ def audits(
         rows.append(audited.row())
         if on_progress is not None:
             on_progress(len(rows))
-    return rows, tuple(world.assumed)
+    return rows, outlook.made_room, tuple(world.assumed)
 
 
 class _Audited:

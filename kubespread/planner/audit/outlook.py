@@ -12,7 +12,9 @@ from kubespread.kube.pod_status import is_active, is_ready
 from kubespread.planner.audit.groups import Group
 from kubespread.planner.audit.revisions import Revisions, RevisionsOf
 from kubespread.planner.reports.audited import RolloutState, RolloutUnderWay
+from kubespread.planner.reports.parts import PreemptedPod
 from kubespread.planner.world.pod_book import key_of
+from kubespread.planner.world.reporting import preempted_pods
 from kubespread.planner.world.unmade import Unmade, unmade
 from kubespread.planner.world.waiting import Waiting
 from kubespread.planner.world.world import World
@@ -43,6 +45,12 @@ class Outlook:
         except KubespreadError:
             return None
         return world
+
+    @property
+    def made_room(self) -> tuple[PreemptedPod, ...]:
+        """The pods that those that wait push away, as far as anybody asked what comes of them."""
+        was_asked = "settled" in self.__dict__
+        return tuple(preempted_pods(self.settled.happenings)) if was_asked and self.settled is not None else ()
 
     def pods(self, group: Group) -> list[Pod]:
         """The active pods of a workload in the end; none where nobody can say."""

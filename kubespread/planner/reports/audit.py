@@ -16,7 +16,7 @@ from kubespread.planner.reports.audited import (
     Level,
     PlacedAfresh,
 )
-from kubespread.planner.reports.parts import ClusterReference, Judgment, QuestionReport
+from kubespread.planner.reports.parts import ClusterReference, Judgment, PreemptedPod, ScheduledReport, preempted_pods
 from kubespread.wording import count_of, short_key, some_of
 
 _MAX_SAID = 20
@@ -26,7 +26,7 @@ _FEW = 6
 _BEGINNING = re.compile(r"^0/\d+ nodes are available: ")
 
 
-class AuditReport(QuestionReport, frozen=True, kw_only=True):
+class AuditReport(ScheduledReport, frozen=True, kw_only=True):
     kind: str = "AuditReport"
     kube_version: str
     cluster: ClusterReference | None = None
@@ -42,6 +42,8 @@ class AuditReport(QuestionReport, frozen=True, kw_only=True):
     """The worst first, then by namespace, kind and name."""
     levels: dict[Level, int] = {}
     """How many workloads are of each level."""
+    made_room: tuple[PreemptedPod, ...] = ()
+    """The pods that are preempted for those of any workload that wait, where it was asked what comes of these."""
     gaps: tuple[str, ...] = ()
     not_modelled: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
@@ -69,6 +71,8 @@ class AuditReport(QuestionReport, frozen=True, kw_only=True):
         for row in self.workloads:
             if said := row.under_way:
                 yield f"{row.called}: {said}"
+        if self.made_room:
+            yield f"pods that wait preempt {preempted_pods(self.made_room, _MAX_NAMED)}"
 
 
 def _in_numbers(report: AuditReport) -> str:

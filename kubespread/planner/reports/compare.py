@@ -12,7 +12,15 @@ from enum import StrEnum
 
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME
 from kubespread.planner.reports.explain import NodeConstraint, Rejection, Verdict
-from kubespread.planner.reports.parts import ClusterReference, Judgment, PodReference, QuestionReport, Report
+from kubespread.planner.reports.parts import (
+    ClusterReference,
+    Judgment,
+    PodReference,
+    PreemptedPod,
+    Report,
+    ScheduledReport,
+    preempted_pods,
+)
 
 
 class Asked(Report, frozen=True):
@@ -58,6 +66,8 @@ class SideReport(Report, frozen=True):
     """How many of the others found a node."""
     stopped: str | None
     """The message for the first replica that stays pending."""
+    preempted: tuple[PreemptedPod, ...] = ()
+    """The pods that were evicted for replicas, in the order that happened."""
     gaps: tuple[str, ...] = ()
     not_modelled: tuple[str, ...] = ()
     admission: tuple[str, ...] = ()
@@ -72,6 +82,11 @@ class SideReport(Report, frozen=True):
     def pending(self) -> int:
         """How many replicas found no node."""
         return max(0, (self.replicas or 0) - self.running)
+
+    @property
+    def victims(self) -> set[str]:
+        """NAMESPACE/name of those that were evicted, whichever replica took the place of which."""
+        return {each.pod for each in self.preempted}
 
     @property
     def running(self) -> int:
@@ -217,7 +232,7 @@ class ReplicaDifference(Report, frozen=True):
     """Its node AFTER."""
 
 
-class CompareReport(QuestionReport, frozen=True, kw_only=True):
+class CompareReport(ScheduledReport, frozen=True, kw_only=True):
     kind: str = "CompareReport"
     same: bool
     """Whether nothing differs in what comes of it; what was asked may."""
@@ -241,6 +256,7 @@ class CompareReport(QuestionReport, frozen=True, kw_only=True):
         yield from [_sentence(self)]
 
 
+_MAX_NAMED = 3
 _OF_ONE = {
     NodeChange.GONE: "is gone",
     NodeChange.NEW: "is new",
@@ -269,7 +285,8 @@ def _alike(report: CompareReport) -> str:
     fit = (
         f"{side.fitting:,} of {side.nodes:,} node{'' if side.nodes == 1 else 's'} fit{'s' if side.fitting == 1 else ''}"
     )
-    return fit if side.replicas is None else f"{fit}, {side.running:,} of {side.replicas:,} replicas placed"
+    preempting = f", preempting {preempted_pods(side.preempted, _MAX_NAMED)}" if side.preempted else ""
+    return fit if side.replicas is None else f"{fit}, {side.running:,} of {side.replicas:,} replicas placed{preempting}"
 
 
 def _differences(report: CompareReport) -> list[str]:
@@ -278,11 +295,21 @@ def _differences(report: CompareReport) -> list[str]:
     if not said and before.first and after.first and before.first != after.first:
         said.append("another node is the first choice")
     said += _replicas(report)
+    if before.victims != after.victims:
+        said += _preempted(before, after)
     if not said and any(constraint.is_outcome for constraint in report.constraints):
         said.append("matching pods are spread differently")
     if not said and (before.message, before.stopped) != (after.message, after.stopped):
         said.append("kube-scheduler says something else")
     return said
+
+
+def _preempted(before: SideReport, after: SideReport) -> Iterator[str]:
+    if after.preempted:
+        instead = f" instead of {len(before.preempted):,}" if before.preempted else ""
+        yield f"preempting {preempted_pods(after.preempted, _MAX_NAMED)}{instead}"
+    else:
+        yield f"no longer preempting {preempted_pods(before.preempted, _MAX_NAMED)}"
 
 
 def _nodes(report: CompareReport) -> list[str]:

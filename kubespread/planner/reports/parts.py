@@ -58,6 +58,22 @@ class QuestionReport(Report, frozen=True, kw_only=True):
         """The same answer, with what was required of it and is not so."""
         return msgspec.structs.replace(self, unmet=tuple(unmet))
 
+    @property
+    def manner(self) -> str:
+        """What is not as kube-scheduler does it by default, in a few words."""
+        return ""
+
+
+class ScheduledReport(QuestionReport, frozen=True, kw_only=True):
+    """A report about a cluster that kube-scheduler goes on with."""
+
+    preemption: bool = True
+    """Whether pods evict others of lower priority where they fit nowhere, as kube-scheduler lets them by default."""
+
+    @property
+    def manner(self) -> str:
+        return "" if self.preemption else "no preemption"
+
 
 class PodReference(Report, frozen=True):
     """The pod that is asked about."""

@@ -7,7 +7,7 @@ from typing import Literal
 
 from kubespread.planner.reports.advise import Suggestion
 from kubespread.planner.reports.happened import UnmadePods
-from kubespread.planner.reports.parts import ClusterReference, Judgment, QuestionReport, Report
+from kubespread.planner.reports.parts import ClusterReference, Judgment, Report, ScheduledReport
 from kubespread.wording import count_of, workload_name
 
 PendingFor = Literal["filtered", "refused", "gated", "nominated", "otherScheduler", "fits", "preempts"]
@@ -47,7 +47,7 @@ class StuckGroup(Report, frozen=True):
         return 0 if self.change is None else self.change.placed or 0
 
 
-class PendingReport(QuestionReport, frozen=True, kw_only=True):
+class PendingReport(ScheduledReport, frozen=True, kw_only=True):
     kind: str = "PendingReport"
     kube_version: str
     cluster: ClusterReference | None = None
@@ -81,10 +81,14 @@ def _sentences(report: PendingReport) -> Iterator[str]:
         return
     changes = [group for group in report.groups if group.freed]
     freed = sum(group.freed for group in changes)
+    placed = sum(len(group.pods) for group in report.groups if group.cause in ("fits", "preempts"))
     said = f"{count_of(report.pending, 'pod')} pending for {count_of(len(report.groups), 'cause')}"
-    if not changes:
-        yield f"{said}; no change was found that frees any"
-    else:
+    if changes:
         yield f"{said}; {count_of(len(changes), 'change')} free{'s' if len(changes) == 1 else ''} {freed:,} of them"
+    elif placed:
+        other = "" if placed == report.pending else ", and no change was found that frees any other"
+        yield f"{said}; {placed:,} of them {'finds' if placed == 1 else 'find'} a node as things are{other}"
+    else:
+        yield f"{said}; no change was found that frees any"
     for each in report.not_made:
         yield f"{count_of(each.count, 'more pod')} of {workload_name(each.workload)} not made: {each.message}"

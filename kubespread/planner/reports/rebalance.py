@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubespread.kube.well_known import DO_NOT_SCHEDULE
-from kubespread.planner.reports.parts import ClusterReference, DomainChange, Judgment, QuestionReport, Report
+from kubespread.planner.reports.parts import ClusterReference, DomainChange, Judgment, Report, ScheduledReport
 from kubespread.wording import count_of, workload_name
 
 
@@ -159,7 +159,7 @@ class DeschedulerReport(Report, frozen=True):
     not_modelled: tuple[str, ...]
 
 
-class RebalanceReport(QuestionReport, frozen=True, kw_only=True):
+class RebalanceReport(ScheduledReport, frozen=True, kw_only=True):
     kind: str = "RebalanceReport"
     kube_version: str
     cluster: ClusterReference | None = None

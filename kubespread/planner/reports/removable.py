@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal
 
-from kubespread.planner.reports.parts import ClusterReference, Judgment, QuestionReport, Report
+from kubespread.planner.reports.parts import ClusterReference, Judgment, Report, ScheduledReport
 from kubespread.wording import count_of, some_of
 
 HeldBy = Literal[
@@ -83,7 +83,7 @@ class Together(Report, frozen=True):
     """As for one node."""
 
 
-class RemovableReport(QuestionReport, frozen=True, kw_only=True):
+class RemovableReport(ScheduledReport, frozen=True, kw_only=True):
     kind: str = "RemovableReport"
     kube_version: str
     cluster: ClusterReference | None = None

@@ -7,7 +7,14 @@ from typing import Literal
 
 import msgspec
 
-from kubespread.planner.reports.parts import ClusterReference, Judgment, QuestionReport, Report
+from kubespread.planner.reports.parts import (
+    ClusterReference,
+    Judgment,
+    PreemptedPod,
+    Report,
+    ScheduledReport,
+    preempted_pods,
+)
 from kubespread.wording import EMPTY, count_of, short_key, some_of, workload_name
 
 Trouble = Literal["pending", "short", "lost"]
@@ -74,7 +81,7 @@ class DomainLoss(Report, frozen=True):
     pending_after_removal: int
     """The same once the Node objects are deleted."""
     preempted: int
-    """Pods on other nodes that had to make room, until then."""
+    """Pods on other nodes that had to make room, until then, of whatever workload."""
     not_made_again: tuple[str, ...]
     """NAMESPACE/name of pods that no controller known here makes again."""
     message: str | None
@@ -92,6 +99,8 @@ class DomainLoss(Report, frozen=True):
     """What the loss leaves in either end state: ``pending`` pods, ``short`` workloads, or pods ``lost`` for good. Empty
     where the domain can be lost.
     """
+    made_room: tuple[PreemptedPod, ...] = ()
+    """The pods that are ``preempted``, in the order that happens."""
 
     def __post_init__(self) -> None:
         leaves: dict[Trouble, object] = {
@@ -102,7 +111,7 @@ class DomainLoss(Report, frozen=True):
         msgspec.structs.force_setattr(self, "trouble", tuple(each for each, there in leaves.items() if there))
 
 
-class SurviveReport(QuestionReport, frozen=True, kw_only=True):
+class SurviveReport(ScheduledReport, frozen=True, kw_only=True):
     kind: str = "SurviveReport"
     kube_version: str
     cluster: ClusterReference | None = None
@@ -156,6 +165,8 @@ def _sentences(report: SurviveReport) -> Iterator[str]:
     """What losing the worst domains does and how many can be lost, for each topology key, the worst first."""
     ranked = [each for _, losses in report.by_key() for each in _of_key(losses)]
     yield from (said for _, said in sorted(ranked, key=lambda each: each[0]))
+    for loss in sorted((loss for loss in report.losses if loss.made_room), key=badness)[:_MAX_NAMED]:
+        yield f"losing {_listed([loss], 'or')} preempts {preempted_pods(loss.made_room, _MAX_NAMED)}"
     if report.pending_before:
         yield f"{count_of(report.pending_before, 'pod')} pending already, before anything is lost"
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from kubespread.planner.reports.happened import BlockedPod, GonePod, PendingPods, UnmadePods
-from kubespread.planner.reports.parts import ClusterReference, Judgment, QuestionReport, Report
+from kubespread.planner.reports.parts import ClusterReference, Judgment, Report, ScheduledReport
 from kubespread.wording import count_of, some_of
 
 
@@ -64,7 +64,7 @@ class Blocked(Report, frozen=True):
     """NAMESPACE/Kind/name of what these pods belong to."""
 
 
-class UpgradeReport(QuestionReport, frozen=True, kw_only=True):
+class UpgradeReport(ScheduledReport, frozen=True, kw_only=True):
     kind: str = "UpgradeReport"
     kube_version: str = ""
     cluster: ClusterReference | None = None

@@ -23,7 +23,7 @@ def account(report: AuditReport) -> Account:
     about = " ".join(whose(report.namespace, report.selector))
     return Account(
         title=f"Audit of {count_of(len(report.workloads), 'workload')} of {about}",
-        provenance=source(cluster_phrase(report.cluster), report.kube_version),
+        provenance=source(cluster_phrase(report.cluster), report.kube_version, report.manner),
         answer=report.answer,
         tone=_TONES[worst],
         tables=[

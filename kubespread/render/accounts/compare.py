@@ -27,7 +27,7 @@ def account(report: CompareReport) -> Account:
     releases = " → ".join(dict.fromkeys([f"v{before.kube_version}", f"v{after.kube_version}"]))
     return Account(
         title=f"{subject} in {after.pod.namespace}, before → after",
-        provenance=" · ".join(part for part in (where, f"kube-scheduler {releases}") if part),
+        provenance=" · ".join(part for part in (where, f"kube-scheduler {releases}", report.manner) if part),
         answer=[*report.answer, *asked_otherwise(report)],
         tone=Tone.GOOD if report.same else Tone.WARN,
         bars=list(_bars(report)),

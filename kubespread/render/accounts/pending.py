@@ -17,7 +17,7 @@ def account(report: PendingReport) -> Account:
     about = " ".join(whose(report.namespace, report.selector))
     return Account(
         title=f"{count_of(report.pending, 'pending pod')} in {about}",
-        provenance=source(cluster_phrase(report.cluster), report.kube_version),
+        provenance=source(cluster_phrase(report.cluster), report.kube_version, report.manner),
         answer=report.answer,
         tone=Tone.BAD if report.groups else Tone.GOOD,
         tables=[

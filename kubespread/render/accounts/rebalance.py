@@ -19,7 +19,7 @@ def account(report: RebalanceReport) -> Account:
     commands = [Row([str(step.number), command]) for step in report.steps for command in step.commands]
     return Account(
         title=f"Rebalancing {count_of(report.workloads, 'workload')} on {count_of(report.nodes, 'node')}",
-        provenance=source(cluster_phrase(report.cluster), report.kube_version),
+        provenance=source(cluster_phrase(report.cluster), report.kube_version, report.manner),
         answer=report.answer,
         tone=Tone.GOOD if report.holds else Tone.BAD,
         bars=list(map(_bars, report.constraints)),

@@ -14,7 +14,7 @@ from kubespread.wording import count_of
 def account(report: RemovableReport) -> Account:
     return Account(
         title=f"Which of {count_of(report.nodes, 'node')} can go",
-        provenance=source(cluster_phrase(report.cluster), report.kube_version),
+        provenance=source(cluster_phrase(report.cluster), report.kube_version, report.manner),
         answer=report.answer,
         tone=Tone.GOOD if any(row.alone for row in report.rows) else Tone.BAD,
         nodes=_nodes(report),

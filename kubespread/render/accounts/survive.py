@@ -20,7 +20,7 @@ def account(report: SurviveReport) -> Account:
     return Account(
         title=f"Losing each {keys} of {count_of(report.nodes, 'node')}: "
         f"{count_of(report.workloads, 'workload')} of {where}",
-        provenance=source(cluster_phrase(report.cluster), report.kube_version),
+        provenance=source(cluster_phrase(report.cluster), report.kube_version, report.manner),
         answer=report.answer,
         tone=Tone.GOOD if report.verdict == "yes" else Tone.BAD,
         tables=[_losses(report), *_short(report)],

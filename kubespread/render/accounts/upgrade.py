@@ -15,7 +15,7 @@ def account(report: UpgradeReport) -> Account:
     surge = f", surge {report.surge}" if report.surge else ""
     return Account(
         title=f"Replacing {count_of(len(report.nodes), 'node')}, {report.batch} at a time{surge}",
-        provenance=source(cluster_phrase(report.cluster), report.kube_version),
+        provenance=source(cluster_phrase(report.cluster), report.kube_version, report.manner),
         answer=report.answer,
         tone=Tone.GOOD if report.verdict == "yes" else Tone.BAD,
         tables=[_steps(report), *_blocked(report)],

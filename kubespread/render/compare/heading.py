@@ -23,7 +23,7 @@ def heading(report: CompareReport, names: NodeNames, look: Look) -> Iterator[Lin
     namespace = _both(before.pod.namespace, after.pod.namespace)
     shared = [said for said, other in zip(_provenance(before), _provenance(after), strict=True) if said == other]
     phrases = [
-        " · ".join(said for said in shared if said not in ("", _DEFAULT_PROFILE)),
+        " · ".join(said for said in (*shared, report.manner) if said not in ("", _DEFAULT_PROFILE)),
         f"nodes {names.left_out}" if names.left_out else "",
     ]
     headline = [cell(subject, HEAD), cell(f" in {namespace}, before → after")]
