@@ -63,5 +63,5 @@ def _beyond(edit: Edit, world: World, namespace: str) -> Iterator[str]:
     from kubespread.candidate.autoscaling import autoscaling_notes
 
     where, objects = edit.namespace or namespace, world.workloads.objects
-    for note in autoscaling_notes(WorkloadName(edit.kind.kind, where, edit.name), objects):
+    for note in autoscaling_notes(WorkloadName(edit.kind, where, edit.name), objects):
         yield f"{edit}: {note}"

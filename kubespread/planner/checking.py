@@ -91,7 +91,7 @@ def _named(action: Action | None) -> Iterator[Named]:
     if isinstance(action, Rollout | Rollback):
         yield action.workload
     elif isinstance(action, Scale):
-        yield Named(action.kind.kind, action.name, action.namespace)
+        yield Named(action.kind, action.name, action.namespace)
 
 
 def _check_workloads(world: World, workloads: Sequence[Named], before: Sequence[Step], namespace: str) -> None:

@@ -176,7 +176,7 @@ def _not_modelled(steps: Sequence[StepReport]) -> Iterator[str]:
 def _started(world: World) -> Happened:
     """Controllers look after what they lack, and what waits is placed."""
     before = world.cluster
-    world.dirty.update(dict.fromkeys(each.owner for each in unmade(world) if makes_others(each.owner.kind)))
+    world.dirty.update(dict.fromkeys(each.owner for each in unmade(world) if makes_others(world, each.owner)))
     resume(world)
     world.settle()
     report = happened(world, before)

@@ -154,7 +154,7 @@ def _larger(world: World, manner: Manner, report: UpgradeReport) -> Iterator[_Tr
         if row is not None and row.has_replicas:
             more = desired_replicas(world, workload) + 1
             if all(more <= most for most in _autoscaled_to(world, workload)):
-                yield _with(manner, Scale(row, name, more, namespace))
+                yield _with(manner, Scale(kind, name, more, namespace))
 
 
 def _autoscaled_to(world: World, workload: WorkloadName) -> Iterator[int]:

@@ -6,10 +6,11 @@ import re
 import shlex
 
 from kubespread.errors import UsageError
-from kubespread.kube.api.kinds import kind_called
+from kubespread.kube.api.kinds import POD_CREATORS, kind_called
 from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
 from kubespread.scenario.text import VERBS, parse_step
 from kubespread.scenario.types import Named, Step
+from kubespread.snapshot.edits.types import Scale
 
 _VERB = re.compile(r"(?P<verb>[a-z-]+)(?:(?P<by>[=\s])\s*(?P<rest>.*))?", re.DOTALL)
 _NUMBER = re.compile(r"[0-9]+")
@@ -27,11 +28,25 @@ def parse_then(text: str, workload: Named) -> Step:
     if verb not in VERBS:
         meant = did_you_mean(near_miss(verb or text, VERBS)) or f"; the steps are {', '.join(VERBS)}"
         raise UsageError(f"invalid --then {text!r}: unknown step {verb or text!r}{meant}")
-    if verb == "scale" and _NUMBER.fullmatch(rest):
-        rest = f"{workload}={rest}"
-    elif verb in _ABOUT_WORKLOAD and not _names_workload(rest):
-        rest = f"{workload} {rest}".rstrip()
+    is_number = verb == "scale" and _NUMBER.fullmatch(rest)
+    if is_number or (verb in _ABOUT_WORKLOAD and not _names_workload(rest)):
+        if workload.kind not in POD_CREATORS:
+            return _of_foreign(verb, rest, workload)
+        rest = f"{workload}={rest}" if is_number else f"{workload} {rest}".rstrip()
     return parse_step(f"{verb} {rest}".rstrip())
+
+
+def _of_foreign(verb: str, rest: str, workload: Named) -> Step:
+    """A step about a workload of a kind that cannot be named in text."""
+    match verb:
+        case "scale":
+            scale = Scale(workload.kind, workload.name, int(rest), workload.namespace)
+            return Step(f"scale {workload}={rest}", scale)
+        case "stuck":
+            return Step(f"stuck {workload}", stuck=(workload,))
+        case "ready":
+            return Step(f"ready {workload}", ready=(workload,))
+    raise UsageError(f"{verb}: how the controller of a {workload.kind} replaces pods is not modeled")
 
 
 def _names_workload(rest: str) -> bool:

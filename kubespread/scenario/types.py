@@ -26,7 +26,8 @@ class Named:
 
     def __str__(self) -> str:
         namespace = f"{self.namespace}/" if self.namespace else ""
-        return f"{namespace}{POD_CREATORS[self.kind].short or self.kind.lower()}/{self.name}"
+        row = POD_CREATORS.get(self.kind)
+        return f"{namespace}{(row.short if row is not None else '') or self.kind.lower()}/{self.name}"
 
     def within(self, namespace: str) -> WorkloadName:
         """The same where names without a namespace are in ``namespace``."""

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 import kubespread
 from kubespread.errors import ManifestError, UsageError
 from kubespread.kube.api.core import Node, Taint
-from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.selector_text import parse_selector
 from kubespread.snapshot.edits.text import parse
 from kubespread.snapshot.edits.types import (
@@ -92,10 +91,10 @@ EDITS: dict[str, tuple[str, Edit]] = {
     ),
     "an eviction": ("evict web-7d9", EvictPod("web-7d9")),
     "an eviction in a namespace": ("evict shop/web-7d9", EvictPod("web-7d9", "shop")),
-    "a number of replicas": ("scale deploy/web=5", Scale(POD_CREATORS["Deployment"], "web", 5)),
+    "a number of replicas": ("scale deploy/web=5", Scale("Deployment", "web", 5)),
     "a number of replicas in a namespace": (
         "scale shop/statefulsets.apps/db=0",
-        Scale(POD_CREATORS["StatefulSet"], "db", 0, "shop"),
+        Scale("StatefulSet", "db", 0, "shop"),
     ),
 }
 

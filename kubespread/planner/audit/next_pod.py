@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from kubespread.controllers.statefulset import ordinal_of
 from kubespread.errors import KubespreadError
 from kubespread.kube.api.core import Pod
-from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.planner.audit.groups import Group
 from kubespread.planner.living import Applicant
 from kubespread.planner.world.editing import apply
@@ -63,7 +62,7 @@ def _grown(now: World, group: Group) -> NextPod:
     world, name = now.fork(), group.name
     world.queue.waiting.clear()
     try:
-        apply(world, Scale(POD_CREATORS[name.kind], name.name, group.replicas(world) + 1, name.namespace), "")
+        apply(world, Scale(name.kind, name.name, group.replicas(world) + 1, name.namespace), "")
     except KubespreadError as error:
         return NextPod(None, str(error))
     waiting = [each for each in world.waiting if world.book.owner_of(each.pod) in group.owners]

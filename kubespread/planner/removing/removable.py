@@ -126,7 +126,7 @@ def unknown_controllers(world: World, names: Sequence[str], flags: DrainFlags) -
     """What to say of pods that a drain evicts and of which nobody knows what becomes."""
     pods = (pod for name in names for pod in drain_plan(world, name, flags).evict)
     owners = {owner for pod in pods if (owner := world.book.owner_of(pod)) is not None}
-    return tuple(not_modelled(owner) for owner in sorted(owners, key=in_order) if not makes_others(owner.kind))
+    return tuple(not_modelled(owner) for owner in sorted(owners, key=in_order) if not makes_others(world, owner))
 
 
 class _Trials:

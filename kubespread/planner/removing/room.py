@@ -26,7 +26,7 @@ from kubespread.scheduler.integers import wrapped
 def _is_made_again(world: World, pod: Pod) -> bool:
     """Whether the pod's controller makes another one, which needs room."""
     owner = world.book.owner_of(pod)
-    return is_active(pod) and owner is not None and makes_others(owner.kind)
+    return is_active(pod) and owner is not None and makes_others(world, owner)
 
 
 class Asks:

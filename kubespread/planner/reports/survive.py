@@ -71,8 +71,8 @@ class DomainLoss(Report, frozen=True):
     nodes: int
     """How many nodes have it."""
     lost: int
-    """Pods on its nodes that are deleted while the Node objects are still there: not those that tolerate for ever that a
-    node does not answer, nor those that the node controller does not evict.
+    """Pods on its nodes that are deleted while the Node objects are still there: not those that tolerate it for ever,
+    nor those that the node controller does not evict.
     """
     placed: int
     """Pods that found a node while the Node objects are still there."""

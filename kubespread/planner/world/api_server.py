@@ -131,9 +131,9 @@ class ApiServer:
         refused = self.refused.pop(owner, None)
         return [] if refused is None else refused.pods
 
-    def who_may_retry(self, kinds: Collection[str]) -> list[WorkloadName]:
+    def who_may_retry(self, kinds: Collection[str], kind_of: Callable[[WorkloadName], str]) -> list[WorkloadName]:
         """Controllers of these kinds that are worth another try, each named once."""
-        names = [name for name, refused in self.refused.items() if refused.may_retry and name.kind in kinds]
+        names = [name for name, refused in self.refused.items() if refused.may_retry and kind_of(name) in kinds]
         for name in names:
             self.refused[name].may_retry = False
         return sorted(names, key=in_order)

@@ -12,11 +12,11 @@ from kubespread.controllers.revisions import new_replica_set, revision, without_
 from kubespread.errors import UsageError
 from kubespread.kube.api.workloads import DaemonSet, Deployment, Job, ReplicaSet, StatefulSet
 from kubespread.kube.gotext import quote
-from kubespread.kube.owners import WorkloadName
+from kubespread.kube.owners import WorkloadName, controller_of
 from kubespread.planner.reports.rollout import RolloutReport
 from kubespread.planner.world import pods as states
 from kubespread.planner.world import rolling_daemon_sets, rolling_stateful_sets
-from kubespread.planner.world.creating import create
+from kubespread.planner.world.creating import create, keep_as_replica_set
 from kubespread.planner.world.deployments import Rollout, name_of, rollout_of_cluster
 from kubespread.planner.world.editing import rollout_of, scale
 from kubespread.planner.world.happenings import SCALED_DOWN
@@ -39,6 +39,10 @@ def apply_workload(world: World, wanted: Wanted) -> RolloutReport | None:
         return None
     if isinstance(wanted.object, Job) and (known := world.workloads.jobs.get(name)) is not None:
         _job(world, name, known, wanted.object, wanted)
+        return None
+    if wanted.object is None and world.owners_below(name) == [name] and controller_of(wanted.pod) is not None:
+        keep_as_replica_set(world, name, wanted)
+        world.settle()
         return None
     if name.kind in ("Job", "Pod") or wanted.object is None:
         world.happenings.note(f"{name.kind}/{name.name} is there already: nothing is changed")

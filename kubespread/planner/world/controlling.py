@@ -36,9 +36,15 @@ BELOW = frozenset(CONTROLLERS) - ABOVE
 """The kinds that make pods and delete them themselves."""
 
 
-def makes_others(kind: str) -> bool:
-    """Whether objects of the kind make another pod where one is gone."""
-    return kind in CONTROLLERS
+def controlled_as(world: World, name: WorkloadName) -> str:
+    """The kind whose controller looks after an object: its own, or what one that is not known is taken for."""
+    owner = world.owners.get(name)
+    return "ReplicaSet" if owner is not None and owner.is_foreign else name.kind
+
+
+def makes_others(world: World, name: WorkloadName) -> bool:
+    """Whether it makes another pod where one is gone."""
+    return controlled_as(world, name) in CONTROLLERS
 
 
 def not_modelled(owner: WorkloadName) -> str:
@@ -49,7 +55,7 @@ def not_modelled(owner: WorkloadName) -> str:
 
 def misses(world: World, pod: Pod, owner: WorkloadName, why: str, *, stays: bool) -> bool:
     """Whether ``owner`` makes another pod now that ``pod`` goes; ``stays``: now that it is terminating and no more."""
-    if not makes_others(owner.kind):
+    if not makes_others(world, owner):
         # A static pod is its kubelet's.
         if owner.kind != "Node":
             world.happenings.note(not_modelled(owner))

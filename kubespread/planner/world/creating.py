@@ -21,7 +21,7 @@ from kubespread.kube.api.workloads import (
     ReplicationController,
     StatefulSet,
 )
-from kubespread.kube.owners import WorkloadName
+from kubespread.kube.owners import WorkloadName, controller_of
 from kubespread.kube.static_pods import static_notes
 from kubespread.planner.world import pods as states
 from kubespread.planner.world.deployments import Rollout
@@ -88,7 +88,20 @@ def _create_copies(world: World, name: WorkloadName, wanted: Wanted) -> None:
     """As many pods as a Job, or something whose controller is not known, runs at once."""
     template, owner = states.as_template(wanted.pod), world.owner(name)
     owner.replicas = wanted.count
-    create_copies(world, owner, repeat(template, wanted.count))
+    if wanted.object is None and controller_of(wanted.pod) is not None:
+        keep_as_replica_set(world, name, wanted)
+    else:
+        create_copies(world, owner, repeat(template, wanted.count))
+
+
+def keep_as_replica_set(world: World, name: WorkloadName, wanted: Wanted) -> None:
+    """What its controller would do is not known: it is taken to have as many pods as it says, all alike."""
+    owner = world.owner(name)
+    owner.template, owner.replicas, owner.is_foreign = states.as_template(wanted.pod), wanted.count, True
+    world.happenings.note(
+        f"{name.kind}/{name.name} is not a controller that is modeled: its pods are kept as those of a ReplicaSet are"
+    )
+    world.dirty[name] = None
 
 
 def _replicas(wanted: Wanted) -> int:

@@ -64,7 +64,7 @@ def apply(world: World, edit: Edit, namespace: str) -> None:
         case EvictPod():
             _evict(world, edit, edit.namespace or namespace)
         case Scale():
-            name = WorkloadName(edit.kind.kind, edit.namespace or namespace, edit.name)
+            name = WorkloadName(edit.kind, edit.namespace or namespace, edit.name)
             scale(world, name, edit.replicas)
         case _:
             _change_nodes(world, edit)

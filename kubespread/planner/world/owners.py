@@ -60,6 +60,8 @@ class Owner:
     """How many pods a Job lost here."""
     has_ended: bool = False
     """Whether a Job has failed here."""
+    is_foreign: bool = False
+    """Whether its controller is not known here, and what was applied is kept as a ReplicaSet would."""
 
     def fork(self) -> Owner:
         return replace(self, gone=list(self.gone))

@@ -9,7 +9,7 @@ from kubespread.controllers.statefulset import ordinal_of
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.pod_status import is_active, is_ready, is_terminating
-from kubespread.planner.world.controlling import waits_for_the_end
+from kubespread.planner.world.controlling import controlled_as, waits_for_the_end
 from kubespread.planner.world.jobs import makes_none
 from kubespread.planner.world.owners import in_order
 from kubespread.planner.world.stateful_sets import is_one_by_one, ordinals_of
@@ -34,7 +34,7 @@ class Unmade:
 def unmade(world: World, among: Collection[WorkloadName] | None = None) -> Iterator[Unmade]:
     """Those of all controllers, or of those ``among`` some, by namespace, kind and name."""
     for name in sorted(_controllers(world) if among is None else among, key=in_order):
-        match name.kind:
+        match controlled_as(world, name):
             case "ReplicaSet" | "ReplicationController":
                 yield from _of_replica_set(world, name)
             case "StatefulSet":

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Iterable, Sequence
+from functools import partial
 
 from kubespread.controllers.claims import ephemeral_claims
 from kubespread.controllers.outage import is_silent
@@ -28,7 +29,7 @@ from kubespread.planner.world.added_objects import beside_claims, with_objects
 from kubespread.planner.world.api_server import ApiServer
 from kubespread.planner.world.budgets import Budgets, KnownScales
 from kubespread.planner.world.claims import create_claims
-from kubespread.planner.world.controlling import ABOVE, BELOW, CONTROLLERS, makes_others, misses
+from kubespread.planner.world.controlling import ABOVE, BELOW, CONTROLLERS, controlled_as, makes_others, misses
 from kubespread.planner.world.deployments import Rollout
 from kubespread.planner.world.happenings import LOST, Gone, Happenings
 from kubespread.planner.world.owners import (
@@ -280,7 +281,7 @@ class World:
         is_missed = owner is not None and misses(self, pod, owner, why, stays=stays)
         if is_active(pod):
             self.happenings.gone.append(Gone(pod, why, owner if is_missed else None))
-        if owner is None or not makes_others(owner.kind):
+        if owner is None or not makes_others(self, owner):
             return
         known = self.owner(owner)
         known.template = known.template or states.as_template(pod)
@@ -290,7 +291,7 @@ class World:
 
     def _touch(self, owner: WorkloadName | None) -> None:
         """Something is other than it was with a pod of ``owner``."""
-        if owner is not None and makes_others(owner.kind):
+        if owner is not None and makes_others(self, owner):
             self.dirty[owner] = None
             if (watcher := self.watchers.get(owner)) is not None:
                 self.dirty[watcher] = None
@@ -308,16 +309,15 @@ class World:
             pass
 
     def reconcile(self, kinds: frozenset[str]) -> bool:
-        """One pass over every object of these kinds that has something to look after, else over those that were refused
-        pods and may try again; whether any did anything.
-        """
-        dirty = sorted((each for each in self.dirty if each.kind in kinds), key=in_order)
-        return self._pass(dirty) or self._pass(self.api_server.who_may_retry(kinds))
+        """One pass over the dirty objects of these kinds, else over those that may try again; whether any acted."""
+        kind_of = partial(controlled_as, self)
+        dirty = sorted((each for each in self.dirty if kind_of(each) in kinds), key=in_order)
+        return self._pass(dirty) or self._pass(self.api_server.who_may_retry(kinds, kind_of))
 
     def _pass(self, names: Sequence[WorkloadName]) -> bool:
         for name in names:
             self.dirty.pop(name, None)
-        changed = [CONTROLLERS[name.kind](self, name) for name in names]
+        changed = [CONTROLLERS[controlled_as(self, name)](self, name) for name in names]
         return any(changed)
 
     def note_placed(self, pod: Pod, placed: Pod, choice: Choice) -> None:

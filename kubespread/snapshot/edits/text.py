@@ -191,7 +191,7 @@ def _scale(rest: str) -> Edit | None:
         fault = f"unknown kind {match['kind']!r}" if kind is None else f"a {kind.kind} has no replicas to scale"
         listed = ", ".join(row.short for row in scalable)
         raise UsageError(f"{fault}{meant or f'; KIND is one of {listed}'}")
-    return Scale(kind, match["name"], int(match["replicas"]), _namespace(match["namespace"]))
+    return Scale(kind.kind, match["name"], int(match["replicas"]), _namespace(match["namespace"]))
 
 
 def _namespace(name: str | None) -> str | None:

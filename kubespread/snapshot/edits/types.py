@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kubespread.kube.api.core import Node, Taint
-from kubespread.kube.api.kinds import Kind
 from kubespread.kube.selector import Selector
 
 
@@ -182,7 +181,8 @@ class EvictPod:
 class Scale:
     """A workload of the cluster gets another number of replicas."""
 
-    kind: Kind
+    kind: str
+    """``Deployment``, as Kubernetes writes it."""
     name: str
     replicas: int
     namespace: str | None = None
@@ -190,7 +190,7 @@ class Scale:
 
     def __str__(self) -> str:
         namespace = f"{self.namespace}/" if self.namespace else ""
-        return f"scale {namespace}{self.kind.kind}/{self.name}={self.replicas}"
+        return f"scale {namespace}{self.kind}/{self.name}={self.replicas}"
 
 
 NodeEdit = Cordon | Uncordon | Drain | DeleteNode | AddTaint | RemoveTaint | SetLabel | RemoveLabel | AddNode
