@@ -30,6 +30,7 @@ class Case:
 
 
 AWS = "-S everyday/aws12.json.gz"
+GKE = "-S everyday/gke60.json.gz"
 WORKLOADS_ONLY = "-S everyday/wl.json.gz --strict"
 NO_CLAIMS = "-S adversarial/7/nopvc.json --strict"
 EVERYDAY = {
@@ -62,6 +63,16 @@ EVERYDAY = {
     ),
     "a critical pod preempts": Case(f"simulate everyday/crit.yaml {AWS}", "yes", 0, "1 of 1 placed.*preempt"),
     "a critical pod that may not": Case(f"simulate everyday/crit.yaml {AWS} --no-preemption", "no", 1, "0 of 1 placed"),
+    "tainted devices, counted as asked": Case(
+        f"capacity --request nvidia.com/gpu=2 {GKE}", "no", 1, "no pod .*; 8 would with a toleration of nvidia.com/gpu=present"
+    ),
+    "tainted devices, tolerated": Case(
+        f"capacity --request nvidia.com/gpu=2 --tolerate nvidia.com/gpu {GKE}", "yes", 0, "^8 pods of nvidia.com/gpu 2 fit"
+    ),
+    "tainted devices, for a manifest": Case(f"capacity -f everyday/gpu2t.yaml {GKE}", "yes", 0, "^8 pods"),
+    "devices that no node has so many of": Case(
+        f"capacity --request nvidia.com/gpu=4 {GKE}", "no", 1, "fragmented: 20 left in all, 3 at most on one node"
+    ),
     "a pod that fits no node": Case(f"check everyday/fraud.yaml {AWS}", "no", 1, "1 error"),
     "the size that lets all replicas in": Case(f"advise deploy/fraud -n payments {AWS}", "yes", 0, "all 3 .*1290m"),
 }  # fmt: skip

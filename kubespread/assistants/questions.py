@@ -153,6 +153,11 @@ class Capacity(Question, frozen=True, kw_only=True):
     request: Annotated[
         Text | None, Meta(description="What each pod asks for: 'cpu=2,memory=4Gi' (default: no size is assumed).")
     ] = None
+    manifest: _Manifest = None
+    name: Annotated[str | None, Meta(description="Which workload, where the manifest has several.")] = None
+    namespace: Annotated[str | None, Meta(description="Namespace of the pods.")] = None
+    tolerate: Annotated[list[Text], Meta(description="Taints that the pods tolerate, KEY[=VALUE][:EFFECT].")] = []
+    node_selector: Annotated[list[Text], Meta(description="Labels that the pods ask of their nodes, KEY=VALUE.")] = []
     by: Annotated[Text | None, Meta(description="Topology key whose domains are added up (default: zone).")] = None
 
 

@@ -133,7 +133,11 @@ def _rebalance(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: quest
 
 
 def _capacity(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: questions.Capacity) -> CapacityReport:
-    return kubespread.capacity(snapshot, asked.request, scheduler, by=asked.by)
+    return kubespread.capacity(
+        snapshot, asked.request, scheduler,
+        pod=None if asked.manifest is None else _manifest(asked.manifest), name=asked.name, namespace=asked.namespace,
+        tolerate=asked.tolerate, node_selector=asked.node_selector, by=asked.by,
+    )  # fmt: skip
 
 
 def _removable(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: questions.Removable) -> RemovableReport:

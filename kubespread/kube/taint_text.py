@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from kubespread.kube.api.core import Taint
+from kubespread.kube.api.core import Taint, Toleration
 from kubespread.kube.names import label_key_faults, label_value_faults
 from kubespread.kube.taint import EFFECTS
 
 
 class TaintError(ValueError):
-    """The text is no taint; the message is kubectl's."""
+    """The text is no taint, or no toleration; the message is kubectl's where kubectl reads such texts."""
 
 
 class TaintChange(NamedTuple):
@@ -35,6 +35,22 @@ def parse_taint(text: str) -> TaintChange:
     if not taint.effect:
         raise TaintError(f"invalid taint spec: {text}")
     return TaintChange(taint, removes=False)
+
+
+def parse_toleration(text: str) -> Toleration:
+    """What ``KEY[=VALUE][:EFFECT]`` tolerates: without a value any, without an effect all. Raises TaintError."""
+    rest, colon, effect = text.partition(":")
+    key, equals, value = rest.partition("=")
+    if colon and effect not in EFFECTS:
+        raise TaintError(f"invalid toleration {text!r}: the effect is one of {', '.join(EFFECTS)}")
+    if faults := [*label_key_faults(key), *label_value_faults(value)]:
+        raise TaintError(f"invalid toleration {text!r}: expected KEY[=VALUE][:EFFECT]: {'; '.join(faults)}")
+    return Toleration(key=key, operator="Equal" if equals else "Exists", value=value, effect=effect)
+
+
+def taint_text(taint: Taint) -> str:
+    """``key=value:Effect``, as kubectl prints it."""
+    return f"{taint.key}={taint.value}:{taint.effect}" if taint.value else f"{taint.key}:{taint.effect}"
 
 
 def _taint(text: str) -> Taint:

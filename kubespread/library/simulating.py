@@ -13,10 +13,9 @@ from kubespread.candidate.growth import Desired, Growth, growth_gaps, growths
 from kubespread.candidate.replicas import replica_names
 from kubespread.candidate.sources import Choosing, PodGiven
 from kubespread.errors import KubespreadError, UsageError
-from kubespread.kube.api.core import Pod
-from kubespread.kube.api.workloads import StatefulSet
 from kubespread.kube.versions import SCORES_SINCE, KubeVersion
 from kubespread.library.asked_cluster import cluster_reference
+from kubespread.library.claimants import claimants_of
 from kubespread.library.deciding import Scheduler
 from kubespread.library.gangs import gang_notes, gangs_of, pod_group_gaps, what_if
 from kubespread.library.resolving import Resolved, resolve
@@ -24,7 +23,6 @@ from kubespread.library.rollouts import ControlledChange, controlled_changes
 from kubespread.library.scaling import GroupsGiven, Simulated, groups_of, with_autoscaling, world_with
 from kubespread.library.worlds import world_of
 from kubespread.node_groups.types import Autoscaler
-from kubespread.planner.claims import Replicas, replicas_with_claims
 from kubespread.planner.manner import Manner, Ties
 from kubespread.planner.reports.simulate import SimulateReport
 from kubespread.planner.simulate import Question
@@ -181,7 +179,7 @@ def _question(
         played=change.played,
         creatable=growth.created.copies,
         refusal=growth.created.refusal,
-        claimants=_claimants(candidate, present, cluster),
+        claimants=claimants_of(candidate, present, cluster),
         is_daemon=candidate.is_daemon,
         one_by_one=candidate.one_by_one,
         deleted=[(pod, cluster.nodes.index[pod.spec.node_name]) for pod in change.deleted],
@@ -189,16 +187,6 @@ def _question(
         workload=None if candidate.workload is None else f"{candidate.workload.kind}/{candidate.workload.name}",
         notes=(*candidate.notes, *growth.notes, *change.notes),
         admission=candidate.admission,
-    )
-
-
-def _claimants(candidate: Candidate, present: Sequence[Pod], cluster: Cluster) -> Replicas | None:
-    """The replicas where each has claims of its own; a pod that is in the cluster already has those it has."""
-    if candidate.is_stored or not cluster.has_claims:
-        return None
-    stateful_set = candidate.object if isinstance(candidate.object, StatefulSet) else None
-    return replicas_with_claims(
-        candidate.pod, lambda: replica_names(candidate.pod, present), cluster.objects, stateful_set
     )
 
 

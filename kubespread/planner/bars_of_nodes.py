@@ -10,6 +10,7 @@ from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.node_selector import parse_term, required_node_selector
 from kubespread.kube.selector import Requirement, Selector, from_map
 from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, untolerated
+from kubespread.kube.taint_text import taint_text
 from kubespread.kube.well_known import CORDON_TAINT_KEY
 from kubespread.planner.reports.reason_words import ReasonWords, words_of
 from kubespread.scheduler.cluster.labels import Mask
@@ -78,7 +79,7 @@ def taints_of(evaluation: Evaluation, node: int) -> list[str]:
     """Taints of a node that the pod does not tolerate, but for that of a cordon."""
     spec, tolerations = evaluation.cluster.nodes.objects[node].spec, evaluation.pod.spec.tolerations
     return [
-        f"{taint.key}{f'={taint.value}' if taint.value else ''}:{taint.effect}"
+        taint_text(taint)
         for taint in untolerated(spec.taints, tolerations, DO_NOT_SCHEDULE_EFFECTS)
         if taint.key != CORDON_TAINT_KEY
     ]

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.selector import Selector
+from kubespread.kube.taint_text import taint_text
 from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, CORDON_TAINT_KEY, HOSTNAME, REGION, ZONE
 from kubespread.planner.details import canonical
 from kubespread.planner.explain import constraint_reports, counted_constraints
@@ -227,4 +228,4 @@ def _closed(node: Node) -> Iterator[str]:
     yield from closing_states(node)
     for taint in node.spec.taints:
         if taint.key != CORDON_TAINT_KEY:
-            yield f"{taint.key}{f'={taint.value}' if taint.value else ''}:{taint.effect}"
+            yield taint_text(taint)

@@ -251,7 +251,10 @@ SAMPLES: dict[str, dict[str, str]] = {
     "upgrade": {"--nodes": "--nodes pool=y", **SHARED, **_DRAINS, "--surge": "--surge 1", "--batch": "--batch 2", "--no-preemption": "--no-preemption"},
     "map": {"pod": "deploy/web", **_MANIFEST, **SHARED, "--by": "--by load", "--key": "--key pool"},
     "rebalance": {"workloads": "deploy/web", **_WORKLOADS, **SHARED, "--soft": "--soft", "--descheduler": "--descheduler policy.yaml", "--no-preemption": "--no-preemption"},
-    "capacity": {**SHARED, "--request": "--request cpu=2", "--by": "--by pool"},
+    "capacity": {
+        **SHARED, "--request": "--request cpu=2", "-f": "-f other.yaml", "--name": "--name new", "-n": "-n shop",
+        "--tolerate": "--tolerate gpu", "--node-selector": "--node-selector pool=x", "--by": "--by pool",
+    },
     "removable": {"nodes": "n1", **SHARED, "--ignore-daemonsets": _DRAINS["--ignore-daemonsets"], "--no-preemption": "--no-preemption"},
     "snapshot": {
         **_CLUSTER, **_EDITS, **{name: _ANSWER[name] for name in ("--strict", "-q", "-v", "--debug", "--no-config")},

@@ -46,7 +46,7 @@ BASES = {
     "upgrade": ["pool=x"],
     "map": ["", "deploy/web"],
     "rebalance": ["", "deploy/web"],
-    "capacity": [""],
+    "capacity": ["", "-f new.yaml"],
     "removable": [""],
     "snapshot": ["-o -"],
     "mcp": ["--live", "-S cluster.json"],

@@ -209,6 +209,97 @@ profiles: [{plugins: {multiPoint: {disabled: [{name: NodeResourcesFit}]}}}]
     assert str(refused.value) == "profile default-scheduler does not run NodeResourcesFit: any number of pods fits"
 
 
+DEVICES = [
+    sized("g1", "8", "32Gi", gpu="4", in_zone="a", taints=[taint(GPU, value="present")]),
+    sized("g2", "8", "32Gi", gpu="4", in_zone="b", taints=[taint(GPU, value="present")]),
+    sized("n1", "4", "16Gi", in_zone="a"),
+    pod("train", "g1", requests={GPU: "1"}), pod("infer", "g2", requests={GPU: "2"}),
+]  # fmt: skip
+CLOSED: dict[str, tuple[list[Data], dict[str, Any], tuple[int, int | None, list[str]]]] = {
+    "taints alone keep the pods off": (
+        DEVICES, {"request": f"{GPU}=2"},
+        (0, 2, [
+            f"no pod of {GPU} 2 fits; 2 would with a toleration of {GPU}=present:NoSchedule",
+            f"no node that is open to such pods has cpu, memory and {GPU} left",
+        ]),
+    ),
+    "they tolerate a taint, whatever its value": (
+        DEVICES, {"request": f"{GPU}=2", "tolerate": [GPU]},
+        (2, None, [f"2 pods of {GPU} 2 fit: a 1, b 1", f"largest pod that fits: cpu 8, memory 32Gi, {GPU} 3 (g1)"]),
+    ),
+    "they tolerate another value": (
+        DEVICES, {"request": f"{GPU}=2", "tolerate": [f"{GPU}=absent:NoSchedule"]},
+        (0, 2, [
+            f"no pod of {GPU} 2 fits; 2 would with a toleration of {GPU}=present:NoSchedule",
+            f"no node that is open to such pods has cpu, memory and {GPU} left",
+        ]),
+    ),
+    "no node has as many left, tainted or not": (
+        DEVICES, {"request": f"{GPU}=4"},
+        (0, None, [
+            f"no pod of {GPU} 4 fits", f"{GPU} is fragmented: 5 left in all, 3 at most on one node",
+            f"no node that is open to such pods has cpu, memory and {GPU} left",
+        ]),
+    ),
+    "all nodes together have too few": (
+        DEVICES, {"request": f"{GPU}=6"},
+        (0, None, [
+            f"no pod of {GPU} 6 fits", f"{GPU} is short: 5 left in all",
+            f"no node that is open to such pods has cpu, memory and {GPU} left",
+        ]),
+    ),
+    "some fit, and more would": (
+        DEVICES, {"request": "cpu=4"},
+        (1, 5, [
+            f"1 pod of cpu 4 fits: a 1, b 0; 5 would with a toleration of {GPU}=present:NoSchedule",
+            "largest pod that fits: cpu 4, memory 16Gi (n1)",
+        ]),
+    ),
+    "only nodes with a label count": (
+        DEVICES, {"request": "cpu=1", "tolerate": [GPU], "node_selector": ["zone=b"]},
+        (8, None, ["8 pods of cpu 1 fit: a 0, b 8", "largest pod that fits: cpu 8, memory 32Gi (g2)"]),
+    ),
+    "what says in what state a node is goes with that": (
+        [sized("n1", "4", "8Gi", taints=[taint("node.kubernetes.io/not-ready")])], {"request": "cpu=1"},
+        (0, None, ["no pod of cpu 1 fits", "no node that is open to such pods has cpu and memory left"]),
+    ),
+    "copies of a manifest's pod, with its constraints": (
+        DEVICES,
+        {"pod": pod(
+            "web", labels={"app": "web"}, requests={"cpu": "1"}, tolerations=[{"key": GPU, "operator": "Exists"}],
+            constraints=[{
+                "maxSkew": 1, "topologyKey": "topology.kubernetes.io/zone", "whenUnsatisfiable": "DoNotSchedule",
+                "labelSelector": {"matchLabels": {"app": "web"}},
+            }],
+        )},
+        (17, None, ["17 pods of cpu 1 fit: a 9, b 8", "largest pod that fits: cpu 8, memory 32Gi (g1 and 1 more)"]),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CLOSED)
+def test_whom_taints_keep_off_and_how_many(case: str) -> None:
+    objects, options, expected = CLOSED[case]
+    report = kubespread.capacity(Snapshot.from_objects(objects), **options)
+    more = report.if_tolerated
+    assert (report.fits, more and more.fits, list(report.answer)) == expected
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"tolerate": ["gpu:Never"]}, "invalid toleration 'gpu:Never': the effect is one of NoSchedule"),
+        ({"tolerate": ["=x"]}, "invalid toleration '=x': expected KEY[=VALUE][:EFFECT]"),
+        ({"node_selector": ["pool"]}, "invalid node selector 'pool': expected KEY=VALUE"),
+        ({"pod": pod("p"), "tolerate": ["gpu"]}, "the manifest of a pod says what it requests, tolerates and selects"),
+    ],
+)
+def test_faults_in_what_pods_tolerate_and_select_are_said(options: dict[str, Any], expected: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        kubespread.capacity(Snapshot.from_objects([node("n1")]), **options)
+    assert str(refused.value).startswith(expected)
+
+
 _AMOUNT = st.sampled_from(("0", "250m", "1", "3"))
 _NODE = st.fixed_dictionaries(
     {
@@ -217,8 +308,15 @@ _NODE = st.fixed_dictionaries(
         "pods": st.sampled_from(("0", "2", "5")),
         "gpu": st.sampled_from((None, "1", "3")),
         "unschedulable": st.booleans(),
+        "taints": st.sampled_from(([], [taint("team", value="a")], [taint("team", value="b"), taint("gpu")])),
     }
 )
+
+
+_TOLERATIONS: dict[str, Data] = {
+    "team=a": {"key": "team", "value": "a"}, "team=b": {"key": "team", "value": "b"},
+    "team": {"key": "team", "operator": "Exists"}, "gpu:NoSchedule": {"key": "gpu", "operator": "Exists", "effect": "NoSchedule"},
+}  # fmt: skip
 
 
 @settings(max_examples=40, deadline=None)
@@ -227,9 +325,10 @@ _NODE = st.fixed_dictionaries(
     running=st.lists(st.tuples(st.integers(0, 3), _AMOUNT, st.booleans()), max_size=5),
     request=st.sampled_from(("cpu=500m", "cpu=1,memory=1Gi", f"{GPU}=1", "cpu=0", f"memory=700Mi,{GPU}=1")),
     hostile=st.booleans(),
+    tolerate=st.sampled_from(([], ["team=a"], ["team"], ["gpu:NoSchedule", "team=b"])),
 )
-def test_as_many_fit_as_simulate_places(
-    nodes: list[Data], running: list[tuple[int, str, bool]], request: str, hostile: bool
+def test_as_many_fit_as_simulate_places_and_as_many_more_with_tolerations(
+    nodes: list[Data], running: list[tuple[int, str, bool]], request: str, hostile: bool, tolerate: list[str]
 ) -> None:
     objects = [sized(f"n{number}", **each) for number, each in enumerate(nodes)]
     for number, (on, cpu, nominated) in enumerate(running):
@@ -243,11 +342,22 @@ def test_as_many_fit_as_simulate_places(
         objects[0]["metadata"]["labels"] = {"kubernetes.io/hostname": "n0"}
         objects.append(pod("hermit", "n0", affinity=away))
     snapshot = Snapshot.from_objects(objects)
-    report = kubespread.capacity(snapshot, request)
+    report = kubespread.capacity(snapshot, request, tolerate=tolerate)
     resources = dict(part.split("=") for part in request.split(","))
-    asking = pod("many", labels={}, requests=resources)
-    asking["spec"]["containers"][0]["resources"]["limits"] = {k: v for k, v in resources.items() if k == GPU}
-    placed = kubespread.simulate(snapshot, asking, until_full=True)
-    assert report.fits == len(placed.placements)
+
+    def placed(tolerated: list[Data]) -> list[str]:
+        asking = pod("many", labels={}, requests=resources, tolerations=tolerated)
+        asking["spec"]["containers"][0]["resources"]["limits"] = {k: v for k, v in resources.items() if k == GPU}
+        return [each.node for each in kubespread.simulate(snapshot, asking, until_full=True).placements]
+
+    own = [_TOLERATIONS[text] for text in tolerate]
+    as_asked = placed(own)
     counts = {each.node: each.fits for each in report.node_rows}
-    assert counts == {name: sum(each.node == name for each in placed.placements) for name in counts}
+    assert counts == {name: as_asked.count(name) for name in counts}
+    with_all = len(placed([*own, {"key": "team", "operator": "Exists"}, {"key": "gpu", "operator": "Exists"}]))
+    more = report.if_tolerated
+    assert (report.fits, len(as_asked) if more is None else more.fits) == (len(as_asked), with_all)
+    if more is not None:
+        named = [text.removesuffix(":NoSchedule").partition("=") for text in more.taints]
+        applied = [{"key": key, "value": value, "effect": "NoSchedule"} for key, _, value in named]
+        assert len(placed([*own, *applied])) == more.fits

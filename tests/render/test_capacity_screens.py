@@ -18,7 +18,7 @@ from tests.render.clusters import HOSTNAME, NAMES, ZONE, ZONES
 from tests.render.kept import Screen, check, keep
 
 GPU = "nvidia.com/gpu"
-SIZES = {"all": None, "small": "cpu=2,memory=4Gi", "gpu": f"cpu=2,memory=4Gi,{GPU}=1"}
+SIZES = {"all": None, "small": "cpu=2,memory=4Gi", "gpu": f"cpu=2,memory=4Gi,{GPU}=1", "gpus": f"cpu=2,{GPU}=4"}
 
 
 def cluster(nodes: int, cloud: str) -> Snapshot:
@@ -54,7 +54,7 @@ def counted(nodes: int, cloud: str, size: str) -> CapacityReport:
 def screens() -> list[Screen]:
     found = [
         Screen(f"capacity-{nodes}-{cloud}-{size}-{width}", width, table.write(counted(nodes, cloud, size), Look(width=width)))
-        for nodes, cloud, size in ((12, "aws", "all"), (12, "gke", "small"), (12, "gke", "gpu"), (1000, "aws", "small"))
+        for nodes, cloud, size in ((12, "aws", "all"), (12, "gke", "small"), (12, "gke", "gpu"), (12, "gke", "gpus"), (1000, "aws", "small"))
         for width in (80, 120)
     ]  # fmt: skip
     report, look = counted(12, "gke", "small"), Look()

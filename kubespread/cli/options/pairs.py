@@ -43,6 +43,8 @@ APART = (
     Apart("workloads", ("selector", "all_namespaces"), "both say which workloads are meant"),
     Apart("manifest", ("all_namespaces",), "both say which workloads are meant"),
     Apart("filename", ("every", "all_namespaces"), "both say which workloads are meant"),
+    Apart("request", ("filename",), "both say what the pods ask for"),
+    Apart("filename", ("tolerate", "node_selector"), "the manifest says what its pods tolerate and select"),
     Apart("kustomize", ("every", "all_namespaces"), "both say which workloads are meant"),
     Apart("pool", ("nodes",), "both name the nodes to replace"),
     Apart("preemption", ("no_preemption",), "nobody is evicted"),

@@ -8,11 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from kubespread.kube.api.core import Pod
-from kubespread.planner.capacity.fitting import Filled, filled
+from kubespread.kube.taint import COMPARISON_GATE
+from kubespread.planner.capacity.fitting import Copies, Filled, filled
 from kubespread.planner.capacity.largest import largest
 from kubespread.planner.capacity.obstacles import Obstacle, obstacles
 from kubespread.planner.capacity.room import allocatable, asking_for, free, requested, resource_names
 from kubespread.planner.capacity.stranding import exhausted, stranded
+from kubespread.planner.capacity.tolerating import if_tolerated
+from kubespread.planner.claims import Replicas
 from kubespread.planner.details import canonical
 from kubespread.planner.honesty import not_modelled_of
 from kubespread.planner.reports.capacity import (
@@ -28,7 +31,7 @@ from kubespread.scheduler.cluster.labels import ABSENT, Counts, Mask
 from kubespread.scheduler.plugin import SchedulingError
 from kubespread.scheduler.profile.profile import Profile
 
-NOT_MODELLED = ("quotas and limit ranges: counts are what nodes hold, not what a namespace may have",)
+_WHAT_A_NAMESPACE_MAY_HAVE = "{}: counts are what nodes hold, not what a namespace may have"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +41,17 @@ class Question:
     cluster: Cluster
     profile: Profile
     pod: Pod
-    """A pod as the API server admits it that asks for nothing."""
+    """The pod whose copies are counted, as the API server admits it."""
     request: Mapping[str, int] | None
-    """What the pods to count ask for, as kube-scheduler counts it; None where only totals are asked about."""
+    """What it asks for, as kube-scheduler counts it; None where only totals are asked about."""
     topology_key: str | None
     """What makes domains."""
+    claimants: Replicas | None = None
+    """The copies where each has claims of its own."""
+    binds: bool = False
+    """Whether the claims that they wait with are bound once they have a node."""
+    is_limited: bool = False
+    """Whether the limit ranges of its namespace have had their say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,15 +96,17 @@ def capacity(question: Question) -> CapacityReport:
     plugins = framework(profile)
     names = resource_names(cluster)
     names += [name for name in question.request or () if name not in names]
-    bare = obstacles(plugins.evaluate(cluster, question.pod))
-    full, notes = Filled(cluster, np.zeros(len(cluster), dtype=np.int64)), list[str]()
+    unasking = asking_for(question.pod, {})
+    bare = obstacles(plugins.evaluate(cluster, unasking))
+    full, notes, tolerated = Filled(cluster, np.zeros(len(cluster), dtype=np.int64)), list[str](), None
     if question.request is None:
         held_off = exhausted(cluster, bare)
     else:
-        pod = asking_for(question.pod, question.request)
+        asked = Copies(plugins, question.pod, question.claimants, question.binds)
         try:
-            full = filled(plugins, cluster, pod)
-            held_off = obstacles(plugins.evaluate(full.cluster, pod))
+            full = filled(cluster, asked)
+            held_off = obstacles(plugins.evaluate(full.cluster, question.pod))
+            tolerated = if_tolerated(cluster, asked, full.copies, compares=profile.version.has(COMPARISON_GATE))
         except SchedulingError as error:
             held_off = dict.fromkeys(range(len(cluster)), Obstacle("rejected", str(error)))
             notes.append(str(error))
@@ -113,11 +124,18 @@ def capacity(question: Question) -> CapacityReport:
         topology_key=question.topology_key,
         nodes=len(cluster),
         fits=None if copies is None else int(copies.sum()),
+        if_tolerated=tolerated,
+        most_on_one_node=None
+        if question.request is None
+        else {name: canonical(name, int(free(cluster, name).max(initial=0))) for name in question.request},
         resources=tuple(_resources(totals, full.cluster, held_off)),
         domains=tuple(_domains(totals, question.topology_key, copies)),
         node_rows=tuple(_nodes(totals, question.topology_key, copies, held_off)),
-        largest=tuple(largest(plugins, cluster, question.pod, ["cpu", "memory", *asks], takes_pods)),
-        not_modelled=(*NOT_MODELLED, *not_modelled_of(profile)),
+        largest=tuple(largest(plugins, cluster, unasking, ["cpu", "memory", *asks], takes_pods)),
+        not_modelled=(
+            _WHAT_A_NAMESPACE_MAY_HAVE.format("quotas" if question.is_limited else "quotas and limit ranges"),
+            *not_modelled_of(profile),
+        ),
         notes=tuple(notes),
     )
 

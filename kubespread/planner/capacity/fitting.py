@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
+from msgspec import structs
 
-from kubespread.kube.api.core import Pod
+from kubespread.kube.api.core import Pod, Taint, Toleration
+from kubespread.planner.claims import Replica, Replicas
 from kubespread.planner.entries import MAX_REPLICAS, Entry
 from kubespread.planner.queue import run
 from kubespread.scheduler.cluster.change import Change
@@ -14,6 +17,23 @@ from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Counts
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.placing import Placing, first_in_heap
+
+
+@dataclass(frozen=True, slots=True)
+class Copies:
+    """The pods that are counted."""
+
+    plugins: Framework
+    pod: Pod
+    claimants: Replicas | None = None
+    """Where each has claims of its own."""
+    binds: bool = False
+    """Whether the claims that they wait with are bound once they have a node."""
+
+    def tolerating(self, taints: Iterable[Taint]) -> Copies:
+        """The same with tolerations of ``taints``."""
+        more = [Toleration(key=taint.key, operator="Equal", value=taint.value, effect=taint.effect) for taint in taints]
+        return replace(self, pod=_tolerating(self.pod, more), claimants=_each_tolerating(self.claimants, more))
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,19 +45,30 @@ class Filled:
     """Per node."""
 
 
-def filled(plugins: Framework, cluster: Cluster, pod: Pod) -> Filled:
-    """``cluster`` with copies of ``pod`` until none fits any more. Raises SchedulingError when a PreFilter fails.
+def filled(cluster: Cluster, asked: Copies) -> Filled:
+    """``cluster`` with copies of a pod until none fits any more. Raises SchedulingError when a PreFilter fails.
 
     Where every node is judged by itself, the order of the copies does not matter and all nodes are filled at once.
     Otherwise they are placed one after another, as kube-scheduler would.
     """
-    copies = _each_by_itself(plugins, cluster, pod)
+    copies = None if asked.claimants is not None or asked.binds else _each_by_itself(asked.plugins, cluster, asked.pod)
     if copies is not None:
-        come = [(pod, node) for node in np.repeat(np.arange(len(cluster)), copies).tolist()]
+        come = [(asked.pod, node) for node in np.repeat(np.arange(len(cluster)), copies).tolist()]
         return Filled(cluster.after(Change(come=come)), copies)
-    (outcome,), full = run(cluster, [Entry(pod, plugins, None)], first_in_heap)
+    entry = Entry(asked.pod, asked.plugins, None, replicas=asked.claimants, binds=asked.binds)
+    (outcome,), full = run(cluster, [entry], first_in_heap)
     nodes = np.array([choice.node for choice in outcome.choices], dtype=np.intp)
     return Filled(full, np.bincount(nodes, minlength=len(cluster)))
+
+
+def _tolerating(pod: Pod, more: Sequence[Toleration]) -> Pod:
+    return structs.replace(pod, spec=structs.replace(pod.spec, tolerations=[*pod.spec.tolerations, *more]))
+
+
+def _each_tolerating(claimants: Replicas | None, more: Sequence[Toleration]) -> Replicas | None:
+    if claimants is None:
+        return None
+    return lambda: (Replica(_tolerating(each.pod, more), each.claims) for each in claimants())
 
 
 def _each_by_itself(plugins: Framework, cluster: Cluster, pod: Pod) -> Counts | None:

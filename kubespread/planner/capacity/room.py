@@ -42,7 +42,7 @@ def free(cluster: Cluster, name: str) -> Counts:
 
 
 def asking_for(pod: Pod, requests: Mapping[str, int]) -> Pod:
-    """``pod`` with one container that asks for so much, in the integers kube-scheduler counts."""
+    """``pod`` with one container that asks for so much in all, in the integers kube-scheduler counts."""
     texts: ResourceList = {name: f"{amount}m" if name == "cpu" else str(amount) for name, amount in requests.items()}
     container = replace(pod.spec.containers[0], resources=ResourceRequirements(requests=texts))
-    return replace(pod, spec=replace(pod.spec, containers=[container]))
+    return replace(pod, spec=replace(pod.spec, containers=[container], init_containers=[], resources=None, overhead={}))

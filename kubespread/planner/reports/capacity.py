@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
+from kubespread.kube.quantity import parse
 from kubespread.planner.reports.details import rounded
-from kubespread.planner.reports.parts import ClusterReference, Judgment, QuestionReport, Report
-from kubespread.wording import count_of
+from kubespread.planner.reports.parts import ClusterReference, Judgment, PodReference, QuestionReport, Report
+from kubespread.wording import count_of, some_of
 
 StrandedBy = Literal["cordoned", "tainted", "pods", "resource", "remainder", "rejected"]
 
@@ -89,6 +90,17 @@ class LargestPod(Report, frozen=True):
     """How many have."""
 
 
+class IfTolerated(Report, frozen=True):
+    """What taints alone keep off: as many pods as possible were placed with tolerations of them."""
+
+    fits: int
+    """How many pods of the request fit together then."""
+    nodes: int
+    """How many nodes would take more of them than they do."""
+    taints: tuple[str, ...]
+    """The taints, KEY=VALUE:EFFECT, of which the pods would need tolerations."""
+
+
 class CapacityReport(QuestionReport, frozen=True, kw_only=True):
     kind: str = "CapacityReport"
     kube_version: str
@@ -96,12 +108,24 @@ class CapacityReport(QuestionReport, frozen=True, kw_only=True):
     scheduler_name: str
     request: dict[str, str] | None
     """What each pod asks for that is counted; null where only totals are asked about."""
+    pod: PodReference | None = None
+    """The pod whose copies are counted; null where it is made for the question."""
+    tolerated: tuple[str, ...] = ()
+    """What the pods were asked to tolerate, KEY[=VALUE][:EFFECT]."""
+    node_selector: dict[str, str] = {}
+    """The labels that they were asked to require of their nodes."""
     topology_key: str | None
     """What makes domains; null where no node is in one."""
     nodes: int
     """How many the cluster has."""
     fits: int | None
     """How many such pods fit together; null without a request."""
+    if_tolerated: IfTolerated | None = None
+    """What tolerations would add to that; null where they add nothing. Taints that say in what state a node is count as
+    never tolerated.
+    """
+    most_on_one_node: dict[str, str] | None = None
+    """Of each resource of the request the most that is free on one node, closed ones too; null without a request."""
     resources: tuple[ResourceCapacity, ...]
     """cpu, memory and pods first, then those that some node has, by name."""
     domains: tuple[DomainCapacity, ...]
@@ -122,24 +146,47 @@ class CapacityReport(QuestionReport, frozen=True, kw_only=True):
 
 
 _MAX_NAMED = 6
+_MAX_TAINTS = 3
 _NONE = "<none>"
 
 
 def _sentences(report: CapacityReport) -> Iterator[str]:
-    """With a request how many of it fit where, and the largest pods that fit."""
+    """With a request how many of it fit where, what keeps off others, and the largest pods that fit."""
     if report.request is not None and report.fits is not None:
         pods = f"{count_of(report.fits, 'pod')} of {request_text(report.request)}"
         yield (
             f"{pods} {'fits' if report.fits == 1 else 'fit'}{_where(report)}"
             if report.fits
             else f"no pod of {request_text(report.request)} fits"
-        )
+        ) + _tolerating(report)
+        yield from _scattered(report)
     largest = extremes(report.largest)
     if largest:
         yield f"largest pod that fits: {' or '.join(map(largest_text, largest))}"
     elif not report.fits:
         *names, last = dict.fromkeys(("cpu", "memory", *(report.request or ())))
-        yield f"no node has room for a pod that asks for {', '.join(names)} and {last}"
+        yield f"no node that is open to such pods has {', '.join(names)} and {last} left"
+
+
+def _tolerating(report: CapacityReport) -> str:
+    if report.if_tolerated is None:
+        return ""
+    return (
+        f"; {report.if_tolerated.fits:,} would with a toleration of {some_of(report.if_tolerated.taints, _MAX_TAINTS)}"
+    )
+
+
+def _scattered(report: CapacityReport) -> Iterator[str]:
+    """Where no tolerations help: which resource is nowhere left in one piece, or not at all."""
+    if report.fits or report.if_tolerated is not None:
+        return
+    free = {each.resource: each.free for each in report.resources}
+    for name, asked in (report.request or {}).items():
+        most = (report.most_on_one_node or {})[name]
+        if parse(free[name]).nano < parse(asked).nano:
+            yield f"{name} is short: {rounded(free[name])} left in all"
+        elif parse(most).nano < parse(asked).nano:
+            yield f"{name} is fragmented: {rounded(free[name])} left in all, {rounded(most)} at most on one node"
 
 
 def _where(report: CapacityReport) -> str:
@@ -154,7 +201,7 @@ def _where(report: CapacityReport) -> str:
 
 def request_text(requests: Mapping[str, str]) -> str:
     """``cpu 2, memory 4Gi``, needed amounts rounded up."""
-    return ", ".join(f"{name} {rounded(amount, up=True)}" for name, amount in requests.items())
+    return ", ".join(f"{name} {rounded(amount, up=True)}" for name, amount in requests.items()) or "no requests"
 
 
 def largest_text(pod: LargestPod) -> str:

@@ -7,14 +7,14 @@ from kubespread.render.accounts.account import Account, NodeFacts, Row, Tone, so
 from kubespread.render.accounts.beside import beside
 from kubespread.render.accounts.rows import table_of
 from kubespread.render.capacity.plain import domain_header, domain_rows, resource_header, resource_rows
+from kubespread.render.capacity.words import whose
 from kubespread.render.phrases import cluster_phrase
 from kubespread.wording import count_of
 
 
 def account(report: CapacityReport) -> Account:
-    request = ", ".join(f"{name} {amount}" for name, amount in (report.request or {}).items())
     return Account(
-        title=f"Capacity of {count_of(report.nodes, 'node')}{f' for pods of {request}' if request else ''}",
+        title=f"Capacity of {count_of(report.nodes, 'node')}{whose(report)}",
         provenance=source(cluster_phrase(report.cluster), report.kube_version),
         answer=report.answer,
         tone=Tone.BAD if report.fits == 0 else Tone.GOOD,

@@ -10,11 +10,10 @@ from kubespread.planner.reports.capacity import (
     DomainCapacity,
     NodeCapacity,
     ResourceAmounts,
-    request_text,
 )
 from kubespread.planner.reports.details import rounded
 from kubespread.render.capacity.plain import domain_text
-from kubespread.render.capacity.words import of, share, shown, stranded_text
+from kubespread.render.capacity.words import of, share, shown, stranded_text, whose
 from kubespread.render.flow import HANGING, INDENT, aim
 from kubespread.render.layout import (
     BAD,
@@ -45,7 +44,7 @@ _NARROW = 72
 @screen
 def write(report: CapacityReport, look: Look) -> Iterator[Line]:
     """The whole answer, in lines that ``look.width`` bounds; ``look.in_full`` shows every domain and node."""
-    yield from headline(_title(report), report, look)
+    yield from headline(f"Capacity of {count_of(report.nodes, 'node')}{whose(report)}", report, look)
     yield from tabulated(list(_resources(report, look)), headers=look.headers)
     for each in report.resources:
         # Where pod slots are left over, what is short of them is said already.
@@ -56,11 +55,6 @@ def write(report: CapacityReport, look: Look) -> Iterator[Line]:
         yield from _domains(report, look)
     yield from _nodes(report, look)
     yield from concluded(report.answer, look)
-
-
-def _title(report: CapacityReport) -> str:
-    whose = "" if report.request is None else f" for pods of {request_text(report.request)}"
-    return f"Capacity of {count_of(report.nodes, 'node')}{whose}"
 
 
 def _resources(report: CapacityReport, look: Look) -> Iterator[Column]:

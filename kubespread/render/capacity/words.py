@@ -4,11 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from kubespread.planner.reports.capacity import CapacityReport, ResourceAmounts, Stranded
+from kubespread.planner.reports.capacity import CapacityReport, ResourceAmounts, Stranded, request_text
 from kubespread.planner.reports.details import rounded
 from kubespread.wording import count_of
 
 _ALWAYS = ("cpu", "memory")
+
+
+def whose(report: CapacityReport) -> str:
+    """`` for pods of cpu 2 tolerating gpu``; nothing where only totals are asked about."""
+    if report.pod is not None:
+        return f" for pods like {report.pod.namespace}/{report.pod.name} ({request_text(report.request or {})})"
+    said = "" if report.request is None else f" of {request_text(report.request)}"
+    if report.tolerated:
+        said += f" tolerating {', '.join(report.tolerated)}"
+    if report.node_selector:
+        said += f" on nodes with {', '.join(f'{key}={value}' for key, value in report.node_selector.items())}"
+    return said and f" for pods{said}"
 
 
 def shown(report: CapacityReport) -> list[str]:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from kubespread.kube.api.core import Node, Taint
 from kubespread.kube.taint import COMPARISON_GATE, DO_NOT_SCHEDULE_EFFECTS, untolerated
+from kubespread.kube.taint_text import taint_text
 from kubespread.planner.advise.change import Change, Ladder
 from kubespread.planner.advise.stuck import Stuck
 from kubespread.snapshot.edits.new_nodes import is_state_taint
@@ -32,11 +33,8 @@ def untaints(stuck: Stuck) -> Iterator[Ladder]:
 
 def tolerations(stuck: Stuck) -> Iterator[Ladder]:
     """One toleration each, of those taints that some node has."""
-    taints = dict.fromkeys(
-        (taint.key, taint.value, taint.effect) for node in stuck.nearest_first() for taint in _unwelcome(stuck, node)
-    )
-    for key, value, effect in taints:
-        text = f"{key}={value}:{effect}" if value else f"{key}:{effect}"
+    taints = dict.fromkeys(taint_text(taint) for node in stuck.nearest_first() for taint in _unwelcome(stuck, node))
+    for text in taints:
         yield Ladder.of(Change(TOLERATE, f"tolerate {text}", 25, (f"tolerations={text}",)), f"tolerating {text}")
 
 
