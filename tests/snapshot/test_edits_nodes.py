@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import kubespread
 from kubespread.errors import UsageError
 from kubespread.kube.api.core import Node, NodeCondition, Taint
 from kubespread.snapshot.edits.nodes import NodeChange, change_nodes
@@ -16,7 +17,8 @@ from kubespread.snapshot.edits.target import nodes_meant, parse_target
 from kubespread.snapshot.edits.text import parse
 from kubespread.snapshot.edits.types import DeletePods, EvictPod, Fail, Scale
 from kubespread.snapshot.snapshot import Snapshot
-from tests.builders import Data, node, taint
+from tests.builders import Data, node, pod, taint
+from tests.storage import claim, on_host, volume
 
 CORDONED = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
 GPU = Taint(key="gpu", value="a100", effect="NoSchedule")
@@ -235,14 +237,62 @@ def test_a_copy_of_a_cordoned_node_is_cordoned_and_said_to_be() -> None:
     )
 
 
-def test_labels_that_still_say_where_the_template_is_are_said() -> None:
-    csi: Data = {"topology.ebs.csi.aws.com/zone": "a"}
-    template = labeled("n0", zone="a", region="r", **csi)
-    change = changed("add-node n0@zone=b", cluster(template))
-    assert change.notes == (
-        f"add-node n0@zone=b: {ZONE} is b, but it was a and so still is topology.ebs.csi.aws.com/zone",
-    )
-    assert changed("add-node n0@zone=b,topology.ebs.csi.aws.com/zone=b", cluster(template)).notes == ()
+EBS, BETA, ZONE_ID = (
+    "topology.ebs.csi.aws.com/zone",
+    "failure-domain.beta.kubernetes.io/zone",
+    "topology.k8s.aws/zone-id",
+)
+ALONG: dict[str, tuple[list[Data], str, dict[str, str], list[str]]] = {
+    "a driver's label that is the zone on every node": (
+        [{EBS: "a", BETA: "a"}, {"zone": "b", EBS: "b", BETA: "b"}], "zone=b", {EBS: "b", BETA: "b"},
+        [f"other labels of its domain are set too: {BETA}=b, {EBS}=b"],
+    ),
+    "in one zone, by what labels are called": (
+        [{EBS: "a", "rack": "a"}], "zone=b", {EBS: "b", "rack": "a"},
+        [f"other labels of its domain are set too: {EBS}=b", f"{ZONE} is b, but it was a and so still is rack"],
+    ),
+    "a label of any name that is the zone everywhere": (
+        [{"site": "a"}, {"zone": "b", "site": "b"}], "zone=c", {"site": "c"},
+        ["other labels of its domain are set too: site=c"],
+    ),
+    "one that happens to have the same value here": (
+        [{"site": "a"}, {"zone": "b", "site": "a"}], "zone=b", {"site": "a"},
+        [f"{ZONE} is b, but it was a and so still is site"],
+    ),
+    "the region and the id of the zone, as nodes there have them": (
+        [{"region": "r1", ZONE_ID: "use1-az1"}, {"zone": "b", "region": "r2", ZONE_ID: "use1-az4"}], "zone=b",
+        {"topology.kubernetes.io/region": "r2", ZONE_ID: "use1-az4"},
+        [f"other labels of its domain are set too: {ZONE_ID}=use1-az4, topology.kubernetes.io/region=r2"],
+    ),
+    "in a new zone the region stays": (
+        [{"region": "r1"}, {"zone": "b", "region": "r1"}], "zone=c", {"topology.kubernetes.io/region": "r1"}, [],
+    ),
+    "what is asked for comes first": (
+        [{EBS: "a"}, {"zone": "b", EBS: "b"}], f"zone=b,{EBS}=c", {EBS: "c"}, [],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", ALONG)
+def test_labels_of_a_domain_go_along_with_it_or_are_said_to_stay(case: str) -> None:
+    nodes, labels, expected, notes = ALONG[case]
+    made = [labeled(f"n{number}", **{"zone": "a", **each}) for number, each in enumerate(nodes)]
+    edit = f"add-node n0@{labels}"
+    change = changed(edit, cluster(*made))
+    found = change.added[0].metadata.labels
+    assert {key: found[key] for key in expected} == expected
+    assert list(change.notes) == [f"{edit}: {note}" for note in notes]
+
+
+def test_a_volume_of_the_zone_can_be_attached_to_a_copy_there() -> None:
+    nodes = [labeled(name, zone=zone, **{EBS: zone}) for name, zone in (("n0", "a"), ("n1", "b"))]
+    nodes[1]["spec"]["unschedulable"] = True
+    waiting = pod("db", volumes=[{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}])
+    bound = [claim("data", "pv", "fast"), volume("pv", "fast", only=on_host("b", EBS), phase="Bound")]
+    snapshot = Snapshot.from_objects([*nodes, *bound])
+    assert kubespread.simulate(snapshot, waiting).placed == 0
+    then = snapshot.edited(parse("add-node n0@zone=b"))
+    assert [each.node for each in kubespread.simulate(then, waiting).placements] == ["n0-1"]
 
 
 def manifest(tmp_path: Path, text: str) -> Path:

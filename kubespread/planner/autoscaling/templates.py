@@ -6,7 +6,7 @@ machines, then any node of it; and makes the node it found into one that is new.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from msgspec import structs
@@ -16,6 +16,7 @@ from kubespread.kube.api.core import Node
 from kubespread.kube.quantity import QuantityError, parse
 from kubespread.kube.well_known import BETA_REGION, BETA_ZONE, READY, REGION, ZONE
 from kubespread.node_groups.types import NodeGroup
+from kubespread.snapshot.edits.domain_labels import going_along
 from kubespread.snapshot.edits.new_nodes import as_new_node, named, node_called
 from kubespread.snapshot.edits.target import nodes_with
 
@@ -107,7 +108,7 @@ def _in_zones(group: NodeGroup, nodes: Sequence[Node], *, anywhere: bool) -> Ite
     zones: Sequence[str | None] = group.zones or known or [None]
     for zone in zones:
         mine = [node for node in members if zone is None or zone_of(node) == zone]
-        template, made_of = _template(group, zone, members if anywhere else mine, given)
+        template, made_of = _template(group, zone, members if anywhere else mine, given, nodes)
         yield ZoneGroup(
             group=group,
             zone=zone_of(template) if zone is None and template is not None else zone,
@@ -133,7 +134,7 @@ def _pool_limit(group: NodeGroup, template: Node | None) -> int | None:
 
 
 def _template(
-    group: NodeGroup, zone: str | None, members: Sequence[Node], given: Node | None
+    group: NodeGroup, zone: str | None, members: Sequence[Node], given: Node | None, nodes: Sequence[Node]
 ) -> tuple[Node | None, str]:
     """What a new node is like, and what says so."""
     good = next(filter(_is_good, members), None)
@@ -146,7 +147,8 @@ def _template(
         example, made_of = members[0], f"node {members[0].metadata.name}"
     else:
         return None, "nothing"
-    node = as_new_node(example, {**_labels_in(example, zone), **group.labels})
+    in_zone = {} if zone is None else {ZONE: zone}
+    node = as_new_node(example, {**in_zone, **going_along(example, in_zone, nodes), **group.labels})
     if group.taints is not None:
         node = structs.replace(node, spec=structs.replace(node.spec, taints=list(group.taints)))
     return node, made_of
@@ -165,13 +167,3 @@ def _provided(template: Node) -> Node:
     older = {old: labels[key] for key, old in _OLDER_KEYS.items() if key in labels}
     meta = structs.replace(template.metadata, labels={**older, **labels})
     return structs.replace(template, metadata=meta)
-
-
-def _labels_in(node: Node, zone: str | None) -> Mapping[str, str]:
-    """The labels that are others in ``zone``, those of storage drivers too: ``topology.ebs.csi.aws.com/zone``."""
-    if zone is None:
-        return {}
-    labels = node.metadata.labels
-    before = labels.get(ZONE)
-    others = (key for key, value in labels.items() if value == before and key.endswith("/zone"))
-    return dict.fromkeys((ZONE, *others), zone)

@@ -19,6 +19,7 @@ from kubespread.kube.api.unknown_fields import alternatives
 from kubespread.kube.gotext import quote
 from kubespread.kube.well_known import CORDON_TAINT_KEY, HOSTNAME, READY, REGION, ZONE
 from kubespread.snapshot.edits.cordoning import cordoned
+from kubespread.snapshot.edits.domain_labels import going_along
 from kubespread.snapshot.edits.types import AddNode
 from kubespread.snapshot.topology_keys import full_topology_key, label_keys
 
@@ -55,11 +56,12 @@ def new_nodes(edit: AddNode, nodes: Sequence[Node]) -> tuple[tuple[Node, ...], t
     """
     template = edit.manifest or node_called(edit.template, nodes)
     changed = {full_topology_key(key, nodes): value for key, value in edit.labels}
-    first = as_new_node(template, changed)
+    along = going_along(template, changed, nodes)
+    first = as_new_node(template, {**along, **changed})
     taken = {node.metadata.name for node in nodes}
     names = (name for number in count(1) if (name := f"{template.metadata.name}-{number}") not in taken)
     added = tuple(named(first, name) for name in islice(names, edit.count))
-    notes = (*_template_notes(template, changed), *_label_notes(added[0], nodes))
+    notes = (*_template_notes(template, changed, along), *_label_notes(added[0], nodes))
     return added, tuple(f"{edit}: {note}" for note in notes)
 
 
@@ -98,7 +100,7 @@ def is_state_taint(taint: Taint) -> bool:
     return taint.key in _STATE_TAINTS or taint.key.startswith(_STATE_PREFIXES)
 
 
-def _template_notes(template: Node, labels: Mapping[str, str]) -> Iterator[str]:
+def _template_notes(template: Node, labels: Mapping[str, str], along: Mapping[str, str]) -> Iterator[str]:
     name, spec = template.metadata.name, template.spec
     if spec.unschedulable:
         yield f"{name} is cordoned, and so are its copies"
@@ -109,10 +111,12 @@ def _template_notes(template: Node, labels: Mapping[str, str]) -> Iterator[str]:
         yield f"taints of {name} that a new node does not have: {', '.join(dict.fromkeys(dropped))}"
     if not template.status.allocatable:
         yield f"{name} says neither status.allocatable nor status.capacity: no pod finds room on its copies"
+    if along:
+        yield f"other labels of its domain are set too: {', '.join(f'{key}={along[key]}' for key in sorted(along))}"
     for key, value in labels.items():
         before = template.metadata.labels.get(key)
         others = template.metadata.labels.items()
-        stale = [other for other, same in others if same == before and other not in {key, HOSTNAME, *labels}]
+        stale = [other for other, same in others if same == before and other not in {key, HOSTNAME, *labels, *along}]
         if before not in (None, "", value) and stale:
             yield f"{key} is {value}, but it was {before} and so still is {', '.join(sorted(stale))}"
 
