@@ -64,7 +64,7 @@ def play(
     if playing.explain is not None:
         return _explained(answering, opened, read, playing, playing.explain)
     with waiting(quiet=speaking.quiet):
-        report = kubespread.play(opened, read, answering.scheduler, namespace=playing.namespace)
+        report = kubespread.play(opened, read, answering.scheduler, namespace=playing.namespace, deals=playing.deals)
     report, is_yes = judged(playing.fail_on, report)
     return answering.give("play", report, is_yes=is_yes)
 

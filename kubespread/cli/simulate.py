@@ -87,6 +87,7 @@ def simulate(
             seed=placing.seed,
             sample=placing.sample,
             runs=placing.runs,
+            deals=placing.deals,
             keys=required.keys,
             preemption=preempts,
             autoscaler=placing.autoscaler,

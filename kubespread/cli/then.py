@@ -45,6 +45,7 @@ def simulate_then(
             recursive=workload.recursive,
             set=workload.settings or (),
             preemption=not placing.no_preemption,
+            deals=placing.deals,
         )
     report, is_yes = judged(placing.fail_on, report)
     return answering.give("play", report, is_yes=is_yes)

@@ -7,7 +7,7 @@ gates PodDeletionCost and LogarithmicScaleDown at their default, on.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -21,6 +21,14 @@ from kubespread.kube.selector import NOTHING, Selector, SelectorError, from_labe
 
 BURST_REPLICAS = 500
 """How many pods one pass of the controller deletes, or creates, at most."""
+
+
+Pick = Callable[[Sequence[Pod], int], Sequence[Pod]]
+"""Which of equal pods, of which so many are to go; all of them stand by name."""
+
+
+def first_by_name(equals: Sequence[Pod], count: int) -> Sequence[Pod]:
+    return equals[:count]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +90,9 @@ def deletion_order(pods: Sequence[Pod], ranks: Mapping[str, int], now: datetime)
     return groups
 
 
-def victims(pods: Sequence[Pod], count: int, related: Sequence[Pod], now: datetime) -> Victims:
+def victims(
+    pods: Sequence[Pod], count: int, related: Sequence[Pod], now: datetime, pick: Pick = first_by_name
+) -> Victims:
     """The ``count`` of the active ``pods`` of one controller that go when it is scaled down by as many.
 
     ``related`` is what `related_pods` finds; none for a ReplicationController. Ranks are counted once a pass, and a
@@ -95,8 +105,9 @@ def victims(pods: Sequence[Pod], count: int, related: Sequence[Pod], now: dateti
         ranks = crowding(remaining, (pod for pod in related if id(pod) not in gone))
         room = min(count - len(chosen), BURST_REPLICAS)
         for group in deletion_order(remaining, ranks, now):
-            chosen += group[:room]
-            arbitrary |= 0 < room < len(group)
+            is_cut = 0 < room < len(group)
+            chosen += pick(group, room) if is_cut else group[:room]
+            arbitrary |= is_cut
             room -= min(room, len(group))
         gone = {id(pod) for pod in chosen}
         remaining = [pod for pod in remaining if id(pod) not in gone]

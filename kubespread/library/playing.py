@@ -32,6 +32,7 @@ from kubespread.library.scaling import groups_of
 from kubespread.library.worlds import as_snapshot, world_of
 from kubespread.planner.autoscaling.autoscale import autoscale
 from kubespread.planner.checking import check
+from kubespread.planner.dealing import check_deals
 from kubespread.planner.play import Applied, Autoscale, Playing
 from kubespread.planner.play import play as play_steps
 from kubespread.planner.reports.play import PlayReport
@@ -49,13 +50,19 @@ _DEFAULT = Scheduler()
 
 
 def play_in(
-    snapshot: Snapshot, scenario: Scenario, scheduler: Scheduler, *, namespace: str | None = None
+    snapshot: Snapshot,
+    scenario: Scenario,
+    scheduler: Scheduler,
+    *,
+    namespace: str | None = None,
+    deals: int | None = None,
 ) -> tuple[PlayReport, Snapshot]:
     """Play ``scenario`` after the edits of ``snapshot``, and the cluster as it is then.
 
-    ``namespace`` is that of names without one where the scenario has none. Raises UsageError, ManifestError and
-    SnapshotError before anything is played.
+    ``namespace`` is that of names without one where the scenario has none. ``deals`` as of `play`. Raises UsageError,
+    ManifestError and SnapshotError before anything is played.
     """
+    check_deals(deals)
     origin = snapshot.origin
     before, notes = edited(snapshot, scheduler, namespace, preempts=scenario.preemption)
     default = scenario.namespace or namespace or origin.namespace or DEFAULT_NAMESPACE
@@ -63,7 +70,7 @@ def play_in(
     changes = _Manifests(before, scheduler)
     check(world, scenario, changes, default)
     playing = Playing(world, changes, default, _autoscale(before, scenario))
-    report = play_steps(playing, scenario, scheduler.release(origin.release))
+    report = play_steps(playing, scenario, scheduler.release(origin.release), deals)
     report = msgspec.structs.replace(report, notes=(*notes, *report.notes))
     return report.with_gaps(tuple(source_gaps(before, scheduler))), as_snapshot(world, before)
 
@@ -198,15 +205,24 @@ def _as_before(world: World, wanted: Wanted, candidate: Candidate) -> Wanted:
 
 
 def play(
-    snapshot: Snapshot, scenario: ScenarioGiven, scheduler: Scheduler = _DEFAULT, *, namespace: str | None = None
+    snapshot: Snapshot,
+    scenario: ScenarioGiven,
+    scheduler: Scheduler = _DEFAULT,
+    *,
+    namespace: str | None = None,
+    deals: int | None = None,
 ) -> PlayReport:
     """What becomes of the cluster when the steps of ``scenario`` happen one after another.
 
     A scenario is a path, the text of a file, plain data or a `Scenario`. What names nothing of the cluster is found
     before anything is played; what goes wrong on the way is said of its step. ``namespace`` is that of names without
-    one where the scenario has none. Raises ManifestError, SnapshotError and UsageError.
+    one where the scenario has none.
+
+    ``deals`` is how often it is played, with equal pods and nodes dealt anew each time after the first: where
+    controllers delete some of several equal pods it is chance which. None: 8 times where they do, fewer where very
+    many pods move, once where they do not. Raises ManifestError, SnapshotError and UsageError.
     """
-    report, _ = play_in(snapshot, read_scenario(scenario), scheduler, namespace=namespace)
+    report, _ = play_in(snapshot, read_scenario(scenario), scheduler, namespace=namespace, deals=deals)
     return report.about(cluster_reference(snapshot))
 
 
@@ -226,5 +242,5 @@ def after_steps(
     read = read_scenario(scenario)
     if steps is not None and not 0 <= steps <= len(read.steps):
         raise UsageError(f"step {steps}: the scenario has {len(read.steps)} steps")
-    _, after = play_in(snapshot, replace(read, steps=read.steps[:steps]), scheduler, namespace=namespace)
+    _, after = play_in(snapshot, replace(read, steps=read.steps[:steps]), scheduler, namespace=namespace, deals=1)
     return after

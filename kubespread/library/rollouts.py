@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from kubespread.candidate.candidate import Candidate
@@ -12,9 +12,13 @@ from kubespread.kube.api.core import Pod
 from kubespread.library.deciding import Scheduler
 from kubespread.library.resolving import Resolved
 from kubespread.library.worlds import world_of
+from kubespread.planner.dealing import deals_worth, other_deals
 from kubespread.planner.entries import Outcome
 from kubespread.planner.explain import constraint_reports, domain_counts
+from kubespread.planner.manner import Manner
+from kubespread.planner.reports.parts import Dealt
 from kubespread.planner.simulate import Played
+from kubespread.planner.skew import skew_now
 from kubespread.planner.world.applying import apply_workload
 from kubespread.planner.world.deployments import name_of
 from kubespread.planner.world.editing import scale
@@ -35,6 +39,8 @@ class ControlledChange:
 
     deleted: Sequence[Pod] = ()
     """The replicas it deleted because fewer are asked for."""
+    dealt_skews: Sequence[Dealt | None] = ()
+    """Per constraint the skew over all deals of equal replicas, where some were deleted."""
     played: Played | None = None
     """The rollout of another template."""
     names: Sequence[str] = ()
@@ -51,40 +57,57 @@ class ControlledChanges:
 
 
 def controlled_changes(
-    asked: Resolved, grown: Sequence[Growth], scheduler: Scheduler, *, preempts: bool = True
+    asked: Resolved, grown: Sequence[Growth], scheduler: Scheduler, manner: Manner
 ) -> ControlledChanges:
     """Let the controllers of workloads that shrink or are rolled out do their work, in the order given."""
     if not any(growth.surplus or growth.is_rollout for growth in grown):
         return ControlledChanges([ControlledChange()] * len(grown), asked.cluster)
-    world = world_of(asked.snapshot, scheduler, preempts=preempts, assumed=asked.cluster.assumed)
+    world = world_of(asked.snapshot, scheduler, preempts=manner.preempts, assumed=asked.cluster.assumed)
     # Pods of others that wait are not what is asked about.
     world.queue.waiting.clear()
     changes = []
     for growth, candidate, profile in zip(grown, asked.candidates, asked.profiles, strict=True):
         if growth.surplus:
-            changes.append(_scaled_down(world, growth, candidate))
+            changes.append(_scaled_down(world, growth, candidate, profile, manner.deals))
         elif growth.is_rollout:
-            changes.append(_rolled_out(world, growth, candidate, profile))
+            changes.append(_rolled_out(world, growth, candidate, profile, manner.deals))
         else:
             changes.append(ControlledChange())
         world.next_step()
     return ControlledChanges(changes, _as_left(asked.cluster, world))
 
 
-def _scaled_down(world: World, growth: Growth, candidate: Candidate) -> ControlledChange:
+def _scaled_down(
+    world: World, growth: Growth, candidate: Candidate, profile: Profile, deals: int | None
+) -> ControlledChange:
     assert candidate.workload is not None
-    scale(world, candidate.workload, len(growth.present) - growth.surplus)
+    begun, plugins = world.fork(), framework(profile)
+    skews = []
+    for dealt in _deals(world, begun, deals):
+        scale(dealt, candidate.workload, len(growth.present) - growth.surplus)
+        evaluation = plugins.evaluate(dealt.cluster, candidate.pod)
+        skews.append(list(map(skew_now, constraint_reports(evaluation.states, evaluation.feasible))))
     gone = {key_of(gone.pod) for gone in world.happenings.gone if gone.why == SCALED_DOWN}
     deleted = [pod for pod in growth.present if key_of(pod) in gone]
-    return ControlledChange(deleted, notes=tuple(world.happenings.notes))
+    dealt_skews = [Dealt.of(each) for each in zip(*skews, strict=True)]
+    return ControlledChange(deleted, dealt_skews=dealt_skews, notes=tuple(world.happenings.notes))
 
 
-def _rolled_out(world: World, growth: Growth, candidate: Candidate, profile: Profile) -> ControlledChange:
+def _deals(world: World, begun: World, deals: int | None) -> Iterator[World]:
+    """The world, and once something was done in it the worlds of all other deals of the same."""
+    yield world
+    yield from other_deals(begun, deals_worth([world.happenings]) if deals is None else deals)
+
+
+def _rolled_out(
+    world: World, growth: Growth, candidate: Candidate, profile: Profile, deals: int | None
+) -> ControlledChange:
     assert candidate.workload is not None
-    before = world.cluster
+    before, begun = world.cluster, world.fork()
     wanted = Wanted(candidate.pod, candidate.workload, candidate.object, growth.wanted)
-    report = apply_workload(world, wanted)
+    report, *others = (apply_workload(dealt, wanted) for dealt in _deals(world, begun, deals))
     assert report is not None
+    report = report.dealt([each for each in others if each is not None]) if others else report
     rollout = world.rollouts[candidate.workload]
     replica_set = new_replica_set(rollout.deployment, rollout.replica_sets)
     own = None if replica_set is None else name_of(replica_set)

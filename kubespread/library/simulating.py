@@ -23,6 +23,7 @@ from kubespread.library.rollouts import ControlledChange, controlled_changes
 from kubespread.library.scaling import GroupsGiven, Simulated, groups_of, with_autoscaling, world_with
 from kubespread.library.worlds import world_of
 from kubespread.node_groups.types import Autoscaler
+from kubespread.planner.dealing import check_deals
 from kubespread.planner.manner import Manner, Ties
 from kubespread.planner.reports.simulate import SimulateReport
 from kubespread.planner.simulate import Question
@@ -94,7 +95,7 @@ def pose(
     )
     asked.cluster.assume(growth_gaps(asked.candidates, asked.snapshot))
     grown = growths(asked.candidates, desired, asked.snapshot, asked.cluster.running.pods)
-    controlled = controlled_changes(asked, grown, scheduler, preempts=options.manner.preempts)
+    controlled = controlled_changes(asked, grown, scheduler, options.manner)
     leaving = [(pod, asked.cluster.nodes.index[pod.spec.node_name]) for growth in grown for pod in growth.taken_away]
     cluster = controlled.cluster.after(Change(gone=leaving))
     gangs = gangs_of(as_gangs, asked, grown, cluster)
@@ -115,6 +116,7 @@ def simulate_workloads(
         raise UsageError(f"replicas must be at least 0, not {replicas}")
     if runs < 1:
         raise UsageError(f"runs must be at least 1, not {runs}")
+    check_deals(options.manner.deals)
     posed = pose(pods, replicas, snapshot, scheduler, options)
     asked, questions, cluster = posed.asked, posed.questions, posed.cluster
     reports = simulate_queue(
@@ -183,6 +185,7 @@ def _question(
         is_daemon=candidate.is_daemon,
         one_by_one=candidate.one_by_one,
         deleted=[(pod, cluster.nodes.index[pod.spec.node_name]) for pod in change.deleted],
+        dealt_skews=change.dealt_skews,
         present={key_of(pod): cluster.nodes.index[pod.spec.node_name] for pod in present},
         workload=None if candidate.workload is None else f"{candidate.workload.kind}/{candidate.workload.name}",
         notes=(*candidate.notes, *growth.notes, *change.notes),
@@ -201,8 +204,9 @@ def _constraint_keys(candidate: Candidate, profile: Profile) -> list[str]:
 def simulate(
     snapshot: Snapshot, pods: PodGiven, replicas: int | None = ..., scheduler: Scheduler = ...,
     *, until_full: bool = ..., from_scratch: bool = ..., ties: Ties = ..., seed: int | None = ...,
-    sample: bool = ..., runs: int = ..., keys: Sequence[str] = ..., preemption: bool | None = ...,
-    autoscaler: str | None = ..., node_groups: GroupsGiven = ..., gang: int | None = ..., same: str | None = ...,
+    sample: bool = ..., runs: int = ..., deals: int | None = ..., keys: Sequence[str] = ...,
+    preemption: bool | None = ..., autoscaler: str | None = ..., node_groups: GroupsGiven = ...,
+    gang: int | None = ..., same: str | None = ...,
     name: str | None = ..., namespace: str | None = ..., selector: str = ..., recursive: bool = ...,
     template_path: str = ..., set: Sequence[str] = ...,
     on_progress: Callable[[int], None] | None = ..., on_refused: Callable[[KubespreadError], None] | None = ...,
@@ -211,8 +215,9 @@ def simulate(
 def simulate(
     snapshot: Snapshot, pods: list[G] | tuple[G, ...], replicas: int | None = ..., scheduler: Scheduler = ...,
     *, until_full: bool = ..., from_scratch: bool = ..., ties: Ties = ..., seed: int | None = ...,
-    sample: bool = ..., runs: int = ..., keys: Sequence[str] = ..., preemption: bool | None = ...,
-    autoscaler: str | None = ..., node_groups: GroupsGiven = ..., gang: int | None = ..., same: str | None = ...,
+    sample: bool = ..., runs: int = ..., deals: int | None = ..., keys: Sequence[str] = ...,
+    preemption: bool | None = ..., autoscaler: str | None = ..., node_groups: GroupsGiven = ...,
+    gang: int | None = ..., same: str | None = ...,
     name: str | None = ..., namespace: str | None = ..., selector: str = ..., recursive: bool = ...,
     template_path: str = ..., set: Sequence[str] = ...,
     on_progress: Callable[[int], None] | None = ..., on_refused: Callable[[KubespreadError], None] | None = ...,
@@ -231,6 +236,7 @@ def simulate(
     seed: int | None = None,
     sample: bool = False,
     runs: int = 1,
+    deals: int | None = None,
     keys: Sequence[str] = (),
     preemption: bool | None = None,
     autoscaler: str | None = None,
@@ -262,6 +268,8 @@ def simulate(
       all that fit, each search going on where the last one ended.
     - ``runs``: the number of runs, 1 or more: with the seeds that follow, or with ``sample`` and no seed from nodes
       evenly apart.
+    - ``deals``: how often a rollout or fewer replicas are played, with equal pods and nodes dealt anew each time, 1 or
+      more (default: 8 where controllers delete some of several equal pods, fewer where very many pods move, else 1).
     - ``keys``: topology keys to report about besides those of the constraints, zone and hostname.
     - ``preemption``: False: replicas that fit nowhere do not evict pods of lower priority, as they do otherwise where
       a number of replicas is asked for; True: also say why that does not help, where it helps none of them.
@@ -296,6 +304,7 @@ def simulate(
             ties,
             seed,
             runs,
+            deals,
             preempts=preemption is not False,
             tells_preemption=bool(preemption),
             keys=keys,

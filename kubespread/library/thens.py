@@ -38,6 +38,7 @@ def simulate_then(
     recursive: bool = False,
     set: Sequence[str] = (),
     preemption: bool = True,
+    deals: int | None = None,
 ) -> PlayReport:
     """What becomes of a workload that is applied, when ``steps`` happen after it.
 
@@ -50,6 +51,7 @@ def simulate_then(
     - ``recursive``: read directories with those below them.
     - ``set``: fields to change before it is admitted: ``maxSkew[zone]=2``, ``cpu=500m``.
     - ``preemption``: pods evict others of lower priority, as kube-scheduler does.
+    - ``deals``: how often it is played, as of `play`.
 
     Raises ManifestError, SnapshotError and UsageError.
     """
@@ -72,7 +74,7 @@ def simulate_then(
     asked = "" if replicas is None else f" --replicas {replicas}"
     first = Step(f"apply {workload}{asked}", Apply(tuple(given), tuple(set), replicas, chosen))
     scenario = Scenario((first, *(parse_then(text, workload) for text in steps)), preemption=preemption)
-    report, _ = play_in(snapshot, scenario, scheduler, namespace=default)
+    report, _ = play_in(snapshot, scenario, scheduler, namespace=default, deals=deals)
     return msgspec.structs.replace(report, workload=full_name).about(cluster_reference(snapshot))
 
 

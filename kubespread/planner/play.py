@@ -13,6 +13,7 @@ from kubespread.errors import KubespreadError
 from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.pod_status import is_active, is_ready
 from kubespread.kube.versions import KubeVersion
+from kubespread.planner.dealing import deals_worth, other_deals
 from kubespread.planner.reports.autoscaling import AutoscalingReport
 from kubespread.planner.reports.happened import Happened, UnmadePods
 from kubespread.planner.reports.play import PlayReport, StepReport
@@ -24,6 +25,7 @@ from kubespread.planner.world.applying import apply_workload, rolled_back
 from kubespread.planner.world.controlling import makes_others
 from kubespread.planner.world.editing import apply as edit
 from kubespread.planner.world.failing import restore
+from kubespread.planner.world.happenings import Happenings
 from kubespread.planner.world.owners import in_order
 from kubespread.planner.world.reporting import happened
 from kubespread.planner.world.under_way import resume
@@ -135,20 +137,31 @@ NOT_MODELLED = (
 )
 
 
-def play(playing: Playing, scenario: Scenario, version: KubeVersion) -> PlayReport:
+def play(playing: Playing, scenario: Scenario, version: KubeVersion, deals: int | None = None) -> PlayReport:
     """Play the steps of ``scenario``; its world is then as it is after the last one.
 
     What goes wrong on the way is said of its step, and the next one goes on: `checking.check` finds before what cannot
-    be meant.
+    be meant. Where controllers picked among equal pods all of it is played ``deals`` times, None: as often as is worth
+    it, with the equal ones dealt anew.
     """
+    begun = playing.world.fork()
+    report, happened = _dealt_once(playing, scenario, version)
+    count = deals_worth(happened) if deals is None else deals
+    others = [_dealt_once(replace(playing, world=world), scenario, version)[0] for world in other_deals(begun, count)]
+    return report.dealt(others) if others else report
+
+
+def _dealt_once(playing: Playing, scenario: Scenario, version: KubeVersion) -> tuple[PlayReport, list[Happenings]]:
+    """One deal, and what happened before the first step and in each."""
     world = playing.world
     stuck = frozenset(each.within(playing.namespace) for each in scenario.stuck)
     world.surroundings = replace(world.surroundings, stuck=stuck)
     nodes = len(world.cluster)
-    start = _started(world)
-    steps = tuple(_played(playing, start, number, step) for number, step in enumerate(scenario.steps, 1))
+    start, before = _started(world)
+    played = [_played(playing, start, number, step) for number, step in enumerate(scenario.steps, 1)]
+    steps = tuple(report for report, _ in played)
     last = steps[-1] if steps else None
-    return PlayReport(
+    report = PlayReport(
         kube_version=str(version),
         scenario=scenario.name or None,
         nodes=nodes,
@@ -163,6 +176,7 @@ def play(playing: Playing, scenario: Scenario, version: KubeVersion) -> PlayRepo
         gaps=tuple(world.assumed),
         not_modelled=NOT_MODELLED if playing.autoscale is None else tuple(_not_modelled(steps)),
     )
+    return report, [before, *(happenings for _, happenings in played)]
 
 
 def _not_modelled(steps: Sequence[StepReport]) -> Iterator[str]:
@@ -173,18 +187,17 @@ def _not_modelled(steps: Sequence[StepReport]) -> Iterator[str]:
     yield "what autoscalers of pods, and the descheduler, do meanwhile"
 
 
-def _started(world: World) -> Happened:
+def _started(world: World) -> tuple[Happened, Happenings]:
     """Controllers look after what they lack, and what waits is placed."""
     before = world.cluster
     world.dirty.update(dict.fromkeys(each.owner for each in unmade(world) if makes_others(world, each.owner)))
     resume(world)
     world.settle()
     report = happened(world, before)
-    world.next_step()
-    return report
+    return report, world.next_step()
 
 
-def _played(playing: Playing, start: Happened, number: int, step: Step) -> StepReport:
+def _played(playing: Playing, start: Happened, number: int, step: Step) -> tuple[StepReport, Happenings]:
     world = playing.world
     before = world.cluster
     failed: str | None = None
@@ -211,8 +224,7 @@ def _played(playing: Playing, start: Happened, number: int, step: Step) -> StepR
         upgrades=tuple(each for each in told if isinstance(each, UpgradeReport)),
         autoscaling=scaled,
     )
-    world.next_step()
-    return report
+    return report, world.next_step()
 
 
 def _switch_readiness(playing: Playing, step: Step) -> None:

@@ -15,9 +15,7 @@ from kubespread.planner.gangs.queueing import run_with_gangs
 from kubespread.planner.look_ahead import look_ahead
 from kubespread.planner.manner import Manner, Way
 from kubespread.planner.queue import run
-from kubespread.planner.reports.parts import (
-    PreemptedPod,
-)
+from kubespread.planner.reports.parts import Dealt, PreemptedPod
 from kubespread.planner.reports.rollout import RolloutReport
 from kubespread.planner.reports.simulate import (
     LookAhead,
@@ -71,6 +69,8 @@ class Question:
     """What its pods are members of, to be placed together or not at all."""
     deleted: Sequence[tuple[Pod, int]] = ()
     """The replicas that its controller deletes, each with its node; the cluster is without them."""
+    dealt_skews: Sequence[Dealt | None] = ()
+    """Per constraint the skew over all deals of equal replicas, where some are deleted."""
     present: Mapping[PodKey, int] = field(default_factory=dict)
     """The workload's replicas that run already, each with its node, by position."""
     workload: str | None = None

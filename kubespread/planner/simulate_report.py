@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from itertools import islice, repeat
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -21,6 +21,7 @@ from kubespread.planner.replica_nodes import nodes_of_replicas, worst_losses
 from kubespread.planner.reports.gang import GangReport
 from kubespread.planner.reports.parts import (
     ConstraintReport,
+    Dealt,
     DomainChange,
     PodReference,
     PreemptedPod,
@@ -82,7 +83,7 @@ def report_of(
         ties=manner.ties,
         constraints=tuple(shown.after),
         distribution=tuple(_changes(was, now) for was, now in zip(before, shown.after, strict=True)),
-        skew=tuple(_skew_change(was, now) for was, now in zip(before, shown.after, strict=True)),
+        skew=tuple(map(_skew_change, before, shown.after, question.dealt_skews or repeat(None))),
         deleted=tuple(_deleted(cluster, question)),
         rollout=None if question.played is None else question.played.rollout,
         worst_loss=worst_loss,
@@ -201,7 +202,7 @@ def _changes(before: Sequence[int], after: ConstraintReport) -> tuple[DomainChan
     return tuple(map(DomainChange, values, before, matching))
 
 
-def _skew_change(before: Sequence[int], after: ConstraintReport) -> SkewChange:
+def _skew_change(before: Sequence[int], after: ConstraintReport, dealt: Dealt | None) -> SkewChange:
     matching = [domain.matching for domain in after.domains]
     return SkewChange(
         topology_key=after.topology_key,
@@ -209,6 +210,7 @@ def _skew_change(before: Sequence[int], after: ConstraintReport) -> SkewChange:
         max_skew=after.max_skew,
         before=skew_of(before, after),
         after=skew_of(matching, after),
+        after_dealt=dealt,
     )
 
 

@@ -34,6 +34,19 @@ FailOnOption = Annotated[
 ]
 
 
+DealsOption = Annotated[
+    int | None,
+    typer.Option(
+        "--deals",
+        metavar="N",
+        min=1,
+        show_default=False,
+        help="Play N times, with equal pods and nodes dealt anew each time, and say how often it gets stuck (default: "
+        "8 where controllers delete some of several equal pods, else 1).",
+    ),
+]
+
+
 def judged(fail_on: Sequence[FailOn] | None, report: PlayReport) -> tuple[PlayReport, bool | None]:
     """The report with what --fail-on requires and is not so, and whether it is a yes; None where its verdict says so.
     Raises UsageError.
@@ -42,7 +55,11 @@ def judged(fail_on: Sequence[FailOn] | None, report: PlayReport) -> tuple[PlayRe
         return report, None
     if FailOn.NOTHING in fail_on and len(fail_on) > 1:
         raise UsageError("--fail-on nothing does not go with another --fail-on")
-    failures = {FailOn.PENDING: report.lacking, FailOn.BLOCKED: report.not_done, FailOn.NOTHING: []}
+    failures = {
+        FailOn.PENDING: [*report.lacking, *report.chances],
+        FailOn.BLOCKED: [*report.not_done, *report.chances],
+        FailOn.NOTHING: [],
+    }
     unmet = [
         f"--fail-on {asked.value}: {', '.join(failures[asked])}" for asked in dict.fromkeys(fail_on) if failures[asked]
     ]
@@ -59,6 +76,7 @@ class PlayingOptions:
         spelling.namespace("Namespace of names without one, when the scenario sets none."),
     ] = None
     no_preemption: NoPreemptionOption = False
+    deals: DealsOption = None
     at: Annotated[
         int | None,
         typer.Option(
@@ -93,3 +111,4 @@ class ThenOptions(GangOptions):
         ),
     ] = None
     fail_on: FailOnOption = None
+    deals: DealsOption = None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 
 from kubespread.planner.reports.parts import Report, SkewChange
@@ -103,6 +105,11 @@ class TouchedWorkload(Report, frozen=True):
     placed: int = 0
     """How many of its pods found a node."""
 
+    def dealt(self, others: Sequence[TouchedWorkload]) -> TouchedWorkload:
+        """The same, with the skews of other deals."""
+        skews = zip(self.skew, *(each.skew for each in others), strict=True)
+        return msgspec.structs.replace(self, skew=tuple(own.dealt(same) for own, *same in skews))
+
     @property
     def is_moved(self) -> bool:
         """Whether anything became of its pods, as opposed to those that went on waiting."""
@@ -135,3 +142,9 @@ class Happened(Report, frozen=True, kw_only=True):
     """What keeps pods away from the nodes that are there, where that changed, by name: ``cordoned``, ``not ready``;
     nothing where they are open again.
     """
+
+    def dealt(self, others: Sequence[Happened]) -> Happened:
+        """The same, with the skews of other deals."""
+        rows = [{each.workload: each for each in other.workloads} for other in others]
+        workloads = (own.dealt([row[own.workload] for row in rows if own.workload in row]) for own in self.workloads)
+        return msgspec.structs.replace(self, workloads=tuple(workloads))

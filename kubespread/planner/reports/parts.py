@@ -8,7 +8,7 @@ from typing import Any, Literal, Self
 import msgspec
 
 from kubespread.kube.well_known import DO_NOT_SCHEDULE
-from kubespread.wording import count_of, some_of
+from kubespread.wording import count_of, range_of, some_of
 
 API_VERSION = "kubespread.dev/v1alpha1"
 Judgment = Literal["yes", "no", "unknown"]
@@ -140,6 +140,21 @@ class DomainChange(Report, frozen=True, kw_only=False, gc=False):
     """Matching pods in the end."""
 
 
+class Dealt(Report, frozen=True):
+    """What a figure comes to when equal pods and nodes are dealt again and again."""
+
+    least: int
+    """In the deal where it is least."""
+    most: int
+    """In the deal where it is most."""
+
+    @classmethod
+    def of(cls, figures: Iterable[int]) -> Dealt | None:
+        """None where all deals agree."""
+        least, *_, most = sorted([*figures] * 2)
+        return None if least == most else cls(least=least, most=most)
+
+
 class SkewChange(Report, frozen=True):
     """Most minus least matching pods of the domains that count; the least is 0 while they are fewer than minDomains."""
 
@@ -150,11 +165,27 @@ class SkewChange(Report, frozen=True):
     """At first."""
     after: int
     """In the end."""
+    after_dealt: Dealt | None = None
+    """``after`` over all deals; null where they agree, or where nothing was left to chance."""
+
+    @property
+    def range_after(self) -> str:
+        """``2``, or ``1–3`` over all deals."""
+        return range_of(self.after, self.after_dealt)
+
+    @property
+    def most_after(self) -> int:
+        """In the end, where chance falls worst."""
+        return self.after if self.after_dealt is None else self.after_dealt.most
 
     @property
     def is_violated(self) -> bool:
         """Whether pods are further apart now than a hard constraint lets new ones be; a soft one asks for nothing."""
-        return self.when_unsatisfiable == DO_NOT_SCHEDULE and self.after > self.max_skew
+        return self.when_unsatisfiable == DO_NOT_SCHEDULE and self.most_after > self.max_skew
+
+    def dealt(self, others: Sequence[SkewChange]) -> SkewChange:
+        """The same change, with what it came to in other deals."""
+        return msgspec.structs.replace(self, after_dealt=Dealt.of(each.after for each in (self, *others)))
 
 
 class ConstraintReport(Report, frozen=True):

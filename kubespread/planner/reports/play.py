@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
 from kubespread.planner.reports.autoscaling import AutoscalingReport
 from kubespread.planner.reports.happened import GonePod, Happened
-from kubespread.planner.reports.parts import ClusterReference, Judgment, QuestionReport, Report
+from kubespread.planner.reports.parts import ClusterReference, Dealt, Judgment, QuestionReport, Report
 from kubespread.planner.reports.rollout import RolloutReport
 from kubespread.planner.reports.upgrade import UpgradeReport
 from kubespread.wording import count_of, some_of
@@ -45,6 +45,11 @@ class StepReport(Report, frozen=True):
     StatefulSet waits for the pods before them.
     """
 
+    pending_dealt: Dealt | None = None
+    """``pending`` over all deals; null where they agree, or where nothing was left to chance."""
+    stuck_deals: int = 0
+    """In how many deals it is not done in full, or leaves pods lacking."""
+
     @property
     def preempted(self) -> list[GonePod]:
         return [gone for gone in self.happened.gone if gone.made_room_for is not None]
@@ -65,6 +70,25 @@ class StepReport(Report, frozen=True):
         """Whether it did not do all that it was to."""
         is_stuck = not all([*(each.complete for each in self.rollouts), *(each.complete for each in self.upgrades)])
         return self.failed is not None or bool(self.happened.blocked) or is_stuck
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether it is blocked, or leaves pods lacking that did not before the first step."""
+        return self.is_blocked or bool(self.pending or self.not_created or self.not_made_yet)
+
+    def dealt(self, others: Sequence[StepReport]) -> StepReport:
+        """The same step, with what became of it in other deals."""
+        played = [self, *others]
+        return msgspec.structs.replace(
+            self,
+            happened=self.happened.dealt([each.happened for each in others]),
+            rollouts=tuple(
+                rollout.dealt([same for each in others for same in each.rollouts if same.workload == rollout.workload])
+                for rollout in self.rollouts
+            ),
+            pending_dealt=Dealt.of(each.pending for each in played),
+            stuck_deals=sum(each.is_stuck for each in played),
+        )
 
 
 class PlayReport(QuestionReport, frozen=True, kw_only=True):
@@ -93,6 +117,12 @@ class PlayReport(QuestionReport, frozen=True, kw_only=True):
     """Pods that the API server refuses in the end and did not in the beginning: what the last step has."""
     not_made_yet: int = 0
     """Pods that controllers have yet to make in the end and had not in the beginning: what the last step has."""
+    deals: int = 1
+    """How often all steps were played: more than once where controllers deleted some of several equal pods. Which ones,
+    and which of equal nodes a pod gets, is dealt anew each time; what is shown is the first deal, by name.
+    """
+    stuck_deals: int = 0
+    """In how many of these the answer is no."""
     notes: tuple[str, ...]
     gaps: tuple[str, ...]
     not_modelled: tuple[str, ...]
@@ -136,8 +166,28 @@ class PlayReport(QuestionReport, frozen=True, kw_only=True):
         """NAMESPACE/name of the disruption budgets that preemption broke in any step, each once."""
         return list(dict.fromkeys(name for step in self.steps for name in step.broken_budgets))
 
+    def dealt(self, others: Sequence[PlayReport]) -> PlayReport:
+        """The same answer, with what became of it in other deals."""
+        played = [self, *others]
+        steps = zip(self.steps, *(each.steps for each in others), strict=True)
+        return msgspec.structs.replace(
+            self,
+            steps=tuple(own.dealt(same) for own, *same in steps),
+            deals=len(played),
+            stuck_deals=sum(each.verdict == "no" for each in played),
+        )
+
+    @property
+    def chances(self) -> list[str]:
+        """That it depends on chance whether the answer is no; nothing where it does not."""
+        if not 0 < self.stuck_deals < self.deals:
+            return []
+        steps = ", ".join(str(step.number) for step in self.steps if step.stuck_deals)
+        at = f", in step{'' if len(steps) == 1 else 's'} {steps}" if steps else ""
+        return [f"may get stuck ({self.stuck_deals} of {self.deals} deals of equal pods{at})"]
+
     def judged(self) -> Judgment:
-        return "no" if self.lacking or self.not_done else "yes"
+        return "no" if self.lacking or self.not_done or self.stuck_deals else "yes"
 
     def sentences(self) -> Iterator[str]:
         yield _outcome(self)
@@ -152,10 +202,11 @@ class PlayReport(QuestionReport, frozen=True, kw_only=True):
 
 def _outcome(report: PlayReport) -> str:
     """What is wrong in the end, or that nothing is."""
-    said = [*([] if report.pending else ["0 pending"]), *report.lacking, *report.not_done]
-    if report.verdict == "yes":
-        said.append("every step done in full")
-    return f"{count_of(len(report.steps), 'step')}: {', '.join(said)}"
+    as_shown = [*([] if report.pending else ["0 pending"]), *report.lacking, *report.not_done]
+    if not (report.lacking or report.not_done):
+        as_shown.append("every step done in full")
+    chance = "".join(f"{said}; as dealt here " for said in report.chances)
+    return f"{count_of(len(report.steps), 'step')}: {chance}{', '.join(as_shown)}"
 
 
 def preempted_sentence(step: StepReport) -> str:

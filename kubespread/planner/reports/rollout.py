@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from kubespread.planner.reports.parts import ConstraintReport, Report
-from kubespread.wording import count_of, short_key
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from kubespread.planner.reports.parts import ConstraintReport, Dealt, Report
+from kubespread.wording import count_of, range_of, short_key
 
 
 class RevisionPods(Report, frozen=True):
@@ -78,6 +82,18 @@ class RevisionSkew(Report, frozen=True):
     """The fullest domain's pods minus the global minimum."""
     domains: tuple[DomainRevisions, ...]
     """By value."""
+    dealt: Dealt | None = None
+    """``skew`` over all deals; null where they agree, or where nothing was left to chance."""
+
+    @property
+    def most(self) -> int:
+        """The skew where chance falls worst."""
+        return self.skew if self.dealt is None else self.dealt.most
+
+    @property
+    def range(self) -> str:
+        """``2``, or ``1–3`` over all deals."""
+        return range_of(self.skew, self.dealt)
 
 
 class RolloutReport(Report, frozen=True):
@@ -119,6 +135,38 @@ class RolloutReport(Report, frozen=True):
     """New pods that the API server refuses in the end, as a quota does."""
     kept: int = 0
     """Pods that keep an older revision on purpose: those below the partition of a StatefulSet."""
+    deals: int = 1
+    """How often it was played: more than once where controllers deleted some of several equal pods, which were dealt
+    anew each time.
+    """
+    stuck_deals: int = 0
+    """In how many of these it is not complete."""
+    stuck_on: str | None = None
+    """Why not, in the first of those; null where it always is."""
+
+    @property
+    def may_get_stuck(self) -> bool:
+        """Whether it depends on chance that it is complete."""
+        return 0 < self.stuck_deals < self.deals
+
+    def dealt(self, others: Sequence[RolloutReport]) -> RolloutReport:
+        """The same rollout, with what became of it in other deals."""
+        played = [self, *others]
+        stuck = [each for each in played if not each.complete]
+        return msgspec.structs.replace(
+            self,
+            worst_skew=tuple(_over(self.worst_skew, [each.worst_skew for each in others])),
+            final=tuple(_over(self.final, [each.final for each in others])),
+            deals=len(played),
+            stuck_deals=len(stuck),
+            stuck_on=stuck[0].wedged_on if stuck else None,
+        )
+
+
+def _over(skews: Sequence[RevisionSkew], others: Sequence[Sequence[RevisionSkew]]) -> Iterator[RevisionSkew]:
+    """Each constraint's skew over all deals: they are about the same constraints, in the same order."""
+    for own, *same in zip(skews, *others, strict=True):
+        yield msgspec.structs.replace(own, dealt=Dealt.of(each.skew for each in (own, *same)))
 
 
 def rollout_sentence(rollout: RolloutReport) -> str:
@@ -128,17 +176,20 @@ def rollout_sentence(rollout: RolloutReport) -> str:
     counts = [f"{count_of(count, 'new pod')} {what}" for what, count in lacking.items() if count]
     kept = f", {rollout.kept} of {rollout.replicas} kept by its partition" if rollout.kept else ""
     ending = f"complete{kept}" if rollout.complete else f"not complete: {', '.join(counts) or rollout.wedged_on}"
+    if rollout.may_get_stuck:
+        why = f": {rollout.stuck_on}" if rollout.complete else ""
+        ending = f"may get stuck ({rollout.stuck_deals} of {rollout.deals} deals{why}); as dealt here {ending}"
     said = [ending, f"fewest ready {rollout.fewest_ready:,} of {rollout.replicas:,}"]
     others = rollout.with_match_label_keys or rollout.final
     pairs = list(zip(rollout.final, others, strict=True))
     # Of those that are as even as they are asked to be, the first one says so for all.
-    telling = [(own, other) for own, other in pairs if own.skew > own.max_skew or own.skew != other.skew]
+    telling = [(own, other) for own, other in pairs if own.most > own.max_skew or own.range != other.range]
     said += [_final(own, other) for own, other in telling or pairs[:1]]
     return "; ".join(said)
 
 
 def _final(own: RevisionSkew, other: RevisionSkew) -> str:
     """``zone skew of the new pods 2 > 1 (0 with matchLabelKeys: [pod-template-hash])``."""
-    exceeds = f" > {own.max_skew}" if own.skew > own.max_skew else ""
-    instead = f" ({other.skew} with matchLabelKeys: [pod-template-hash])" if own.skew != other.skew else ""
-    return f"{short_key(own.topology_key)} skew of the new pods {own.skew}{exceeds}{instead}"
+    exceeds = f" > {own.max_skew}" if own.most > own.max_skew else ""
+    instead = f" ({other.range} with matchLabelKeys: [pod-template-hash])" if own.range != other.range else ""
+    return f"{short_key(own.topology_key)} skew of the new pods {own.range}{exceeds}{instead}"

@@ -242,7 +242,7 @@ class SimulateReport(QuestionReport, frozen=True, kw_only=True):
             return self.running >= self.required_placed
         if self.replicas is None:
             return self.running > 0
-        if self.rollout is not None and not self.rollout.complete:
+        if self.rollout is not None and not (self.rollout.complete and not self.rollout.stuck_deals):
             return False
         is_scaled_for = self.autoscaling is not None and self.autoscaling.left == 0 and not self.not_created
         return is_scaled_for or not self.lacking

@@ -57,6 +57,8 @@ class Happenings:
     choices: list[Choice] = field(default_factory=list)
     """Of each of those, what kube-scheduler saw in its node."""
     blocked: list[Blocked] = field(default_factory=list)
+    by_chance: bool = False
+    """Whether a controller deleted some of several equal pods."""
     notes: dict[str, None] = field(default_factory=dict)
     """What is to be said besides, once."""
 

@@ -31,8 +31,9 @@ def reconcile(world: World, name: WorkloadName) -> bool:
         created = sum(takewhile(bool, (create_copy(world, owner, template) for _ in range(missing))))
         return created > 0
     if missing < 0:
-        chosen = victims(active, -missing, _related(world, name), world.time)
+        chosen = victims(active, -missing, _related(world, name), world.time, world.surroundings.chance.pick)
         if chosen.arbitrary:
+            world.happenings.by_chance = True
             above = world.workloads.above(name, active)
             world.happenings.note(f"{above.kind}/{above.name}: among equal pods the controller's choice is arbitrary")
         world.delete(chosen.pods, SCALED_DOWN)

@@ -31,7 +31,8 @@ def schedule(world: World, only: Collection[PodKey] | None = None) -> bool:
 
 
 def _place(world: World, waiting: Waiting) -> bool:
-    found = world.queue.choose(waiting, world.living) or _preempted_for(world, waiting)
+    break_tie = world.surroundings.chance.tiebreaker
+    found = world.queue.choose(waiting, world.living, break_tie) or _preempted_for(world, waiting)
     if found is None:
         return False
     applicant, choice = found

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from kubespread.kube.admission.plugins import AdmissionPlugins
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.versions import KubeVersion
+from kubespread.planner.world.chance import Chance
 from kubespread.planner.world.owners import Making
 from kubespread.planner.world.waiting import SchedulerOf
 
@@ -25,6 +26,7 @@ class Surroundings:
     preempts: bool = True
     stuck: frozenset[WorkloadName] = frozenset()
     """Workloads whose new pods never become ready."""
+    chance: Chance = Chance()
     admission: AdmissionPlugins = AdmissionPlugins(enabled=False)
     """What the API server's admission does to the pods that controllers create."""
     assumed: dict[str, None] = field(default_factory=dict)

@@ -17,7 +17,7 @@ from kubespread.planner.world.pod_book import PodKey, key_of
 from kubespread.planner.world.pods import alike
 from kubespread.scheduler.evaluation import Evaluation
 from kubespread.scheduler.framework import Framework
-from kubespread.scheduler.placing import Choice, first_in_heap
+from kubespread.scheduler.placing import Choice, Tiebreaker, first_in_heap
 from kubespread.scheduler.plugin import SchedulingError
 from kubespread.scheduler.plugins.default_preemption import args_of
 from kubespread.scheduler.preemption import PreemptionCandidate, has_lower, preempt
@@ -84,7 +84,9 @@ class Queue:
         ready = [each for each in self.waiting.values() if not each.pod.spec.scheduling_gates]
         return sorted(ready, key=lambda each: -priority_of(each.pod))
 
-    def choose(self, waiting: Waiting, living: LivingCluster) -> tuple[Applicant, Choice] | None:
+    def choose(
+        self, waiting: Waiting, living: LivingCluster, break_tie: Tiebreaker = first_in_heap
+    ) -> tuple[Applicant, Choice] | None:
         """Where kube-scheduler would put the pod now, None when it fits nowhere or another scheduler has it."""
         applicant = self._applicant(waiting, living)
         if applicant is None:
@@ -93,7 +95,7 @@ class Queue:
         if template in self._stuck and not applicant.is_outdated:
             return None
         try:
-            choice = applicant.placing().choose(first_in_heap)
+            choice = applicant.placing().choose(break_tie)
         except SchedulingError:
             choice = None
         if choice is None:

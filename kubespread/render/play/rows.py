@@ -34,7 +34,7 @@ class WorstSkew:
 
     @property
     def exceeds(self) -> bool:
-        return self.change.after > self.change.max_skew
+        return self.change.most_after > self.change.max_skew
 
 
 def worst_skew(report: PlayReport, step: StepReport) -> WorstSkew | None:
@@ -51,9 +51,9 @@ def worst_skew(report: PlayReport, step: StepReport) -> WorstSkew | None:
         found,
         key=lambda each: (
             each.change.is_violated,
-            each.change.after - each.change.max_skew,
-            each.change.after - each.change.before,
-            each.change.after,
+            each.change.most_after - each.change.max_skew,
+            each.change.most_after - each.change.before,
+            each.change.most_after,
         ),
         default=None,
     )

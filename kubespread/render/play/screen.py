@@ -29,7 +29,7 @@ from kubespread.render.phrases import cluster_phrase
 from kubespread.render.play.rows import autoscaling_sentence, newly_lacking, unmade, worst_skew
 from kubespread.render.rollouts import passes
 from kubespread.render.screen import concluded, room_beside, screen
-from kubespread.wording import count_of, workload_name
+from kubespread.wording import count_of, range_of, workload_name
 
 _LEAST_TEXT = 12
 _MAX_DETAILS = 3
@@ -104,7 +104,7 @@ def _columns(report: PlayReport, look: Look) -> list[Column]:
         Column("PLACED", [Cell(str(len(step.happened.placed))) for step in steps], is_number=True),
         Column("GONE", [Cell(str(len(step.happened.gone))) for step in steps], is_number=True),
         Column("BLOCKED", [_alarming(len(step.happened.blocked)) for step in steps], is_number=True),
-        Column("PENDING", [_alarming(step.pending) for step in steps], is_number=True),
+        Column("PENDING", list(map(_pending, steps)), is_number=True),
     ]
     unmade_pods = {
         "NOT CREATED": [step.not_created for step in steps],
@@ -135,6 +135,12 @@ def _alarming(number: int) -> Cell:
     return Cell(str(number), BAD if number else "")
 
 
+def _pending(step: StepReport) -> Cell:
+    """``0–2`` where it depends on chance."""
+    most = step.pending if step.pending_dealt is None else step.pending_dealt.most
+    return Cell(range_of(step.pending, step.pending_dealt), BAD if most else "")
+
+
 def _text(step: StepReport) -> str:
     return f"{step.name}: {step.text}" if step.name else step.text
 
@@ -147,7 +153,8 @@ def _skew(report: PlayReport, step: StepReport) -> Cell:
     change = worst.change
     key = change.topology_key.rpartition("/")[2]
     exceeds = f" > {change.max_skew}" if worst.exceeds else ""
-    moved = str(change.after) if change.before == change.after else f"{change.before} → {change.after}"
+    after = change.range_after
+    moved = after if str(change.before) == after else f"{change.before} → {after}"
     return cell(f"{worst.workload} {key} {moved}{exceeds}", BAD if change.is_violated else "")
 
 

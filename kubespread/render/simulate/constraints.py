@@ -24,7 +24,7 @@ def constraint_phrases(report: SimulateReport) -> Iterator[Line]:
 
 def _phrase(report: SimulateReport, position: int) -> Line:
     constraint, skew = report.constraints[position], report.skew[position]
-    is_exceeded = constraint.is_hard and skew.after > constraint.max_skew
+    is_exceeded = skew.is_violated
     said = ", ".join([*([] if constraint.is_hard else ["soft"]), *policies(constraint)])
     counts = _counts(report, constraint, report.distribution[position])
     return [
@@ -36,7 +36,8 @@ def _phrase(report: SimulateReport, position: int) -> Line:
 
 
 def _change(skew: SkewChange) -> str:
-    return f"{skew.after:,}" if skew.before == skew.after else f"{skew.before:,} → {skew.after:,}"
+    after = skew.range_after
+    return after if f"{skew.before:,}" == after else f"{skew.before:,} → {after}"
 
 
 def _counts(report: SimulateReport, constraint: ConstraintReport, changes: Sequence[DomainChange]) -> str:

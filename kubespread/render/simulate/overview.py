@@ -133,10 +133,10 @@ def _skew(report: SimulateReport, *, has_letters: bool) -> Cell:
     """``A zone 1 · B hostname 3 > 1``: the comparison where a hard constraint is violated."""
     phrases, is_bad = [], False
     for position, (constraint, change) in enumerate(zip(report.constraints, report.skew, strict=True)):
-        is_exceeded = constraint.is_hard and change.after > constraint.max_skew
+        is_exceeded = change.is_violated
         whose = f"{letter(position)} " if has_letters else ""
         exceeds = f" > {constraint.max_skew}" if is_exceeded else ""
-        phrases.append(f"{whose}{short_key(change.topology_key)} {change.after:,}{exceeds}")
+        phrases.append(f"{whose}{short_key(change.topology_key)} {change.range_after}{exceeds}")
         is_bad |= is_exceeded
     return cell(" · ".join(phrases), BAD if is_bad else "")
 
