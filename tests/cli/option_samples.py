@@ -223,7 +223,7 @@ SAMPLES: dict[str, dict[str, str]] = {
     "simulate": {
         "pod": "more.yaml", **_MANIFEST, **SHARED, **_WATCH, "--replicas": "--replicas 9", "--until-full": "--until-full",
         "--from-scratch": "--from-scratch", "--ties": "--ties name", "--seed": "--seed 3", "--sample": "--sample",
-        "--runs": "--runs 3", "--preemption": "--preemption", "--autoscaler": "--autoscaler ca",
+        "--runs": "--runs 3", "--deals": "--deals 3", "--preemption": "--preemption", "--autoscaler": "--autoscaler ca",
         "--node-groups": "--node-groups groups.json", "--gang": "--gang 4", "--same": "--same zone", "--then": "--then fail=n0",
         "--fail-on": "--fail-on nothing", "--no-preemption": "--no-preemption", "--require-placed": "--require-placed 99",
         "--max-skew": "--max-skew zone=0", "--min-domains": "--min-domains zone=3", "--survive": "--survive zone=3",
@@ -231,7 +231,7 @@ SAMPLES: dict[str, dict[str, str]] = {
     },
     "play": {
         **SHARED, "-n": "-n shop", "--fail-on": "--fail-on nothing", "--no-preemption": "--no-preemption",
-        "--at": "--at 1", "--explain": "--explain new.yaml",
+        "--at": "--at 1", "--explain": "--explain new.yaml", "--deals": "--deals 3",
     },
     "pending": {**_WORKLOADS, **SHARED, "--no-preemption": "--no-preemption"},
     "audit": {"workloads": "deploy/web", **_WORKLOADS, **SHARED, **_WATCH, "--fail-on": "--fail-on risk", "--why": "--why", "--no-preemption": "--no-preemption"},

@@ -59,12 +59,14 @@ def more(rows: list[Data], before: list[Data]) -> int:
     return sum(max(0, row["count"] - known.get(row["workload"], 0)) for row in rows)
 
 
-@given(played())
+@given(played(), st.sampled_from([1, 3]))
 @settings(max_examples=30, deadline=None)
-def test_totals_are_those_of_the_rows_and_the_verdict_is_yes_where_nothing_is_bad(case: tuple[Snapshot, Data]) -> None:
+def test_totals_are_those_of_the_rows_and_the_verdict_is_yes_where_nothing_is_bad(
+    case: tuple[Snapshot, Data], deals: int
+) -> None:
     snapshot, scenario = case
     try:
-        report = kubespread.play(snapshot, scenario).to_dict()
+        report = kubespread.play(snapshot, scenario, deals=deals).to_dict()
     except UsageError:
         assume(False)
     start, steps = report["start"], report["steps"]
@@ -86,7 +88,11 @@ def test_totals_are_those_of_the_rows_and_the_verdict_is_yes_where_nothing_is_ba
     ]
     broken = [name for step in steps for gone in step["happened"]["gone"] for name in gone["brokenBudgets"]]
     assert report["blocked"] == bad
-    assert (report["verdict"] == "yes") == (not any(figures.values()) and not bad and not broken)
+    is_bad_as_shown = bool(any(figures.values()) or bad or broken)
+    assert report["deals"] == deals
+    stuck = range(is_bad_as_shown, deals + is_bad_as_shown) if deals > 1 else range(1)
+    assert report["stuckDeals"] in stuck
+    assert (report["verdict"] == "yes") == (not is_bad_as_shown and not report["stuckDeals"])
     said = dict.fromkeys(re.findall(r"(\d+) (pending|not created|not made yet)", report["answer"][0]))
     words = {"pending": "pending", "not created": "notCreated", "not made yet": "notMadeYet"}
     assert {(int(number), words[what]) for number, what in said} == {

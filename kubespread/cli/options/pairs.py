@@ -57,6 +57,8 @@ APART = (
     Apart("node", ("by", "all_nodes"), "it alone says which nodes are shown"),
     Apart("write_baseline", ("fail_on",), "recorded findings are known, and the exit code is 0"),
     Apart("explain", ("fail_on",), "the exit code says whether the pod fits"),
+    Apart("explain", ("deals",), "one moment of one deal is explained"),
+    Apart("deals", ("until_full", "from_scratch"), "no controller deletes anything"),
     Apart(
         "then",
         (

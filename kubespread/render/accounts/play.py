@@ -14,7 +14,7 @@ from kubespread.render.accounts.beside import beside
 from kubespread.render.accounts.rollouts import pass_frames
 from kubespread.render.phrases import cluster_phrase
 from kubespread.render.play.rows import unmade, worst_skew
-from kubespread.wording import count_of, short_key, workload_name
+from kubespread.wording import count_of, range_of, short_key, workload_name
 
 
 def account(report: PlayReport) -> Account:
@@ -66,10 +66,11 @@ def _step(report: PlayReport, step: StepReport) -> Row:
     if worst is not None:
         change = worst.change
         exceeds = f" > {change.max_skew}" if worst.exceeds else ""
-        skew = f"{worst.workload} {short_key(change.topology_key)} {change.before:,} → {change.after:,}{exceeds}"
+        skew = f"{worst.workload} {short_key(change.topology_key)} {change.before:,} → {change.range_after}{exceeds}"
     moved = (len(happened.placed), len(happened.gone), len(happened.blocked))
-    figures = (*moved, step.pending, step.not_created, step.not_made_yet)
-    is_bad = step.is_blocked or any(figures[3:]) or bool(step.broken_budgets)
+    pending = range_of(step.pending, step.pending_dealt)
+    figures = (*moved, pending, step.not_created, step.not_made_yet)
+    is_bad = step.is_stuck or bool(step.stuck_deals or step.broken_budgets)
     text = f"{step.name}: {step.text}" if step.name else step.text
     return Row([str(step.number), text, *map(str, figures), skew, _why(step)], Tone.BAD if is_bad else Tone.GOOD)
 
