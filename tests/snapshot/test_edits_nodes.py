@@ -26,11 +26,19 @@ SLOW = Taint(key="slow", effect="PreferNoSchedule")
 HOSTNAME, ZONE = "kubernetes.io/hostname", "topology.kubernetes.io/zone"
 
 
-def labeled(name: str, taints: Sequence[Taint] = (), *, unschedulable: bool = False, **labels: str) -> Data:
+def labeled(
+    name: str,
+    taints: Sequence[Taint] = (),
+    more: Mapping[str, str] | None = None,
+    *,
+    unschedulable: bool = False,
+    **labels: str,
+) -> Data:
     """A node with its hostname and, under their well-known keys, its zone and region."""
     well_known = {"zone": ZONE, "region": "topology.kubernetes.io/region"}
     made = node(name, taints=[taint(each.key, each.effect, each.value) for each in taints], unschedulable=unschedulable)
-    made["metadata"]["labels"] = {HOSTNAME: name, **{well_known.get(key, key): value for key, value in labels.items()}}
+    own = {**labels, **(more or {})}
+    made["metadata"]["labels"] = {HOSTNAME: name, **{well_known.get(key, key): value for key, value in own.items()}}
     return made
 
 
@@ -276,7 +284,7 @@ ALONG: dict[str, tuple[list[Data], str, dict[str, str], list[str]]] = {
 @pytest.mark.parametrize("case", ALONG)
 def test_labels_of_a_domain_go_along_with_it_or_are_said_to_stay(case: str) -> None:
     nodes, labels, expected, notes = ALONG[case]
-    made = [labeled(f"n{number}", **{"zone": "a", **each}) for number, each in enumerate(nodes)]
+    made = [labeled(f"n{number}", more={"zone": "a", **each}) for number, each in enumerate(nodes)]
     edit = f"add-node n0@{labels}"
     change = changed(edit, cluster(*made))
     found = change.added[0].metadata.labels
@@ -285,7 +293,7 @@ def test_labels_of_a_domain_go_along_with_it_or_are_said_to_stay(case: str) -> N
 
 
 def test_a_volume_of_the_zone_can_be_attached_to_a_copy_there() -> None:
-    nodes = [labeled(name, zone=zone, **{EBS: zone}) for name, zone in (("n0", "a"), ("n1", "b"))]
+    nodes = [labeled(name, zone=zone, more={EBS: zone}) for name, zone in (("n0", "a"), ("n1", "b"))]
     nodes[1]["spec"]["unschedulable"] = True
     waiting = pod("db", volumes=[{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}])
     bound = [claim("data", "pv", "fast"), volume("pv", "fast", only=on_host("b", EBS), phase="Bound")]

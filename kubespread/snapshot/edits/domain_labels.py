@@ -1,7 +1,7 @@
-"""Labels that say of a node's domain what another one says too: those that a copy of it elsewhere has other values of.
+"""Labels that say of a node's domain what another one says too: a copy of it elsewhere has other values of them.
 
-Where volumes can be attached is told by a label of their driver's own (``topology.ebs.csi.aws.com/zone``), which has the
-value of ``topology.kubernetes.io/zone`` on every node. Which labels go together is taken from the nodes.
+Where volumes can be attached is told by a label of their driver's own (``topology.ebs.csi.aws.com/zone``), which has
+the value of ``topology.kubernetes.io/zone`` on every node. Which labels go together is taken from the nodes.
 """
 
 from __future__ import annotations
