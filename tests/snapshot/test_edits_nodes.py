@@ -197,7 +197,7 @@ READY = NodeCondition(type="Ready", status="True")
 
 
 def copy_of(name: str, taints: Sequence[Taint] = (), *, unschedulable: bool = False, **labels: str) -> Node:
-    (made,) = cluster(labeled(name, taints, unschedulable=unschedulable, **labels))
+    (made,) = cluster(labeled(name, taints, labels, unschedulable=unschedulable))
     made.status.conditions = [READY]
     return made
 
