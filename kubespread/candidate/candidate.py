@@ -35,6 +35,8 @@ class Candidate:
     """The workload's pod template as the manifest has it; None for what is in the cluster already."""
     one_by_one: bool = False
     """Whether the next pod is only created once the last one runs: a StatefulSet that is not Parallel."""
+    waits_behind: str = ""
+    """That it is made only once another pod of its workload runs, which has no node yet; empty where none is."""
     is_stored: bool = False
     """Whether the pod is in the cluster already: it is asked about in a cluster without it."""
     gaps: tuple[str, ...] = ()

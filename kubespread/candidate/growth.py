@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kubespread.candidate.candidate import Candidate
 from kubespread.candidate.creation import Creation, Quotas, creation
@@ -46,6 +46,8 @@ class Growth:
     """Whether ``present`` are of another template, which its controller replaces by this one."""
     surplus: int = 0
     """How many of ``present`` its controller is to delete."""
+    waiting: Sequence[Pod] = ()
+    """Replicas that exist and have no node yet."""
 
     @property
     def count(self) -> int | None:
@@ -93,9 +95,11 @@ def growths(
     grown = []
     for candidate in candidates:
         # Pods that wait for a node are charged already, and are among those to be placed.
-        for pod in _replicas(candidate, waiting, snapshot):
+        own_waiting = _replicas(candidate, waiting, snapshot)
+        for pod in own_waiting:
             quotas = charged(quotas, pod, -1)
         growth = _growth(candidate, desired, snapshot, _replicas(candidate, on_nodes, snapshot), quotas)
+        growth = replace(growth, waiting=own_waiting)
         for pod in growth.present if growth.is_rollout else growth.taken_away:
             quotas = charged(quotas, pod, -1)
         if not candidate.is_stored and growth.count is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -70,7 +70,8 @@ def from_cluster(asked: Reference, snapshot: Snapshot, surroundings: Surrounding
         made = _from_workload(workload, kind, snapshot, surroundings)
     return replace(
         made,
-        notes=(*notes, *made.notes, *_waits_behind(made, workload, snapshot)),
+        notes=(*notes, *made.notes),
+        waits_behind=_waits_behind(made, workload, snapshot),
         workload=workload_name,
         replicas=made.replicas if replicas is None else replicas,
         sets_replicas="spec.replicas" in changed.paths,
@@ -78,10 +79,10 @@ def from_cluster(asked: Reference, snapshot: Snapshot, surroundings: Surrounding
     )
 
 
-def _waits_behind(made: Candidate, workload: ApiObject, snapshot: Snapshot) -> Iterator[str]:
+def _waits_behind(made: Candidate, workload: ApiObject, snapshot: Snapshot) -> str:
     """A controller that makes one pod after another makes no other while one has no node."""
     if not made.one_by_one:
-        return
+        return ""
     waiting = [
         pod.metadata.name
         for pod in snapshot.pods
@@ -90,11 +91,12 @@ def _waits_behind(made: Candidate, workload: ApiObject, snapshot: Snapshot) -> I
         and pod.metadata.namespace == workload.metadata.namespace
         and controls(workload, pod)
     ]
-    if waiting:
-        yield (
-            f"{waiting[0]} has no node yet, and {made.pod.metadata.name} is made only once it runs: "
-            f"ask about pod/{waiting[0]}"
-        )
+    if not waiting:
+        return ""
+    return (
+        f"{waiting[0]} has no node yet, and {made.pod.metadata.name} is made only once it runs: "
+        f"ask about pod/{waiting[0]}"
+    )
 
 
 def revised(stored: ApiObject, kind: Kind, surroundings: Surroundings, restarted_at: str = "") -> Candidate:
@@ -133,9 +135,10 @@ def _place(kind: Kind) -> Place:
 def _from_workload(workload: ApiObject, kind: Kind, snapshot: Snapshot, surroundings: Surroundings) -> Candidate:
     # Its parts are shared with other objects, and its template is to be defaulted.
     creator = deepcopy(workload)
-    if isinstance(creator, StatefulSet):
-        creator = from_free_ordinal(creator, snapshot.pods)
-    return _admitted(creator, kind, surroundings)
+    if not isinstance(creator, StatefulSet):
+        return _admitted(creator, kind, surroundings)
+    made = _admitted(from_free_ordinal(creator, snapshot.pods), kind, surroundings)
+    return replace(made, object=workload)
 
 
 def _admitted(creator: ApiObject, kind: Kind, surroundings: Surroundings) -> Candidate:

@@ -57,7 +57,7 @@ def explained(asked: Resolved, *, preemption: bool = False, pods: bool = False) 
         asked.cluster,
         candidate.pod,
         profile,
-        candidate.notes,
+        (*candidate.notes, *filter(None, [candidate.waits_behind])),
         candidate.admission,
         preemption=preemption,
         pods=pods,

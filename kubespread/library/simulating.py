@@ -10,7 +10,7 @@ import msgspec
 
 from kubespread.candidate.candidate import Candidate
 from kubespread.candidate.growth import Desired, Growth, growth_gaps, growths
-from kubespread.candidate.replicas import replica_names
+from kubespread.candidate.replicas import first_missing, replica_names
 from kubespread.candidate.sources import Choosing, PodGiven
 from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.versions import SCORES_SINCE, KubeVersion
@@ -173,15 +173,17 @@ def _question(
 ) -> Question:
     deleted = {key_of(pod) for pod in change.deleted}
     present = [] if growth.is_rollout else [pod for pod in growth.present if key_of(pod) not in deleted]
+    pod = first_missing(candidate, present)
     return Question(
-        pod=candidate.pod,
+        pod=pod,
         profile=profile,
         replicas=growth.wanted,
-        names=iter(change.names) if change.played is not None else replica_names(candidate.pod, present),
+        names=iter(change.names) if change.played is not None else replica_names(pod, present),
         played=change.played,
         creatable=growth.created.copies,
         refusal=growth.created.refusal,
-        claimants=claimants_of(candidate, present, cluster),
+        claimants=claimants_of(replace(candidate, pod=pod), present, cluster),
+        waiting=len(growth.waiting),
         is_daemon=candidate.is_daemon,
         one_by_one=candidate.one_by_one,
         deleted=[(pod, cluster.nodes.index[pod.spec.node_name]) for pod in change.deleted],

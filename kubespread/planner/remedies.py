@@ -15,8 +15,9 @@ from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.owners import WorkloadName
 from kubespread.planner.reports.upgrade import UpgradeReport
 from kubespread.planner.upgrade import upgrade
+from kubespread.planner.world.desired import desired_replicas
 from kubespread.planner.world.editing import apply
-from kubespread.planner.world.missing import Missing, desired_replicas
+from kubespread.planner.world.missing import Missing
 from kubespread.planner.world.pod_book import PodKey
 from kubespread.planner.world.world import World
 from kubespread.snapshot.edits.target import nodes_meant

@@ -59,6 +59,8 @@ class Question:
     """What is said to the first one that it does not."""
     is_daemon: bool = False
     """One on every node that the pod's affinity and tolerations allow, instead of a number of them."""
+    waiting: int = 0
+    """How many of the replicas exist already, and wait for a node."""
     one_by_one: bool = False
     """Whether the next one is only created once the last one runs, as a StatefulSet does unless it is Parallel."""
     played: Played | None = None

@@ -98,6 +98,7 @@ def report_of(
             *(question.gang.not_modelled if question.gang is not None else ()),
             *_preemption_not_modelled(question, shown),
             *_claims_not_modelled(cluster, question),
+            *_behind_not_modelled(question, shown),
             *sampling_not_modelled(sampled, manner, is_rollout=question.played is not None),
         ),
         admission=tuple(question.admission),
@@ -135,7 +136,7 @@ def _made(question: Question, outcome: Outcome, wanted: int | None) -> tuple[int
         return 0, 0, 0
     wanted += len(outcome.lost)
     if question.one_by_one and outcome.stuck:
-        made = len(outcome.choices) + 1
+        made = min(wanted, max(len(outcome.choices) + 1, question.waiting))
         return made, 0, wanted - made
     made = wanted if question.creatable is None else min(wanted, question.creatable + len(outcome.lost))
     # The pods after the one that is refused are not even tried where one waits for the other.
@@ -157,6 +158,11 @@ def _preemption_not_modelled(question: Question, outcome: Outcome) -> Iterator[s
     stuck = outcome.unplaced
     if question.gang is not None and stuck is not None and has_lower(stuck.cluster, question.pod):
         yield "preemption by pods of a group"
+
+
+def _behind_not_modelled(question: Question, outcome: Outcome) -> Iterator[str]:
+    if question.claimants is not None and outcome.stuck and len(outcome.choices) + 1 < question.waiting:
+        yield "pods that wait behind one that finds no node: each has claims of its own, so they may find one"
 
 
 def _claims_not_modelled(cluster: Cluster, question: Question) -> Iterator[str]:

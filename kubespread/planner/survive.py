@@ -12,9 +12,10 @@ from kubespread.kube.pod_status import is_active, is_ready
 from kubespread.kube.well_known import HOSTNAME, ZONE
 from kubespread.planner.reports.survive import DomainLoss, ShortWorkload
 from kubespread.planner.world.asked import AskedWorkloads
+from kubespread.planner.world.desired import desired_replicas
 from kubespread.planner.world.failing import fail, remove_failed
 from kubespread.planner.world.happenings import LOST, PREEMPTED
-from kubespread.planner.world.missing import Missing, desired_replicas
+from kubespread.planner.world.missing import Missing
 from kubespread.planner.world.owners import in_order
 from kubespread.planner.world.pod_book import PodKey
 from kubespread.planner.world.reporting import name_of, preempted_pods, workload_text

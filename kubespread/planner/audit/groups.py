@@ -10,7 +10,7 @@ from kubespread.kube.owners import WorkloadName
 from kubespread.kube.pod_status import is_ready, is_terminating
 from kubespread.kube.well_known import ENDED_PHASES
 from kubespread.planner.world.asked import AskedWorkloads
-from kubespread.planner.world.missing import desired_replicas
+from kubespread.planner.world.desired import desired_replicas
 from kubespread.planner.world.world import World
 
 

@@ -26,7 +26,7 @@ from kubespread.planner.reports.rebalance import (
     RebalanceReport,
     StayingPods,
 )
-from kubespread.planner.world.missing import desired_replicas
+from kubespread.planner.world.desired import desired_replicas
 from kubespread.planner.world.pod_book import key_of
 from kubespread.planner.world.reporting import name_of, workload_of, workload_text
 from kubespread.planner.world.world import World

@@ -87,7 +87,7 @@ class TouchedWorkload(Report, frozen=True):
     workload: str
     """NAMESPACE/Kind/name."""
     replicas: int
-    """How many pods it is to have."""
+    """How many pods it is to have: of a Deployment its own number, though a rollout has more of them for a time."""
     ready: int
     """How many of them are ready."""
     pending: int

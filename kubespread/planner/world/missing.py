@@ -10,10 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
-from kubespread.kube.api.annotations import DESIRED_REPLICAS
-from kubespread.kube.owners import WorkloadName
 from kubespread.kube.pod_status import is_active
-from kubespread.kube.selector import parse_int64
 from kubespread.planner.world.pod_book import PodKey, key_of
 from kubespread.planner.world.reporting import workload_of
 from kubespread.planner.world.unmade import Unmade, unmade
@@ -26,19 +23,6 @@ def settled(world: World) -> frozenset[PodKey]:
     waited = [key_of(each.pod) for each in world.waiting]
     world.settle()
     return frozenset(key for key in waited if key in world.book and world.book[key].spec.node_name)
-
-
-def desired_replicas(world: World, workload: WorkloadName) -> int:
-    """How many pods a workload is to have: what a Deployment says, as its ReplicaSets have more in a rollout. Where it
-    is not there, its controller has noted that on each of them.
-    """
-    deployment = world.workloads.deployments.get(workload)
-    if deployment is not None and deployment.spec.replicas is not None:
-        return deployment.spec.replicas
-    below, known = world.owners_below(workload), world.workloads.replica_sets
-    noted = (known[owner].metadata.annotations.get(DESIRED_REPLICAS) for owner in below if owner in known)
-    stated = [number for text in noted if text is not None and (number := parse_int64(text)) is not None]
-    return max(stated) if len(below) > 1 and stated else sum(world.owner(owner).replicas for owner in below)
 
 
 class Missing:

@@ -22,6 +22,7 @@ from kubespread.planner.reports.happened import (
 )
 from kubespread.planner.reports.parts import PreemptedPod, SkewChange
 from kubespread.planner.skew import skew_now
+from kubespread.planner.world.desired import desired_replicas
 from kubespread.planner.world.happenings import Gone, Happenings
 from kubespread.planner.world.owners import in_order
 from kubespread.planner.world.pod_book import key_of
@@ -178,7 +179,7 @@ def _workload(
         was = constraints_on(same_objects, pod, scheduler_of)
     return TouchedWorkload(
         workload=workload_text(workload),
-        replicas=sum(world.owner(owner).replicas for owner in owners),
+        replicas=desired_replicas(world, workload),
         ready=sum(map(is_ready, own)),
         pending=sum(not each.spec.node_name for each in own),
         not_created=sum(each.count for each in found if each.is_refused),

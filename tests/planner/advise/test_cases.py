@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 import kubespread
 from kubespread import AdviseReport, Snapshot
+from kubespread.snapshot.edits.text import parse
 
 CASES = Path(__file__).parents[3] / "fixtures" / "cases"
 JUDGMENT, EVERYDAY = CASES / "judgment", CASES / "everyday"
@@ -118,3 +120,19 @@ def test_a_pod_that_preempts_is_not_stuck_and_its_victims_are_named() -> None:
     assert not kubespread.explain(cluster, crit).schedulable
     assert kubespread.explain(replace(cluster, pods=tuple(left)), crit).schedulable
     assert not advised("everyday/aws12.json.gz", crit, preemption=False).victims
+
+
+def test_replicas_that_wait_are_asked_about_with_the_claims_they_have() -> None:
+    """w1-0 and w1-3 wait, the volume of w1-3 is in zone-a: what frees w1-0 alone is not enough."""
+    cluster = snapshot("judgment/5/s61.json")
+    simulated = kubespread.simulate(cluster, "sts/w1", namespace="shop")
+    assert (simulated.pod.name, simulated.pending, simulated.not_made_yet) == ("w1-0", 2, 0)
+    report = kubespread.advise(cluster, "sts/w1", namespace="shop")
+    waiting = kubespread.pending(cluster, namespace="shop")
+    assert sorted(pod for group in waiting.groups for pod in group.pods) == ["shop/w1-0", "shop/w1-3"]
+    for options in enough(report):
+        words = iter(shlex.split(options))
+        edits = [
+            parse(f"{option.removeprefix('--')} {value}", None) for option, value in zip(words, words, strict=True)
+        ]
+        assert kubespread.pending(cluster.edited(*edits), namespace="shop").pending == 0, options

@@ -233,7 +233,7 @@ def test_the_rows_say_who_lacks_pods_and_why() -> None:
     assert row.message.endswith("exceeded quota: q, requested: pods=1, used: pods=2, limited: pods=2")
     assert (rollout.complete, rollout.not_created, rollout.wedged_on) == (False, 1, row.message)
     (workload,) = step.happened.workloads
-    assert (workload.replicas, workload.ready, workload.pending, workload.not_created) == (3, 2, 0, 1)
+    assert (workload.replicas, workload.ready, workload.pending, workload.not_created) == (2, 2, 0, 1)
 
 
 def test_an_edit_says_what_a_quota_refuses() -> None:
