@@ -16,6 +16,7 @@ from msgspec import Raw
 
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE, default_pod
 from kubespread.kube.api.annotations import READ_OF_PODS
+from kubespread.kube.api.checking import check
 from kubespread.kube.api.core import Pod, PodSpec, PodStatus, PodTemplateSpec
 from kubespread.kube.api.meta import Int64, KubeObject, ObjectMeta, OwnerReference, StringMap
 from kubespread.kube.pod_requests import RESIZE_PENDING
@@ -81,7 +82,10 @@ class PodSharing:
         self._names: dict[str, str] = {}
 
     def from_json(self, text: bytes) -> Pod:
-        """The pod of a JSON object, defaulted. Raises msgspec.ValidationError for a null or a wrong type."""
+        """The pod of a JSON object, defaulted.
+
+        Raises msgspec.ValidationError for a null or a wrong type, and DecodingError for what cannot be parsed.
+        """
         shell = _SHELL.decode(text)
         meta = shell.metadata
         metadata = ObjectMeta(
@@ -101,7 +105,11 @@ class PodSharing:
         return Pod(metadata=metadata, spec=self._spec_from_text(bytes(shell.spec)), status=status)
 
     def share(self, pod: Pod) -> None:
-        """Default ``pod``, drop what scheduling does not read, and replace its parts by equal ones seen before."""
+        """Default ``pod``, drop what scheduling does not read, and replace its parts by equal ones seen before.
+
+        Raises DecodingError for what cannot be parsed.
+        """
+        check(pod)
         default_pod(pod)
         meta = pod.metadata
         meta.annotations = _read_annotations(meta.annotations)
@@ -122,6 +130,7 @@ class PodSharing:
         template = self._specs.get(key)
         if template is None:
             pod = Pod(spec=_SPEC.decode(text))
+            check(pod.spec, "spec")
             default_pod(pod)
             template = _remember(self._specs, key, self._spec(pod.spec))
         spec = copy(template)
@@ -143,7 +152,12 @@ class PodSharing:
     def _from_text(self, name: str, decoder: msgspec.json.Decoder[Any], raw: Raw) -> Any:
         key = name, bytes(raw)
         known = self._texts.get(key)
-        return known if known is not None else _remember(self._texts, key, self._part(name, decoder.decode(raw)))
+        if known is None:
+            decoded = decoder.decode(raw)
+            if isinstance(decoded, KubeObject):
+                check(decoded, name)
+            known = _remember(self._texts, key, self._part(name, decoded))
+        return known
 
     def _part(self, name: str, part: T) -> T:
         if isinstance(part, PodStatus):

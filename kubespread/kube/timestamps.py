@@ -27,8 +27,9 @@ def parse(text: str) -> datetime | None:
     if not text:
         return None
     try:
-        moment = datetime.fromisoformat(text) if _RFC_3339.fullmatch(text) else None
-    except ValueError:
+        # In UTC, in which some moments of the first and the last year are out of Python's reach.
+        moment = datetime.fromisoformat(text).astimezone(UTC) if _RFC_3339.fullmatch(text) else None
+    except (ValueError, OverflowError):
         moment = None
     if moment is None:
         raise TimestampError(f"{quote(text)} is not a time as RFC 3339 writes it (2006-01-02T15:04:05Z)")

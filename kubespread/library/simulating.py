@@ -24,7 +24,7 @@ from kubespread.library.scaling import GroupsGiven, Simulated, groups_of, with_a
 from kubespread.library.worlds import world_of
 from kubespread.node_groups.types import Autoscaler
 from kubespread.planner.dealing import check_deals
-from kubespread.planner.manner import Manner, Ties
+from kubespread.planner.manner import MAX_RUNS, Manner, Ties
 from kubespread.planner.reports.simulate import SimulateReport
 from kubespread.planner.simulate import Question
 from kubespread.planner.simulate import simulate as simulate_queue
@@ -114,8 +114,8 @@ def simulate_workloads(
     runs = options.manner.runs
     if replicas is not None and replicas < 0:
         raise UsageError(f"replicas must be at least 0, not {replicas}")
-    if runs < 1:
-        raise UsageError(f"runs must be at least 1, not {runs}")
+    if not 1 <= runs <= MAX_RUNS:
+        raise UsageError(f"runs must be from 1 to {MAX_RUNS}, not {runs}")
     check_deals(options.manner.deals)
     posed = pose(pods, replicas, snapshot, scheduler, options)
     asked, questions, cluster = posed.asked, posed.questions, posed.cluster
@@ -268,7 +268,7 @@ def simulate(
     - ``seed``: break ties at random with this seed instead.
     - ``sample``: score no more nodes than kube-scheduler does in a large cluster (percentageOfNodesToScore) instead of
       all that fit, each search going on where the last one ended.
-    - ``runs``: the number of runs, 1 or more: with the seeds that follow, or with ``sample`` and no seed from nodes
+    - ``runs``: the number of runs, 1 to 10,000: with the seeds that follow, or with ``sample`` and no seed from nodes
       evenly apart.
     - ``deals``: how often a rollout or fewer replicas are played, with equal pods and nodes dealt anew each time, 1 or
       more (default: 8 where controllers delete some of several equal pods, fewer where very many pods move, else 1).

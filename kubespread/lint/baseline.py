@@ -66,5 +66,5 @@ def decoded(text: bytes, file: str) -> Baseline:
     """Raises ManifestError for what is no baseline."""
     try:
         return msgspec.json.decode(text, type=Baseline)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, RecursionError) as error:
         raise ManifestError(file, [Fault(f"not a baseline of kubespread check: {error}")]) from error

@@ -1,11 +1,13 @@
 """A stream of JSON text, value by value: only a window of it is in memory, however long the list it holds.
 
 msgspec decodes whole texts only, but when something follows a value it says at which byte; that is where the value
-ends, found at the speed of C.
+ends, found at the speed of C. It says so in words, which another release may change: where they are not the known ones,
+Python's own decoder has the last word, which is slower.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -126,6 +128,12 @@ class JsonStream:
             cut = reason == _CUT or (offset is not None and self._at + offset >= len(self._text) - 1)
             if cut and not self._ended:
                 return None
+            if reason != _CUT:
+                end, cut = _end_without_msgspec(memoryview(self._text)[self._at :])
+                if end is not None:
+                    return self._at + end
+                if cut and not self._ended:
+                    return None
             raise self._malformed(reason, len(self._text) if offset is None else self._at + offset) from error
         return len(self._text) if self._ended else None
 
@@ -141,6 +149,39 @@ class JsonStream:
 
     def _malformed(self, reason: str, offset: int) -> MalformedError:
         return MalformedError(f"JSON syntax: {reason}", self.line + self._text.count(b"\n", self._at, offset))
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(name)
+
+
+# Only where a value ends is asked: its numbers need not be read, and those that JSON does not have are none.
+_PYTHONS = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=_refuse_constant)
+_FIRST_TRY = 2**16
+"""Bytes: about as many as a value has."""
+_CUT_WITHIN = 8
+"""Characters at the end of a text in which an escape or a word may be cut."""
+
+
+def _end_without_msgspec(window: memoryview) -> tuple[int | None, bool]:
+    """The byte after the value that ``window`` begins with, None where none ends in it; and whether one is cut."""
+    size, cut = _FIRST_TRY, True
+    while cut:
+        text = bytes(window[:size]).decode(errors="surrogateescape")
+        try:
+            _, end = _PYTHONS.raw_decode(text)
+        except json.JSONDecodeError as error:
+            cut = error.msg.startswith("Unterminated") or error.pos >= len(text) - _CUT_WITHIN
+        except (ValueError, RecursionError):
+            cut = False
+        else:
+            # A number at the end may have more digits.
+            if end < len(text):
+                return len(text[:end].encode(errors="surrogateescape")), False
+        if size >= len(window):
+            break
+        size *= 8
+    return None, cut
 
 
 def json_documents(chunks: Iterator[bytes]) -> Iterator[Any]:
@@ -199,7 +240,7 @@ def decoded(text: bytes, line: int | None) -> Any:
         value = msgspec.json.decode(text)
     except RecursionError as error:
         raise MalformedError(f"JSON syntax: {_TOO_DEEP}", line) from error
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise MalformedError(f"JSON syntax: {error}", line) from error
     if text.count(b"[") + text.count(b"{") > MAX_DEPTH and _is_too_deep(value):
         raise MalformedError(f"JSON syntax: {_TOO_DEEP}", line)

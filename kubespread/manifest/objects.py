@@ -138,7 +138,7 @@ class KubernetesObject:
 def _head(text: bytes, line: int | None) -> _Head:
     try:
         return _heads.decode(text)
-    except (msgspec.DecodeError, RecursionError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise MalformedError(f"JSON syntax: {error}", line) from error
 
 

@@ -35,6 +35,9 @@ class Way:
         return None if self.start is None else Search(self.start)
 
 
+MAX_RUNS = 10_000
+
+
 @dataclass(frozen=True, slots=True)
 class Manner:
     """How it is played, for all workloads alike."""

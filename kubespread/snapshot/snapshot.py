@@ -14,6 +14,7 @@ from kubespread.errors import SnapshotError
 from kubespread.escaping import escaped
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE, default_cluster_objects, default_node
 from kubespread.kube.api.annotations import READ_ANNOTATIONS
+from kubespread.kube.api.checking import check
 from kubespread.kube.api.cluster_objects import FIELDS, ClusterObjects
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.api.decoding import DecodingError, decode
@@ -135,7 +136,7 @@ class TypedReader:
 
     def read(self, item: KubernetesObject) -> ApiObject | None:
         """The object, None for a kind that scheduling does not read. Raises DecodingError for a value of the wrong
-        type.
+        type, and for an amount, a selector or a moment that cannot be parsed.
         """
         cls = READ.get((item.api_version, item.kind))
         if cls is None:
@@ -144,7 +145,7 @@ class TypedReader:
             try:
                 typed = self._sharing.from_json(item.json) if cls is Pod else _DECODERS[cls].decode(item.json)
                 return self._stripped(typed)
-            except (msgspec.ValidationError, RecursionError):
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
                 # A null, which the slow way drops, or a fault that it puts in the API server's words.
                 pass
         return self._decoded(item.data, cls)
@@ -162,6 +163,8 @@ class TypedReader:
         return self._stripped(found)
 
     def _stripped(self, found: ApiObject) -> ApiObject:
+        if not isinstance(found, Pod):
+            check(found)
         meta = found.metadata
         if meta.annotations:
             meta.annotations = {name: value for name, value in meta.annotations.items() if name in READ_ANNOTATIONS}

@@ -217,7 +217,8 @@ class _Handler(BaseHTTPRequestHandler):
             self.server.api.stopping.wait(60)
             self.close_connection = True
             return
-        body = answer.body.encode()
+        # A lone surrogate stands for a byte that is not UTF-8.
+        body = answer.body.encode(errors="surrogateescape")
         zipped = len(body) > 1000 and "gzip" in self.headers.get("Accept-Encoding", "")
         body = gzip.compress(body) if zipped else body
         self.send_response(answer.status)

@@ -178,6 +178,6 @@ def test_an_amount_that_is_none_is_a_fault_and_not_a_crash() -> None:
     ):
         ask(listed(limits, pod()))
     with pytest.raises(
-        kubespread.SnapshotError, match=r"^LimitRange default/lr: spec.limits\[0\].max\[cpu\]: quantities must match"
+        kubespread.SnapshotError, match=r"^LimitRange lr: spec.limits\[0\].max\[cpu\]: quantities must match"
     ):
         ask(pod(), limits)

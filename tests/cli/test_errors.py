@@ -233,7 +233,7 @@ SNAPSHOTS: dict[str, tuple[str | bytes | None, str]] = {
     ),
     "a quantity nobody can read": (
         "kind: Node\napiVersion: v1\nmetadata: {name: n1}\nstatus: {allocatable: {cpu: 1x}}\n",
-        "Node n1: quantities must match the regular expression",
+        "{file}:4: Node n1: status.allocatable[cpu]: quantities must match the regular expression",
     ),
 }
 

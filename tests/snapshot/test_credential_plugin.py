@@ -64,6 +64,11 @@ FAILURES: dict[str, tuple[str, dict[str, Any], str]] = {
         {"installHint": "see example.com"},
         f"{NAME}: the token it gave expired at 2020-01-02T03:04:05Z; log in again; see example.com",
     ),
+    "its expiry is before the first second of UTC": (
+        answer(token="hunter2", expirationTimestamp="0001-01-01T00:00:00+14:00"),
+        {},
+        f"{NAME}: its expirationTimestamp is not a time as in RFC 3339",
+    ),
     "its expiry is no time": (
         answer(token="hunter2", expirationTimestamp="soon"),
         {},

@@ -184,6 +184,20 @@ REFUSALS: dict[str, tuple[Fault, str]] = {
         _endless(PODS, lambda number: [pod("p", "n0")]),
         "SERVER/api/v1/pods: the list does not end: the same page came twice; check server in the kubeconfig, or read a file with -S",
     ),
+    "a refusal with a byte that is not UTF-8": (
+        always(PODS, Answer(400, '{"kind": "Status", "message": "\udcff"}')),
+        'SERVER/api/v1/pods: 400 {"kind": "Status", "message": "\ufffd"}',
+    ),
+    "a page with a byte that is not UTF-8": (
+        always(
+            PODS, Answer(body='{"kind": "PodList", "apiVersion": "v1", "items": [{"metadata": {"name": "\udcff"}}]}')
+        ),
+        "SERVER/api/v1/pods: not what a Kubernetes API server answers: JSON syntax: 'utf-8' codec can't decode byte 0xff",
+    ),
+    "a version with a byte that is not UTF-8": (
+        always("/version", Answer(body='{"gitVersion": "\udcff"}')),
+        "SERVER/version: not what a Kubernetes API server answers: 'utf-8' codec can't decode byte 0xff",
+    ),
     "a page of HTML": (
         always(NODES, Answer(body="<html>log in</html>")),
         "SERVER/api/v1/nodes: not what a Kubernetes API server answers: expected a Kubernetes object, found the string "

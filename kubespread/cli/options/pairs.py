@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from kubespread.cli.stdout import stdout_is_terminal
@@ -86,6 +87,8 @@ SHOWN_IN: Mapping[tuple[str, str], tuple[str, ...]] = {
 ENDS = {("check", "list_rules"), ("check", "explain")}
 """Options of commands that print something else, and end."""
 BESIDE_ENDS = ("output", "no_headers", "color", "quiet", "debug", "no_config")
+_FILES = ("FILE", "PATH", "DIRECTORY")
+"""Placeholders of what is the name of a file."""
 READERS = (
     "pod", "manifest", "scenario", "filename", "snapshot", "to_snapshot", "scheduler_config", "to_scheduler_config",
     "node_groups", "descheduler", "baseline", "explain",
@@ -100,6 +103,24 @@ def refuse_empty(context: Any, values: Mapping[str, Any]) -> None:
     for parameter in context.command.params:
         if "" in texts_of(values.get(parameter.name)):
             raise UsageError(f"{spelled(parameter)} is empty: give it a value, or leave it out")
+
+
+def refuse_undecodable(context: Any, values: Mapping[str, Any]) -> None:
+    """Raise UsageError for a word among the ``values`` with bytes that are not UTF-8: files alone may be called so."""
+    for parameter in context.command.params:
+        if parameter.metavar in _FILES:
+            continue
+        for text in texts_of(values.get(parameter.name)):
+            if not _is_utf_8(text) and not Path(text).exists():
+                raise UsageError(f"{spelled(parameter)}: {text!r} is not UTF-8")
+
+
+def _is_utf_8(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def refuse_pairs(context: Any) -> None:

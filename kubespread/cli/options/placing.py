@@ -75,7 +75,8 @@ class PlacingOptions:
             "--runs",
             metavar="K",
             min=1,
-            help="Run K times, with successive seeds or (--sample) different starting nodes, and report the range.",
+            help="Run K times, up to 10000, with successive seeds or (--sample) different starting nodes, and report "
+            "the range.",
         ),
     ] = 1
     preemption: Annotated[

@@ -1,6 +1,6 @@
 """Plain data to typed objects, with the API server's words for what does not fit.
 
-The walk checks a value against the types of `kube.objects`, drops nulls as JSON decoding in Go does, and finds fields
+The walk checks a value against the types of this package, drops nulls as JSON decoding in Go does, and finds fields
 that Kubernetes does not know. msgspec does the fast decoding of everything that is well formed.
 """
 
@@ -91,7 +91,7 @@ def unknown_fields(data: Any, cls: type[KubeObject], path: str = "") -> Iterator
 
 
 def _unknown_below(value: Any, expected: Any, path: str) -> Iterator[UnknownField]:
-    expected = _without_none(expected)
+    expected = without_none(expected)
     if isinstance(expected, type) and issubclass(expected, KubeObject):
         yield from unknown_fields(value, expected, path)
     elif get_origin(expected) is list and isinstance(value, list):
@@ -106,7 +106,8 @@ def _fields(cls: type[KubeObject]) -> dict[str, Any]:
     return {info.encode_name: hints[info.name] for info in msgspec.structs.fields(cls)}
 
 
-def _without_none(expected: Any) -> Any:
+def without_none(expected: Any) -> Any:
+    """The type of a field that is there, of one that may be absent."""
     if get_origin(expected) in (Union, types.UnionType):
         return Union[tuple(arg for arg in get_args(expected) if arg is not type(None))]  # noqa: UP007 - built at run time
     return expected
@@ -114,7 +115,7 @@ def _without_none(expected: Any) -> Any:
 
 def _walk(value: Any, expected: Any, place: _Place) -> Any:
     """``value`` without its nulls. ``value`` itself is never null here, except as a list's element or a map's value."""
-    expected = _without_none(expected)
+    expected = without_none(expected)
     if isinstance(expected, type) and issubclass(expected, KubeObject):
         return _walk_struct({} if value is None else value, expected, place)
     origin = get_origin(expected)
@@ -200,7 +201,7 @@ def _json_type(value: Any) -> str:
 
 
 def _go_type(expected: Any) -> str:
-    expected = _without_none(expected)
+    expected = without_none(expected)
     origin = get_origin(expected)
     if origin is list:
         return f"[]{_go_type(get_args(expected)[0])}"

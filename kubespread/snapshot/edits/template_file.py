@@ -43,6 +43,11 @@ def only_object(path: str, api_version: str, kind: str, wanted: str) -> Kubernet
     if kinds != [(api_version, kind)]:
         listed = ", ".join(full_kind(*each) or "an object without kind" for each in kinds)
         raise ManifestError(file, [Fault(f"expected {wanted}, found {listed or 'nothing'}")])
+    try:
+        # Decoded here, once: numbers that no field holds are found only then.
+        _ = found[0].data
+    except MalformedError as error:
+        raise ManifestError(file, [error.fault]) from error
     return found[0]
 
 

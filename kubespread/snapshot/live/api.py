@@ -155,7 +155,7 @@ class Api:
 def _message(body: bytes) -> str:
     try:
         message = _statuses.decode(body).message
-    except (msgspec.DecodeError, RecursionError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         message = body[:200].decode(errors="replace")
     return without_secrets(_one_line(message))
 

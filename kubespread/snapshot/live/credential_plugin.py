@@ -203,13 +203,12 @@ def _check_expiry(status: _Status) -> None:
     if not status.expiration_timestamp:
         return
     try:
-        expiry = datetime.datetime.fromisoformat(status.expiration_timestamp)
-    except ValueError:
+        written = datetime.datetime.fromisoformat(status.expiration_timestamp)
+        expiry = written.astimezone(datetime.UTC)
+    except (ValueError, OverflowError):
         raise _PluginError("its expirationTimestamp is not a time as in RFC 3339") from None
-    if expiry.tzinfo is None:
+    if written.tzinfo is None:
         raise _PluginError("its expirationTimestamp has no time zone")
     if expiry <= datetime.datetime.now(datetime.UTC):
         what = "token" if status.token else "client certificate"
-        raise _PluginError(
-            f"the {what} it gave expired at {expiry.astimezone(datetime.UTC):%Y-%m-%dT%H:%M:%SZ}; log in again"
-        )
+        raise _PluginError(f"the {what} it gave expired at {expiry:%Y-%m-%dT%H:%M:%SZ}; log in again")

@@ -132,6 +132,8 @@ def _check_requests(claim: PodClaim, facts: Facts, rules: Rules) -> None:
         if request.first_available and not rules.alternatives_count:
             disabled = "has subrequests, but the DRAPrioritizedList feature is disabled"
             raise RefusedError(f"resource claim {claim.key}, request {request.name}: {disabled}")
+        if request.exactly is None and not request.first_available:
+            raise RefusedError(f"resource claim {claim.key}, request {request.name}: unknown request type")
         names = [(request.name, request.exactly.device_class_name)] if request.exactly is not None else []
         names += [(f"{request.name}/{each.name}", each.device_class_name) for each in request.first_available]
         for name, device_class in names:

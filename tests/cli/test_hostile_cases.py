@@ -1,0 +1,122 @@
+"""Inputs that ended in a bug of ours once: each is answered, or refused in a line that names file, object and field."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from kubespread.kube.quantity import BAD_FORMAT
+from tests.builders import hosts, pod
+from tests.cli.support import FIXTURES, run
+
+CASES = FIXTURES / "cases" / "adversarial"
+CLUSTER = "-S base/cluster.json"
+NO_LABEL = "a valid label must be"
+
+
+@dataclass(frozen=True)
+class Case:
+    """A command in fixtures/cases/adversarial, and what comes of it."""
+
+    command: str
+    code: int
+    said: str
+
+
+FILES = {
+    "a claim that asks for nothing in particular": Case(
+        "explain pod/p -S 3/c.json", 1, "resource claim default/c, request g: unknown request type"
+    ),
+    "the same as a manifest": Case(
+        f"explain 3/c.json {CLUSTER}", 1, "resource claim default/c, request g: unknown request type"
+    ),
+    **{
+        f"an amount that is none in a LimitRange's {field}": Case(
+            f"explain base/pod.yaml -S 1/lr-{field}.json --add-node n0",
+            3,
+            f"gap: unreadable object: 1/lr-{field}.json:1: LimitRange default/lr: spec.limits[0].{field}[cpu]: {BAD_FORMAT}",
+        )
+        for field in ("default", "max", "maxLimitRequestRatio")
+    },
+    "a selector that is none in a CSIStorageCapacity": Case(
+        "explain 8/vol.json -S 8/topo.json",
+        3,
+        'gap: unreadable object: 8/topo.json:1: CSIStorageCapacity default/cap: nodeTopology: values[0][topology.kubernetes.io/zone]: Invalid value: "/"',
+    ),
+    "an amount that is none in a CSIStorageCapacity": Case(
+        "explain 8/vol.json -S 8/max.json",
+        3,
+        "gap: unreadable object: 8/max.json:1: CSIStorageCapacity default/cap: maximumVolumeSize: unable to parse quantity's suffix",
+    ),
+    "a number beyond every type in the Node to add": Case(
+        f"explain base/pod.yaml {CLUSTER} --add-node 8/node2.json",
+        2,
+        "8/node2.json:1: JSON syntax: Number out of range",
+    ),
+    "a baseline nested 3,000 deep": Case(
+        f"check base/pod.yaml {CLUSTER} --baseline 8/bl.json", 2, "8/bl.json: not a baseline of kubespread check: "
+    ),
+    "steps after a Rollout": Case(
+        f"simulate 2/rollout.yaml {CLUSTER} --then drain=n0",
+        2,
+        "no steps can follow a Rollout: what its controller does is not known",
+    ),
+    "steps after a kind that nobody knows": Case(
+        f"simulate 2/custom.yaml {CLUSTER} --then drain=n0",
+        2,
+        "no steps can follow a Thing: what its controller does is not known",
+    ),
+    "more runs than anybody waits for": Case(
+        f"simulate base/deployment.yaml {CLUSTER} --runs 100000000", 2, "runs must be from 1 to 10000, not 100000000"
+    ),
+    "an owner whose name has a slash": Case("pending -A -S 5/slash.json", 1, "1 pod pending for 1 cause"),
+}
+
+
+@pytest.mark.parametrize("case", FILES)
+def test_a_hostile_file(case: str) -> None:
+    asked = FILES[case]
+    code, _, err = run(*shlex.split(asked.command), cwd=CASES)
+    assert (code, asked.said in err) == (asked.code, True), err
+
+
+WORD = os.fsdecode(b"\xff")
+WORDS = {
+    "explain POD --label": ["explain", "POD", "--label", f"n0 a={WORD}"],
+    "explain POD --taint": ["explain", "POD", "--taint", f"n0 a={WORD}:NoSchedule"],
+    "explain POD --evict": ["explain", "POD", "--evict", WORD],
+    "explain POD --set": ["explain", "POD", "--set", f"cpu={WORD}"],
+    "explain a pod by name": ["explain", f"pod/{WORD}"],
+    "audit -l": ["audit", "-l", WORD],
+    "audit -n": ["audit", "-n", WORD],
+    "audit a workload": ["audit", f"deploy/{WORD}"],
+    "survive --key": ["survive", "--key", WORD],
+    "capacity --request": ["capacity", "--request", f"{WORD}=1"],
+    "removable NODES": ["removable", WORD],
+}
+
+
+@pytest.mark.parametrize("case", WORDS)
+def test_a_word_that_is_not_utf_8(case: str) -> None:
+    words = [{"POD": "base/pod.yaml"}.get(word, word) for word in WORDS[case]]
+    for form in ("table", "json"):
+        code, out, err = run(*words, "-S", "base/cluster.json", "-o", form, cwd=CASES)
+        assert (code, out) == (2, "")
+        assert "is not UTF-8" in err
+
+
+def test_a_file_may_be_called_what_is_not_utf_8(tmp_path: Path) -> None:
+    for name, objects in {"cluster": hosts("a"), "pod": [pod()]}.items():
+        (tmp_path / f"{name}{WORD}.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}))
+    page = tmp_path / f"page{WORD}.html"
+    for form in ("table", "json", "yaml", "markdown"):
+        answer = run(
+            "explain", f"pod{WORD}.json", "-S", f"cluster{WORD}.json", "-o", form, "--html", page.name, cwd=tmp_path
+        )
+        assert answer.code == 0, answer.err
+    assert page.exists()
