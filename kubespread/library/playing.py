@@ -16,6 +16,7 @@ from kubespread.candidate.running import runs_another_template, scheduled_alike
 from kubespread.candidate.setting import parse_settings
 from kubespread.candidate.sources import Choosing, Source, Sources, read_sources
 from kubespread.candidate.stored import revised
+from kubespread.candidate.updating import refuse_update
 from kubespread.controllers.revisions import without_hash
 from kubespread.errors import SnapshotError, UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
@@ -139,6 +140,7 @@ class _Manifests:
             return self._stored(world, now, name, surroundings)
         candidate = from_manifest(source, surroundings)
         world.assume((*candidate.gaps, *candidate.admission_gaps))
+        refuse_update(candidate, now)
         is_other = runs_another_template(candidate, now)
         wanted = _of_candidate(candidate, is_other=is_other)
         return _as_before(world, wanted, candidate) if is_other else wanted

@@ -56,8 +56,11 @@ def default_storage_class(claim: PersistentVolumeClaim, classes: Sequence[Storag
         claim.spec.storage_class_name = min(default)
 
 
+_GRACE_PERIOD = 30
+
+
 def default_pod(pod: Pod, *, pod_level: bool = True) -> None:
-    """API defaulting of a Pod, as far as scheduling reads the result. Applying it again changes nothing.
+    """API defaulting of a Pod, as far as anybody reads the result. Applying it again changes nothing.
 
     Without ``pod_level`` what the pod asks for as a whole is left for later.
     """
@@ -65,6 +68,8 @@ def default_pod(pod: Pod, *, pod_level: bool = True) -> None:
     pod.metadata.namespace = pod.metadata.namespace or DEFAULT_NAMESPACE
     spec.scheduler_name = spec.scheduler_name or DEFAULT_SCHEDULER
     spec.restart_policy = spec.restart_policy or "Always"
+    if spec.termination_grace_period_seconds is None:
+        spec.termination_grace_period_seconds = _GRACE_PERIOD
     for containers in (spec.containers, spec.init_containers):
         for container in containers:
             resources = container.resources

@@ -15,7 +15,7 @@ from kubespread.kube.gotext import quote
 from kubespread.kube.owners import WorkloadName, controller_of
 from kubespread.planner.reports.rollout import RolloutReport
 from kubespread.planner.world import pods as states
-from kubespread.planner.world import rolling_daemon_sets, rolling_stateful_sets
+from kubespread.planner.world import rolling_daemon_sets, rolling_stateful_sets, stateful_sets
 from kubespread.planner.world.creating import create, keep_as_replica_set
 from kubespread.planner.world.deployments import Rollout, name_of, rollout_of_cluster
 from kubespread.planner.world.editing import rollout_of, scale
@@ -28,6 +28,7 @@ from kubespread.planner.world.world import World
 
 _PAUSED = "cannot rollback a paused deployment; resume it first with 'kubectl rollout resume' and try again"
 _ROLLED_OUT = (Deployment, StatefulSet, DaemonSet)
+_MUTABLE_OF_JOB = ("parallelism", "suspend", "completions", "template")
 
 
 def apply_workload(world: World, wanted: Wanted) -> RolloutReport | None:
@@ -54,25 +55,15 @@ def apply_workload(world: World, wanted: Wanted) -> RolloutReport | None:
 
 
 def _job(world: World, name: WorkloadName, known: Job, given: Job, wanted: Wanted) -> None:
-    """A Job's parallelism and ``suspend`` may change, its completions where it is Indexed and has as many of both.
-
-    Source of the rule: ValidateJobSpecUpdate. Raises UsageError for what is immutable.
-    """
-    if wanted.is_other_template:
-        raise UsageError(f"Job.batch {quote(name.name)} is invalid: spec.template: Invalid value: field is immutable")
-    is_elastic = given.spec.completion_mode == "Indexed" and given.spec.completions == given.spec.parallelism
-    if given.spec.completions != known.spec.completions and not is_elastic:
-        raise UsageError(
-            f"Job.batch {quote(name.name)} is invalid: spec.completions: Invalid value: "
-            f"{given.spec.completions}: field is immutable"
-        )
-    changed = {field: getattr(given.spec, field) for field in ("parallelism", "suspend", "completions")}
+    """A Job gets the fields that may change; what the manifest leaves out stays."""
+    changed = {field: value for field in _MUTABLE_OF_JOB if (value := getattr(given.spec, field)) is not None}
     job = replace(known, spec=replace(known.spec, **changed))
     world.add_objects([job])
     done = reconcile_job(job, world.book.of(name), world.time)
     world.delete(done.surplus.chosen, SCALED_DOWN)
     owner = world.owner(name)
-    owner.template = owner.template or states.as_template(wanted.pod)
+    if owner.template is None or known.spec.suspend:
+        owner.template = states.as_template(wanted.pod)
     create_copies(world, owner, repeat(owner.template, done.create))
     world.settle()
 
@@ -162,6 +153,13 @@ def _same_template(world: World, name: WorkloadName, wanted: Wanted) -> None:
             replace(rollout.deployment, spec=given), rollout.replica_sets, rollout.template, rollout.new_hash
         )
         world.add_objects([world.rollouts[name].deployment])
+    if isinstance(wanted.object, StatefulSet):
+        known = stateful_sets.rollout_of(world, name)
+        template, replicas = known.stateful_set.spec.template, world.owner(name).replicas
+        spec = replace(wanted.object.spec, template=template, replicas=replicas)
+        known.stateful_set = replace(known.stateful_set, spec=spec)
+        world.add_objects([known.stateful_set])
+        world.dirty[name] = None
     if wanted.replicas is not None and not isinstance(wanted.object, DaemonSet):
         scale(world, name, wanted.replicas)
     world.settle()

@@ -1,0 +1,141 @@
+"""A manifest that is applied to an object that is there: what the API server refuses to change.
+
+A field that the manifest leaves out stays as it is, as kubectl apply leaves what others have set.
+
+Source of the rules: ValidateDeploymentUpdate, ValidateDaemonSetUpdate, ValidateStatefulSetUpdate, ValidateJobUpdate and
+ValidatePodUpdate of Kubernetes 1.36. Where the API server prints a whole template, or a difference of two pods, that is
+left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from kubespread.candidate.candidate import Candidate
+from kubespread.candidate.running import scheduled_alike
+from kubespread.errors import UsageError
+from kubespread.kube.admission.defaulting import default_claim
+from kubespread.kube.api.core import Affinity, Pod, PodSpec, PodTemplateSpec
+from kubespread.kube.api.kinds import KEPT
+from kubespread.kube.api.meta import ApiObject
+from kubespread.kube.api.storage import PersistentVolumeClaim
+from kubespread.kube.api.workloads import DaemonSet, Deployment, Job, ReplicaSet, StatefulSet
+from kubespread.kube.gotext import aggregate, quote
+from kubespread.kube.validation.faults import FieldFault, forbidden, invalid
+from kubespread.snapshot.snapshot import Snapshot
+
+_IMMUTABLE = "field is immutable"
+_OF_STATEFUL_SET = (
+    "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', "
+    "'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden"
+)
+_OF_POD = (
+    "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,"
+    "`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),"
+    "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)"
+)
+_OF_JOBS_CONTROLLER = frozenset(
+    {"controller-uid", "job-name", "batch.kubernetes.io/controller-uid", "batch.kubernetes.io/job-name"}
+)
+"""Labels that the API server adds to the templates of Jobs."""
+_FIXED_OF_JOB = {
+    "completion_mode": "completionMode",
+    "backoff_limit_per_index": "backoffLimitPerIndex",
+    "managed_by": "managedBy",
+}
+
+
+def refuse_update(candidate: Candidate, snapshot: Snapshot) -> None:
+    """Raise UsageError, in the API server's words, where ``candidate`` changes what cannot be changed of a namesake."""
+    given = candidate.object or candidate.pod
+    row = KEPT.get(type(given))
+    if row is None:
+        return
+    there: Iterable[ApiObject] = snapshot.pods if isinstance(given, Pod) else getattr(snapshot.objects, row.field)
+    key = candidate.pod.metadata.namespace, given.metadata.name
+    stored = next((each for each in there if (each.metadata.namespace, each.metadata.name) == key), None)
+    if stored is not None and (faults := [str(fault) for fault in update_faults(stored, given)]):
+        kind = f"{row.kind}.{row.group}" if row.group else row.kind
+        raise UsageError(f"{kind} {quote(given.metadata.name)} is invalid: {aggregate(faults)}")
+
+
+def update_faults(stored: ApiObject, given: ApiObject) -> Iterator[FieldFault]:
+    """What ``given``, as a manifest has it, changes of the namesake that is there and may not."""
+    match stored, given:
+        case StatefulSet(), StatefulSet():
+            if _is_other_stateful_set(stored, given):
+                yield forbidden("spec", _OF_STATEFUL_SET)
+        case Deployment() | DaemonSet() | ReplicaSet(), Deployment() | DaemonSet() | ReplicaSet():
+            if given.spec.selector not in (None, stored.spec.selector):
+                yield invalid("spec.selector", msgspec.to_builtins(given.spec.selector), _IMMUTABLE)
+        case Job(), Job():
+            yield from _job_faults(stored, given)
+        case Pod(), Pod():
+            if _is_other_pod(stored.spec, given.spec):
+                yield forbidden("spec", _OF_POD)
+
+
+def _is_other_stateful_set(stored: StatefulSet, given: StatefulSet) -> bool:
+    was, spec = stored.spec, given.spec
+    policies = [each.pod_management_policy or "OrderedReady" for each in (was, spec)]
+    claims = [_claims(each.volume_claim_templates) for each in (was, spec)]
+    return policies[0] != policies[1] or claims[0] != claims[1] or spec.selector not in (None, was.selector)
+
+
+def _claims(templates: Iterable[PersistentVolumeClaim]) -> list[Any]:
+    found = []
+    for template in templates:
+        claim = PersistentVolumeClaim(spec=replace(template.spec))
+        default_claim(claim)
+        found.append((template.metadata.name, template.metadata.labels, claim.spec))
+    return found
+
+
+def _job_faults(stored: Job, given: Job) -> Iterator[FieldFault]:
+    was, spec = stored.spec, given.spec
+    if spec.completions is not None and spec.completions != was.completions:
+        if spec.completion_mode != "Indexed":
+            yield invalid("spec.completions", spec.completions, _IMMUTABLE)
+        elif spec.completions != spec.parallelism:
+            yield invalid("spec.completions", spec.completions, "can only be modified in tandem with spec.parallelism")
+    for field, name in _FIXED_OF_JOB.items():
+        if (value := getattr(spec, field)) not in (None, getattr(was, field)):
+            yield invalid(f"spec.{name}", value, _IMMUTABLE)
+    may_move = bool(was.suspend) and not stored.status.start_time
+    if was.template is not None and spec.template is not None:
+        before, after = (_without_job_labels(template) for template in (was.template, spec.template))
+        if not scheduled_alike(_moved(before, after) if may_move else before, after):
+            yield FieldFault("spec.template", f"Invalid value: {_IMMUTABLE}")
+
+
+def _without_job_labels(template: PodTemplateSpec) -> PodTemplateSpec:
+    labels = {key: value for key, value in template.metadata.labels.items() if key not in _OF_JOBS_CONTROLLER}
+    return replace(template, metadata=replace(template.metadata, labels=labels))
+
+
+def _moved(before: PodTemplateSpec, after: PodTemplateSpec) -> PodTemplateSpec:
+    """With what may change of the template of a suspended Job that never started: where its pods may go."""
+    spec = after.spec
+    affinity = replace(before.spec.affinity or Affinity(), node_affinity=(spec.affinity or Affinity()).node_affinity)
+    moved = replace(
+        before.spec,
+        affinity=None if affinity == Affinity() else affinity,
+        node_selector=spec.node_selector,
+        tolerations=spec.tolerations,
+        scheduling_gates=spec.scheduling_gates,
+    )
+    return replace(before, metadata=after.metadata, spec=moved)
+
+
+def _is_other_pod(stored: PodSpec, given: PodSpec) -> bool:
+    """Of what scheduling reads and the manifest says; a pod that is gated may still be told where it goes."""
+    fields = ["topology_spread_constraints", "overhead", "priority_class_name", "scheduler_name", "runtime_class_name"]
+    if not stored.scheduling_gates:
+        fields += ["node_selector", "affinity"]
+    others = any(value != getattr(stored, field) for field in fields if (value := getattr(given, field)))
+    asked = [[each.resources for each in spec.containers] for spec in (stored, given)]
+    return others or asked[0] != asked[1] or given.host_network != stored.host_network
