@@ -31,6 +31,7 @@ class Case:
 
 AWS = "-S everyday/aws12.json.gz"
 GKE = "-S everyday/gke60.json.gz"
+INFER = "simulate deploy/infer-0 -n ml --replicas 2 -S everyday/gke-ert.json.gz"
 WORKLOADS_ONLY = "-S everyday/wl.json.gz --strict"
 NO_CLAIMS = "-S adversarial/7/nopvc.json --strict"
 EVERYDAY = {
@@ -73,6 +74,10 @@ EVERYDAY = {
     "devices that no node has so many of": Case(
         f"capacity --request nvidia.com/gpu=4 {GKE}", "no", 1, "fragmented: 20 left in all, 3 at most on one node"
     ),
+    "devices on GKE, whose admission is named": Case(
+        f"{INFER} --strict", "no", 3, "0 of 1 placed", gap="^ExtendedResourceToleration: .*nvidia.com/gpu"
+    ),
+    "devices on GKE, with its admission": Case(f"{INFER} --extended-resource-toleration", "yes", 0, "1 of 1 placed"),
     "a pod that fits no node": Case(f"check everyday/fraud.yaml {AWS}", "no", 1, "1 error"),
     "the size that lets all replicas in": Case(f"advise deploy/fraud -n payments {AWS}", "yes", 0, "all 3 .*1290m"),
 }  # fmt: skip

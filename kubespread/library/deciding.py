@@ -53,6 +53,8 @@ class Scheduler:
     """The admission plugin DefaultTolerationSeconds, on in every cluster unless it is switched off."""
     pod_node_selector: bool = False
     """The admission plugin PodNodeSelector, off in every cluster unless it is switched on."""
+    extended_resource_toleration: bool = False
+    """The admission plugin ExtendedResourceToleration, off unless it is switched on, as GKE does."""
 
     def release(self, server_version: str) -> KubeVersion:
         """The release for a cluster that says it is ``server_version``, empty where it does not say.
@@ -101,8 +103,9 @@ class Scheduler:
     def admission_plugins(self, *, resource_quota: bool = True) -> AdmissionPlugins:
         """The admission plugins a new pod goes through; quotas may be counted elsewhere."""
         return AdmissionPlugins(
-            self.admission, self.default_toleration_seconds, self.pod_node_selector, resource_quota=resource_quota
-        )
+            self.admission, self.default_toleration_seconds, self.pod_node_selector, self.extended_resource_toleration,
+            resource_quota,
+        )  # fmt: skip
 
 
 @lru_cache(maxsize=16)

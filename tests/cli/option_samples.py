@@ -200,6 +200,7 @@ _SCHEDULER: dict[str, str] = {
     "--scheduler-config": "--scheduler-config config.yaml", "--scheduler-name": "--scheduler-name other",
     "--kube-version": "--kube-version 1.30", "--feature-gates": "--feature-gates MatchLabelKeysInPodTopologySpread=false",
     "--proposed": "--proposed empty-selector", "--pod-node-selector": "--pod-node-selector",
+    "--extended-resource-toleration": "--extended-resource-toleration",
 }  # fmt: skip
 _ANSWER: dict[str, str] = {
     "-o": "-o json", "--html": "--html page.html", "--no-headers": "--no-headers", "--color": "--color never",

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from copy import deepcopy
 from typing import Any
 
 import msgspec
 import pytest
 
 import kubespread
-from kubespread.kube.admission.added_tolerations import merged, tolerate_for_a_while
+from kubespread.kube.admission.added_tolerations import merged, tolerate_extended_resources, tolerate_for_a_while
 from kubespread.kube.api.core import Pod, PodSpec, Toleration
 from tests.builders import Data, hard, node, pod, taint
 
@@ -32,6 +33,10 @@ ADDED: dict[str, tuple[list[Data], list[Data]]] = {
 }
 
 
+def container(name: str, requests: Data) -> Data:
+    return {"name": name, "resources": {"requests": requests}}
+
+
 def tolerations(given: list[Data]) -> list[Toleration]:
     return msgspec.convert(given, list[Toleration])
 
@@ -42,6 +47,75 @@ def test_what_is_tolerated_for_a_while(case: str) -> None:
     made = Pod(spec=PodSpec(tolerations=tolerations(given)))
     tolerate_for_a_while(made)
     assert made.spec.tolerations == tolerations([*given, *added])
+
+
+GPU, TPU = ({"key": f"example.com/{name}", "operator": "Exists", "effect": "NoSchedule"} for name in ("gpu", "tpu"))
+FOR_RESOURCES: dict[str, tuple[Data, list[Data]]] = {
+    "one of a container and one of an init container, by name": (
+        {"initContainers": [container("i", {"example.com/tpu": "1"})], "containers": [container("c", {"example.com/gpu": "1"})]},
+        [GPU, TPU],
+    ),
+    "nothing but what every node has": ({"containers": [container("c", {"cpu": "1", "hugepages-2Mi": "2Mi"})]}, []),
+    "what Kubernetes names itself": ({"containers": [container("c", {"pods.kubernetes.io/gpu": "1"})]}, []),
+    "it is tolerated already, in the same words": (
+        {"containers": [container("c", {"example.com/gpu": "1"})], "tolerations": [GPU]}, [],
+    ),
+    "it is tolerated already, in others": (
+        {"containers": [container("c", {"example.com/gpu": "1"})], "tolerations": [{"operator": "Exists"}]}, [GPU],
+    ),
+    "only a limit": ({"containers": [{"name": "c", "resources": {"limits": {"example.com/gpu": "1"}}}]}, []),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", FOR_RESOURCES)
+def test_what_is_tolerated_for_extended_resources(case: str) -> None:
+    spec, added = FOR_RESOURCES[case]
+    made = Pod(spec=msgspec.convert(spec, PodSpec))
+    tolerate_extended_resources(made)
+    assert made.spec.tolerations == tolerations([*spec.get("tolerations", []), *added])
+
+
+GPU_NODES = [node("cpu"), node("gpu", taints=[taint("example.com/gpu", value="present")])]
+GPU_NODES[1]["status"]["allocatable"]["example.com/gpu"] = "2"
+ASKING = container("c", {"example.com/gpu": "1"}) | {"image": "x"}
+ASKING["resources"]["limits"] = ASKING["resources"]["requests"]
+GAP = (
+    "ExtendedResourceToleration: whether pods that request example.com/gpu are given a toleration of the nodes' taint "
+    "example.com/gpu, as on GKE; it is applied only with --extended-resource-toleration"
+)
+IN_A_CLUSTER: dict[str, tuple[Data, bool, tuple[list[str], list[str]]]] = {
+    "the plugin is off, which is a gap": ({}, False, ([], [GAP])),
+    "the plugin is on": ({}, True, (["gpu"], [])),
+    "the pod tolerates it itself": ({"tolerations": [GPU]}, False, (["gpu"], [])),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", IN_A_CLUSTER)
+def test_pods_that_ask_for_devices_where_nodes_are_kept_for_them(case: str) -> None:
+    spec, is_on, expected = IN_A_CLUSTER[case]
+    asking = pod(**spec)
+    asking["spec"]["containers"] = [ASKING]
+    scheduler = kubespread.Scheduler(extended_resource_toleration=is_on)
+    report = kubespread.explain(kubespread.Snapshot.from_objects(GPU_NODES), asking, scheduler)
+    gaps = [gap for gap in report.gaps if gap.startswith("Extended")]
+    assert (list(report.feasible), gaps) == expected
+
+
+def test_of_a_pod_that_is_there_already_it_is_known() -> None:
+    stored = pod()
+    stored["spec"]["containers"], stored["metadata"]["uid"] = [ASKING], "u"
+    snapshot = kubespread.Snapshot.from_objects([*GPU_NODES, stored])
+    gaps = kubespread.explain(snapshot, f"pod/{stored['metadata']['name']}").gaps
+    assert [gap for gap in gaps if gap.startswith("Extended")] == []
+
+
+def test_other_taints_are_no_gap() -> None:
+    asking = pod()
+    asking["spec"]["containers"] = [ASKING]
+    kept = deepcopy(GPU_NODES)
+    kept[1]["spec"]["taints"] = [taint("example.com/gpu", "NoExecute"), taint("team")]
+    gaps = kubespread.explain(kubespread.Snapshot.from_objects(kept), asking).gaps
+    assert [gap for gap in gaps if gap.startswith("Extended")] == []
 
 
 EXISTS = {"key": "a", "operator": "Exists"}

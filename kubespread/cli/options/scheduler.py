@@ -55,6 +55,14 @@ class SchedulerOptions:
             help="Apply namespaces' node selectors, as clusters with the PodNodeSelector admission plugin do.",
         ),
     ] = False
+    extended_resource_toleration: Annotated[
+        bool,
+        typer.Option(
+            "--extended-resource-toleration",
+            help="Let pods tolerate taints that have the key of an extended resource they request (nvidia.com/gpu), as "
+            "clusters with the ExtendedResourceToleration admission plugin do: GKE has it.",
+        ),
+    ] = False
 
     def scheduler(self) -> Scheduler:
         from kubespread import Scheduler
@@ -66,4 +74,5 @@ class SchedulerOptions:
             feature_gates=self.feature_gates,
             proposed=self.proposed,
             pod_node_selector=self.pod_node_selector,
+            extended_resource_toleration=self.extended_resource_toleration,
         )

@@ -1,8 +1,8 @@
-"""Tolerations that admission adds to a pod: those of its runtime class, and five minutes for nodes that are not
-reachable.
+"""Tolerations that admission adds to a pod: those of its runtime class, five minutes for nodes that are not
+reachable, and those of taints that keep nodes for whoever asks for what only they have.
 
-Source of the rules: the DefaultTolerationSeconds and RuntimeClass admission plugins of Kubernetes 1.36, and
-k8s.io/kubernetes/pkg/util/tolerations.
+Source of the rules: the DefaultTolerationSeconds, ExtendedResourceToleration and RuntimeClass admission plugins of
+Kubernetes 1.36, and k8s.io/kubernetes/pkg/util/tolerations.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from math import inf
 
 from kubespread.kube.api.core import Pod, Toleration
+from kubespread.kube.resource_names import is_extended
 from kubespread.kube.well_known import NOT_READY_TAINT_KEY, UNREACHABLE_TAINT_KEY
 
 DEFAULT_TOLERATION_SECONDS = 300
@@ -29,6 +30,29 @@ def tolerate_for_a_while(pod: Pod) -> None:
         if not any(each.key in (key, "") and each.effect in ("NoExecute", "") for each in own)
     ]
     pod.spec.tolerations = [*own, *added]
+
+
+def tolerate_extended_resources(pod: Pod) -> list[str]:
+    """ExtendedResourceToleration: a NoSchedule taint with the key of an extended resource that a container requests is
+    tolerated whatever its value. Says which tolerations were added.
+    """
+    own = pod.spec.tolerations
+    added = [toleration for toleration in for_extended_resources(pod) if toleration not in own]
+    pod.spec.tolerations = [*own, *added]
+    return [f"ExtendedResourceToleration: tolerations {each.key}:{each.effect}" for each in added]
+
+
+def for_extended_resources(pod: Pod) -> list[Toleration]:
+    """The tolerations that ExtendedResourceToleration sees to, by key. It takes one that is there already for another
+    unless all of it is the same.
+    """
+    requested = {
+        name
+        for container in (*pod.spec.containers, *pod.spec.init_containers)
+        for name in container.resources.requests
+        if is_extended(name)
+    }
+    return [Toleration(key=name, operator="Exists", effect="NoSchedule") for name in sorted(requested)]
 
 
 def merged(first: Sequence[Toleration], second: Sequence[Toleration]) -> list[Toleration]:

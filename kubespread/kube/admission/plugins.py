@@ -1,7 +1,7 @@
 """Admission with the objects the snapshot holds: what it changes of a pod, and what it refuses.
 
-Source of the rules: the LimitRanger, PodNodeSelector, Priority, DefaultTolerationSeconds, RuntimeClass and
-ResourceQuota admission plugins of Kubernetes 1.36.
+Source of the rules: the LimitRanger, PodNodeSelector, Priority, DefaultTolerationSeconds, ExtendedResourceToleration,
+RuntimeClass and ResourceQuota admission plugins of Kubernetes 1.36.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass
 
-from kubespread.kube.admission.added_tolerations import merged, tolerate_for_a_while
+from kubespread.kube.admission.added_tolerations import merged, tolerate_extended_resources, tolerate_for_a_while
 from kubespread.kube.admission.limit_ranges import fill, refusal
 from kubespread.kube.admission.quota import allowance
 from kubespread.kube.api.annotations import NODE_SELECTOR
@@ -38,6 +38,8 @@ class AdmissionPlugins:
     """On in every cluster unless it is switched off."""
     pod_node_selector: bool = False
     """Off in every cluster unless it is switched on."""
+    extended_resource_toleration: bool = False
+    """Off unless it is switched on, as GKE does."""
     resource_quota: bool = True
     """False where whoever asks counts the pods himself."""
 
@@ -54,6 +56,8 @@ def mutate(pod: Pod, objects: ClusterObjects, plugins: AdmissionPlugins) -> list
     changes += _priority(pod, objects)
     if plugins.default_toleration_seconds:
         tolerate_for_a_while(pod)
+    if plugins.extended_resource_toleration:
+        changes += tolerate_extended_resources(pod)
     changes += _runtime_class(pod, objects)
     return changes
 
@@ -76,16 +80,18 @@ def _limit_ranges(pod: Pod, objects: ClusterObjects) -> list[LimitRange]:
 
 
 def admitted_again(pod: Pod, objects: ClusterObjects, plugins: AdmissionPlugins) -> Pod:
-    """A pod that was admitted before with the defaults and the node selector of its namespace as they are now; itself
-    where they add nothing. Raises ForbiddenError.
+    """A pod that was admitted before with the defaults and the node selector of its namespace as they are now, and
+    tolerations of what it asks for; itself where that adds nothing. Raises ForbiddenError.
     """
     limit_ranges = _limit_ranges(pod, objects)
-    if not plugins.enabled or not (limit_ranges or plugins.pod_node_selector):
+    if not plugins.enabled or not (limit_ranges or plugins.pod_node_selector or plugins.extended_resource_toleration):
         return pod
     changed = deepcopy(pod)
     changes = [line for limit_range in limit_ranges for line in fill(changed, limit_range)]
     if plugins.pod_node_selector:
         changes += _node_selector(changed, objects)
+    if plugins.extended_resource_toleration:
+        changes += tolerate_extended_resources(changed)
     return changed if changes else pod
 
 

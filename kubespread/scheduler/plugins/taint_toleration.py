@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import msgspec
 import numpy as np
 
+from kubespread.kube.admission.added_tolerations import for_extended_resources
 from kubespread.kube.api.core import Pod, Taint
-from kubespread.kube.taint import COMPARISON_GATE, DO_NOT_SCHEDULE_EFFECTS, PREFER_NO_SCHEDULE, untolerated
+from kubespread.kube.taint import (
+    COMPARISON_GATE,
+    DO_NOT_SCHEDULE_EFFECTS,
+    PREFER_NO_SCHEDULE,
+    tolerates,
+    untolerated,
+)
 from kubespread.kube.versions import KubeVersion
 from kubespread.scheduler.causes import Causes, UntoleratedTaint
 from kubespread.scheduler.cluster.cluster import Cluster
@@ -34,6 +41,21 @@ class TaintToleration(Plugin):
 
     def signature(self, pod: Pod) -> Hashable:
         return msgspec.msgpack.encode(pod.spec.tolerations)
+
+    def gaps(self, cluster: Cluster, pod: Pod) -> Iterator[str]:
+        """Tolerations that the API server may add: of a pod that is there already it is known whether it did."""
+        wanted = {} if pod.metadata.uid else {each.key: each for each in for_extended_resources(pod)}
+        keeping = {
+            taint.key
+            for taints in (cluster.nodes.taint_lists if wanted else ())
+            for taint in untolerated(taints, pod.spec.tolerations, DO_NOT_SCHEDULE_EFFECTS, compares=self.compares)
+            if taint.key in wanted and tolerates(wanted[taint.key], taint)
+        }
+        for key in sorted(keeping):
+            yield (
+                f"ExtendedResourceToleration: whether pods that request {key} are given a toleration of the nodes' "
+                f"taint {key}, as on GKE; it is applied only with --extended-resource-toleration"
+            )
 
     def prepare(self, cluster: Cluster, pod: Pod) -> TaintTolerationState:
         return TaintTolerationState(cluster.nodes, pod, self.naming, self.compares)

@@ -14,7 +14,7 @@ from kubespread.library.worlds import world_of
 from kubespread.planner.reports.play import PlayReport
 from kubespread.planner.world.unmade import unmade
 from kubespread.planner.world.world import World
-from tests.builders import Data, node, pod
+from tests.builders import Data, node, pod, taint
 from tests.kube.test_quota import quota
 from tests.planner.world.clusters import daemon_set, deployment, job, on_nodes, play, stateful_set, world
 
@@ -161,6 +161,19 @@ def test_a_namespace_selects_the_nodes_of_pods_that_are_made_again() -> None:
     conflict = 'pods "web-5d6-1" is forbidden: pod node label selector conflicts with its namespace node label selector'
     refusal = f"ReplicaSet/web-5d6 1 refused: {conflict}"
     assert with_selector({"nodeSelector": {"pool": "y"}}, Scheduler(pod_node_selector=True)) == ({}, [refusal])
+
+
+def test_pods_made_again_tolerate_what_keeps_nodes_for_what_they_request() -> None:
+    devices = node("n1", taints=[taint("example.com/gpu")])
+    for each in (devices, first := node("n0")):
+        each["status"]["allocatable"]["example.com/gpu"] = "1"
+    resources = dict.fromkeys(("requests", "limits"), {"example.com/gpu": "1"})
+    spec = {"containers": [{"name": "c", "image": "x", "resources": resources}]}
+    for is_on, expected in ((True, {"n1": ["web-5d6-1"]}), (False, {})):
+        objects = [first, devices, *deployment("web", ("n0",), spec=spec)]
+        living = world_of(Snapshot.from_objects(objects), Scheduler(extended_resource_toleration=is_on))
+        play(living, "drain n0")
+        assert on_nodes(living) == expected
 
 
 def scenario(*steps: Any) -> Data:
