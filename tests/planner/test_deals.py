@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from itertools import combinations, count
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -18,7 +20,7 @@ from kubespread.render.look import Look
 from kubespread.render.simulate import screen
 from tests.builders import hard, hosts
 from tests.cli.support import FIXTURES, run
-from tests.planner.world.clusters import deployment
+from tests.planner.world.clusters import deployment, job
 
 ZONE = "topology.kubernetes.io/zone"
 FULL = FIXTURES / "cases" / "running" / "1"
@@ -87,6 +89,15 @@ def test_fewer_replicas_leave_a_skew_that_depends_on_chance() -> None:
     (skew,) = report.skew
     assert (skew.before, skew.after_dealt, skew.is_violated) == (0, Dealt(least=1, most=2), True)
     assert "skew 0 → 1–2" in screen.write([report], Look(width=80))
+
+
+def test_which_of_its_equal_pods_a_job_deletes_is_dealt_too(tmp_path: Path) -> None:
+    made, *pods = job("run", on=("n0", "n1", "n2", "n3"))
+    smaller = {**made, "spec": {**made["spec"], "parallelism": 2}}
+    (tmp_path / "job.json").write_text(json.dumps(smaller))
+    report = play(Snapshot.from_objects([*hosts("a", "a", "b", "b"), made, *pods]), f"apply {tmp_path / 'job.json'}")
+    assert report.deals == 8
+    assert len(report.steps[0].happened.gone) == 2
 
 
 def simulate(snapshot: Snapshot, replicas: int) -> SimulateReport:

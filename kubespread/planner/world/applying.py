@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import repeat
 
 from msgspec.structs import replace
 
 from kubespread.controllers.deployment import TEMPLATE_HASH
 from kubespread.controllers.job_pass import reconcile as reconcile_job
+from kubespread.controllers.job_surplus import Surplus
 from kubespread.controllers.revisions import new_replica_set, revision, without_hash
 from kubespread.errors import UsageError
+from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import DaemonSet, Deployment, Job, ReplicaSet, StatefulSet
 from kubespread.kube.gotext import quote
 from kubespread.kube.owners import WorkloadName, controller_of
@@ -60,12 +63,21 @@ def _job(world: World, name: WorkloadName, known: Job, given: Job, wanted: Wante
     job = replace(known, spec=replace(known.spec, **changed))
     world.add_objects([job])
     done = reconcile_job(job, world.book.of(name), world.time)
-    world.delete(done.surplus.chosen, SCALED_DOWN)
+    world.delete(_too_many(world, done.surplus), SCALED_DOWN)
     owner = world.owner(name)
     if owner.template is None or known.spec.suspend:
         owner.template = states.as_template(wanted.pod)
     create_copies(world, owner, repeat(owner.template, done.create))
     world.settle()
+
+
+def _too_many(world: World, surplus: Surplus) -> Sequence[Pod]:
+    """The pods of a Job that go, of equal ones those that chance takes."""
+    if not surplus.sometimes:
+        return surplus.chosen
+    world.happenings.by_chance = True
+    drawn = len(surplus.chosen) - len(surplus.always)
+    return *surplus.always, *world.surroundings.chance.pick(surplus.sometimes, drawn)
 
 
 def exists(world: World, name: WorkloadName) -> bool:
