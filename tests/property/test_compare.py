@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from typing import Any
 
 from hypothesis import given, settings
@@ -41,6 +43,53 @@ def exchanged(value: Any) -> Any:
     return {names.get(name, name): exchanged(each) for name, each in value.items()}
 
 
+def check_numbers(plain: Data) -> None:
+    """Each number in the sentence is that of a field beside it."""
+    (said,) = plain["answer"]
+    kind, _, rest = said.partition(": ")
+    before, after = plain["before"], plain["after"]
+    running = [(side["present"] or 0) + (side["placed"] or 0) for side in (before, after)]
+    wanted = [side["replicas"] for side in (before, after)]
+    by = [each["after"] - each["before"] for each in plain["replicasOnNodes"]]
+    figures: dict[str, tuple[int | None, ...]] = {
+        **{rf"(\d+) (?:nodes? )?(?:{words})": (count(plain["nodes"]),) for words, count in COUNTED.items()},
+        r"(\d+) of (\d+) replicas placed": (running[1], wanted[1]),
+        r"(\d+) of (\d+) replicas placed instead of (\d+)": (running[1], wanted[1], running[0]),
+        r"(\d+) of (\d+) replicas placed instead of (\d+) of (\d+)": (running[1], wanted[1], running[0], wanted[0]),
+        r"(\d+) pending instead of (\d+)": tuple(
+            max(0, (want or 0) - run) for want, run in reversed([*zip(wanted, running, strict=True)])
+        ),
+        r"(\d+) replicas? (?:goes|go) elsewhere": (
+            min(sum(max(0, each) for each in by), sum(max(0, -each) for each in by)),
+        ),
+        r"(\d+) of (\d+) nodes? fits?": (after["fitting"], after["nodes"]),
+        "another node is the first choice": (),
+        "matching pods are spread differently": (),
+        "replicas go to the same nodes in another order": (),
+        "kube-scheduler says something else": (),
+    }
+    assert kind == ("same" if plain["same"] else "different")
+    for part in rest.split(", "):
+        found = [(match.groups(), figures[text]) for text in figures if (match := re.fullmatch(text, part))]
+        assert found, part
+        assert all(tuple(map(int, numbers)) == expected for numbers, expected in found), part
+
+
+COUNTED: dict[str, Callable[[list[Data]], int]] = {
+    "is gone|are gone": lambda nodes: sum(each["after"] is None for each in nodes),
+    "is new|are new": lambda nodes: sum(each["before"] is None for each in nodes),
+    "no longer fits?": lambda nodes: fits(nodes, True, False),
+    "fits? now": lambda nodes: fits(nodes, False, True),
+    "fails? for other reasons": lambda nodes: fits(nodes, False, False),
+    "scores? differently": lambda nodes: fits(nodes, True, True),
+}
+
+
+def fits(nodes: list[Data], before: bool, after: bool) -> int:
+    sides = [(each["before"], each["after"]) for each in nodes if each["before"] and each["after"]]
+    return sum((was["feasible"], now["feasible"]) == (before, after) for was, now in sides)
+
+
 @settings(max_examples=40, deadline=None)
 @given(questions(), EDITS, st.integers(0, 6))
 def test_a_side_is_the_same_as_itself(asked: tuple[list[Data], list[Data], Data], edits: list[str], count: int) -> None:
@@ -48,6 +97,7 @@ def test_a_side_is_the_same_as_itself(asked: tuple[list[Data], list[Data], Data]
     assert (report.same, report.nodes, report.replicas_on_nodes, report.replicas) == (True, (), (), ())
     assert report.unchanged_nodes == report.before.nodes
     assert exchanged(report.to_dict()) == report.to_dict()
+    check_numbers(report.to_dict())
 
 
 @settings(max_examples=90, deadline=None)
@@ -69,6 +119,8 @@ def test_exchanged_sides_exchange_the_report(
         case _:
             after = side((*asked[:2], other[2]), [])
     there, back = (kubespread.compare(*pair, replicas=count) for pair in ((before, after), (after, before)))
+    for report in (there, back):
+        check_numbers(report.to_dict())
     # Its sentence tells what changes from the one to the other.
     assert {**exchanged(there.to_dict()), "answer": None} == {**back.to_dict(), "answer": None}
     differing = len(there.nodes) + there.unchanged_nodes
