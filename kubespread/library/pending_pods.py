@@ -23,6 +23,7 @@ from kubespread.planner.pending.freeing import RevisePod
 from kubespread.planner.pending.pending import NOT_MODELLED, Told, not_made
 from kubespread.planner.pending.pending import pending as pending_groups
 from kubespread.planner.reports.pending import PendingReport, StuckGroup
+from kubespread.planner.world.under_way import judged_as_it_stands
 from kubespread.snapshot.snapshot import Snapshot
 
 _DEFAULT = Scheduler()
@@ -54,6 +55,7 @@ def pending(
     version = scheduler.release(snapshot.origin.release)
     now, notes = edited(snapshot, scheduler, asked.namespace, preempts=preemption)
     world = world_of(now, scheduler, preempts=preemption)
+    under_way = judged_as_it_stands(world, asked.those_in(world))
     told = pending_groups(world, asked.those_in(world), _reviser(now, version), version, on_progress)
     if not told:
         asked.check_any(world, now)
@@ -69,7 +71,7 @@ def pending(
         not_made=tuple(not_made(world, told)),
         gaps=tuple(dict.fromkeys((*source_gaps(now, scheduler), *world.assumed))),
         not_modelled=NOT_MODELLED,
-        notes=notes,
+        notes=(*notes, *under_way),
     )
 
 

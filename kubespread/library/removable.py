@@ -13,6 +13,7 @@ from kubespread.library.worlds import world_of
 from kubespread.planner.removing.removable import NOT_MODELLED, removals, unknown_controllers
 from kubespread.planner.reports.removable import RemovableReport
 from kubespread.planner.world.missing import settled
+from kubespread.planner.world.under_way import judged_as_it_stands
 from kubespread.snapshot.edits.target import nodes_meant, parse_target
 from kubespread.snapshot.snapshot import Snapshot
 
@@ -49,6 +50,7 @@ def removable(
     names = [node.metadata.name for node in now.nodes if not targets or node.metadata.name in meant]
     flags = DrainFlags(force=force, ignore_daemonsets=ignore_daemonsets, delete_emptydir_data=delete_emptydir_data)
     world = world_of(now, scheduler, preempts=preemption)
+    under_way = judged_as_it_stands(world)
     waited = settled(world)
     first = placed_first(world, waited, "any node goes")
     rows, together = removals(world.fork(), names, flags, waited, on_progress)
@@ -65,5 +67,6 @@ def removable(
             *notes,
             *unknown_controllers(world, names, flags),
             *first,
+            *under_way,
         ),
     )

@@ -23,6 +23,7 @@ from kubespread.planner.world.happenings import PREEMPTED
 from kubespread.planner.world.missing import Missing, settled
 from kubespread.planner.world.pod_book import PodKey
 from kubespread.planner.world.reporting import name_of
+from kubespread.planner.world.under_way import judged_as_it_stands
 from kubespread.planner.world.world import World
 from kubespread.snapshot.edits.target import nodes_meant, parse_target
 from kubespread.snapshot.snapshot import Snapshot
@@ -59,6 +60,7 @@ def survive(
     version = scheduler.release(snapshot.origin.release)
     now, notes = edited(snapshot, scheduler, asked.namespace, preempts=preemption)
     world = world_of(now, scheduler, preempts=preemption)
+    under_way = judged_as_it_stands(world, asked.those_in(world))
     waited = settled(world)
     first = placed_first(world, waited, "anything is lost")
     lost = list(_domains(world, now, keys))
@@ -77,7 +79,7 @@ def survive(
         losses=tuple(losses(question, _counted(lost, on_progress))),
         gaps=gaps_of(now, scheduler, world),
         not_modelled=NOT_MODELLED,
-        notes=(*notes, *first, *_notes(world, lost)),
+        notes=(*notes, *first, *under_way, *_notes(world, lost)),
     )
 
 
@@ -116,6 +118,7 @@ def upgrade(
     nodes_meant(pool, now.nodes)
     flags = DrainFlags(force=force, ignore_daemonsets=ignore_daemonsets, delete_emptydir_data=delete_emptydir_data)
     world = world_of(now, scheduler, preempts=preemption)
+    under_way = judged_as_it_stands(world)
     waited = settled(world)
     first = placed_first(world, waited, "any node is replaced")
     start, manner = world.fork(), Manner(pool, surge, batch, flags)
@@ -131,7 +134,7 @@ def upgrade(
         remedies_tried=found.tried,
         remedies_untried=found.untried,
         gaps=gaps_of(now, scheduler, world),
-        notes=(*notes, *first, *report.notes),
+        notes=(*notes, *first, *under_way, *report.notes),
     )
 
 

@@ -230,12 +230,12 @@ def _played(playing: Playing, start: Happened, number: int, step: Step) -> tuple
 def _switch_readiness(playing: Playing, step: Step) -> None:
     """From now on. What waits to become ready of a workload that is stuck no more is ready at once."""
     world, namespace = playing.world, playing.namespace
-    ready = {each.within(namespace) for each in step.ready}
+    named = {each.within(namespace) for each in step.ready}
+    ready = named | {owner for name in named for owner in world.owners_below(name)}
     stuck = (world.surroundings.stuck | {each.within(namespace) for each in step.stuck}) - ready
     world.surroundings = replace(world.surroundings, stuck=stuck)
     since = states.running_since(world.timestamp, ready=True)
-    owners = [owner for name in sorted(ready, key=in_order) for owner in world.owners_below(name)]
-    pods = [pod for owner in owners for pod in world.book.of(owner) if pod.spec.node_name]
+    pods = [pod for owner in sorted(ready, key=in_order) for pod in world.book.of(owner) if pod.spec.node_name]
     unready = [pod for pod in pods if is_active(pod) and not is_ready(pod)]
     world.change_pods((pod, states.on_node(pod, pod.spec.node_name, since)) for pod in unready)
 

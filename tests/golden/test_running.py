@@ -14,7 +14,6 @@ OTHERWISE = {
     "drainpar-14": "of pods evicted at once the successor of one was placed before another was evicted",
     "rollout-44": "one pod more was deleted before the rollout wedged",
     "rollout-54": "which of several equal old pods a ReplicaSet deletes is chance: 6 of 16 deals end as recorded",
-    "scale-par16-306": "16 workers of one scheduler, which pick among equal nodes in any order",
 }
 """Cases where another number of pods is placed or waits, with the reason."""
 OTHER_ZONES = {
@@ -26,7 +25,7 @@ OTHER_ZONES = {
     "rollout2": 9,
     "rolltight": 1,
     "scale": 12,
-    "scale-par16": 2,
+    "scale-par16": 3,
     "workloads": 2,
 }
 """How many workloads end in other zones: which of several equal pods goes, and which of several equal nodes is taken,

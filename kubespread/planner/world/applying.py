@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import repeat
-
 from msgspec.structs import replace
 
 from kubespread.controllers.deployment import TEMPLATE_HASH
-from kubespread.controllers.job_pass import reconcile as reconcile_job
-from kubespread.controllers.job_surplus import Surplus
 from kubespread.controllers.revisions import new_replica_set, revision, without_hash
 from kubespread.errors import UsageError
-from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import DaemonSet, Deployment, Job, ReplicaSet, StatefulSet
 from kubespread.kube.gotext import quote
 from kubespread.kube.owners import WorkloadName, controller_of
@@ -22,8 +16,7 @@ from kubespread.planner.world import rolling_daemon_sets, rolling_stateful_sets,
 from kubespread.planner.world.creating import create, keep_as_replica_set
 from kubespread.planner.world.deployments import Rollout, name_of, rollout_of_cluster
 from kubespread.planner.world.editing import rollout_of, scale
-from kubespread.planner.world.happenings import SCALED_DOWN
-from kubespread.planner.world.naming import create_copies
+from kubespread.planner.world.jobs import bring_to_number
 from kubespread.planner.world.replicas import template_of
 from kubespread.planner.world.rolling_out import NewTemplate, roll_out
 from kubespread.planner.world.wanted import Wanted
@@ -60,24 +53,12 @@ def apply_workload(world: World, wanted: Wanted) -> RolloutReport | None:
 def _job(world: World, name: WorkloadName, known: Job, given: Job, wanted: Wanted) -> None:
     """A Job gets the fields that may change; what the manifest leaves out stays."""
     changed = {field: value for field in _MUTABLE_OF_JOB if (value := getattr(given.spec, field)) is not None}
-    job = replace(known, spec=replace(known.spec, **changed))
-    world.add_objects([job])
-    done = reconcile_job(job, world.book.of(name), world.time)
-    world.delete(_too_many(world, done.surplus), SCALED_DOWN)
+    world.add_objects([replace(known, spec=replace(known.spec, **changed))])
     owner = world.owner(name)
     if owner.template is None or known.spec.suspend:
         owner.template = states.as_template(wanted.pod)
-    create_copies(world, owner, repeat(owner.template, done.create))
+    bring_to_number(world, name)
     world.settle()
-
-
-def _too_many(world: World, surplus: Surplus) -> Sequence[Pod]:
-    """The pods of a Job that go, of equal ones those that chance takes."""
-    if not surplus.sometimes:
-        return surplus.chosen
-    world.happenings.by_chance = True
-    drawn = len(surplus.chosen) - len(surplus.always)
-    return *surplus.always, *world.surroundings.chance.pick(surplus.sometimes, drawn)
 
 
 def exists(world: World, name: WorkloadName) -> bool:

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, repeat
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from kubespread.controllers.job_pass import backoff_limit, not_modeled
+from kubespread.controllers.job_pass import reconcile as controller_pass
+from kubespread.controllers.job_surplus import Surplus
+from kubespread.kube.api.annotations import JOB_COMPLETION_INDEX
+from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import Job
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.pod_status import is_active
+from kubespread.kube.well_known import ENDED_PHASES
 from kubespread.planner.world import pods as states
-from kubespread.planner.world.happenings import DELETED
+from kubespread.planner.world.happenings import DELETED, SCALED_DOWN
 from kubespread.planner.world.naming import create_copies
 from kubespread.planner.world.owners import Owner
+from kubespread.planner.world.replicas import template_of
 
 if TYPE_CHECKING:
     from kubespread.planner.world.world import World
@@ -38,6 +48,44 @@ def reconcile(world: World, name: WorkloadName) -> bool:
         owner.template = states.alike(states.as_template(pod), owner.template)
         templates.append(owner.template)
     return create_copies(world, owner, templates) > 0
+
+
+def bring_to_number(world: World, name: WorkloadName) -> None:
+    """Delete the pods that a Job has too many, or create those it lacks; its back-off is not waited for."""
+    job, pods = world.workloads.jobs[name], world.book.of(name)
+    done = controller_pass(job, [*filter(_goes_on, pods), *_uncounted(job, pods)], world.time)
+    world.delete(_too_many(world, done.surplus), SCALED_DOWN)
+    if done.create:
+        owner = world.owner(name)
+        template = template_of(world, owner)
+        indexed = (_of_index(template, index) for index in done.indexes)
+        create_copies(world, owner, indexed if done.indexes else repeat(template, done.create))
+
+
+def _too_many(world: World, surplus: Surplus) -> Sequence[Pod]:
+    """The pods of a Job that go, of equal ones those that chance takes."""
+    if not surplus.sometimes:
+        return surplus.chosen
+    world.happenings.by_chance = True
+    drawn = len(surplus.chosen) - len(surplus.always)
+    return *surplus.always, *world.surroundings.chance.pick(surplus.sometimes, drawn)
+
+
+def _goes_on(pod: Pod) -> bool:
+    return pod.status.phase not in ENDED_PHASES
+
+
+def _uncounted(job: Job, pods: Iterable[Pod]) -> Iterator[Pod]:
+    """Pods that have ended and are not in the Job's status: as many as there are more than it counts."""
+    ended = [pod for pod in pods if pod.status.phase == "Succeeded"]
+    failed = [pod for pod in pods if pod.status.phase == "Failed"]
+    return chain(ended[job.status.succeeded :], failed[job.status.failed :])
+
+
+def _of_index(template: Pod, index: int) -> Pod:
+    mark, meta = {JOB_COMPLETION_INDEX: str(index)}, template.metadata
+    marked = replace(meta, labels={**meta.labels, **mark}, annotations={**meta.annotations, **mark})
+    return replace(template, metadata=marked)
 
 
 def makes_none(world: World, name: WorkloadName) -> bool:

@@ -6,6 +6,7 @@ from functools import lru_cache
 
 from msgspec.structs import replace
 
+from kubespread.kube.api.annotations import JOB_COMPLETION_INDEX
 from kubespread.kube.api.core import Pod, PodCondition, PodStatus
 from kubespread.kube.api.meta import ObjectMeta
 from kubespread.kube.well_known import READY
@@ -41,6 +42,8 @@ def as_template(pod: Pod) -> Pod:
     metadata = ObjectMeta(
         namespace=meta.namespace, labels=meta.labels, owner_references=meta.owner_references, name=meta.name
     )
+    if (index := meta.annotations.get(JOB_COMPLETION_INDEX)) is not None:
+        metadata.annotations = {JOB_COMPLETION_INDEX: index}
     return Pod(metadata=metadata, spec=replace(pod.spec, node_name=""), status=PENDING)
 
 

@@ -6,6 +6,8 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from kubespread.kube.api.core import Pod
+from kubespread.kube.owners import WorkloadName
 from kubespread.planner.living import Applicant
 from kubespread.planner.world import pods as states
 from kubespread.planner.world.happenings import PREEMPTED
@@ -57,8 +59,16 @@ def _preempted_for(world: World, waiting: Waiting) -> tuple[Applicant, Choice] |
 def _bind(world: World, waiting: Waiting, applicant: Applicant, choice: Choice) -> None:
     pod = waiting.pod
     owner = world.book.owner_of(pod)
-    ready = owner is None or world.workloads.above(owner, [pod]) not in world.surroundings.stuck
+    ready = owner is None or _becomes_ready(world, owner, pod)
     node = world.living.nodes.names[choice.node]
     placed = states.on_node(pod, node, states.running_since(world.timestamp, ready=ready))
     applicant.take(choice, placed)
     world.note_placed(pod, placed, choice)
+
+
+def _becomes_ready(world: World, owner: WorkloadName, pod: Pod) -> bool:
+    above, stuck = world.workloads.above(owner, [pod]), world.surroundings.stuck
+    if owner != above and owner in stuck:
+        said = "its new pods are taken not to become ready, like those of their template in the snapshot"
+        world.happenings.note(f"{above.kind}/{above.name}: {said}")
+    return above not in stuck and owner not in stuck

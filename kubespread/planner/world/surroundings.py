@@ -25,7 +25,7 @@ class Surroundings:
     """The release whose controllers are at work."""
     preempts: bool = True
     stuck: frozenset[WorkloadName] = frozenset()
-    """Workloads whose new pods never become ready."""
+    """Workloads, and ReplicaSets of Deployments, whose new pods never become ready."""
     chance: Chance = Chance()
     admission: AdmissionPlugins = AdmissionPlugins(enabled=False)
     """What the API server's admission does to the pods that controllers create."""
