@@ -32,6 +32,7 @@ class Case:
 AWS = "-S everyday/aws12.json.gz"
 GKE = "-S everyday/gke60.json.gz"
 INFER = "simulate deploy/infer-0 -n ml --replicas 2 -S everyday/gke-ert.json.gz"
+GROUPED = "simulate judgment/9/m.json -S judgment/9/c.json --node-groups judgment/9/ng.yaml"
 WORKLOADS_ONLY = "-S everyday/wl.json.gz --strict"
 NO_CLAIMS = "-S adversarial/7/nopvc.json --strict"
 EVERYDAY = {
@@ -78,6 +79,10 @@ EVERYDAY = {
         f"{INFER} --strict", "no", 3, "0 of 1 placed", gap="^ExtendedResourceToleration: .*nvidia.com/gpu"
     ),
     "devices on GKE, with its admission": Case(f"{INFER} --extended-resource-toleration", "yes", 0, "1 of 1 placed"),
+    "Karpenter's pools, whose machines nobody knows": Case(
+        f"simulate deploy/promo -n shop {AWS} -S everyday/np.yaml --autoscaler karpenter --strict", "unknown", 3,
+        "whether new nodes of default would take 1 pending pod is not known", gap="instance types of default",
+    ),
     "a pod that fits no node": Case(f"check everyday/fraud.yaml {AWS}", "no", 1, "1 error"),
     "the size that lets all replicas in": Case(f"advise deploy/fraud -n payments {AWS}", "yes", 0, "all 3 .*1290m"),
 }  # fmt: skip
@@ -97,6 +102,12 @@ JUDGMENT = {
     "a quota in a rollout": Case("play judgment/8/r.yaml -S judgment/8/c.json", "no", 1, "1 not created"),
     "a node label nobody has": Case(
         "advise pod/web-5d6-0 -S judgment/10/d.json", "yes", 0, field=("options", "disk=ssd")
+    ),
+    "a template for cluster-autoscaler": Case(
+        f"{GROUPED} --autoscaler ca", "yes", 0, "none still pending", ("least", '"total": 3')
+    ),
+    "a template for Karpenter": Case(
+        f"{GROUPED} --autoscaler karpenter", "yes", 0, "none still pending", ("least", '"total": 3')
     ),
     "an eviction that only moves the gap": Case(
         "advise pod/web-5d6-2 -S judgment/10/e.json", "yes", 0, "the pod fits with 1 more like"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,43 @@ def test_pods_that_still_wait_are_a_no() -> None:
     assert (answer.code, pending["workload"], len(pending["pods"])) == (1, "default/Deployment/web", 3)
     beside = simulate("--autoscaler", "ca", "--node-groups", groups, "-o", "name").err
     assert "cluster-autoscaler adds 1 node for 4 pending pods, 3 still pending" in beside
+
+
+POOL = """
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: default}
+spec: {template: {spec: {requirements: [{key: karpenter.sh/capacity-type, operator: In, values: [spot]}]}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [((), 3), (("--strict",), 3), (("--require-placed", "12"), 1), (("--require-placed", "8"), 0)],
+)
+def test_where_machines_are_not_known_neither_is_the_answer(
+    tmp_path: Path, options: tuple[str, ...], code: int
+) -> None:
+    pool = tmp_path / "pool.yaml"
+    pool.write_text(POOL)
+    answer = simulate("-S", pool, "--autoscaler", "karpenter", *options, "-o", "json")
+    report = answer.report_of(SIMULATE_SCHEMA)
+    verdict = {0: "yes", 1: "no", 3: "unknown"}[code]
+    assert (answer.code, report["verdict"], report["autoscaling"]["unknownGroups"]) == (code, verdict, ["default"])
+    said = "karpenter: whether new nodes of default would take 4 pending pods is not known"
+    assert any(sentence.startswith(said) for sentence in report["answer"])
+    assert any(gap.startswith("karpenter: the instance types of default") for gap in report["gaps"])
+
+
+def test_nor_is_that_of_a_scenario(tmp_path: Path) -> None:
+    pool, scenario = tmp_path / "pool.yaml", tmp_path / "s.yaml"
+    pool.write_text(POOL)
+    head = "apiVersion: kubespread.dev/v1alpha1\nkind: Scenario\nspec:\n"
+    scenario.write_text(f"{head}  autoscaler: karpenter\n  steps: [{{apply: {WEB}}}]\n")
+    answer = run("play", scenario, "-S", CLUSTER, "-S", pool, "-o", "json")
+    report = json.loads(answer.out)
+    assert (answer.code, report["verdict"], report["pending"]) == (3, "unknown", 4)
+    assert any("whether new nodes of default would take them is not known" in each for each in report["answer"])
 
 
 def test_nothing_pending_nothing_said() -> None:

@@ -96,7 +96,7 @@ def provision(
         nodes, pods = (*now.nodes.objects, *snapshot.nodes), (*now.running.pods, *snapshot.pods)
         snapshot = replace(snapshot, nodes=nodes, pods=pods)
     after = world_of(snapshot, kubespread.Scheduler(), preempts=False)
-    rounds = list(karpenter.loops(after, zone_groups(pools, snapshot.nodes, anywhere=True), []))
+    rounds = list(karpenter.loops(after, zone_groups(pools, snapshot.nodes, launches=True), []))
     after.settle()
     return after, rounds
 

@@ -45,20 +45,26 @@ def autoscale(
     """
     world.settle()
     daemons = [template for _, template in daemon_templates(world)]
-    zones = zone_groups(groups, world.living.nodes.objects, anywhere=kind is Autoscaler.KARPENTER)
+    zones = zone_groups(groups, world.living.nodes.objects, launches=kind is Autoscaler.KARPENTER)
     pending = pod_groups(world)
     search = Search(world.fork(), [group.fork() for group in zones], daemons) if searches and pending else None
-    notes = list(dict.fromkeys(_notes(zones, pending)))
+    picked = [
+        group for group in zones if kind is Autoscaler.KARPENTER and group.group.template is None and group.room != 0
+    ]
+    notes = list(dict.fromkeys(_notes([group for group in zones if group.template or group not in picked], pending)))
     loops = tuple(_LOOPS[kind](world, zones, daemons))
     if loops and loops[-1].left >= loops[-1].pending:
         notes.append(f"loop {loops[-1].number} placed none of the pods it was for: nothing further is tried")
     alone = () if search is None else search.per_group()
+    left = tuple(_unhelped(world, zones, daemons))
+    world.assume(_unknown(group) for group in picked if left or group.template is None)
     return AutoscalingReport(
         autoscaler=_NAMES[kind],
         waiting=sum(map(len, pending)),
         loops=loops,
         groups=tuple(map(_state, zones)),
-        pending=tuple(_unhelped(world, zones, daemons)),
+        pending=left,
+        unknown_groups=tuple(dict.fromkeys(group.group.name for group in picked)) if left else (),
         least=None if search is None else search.mixed(tuple(len(group.added) for group in zones)),
         least_per_group=alone,
         notes=tuple(notes),
@@ -76,6 +82,12 @@ def _state(group: ZoneGroup) -> NodeGroupState:
         before=None if group.is_unknown else group.before,
         added=len(group.added),
     )
+
+
+def _unknown(group: ZoneGroup) -> str:
+    """Of a group whose machines are picked from types that the cluster does not tell."""
+    said = f"are taken to be like {group.made_of}" if group.template is not None else "may be of any kind"
+    return f"karpenter: the instance types of {group.group.name} are not in the cluster: its new nodes {said}"
 
 
 def _unhelped(world: World, groups: Sequence[ZoneGroup], daemons: Sequence[Pod]) -> Iterator[UnhelpedPods]:

@@ -89,11 +89,12 @@ class ZoneGroup:
         return replace(self, added=[*self.added])
 
 
-def zone_groups(groups: Sequence[NodeGroup], nodes: Sequence[Node], *, anywhere: bool = False) -> list[ZoneGroup]:
-    """Every group in each of its zones, by name. ``anywhere``: a node in one zone tells what one in another is like, as
-    it does to Karpenter. Raises UsageError for a template that is no node of the cluster.
+def zone_groups(groups: Sequence[NodeGroup], nodes: Sequence[Node], *, launches: bool = False) -> list[ZoneGroup]:
+    """Every group in each of its zones, by name. ``launches``: who adds nodes picks machines itself, as Karpenter does,
+    so a template says more of new nodes than those that are there, and one in another zone as much as one in this.
+    Raises UsageError for a template that is no node of the cluster.
     """
-    found = [each for group in groups for each in _in_zones(group, nodes, anywhere=anywhere)]
+    found = [each for group in groups for each in _in_zones(group, nodes, launches=launches)]
     return sorted(found, key=lambda each: each.name)
 
 
@@ -101,14 +102,15 @@ def zone_of(node: Node) -> str | None:
     return node.metadata.labels.get(ZONE)
 
 
-def _in_zones(group: NodeGroup, nodes: Sequence[Node], *, anywhere: bool) -> Iterator[ZoneGroup]:
+def _in_zones(group: NodeGroup, nodes: Sequence[Node], *, launches: bool) -> Iterator[ZoneGroup]:
     given = node_called(group.template, nodes) if isinstance(group.template, str) else group.template
     members = [] if group.members is None else nodes_with(group.members, nodes)
     known = sorted({zone for node in members if (zone := zone_of(node)) is not None})
     zones: Sequence[str | None] = group.zones or known or [None]
     for zone in zones:
         mine = [node for node in members if zone is None or zone_of(node) == zone]
-        template, made_of = _template(group, zone, members if anywhere else mine, given, nodes)
+        examples = [] if launches and given is not None else members if launches else mine
+        template, made_of = _template(group, zone, examples, given, nodes)
         yield ZoneGroup(
             group=group,
             zone=zone_of(template) if zone is None and template is not None else zone,

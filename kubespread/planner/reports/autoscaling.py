@@ -7,6 +7,9 @@ from collections.abc import Iterable
 import msgspec
 
 from kubespread.planner.reports.parts import Report
+from kubespread.wording import count_of, some_of
+
+_MAX_NAMED = 3
 
 
 class GroupNodes(Report, frozen=True):
@@ -102,7 +105,7 @@ class GroupLeast(Report, frozen=True):
     """What stands in the way then: of an empty node of it, or of all pods once another node would stay empty."""
 
 
-class AutoscalingReport(Report, frozen=True):
+class AutoscalingReport(Report, frozen=True, kw_only=True):
     """What an autoscaler adds for pods that wait, and what comes of it."""
 
     autoscaler: str
@@ -115,6 +118,10 @@ class AutoscalingReport(Report, frozen=True):
     """Each group in each of its zones."""
     pending: tuple[UnhelpedPods, ...]
     """Those that no further node helps."""
+    unknown_groups: tuple[str, ...] = ()
+    """Where pods still wait, Karpenter's pools without a template: it would launch machines of types that the cluster
+    does not tell, and whether those take the pods is not known.
+    """
     least: LeastNodes | None
     """Null where no pod waited, or no nodes were found with which all find one."""
     least_per_group: tuple[GroupLeast, ...]
@@ -138,6 +145,11 @@ class AutoscalingReport(Report, frozen=True):
 
 def autoscaler_sentence(report: AutoscalingReport) -> str:
     """``cluster-autoscaler adds 3 nodes for 10 pending pods, 2 still pending``."""
-    nodes = f"{report.added:,} node{'' if report.added == 1 else 's'}" if report.added else "no node"
-    pods = f"{report.waiting:,} pending pod{'' if report.waiting == 1 else 's'}"
-    return f"{report.autoscaler} adds {nodes} for {pods}, {report.left or 'none'} still pending"
+    adds = f"adds {count_of(report.added, 'node')}" if report.added else "adds no node"
+    waiting = count_of(report.waiting, "pending pod")
+    if not report.unknown_groups:
+        return f"{report.autoscaler} {adds} for {waiting}, {report.left or 'none'} still pending"
+    before, whom = (f" {adds} for {waiting}, but", f"the other {report.left:,}") if report.added else (":", waiting)
+    pools = some_of(report.unknown_groups, _MAX_NAMED)
+    why = "as their instance types are not in the cluster"
+    return f"{report.autoscaler}{before} whether new nodes of {pools} would take {whom} is not known, {why}"

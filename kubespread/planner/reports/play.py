@@ -187,10 +187,24 @@ class PlayReport(QuestionReport, frozen=True, kw_only=True):
         return [f"may get stuck ({self.stuck_deals} of {self.deals} deals of equal pods{at})"]
 
     def judged(self) -> Judgment:
-        return "no" if self.lacking or self.not_done or self.stuck_deals else "yes"
+        if not (self.lacking or self.not_done or self.stuck_deals):
+            return "yes"
+        is_pending_alone = self.lacking and not (
+            self.not_created or self.not_made_yet or self.not_done or self.stuck_deals
+        )
+        return "unknown" if is_pending_alone and self._unknown_groups else "no"
+
+    @property
+    def _unknown_groups(self) -> tuple[str, ...]:
+        """Whose new nodes might take what is pending in the end."""
+        last = self.steps[-1].autoscaling if self.steps else None
+        return () if last is None else last.unknown_groups
 
     def sentences(self) -> Iterator[str]:
         yield _outcome(self)
+        if self._unknown_groups:
+            pools = ", ".join(self._unknown_groups)
+            yield f"whether new nodes of {pools} would take them is not known: the cluster does not tell their types"
         for step in self.steps:
             if step.preempted:
                 yield f"step {step.number}: {preempted_sentence(step)}"

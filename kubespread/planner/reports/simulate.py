@@ -233,7 +233,15 @@ class SimulateReport(QuestionReport, frozen=True, kw_only=True):
         return msgspec.structs.replace(self, gaps=tuple(dict.fromkeys((*missing, *self.gaps))))
 
     def judged(self) -> Judgment:
-        return "yes" if not self.unmet and self._is_enough else "no"
+        if self.unmet or not self._is_enough:
+            return "unknown" if not self.unmet and self._may_be_scaled_for else "no"
+        return "yes"
+
+    @property
+    def _may_be_scaled_for(self) -> bool:
+        """Whether all that lacks a node could find one of an autoscaler whose machines are not known."""
+        is_known = self.autoscaling is None or not self.autoscaling.unknown_groups
+        return not is_known and self.required_placed is None and not self.not_created
 
     @property
     def _is_enough(self) -> bool:

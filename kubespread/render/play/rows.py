@@ -90,5 +90,8 @@ def autoscaling_sentence(report: AutoscalingReport) -> str:
     came = Counter[str]()
     for group in (group for loop in report.loops for group in loop.added):
         came[group.group] += len(group.nodes)
-    nodes = ", ".join(f"{name} +{count}" for name, count in sorted(came.items())) or "no node helps"
+    nodes = ", ".join(f"{name} +{count}" for name, count in sorted(came.items()))
+    if report.unknown_groups:
+        nodes = f"{nodes or 'no node'}, instance types of {', '.join(report.unknown_groups)} unknown"
+    nodes = nodes or "no node helps"
     return f"{report.autoscaler}: {nodes} in {count_of(len(report.loops), 'loop')}"

@@ -132,7 +132,7 @@ def _enough(report: AutoscalingReport) -> Iterator[str]:
         least = report.least
         bound = "fewest nodes with which all fit" if least.proven else "all fit with, though fewer may do"
         yield f"{bound}: {least.total:,}, {which}"
-    elif report.waiting:
+    elif report.waiting and not report.unknown_groups:
         yield "no number of new nodes was found with which all fit"
     alone = [(each.group, f" {each.total:,}") for each in report.least_per_group if each.total is not None]
     if len(report.least_per_group) > 1 and alone:

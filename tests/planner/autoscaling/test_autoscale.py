@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import pytest
 
+from kubespread.kube.selector_text import parse_selector
 from kubespread.node_groups.types import Autoscaler, NodeGroup
 from kubespread.planner.autoscaling.autoscale import autoscale
 from kubespread.planner.reports.autoscaling import AutoscalingReport
 from tests.builders import Data, hard, pod, soft, taint
-from tests.planner.autoscaling.clusters import HOSTNAME, ZONE, group, machine, running, waiting, world
+from tests.planner.autoscaling.clusters import HOSTNAME, ZONE, group, machine, running, typed, waiting, world
 from tests.suites.node_terms import preferred
 
 CA, KARPENTER = Autoscaler.CLUSTER_AUTOSCALER, Autoscaler.KARPENTER
 SPREAD = "node(s) didn't match pod topology spread constraints"
 SKEWED = f"on another node of it: {SPREAD}"
 SMALL = [machine("a1", "a", cpu="100m"), machine("b1", "b", cpu="100m")]
+GIVEN = typed(machine("given", "a"))
 FULL = [machine("a1", "a"), machine("b1", "b")]
 
 
@@ -299,6 +302,31 @@ KARPENTER_CASES = {
 def test_karpenter(case: Pools) -> None:
     report = autoscale(world(case.cluster), case.groups, KARPENTER)
     assert (added(report), report.left) == (case.added, case.left)
+
+
+GAP = "karpenter: the instance types of pool are not in the cluster: its new nodes"
+POOL = NodeGroup("pool", zones=("a", "b"), members=parse_selector("pool=w"))
+MEMBER = machine("w1", "a", pool="w", cpu="100m")
+UNKNOWN = {
+    "nothing tells what a node is like": ([*SMALL, *waiting(2)], POOL, (("pool",), 2, [f"{GAP} may be of any kind"])),
+    "a node like those of the pool is too small, but another may not be": (
+        [MEMBER, *waiting(2)], POOL, (("pool",), 2, [f"{GAP} are taken to be like node w1"]),
+    ),
+    "a node like those of the pool is enough": (
+        [machine("w1", "a", pool="w", cpu="1"), *waiting(2)], POOL, ((), 0, []),
+    ),
+    "it may have no more nodes": ([*SMALL, *waiting(2)], replace(POOL, maximum=0), ((), 2, [])),
+    "a template tells": ([*SMALL, *waiting(2, cpu="9")], replace(POOL, template=GIVEN), ((), 2, [])),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", UNKNOWN)
+def test_what_karpenter_would_launch_is_not_known_of_pools_without_a_template(case: str) -> None:
+    cluster, pool, expected = UNKNOWN[case]
+    there = world(cluster)
+    report = autoscale(there, [pool], KARPENTER)
+    gaps = [gap for gap in there.assumed if gap.startswith("karpenter")]
+    assert (report.unknown_groups, report.left, gaps) == expected
 
 
 def test_karpenter_places_the_largest_pods_first() -> None:

@@ -116,7 +116,14 @@ def test_to_karpenter_a_node_in_one_zone_tells_of_another() -> None:
     group = NodeGroup("w", members=IN_POOL, zones=("a", "b"))
     nodes = [typed(member("n1"))]
     assert [each.made_of for each in zone_groups([group], nodes)] == ["node n1", "nothing"]
-    assert [each.made_of for each in zone_groups([group], nodes, anywhere=True)] == ["node n1", "node n1"]
+    assert [each.made_of for each in zone_groups([group], nodes, launches=True)] == ["node n1", "node n1"]
+
+
+def test_to_karpenter_a_template_tells_more_than_a_node() -> None:
+    group = NodeGroup("w", members=IN_POOL, template=GIVEN, zones=("a", "b"))
+    nodes = [typed(member("n1"))]
+    assert [each.made_of for each in zone_groups([group], nodes)] == ["node n1", "template"]
+    assert [each.made_of for each in zone_groups([group], nodes, launches=True)] == ["template", "template"]
 
 
 def test_a_template_that_is_no_node_is_an_error() -> None:
