@@ -13,7 +13,7 @@ from kubespread import RemovableReport, Scheduler, Snapshot, UsageError
 from kubespread.controllers.drain import DrainFlags
 from kubespread.library.worlds import world_of
 from kubespread.planner.removing.certain import Certain
-from kubespread.planner.removing.playing import remove
+from kubespread.planner.removing.playing import Removed, remove
 from kubespread.planner.removing.unevenness import violated
 from kubespread.planner.world.draining import drain_plan
 from kubespread.planner.world.world import World
@@ -306,6 +306,14 @@ def _world(objects: list[Data]) -> World:
     return world.fork()
 
 
+def test_pods_that_wait_until_the_node_object_is_deleted_are_counted() -> None:
+    """The cordoned node still is a domain, which has no pod any more."""
+    spread_out = deployment("web", ("n0", "n1", "n2"), spec=spread(key="kubernetes.io/hostname"))
+    anywhere = deployment("web", ("n0", "n1", "n2"))
+    waits = [asked([*hosts("a", "a", "a"), *web], "n0").rows[0] for web in (spread_out, anywhere)]
+    assert [(row.alone, row.until_deleted) for row in waits] == [(True, 1), (True, 0)]
+
+
 @settings(max_examples=50, deadline=None)
 @given(workloads=st.lists(_WORKLOAD, max_size=4), budgets=st.lists(st.integers(0, 2), max_size=1))
 def test_what_is_certain_comes_true(workloads: list[tuple[str, list[int], str, Data]], budgets: list[int]) -> None:
@@ -315,7 +323,7 @@ def test_what_is_certain_comes_true(workloads: list[tuple[str, list[int], str, D
         plan = drain_plan(world, name, flags)
         if not plan.errors and certain.goes(position, plan.evict):
             fork = world.fork()
-            assert remove(fork, [name], flags) == ()
+            assert remove(fork, [name], flags) == Removed()
             assert violated(fork, world.cluster, fork.happenings.placed) == ()
 
 
@@ -328,11 +336,12 @@ def test_each_answer_is_what_removing_the_node_comes_to(
     report, world = asked(objects), _world(objects)
     for row in report.rows:
         if not any(hold.cause == "lastOfDomain" for hold in row.held):
-            assert (remove(world.fork(), [row.node], DrainFlags(ignore_daemonsets=True)) == ()) is row.alone, row.node
+            removed = remove(world.fork(), [row.node], DrainFlags(ignore_daemonsets=True))
+            assert (not removed.held) is row.alone, row.node
     assert len(set(report.together.nodes)) == len(report.together.nodes)
     assert not set(report.together.nodes) - {row.node for row in report.rows if row.alone}
     left = list(report.together.nodes)
     for size in report.together.groups:
         group, left = left[:size], left[size:]
-        assert remove(world, group, DrainFlags(ignore_daemonsets=True)) == ()
+        assert not remove(world, group, DrainFlags(ignore_daemonsets=True)).held
     assert not left

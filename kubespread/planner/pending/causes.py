@@ -34,6 +34,8 @@ from kubespread.wording import count_of, short_key
 
 _MAX_DOMAINS, _MAX_WRONG, _MAX_NODES, _MAX_REASONS = 2, 2, 2, 4
 _INSUFFICIENT = "Insufficient "
+_GATED = "Scheduling is blocked due to non-empty scheduling gates"
+"""What the API server writes into the condition PodScheduled of a pod with gates."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,7 @@ def cause_of(world: World, waiting: Waiting) -> Waits:
     pod = waiting.pod
     if pod.spec.scheduling_gates:
         names = ", ".join(gate.name for gate in pod.spec.scheduling_gates)
-        return Waits("gated", f"scheduling gate {names}")
+        return Waits("gated", f"scheduling gate {names}", _GATED)
     scheduled = world.surroundings.scheduler_of(pod)
     if scheduled is None:
         return Waits("otherScheduler", f'scheduler "{pod.spec.scheduler_name}", which is not modeled')

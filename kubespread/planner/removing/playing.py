@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 
 from kubespread.controllers.drain import (
     LOCAL_STORAGE_ERROR,
@@ -32,8 +33,18 @@ def refusals(plan: DrainPlan) -> Iterator[Hold]:
         yield Hold(cause=_REFUSALS.get(text, "daemonSet"), detail=text, pods=tuple(pods.split(", ")))
 
 
-def remove(world: World, nodes: Sequence[str], flags: DrainFlags, waited: Collection[PodKey] = ()) -> tuple[Hold, ...]:
-    """Cordon ``nodes``, drain them one after another and delete them; what holds the first that does not go.
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """What came of nodes that were to go."""
+
+    held: tuple[Hold, ...] = ()
+    """What holds the first that does not go."""
+    until_deleted: int = 0
+    """Pods that waited until the Node object was deleted, and found a node then."""
+
+
+def remove(world: World, nodes: Sequence[str], flags: DrainFlags, waited: Collection[PodKey] = ()) -> Removed:
+    """Cordon ``nodes``, drain them one after another and delete them.
 
     Where something does, the world is left as it is then. ``waited`` is as for `Missing`.
     """
@@ -42,13 +53,16 @@ def remove(world: World, nodes: Sequence[str], flags: DrainFlags, waited: Collec
     world.change_nodes(NodeChange(replaced={name: cordoned(objects.objects[objects.index[name]]) for name in nodes}))
     for name in nodes:
         if not drain(world, [name], flags):
-            return tuple(_blocked(world))
+            return Removed(tuple(_blocked(world)))
         # Of a single node they may fit once it is gone, and its domain with it.
-        if len(nodes) > 1 and (pending := missing.newly_waiting(world)):
-            return tuple(_no_node(world, pending))
+        pending = missing.newly_waiting(world)
+        if len(nodes) > 1 and pending:
+            return Removed(tuple(_no_node(world, pending)))
     world.change_nodes(NodeChange(removed=tuple(nodes)))
     world.settle()
-    return (*_no_node(world, missing.newly_waiting(world)), *_not_made(world, missing), *_pushed_away(world))
+    left = missing.newly_waiting(world)
+    held = (*_no_node(world, left), *_not_made(world, missing), *_pushed_away(world))
+    return Removed(held, max(0, len(pending) - len(left)))
 
 
 def _no_node(world: World, pending: Sequence[Waiting]) -> Iterator[Hold]:

@@ -45,6 +45,7 @@ class _Alone:
     violated: tuple[str, ...] = ()
     preempted: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
+    until_deleted: int = 0
 
     @property
     def name(self) -> str:
@@ -105,6 +106,7 @@ def removals(
             violated=each.violated,
             preempted=each.preempted,
             lost=each.lost,
+            until_deleted=each.until_deleted,
         )
         for each in alone
     ]
@@ -149,7 +151,9 @@ class _Trials:
         if not plan.errors and self._certain.goes(position, found.pods):
             return found
         fork = world.fork()
-        found.held += remove(fork, [name], _ALL_FLAGS if plan.errors else self._flags, self._waited)
+        removed = remove(fork, [name], _ALL_FLAGS if plan.errors else self._flags, self._waited)
+        found.held += removed.held
+        found.until_deleted = removed.until_deleted
         if not found.held:
             found.violated = violated(fork, world.cluster, fork.happenings.placed)
             found.preempted = tuple(name_of(each.pod) for each in fork.happenings.gone if each.why == PREEMPTED)
@@ -197,7 +201,7 @@ class _Trials:
     def _try(self, group: _Group, names: Sequence[str]) -> tuple[Hold, ...]:
         """What holds the next nodes; they are gone from the group's world where nothing does."""
         trial = group.world.fork()
-        held = remove(trial, names, self._flags, self._waited)
+        held = remove(trial, names, self._flags, self._waited).held
         if not held:
             group.take(trial, names)
         return held

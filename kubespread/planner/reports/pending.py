@@ -24,7 +24,9 @@ class StuckGroup(Report, frozen=True):
     why: str
     """``zone ≤ 1: min 0 in zone c (2 tainted)``."""
     message: str
-    """kube-scheduler's, for the first of the pods; empty where it says nothing."""
+    """kube-scheduler's, for the first of the pods; of gated ones that of their condition PodScheduled. Empty where
+    nobody says anything.
+    """
     pods: tuple[str, ...]
     """NAMESPACE/name, in the order kube-scheduler tries them."""
     workloads: tuple[str, ...]

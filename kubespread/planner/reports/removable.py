@@ -62,6 +62,10 @@ class NodeRemoval(Report, frozen=True):
     """
     lost: tuple[str, ...] = ()
     """NAMESPACE/name of pods that are lost for good when it goes: ``--force`` evicts them, nobody makes them again."""
+    until_deleted: int = 0
+    """Pods that wait once it is drained, going alone, until the Node object is deleted: a cordoned node still counts as
+    a domain.
+    """
 
 
 class Together(Report, frozen=True):

@@ -9,7 +9,7 @@ from kubespread.render.aligned import NONE, columns
 from kubespread.render.look import Look
 from kubespread.render.removable.words import consequences, sentence
 
-HEADER = ["NODE", "ZONE", "PODS", "ALONE", "TOGETHER", "HELD-BY", "WHY"]
+HEADER = ["NODE", "ZONE", "PODS", "ALONE", "TOGETHER", "WAIT", "HELD-BY", "WHY"]
 
 
 def write(report: RemovableReport, look: Look) -> str:
@@ -23,4 +23,5 @@ def rows(report: RemovableReport) -> Iterator[list[str]]:
         causes = ",".join(dict.fromkeys(hold.cause for hold in row.held)) or NONE
         why = "; ".join((*map(sentence, row.held), *consequences(row))) or NONE
         place = NONE if row.place is None else str(row.place)
-        yield [row.node, row.domain or NONE, str(row.pods), "yes" if row.alone else "no", place, causes, why]
+        alone, wait = "yes" if row.alone else "no", str(row.until_deleted)
+        yield [row.node, row.domain or NONE, str(row.pods), alone, place, wait, causes, why]

@@ -65,6 +65,8 @@ def _columns(rows: Sequence[NodeRemoval], look: Look) -> Iterator[Column]:
         Column("ALONE", [Cell("yes", GOOD) if row.alone else Cell("no", BAD) for row in rows]),
         Column("TOGETHER", [Cell("-" if row.place is None else f"{row.place:,}") for row in rows], True),
     ]
+    if any(row.until_deleted for row in rows):
+        figures.append(Column("WAIT", [Cell(f"{row.until_deleted:,}") for row in rows], True))
     held = Column("HELD BY", [cell(words(row)) for row in rows])
     room = max(room_beside((held, *figures), look), _LEAST_NAME)
     name = Column("NODE", [Cell(each) for each in fitted([escaped(row.node) for row in rows], room)])

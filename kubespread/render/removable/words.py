@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubespread.planner.reports.removable import Hold, NodeRemoval
-from kubespread.wording import some_of
+from kubespread.wording import count_of, some_of
 
 _MAX_NAMED = 3
 _WORDS = {
@@ -48,6 +48,9 @@ def sentence(hold: Hold, *, names_protected: bool = True) -> str:
 def consequences(row: NodeRemoval) -> Iterator[str]:
     """What comes of a node that goes, besides that its pods move."""
     yield from (f"leaves {violation}" for violation in row.violated)
+    if row.until_deleted and row.alone:
+        wait = "waits" if row.until_deleted == 1 else "wait"
+        yield f"{count_of(row.until_deleted, 'pod')} {wait} until the Node object is deleted"
     if row.preempted:
         find = "finds" if len(row.preempted) == 1 else "find"
         yield f"preempts {some_of(row.preempted, _MAX_NAMED)}, which {find} another node"
