@@ -7,6 +7,7 @@ import hashlib
 import html
 import json
 import re
+from collections.abc import Sequence
 from html.parser import HTMLParser
 from typing import Any
 
@@ -167,3 +168,26 @@ def test_the_numbers_of_the_table_are_those_of_the_report() -> None:
         first = told.constraints[0]
         assert (row[1], row[3]) == ("yes" if told.feasible else "no", "" if told.total is None else str(told.total))
         assert row[2].startswith(f"{first.matching}+{first.self_match}−{first.global_minimum} = {first.skew}")
+
+
+def many_racks(nodes: int, running: Sequence[Data] = ()) -> str:
+    """The page of two replicas on so many nodes, each in a rack of its own."""
+    made = [node(f"n{number}", rack=f"r{number:03d}") for number in range(nodes)]
+    snapshot = kubespread.Snapshot.from_objects([*made, *running])
+    asked = pod("web", labels={"app": "web"}, constraints=[hard("rack", labelSelector={"matchLabels": {"app": "web"}})])
+    return write_page(kubespread.simulate(snapshot, asked, 2), kubespread.topology_map(snapshot, asked))
+
+
+def test_bars_that_are_left_out_are_counted_with_the_most_that_any_of_them_has() -> None:
+    assert "<p>and 1 more domain without pods</p>" in many_racks(25)
+    assert "<p>and 6 more domains without pods</p>" in many_racks(30)
+
+
+def test_bars_that_are_left_out_may_have_pods() -> None:
+    running = [pod(f"web-{number}", f"n{number}", labels={"app": "web"}) for number in range(30)]
+    assert "<p>and 6 more domains with at most 1 pod each</p>" in many_racks(30, running)
+
+
+def test_numbers_on_nodes_too_small_for_dots_are_explained() -> None:
+    assert "● a replica" in many_racks(25)
+    assert "Number on a node: its replicas" in many_racks(2000)

@@ -25,11 +25,12 @@ def of_bars(every: Sequence[Bars]) -> str:
 def _in_picture(account: Account, drawn: TopologyMap) -> Iterator[str]:
     joining = joining_nodes(account, drawn)
     if cell_size(len(drawn.nodes) + len(joining)).marks:
-        yield text(f"● {_dot(account, drawn)}")
+        yield text(f"● a {_dot(account, drawn)}")
         if account.is_rollout:
             yield text("○ one with the old template")
     else:
-        yield text(f"Number on a node: how often it holds {_dot(account, drawn)}")
+        noun, blank, which = _dot(account, drawn).partition(" ")
+        yield text(f"Number on a node: its {noun}s{blank}{which}")
     if is_judged(account):
         assert account.nodes is not None
         yield text(f"Color of a node: {account.nodes.colors}")
@@ -47,11 +48,12 @@ def _in_picture(account: Account, drawn: TopologyMap) -> Iterator[str]:
 
 
 def _dot(account: Account, drawn: TopologyMap) -> str:
+    """The noun, and which of these."""
     if account.before is not None:
-        return "a replica"
+        return "replica"
     if drawn.selector is not None:
-        return f"a pod matching {drawn.selector}"
-    return f"a pod of {drawn.workload}" if drawn.workload is not None else "a pod"
+        return f"pod matching {drawn.selector}"
+    return f"pod of {drawn.workload}" if drawn.workload is not None else "pod"
 
 
 def _in_bars(every: Sequence[Bars]) -> Iterator[str]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from kubespread.render.accounts.account import Account, Bar, Bars, Table
 from kubespread.render.page.legend import of_bars
 from kubespread.render.page.markup import text
+from kubespread.wording import count_of
 
 _MOST_OPEN = 60
 """Rows of a table that is open from the start: a longer one is laid out when somebody opens it."""
@@ -33,16 +34,21 @@ def bars(every: Sequence[Bars]) -> str:
 
 
 def _bars(name: str, each: Bars) -> str:
-    shown = sorted(each.bars, key=lambda bar: -bar.after)[:_MOST_BARS] if len(each.bars) > _MOST_BARS else each.bars
+    is_long = len(each.bars) > _MOST_BARS
+    by_size = sorted(each.bars, key=lambda bar: -bar.after) if is_long else each.bars
+    shown, left = by_size[:_MOST_BARS], by_size[_MOST_BARS:]
     most = max((max(bar.before, bar.after) for bar in each.bars), default=0)
     most = max(most, each.limit or 0, 1)
     rows = "".join(_bar(bar, most, each.limit) for bar in shown)
-    left = len(each.bars) - len(shown)
-    more = f"<p>and {left} more domains with no more pods</p>" if left else ""
+    more = f"<p>and {count_of(len(left), 'more domain')} {_at_most(left[0].after)}</p>" if left else ""
     head = '<tr><th scope="col">Domain</th><th scope="col">Pods</th><th scope="col">In numbers</th></tr>'
     caption = f'<h3 id="{name}">{text(each.title)}</h3>'
     table = f'<table class="bars" aria-labelledby="{name}"><thead>{head}</thead><tbody>{rows}</tbody></table>'
     return f'{caption}<div class="scroll" tabindex="0" role="region" aria-labelledby="{name}">{table}</div>{more}'
+
+
+def _at_most(pods: int) -> str:
+    return f"with at most {count_of(pods, 'pod')} each" if pods else "without pods"
 
 
 def _bar(bar: Bar, most: int, limit: int | None) -> str:
