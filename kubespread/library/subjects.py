@@ -43,7 +43,7 @@ from kubespread.library.deciding import Scheduler
 from kubespread.library.editing import edited
 from kubespread.library.resolving import source_gaps
 from kubespread.library.worlds import world_of
-from kubespread.lint.autoscalers import autoscalers_of, bounded
+from kubespread.lint.autoscalers import autoscaler_gaps, autoscalers_of, bounded
 from kubespread.lint.selection import silenced_codes
 from kubespread.lint.subject import Place, Refused, Subject, nowhere
 from kubespread.lint.ways_out import WaysOut
@@ -223,6 +223,8 @@ class _Gatherer:
         if why:
             self.gathered.notes.append(f"{name.kind}/{name.name} is checked with {replicas} replicas: {why}")
         self.gathered.gaps += (*candidate.gaps, *candidate.admission_gaps)
+        if self._has_cluster:
+            self.gathered.gaps += autoscaler_gaps(name, self.gathered.objects)
         subject = Subject(
             name=name,
             pod=pod,

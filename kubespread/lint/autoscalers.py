@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from kubespread.kube.api.cluster_objects import ClusterObjects
+from kubespread.kube.api.cluster_objects import ClusterObjects, HorizontalPodAutoscaler
+from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.owners import WorkloadName
 
 _KEDA_MOST = 100
@@ -38,6 +39,13 @@ def autoscalers_of(workload: WorkloadName, objects: ClusterObjects) -> Iterator[
             most = _KEDA_MOST if count.max_replica_count is None else count.max_replica_count
             name = f"ScaledObject {scaled.metadata.name}"
             yield Autoscaler(name, "minReplicaCount", count.min_replica_count or 0, "maxReplicaCount", most)
+
+
+def autoscaler_gaps(workload: WorkloadName, objects: ClusterObjects) -> Iterator[str]:
+    """What is not known of a workload that one could scale, without the kind of HorizontalPodAutoscalers."""
+    row = POD_CREATORS.get(workload.kind)
+    if row is not None and row.has_replicas:
+        yield from objects.gap(HorizontalPodAutoscaler, "workloads are taken to keep the replicas that they say")
 
 
 def bounded(replicas: int, autoscalers: Iterable[Autoscaler]) -> tuple[int, str]:

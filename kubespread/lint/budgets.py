@@ -10,10 +10,12 @@ from kubespread.kube.selector import Selector
 from kubespread.lint.case import Case
 from kubespread.lint.trial import Trial
 from kubespread.scheduler.cluster.kinds import KindJudgment
+from kubespread.scheduler.preemption import budget_gaps
 
 
-def protecting(case: Case) -> Iterator[tuple[PodDisruptionBudget, Selector]]:
+def protecting(case: Case, trial: Trial) -> Iterator[tuple[PodDisruptionBudget, Selector]]:
     """Those of its namespace that select its pods, each with its selector."""
+    trial.cluster.assume(budget_gaps(case.objects))
     namespace, labels = case.subject.name.namespace, case.subject.labels
     for budget in case.objects.pod_disruption_budgets:
         given = budget.spec.selector

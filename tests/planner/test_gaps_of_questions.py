@@ -14,7 +14,20 @@ import kubespread
 from kubespread import Side, Snapshot
 from kubespread.kube.api.kinds import KEPT
 from kubespread.snapshot.files.loading import LIST_COMMAND
-from tests.builders import Data, hard, node, owner, pod
+from tests.builders import (
+    DRIVER,
+    Data,
+    device_class,
+    device_request,
+    hard,
+    node,
+    owned_by,
+    owner,
+    pod,
+    resource_claim,
+    resource_claim_template,
+    resource_slice,
+)
 from tests.planner.world.clusters import budget, daemon_set, deployment, job, stateful_set
 from tests.storage import capacity, claim, csi_driver, csi_node, storage_class, volume
 
@@ -83,6 +96,7 @@ def objects() -> list[Data]:
         named("RuntimeClass", "gvisor", "node.k8s.io/v1"),
         named("LimitRange", "few", namespace="other"),
         named("ResourceQuota", "few", namespace="other"),
+        named("HorizontalPodAutoscaler", "few", "autoscaling/v2", "other"),
     ]
 
 
@@ -142,19 +156,79 @@ READS: dict[str, tuple[Ask, frozenset[str]]] = {
         JUDGED | VOLUMES | EVICTED | AGAIN | {"Job", "ReplicaSet", "StatefulSet"},
     ),
     "audit": (kubespread.audit, JUDGED | VOLUMES | AGAIN | {"ReplicaSet", "StatefulSet"}),
-    "check": (kubespread.check, NEW_POD | VOLUMES | {"DaemonSet", "ReplicaSet"}),
+    "check": (
+        kubespread.check,
+        NEW_POD | VOLUMES | {"DaemonSet", "HorizontalPodAutoscaler", "PodDisruptionBudget", "ReplicaSet"},
+    ),
     "play": (
         lambda cluster: kubespread.play(cluster, PLAYED),
         JUDGED | VOLUMES | EVICTED | CREATED | {"DaemonSet", "ReplicaSet", "StatefulSet"},
     ),
+    "advise": (
+        lambda cluster: kubespread.advise(cluster, "pod/cache-0"),
+        JUDGED | VOLUMES | EVICTED | CREATED | {"DaemonSet", "Job", "ReplicaSet", "StatefulSet"},
+    ),
+    "advise, of replicas": (
+        lambda cluster: kubespread.advise(cluster, NEW, 5),
+        NEW_POD | EVICTED | {"ReplicaSet", "StatefulSet"},
+    ),
+    "pending": (
+        kubespread.pending,
+        JUDGED | VOLUMES | EVICTED | CREATED | {"DaemonSet", "Job", "ReplicaSet", "StatefulSet"},
+    ),
 }
+"""Every question; searches try one change after another, and so come to read about nearly everything."""
 
-SEARCHES: dict[str, Ask] = {
-    "advise": lambda cluster: kubespread.advise(cluster, "pod/cache-0"),
-    "advise, of replicas": lambda cluster: kubespread.advise(cluster, NEW, 5),
-    "pending": kubespread.pending,
+
+def on_devices() -> list[Data]:
+    """The same cluster with a Deployment whose pods have devices by claims of their own: one runs, one waits."""
+    claimed = [{"name": "gpu", "resourceClaimTemplateName": "gpu"}]
+    made = deployment("train", ("b1", None), spec={"resourceClaims": claimed})
+    asked = device_request("r", "gpu")
+    claims = [resource_claim(f"{name}-gpu", asked) for name in ("train-a", "train-b")]
+    for each, own in zip((each for each in made if each["kind"] == "Pod"), claims, strict=True):
+        each["status"]["resourceClaimStatuses"] = [{"name": "gpu", "resourceClaimName": own["metadata"]["name"]}]
+        (by,) = owned_by("Pod", each["metadata"]["name"], api_version="v1")
+        own["metadata"]["ownerReferences"] = [{**by, "uid": each["metadata"]["uid"]}]
+    on_b1 = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["b1"]}]}
+    device = {"request": "r", "driver": DRIVER, "pool": "s1", "device": "dev-0"}
+    claims[0]["status"] = {
+        "allocation": {"devices": {"results": [device]}, "nodeSelector": {"nodeSelectorTerms": [on_b1]}},
+        "reservedFor": [{"resource": "pods", "name": "train-a", "uid": "train-a"}],
+    }
+    slices = [resource_slice(name, 1, on=on) for name, on in (("s1", "b1"), ("s2", "b2"))]
+    return [*objects(), *made, *claims, *slices, device_class("gpu"), resource_claim_template("gpu", asked)]
+
+
+MADE_ALREADY = frozenset(("DeviceClass", "ResourceClaim", "ResourceSlice"))
+"""Where a pod is judged whose claims are there."""
+DEVICES = MADE_ALREADY | {"ResourceClaimTemplate"}
+"""Where its controller makes another one."""
+READS_OF_DEVICES: dict[str, tuple[Ask, frozenset[str]]] = {
+    "explain": (lambda cluster: kubespread.explain(cluster, "deploy/train"), DEVICES),
+    "explain, of a pod that waits": (lambda cluster: kubespread.explain(cluster, "pod/train-b"), MADE_ALREADY),
+    "simulate": (lambda cluster: kubespread.simulate(cluster, "deploy/train", 3), DEVICES),
+    "simulate, then": (lambda cluster: kubespread.simulate_then(cluster, ["deploy/train"], ["scale=3"]), DEVICES),
+    "compare": (
+        lambda cluster: kubespread.compare(Side(cluster, "deploy/train"), Side(cluster, "deploy/train", set=["cpu=2"])),
+        DEVICES,
+    ),
+    "map": (lambda cluster: kubespread.topology_map(cluster, "deploy/train"), frozenset()),
+    "capacity": (lambda cluster: kubespread.capacity(cluster, "cpu=1"), frozenset()),
+    "survive": (kubespread.survive, DEVICES),
+    "upgrade": (lambda cluster: kubespread.upgrade(cluster, "b1"), DEVICES),
+    "rebalance": (lambda cluster: kubespread.rebalance(cluster, "deploy/web"), MADE_ALREADY),
+    "removable": (lambda cluster: kubespread.removable(cluster, "b1"), DEVICES),
+    "audit": (kubespread.audit, DEVICES),
+    "check": (kubespread.check, DEVICES),
+    "play": (
+        lambda cluster: kubespread.play(cluster, {**PLAYED, "spec": {"steps": [{"evict": "train-a"}]}}),
+        DEVICES,
+    ),
+    "advise": (lambda cluster: kubespread.advise(cluster, "pod/train-b"), MADE_ALREADY),
+    "advise, of replicas": (lambda cluster: kubespread.advise(cluster, "deploy/train", 2), DEVICES),
+    "pending": (kubespread.pending, DEVICES),
 }
-"""What tries one change after another, and so comes to read about everything."""
 
 
 def gaps(ask: Ask, cluster: Snapshot) -> tuple[str, ...]:
@@ -169,7 +243,7 @@ def without(kinds: Collection[str]) -> Snapshot:
 
 def batches() -> Iterator[tuple[str, ...]]:
     """Kinds that can be missing together, as none of them hides whether another one is needed."""
-    alone = ("PodDisruptionBudget", "PriorityClass", "StatefulSet")
+    alone = ("Namespace", "PodDisruptionBudget", "PriorityClass", "ReplicaSet", "ResourceQuota", "StatefulSet")
     others = sorted(KINDS - VOLUMES - {*alone})
     yield from zip_longest(sorted(VOLUMES), others[: len(VOLUMES)], others[len(VOLUMES) :], fillvalue="")
     yield from ((kind,) for kind in alone)
@@ -186,17 +260,31 @@ def test_a_question_names_each_kind_that_it_reads_and_the_snapshot_lacks(questio
     assert gaps(ask, Snapshot.from_objects(objects())) == ()
 
 
-@pytest.mark.parametrize("question", SEARCHES)
-def test_a_search_names_what_the_snapshot_lacks_to_try_its_changes(question: str) -> None:
-    kinds = ("PodDisruptionBudget", "ResourceQuota")
-    lacking = {kind: gaps(SEARCHES[question], without((kind,))) for kind in kinds}
-    assert all(any(gap.startswith(f"no {kind} objects:") for gap in said) for kind, said in lacking.items()), lacking
+@pytest.mark.parametrize("question", READS)
+def test_a_question_about_pods_with_devices_names_each_kind_of_theirs_that_it_reads(question: str) -> None:
+    ask, read = READS_OF_DEVICES[question]
+    lacking = {
+        kind: gaps(ask, Snapshot.from_objects(each for each in on_devices() if each["kind"] != kind))
+        for kind in sorted(DEVICES)
+    }
+    assert {kind for kind, said in lacking.items() if any(gap.startswith(f"no {kind} ") for gap in said)} == read
+    assert gaps(ask, Snapshot.from_objects(on_devices())) == ()
 
 
 @pytest.mark.parametrize("question", READS)
 def test_a_kind_that_was_listed_and_is_empty_is_no_gap(question: str) -> None:
     ask, _ = READS[question]
-    snapshot = without({*JUDGED, *EVICTED, "CSIStorageCapacity", "LimitRange", "ResourceQuota", "VolumeAttachment"})
+    snapshot = without(
+        {
+            *JUDGED,
+            *EVICTED,
+            "CSIStorageCapacity",
+            "HorizontalPodAutoscaler",
+            "LimitRange",
+            "ResourceQuota",
+            "VolumeAttachment",
+        }
+    )
     listed = replace(snapshot.objects, listed=KINDS)
     assert [gap for gap in gaps(ask, replace(snapshot, objects=listed)) if gap.startswith("no ")] == []
 

@@ -63,7 +63,7 @@ _POLICIES = "NodeInclusionPolicyInPodTopologySpread"
 def check(case: Case, trial: Trial) -> Iterator[Found]:
     if not _is_held_by_budgets(case.subject) or not trial.placed.count:
         return
-    budgets = list(protecting(case))
+    budgets = list(protecting(case, trial))
     if len(budgets) > 1:
         yield _protected_twice([budget for budget, _ in budgets], case)
         return
