@@ -86,7 +86,11 @@ class Scheduler:
                 f"kube-scheduler v{version} is assumed, from the newest kubelet ({origin.kubelet_version}); "
                 "--kube-version sets another"
             )
-        yield from told(version.proposed)
+        yield from self.proposals(origin)
+
+    def proposals(self, origin: Origin) -> Iterator[str]:
+        """Which proposed semantics it goes by."""
+        yield from told(self.release(origin.release).proposed)
 
     def profile_for(self, scheduler_name: str, version: KubeVersion) -> Profile:
         """The profile that schedules a pod which names ``scheduler_name``. Raises UsageError and ManifestError."""

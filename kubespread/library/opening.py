@@ -44,5 +44,7 @@ def after_edits(snapshot: Snapshot, scheduler: Scheduler = _DEFAULT) -> tuple[Sn
 
     Questions about an edited snapshot make its edits themselves. Raises UsageError.
     """
-    # A snapshot that is kept as it is depends on no release.
-    return edited(snapshot, scheduler) if snapshot.edits else (snapshot, ())
+    if snapshot.edits:
+        return edited(snapshot, scheduler)
+    # As it is it depends on no release.
+    return snapshot, tuple(scheduler.proposals(snapshot.origin))

@@ -11,9 +11,7 @@ from kubespread.candidate.manifests import from_manifest
 from kubespread.candidate.references import Reference
 from kubespread.candidate.setting import parse_settings
 from kubespread.candidate.sources import Choosing, PodGiven, Source, read_sources
-from kubespread.errors import UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
-from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.owners import WorkloadName
 from kubespread.library.asked_cluster import cluster_reference
 from kubespread.library.deciding import Scheduler
@@ -65,8 +63,6 @@ def simulate_then(
         raise read.errors[0]
     source = read.chosen(choosing, default)[0]
     own_name = _workload_name(source, before, scheduler, choosing, set)
-    if own_name.kind not in POD_CREATORS and own_name.kind != "Pod":
-        raise UsageError(f"no steps can follow a {own_name.kind}: what its controller does is not known")
     given = [pod for pod in pods if pod != STDIN]
     if len(given) < len(pods):
         # Standard input was read just now, and cannot be read again.

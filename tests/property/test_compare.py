@@ -90,7 +90,7 @@ def fits(nodes: list[Data], before: bool, after: bool) -> int:
     return sum((was["feasible"], now["feasible"]) == (before, after) for was, now in sides)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(questions(), EDITS, st.integers(0, 6))
 def test_a_side_is_the_same_as_itself(asked: tuple[list[Data], list[Data], Data], edits: list[str], count: int) -> None:
     report = kubespread.compare(side(asked, edits), side(asked, edits), replicas=count)
@@ -100,7 +100,7 @@ def test_a_side_is_the_same_as_itself(asked: tuple[list[Data], list[Data], Data]
     check_numbers(report.to_dict())
 
 
-@settings(max_examples=90, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(questions(), questions(), EDITS, st.integers(0, 6), st.sampled_from(["cluster", "edits", "pod"]))
 def test_exchanged_sides_exchange_the_report(
     asked: tuple[list[Data], list[Data], Data],

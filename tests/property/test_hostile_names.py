@@ -163,7 +163,7 @@ def test_names_that_are_not_utf8(tmp_path: Path) -> None:
         == f"{tmp_path}/caf\\udce9\\x1b[31m.json: 4 nodes, 3 pods\n"
     )
     missing = run("explain", tmp_path / f"{NOT_UTF8}", "-S", CLUSTER)
-    assert missing == (2, "", f"error: {tmp_path}/caf\\udce9\\x1b[31m: No such file or directory\n")
+    assert missing == (2, "", f"error: POD: '{tmp_path}/caf\\udce9\\x1b[31m' is not UTF-8\n")
     assert run("explain", POD, "-S", CLUSTER, "--node", NOT_UTF8).err.startswith("error: ")
     config = run("explain", POD, "-S", CLUSTER, "--scheduler-config", f"{{{NOT_UTF8}")
     assert (config.code, config.err.count("\n")) == (2, 1)

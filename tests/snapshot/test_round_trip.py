@@ -25,7 +25,7 @@ FAMILIES = [
     *sorted(path.name.removesuffix(".jsonl.gz") for path in (FIXTURES / "golden").glob("*.jsonl.gz")),
     "second/dra",
 ]
-CASES_PER_FAMILY = 40
+CASES_PER_FAMILY = 12
 PSEUDONYM = re.compile(r"anon-\d+")
 
 

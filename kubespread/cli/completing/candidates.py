@@ -43,6 +43,7 @@ _BY_NAME: Mapping[str, Source] = {
     "feature_gates": known_names.feature_gates, "to_feature_gates": known_names.feature_gates,
     "proposed": known_names.proposals, "key": cluster_names.topology_keys, "same": cluster_names.topology_keys,
     "max_skew": cluster_names.key_equals, "min_domains": cluster_names.key_equals, "survive": cluster_names.key_equals,
+    "node_selector": cluster_names.key_equals,
     "evict": cluster_names.pods, "scale": cluster_names.scaled, "add_node": cluster_names.nodes,
     "pod": cluster_names.references, "manifest": cluster_names.references,
     "select": known_names.rule_codes, "ignore": known_names.rule_codes,
@@ -70,6 +71,7 @@ _VERSION = Candidate("--version", "Print the version and exit.")
 _NO_FILES = frozenset({"template_path"})
 FREE = frozenset({
     "N", "K", "N|all", "STEP", "TIME", "USER", "GROUP", "LABELS", "[NS/]LABELS", "FIELD=VALUE", "RESOURCE=AMOUNT,...",
+    "KEY[=VALUE][:EFFECT]",
 })  # fmt: skip
 """What the help calls a value that nobody can know."""
 
