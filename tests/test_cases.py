@@ -124,6 +124,43 @@ JUDGMENT = {
     ),
 }  # fmt: skip
 
+TEXTS = {
+    "a zone whose loss stops a StatefulSet": Case(
+        "survive -A -S judgment/16/z.json", "no", 0, "^losing zone a stops StatefulSet/db: 0 of 2 ready, also once the nodes"
+    ),
+    "a rollout that is stuck, and why": Case(
+        "audit deploy/web -S judgment/7/c.json", "no", 0, "^Deployment/web: rollout stuck, 2 new pods pending: 2 Insufficient cpu$"
+    ),
+    "evictions that only move the gap": Case(
+        "advise pod/web-5d6-2 -S judgment/10/e.json", "yes", 0, "1 more like a1", ("costly", "would be pending")
+    ),
+    "the only node that a selector leaves": Case(
+        "explain pod/w1-0 -n shop -S judgment/5/s61.json", "no", 1,
+        "^nodeSelector pool=mem leaves only n04, which has no rack label and runs 8 of 8 pods$",
+    ),
+    "a label that no node has": Case(
+        "pending -S judgment/10/d.json", "no", 1, field=("why", r"no node has disk=ssd \(nodeSelector\)")
+    ),
+    "what --force costs": Case(
+        "upgrade a1 -S judgment/14/c.json", "no", 1, "^with --force it gets through, and default/debug is lost for good$"
+    ),
+    "a pool whose taint keeps the pod off": Case(
+        "check judgment/rules/208-taint/m.json -S judgment/rules/208-taint/c.json", "yes", 0,
+        field=("text", "NodePool np's taint gpu=true keeps this pod off: tolerate it before raising minDomains"),
+    ),
+    "the largest hole that is open, and those that are not": Case(
+        "pending -S judgment/10/b.json", "no", 1,
+        field=("why", r"cpu: largest open hole 1 < 2; 16 free on c1 \(cordoned\) and g1 \(tainted gpu\)"),
+    ),
+    "a pod of its own that still holds the room": Case(
+        "audit -A -S judgment/2/c.json", "no", 1, "web-5d6-9 on b1 .*; evict again once they are gone$"
+    ),
+    "a domain that is closed to the pod": Case(
+        "check judgment/rules/hpa-noreplicas/m.json -S judgment/rules/hpa-noreplicas/c.json", "no", 1,
+        field=("text", "nodeTaintsPolicy: Honor"),
+    ),
+}  # fmt: skip
+
 
 def values_of(data: Any, key: str) -> list[str]:
     """The JSON of everything called ``key``."""
@@ -135,9 +172,9 @@ def values_of(data: Any, key: str) -> list[str]:
     return [*own, *(value for item in data.values() for value in values_of(item, key))]
 
 
-@pytest.mark.parametrize("name", [*EVERYDAY, *JUDGMENT])
+@pytest.mark.parametrize("name", [*EVERYDAY, *JUDGMENT, *TEXTS])
 def test_how_a_case_ends(name: str) -> None:
-    case = {**EVERYDAY, **JUDGMENT}[name]
+    case = {**EVERYDAY, **JUDGMENT, **TEXTS}[name]
     result = run(*case.command.split(), "-o", "json", "-q", cwd=CASES)
     assert result.code == case.code, result.err
     report = json.loads(result.out)
