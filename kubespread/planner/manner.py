@@ -47,7 +47,7 @@ class Manner:
     """Break ties at random with this seed."""
     runs: int = 1
     """Repeat, with the seeds that follow or from other nodes on."""
-    deals: int | None = None
+    deals: int | None = 1
     """How often what controllers do is played where they pick among equal pods; None: as often as is worth it."""
     preempts: bool = True
     """Replicas that fit nowhere push pods of lower priority away, where a number of them is asked for."""
