@@ -189,7 +189,7 @@ def attached(cluster: Cluster) -> Any:
 
 
 @given(clusters(), stateful_sets(), st.data())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_placing_equals_binding_by_hand(objects: list[Data], manifest: Data, data: st.DataObject) -> None:
     snapshot = kubespread.Snapshot.from_objects(objects)
     candidate = from_object(manifest, Surroundings(snapshot.objects))

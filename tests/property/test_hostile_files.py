@@ -90,19 +90,19 @@ def read(data: bytes) -> None:
 
 
 @given(st.binary(max_size=400))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=120, deadline=None)
 def test_random_bytes(data: bytes) -> None:
     read(data)
 
 
 @given(mutated())
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=120, deadline=None)
 def test_mutated_files(data: bytes) -> None:
     read(data)
 
 
 @given(st.text(alphabet="{}[]\":,&*!|>-?%@`#'\\ \n\t<y~1e.", max_size=80))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_syntax_soup(text: str) -> None:
     read(text.encode())
 

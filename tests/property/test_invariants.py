@@ -78,7 +78,7 @@ def by_name(report: kubespread.ExplainReport) -> dict[str, Data]:
 
 
 @given(questions(), st.randoms(use_true_random=False))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_the_order_of_nodes_and_pods_changes_nothing(
     question: tuple[list[Data], list[Data], Data], random: Any
 ) -> None:
@@ -92,7 +92,7 @@ def test_the_order_of_nodes_and_pods_changes_nothing(
 
 
 @given(questions())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_pods_of_another_namespace_change_no_count(question: tuple[list[Data], list[Data], Data]) -> None:
     placed, pods, candidate = question
     strangers = [
@@ -102,7 +102,7 @@ def test_pods_of_another_namespace_change_no_count(question: tuple[list[Data], l
 
 
 @given(questions())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_the_report_agrees_with_its_own_arithmetic(question: tuple[list[Data], list[Data], Data]) -> None:
     placed, pods, candidate = question
     report = answer(placed + pods, candidate)
@@ -127,7 +127,7 @@ def test_the_report_agrees_with_its_own_arithmetic(question: tuple[list[Data], l
 
 
 @given(questions())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_the_filter_is_the_definition_written_down_naively(question: tuple[list[Data], list[Data], Data]) -> None:
     """Hard constraints with default policies and selector foo=bar, counted with plain loops."""
     placed, pods, candidate = question
@@ -180,7 +180,7 @@ profiles:
 
 
 @given(questions())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_spreading_alone_judges_as_it_does_among_the_others(question: tuple[list[Data], list[Data], Data]) -> None:
     placed, pods, candidate = question
     snapshot = kubespread.Snapshot.from_objects(placed + pods)

@@ -51,7 +51,7 @@ def node_by_node(
 
 
 @given(st.data())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_searches_one_after_another_find_what_a_walk_finds(data: st.DataObject) -> None:
     nodes = data.draw(st.sampled_from(NODES))
     count = len(nodes)
@@ -99,7 +99,7 @@ def met_first(found: list[int], equals: set[int]) -> int:
 
 
 @given(profiles(), questions(), st.integers(1, 3), st.integers(0, 5), st.integers(1, 6))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_placements_are_scored_as_if_a_filter_rejected_what_is_not_found(
     profile: Framework, question: Question, enough: int, start: int, copies: int
 ) -> None:
