@@ -51,10 +51,20 @@ def filled(cluster: Cluster, asked: Copies) -> Filled:
     Where every node is judged by itself, the order of the copies does not matter and all nodes are filled at once.
     Otherwise they are placed one after another, as kube-scheduler would.
     """
-    copies = None if asked.claimants is not None or asked.binds else _each_by_itself(asked.plugins, cluster, asked.pod)
-    if copies is not None:
-        come = [(asked.pod, node) for node in np.repeat(np.arange(len(cluster)), copies).tolist()]
-        return Filled(cluster.after(Change(come=come)), copies)
+    copies = _each_by_itself(cluster, asked)
+    if copies is None:
+        return _one_by_one(cluster, asked)
+    come = [(asked.pod, node) for node in np.repeat(np.arange(len(cluster)), copies).tolist()]
+    return Filled(cluster.after(Change(come=come)), copies)
+
+
+def copies_fitting(cluster: Cluster, asked: Copies) -> Counts:
+    """How many `filled` places on each node, for who needs no more. Raises SchedulingError as it does."""
+    copies = _each_by_itself(cluster, asked)
+    return _one_by_one(cluster, asked).copies if copies is None else copies
+
+
+def _one_by_one(cluster: Cluster, asked: Copies) -> Filled:
     entry = Entry(asked.pod, asked.plugins, None, replicas=asked.claimants, binds=asked.binds)
     (outcome,), full = run(cluster, [entry], first_in_heap)
     nodes = np.array([choice.node for choice in outcome.choices], dtype=np.intp)
@@ -71,9 +81,11 @@ def _each_tolerating(claimants: Replicas | None, more: Sequence[Toleration]) -> 
     return lambda: (Replica(_tolerating(each.pod, more), each.claims) for each in claimants())
 
 
-def _each_by_itself(plugins: Framework, cluster: Cluster, pod: Pod) -> Counts | None:
+def _each_by_itself(cluster: Cluster, asked: Copies) -> Counts | None:
     """How many fit on each node; None where copies matter beyond their nodes, or an error may end it all."""
-    prepared = plugins.prepare(cluster, pod)
+    if asked.claimants is not None or asked.binds:
+        return None
+    prepared = asked.plugins.prepare(cluster, asked.pod)
     if prepared.rejection is not None or prepared.nominated or prepared.evaluation().error is not None:
         return None
     placing = Placing(prepared)

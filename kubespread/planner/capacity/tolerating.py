@@ -9,7 +9,7 @@ import numpy as np
 from kubespread.kube.api.core import Taint
 from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, untolerated
 from kubespread.kube.taint_text import taint_text
-from kubespread.planner.capacity.fitting import Copies, Filled, filled
+from kubespread.planner.capacity.fitting import Copies, copies_fitting
 from kubespread.planner.reports.capacity import IfTolerated
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Counts
@@ -25,20 +25,20 @@ def if_tolerated(cluster: Cluster, asked: Copies, fits: Counts, *, compares: boo
     """
     lists = _unwelcome(cluster, asked, compares=compares)
     every = {text: taint for taints in lists.values() for text, taint in taints.items()}
-    then = _filled(cluster, asked, every)
-    if then is None or then.copies.sum() <= fits.sum():
+    then = _copies(cluster, asked, every)
+    if then is None or then.sum() <= fits.sum():
         return None
-    used = {text: every[text] for node in np.flatnonzero(then.copies).tolist() for text in lists.get(node, ())}
+    used = {text: every[text] for node in np.flatnonzero(then).tolist() for text in lists.get(node, ())}
     if len(used) < len(every):
-        then = _filled(cluster, asked, used)
-        if then is None or then.copies.sum() <= fits.sum():
+        then = _copies(cluster, asked, used)
+        if then is None or then.sum() <= fits.sum():
             return None
-    return IfTolerated(fits=int(then.copies.sum()), nodes=int((then.copies > fits).sum()), taints=tuple(used))
+    return IfTolerated(fits=int(then.sum()), nodes=int((then > fits).sum()), taints=tuple(used))
 
 
-def _filled(cluster: Cluster, asked: Copies, taints: Mapping[str, Taint]) -> Filled | None:
+def _copies(cluster: Cluster, asked: Copies, taints: Mapping[str, Taint]) -> Counts | None:
     try:
-        return filled(cluster, asked.tolerating(taints.values())) if taints else None
+        return copies_fitting(cluster, asked.tolerating(taints.values())) if taints else None
     except SchedulingError:
         return None
 
