@@ -17,7 +17,6 @@ from kubespread.cli.options.scheduler import SchedulerOptions
 from kubespread.cli.options.workload import WorkloadOptions
 from kubespread.cli.pod import check_asked, pods_asked_about
 from kubespread.cli.waiting import waiting
-from kubespread.errors import UsageError
 
 
 @grouped
@@ -56,9 +55,6 @@ def map_(
     import kubespread
 
     is_about = bool(pod or workload.filename or workload.kustomize)
-    for option, is_given in {"--name": workload.name is not None, "--set": bool(workload.settings)}.items():
-        if is_given and not is_about:
-            raise UsageError(f"{option} is for a WORKLOAD: name one, or leave it out")
     by = mapping.shown(has_workload=is_about)
     pods = pods_asked_about(pod, workload, source.sources) if is_about else []
     check_asked(pods, workload, scheduling)

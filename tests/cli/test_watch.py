@@ -96,11 +96,17 @@ DEPLOYMENT = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: new}\nspec
 DEPLOYMENT += "template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: x, resources: {requests: {cpu: 100m}}}]}}}\n"
 SCHEDULER = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nprofiles:\n- plugins: {filter: {disabled: [%s]}}\n"
 NODE = "apiVersion: v1\nkind: Node\nmetadata: {name: extra}\nstatus: {allocatable: {cpu: %d, memory: 8Gi, pods: 9}}\n"
+GROUPS = '{"apiVersion": "kubespread.dev/v1alpha1", "kind": "NodeGroups", "groups": [{"name": "g", "nodes": "zone=zoneA", "max": %d}]}'
 READ: dict[str, tuple[str, tuple[str, str], list[str], list[str]]] = {
     "the manifest": ("pod.yaml", (DEPLOYMENT % 2, DEPLOYMENT % 3), ["simulate"], ["2 of 2 placed", "3 of 3 placed"]),
     "a scheduler configuration": (
         "config.yaml", (SCHEDULER % "", SCHEDULER % "{name: PodTopologySpread}"),
         ["explain", POD, "--scheduler-config", "config.yaml"], ["1 of 4 nodes fits: node4", "4 of 4 nodes fit: node4"],
+    ),
+    "a file of node groups": (
+        "groups.json", (GROUPS % 2, GROUPS % 9),
+        ["simulate", "web.yaml", "--set", "cpu=7", "--replicas", "6", "--autoscaler", "ca", "--node-groups", "groups.json"],
+        ["4 of 6 placed; 0/4 nodes are available: 4 Insufficient cpu.; 2 pending: all 4 nodes lack cpu; cluster-autoscaler adds", "4 of 6 placed"],
     ),
     "the manifest of a new node": (
         "node.yaml", (NODE % 1, NODE % 0), ["simulate", "web.yaml", "--replicas", "max", "--delete-node", "zone=zoneA",

@@ -75,6 +75,13 @@ NEEDS = {
     "at": "explain", "map_file": "anonymize", "max_age": "live",
 }  # fmt: skip
 """What does nothing without another option, where a command has that."""
+_WORKLOAD = ("pod", "filename", "kustomize")
+IDLE: Mapping[tuple[str, str], tuple[str, ...]] = {
+    ("map", "name"): _WORKLOAD,
+    ("map", "settings"): _WORKLOAD,
+    ("map", "namespace"): (*_WORKLOAD, "evict", "delete_pods", "scale"),
+}
+"""What an option of a command does nothing without: one of these, the argument first."""
 SHOWN_IN: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("explain", "by"): ("table", "wide", "plain"),
     ("explain", "pods"): ("table", "wide", "plain", "json", "yaml"),
@@ -141,6 +148,9 @@ def faults(command: str, names: Mapping[str, str], typed: Mapping[str, Any], out
     for option, other in NEEDS.items():
         if option in typed and other in names and other not in typed:
             yield f"{names[option]} is for {names[other]}: add that, or leave it out"
+    for (where, option), others in IDLE.items():
+        if where == command and option in typed and not typed.keys() & {*others}:
+            yield f"{names[option]} is for a {names[others[0]]}: name one, or leave it out"
     yield from _unshown(command, names, typed, output)
     for text in texts_of(typed.get("settings")):
         for other in ("replicas", "until_full"):
