@@ -10,7 +10,7 @@ from kubespread.cli.exitcodes import ExitCode
 from kubespread.cli.notes import Answered, note_beside_each, note_source
 from kubespread.cli.page import write_page
 from kubespread.cli.stderr import say
-from kubespread.cli.stdout import emit, look_of_stdout, stdout_is_terminal
+from kubespread.cli.stdout import emit, look_of_stdout, stdout_takes_tables
 from kubespread.render.formats import Format, ReportKind, chosen_format
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class Answering:
     @property
     def written(self) -> Format:
         """The format that is asked for, else the one that standard output calls for."""
-        return chosen_format(self.options.output, is_terminal=stdout_is_terminal())
+        return chosen_format(self.options.output, is_terminal=stdout_takes_tables())
 
     def look(self, *, in_full: bool = False) -> Look:
         """How the answer is laid out, in full where -v or ``in_full`` asks for that."""

@@ -18,7 +18,7 @@ from kubespread.cli.options.workload import WorkloadOptions
 from kubespread.cli.page import write_page
 from kubespread.cli.pod import check_asked, pods_asked_about
 from kubespread.cli.stderr import say
-from kubespread.cli.stdout import emit, look_of_stdout, stdout_is_terminal
+from kubespread.cli.stdout import emit, look_of_stdout, stdout_takes_tables
 from kubespread.cli.waiting import waiting
 from kubespread.errors import UsageError
 from kubespread.render.formats import chosen_format
@@ -92,13 +92,13 @@ def compare(
             recursive=workload.recursive,
             template_path=workload.template_path or "",
         )
-    chosen = chosen_format(answer.output, is_terminal=stdout_is_terminal())
+    chosen = chosen_format(answer.output, is_terminal=stdout_takes_tables())
     sides = {"before: ": (opened, report.before), "after: ": (other, report.after)}
     if not speaking.quiet:
         for cluster, side in sides.values() if speaking.verbose else ():
             note_source(cluster, side)
         note_beside_each([(prefix, side) for prefix, (_, side) in sides.items()], chosen)
-        if not chosen.has_conclusion and not stdout_is_terminal():
+        if not chosen.has_conclusion and not stdout_takes_tables():
             say(report.answer[0])
     look = look_of_stdout(color=answer.color, headers=not answer.no_headers)
     write_page(answer.html, report, now, changed.scheduler())

@@ -47,10 +47,11 @@ def settle(context: Any, found: Settings) -> None:
 
 
 def _takes(parameter: Any, key: str, setting: Setting) -> bool:
-    """Whether the parameter is the one that is meant, and has such a value: not every report has every format."""
-    return key != OUTPUT or _format_name(setting) in [
-        str(getattr(each, "value", each)) for each in parameter.type.choices
-    ]
+    """Whether the parameter is the one that is meant, and has such a value: not every report has every format, and
+    -o of ``snapshot`` names a file.
+    """
+    choices = getattr(parameter.type, "choices", ())
+    return key != OUTPUT or _format_name(setting) in [str(getattr(each, "value", each)) for each in choices]
 
 
 def _format_name(setting: Setting) -> str:

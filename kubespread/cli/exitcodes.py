@@ -11,14 +11,18 @@ class ExitCode(IntEnum):
     NO = 1
     """No node fits; some replica is not placed, or a requirement does not hold; something differs."""
     BAD_INPUT = 2
-    """Wrong usage, or a manifest that the API server would refuse."""
+    """Wrong usage, a manifest that the API server would refuse, or an answer that could not be written."""
     NO_CLUSTER = 3
     """The cluster or snapshot could not be read."""
     BUG = 70
     """kubespread failed; --debug shows where."""
+    HUNG_UP = 129
+    """SIGHUP: the terminal was closed."""
     INTERRUPTED = 130
     BROKEN_PIPE = 141
     """The reader of standard output went away."""
+    TERMINATED = 143
+    """SIGTERM."""
 
 
 def epilog(yes: str, no: str | None) -> str:
@@ -27,8 +31,8 @@ def epilog(yes: str, no: str | None) -> str:
     """
     second = "" if no is None else f"1 {no}, "
     return (
-        f"Exit codes: 0 {yes}, {second}2 wrong usage or bad manifest, 3 cluster or snapshot not readable, "
-        "70 bug, 130 interrupted, 141 output closed."
+        f"Exit codes: 0 {yes}, {second}2 wrong usage, bad manifest or failed write, "
+        "3 cluster or snapshot not readable, 70 bug, 130 interrupted, 141 output closed."
     )
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import sys
 from pathlib import Path
+from types import FrameType
 from typing import NoReturn
 
 from kubespread.cli.exitcodes import ExitCode
@@ -13,6 +15,10 @@ from kubespread.cli.stderr import complain
 from kubespread.errors import KubespreadError, SnapshotError
 
 PLUGIN_PREFIX = "kubectl-"
+# A terminal that is closed hangs up; Windows has none that does.
+ENDING: dict[int, ExitCode] = {signal.SIGTERM: ExitCode.TERMINATED}
+if hasattr(signal, "SIGHUP"):
+    ENDING[signal.SIGHUP] = ExitCode.HUNG_UP
 COMPLETE_VARIABLE = "_KUBESPREAD_COMPLETE"
 """What the shells' completion scripts set, to the name of their shell, to ask for candidates."""
 
@@ -25,12 +31,15 @@ def main() -> NoReturn:
     # Nothing here multiplies matrices, and the threads that numpy keeps for it take as long to start as numpy itself.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
+        _heed_signals()
         code = _run()
     except KubespreadError as error:
         complain(str(error))
         code = ExitCode.NO_CLUSTER if isinstance(error, SnapshotError) else ExitCode.BAD_INPUT
     except KeyboardInterrupt:
         code = ExitCode.INTERRUPTED
+    except _EndedError as ended:
+        code = ended.code
     except BrokenPipeError:
         code = ExitCode.BROKEN_PIPE
     except OSError as error:
@@ -46,6 +55,25 @@ def main() -> NoReturn:
     if code == ExitCode.INTERRUPTED:
         complain("interrupted")
     _leave(code)
+
+
+class _EndedError(BaseException):
+    """A signal asks the program to end: what it began is cleaned up as after an interrupt."""
+
+    def __init__(self, code: ExitCode) -> None:
+        self.code = code
+        super().__init__()
+
+
+def _heed_signals() -> None:
+    """End as after an interrupt, with a code of their own; what nohup ignores stays ignored."""
+
+    def end(number: int, _frame: FrameType | None) -> NoReturn:
+        raise _EndedError(ENDING[number])
+
+    for number in ENDING:
+        if signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, end)
 
 
 def _run() -> int:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from kubespread.cli.stderr import say
-from kubespread.cli.stdout import stdout_is_terminal
+from kubespread.cli.stdout import stdout_takes_tables
 
 if TYPE_CHECKING:
     from kubespread.render.formats import Format
@@ -68,7 +68,7 @@ def note_beside_each(answers: Sequence[tuple[str, Noted]], written: Format) -> N
         say(line)
     for (whose, report), own in zip(answers, notes, strict=True):
         said = [line for line in own if line not in common]
-        if not written.has_conclusion and not stdout_is_terminal():
+        if not written.has_conclusion and not stdout_takes_tables():
             # The sides of a comparison have notes and no answer of their own.
             answer: Sequence[str] = getattr(report, "answer", ())
             said += [*answer[1:], *answer[:1]]

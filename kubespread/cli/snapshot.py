@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -71,8 +70,6 @@ def snapshot(
     output = _target(output)
     check_target(output)
     if map_file is not None:
-        if Path(map_file).resolve() == Path(output).resolve():
-            raise UsageError("--map and --output name the same file")
         check_folder(map_file)
     opened = open_cluster(source, quiet=speaking.quiet)
     if speaking.verbose and not speaking.quiet:

@@ -35,6 +35,8 @@ _UNICODE_TO_ASCII = str.maketrans(
 )
 
 
+_NARROWEST = 20
+"""Columns that a table needs."""
 _GROWTH = 8
 """How many columns a line may gain where one character becomes two or three."""
 
@@ -63,11 +65,16 @@ def stdout_is_terminal() -> bool:
     return sys.stdout is not None and sys.stdout.isatty()
 
 
+def stdout_takes_tables() -> bool:
+    """Whether it is a terminal wide enough for tables; what is narrower gets what a pipe gets."""
+    return stdout_is_terminal() and shutil.get_terminal_size().columns >= _NARROWEST
+
+
 def look_of_stdout(*, color: str, headers: bool) -> Look:
     """How an answer is laid out there; ``color`` is what --color says."""
     is_terminal = stdout_is_terminal()
     return Look(
-        width=_columns() if is_terminal else None,
+        width=max(_NARROWEST, _columns()) if is_terminal else None,
         color=wants_color(color, os.environ, is_terminal=is_terminal),
         headers=headers,
     )

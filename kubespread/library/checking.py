@@ -24,6 +24,7 @@ from kubespread.manifest.reading import MAX_MANIFEST_BYTES, display_name, read_t
 from kubespread.planner.advise.change import Change
 from kubespread.planner.reports.check import CheckReport, Finding, RuleReport, Severity
 from kubespread.snapshot.edits.text import parse
+from kubespread.snapshot.replacing import replacing
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import some_of
 
@@ -133,9 +134,13 @@ def rule(code: str) -> RuleReport:
 
 
 def write_baseline(report: CheckReport, path: str | Path) -> None:
-    """Remember the findings of ``report`` as known, for the ``baseline`` of another `check`. Raises UsageError."""
+    """Remember the findings of ``report`` as known, for the ``baseline`` of another `check`.
+
+    The file is replaced whole or not at all. Raises UsageError.
+    """
     try:
-        Path(path).write_bytes(baselines.encoded(baselines.baseline_of(report.findings)))
+        with replacing(Path(path)) as file:
+            file.write(baselines.encoded(baselines.baseline_of(report.findings)))
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror or error}") from error
 

@@ -135,8 +135,6 @@ class Replicas:
 
 def advise_replicas(asked: Resolved, replicas: Replicas) -> Advised:
     """About all ``replicas``, which count those that run already. Raises UsageError for a DaemonSet."""
-    if replicas.replicas < 0:
-        raise UsageError(f"replicas must be at least 0, not {replicas.replicas}")
     if asked.candidates[0].is_daemon:
         raise UsageError("a DaemonSet has no replicas: ask about one of its pods, without --replicas")
     posed = pose(replicas.pods, replicas.replicas, replicas.snapshot, replicas.scheduler, replicas.options)

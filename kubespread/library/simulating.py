@@ -39,6 +39,8 @@ from kubespread.snapshot.topology_keys import check_topology_keys, full_topology
 
 G = TypeVar("G", bound=PodGiven)
 
+MOST_REPLICAS = 50_000
+"""That are asked for: as many as finish within seconds on nodes that hold them. A cluster has at most 150,000 pods."""
 _DEFAULT = Scheduler()
 
 
@@ -72,6 +74,8 @@ def pose(
     pods: Sequence[PodGiven], replicas: int | None, snapshot: Snapshot, scheduler: Scheduler, options: SimulateOptions
 ) -> Posed:
     """What `simulate` places, up to the placing itself. Raises ManifestError, SnapshotError and UsageError."""
+    if replicas is not None and not 0 <= replicas <= MOST_REPLICAS:
+        raise UsageError(f"replicas must be from 0 to {MOST_REPLICAS}, not {replicas}")
     as_gangs = what_if(options.gang, options.same, replicas, refused=_refused_with_gangs(options))
     asked = resolve(
         snapshot, pods, scheduler, options.choosing,
@@ -112,8 +116,6 @@ def simulate_workloads(
     pods: Sequence[PodGiven], replicas: int | None, snapshot: Snapshot, scheduler: Scheduler, options: SimulateOptions
 ) -> tuple[SimulateReport, ...]:
     runs = options.manner.runs
-    if replicas is not None and replicas < 0:
-        raise UsageError(f"replicas must be at least 0, not {replicas}")
     if not 1 <= runs <= MAX_RUNS:
         raise UsageError(f"runs must be from 1 to {MAX_RUNS}, not {runs}")
     check_deals(options.manner.deals)

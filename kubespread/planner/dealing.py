@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from kubespread.errors import UsageError
+from kubespread.planner.manner import MAX_RUNS
 from kubespread.planner.world.chance import dealt
 from kubespread.planner.world.happenings import Happenings
 from kubespread.planner.world.world import World
@@ -20,8 +21,8 @@ less often, and so answers in about the same time.
 
 def check_deals(deals: int | None) -> None:
     """Raises UsageError."""
-    if deals is not None and deals < 1:
-        raise UsageError(f"deals must be at least 1, not {deals}")
+    if deals is not None and not 1 <= deals <= MAX_RUNS:
+        raise UsageError(f"deals must be from 1 to {MAX_RUNS}, not {deals}")
 
 
 def deals_worth(happened: Sequence[Happenings]) -> int:

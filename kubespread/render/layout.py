@@ -15,6 +15,8 @@ GOOD, BAD, DIM, HEAD = "32", "31", "2", "1"
 """Styles, as terminals number them: green, red, dim and bold."""
 GAP = 2
 """How far columns are apart, unless a table says otherwise."""
+_WIDEST = 2
+"""Columns of the widest character."""
 _CUT = "…"
 _WORDS = re.compile(r"\s+|\S+")
 
@@ -96,10 +98,11 @@ def _row(columns: Sequence[Column], widths: Sequence[int], cells: Sequence[Cell]
 
 
 def wrapped(line: Line, width: int | None, indent: int = 0) -> Iterator[Line]:
-    """``line`` in as many lines as its words need, those after the first indented."""
+    """``line`` in as many lines as its words need, those after the first indented; any width takes one character."""
     if width is None or sum(width_of(each.text) for each in line) <= width:
         yield line
         return
+    width = max(width, indent + _WIDEST)
     current, used = list[Cell](), 0
     for each in line:
         for word in _WORDS.findall(each.text):

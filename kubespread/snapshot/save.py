@@ -13,7 +13,7 @@ from typing import IO, Any
 
 import msgspec
 
-from kubespread.errors import SnapshotError, UsageError
+from kubespread.errors import UsageError
 from kubespread.escaping import json_escaped
 from kubespread.kube.api.cluster_objects import FIELDS
 from kubespread.kube.api.kinds import KEPT
@@ -29,9 +29,7 @@ _OWNER_ONLY = 0o600
 
 
 def check_target(path: str) -> None:
-    """Find a name or folder that `save` could not write to, before anything is read. Raises UsageError and
-    SnapshotError.
-    """
+    """Find a name or folder that `save` could not write to, before anything is read. Raises UsageError."""
     if path == STDIN:
         return
     if not path.endswith(tuple(_FORMS)):
@@ -42,8 +40,7 @@ def check_target(path: str) -> None:
 def save(snapshot: Snapshot, path: str) -> None:
     """Write ``snapshot`` to ``path``: JSON, gzipped JSON or YAML by its suffix, JSON to standard output for ``-``.
 
-    The file is replaced whole or not at all. Raises UsageError for another suffix, SnapshotError when it cannot be
-    written.
+    The file is replaced whole or not at all. Raises UsageError for another suffix, and when it cannot be written.
     """
     if path == STDIN:
         _write_out(_json(snapshot))
@@ -54,22 +51,22 @@ def save(snapshot: Snapshot, path: str) -> None:
         with replacing(Path(path)) as file:
             form(file, snapshot)
     except OSError as error:
-        raise SnapshotError(f"{path}: {error.strerror or error}") from error
+        raise UsageError(f"{path}: {error.strerror or error}") from error
 
 
 def check_folder(path: str) -> None:
-    """Find a folder that is not there, before anything is read. Raises SnapshotError."""
+    """Find a folder that is not there, before anything is read. Raises UsageError."""
     if not Path(path).parent.is_dir():
-        raise SnapshotError(f"{path}: {os.strerror(errno.ENOENT)}")
+        raise UsageError(f"{path}: {os.strerror(errno.ENOENT)}")
 
 
 def save_map(names: Mapping[str, str], path: str) -> None:
-    """Write which pseudonym stands for what as one JSON object, for the owner's eyes only. Raises SnapshotError."""
+    """Write which pseudonym stands for what as one JSON object, for the owner's eyes only. Raises UsageError."""
     try:
         with replacing(Path(path), _OWNER_ONLY) as file:
             file.write(msgspec.json.format(msgspec.json.encode(dict(sorted(names.items())))) + b"\n")
     except OSError as error:
-        raise SnapshotError(f"{path}: {error.strerror or error}") from error
+        raise UsageError(f"{path}: {error.strerror or error}") from error
 
 
 def _write_out(parts: Iterable[bytes]) -> None:

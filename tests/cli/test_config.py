@@ -10,7 +10,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from kubespread.manifest.stream import read_documents
-from tests.cli.support import FIXTURES, ROOT, Result, run, shell
+from tests.cli.support import CLUSTER, FIXTURES, ROOT, Result, run, shell
 
 POD = str(FIXTURES / "manifests" / "two-constraints.yaml")
 EXPLAIN = ("explain", POD, "-o", "json")
@@ -79,6 +79,12 @@ def test_a_projects_snapshot_goes_before_the_users_context(project: Path) -> Non
 def test_a_format_that_a_report_does_not_have_is_not_meant_for_it(project: Path) -> None:
     result = configured(project, "survive", text="snapshot: shop.yaml\noutput: name\n")
     assert (result.code, result.out.split()[:2]) == (0, ["KEY", "DOMAIN"])
+
+
+def test_a_format_is_not_the_name_of_a_snapshots_file(project: Path) -> None:
+    (project / ".kubespread.yaml").write_text("output: json\n")
+    assert run("snapshot", "-S", CLUSTER, "-o", "new.json", "-q", cwd=project).code == 0
+    assert (project / "new.json").exists()
 
 
 def test_findings_are_ignored(project: Path) -> None:

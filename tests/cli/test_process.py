@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import gzip
+import json
 import os
 import pty
 import shutil
@@ -232,3 +233,74 @@ def test_an_interrupt_while_the_program_is_imported_is_no_traceback(tmp_path: Pa
         env={**environment(), "PYTHONPATH": os.pathsep.join((str(tmp_path), str(ROOT)))},
     )
     assert (result.returncode, result.stdout, result.stderr) == (130, "", "error: interrupted\n")
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_ended_by_a_signal_nothing_is_left_behind(number: int, code: int, tmp_path: Path) -> None:
+    """A credential plugin that waits, with what it has started, and a file that is being written."""
+    marker, plugin, config = tmp_path / "started", tmp_path / "plugin", tmp_path / "config"
+    plugin.write_text(f"#!/bin/sh\nsleep 60 & echo $$ $! > {marker}.new; mv {marker}.new {marker}; wait\n")
+    plugin.chmod(0o755)
+    asked = {"apiVersion": "client.authentication.k8s.io/v1", "command": str(plugin), "interactiveMode": "Never"}
+    parts = {
+        "clusters": [{"name": "c", "cluster": {"server": "https://127.0.0.1:1"}}],
+        "users": [{"name": "u", "user": {"exec": asked}}],
+        "contexts": [{"name": "x", "context": {"cluster": "c", "user": "u"}}],
+    }
+    config.write_text(json.dumps({"apiVersion": "v1", "kind": "Config", "current-context": "x", **parts}))
+    before = sorted(tmp_path.iterdir())
+    with subprocess.Popen(
+        [str(PROGRAM), "snapshot", "--kubeconfig", config, "-o", tmp_path / "new.json"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(),
+        preexec_fn=lambda: [signal.signal(each, signal.SIG_DFL) for each in (signal.SIGTERM, signal.SIGHUP)],
+    ) as process:
+        while not marker.exists():
+            assert process.poll() is None
+            time.sleep(0.01)
+        process.send_signal(number)
+        try:
+            out, err = process.communicate(timeout=10)
+        finally:
+            process.kill()
+    assert (process.returncode, out, err) == (code, b"", b"")
+    children = list(map(int, marker.read_text().split()))
+    marker.unlink()
+    assert sorted(tmp_path.iterdir()) == before
+    assert [each for each in children if _is_alive(each)] == []
+
+
+def _is_alive(process: int) -> bool:
+    """Whether it runs; what has ended may still wait for its parent to ask about it."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def test_what_nohup_ignores_stays_ignored() -> None:
+    result = shell('nohup sh -c \'kill -HUP $$; exec kubespread explain "$POD" -S "$CLUSTER" -o name -q\'')
+    assert result.code == 0
+
+
+def test_a_named_pipe_that_nobody_writes_to_is_said_and_can_be_left(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with subprocess.Popen(
+        [str(PROGRAM), "explain", POD, "-S", pipe],
+        stdin=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        env=environment(),
+        preexec_fn=heed_interrupts,
+    ) as process:
+        assert process.stderr is not None
+        try:
+            said = process.stderr.readline()
+            process.send_signal(signal.SIGINT)
+            rest = process.communicate(timeout=10)[1]
+        finally:
+            process.kill()
+    assert said == f"reading {pipe}, a named pipe: waiting for what is written to it\n".encode()
+    assert (process.returncode, rest) == (130, b"error: interrupted\n")

@@ -80,7 +80,7 @@ def test_nothing_is_dealt_again_where_nothing_was_left_to_chance() -> None:
 
 def test_as_many_deals_as_are_asked_for() -> None:
     assert [play(spread_over("aabbcc"), "scale deploy/web=4", deals=deals).deals for deals in (None, 1, 3)] == [8, 1, 3]
-    with pytest.raises(UsageError, match="deals must be at least 1, not 0"):
+    with pytest.raises(UsageError, match="deals must be from 1 to 10000, not 0"):
         play(spread_over("aabbcc"), "scale deploy/web=4", deals=0)
 
 

@@ -180,6 +180,11 @@ REFUSALS: dict[str, tuple[Fault, str]] = {
         "SERVER/api/v1/pods: the list does not end: 10 empty pages, one after another; check server in the kubeconfig, or read a file "
         "with -S",
     ),
+    "one new object a page, for ever": (
+        _endless(PODS, lambda number: [pod(f"p{number}", "n0")]),
+        "SERVER/api/v1/pods: the list does not end: 20 pages of fewer objects than were asked for, one after another; check server in "
+        "the kubeconfig, or read a file with -S",
+    ),
     "the same page with ever new tokens": (
         _endless(PODS, lambda number: [pod("p", "n0")]),
         "SERVER/api/v1/pods: the list does not end: the same page came twice; check server in the kubeconfig, or read a file with -S",
@@ -224,7 +229,10 @@ REFUSALS: dict[str, tuple[Fault, str]] = {
 
 @pytest.mark.usefixtures("pauses")
 @pytest.mark.parametrize("case", REFUSALS)
-def test_an_answer_that_cannot_be_used(case: str, server: FakeApi, tmp_path: Path) -> None:
+def test_an_answer_that_cannot_be_used(
+    case: str, server: FakeApi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kubespread.snapshot.live.pages._MAX_SHORT_PAGES", 20)
     fault, message = REFUSALS[case]
     server.faults.append(fault)
     assert refused(server, tmp_path, chunk_size=3).startswith(message)
@@ -594,3 +602,12 @@ def test_pod_groups_that_may_not_be_read_are_a_gap_of_questions_about_them(
     gap = f"{unread['PodGroup']}: pods of a group are placed one at a time"
     assert gap in kubespread.simulate(snapshot, "pod/member", scheduler=asked).gaps
     assert gap not in kubespread.simulate(snapshot, "pod/p0", scheduler=asked).gaps
+
+
+def test_short_pages_are_waited_for_no_longer_than_a_request(server: FakeApi, tmp_path: Path) -> None:
+    def slowly(number: int) -> list[Data]:
+        time.sleep(0.03)
+        return [pod(f"p{number}", "n0")]
+
+    server.faults.append(_endless(PODS, slowly))
+    assert "pages of fewer objects than were asked for" in refused(server, tmp_path, chunk_size=3, request_timeout=0.3)

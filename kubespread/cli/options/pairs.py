@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from kubespread.cli.stdout import stdout_is_terminal
+from kubespread.cli.stdout import stdout_takes_tables
 from kubespread.errors import UsageError
 from kubespread.render.formats import FORMATS, chosen_format
 
@@ -180,7 +180,7 @@ def _unshown(command: str, names: Mapping[str, str], typed: Mapping[str, Any], o
         formats = SHOWN_IN.get((command, option))
         if formats is None:
             continue
-        written = chosen_format(output, is_terminal=stdout_is_terminal()).name
+        written = chosen_format(output, is_terminal=stdout_takes_tables()).name
         if written not in formats:
             by_default = ", the default in a pipe," if output is None else ""
             yield (f"{names[option]} and -o {written}{by_default} do not go together: it is for {', '.join(formats)}")

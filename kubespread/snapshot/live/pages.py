@@ -23,6 +23,8 @@ from kubespread.snapshot.snapshot import TypedReader, object_name
 _GONE = 410
 _MAX_RESTARTS = 3
 _MAX_EMPTY_PAGES = 10
+_MAX_SHORT_PAGES = 1000
+"""Of fewer objects than were asked for, one after another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +55,7 @@ def list_all(api: Api, resource: Kind, chunk_size: int, on_objects: Callable[[st
 def _all_pages(api: Api, resource: Kind, chunk_size: int, on_objects: Callable[[str, int], None]) -> Listed:
     name = f"{api.transport.server}{path_of(resource)}"
     page = _Page(resource, name)
-    end = _End(name, api.timeout)
+    end = _End(name, api.timeout, chunk_size)
     token = None
     while True:
         body = api.get(
@@ -69,14 +71,17 @@ def _all_pages(api: Api, resource: Kind, chunk_size: int, on_objects: Callable[[
 
 
 class _End:
-    """Whether a list goes toward an end: pages that come again, or hold nothing, do not."""
+    """Whether a list goes toward an end: pages that come again, or hold nothing or ever too little, do not.
 
-    def __init__(self, name: str, timeout: float) -> None:
-        self._name, self._timeout = name, timeout
+    A server fills each page but the last.
+    """
+
+    def __init__(self, name: str, timeout: float, chunk_size: int) -> None:
+        self._name, self._timeout, self._chunk_size = name, timeout, chunk_size
         self._tokens: set[int] = set()
         self._starts: set[tuple[str, str]] = set()
-        self._empty = self._size = 0
-        self._last_came = monotonic()
+        self._empty = self._short = self._size = 0
+        self._last_came = self._last_full = monotonic()
 
     def check(self, token: str, came: list[ApiObject], size: int) -> None:
         """After a page of ``size`` bytes that says that ``token`` leads on. Raises SnapshotError."""
@@ -92,10 +97,20 @@ class _End:
                 self._refuse("the same page came twice")
             self._starts.add(start)
             self._empty, self._last_came = 0, monotonic()
+            self._check_length(len(came))
             return
         self._empty += 1
         if self._empty == _MAX_EMPTY_PAGES or (self._timeout and monotonic() - self._last_came > self._timeout):
             self._refuse(f"{self._empty} empty pages, one after another")
+
+    def _check_length(self, count: int) -> None:
+        if 0 < self._chunk_size <= count:
+            self._short, self._last_full = 0, monotonic()
+            return
+        self._short += 1
+        is_late = self._timeout and monotonic() - self._last_full > self._timeout
+        if self._short == _MAX_SHORT_PAGES or (is_late and self._short > 1):
+            self._refuse(f"{self._short} pages of fewer objects than were asked for, one after another")
 
     def _refuse(self, what: str) -> None:
         raise SnapshotError(

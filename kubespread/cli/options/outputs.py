@@ -1,0 +1,97 @@
+"""Files that a command writes: none of them is one that it reads, whatever name each goes by."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from kubespread.cli.options.pairs import READERS, spelled, texts_of
+from kubespread.config.layers import candidates
+from kubespread.errors import UsageError
+
+WRITTEN = ("html", "write_baseline", "map_file")
+"""What names a file that is written, by the names of the parameters; ``-o`` of ``snapshot`` does too."""
+_READ_AS_DIRECTORIES = (*READERS, "kustomize")
+_FILE = "FILE"
+_ENDS_OF_PATHS = (":", "@")
+"""What may follow the path of a file in a word: ``node.yaml:3@zone=a``."""
+
+_Identity = tuple[int, int]
+"""Device and inode: a link is the file that it leads to."""
+
+
+def refuse_overwriting(context: Any) -> None:
+    """Raise UsageError where a parsed command would write over what it reads, or write one file twice."""
+    written = {spelled(each): str(context.params[each.name]) for each in context.command.params if _is_written(each)}
+    written = {name: path for name, path in written.items() if path not in ("None", "-")}
+    if not written:
+        return
+    seen: dict[Path, str] = {}
+    for name, path in written.items():
+        other = seen.setdefault(Path(path).resolve(), name)
+        if other != name:
+            raise UsageError(f"{other} and {name} name the same file")
+    inputs = dict(_inputs(context))
+    for name, path in written.items():
+        identity = _identity(Path(path))
+        if identity in inputs:
+            raise UsageError(f"{name} {path} would overwrite {inputs[identity]}, which is read: name another file")
+
+
+def _is_written(parameter: Any) -> bool:
+    return parameter.name in WRITTEN or (parameter.name == "output" and parameter.metavar == _FILE)
+
+
+def _inputs(context: Any) -> Iterator[tuple[_Identity, str]]:
+    """Every file that a word of the command, the environment or a configuration file names, and those in directories
+    that are read.
+    """
+    for parameter in context.command.params:
+        if not _is_written(parameter):
+            for text in texts_of(context.params.get(parameter.name)):
+                yield from _files(text)
+                if parameter.name in _READ_AS_DIRECTORIES:
+                    yield from _in_directory(Path(text))
+    for text in os.environ.get("KUBECONFIG", "").split(os.pathsep):
+        yield from _files(text)
+    for path in (*candidates(os.environ), Path("~/.kube/config")):
+        yield from _files(os.path.expanduser(path))  # noqa: PTH111 - leaves the ~ where nobody knows a home
+    if (standard_input := _stdin()) is not None:
+        yield standard_input, "standard input"
+
+
+def _files(text: str) -> Iterator[tuple[_Identity, str]]:
+    for end in ("", *_ENDS_OF_PATHS):
+        path = Path(text.partition(end)[0] if end else text)
+        if (identity := _identity(path)) is not None:
+            yield identity, str(path)
+
+
+def _in_directory(directory: Path) -> Iterator[tuple[_Identity, str]]:
+    """The files in a directory, and in those directly in it: as far as a mistake goes."""
+    with suppress(OSError, ValueError):
+        for path in chain(directory.glob("*"), directory.glob("*/*")) if directory.is_dir() else ():
+            if (identity := _identity(path)) is not None:
+                yield identity, str(path)
+
+
+def _identity(path: Path) -> _Identity | None:
+    """That of a file that is there; None for pipes and devices, which are not overwritten."""
+    try:
+        found = path.stat()
+    except (OSError, ValueError):
+        return None
+    return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else None
+
+
+def _stdin() -> _Identity | None:
+    try:
+        found = os.fstat(0)
+    except OSError:
+        return None
+    return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else None

@@ -1,0 +1,51 @@
+"""Terminals of any width: each answer ends, and where a table has no room the plain form is written."""
+
+from __future__ import annotations
+
+import shlex
+
+import pytest
+
+from kubespread.render.layout import Cell, wrapped
+from tests.cli.support import CLUSTER, POD, run
+from tests.steps import bounded_steps
+
+COMMANDS = [
+    "explain POD",
+    "advise POD",
+    "simulate POD --replicas 3",
+    "simulate POD --then drain=node1",
+    "pending -A",
+    "audit -A",
+    "check POD",
+    "compare POD --to-kube-version 1.34",
+    "survive -A",
+    "upgrade node1",
+    "map",
+    "rebalance -A",
+    "capacity --request cpu=1",
+    "removable",
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_answer_ends_on_a_terminal_of_any_width(command: str) -> None:
+    words = [*shlex.split(command.replace("POD", POD)), "-S", CLUSTER]
+    piped = run(*words)
+    assert run(*words, terminal=3) == piped
+    with bounded_steps():
+        assert run(*words, "-o", "table", terminal=1).code == piped.code
+
+
+def test_help_on_the_narrowest_terminal() -> None:
+    with bounded_steps():
+        assert run("explain", "--help", terminal=1).code == 0
+
+
+@pytest.mark.parametrize("width", [1, 2, 3, 5])
+@pytest.mark.parametrize("text", ["a few words", "名前が長い", "x" * 40, "e\u0301" * 9])
+def test_lines_are_wrapped_at_any_width(width: int, text: str) -> None:
+    for indent in (0, 2, 4):
+        with bounded_steps(10_000):
+            lines = ["".join(each.text for each in line) for line in wrapped([Cell(text)], width, indent)]
+        assert "".join(lines).replace(" ", "") == text.replace(" ", "")

@@ -1,0 +1,120 @@
+"""What a command writes is never what it reads, and a write that fails has one exit code everywhere."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.cli.support import CLUSTER, FIXTURES, POD, run
+
+SCENARIO = FIXTURES / "cases" / "adversarial" / "2" / "play.yaml"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Copies of everything that a command may read, a hard link and a symbolic one to the cluster, and a directory."""
+    shutil.copy(CLUSTER, tmp_path / "cluster.yaml")
+    shutil.copy(POD, tmp_path / "pod.yaml")
+    shutil.copy(SCENARIO, tmp_path / "play.yaml")
+    os.link(tmp_path / "cluster.yaml", tmp_path / "hard.yaml")
+    (tmp_path / "soft.yaml").symlink_to("cluster.yaml")
+    (tmp_path / "node.json").write_text(json.dumps({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}}))
+    (tmp_path / "dir" / "in").mkdir(parents=True)
+    (tmp_path / "default").mkdir()
+    (tmp_path / "default" / "page.html").touch()
+    shutil.copy(CLUSTER, tmp_path / "dir" / "in" / "cluster.yaml")
+    (tmp_path / "known.json").write_text(
+        '{"apiVersion":"kubespread.dev/v1alpha1","kind":"CheckBaseline","findings":[]}'
+    )
+    return tmp_path
+
+
+REFUSED = {
+    "snapshot -S cluster.yaml -o cluster.yaml": ("-o/--output", "cluster.yaml"),
+    "snapshot -S cluster.yaml -o ./dir/../cluster.yaml": ("-o/--output", "cluster.yaml"),
+    "snapshot -S cluster.yaml -o hard.yaml": ("-o/--output", "cluster.yaml"),
+    "snapshot -S cluster.yaml -o soft.yaml": ("-o/--output", "cluster.yaml"),
+    "snapshot -S soft.yaml -o cluster.yaml": ("-o/--output", "soft.yaml"),
+    "snapshot -S dir -o dir/in/cluster.yaml": ("-o/--output", "dir/in/cluster.yaml"),
+    "snapshot -S cluster.yaml --anonymize -o other.json --map cluster.yaml": ("--map", "cluster.yaml"),
+    "snapshot -S cluster.yaml --add-node node.json:2 -o node.json": ("-o/--output", "node.json"),
+    "snapshot -S cluster.yaml -o .kubespread.yaml": ("-o/--output", ".kubespread.yaml"),
+    "explain pod.yaml -S cluster.yaml --html pod.yaml": ("--html", "pod.yaml"),
+    "explain -f pod.yaml -S cluster.yaml --html cluster.yaml": ("--html", "cluster.yaml"),
+    "explain -f . -S cluster.yaml --html pod.yaml": ("--html", "pod.yaml"),
+    "simulate pod.yaml -S cluster.yaml --html pod.yaml": ("--html", "pod.yaml"),
+    "compare pod.yaml -S cluster.yaml --to-snapshot hard.yaml --html soft.yaml": ("--html", "cluster.yaml"),
+    "play play.yaml -S cluster.yaml --html play.yaml": ("--html", "play.yaml"),
+    "audit -S cluster.yaml --html cluster.yaml": ("--html", "cluster.yaml"),
+    "map -S cluster.yaml --html cluster.yaml": ("--html", "cluster.yaml"),
+    "check pod.yaml --write-baseline pod.yaml": ("--write-baseline", "pod.yaml"),
+    "check pod.yaml --baseline known.json --write-baseline known.json": ("--write-baseline", "known.json"),
+}
+
+
+@pytest.mark.parametrize("command", REFUSED)
+def test_an_output_that_is_an_input_is_refused_before_anything_is_read(command: str, folder: Path) -> None:
+    option, read = REFUSED[command]
+    (folder / ".kubespread.yaml").write_text("output: json\n")
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    code, out, err = run(*shlex.split(command), cwd=folder)
+    assert (code, out) == (2, "")
+    assert err.startswith(f"error: {option} ")
+    said = err.replace(f"{folder}/", "")
+    assert said.endswith(f" would overwrite {read}, which is read: name another file\n")
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+
+
+def test_a_kubeconfig_is_not_overwritten(folder: Path) -> None:
+    for words, env in ((("--kubeconfig", "config"), {}), ((), {"KUBECONFIG": f"nowhere{os.pathsep}config"})):
+        (folder / "config").write_text("mine")
+        code, _, err = run("audit", *words, "--html", "config", cwd=folder, env=env)
+        assert (code, (folder / "config").read_text()) == (2, "mine")
+        assert "--html config would overwrite config, which is read" in err
+
+
+def test_one_file_is_not_written_twice(folder: Path) -> None:
+    for command in (
+        "snapshot -S cluster.yaml --anonymize -o new.json --map dir/../new.json",
+        "check pod.yaml --html new.json --write-baseline new.json",
+    ):
+        code, _, err = run(*shlex.split(command), cwd=folder)
+        assert (code, "name the same file" in err) == (2, True)
+    assert not (folder / "new.json").exists()
+
+
+def test_other_files_are_written(folder: Path) -> None:
+    for command in (
+        "explain pod.yaml -S cluster.yaml --html page.html",
+        "explain pod.yaml -S cluster.yaml --html /dev/null",
+        "snapshot -S dir -o dir/new.json",
+        "snapshot -S cluster.yaml --anonymize -o other.json --map names.json",
+        "check pod.yaml --baseline known.json --write-baseline new.json",
+        # A word that is called like a directory is none.
+        "map -n default -S cluster.yaml --html default/page.html",
+    ):
+        assert run(*shlex.split(command), cwd=folder).code in (0, 1), command
+
+
+FAILING = [
+    "snapshot -S cluster.yaml -o nowhere/new.json",
+    "snapshot -S cluster.yaml --anonymize -o new.json --map nowhere/names.json",
+    "explain pod.yaml -S cluster.yaml --html nowhere/page.html",
+    "explain pod.yaml -S cluster.yaml --html /dev/full",
+    "check pod.yaml --write-baseline nowhere/known.json",
+    "check pod.yaml --write-baseline /dev/full",
+    "check pod.yaml --write-baseline dir",
+]
+
+
+@pytest.mark.parametrize("command", FAILING)
+def test_a_write_that_fails(command: str, folder: Path) -> None:
+    code, _, err = run(*shlex.split(command), cwd=folder)
+    assert code == 2
+    assert err.splitlines()[-1].startswith("error: ")
+    assert not (folder / "new.json").exists()
