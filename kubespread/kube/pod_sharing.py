@@ -109,7 +109,7 @@ class PodSharing:
 
         Raises DecodingError for what cannot be parsed.
         """
-        check(pod)
+        check(pod.spec, "spec")
         default_pod(pod)
         meta = pod.metadata
         meta.annotations = _read_annotations(meta.annotations)
@@ -153,10 +153,7 @@ class PodSharing:
         key = name, bytes(raw)
         known = self._texts.get(key)
         if known is None:
-            decoded = decoder.decode(raw)
-            if isinstance(decoded, KubeObject):
-                check(decoded, name)
-            known = _remember(self._texts, key, self._part(name, decoded))
+            known = _remember(self._texts, key, self._part(name, decoder.decode(raw)))
         return known
 
     def _part(self, name: str, part: T) -> T:
@@ -166,12 +163,19 @@ class PodSharing:
             key = name, self._encode(part)
         except OverflowError:
             # A quantity written as a number may be larger than any number of MessagePack; such a part has no key.
-            return part
+            return _checked(name, part)
         known: T | None = self._parts.get(key)
-        return known if known is not None else _remember(self._parts, key, part)
+        return known if known is not None else _remember(self._parts, key, _checked(name, part))
 
     def _name(self, name: str) -> str:
         return self._names.setdefault(name, name)
+
+
+def _checked(name: str, part: T) -> T:
+    """Specs were checked before they were defaulted, and nothing else has anything to check."""
+    if isinstance(part, PodStatus):
+        check(part, name)
+    return part
 
 
 def _without_node_name(spec: bytes) -> bytes:

@@ -61,16 +61,6 @@ FILES = {
     "a baseline nested 3,000 deep": Case(
         f"check base/pod.yaml {CLUSTER} --baseline 8/bl.json", 2, "8/bl.json: not a baseline of kubespread check: "
     ),
-    "steps after a Rollout": Case(
-        f"simulate 2/rollout.yaml {CLUSTER} --then drain=n0",
-        2,
-        "no steps can follow a Rollout: what its controller does is not known",
-    ),
-    "steps after a kind that nobody knows": Case(
-        f"simulate 2/custom.yaml {CLUSTER} --then drain=n0",
-        2,
-        "no steps can follow a Thing: what its controller does is not known",
-    ),
     "more runs than anybody waits for": Case(
         f"simulate base/deployment.yaml {CLUSTER} --runs 100000000", 2, "runs must be from 1 to 10000, not 100000000"
     ),
