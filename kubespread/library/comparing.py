@@ -83,7 +83,7 @@ def compare(
             return Answered(_asked(side), msgspec.structs.replace(report, not_modelled=not_modelled), None)
         (simulated,) = simulate(
             side.snapshot, [*pods], replicas, side.scheduler,
-            from_scratch=from_scratch, set=side.set, preemption=None if preemption else False,
+            from_scratch=from_scratch, deals=1, set=side.set, preemption=None if preemption else False,
             name=name, namespace=namespace, recursive=recursive, template_path=template_path,
         )  # fmt: skip
         return Answered(_asked(side), report, simulated)
