@@ -5,8 +5,8 @@ Source of the rules: k8s.io/kubectl/pkg/drain (filters.go), Kubernetes 1.36.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
 
@@ -49,7 +49,13 @@ class DrainPlan:
 
     evict: tuple[Pod, ...] = ()
     warnings: tuple[str, ...] = ()
-    errors: tuple[str, ...] = ()
+    refused: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """By the error, the pods it is about: NAMESPACE/name."""
+
+    @property
+    def errors(self) -> tuple[str, ...]:
+        """As kubectl prints them."""
+        return _lines({f"cannot delete {error}": pods for error, pods in self.refused.items()})
 
 
 class _Verdict(NamedTuple):
@@ -70,7 +76,7 @@ def plan_drain(
     existing = {(found.metadata.namespace, found.metadata.name) for found in daemon_sets}
     evict: list[Pod] = []
     warnings: dict[str, list[str]] = {}
-    errors: dict[str, list[str]] = {}
+    refused: dict[str, list[str]] = {}
     for pod in pods:
         meta = pod.metadata
         if pod.spec.node_name != node_name or not flags.pod_selector.matches(meta.labels):
@@ -81,11 +87,11 @@ def plan_drain(
         if verdict.warning:
             warnings.setdefault(verdict.warning, []).append(f"{meta.namespace}/{meta.name}")
         if verdict.error:
-            errors.setdefault(f"cannot delete {verdict.error}", []).append(f"{meta.namespace}/{meta.name}")
-    return DrainPlan(tuple(evict), _lines(warnings), _lines(errors))
+            refused.setdefault(verdict.error, []).append(f"{meta.namespace}/{meta.name}")
+    return DrainPlan(tuple(evict), _lines(warnings), dict(sorted(refused.items())))
 
 
-def _lines(named: dict[str, list[str]]) -> tuple[str, ...]:
+def _lines(named: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
     return tuple(sorted(f"{message}: {', '.join(pods)}" for message, pods in named.items()))
 
 

@@ -27,10 +27,9 @@ _REFUSALS: dict[str, HeldBy] = {LOCAL_STORAGE_ERROR: "localStorage", UNMANAGED_E
 
 
 def refusals(plan: DrainPlan) -> Iterator[Hold]:
-    """What kubectl drain says against a node before it evicts anything; a line names the pods it is about."""
-    for line in plan.errors:
-        text, _, pods = line.removeprefix("cannot delete ").rpartition(": ")
-        yield Hold(cause=_REFUSALS.get(text, "daemonSet"), detail=text, pods=tuple(pods.split(", ")))
+    """What kubectl drain says against a node before it evicts anything."""
+    for error, pods in plan.refused.items():
+        yield Hold(cause=_REFUSALS.get(error, "daemonSet"), detail=error, pods=tuple(pods))
 
 
 @dataclass(frozen=True, slots=True)
