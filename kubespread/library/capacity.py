@@ -33,7 +33,7 @@ from kubespread.planner.reports.parts import PodReference
 from kubespread.scheduler.cluster.amounts import scheduler_amounts
 from kubespread.scheduler.plugins.noderesources.fit import NodeResourcesFit
 from kubespread.snapshot.snapshot import Snapshot
-from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key
+from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key, label_keys, near_keys
 
 _DEFAULT = Scheduler()
 _NAME = "kubespread-capacity"
@@ -63,6 +63,8 @@ def capacity(
     """
     requests = None if request is None else _requests(request, snapshot.nodes)
     objects = snapshot.objects
+    if pod is None and name is not None:
+        raise UsageError("a name chooses among the workloads of a manifest: give one, or leave it out")
     if pod is None:
         # What a namespace allows says nothing about nodes.
         objects = replace(objects, limit_ranges=())
@@ -85,6 +87,9 @@ def capacity(
         counted = scheduler_amounts(pod_requests(candidate.pod))
         requests = {name: counted[name] for name in sorted(counted, key=lambda name: (name not in ALWAYS, name))}
     nodes = asked.snapshot.nodes
+    known = label_keys(nodes)
+    if unknown := [key for key in labels if key not in known]:
+        raise UsageError(*(f"no node has the label {key!r}{near_keys(key, known)}" for key in unknown))
     question = Question(
         asked.cluster, profile, candidate.pod, requests, _topology_key(by, nodes),
         claimants_of(candidate, (), asked.cluster), binds=candidate.workload is not None and asked.cluster.has_claims,

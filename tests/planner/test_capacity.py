@@ -242,10 +242,31 @@ CLOSED: dict[str, tuple[list[Data], dict[str, Any], tuple[int, int | None, list[
         ]),
     ),
     "all nodes together have too few": (
-        DEVICES, {"request": f"{GPU}=6"},
+        [*DEVICES, pod("more", "g1", requests={GPU: "2"}), pod("most", "g2", requests={GPU: "1"})], {"request": f"{GPU}=3"},
         (0, None, [
-            f"no pod of {GPU} 6 fits", f"{GPU} is short: 5 left in all",
+            f"no pod of {GPU} 3 fits", f"{GPU} is short: 2 left in all",
             f"no node that is open to such pods has cpu, memory and {GPU} left",
+        ]),
+    ),
+    "no node is large enough, were it empty": (
+        DEVICES, {"request": f"cpu=5,{GPU}=6"},
+        (0, None, [
+            f"no pod of cpu 5, {GPU} 6 fits", f"no node has so much {GPU}: 4 at most",
+            f"no node that is open to such pods has cpu, memory and {GPU} left",
+        ]),
+    ),
+    "nodes with enough are closed in different ways": (
+        [*DEVICES[:2], sized("n2", "8", "32Gi", gpu="2", unschedulable=True)], {"request": f"{GPU}=1", "tolerate": ["other"], "node_selector": ["zone=a"]},
+        (0, 4, [
+            f"no pod of {GPU} 1 fits; 4 would with a toleration of {GPU}=present:NoSchedule",
+            f"no node that is open to such pods has cpu, memory and {GPU} left",
+        ]),
+    ),
+    "one thing bars them": (
+        DEVICES, {"request": "cpu=1", "node_selector": ["zone=c"]},
+        (0, None, [
+            "no pod of cpu 1 fits", f"no node has {ZONE}=c (nodeSelector)",
+            "no node that is open to such pods has cpu and memory left",
         ]),
     ),
     "some fit, and more would": (
@@ -261,7 +282,10 @@ CLOSED: dict[str, tuple[list[Data], dict[str, Any], tuple[int, int | None, list[
     ),
     "what says in what state a node is goes with that": (
         [sized("n1", "4", "8Gi", taints=[taint("node.kubernetes.io/not-ready")])], {"request": "cpu=1"},
-        (0, None, ["no pod of cpu 1 fits", "no node that is open to such pods has cpu and memory left"]),
+        (0, None, [
+            "no pod of cpu 1 fits", "the only node has a taint the pod does not tolerate",
+            "no node that is open to such pods has cpu and memory left",
+        ]),
     ),
     "copies of a manifest's pod, with its constraints": (
         DEVICES,
@@ -291,6 +315,8 @@ def test_whom_taints_keep_off_and_how_many(case: str) -> None:
         ({"tolerate": ["gpu:Never"]}, "invalid toleration 'gpu:Never': the effect is one of NoSchedule"),
         ({"tolerate": ["=x"]}, "invalid toleration '=x': expected KEY[=VALUE][:EFFECT]"),
         ({"node_selector": ["pool"]}, "invalid node selector 'pool': expected KEY=VALUE"),
+        ({"node_selector": ["pol=x"]}, "no node has the label 'pol'"),
+        ({"name": "web"}, "a name chooses among the workloads of a manifest"),
         ({"pod": pod("p"), "tolerate": ["gpu"]}, "the manifest of a pod says what it requests, tolerates and selects"),
     ],
 )

@@ -9,6 +9,7 @@ import numpy as np
 
 from kubespread.kube.api.core import Pod
 from kubespread.kube.taint import COMPARISON_GATE
+from kubespread.planner.bars import bars
 from kubespread.planner.capacity.fitting import Copies, Filled, filled
 from kubespread.planner.capacity.largest import largest
 from kubespread.planner.capacity.obstacles import Obstacle, obstacles
@@ -99,13 +100,16 @@ def capacity(question: Question) -> CapacityReport:
     unasking = asking_for(question.pod, {})
     bare = obstacles(plugins.evaluate(cluster, unasking))
     full, notes, tolerated = Filled(cluster, np.zeros(len(cluster), dtype=np.int64)), list[str](), None
+    conclusion = None
     if question.request is None:
         held_off = exhausted(cluster, bare)
     else:
         asked = Copies(plugins, question.pod, question.claimants, question.binds)
         try:
             full = filled(cluster, asked)
-            held_off = obstacles(plugins.evaluate(full.cluster, question.pod))
+            evaluation = plugins.evaluate(full.cluster, question.pod)
+            held_off = obstacles(evaluation)
+            conclusion = None if full.copies.any() else bars(evaluation)
             tolerated = if_tolerated(cluster, asked, full.copies, compares=profile.version.has(COMPARISON_GATE))
         except SchedulingError as error:
             held_off = dict.fromkeys(range(len(cluster)), Obstacle("rejected", str(error)))
@@ -125,6 +129,7 @@ def capacity(question: Question) -> CapacityReport:
         nodes=len(cluster),
         fits=None if copies is None else int(copies.sum()),
         if_tolerated=tolerated,
+        conclusion=conclusion,
         most_on_one_node=None
         if question.request is None
         else {name: canonical(name, int(free(cluster, name).max(initial=0))) for name in question.request},

@@ -126,6 +126,8 @@ class CapacityReport(QuestionReport, frozen=True, kw_only=True):
     """
     most_on_one_node: dict[str, str] | None = None
     """Of each resource of the request the most that is free on one node, closed ones too; null without a request."""
+    conclusion: str | None = None
+    """What bars the pods where none fits, when it is one thing."""
     resources: tuple[ResourceCapacity, ...]
     """cpu, memory and pods first, then those that some node has, by name."""
     domains: tuple[DomainCapacity, ...]
@@ -159,7 +161,11 @@ def _sentences(report: CapacityReport) -> Iterator[str]:
             if report.fits
             else f"no pod of {request_text(report.request)} fits"
         ) + _tolerating(report)
-        yield from _scattered(report)
+        if report.fits == 0 and report.if_tolerated is None:
+            short = list(_short_of(report))
+            yield from short
+            if not short and report.conclusion is not None:
+                yield report.conclusion
     largest = extremes(report.largest)
     if largest:
         yield f"largest pod that fits: {' or '.join(map(largest_text, largest))}"
@@ -176,17 +182,25 @@ def _tolerating(report: CapacityReport) -> str:
     )
 
 
-def _scattered(report: CapacityReport) -> Iterator[str]:
-    """Where no tolerations help: which resource is nowhere left in one piece, or not at all."""
-    if report.fits or report.if_tolerated is not None:
-        return
+def _short_of(report: CapacityReport) -> Iterator[str]:
+    """Which resources no node has enough of, opened or not: all together have too little, machines are too small, or
+    what is left is in pieces.
+    """
     free = {each.resource: each.free for each in report.resources}
     for name, asked in (report.request or {}).items():
-        most = (report.most_on_one_node or {})[name]
-        if parse(free[name]).nano < parse(asked).nano:
-            yield f"{name} is short: {rounded(free[name])} left in all"
+        most, left = (report.most_on_one_node or {})[name], rounded(free[name])
+        machines = (_allocatable(node, name) for node in report.node_rows)
+        largest = max(machines, key=lambda text: parse(text).nano, default="0")
+        if parse(largest).nano < parse(asked).nano:
+            yield f"no node has so much {name}: {rounded(largest)} at most"
+        elif parse(free[name]).nano < parse(asked).nano:
+            yield f"{name} is short: {left} left in all"
         elif parse(most).nano < parse(asked).nano:
-            yield f"{name} is fragmented: {rounded(free[name])} left in all, {rounded(most)} at most on one node"
+            yield f"{name} is fragmented: {left} left in all, {rounded(most)} at most on one node"
+
+
+def _allocatable(node: NodeCapacity, resource: str) -> str:
+    return next(each.allocatable for each in node.resources if each.resource == resource)
 
 
 def _where(report: CapacityReport) -> str:
