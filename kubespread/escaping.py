@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 
 def escaped(text: str) -> str:
     """``text`` as one line of printable characters.
@@ -12,6 +14,25 @@ def escaped(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
+
+
+_COLORS = re.compile(r"(\x1b\[[0-9;]*m)")
+
+
+def printable(text: str, *, colored: bool = False) -> str:
+    """A whole answer with nothing in it that moves a cursor or hides, whoever wrote it: everything but line breaks and
+    tabs is escaped, and where it is ``colored`` but what sets colors.
+    """
+    if text.replace("\n", "").replace("\t", "").isprintable():
+        return text
+    if not colored:
+        return "".join(map(_shown, text))
+    pieces = _COLORS.split(text)
+    return "".join(piece if place % 2 else "".join(map(_shown, piece)) for place, piece in enumerate(pieces))
+
+
+def _shown(char: str) -> str:
+    return char if char in "\n\t" else escaped(char)
 
 
 def json_escaped(text: str) -> str:

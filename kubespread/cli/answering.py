@@ -16,7 +16,7 @@ from kubespread.render.formats import Format, ReportKind, chosen_format
 if TYPE_CHECKING:
     from kubespread import Scheduler
     from kubespread.cli.options.answer import AnswerOptions, SpeakingOptions
-    from kubespread.render.formats import Write
+    from kubespread.render.formats import Writer
     from kubespread.render.look import Look
     from kubespread.snapshot.snapshot import Snapshot
 
@@ -42,14 +42,14 @@ class Answering:
 
     def give(
         self, kind: ReportKind, report: Answered, *, is_yes: bool | None = None,
-        look: Look | None = None, write: Write | None = None,
+        look: Look | None = None, writer: Writer | None = None,
     ) -> ExitCode:  # fmt: skip
-        """Write the answer; ``look`` and ``write`` are for those that have others than all do."""
-        return self.give_each(kind, report, [("", report)], is_yes=is_yes, look=look, write=write)
+        """Write the answer; ``look`` and ``writer`` are for those that have others than all do."""
+        return self.give_each(kind, report, [("", report)], is_yes=is_yes, look=look, writer=writer)
 
     def give_each(
         self, kind: ReportKind, answer: Any, parts: Sequence[tuple[str, Answered]], *, is_yes: bool | None = None,
-        look: Look | None = None, write: Write | None = None,
+        look: Look | None = None, writer: Writer | None = None,
     ) -> ExitCode:  # fmt: skip
         """Write ``answer``. Of each report in it ``parts`` has how its notes begin, and itself.
 
@@ -62,7 +62,7 @@ class Answering:
                 note_source(self.cluster, parts[0][1])
             note_beside_each(parts, self.written)
         write_page(self.options.html, answer, self.cluster, self.scheduler)
-        write = write or self.written.writers[kind].load()
+        write = (writer or self.written.writers[kind]).load()
         emit(write(answer, look or self.look()))
         for whose, report in parts:
             for requirement in report.unmet:

@@ -46,7 +46,7 @@ def explain(
       kubespread explain - -S cluster.yaml --node node-7 < pod.yaml
     """
     import kubespread
-    from kubespread.render.explain import sentences
+    from kubespread.render.formats import SENTENCES
 
     pods = pods_asked_about(pod, workload, source.sources)
     check_asked(pods, workload, scheduling)
@@ -65,5 +65,5 @@ def explain(
     if explaining.node:
         report = report.only(explaining.node)
     look = replace(answering.look(), all_nodes=explaining.all_nodes, by=explaining.by)
-    write = sentences.write if in_sentences else None
-    return answering.give("explain", report, look=look, write=write)
+    writer = SENTENCES if in_sentences else None
+    return answering.give("explain", report, look=look, writer=writer)

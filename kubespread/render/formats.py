@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Literal, get_args
 
+from kubespread.escaping import printable
 from kubespread.render.look import Look
 
 ReportKind = Literal[
@@ -40,8 +41,9 @@ class Writer:
     """What the help of -o says: what the defaults look like, what the others print."""
 
     def load(self) -> Write:
+        """What writes. Whatever that lets through, nothing in an answer moves a cursor or hides."""
         write: Write = import_module(f"kubespread.render.{self.module}").write
-        return write
+        return lambda answer, look: printable(write(answer, look), colored=look.color)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +143,8 @@ FORMATS: Mapping[str, Format] = {
         Format("prometheus", {"audit": Writer("audit.prometheus", "prints metrics for a textfile collector")}),
     )
 }
+SENTENCES = Writer("explain.sentences")
+"""What people read of single nodes instead of rows."""
 _ON_TERMINAL, _IN_PIPE = "table", "plain"
 
 

@@ -23,10 +23,14 @@ _WORDS = re.compile(r"\s+|\S+")
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A piece of text in one style."""
+    """A piece of text in one style, on one line and safe to show, whosever it is."""
 
     text: str
     style: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.text.isprintable():
+            object.__setattr__(self, "text", escaped(self.text))
 
 
 Line = Sequence[Cell]

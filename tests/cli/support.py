@@ -144,7 +144,7 @@ def _set_environment(patch: pytest.MonkeyPatch, variables: dict[str, str]) -> No
 
 def _forget_earlier_runs(patch: pytest.MonkeyPatch) -> None:
     """What a process remembers until its end must not reach from one run into the next."""
-    patch.setattr(redaction, "_remembered", set())
+    patch.setattr(redaction, "_remembered", {})
     deciding._stdin_text.cache_clear()
 
 

@@ -33,9 +33,24 @@ def test_masking(case: str) -> None:
 
 
 def test_what_was_read_is_never_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(redaction, "_remembered", set())
+    monkeypatch.setattr(redaction, "_remembered", {})
     remember_secret("open\nsesame", "abc", "")
     assert without_secrets("open sesame, said abc to sesame2") == "[redacted] [redacted], said abc to [redacted]2"
+
+
+def test_of_ever_new_credentials_the_last_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(redaction, "_remembered", {})
+    for number in range(5000):
+        remember_secret(f"token-{number}.", "always")
+    assert len(redaction._remembered) == 1000
+    assert without_secrets("token-0. token-4001. token-4999. always") == "token-0. [redacted] [redacted] [redacted]"
+
+
+def test_a_credential_of_very_many_words_is_remembered_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(redaction, "_remembered", {})
+    secret = " ".join(f"word{number}" for number in range(5000))
+    remember_secret(secret)
+    assert without_secrets(f"said {secret}") == "said [redacted]"
 
 
 URLS = {

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from kubespread.escaping import escaped
 from kubespread.planner.reports.audit import AuditReport
 from kubespread.planner.reports.audited import LEVELS, AuditedWorkload
 from kubespread.render.look import Look
@@ -26,8 +27,16 @@ def write(report: AuditReport, _look: Look) -> str:
 
 
 def _line(name: str, labels: Mapping[str, str], value: int) -> str:
-    inside = ",".join(f'{key}="{text.translate(_ESCAPES)}"' for key, text in labels.items())
+    inside = ",".join(f'{key}="{_value(text)}"' for key, text in labels.items())
     return f"kubespread_{name}{{{inside}}} {value}\n" if inside else f"kubespread_{name} {value}\n"
+
+
+def _value(text: str) -> str:
+    """What cannot be shown is spelled out, its backslash escaped like any other: the format has no such escapes."""
+    escapes = text.translate(_ESCAPES)
+    if escapes.isprintable():
+        return escapes
+    return "".join(char if char.isprintable() else escaped(char).translate(_ESCAPES) for char in escapes)
 
 
 def _metrics(report: AuditReport) -> Iterator[tuple[str, str, Iterable[_Sample]]]:

@@ -81,7 +81,7 @@ def _columns(key: str, losses: Sequence[DomainLoss], look: Look) -> list[Column]
     if any(loss.preempted for loss in losses):
         figures.insert(3, _numbers("PREEMPTED", [loss.preempted for loss in losses], judged=True))
     room = room_beside(figures, look)
-    names = fitted([domain_name(loss) for loss in losses], max(room, _LEAST_NAME))
+    names = fitted([escaped(domain_name(loss)) for loss in losses], max(room, _LEAST_NAME))
     return [Column(key.upper(), [Cell(name) for name in names]), *figures]
 
 

@@ -1,7 +1,7 @@
 """What no message may show: credentials, wherever they turn up.
 
 Every credential that is read is remembered here, so that a server, a plugin or a traceback that repeats one is not
-repeated.
+repeated. A process that lives long reads ever new ones: those that were not seen for longest are forgotten.
 """
 
 from __future__ import annotations
@@ -10,7 +10,9 @@ import re
 
 REDACTED = "[redacted]"
 _SHORTEST = 4
-_remembered: set[str] = set()
+_MOST = 1000
+_remembered: dict[str, None] = {}
+"""The last of them last."""
 
 _USER_INFO = re.compile(r"(?<=://)[^\s\"'<>]*@")
 _SCHEME = re.compile(r"(?i)\b(bearer|basic)\s+(?!realm\b)\S+")
@@ -27,12 +29,17 @@ _TOKEN_LENGTH, _LETTERS_ALONE = 10, 24
 def remember_secret(*values: str) -> None:
     """Never show ``values`` again, nor their pieces between spaces. Very short ones could be part of any word."""
     for value in values:
-        _remembered.update(piece for piece in (value, *value.split()) if len(piece) >= _SHORTEST)
+        for piece in (*value.split(), value):
+            if len(piece) >= _SHORTEST:
+                _remembered.pop(piece, None)
+                _remembered[piece] = None
+    for oldest in [*_remembered][: max(0, len(_remembered) - _MOST)]:
+        _remembered.pop(oldest, None)
 
 
 def without_secrets(text: str) -> str:
     """``text`` without any credential that was read."""
-    for secret in sorted(_remembered, key=len, reverse=True):
+    for secret in sorted([*_remembered], key=len, reverse=True):
         text = text.replace(secret, REDACTED)
     return text
 

@@ -1,0 +1,119 @@
+"""Every format of every report passes one gate: whatever things are called, it moves no cursor and forges no line."""
+
+from __future__ import annotations
+
+import re
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+import kubespread
+from kubespread.escaping import escaped, printable
+from kubespread.render.formats import FORMATS, ReportKind, Writer
+from kubespread.render.look import Look
+from tests.builders import Data, hard, hosts, pod, taint
+from tests.planner.world.clusters import budget, deployment, stateful_set
+
+HOSTILE = "\x1b]0;title\x07\x1b[31m\x9b2J\u202eevil\u2066\n\r\x7f\u2028error: \u200b\U000e0041é"
+# With as many letters and blanks as the other once that is spelled out, since lines are laid out by words.
+PLAIN = re.sub(r"\S", "x", escaped(HOSTILE))
+FORGED = escaped("\r\x7f")
+"""How a line would begin if the line break in the name were one."""
+WRAPPED = ("table", "wide")
+ZONE = "topology.kubernetes.io/zone"
+COLOR = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def objects(name: str) -> list[Data]:
+    """Nodes, workloads, budgets and pods with ``name`` in every text that a report repeats."""
+    nodes = hosts(f"a{name}", f"b{name}", "c", "d")
+    nodes[2]["spec"]["taints"] = [taint(f"key{name}", value=name)]
+    for node in nodes:
+        node["metadata"]["name"] += name
+        node["metadata"]["annotations"] = {"note": name}
+    here, there = (node["metadata"]["name"] for node in nodes[:2])
+    spread = {"topologySpreadConstraints": [hard(ZONE, match={"app": "web"})]}
+    owned = [
+        *deployment("web", (here,) * 4, spec=spread),
+        *stateful_set("db", (here, there)),
+        budget("db", maxUnavailable=0),
+    ]
+    for each in owned:
+        for named in (each["metadata"], *each["metadata"].get("ownerReferences", ())):
+            named["name"] += name
+    return [
+        *nodes,
+        *owned,
+        pod(f"running{name}", here, labels={"foo": "bar", name: name}),
+        pod(f"waiting{name}", nodeSelector={f"x{name}": name}),
+    ]
+
+
+def answers(name: str) -> dict[ReportKind, Any]:
+    cluster = kubespread.Snapshot.from_objects(objects(name))
+    web = pod(constraints=[hard(ZONE), hard("kubernetes.io/hostname")])
+    scenario = {"apiVersion": "kubespread.dev/v1alpha1", "kind": "Scenario"}
+    steps = [{"cordon": "kubernetes.io/hostname=n1", "name": name}, {"delete-pods": "foo=bar", "name": f"then{name}"}]
+    return {
+        "explain": kubespread.explain(cluster, web, preemption=True),
+        "simulate": [kubespread.simulate(cluster, web, 3)] * 2,
+        "compare": kubespread.compare(
+            kubespread.Side(cluster, web), kubespread.Side(cluster, pod(nodeSelector={"x": "y"}))
+        ),
+        "play": kubespread.play(cluster, {**scenario, "spec": {"steps": steps}}),
+        "survive": kubespread.survive(cluster, ["zone"]),
+        "upgrade": kubespread.upgrade(cluster, "kubernetes.io/hostname"),
+        "map": kubespread.topology_map(cluster, web),
+        "check": kubespread.check(None, pod("n1", constraints=[hard(ZONE, match={"foo": "baz"})])),
+        "advise": kubespread.advise(cluster, pod(nodeSelector={"x": "y"})),
+        "pending": kubespread.pending(cluster),
+        "capacity": kubespread.capacity(cluster, "cpu=1"),
+        "removable": kubespread.removable(cluster),
+        "audit": kubespread.audit(cluster),
+        "rebalance": kubespread.rebalance(cluster),
+    }
+
+
+@pytest.fixture(scope="module")
+def both() -> tuple[dict[ReportKind, Any], dict[ReportKind, Any]]:
+    return answers(HOSTILE), answers(PLAIN)
+
+
+def is_safe(text: str) -> bool:
+    """Whether a terminal would only show it; the tab between a pod and its node is ours."""
+    return COLOR.sub("", text).replace("\n", "").replace("\t", "").isprintable()
+
+
+EACH = [(kind, name) for name, form in FORMATS.items() for kind in form.writers]
+
+
+@pytest.mark.parametrize(("kind", "form"), EACH)
+def test_every_format_of_every_report_is_printable_and_has_no_line_more(
+    kind: ReportKind, form: str, both: tuple[dict[ReportKind, Any], dict[ReportKind, Any]]
+) -> None:
+    write = FORMATS[form].writers[kind].load()
+    for look in (Look(in_full=True, all_nodes=True, wide=True), Look(in_full=True, color=True)):
+        hostile, harmless = (write(each[kind], look) for each in both)
+        assert is_safe(hostile)
+        assert hostile.count("\t") == harmless.count("\t")
+        assert not [line for line in hostile.split("\n") if line.lstrip().startswith(FORGED)]
+        # Where words are wrapped, how many lines there are also depends on where names are cut.
+        assert form in WRAPPED or hostile.count("\n") == harmless.count("\n")
+        assert len(COLOR.findall(hostile)) == len(COLOR.findall(harmless))
+
+
+def test_no_writer_can_skip_the_gate(monkeypatch: pytest.MonkeyPatch) -> None:
+    careless = SimpleNamespace(write=lambda answer, look: f"{HOSTILE}\t{look.width}\n\x1b[31mred\x1b[0m\x1b[2J")
+    monkeypatch.setattr("kubespread.render.formats.import_module", lambda name: careless)
+    write = Writer("careless").load()
+    for look in (Look(), Look(color=True)):
+        text = write(None, look)
+        assert is_safe(text)
+        assert ("\x1b[31mred\x1b[0m" in text) == look.color
+        assert "\\x1b[2J" in text
+
+
+def test_what_is_printable_stays_as_it_is() -> None:
+    for text in ("", "a\n\tb é 名前\n", "\x1b[1;31mred\x1b[0m\n"):
+        assert printable(text, colored=True) == text
