@@ -15,6 +15,7 @@ from kubespread.kube.api.core import Pod
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.api.workloads import Deployment, ReplicaSet
 from kubespread.kube.owners import controller_of
+from kubespread.kube.pod_status import is_active
 from kubespread.kube.selector import SelectorError, from_label_selector
 from kubespread.snapshot.snapshot import Snapshot
 
@@ -90,7 +91,7 @@ def growths(
     ``running`` are the pods on nodes. Raises UsageError where a workload would not grow.
     """
     on_nodes = PodsByController(running)
-    waiting = PodsByController(pod for pod in snapshot.pods if not pod.spec.node_name)
+    waiting = PodsByController(pod for pod in snapshot.pods if not pod.spec.node_name and is_active(pod))
     quotas: Quotas = snapshot.objects.resource_quotas if desired.counts_quotas else ()
     grown = []
     for candidate in candidates:

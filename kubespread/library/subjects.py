@@ -39,6 +39,7 @@ from kubespread.kube.api.meta import ApiObject
 from kubespread.kube.api.workloads import Deployment, ReplicaSet, ReplicationController, StatefulSet
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.versions import KubeVersion
+from kubespread.kube.well_known import ENDED_PHASES
 from kubespread.library.deciding import Scheduler
 from kubespread.library.editing import edited
 from kubespread.library.resolving import source_gaps
@@ -111,7 +112,8 @@ class _Gatherer:
         gathered.objects = self._snapshot.objects
         candidates = [(source, candidate) for source in self._sources(read) for candidate in self._candidate(source)]
         companions = [companion for _, candidate in candidates for companion in candidate.companions]
-        running = as_counted(self._snapshot.pods, gathered.version)
+        there = [pod for pod in self._snapshot.pods if pod.status.phase not in ENDED_PHASES]
+        running = as_counted(there, gathered.version)
         if self._has_cluster:
             objects = with_companions(self._snapshot.objects, companions)
             gathered.cluster = Cluster.of(self._snapshot.nodes, running, objects)
@@ -305,7 +307,8 @@ class _Gatherer:
 
     def _running(self, candidate: Candidate, owned: PodsByController) -> Sequence[Pod]:
         if candidate.workload is None:
-            return [pod for pod in self._snapshot.pods if key_of(pod) == key_of(candidate.pod)]
+            same = (pod for pod in self._snapshot.pods if key_of(pod) == key_of(candidate.pod))
+            return [pod for pod in same if pod.status.phase not in ENDED_PHASES]
         return pods_of(candidate.workload, candidate.companions, self._snapshot.objects.replica_sets, owned)
 
     def _claimants(self, candidate: Candidate) -> Replicas | None:

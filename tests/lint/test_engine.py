@@ -13,6 +13,7 @@ from kubespread import UsageError
 from kubespread.manifest.lines import FieldLines
 from kubespread.planner.reports.check import Severity
 from tests.builders import Data, hard, hosts, pod, soft
+from tests.planner.world.clusters import stateful_set
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "lint"
 CLUSTER = kubespread.load(FIXTURES / "cluster.yaml")
@@ -277,3 +278,11 @@ def test_amounts_that_are_none_are_scalars_to_rewrite(requests: Data, said: str)
     (finding,) = kubespread.check(None, manifest).findings
     assert finding.code == "KS003"
     assert said in finding.message
+
+
+def test_pods_that_have_ended_are_not_taken_off_nodes_where_they_do_not_count() -> None:
+    """As those of a StatefulSet or of a ReplicaSet that its node evicted."""
+    ended = [{**each, "status": {"phase": "Failed"}} for each in stateful_set("db", ("n0",))[1:]]
+    objects = [*hosts("a", "b"), *stateful_set("db", ("n0", "n1"))[:1], *ended, *stateful_set("db", ("n0", "n1"))[2:]]
+    report = kubespread.check(kubespread.Snapshot.from_objects(objects))
+    assert (report.verdict, report.findings) == ("yes", ())
