@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from kubespread.cli.options.counts import Keyed
+from kubespread.wording import count_of
 
 if TYPE_CHECKING:
     from kubespread.planner.reports.simulate import SimulateReport
@@ -63,9 +64,10 @@ class Requirements:
         if self.all_placed and report.lacking:
             what = "are not placed" if report.not_created or report.not_made_yet else "are pending"
             lacking = (report.replicas or 0) - report.running
-            yield f"--require-placed all: {lacking} of {report.replicas} replicas {what}"
+            yield f"--require-placed all: {lacking} of {count_of(report.replicas or 0, 'replica')} {what}"
         if self.placed is not None and report.running < self.placed:
-            yield f"--require-placed {self.placed}: {report.running} replicas are placed"
+            are = "is" if report.running == 1 else "are"
+            yield f"--require-placed {self.placed}: {count_of(report.running, 'replica')} {are} placed"
         for option, pairs, shortfall in (
             ("--max-skew", self.max_skew, _too_much_skew),
             ("--min-domains", self.min_domains, _too_few_domains),
@@ -84,7 +86,7 @@ def _too_much_skew(report: SimulateReport, key: str, most: int) -> str | None:
 
 def _too_few_domains(report: SimulateReport, key: str, least: int) -> str | None:
     domains = report.worst_loss[key].domains
-    return f"{domains} domains hold replicas" if domains < least else None
+    return f"{count_of(domains, 'domain')} hold{'s' if domains == 1 else ''} replicas" if domains < least else None
 
 
 def _too_few_survivors(report: SimulateReport, key: str, least: int) -> str | None:

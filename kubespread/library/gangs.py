@@ -28,6 +28,7 @@ from kubespread.library.resolving import Resolved
 from kubespread.planner.gangs.gang import Gang
 from kubespread.planner.world.pod_book import key_of
 from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.wording import count_of
 
 _NODE_LABEL_MISSING = "cannot determine domain for already scheduled pods: no topology domain found for pod {}"
 _SEVERAL_DOMAINS = "cannot determine domain for already scheduled pods: more than 1 domain found for pod group: {}"
@@ -80,12 +81,14 @@ def _what_if_gang(asked: WhatIf, candidate: Candidate, growth: Growth, cluster: 
         raise UsageError(f"{whose} runs with another template: a rollout is no gang; --from-scratch places it anew")
     if growth.surplus:
         raise UsageError(
-            f"{whose} runs {running} replicas, more than are asked for as a gang; --from-scratch places it anew"
+            f"{whose} runs {count_of(running, 'replica')}, more than are asked for as a gang; "
+            "--from-scratch places it anew"
         )
     is_only_one = growth.wanted is not None and growth.wanted + running == asked.size
     if not is_only_one and running % asked.size:
         raise UsageError(
-            f"{whose} runs {running} replicas, which are no whole gangs of {asked.size}; --from-scratch places it anew"
+            f"{whose} runs {count_of(running, 'replica')}, no multiple of the gang of {asked.size}; "
+            "--from-scratch places it anew"
         )
     members = growth.present if is_only_one else ()
     domain, fault = _domain_of(members, asked.topology_key, cluster)

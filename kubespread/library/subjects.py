@@ -58,7 +58,7 @@ from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.profile.expansion import default_profile
 from kubespread.scheduler.profile.profile import Profile
 from kubespread.snapshot.snapshot import Snapshot
-from kubespread.wording import some_of
+from kubespread.wording import count_of, some_of
 
 _NAMES_SHOWN = 3
 
@@ -223,7 +223,9 @@ class _Gatherer:
         name = candidate.workload or WorkloadName("Pod", meta.namespace, meta.name)
         replicas, why = bounded(candidate.replicas, autoscalers_of(name, self.gathered.objects))
         if why:
-            self.gathered.notes.append(f"{name.kind}/{name.name} is checked with {replicas} replicas: {why}")
+            self.gathered.notes.append(
+                f"{name.kind}/{name.name} is checked with {count_of(replicas, 'replica')}: {why}"
+            )
         self.gathered.gaps += (*candidate.gaps, *candidate.admission_gaps)
         if self._has_cluster:
             self.gathered.gaps += autoscaler_gaps(name, self.gathered.objects)

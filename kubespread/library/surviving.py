@@ -172,4 +172,5 @@ def _notes(world: World, lost: Sequence[Domain]) -> Iterator[str]:
     for key in dict.fromkeys(domain.key for domain in lost):
         outside = sum(key not in node.metadata.labels for node in world.living.nodes.objects)
         if outside:
-            yield f"{outside} nodes without the label {key} are in none of its domains"
+            are = "is" if outside == 1 else "are"
+            yield f"{count_of(outside, 'node')} without the label {key} {are} in none of its domains"

@@ -10,7 +10,7 @@ from kubespread.render.flow import HANGING, INDENT
 from kubespread.render.layout import BAD, DIM, GAP, HEAD, Cell, Column, Line, cell, cut_middle, tabulated, wrapped
 from kubespread.render.look import Look
 from kubespread.render.screen import room_beside
-from kubespread.wording import short_key
+from kubespread.wording import count_of, short_key
 
 _MAX_DOMAINS = 6
 _MAX_PASSES = 12
@@ -21,7 +21,7 @@ def passes(heading: str, rollout: RolloutReport, look: Look) -> Iterator[Line]:
     """Below ``heading``; of very many passes the first and the last, unless all are wanted."""
     limits = f"maxSurge {rollout.max_surge}, maxUnavailable {rollout.max_unavailable}"
     if look.headers:
-        about = f"  {rollout.strategy}, {rollout.replicas:,} replicas, {limits}; per domain old+new"
+        about = f"  {rollout.strategy}, {count_of(rollout.replicas, 'replica')}, {limits}; per domain old+new"
         yield from wrapped([cell(heading, HEAD), cell(about, DIM)], look.width, HANGING)
     shown = list(rollout.passes)
     left_out = 0 if look.in_full else max(0, len(shown) - _MAX_PASSES)

@@ -26,7 +26,7 @@ NOTHING = {
     "advise": ([POD], "2 of 2 nodes fit: nothing has to change"),
     "explain": ([POD], "2 of 2 nodes fit: n0, n1"),
     "simulate": ([POD, "--replicas", "0"], "0 of 0"),
-    "compare": ([POD, "--uncordon", "n0"], "same: 2 of 2 nodes fit, 1 of 1 replicas placed"),
+    "compare": ([POD, "--uncordon", "n0"], "same: 2 of 2 nodes fit, 1 of 1 replica placed"),
     "capacity": (["--request", "cpu=100"], "no pod of cpu 100 fits"),
     "map": ([], "2 nodes: cpu 0%, memory 0%, pods 0% requested"),
 }  # fmt: skip

@@ -26,19 +26,19 @@ DIFFERENCES: dict[str, tuple[list[str], int, str]] = {
     "two manifests": ([SKEW_1, SKEW_2], 1, "different: 3 nodes fit now, 1 replica goes elsewhere"),
     "two manifests as files": (["-f", SKEW_1, "-f", SKEW_2], 1, "different: 3 nodes fit now, 1 replica goes elsewhere"),
     "a field that is set": ([SKEW_1, "--set", "maxSkew=2"], 1, "different: 3 nodes fit now, 1 replica goes elsewhere"),
-    "an edit": ([SKEW_1, "--cordon", "node3a"], 1, "different: 1 node no longer fits, 0 of 1 replicas placed instead of 1"),
+    "an edit": ([SKEW_1, "--cordon", "node3a"], 1, "different: 1 node no longer fits, 0 of 1 replica placed instead of 1"),
     "an edit of the other manifest": (
         [SKEW_1, SKEW_2, "--cordon", "node3a"],
         1,
         "different: 1 node no longer fits, 3 fit now, 1 replica goes elsewhere",
     ),
-    "an edit that changes nothing": ([SKEW_1, "--uncordon", "node3a"], 0, "same: 1 of 7 nodes fits, 1 of 1 replicas placed"),
+    "an edit that changes nothing": ([SKEW_1, "--uncordon", "node3a"], 0, "same: 1 of 7 nodes fits, 1 of 1 replica placed"),
     "another snapshot": (
         [SKEW_1, "--to-snapshot", OTHER],
         1,
         "different: 7 nodes are gone, 3 are new, 1 replica goes elsewhere",
     ),
-    "the same snapshot again": ([SKEW_1, "--to-snapshot", KEP], 0, "same: 1 of 7 nodes fits, 1 of 1 replicas placed"),
+    "the same snapshot again": ([SKEW_1, "--to-snapshot", KEP], 0, "same: 1 of 7 nodes fits, 1 of 1 replica placed"),
     "another configuration": (
         [SKEW_1, "--to-scheduler-config", LAX],
         1,
@@ -52,17 +52,17 @@ DIFFERENCES: dict[str, tuple[list[str], int, str]] = {
     "another release": (
         [SKEW_1, "--kube-version", "1.34", "--to-kube-version", "1.35"],
         0,
-        "same: 1 of 7 nodes fits, 1 of 1 replicas placed",
+        "same: 1 of 7 nodes fits, 1 of 1 replica placed",
     ),
     "the release twice": (
         [SKEW_1, "--kube-version", "1.34", "--kube-version", "1.35"],
         0,
-        "same: 1 of 7 nodes fits, 1 of 1 replicas placed",
+        "same: 1 of 7 nodes fits, 1 of 1 replica placed",
     ),
     "other feature gates": (
         [SKEW_1, "--kube-version", "1.32", "--to-feature-gates", "MatchLabelKeysInPodTopologySpread=false"],
         0,
-        "same: 1 of 7 nodes fits, 1 of 1 replicas placed",
+        "same: 1 of 7 nodes fits, 1 of 1 replica placed",
     ),
     "more replicas": (
         [SKEW_1, "--replicas", "12", "--set", "maxSkew=2"],

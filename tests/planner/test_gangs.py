@@ -325,7 +325,7 @@ def test_replicas_that_run_are_whole_gangs_before_further_ones() -> None:
     snapshot = kubespread.Snapshot.from_objects([*NODES, *web(2, "n1", "n2")])
     report = kubespread.simulate(snapshot, "rs/web", 6, gang=2, same="zone")
     assert told(report)["chosen"] == ["b", "c"]
-    with pytest.raises(UsageError, match="web runs 2 replicas, which are no whole gangs of 3"):
+    with pytest.raises(UsageError, match="web runs 2 replicas, no multiple of the gang of 3"):
         kubespread.simulate(snapshot, "rs/web", 6, gang=3)
     assert told(kubespread.simulate(snapshot, "rs/web", 6, gang=3, from_scratch=True))["placed"] == 2
 

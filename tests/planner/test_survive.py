@@ -154,7 +154,7 @@ def test_without_zones_the_domains_are_hosts() -> None:
 def test_keys_are_lost_in_the_order_asked_and_nodes_outside_are_said() -> None:
     report = survived([*hosts("b", "a", None), *deployment("web", ("n0",))], "hostname", "zone", "hostname")
     assert [loss.domain for loss in report.losses] == ["n0", "n1", "n2", "a", "b"]
-    assert report.notes == (f"1 nodes without the label {ZONE} are in none of its domains",)
+    assert report.notes == (f"1 node without the label {ZONE} is in none of its domains",)
 
 
 def test_pods_that_are_pending_already_are_said_once() -> None:

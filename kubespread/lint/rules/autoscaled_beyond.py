@@ -28,6 +28,7 @@ from kubespread.lint.phrases import counted
 from kubespread.lint.rule import ClusterRule
 from kubespread.lint.trial import Placed, Trial
 from kubespread.planner.reports.check import Remedy, Severity
+from kubespread.wording import count_of
 
 
 def check(case: Case, trial: Trial) -> Iterator[Found]:
@@ -39,7 +40,7 @@ def check(case: Case, trial: Trial) -> Iterator[Found]:
         if not most.is_complete:
             yield Found(
                 field="spec.replicas",
-                message=f"{autoscaler.text} may ask for {autoscaler.most} replicas: {_why(most)}",
+                message=f"{autoscaler.text} may ask for {count_of(autoscaler.most, 'replica')}: {_why(most)}",
                 remedy=_remedy(autoscaler, most, trial),
                 proven=True,
             )

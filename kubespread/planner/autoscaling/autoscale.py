@@ -21,6 +21,7 @@ from kubespread.planner.reports.autoscaling import (
 from kubespread.planner.world.daemons import daemon_templates
 from kubespread.planner.world.reporting import name_of, workload_of, workload_text
 from kubespread.planner.world.world import World
+from kubespread.wording import count_of
 
 Loops = Callable[[World, Sequence[ZoneGroup], Sequence[Pod]], Iterator[ScalingLoop]]
 
@@ -118,5 +119,6 @@ def _notes(groups: Sequence[ZoneGroup], pending: Sequence[PodGroup]) -> Iterator
         if lacking := [key for key in keys if key not in group.template.metadata.labels]:
             yield f"{group.name}: its nodes lack {', '.join(lacking)}, which a constraint of waiting pods asks for"
         if group.before < group.group.minimum:
-            said = f"{group.before} nodes are fewer than min {group.group.minimum}"
+            are = "is" if group.before == 1 else "are"
+            said = f"{count_of(group.before, 'node')} {are} fewer than min {group.group.minimum}"
             yield f"{group.name}: {said}, but no autoscaler adds nodes for that alone"

@@ -20,6 +20,7 @@ from kubespread.scheduler.cluster.amounts import allocatable, requested
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.plugin import Status
 from kubespread.scheduler.plugins.podtopologyspread.filtering import CONSTRAINTS_NOT_MATCHED
+from kubespread.wording import count_of
 
 MAX_NODES = 1000
 """What one estimate adds at most: cluster-autoscaler's default."""
@@ -129,7 +130,7 @@ class _Packing:
 
     def _limit(self) -> str:
         if self._bound_by_max:
-            return f"{self._group.name} may have {self._group.group.maximum} nodes"
+            return f"{self._group.name} may have {count_of(self._group.group.maximum or 0, 'node')}"
         return f"one estimate ends at {MAX_NODES} nodes"
 
 

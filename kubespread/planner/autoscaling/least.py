@@ -15,6 +15,7 @@ from kubespread.planner.reports.autoscaling import GroupLeast, GroupNodes, Least
 from kubespread.planner.world.world import World
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.plugin import SUCCESS
+from kubespread.wording import count_of
 
 _MAX_PLAYS, _MIN_PLAYS = 150, 12
 _MAX_TRIED = 20_000
@@ -169,7 +170,8 @@ def unfit(cluster: Cluster, daemons: Sequence[Pod], group: ZoneGroup, pending: S
     if group.template is None:
         return "nothing tells what its nodes are like"
     if group.room == 0:
-        return f"it may have {group.group.maximum} nodes and has them"
+        most = group.group.maximum or 0
+        return f"it may have {count_of(most, 'node')} and has {'it' if most == 1 else 'them'}"
     said = [verdict_on(cluster, daemons, group.trial(), pods) for pods in pending]
     return None if SUCCESS in said else f"on an empty node of it: {', '.join(said[0].reasons)}"
 

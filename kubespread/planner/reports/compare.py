@@ -21,6 +21,7 @@ from kubespread.planner.reports.parts import (
     ScheduledReport,
     preempted_pods,
 )
+from kubespread.wording import count_of
 
 
 class Asked(Report, frozen=True):
@@ -286,7 +287,11 @@ def _alike(report: CompareReport) -> str:
         f"{side.fitting:,} of {side.nodes:,} node{'' if side.nodes == 1 else 's'} fit{'s' if side.fitting == 1 else ''}"
     )
     preempting = f", preempting {preempted_pods(side.preempted, _MAX_NAMED)}" if side.preempted else ""
-    return fit if side.replicas is None else f"{fit}, {side.running:,} of {side.replicas:,} replicas placed{preempting}"
+    return (
+        fit
+        if side.replicas is None
+        else f"{fit}, {side.running:,} of {count_of(side.replicas, 'replica')} placed{preempting}"
+    )
 
 
 def _differences(report: CompareReport) -> list[str]:
@@ -329,7 +334,9 @@ def _replicas(report: CompareReport) -> list[str]:
         return said
     if before.running != after.running:
         of = "" if before.replicas == after.replicas else f" of {before.replicas:,}"
-        said.append(f"{after.running:,} of {after.replicas:,} replicas placed instead of {before.running:,}{of}")
+        said.append(
+            f"{after.running:,} of {count_of(after.replicas or 0, 'replica')} placed instead of {before.running:,}{of}"
+        )
     elif before.pending != after.pending:
         said.append(f"{after.pending:,} pending instead of {before.pending:,}")
     gone = sum(max(0, node.before - node.after) for node in report.replicas_on_nodes)

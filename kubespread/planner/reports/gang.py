@@ -108,7 +108,7 @@ def gang_outcome(gang: GangReport, running: int, replicas: int | None) -> str:
     fitting = f", {gang.fitted} of {gang.members} members fit"
     if gang.pod_group is not None:
         whose = f"pod group {gang.pod_group}, minCount {gang.size}: "
-        placed = f"{running:,} of {replicas:,} replicas placed" if replicas else f"{running:,} fit"
+        placed = f"{running:,} of {count_of(replicas, 'replica')} placed" if replicas else f"{running:,} fit"
         return f"{whose}{placed if gang.fits else 'not placed'}{'' if gang.fits or gang.blocked is None else fitting}"
     if gang.gangs is None:
         return f"{count_of(gang.placed, 'gang')} of {gang.size:,} fit{'' if gang.placed != 1 else 's'}"

@@ -43,6 +43,7 @@ from kubespread.snapshot.edits.types import (
     SetLabel,
     Target,
 )
+from kubespread.wording import count_of
 
 
 def apply(world: World, edit: Edit, namespace: str) -> None:
@@ -114,7 +115,7 @@ def scale(world: World, name: WorkloadName, replicas: int) -> None:
 
 def _note_no_change(world: World, name: WorkloadName, replicas: int, before: int | None) -> None:
     if replicas == before:
-        world.happenings.note(f"{name.kind}/{name.name} has {replicas} replicas already")
+        world.happenings.note(f"{name.kind}/{name.name} has {count_of(replicas, 'replica')} already")
 
 
 def rollout_of(world: World, name: WorkloadName) -> Rollout:

@@ -11,12 +11,12 @@ from kubespread.render.arithmetic import PRETTY
 from kubespread.render.explain.rows import Row as NodeRow
 from kubespread.render.explain.rows import rows_of
 from kubespread.render.phrases import cluster_phrase
-from kubespread.wording import short_key
+from kubespread.wording import count_of, short_key
 
 
 def account(report: ExplainReport) -> Account:
     return Account(
-        title=f"Pod {report.pod.namespace}/{report.pod.name} against {len(report.nodes)} nodes",
+        title=f"Pod {report.pod.namespace}/{report.pod.name} against {count_of(len(report.nodes), 'node')}",
         provenance=source(cluster_phrase(report.cluster), report.kube_version, f"profile {report.scheduler_name}"),
         answer=report.answer,
         tone=Tone.GOOD if report.schedulable else Tone.BAD,

@@ -38,7 +38,7 @@ def frames(report: SurviveReport, drawn: TopologyMap) -> Iterator[Frame]:
         place = drawn.keys.index(loss.topology_key)
         lost = [node.name for node in drawn.nodes if node.path[place] == loss.domain]
         where = " elsewhere, which is not drawn" if loss.placed else ""
-        said = f"{loss.lost:,} pods lost, {loss.placed:,} placed{where}, {loss.pending:,} pending"
+        said = f"{count_of(loss.lost, 'pod')} lost, {loss.placed:,} placed{where}, {loss.pending:,} pending"
         yield Frame(f"without {domain_name(loss)}", said, gone=lost, joined=[*back])
         back = lost
 

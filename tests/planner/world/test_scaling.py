@@ -94,7 +94,7 @@ CASES: dict[str, tuple[list[Data], list[str], list[str]]] = {
         ["scale deploy/web=0", "scale deploy/web=1"],
         ["- web-a n0 scaled down for good", "- web-b n1 scaled down for good", "+ web-5d6-1 n0"],
     ),
-    "to what it has": ([*NODES, *deployment("web", ("n0",))], ["scale deploy/web=1"], ["Deployment/web has 1 replicas already"]),
+    "to what it has": ([*NODES, *deployment("web", ("n0",))], ["scale deploy/web=1"], ["Deployment/web has 1 replica already"]),
     "a Deployment that never had a pod, whose ReplicaSet is still to be made": (
         [*NODES[:1], deployment("web", (), replicas=0)[0]],
         ["scale deploy/web=1"],
