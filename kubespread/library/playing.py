@@ -44,6 +44,7 @@ from kubespread.planner.world.world import World
 from kubespread.scenario.reading import ScenarioGiven, read_scenario
 from kubespread.scenario.types import Apply, Rollout, Scenario
 from kubespread.snapshot.snapshot import Snapshot
+from kubespread.wording import count_of
 
 _WORKLOADS = tuple(row.cls for row in POD_CREATORS.values())
 
@@ -243,6 +244,6 @@ def after_steps(
     """
     read = read_scenario(scenario)
     if steps is not None and not 0 <= steps <= len(read.steps):
-        raise UsageError(f"step {steps}: the scenario has {len(read.steps)} steps")
+        raise UsageError(f"step {steps}: the scenario has {count_of(len(read.steps), 'step')}")
     _, after = play_in(snapshot, replace(read, steps=read.steps[:steps]), scheduler, namespace=namespace, deals=1)
     return after

@@ -223,9 +223,8 @@ class _Gatherer:
         name = candidate.workload or WorkloadName("Pod", meta.namespace, meta.name)
         replicas, why = bounded(candidate.replicas, autoscalers_of(name, self.gathered.objects))
         if why:
-            self.gathered.notes.append(
-                f"{name.kind}/{name.name} is checked with {count_of(replicas, 'replica')}: {why}"
-            )
+            so_many = count_of(replicas, "replica")
+            self.gathered.notes.append(f"{name.kind}/{name.name} is checked with {so_many}: {why}")
         self.gathered.gaps += (*candidate.gaps, *candidate.admission_gaps)
         if self._has_cluster:
             self.gathered.gaps += autoscaler_gaps(name, self.gathered.objects)

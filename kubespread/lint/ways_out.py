@@ -61,7 +61,11 @@ class WaysOut:
         return asker.remedy(found, stuck)
 
     def _of_some_help(self, trials: Trials, placed: Placed, stuck: Stuck, asker: _Asker) -> Remedy:
-        tried = f"none of {trials.count} changes that were tried gets all of them placed"
+        tried = (
+            "the one change that was tried does not get all of them placed"
+            if trials.count == 1
+            else f"none of {trials.count} changes that were tried gets all of them placed"
+        )
         if not trials.count:
             return Remedy(text="kubespread advise tries what would help: too much was tried for other workloads")
         best = trials.best_of_those_that_help(placed.count)
