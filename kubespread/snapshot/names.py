@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import os
+import time
 import zlib
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
-from kubespread.snapshot.remembering import cache_folder, remember
+from kubespread.snapshot.remembering import cache_folder, recalled, remember
 
 _FORM = 2
 """Counts the forms that what is remembered has had: that of another release is read anew."""
+_COARSEST = 2 * 10**9
+"""Nanoseconds that file systems round their times to, at most."""
 _KEPT_FILES = 32
 """How many files' names are remembered: those read last."""
+
+T = TypeVar("T")
 
 NamesInNamespaces = dict[str, list[str]]
 """The names of one kind by namespace."""
@@ -36,12 +42,19 @@ class Names(msgspec.Struct, rename="camel"):
     def values_of(self, label: str) -> list[str]:
         """The values that nodes have for one label."""
         raw = self.labels.get(label)
-        return [] if raw is None else msgspec.json.decode(raw, type=list[str])
+        return [] if raw is None else _decoded(raw, list[str]) or []
 
     def of_kind(self, short: str, namespace: str) -> list[str]:
         """The names of one kind in one namespace."""
         raw = self.by_kind.get(short)
-        return [] if raw is None else msgspec.json.decode(raw, type=NamesInNamespaces).get(namespace, [])
+        return [] if raw is None else (_decoded(raw, NamesInNamespaces) or {}).get(namespace, [])
+
+
+def _decoded(raw: msgspec.Raw, form: type[T]) -> T | None:
+    """None for what a damaged memory holds in its place."""
+    with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return msgspec.json.decode(raw, type=form)
+    return None
 
 
 class _Remembered(msgspec.Struct):
@@ -68,16 +81,17 @@ def names_in(path: str, environment: Mapping[str, str]) -> Names:
     state = file.stat()
     asked = (_FORM, str(file), state.st_size, state.st_mtime_ns)
     memory = _memory(file, environment)
-    with suppress(OSError, msgspec.DecodeError):
-        known = msgspec.json.decode(memory.read_bytes(), type=_Remembered)
-        if (known.form, known.path, known.size, known.modified) == asked:
-            return known.names
+    known = recalled(memory, _Remembered)
+    if known is not None and (known.form, known.path, known.size, known.modified) == asked:
+        return known.names
     # Imported here because what is remembered has to be there at once.
     from kubespread.snapshot.files.naming import read_names
 
     names = read_names(str(file))
-    remember(memory, msgspec.json.encode(_Remembered(*asked, names)))
-    _forget_old(memory.parent)
+    # What was written just now may be written again at what the file system takes for the same time.
+    if time.time_ns() - state.st_mtime_ns > _COARSEST:
+        remember(memory, msgspec.json.encode(_Remembered(*asked, names)))
+        _forget_old(memory.parent)
     return names
 
 

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+T = TypeVar("T")
 
 _FOLDER_MODE, _FILE_MODE = 0o700, 0o600
+_MAX_BYTES = 64 * 2**20
 
 
 def cache_folder(environment: Mapping[str, str]) -> Path:
@@ -21,12 +28,31 @@ def cache_folder(environment: Mapping[str, str]) -> Path:
     return (home / ".cache" if home.is_absolute() else Path(os.devnull)) / "kubespread"
 
 
+def recalled(file: Path, form: type[T]) -> T | None:
+    """What was remembered in ``file``; None where nothing is, or something else than this user wrote: a pipe that would
+    be waited for, a file of another's, one too large or damaged.
+    """
+    try:
+        # Without O_NONBLOCK a pipe would be waited for before it can be seen to be one.
+        with open(os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as opened:  # noqa: PTH123 - a descriptor
+            state = os.fstat(opened.fileno())
+            is_own = not hasattr(os, "geteuid") or state.st_uid == os.geteuid()
+            if not stat.S_ISREG(state.st_mode) or not is_own or state.st_size > _MAX_BYTES:
+                return None
+            return msgspec.json.decode(opened.read(_MAX_BYTES), type=form)
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+
+
 def remember(file: Path, content: bytes) -> None:
     """Write what the user alone may read; a cache that cannot be written is done without."""
     # Imported here because most questions are answered from what is there.
     from kubespread.snapshot.replacing import replacing
 
     with suppress(OSError):
+        if file.is_symlink() or (file.exists() and not file.is_file()):
+            # Not of ours; a pipe would be waited for.
+            return
         file.parent.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
         with replacing(file, _FILE_MODE) as opened:
             opened.write(content)

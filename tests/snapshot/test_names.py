@@ -5,6 +5,12 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import random
+import resource
+import signal
+import threading
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +41,12 @@ OBJECTS = [
 def written(path: Path, objects: list[dict[str, Any]], **head: Any) -> Path:
     text = json.dumps({"apiVersion": "v1", "kind": "List", "items": objects, **head}).encode()
     path.write_bytes(gzip.compress(text) if path.suffix == ".gz" else text)
+    return aged(path)
+
+
+def aged(path: Path) -> Path:
+    """The file, last written a minute ago."""
+    os.utime(path, (time.time() - 60,) * 2)
     return path
 
 
@@ -90,6 +102,115 @@ def test_a_memory_that_is_damaged_or_cannot_be_written_is_done_without(
     assert names_in(str(file), environment) == first
     (tmp_path / "file").write_text("")
     assert names_in(str(file), {"XDG_CACHE_HOME": str(tmp_path / "file")}) == first
+
+
+def test_what_was_written_just_now_is_read_again(tmp_path: Path, environment: dict[str, str]) -> None:
+    file = written(tmp_path / "cluster.json", OBJECTS[:1])
+    file.touch()
+    state = file.stat()
+    assert names_in(str(file), environment).nodes == ["n2"]
+    file.write_text(file.read_text().replace("n2", "n7"))
+    os.utime(file, ns=(state.st_atime_ns, state.st_mtime_ns))
+    assert names_in(str(file), environment).nodes == ["n7"]
+
+
+def _as_a_pipe(memory: Path) -> None:
+    memory.unlink()
+    os.mkfifo(memory)
+
+
+def _as_a_folder(memory: Path) -> None:
+    memory.unlink()
+    memory.mkdir()
+
+
+def _as_what_never_ends(memory: Path) -> None:
+    memory.unlink()
+    memory.symlink_to("/dev/zero")
+
+
+def _replaced(old: bytes, new: bytes) -> Callable[[Path], None]:
+    def write(memory: Path) -> None:
+        assert old in memory.read_bytes()
+        memory.write_bytes(memory.read_bytes().replace(old, new))
+
+    return write
+
+
+HOSTILE: dict[str, Callable[[Path], None]] = {
+    "nothing": lambda memory: memory.write_bytes(b""),
+    "half of it": lambda memory: memory.write_bytes(memory.read_bytes()[:-20]),
+    "a byte that is not UTF-8": _replaced(b'"n1"', b'"\xff1"'),
+    "lists a million deep": lambda memory: memory.write_bytes(b"[" * 10**6 + b"]" * 10**6),
+    "labels that are none": _replaced(b'["ssd"]', b'{"a":1}'),
+    "names that are none": _replaced(b'{"shop":["web"]}', b'[7]'),
+    "a form of another release": _replaced(b'"form":2', b'"form":1'),
+    "another file's": _replaced(b"cluster.json", b"another.json"),
+    "more than is ever written": lambda memory: os.truncate(memory, 2**30),
+    "a pipe that nobody writes to": _as_a_pipe,
+    "a folder": _as_a_folder,
+    "a device without end": _as_what_never_ends,
+}
+
+
+@pytest.mark.parametrize("case", HOSTILE)
+def test_a_hostile_memory_is_only_slow(case: str, tmp_path: Path, environment: dict[str, str]) -> None:
+    file = written(tmp_path / "cluster.json", OBJECTS)
+    names_in(str(file), environment)
+    (memory,) = (tmp_path / "cache" / "kubespread" / "names").iterdir()
+    HOSTILE[case](memory)
+    names = names_in(str(file), environment)
+    assert names.nodes == ["n1", "n2"]
+    assert names.of_kind("deploy", "shop") in (["web"], [])
+    assert names.values_of("disk") in (["ssd"], [])
+
+
+def test_a_full_disk_is_only_slow(tmp_path: Path, environment: dict[str, str]) -> None:
+    file = written(tmp_path / "cluster.json", OBJECTS)
+    folder = tmp_path / "cache" / "kubespread" / "names"
+    names_in(str(file), environment)
+    (memory,) = folder.iterdir()
+    before = memory.read_bytes()
+    written(file, OBJECTS[:1])
+    room = resource.getrlimit(resource.RLIMIT_FSIZE)
+    ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (10, room[1]))
+        assert names_in(str(file), environment).nodes == ["n2"]
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, room)
+        signal.signal(signal.SIGXFSZ, ignored)
+    assert [(each, each.read_bytes()) for each in folder.iterdir()] == [(memory, before)]
+    assert names_in(str(file), environment).nodes == ["n2"]
+
+
+def test_two_writers_and_a_reader_never_see_half_a_memory(tmp_path: Path, environment: dict[str, str]) -> None:
+    """Two clusters take turns in one file, as a snapshot does that is saved every minute."""
+    file, rng = tmp_path / "cluster.json", random.Random(0)
+    versions = [[named("Node", f"n{number}")] * 1 + [named("Pod", "p" * 50)] * 50 for number in range(2)]
+    other = tmp_path / "other.json"
+    written(file, versions[0])
+    wrong: list[object] = []
+
+    def ask() -> None:
+        for _ in range(40):
+            names = names_in(str(file), environment)
+            if names.nodes not in (["n0"], ["n1"]) or names.of_kind("po", "default") != ["p" * 50]:
+                wrong.append(names)
+
+    def forget() -> None:
+        for _ in range(40):
+            for memory in (tmp_path / "cache").rglob("*.json"):
+                memory.unlink(missing_ok=True)
+            os.replace(written(other, versions[rng.randrange(2)]), file)
+
+    threads = [threading.Thread(target=work) for work in (ask, ask, ask, forget)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+    assert [path for path in (tmp_path / "cache").rglob("*") if path.is_file() and path.suffix != ".json"] == []
 
 
 def test_only_regular_files_are_read(tmp_path: Path, environment: dict[str, str]) -> None:

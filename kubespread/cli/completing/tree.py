@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from kubespread import __version__
-from kubespread.snapshot.remembering import cache_folder, remember
+from kubespread.snapshot.remembering import cache_folder, recalled, remember
 
 
 class Parameter(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -62,10 +62,9 @@ def commands(environment: Mapping[str, str]) -> Commands:
     """All commands: those remembered while the program is the same, else those of the program."""
     state = _state_of_the_program()
     memory = cache_folder(environment) / "commands.json"
-    with suppress(OSError, msgspec.DecodeError):
-        known = msgspec.json.decode(memory.read_bytes(), type=_Remembered)
-        if known.state == state:
-            return known.commands
+    known = recalled(memory, _Remembered)
+    if known is not None and known.state == state:
+        return known.commands
     found = read_commands()
     if state[1]:
         remember(memory, msgspec.json.encode(_Remembered(state, found)))
