@@ -143,7 +143,7 @@ HOSTILE: dict[str, Callable[[Path], None]] = {
     "a byte that is not UTF-8": _replaced(b'"n1"', b'"\xff1"'),
     "lists a million deep": lambda memory: memory.write_bytes(b"[" * 10**6 + b"]" * 10**6),
     "labels that are none": _replaced(b'["ssd"]', b'{"a":1}'),
-    "names that are none": _replaced(b'{"shop":["web"]}', b'[7]'),
+    "names that are none": _replaced(b'{"shop":["web"]}', b"[7]"),
     "a form of another release": _replaced(b'"form":2', b'"form":1'),
     "another file's": _replaced(b"cluster.json", b"another.json"),
     "more than is ever written": lambda memory: os.truncate(memory, 2**30),
@@ -202,7 +202,7 @@ def test_two_writers_and_a_reader_never_see_half_a_memory(tmp_path: Path, enviro
         for _ in range(40):
             for memory in (tmp_path / "cache").rglob("*.json"):
                 memory.unlink(missing_ok=True)
-            os.replace(written(other, versions[rng.randrange(2)]), file)
+            written(other, versions[rng.randrange(2)]).replace(file)
 
     threads = [threading.Thread(target=work) for work in (ask, ask, ask, forget)]
     for thread in threads:
