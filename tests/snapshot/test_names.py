@@ -137,7 +137,7 @@ def _replaced(old: bytes, new: bytes) -> Callable[[Path], None]:
     return write
 
 
-HOSTILE: dict[str, Callable[[Path], None]] = {
+HOSTILE: dict[str, Callable[[Path], object]] = {
     "nothing": lambda memory: memory.write_bytes(b""),
     "half of it": lambda memory: memory.write_bytes(memory.read_bytes()[:-20]),
     "a byte that is not UTF-8": _replaced(b'"n1"', b'"\xff1"'),
