@@ -18,13 +18,14 @@ from kubespread.planner.world.happenings import LOST, PREEMPTED
 from kubespread.planner.world.missing import Missing
 from kubespread.planner.world.owners import in_order
 from kubespread.planner.world.pod_book import PodKey
-from kubespread.planner.world.reporting import name_of, preempted_pods, workload_text
+from kubespread.planner.world.reporting import name_of, node_evictions, preempted_pods, workload_text
 from kubespread.planner.world.unmade import unmade
 from kubespread.planner.world.waiting import Waiting
 from kubespread.planner.world.world import World
 
 NOT_MODELLED = (
     "how long it takes: pods on silent nodes are deleted after about 6 minutes, at a limited rate per zone",
+    "which node of a zone loses its pods first: in the order of the cluster, and of more than 20 a few at once",
     "autoscalers: no replicas and no nodes are added",
     "the order in which pods are made again: by namespace, kind and name, where another may leave others pending",
 )
@@ -140,6 +141,7 @@ class _Loss:
             message=failed.message,
             message_after_removal=removed.message,
             short=tuple(self._short(failed, removed)),
+            evictions=tuple(node_evictions(happened)),
             notes=notes,
         )
 

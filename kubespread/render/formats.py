@@ -84,7 +84,15 @@ FORMATS: Mapping[str, Format] = {
             is_for_people=True,
             has_conclusion=True,
         ),
-        Format("wide", {"explain": Writer("explain.wide")}, is_for_people=True),
+        Format(
+            "wide",
+            {
+                "explain": Writer("explain.wide"),
+                "survive": Writer("survive.wide", "adds the order in which nodes lose their pods"),
+                "play": Writer("play.wide", "adds the order in which nodes that fail lose their pods"),
+            },
+            is_for_people=True,
+        ),
         Format(
             "plain",
             {

@@ -49,8 +49,10 @@ HELP: dict[ReportKind, str] = {
     "simulate": "Format (default: a picture on a terminal, columns in a pipe). "
     "'name' prints namespace/pod<TAB>node lines.",
     "compare": "Format (default: a table on a terminal, columns in a pipe). 'csv' has a row per node that differs.",
-    "play": "Format (default: tables on a terminal, columns in a pipe).",
-    "survive": "Format (default: a table on a terminal, plain columns in a pipe).",
+    "play": "Format (default: tables on a terminal, columns in a pipe). "
+    "'wide' adds the order in which nodes that fail lose their pods.",
+    "survive": "Format (default: a table on a terminal, plain columns in a pipe). "
+    "'wide' adds the order in which nodes lose their pods.",
     "upgrade": "Format (default: a table on a terminal, plain columns in a pipe).",
     "map": "Format (default: a map on a terminal, columns in a pipe).",
     "check": "Format (default: a list on a terminal, plain columns in a pipe). 'sarif' is SARIF 2.1.0 for code scanning. "
@@ -75,7 +77,7 @@ def test_what_can_be_asked_for() -> None:
     assert format_names("explain") == ["table", "wide", "plain", "json", "yaml", "markdown", "name", "csv"]
     assert format_names("simulate") == ["table", "plain", "json", "yaml", "markdown", "name", "csv"]
     assert format_names("compare") == ["table", "plain", "json", "yaml", "markdown", "csv"]
-    assert format_names("play") == ["table", "plain", "json", "yaml", "markdown", "csv"]
+    assert format_names("play") == ["table", "wide", "plain", "json", "yaml", "markdown", "csv"]
     assert format_names("rebalance") == ["table", "plain", "json", "yaml", "markdown", "name", "csv"]
 
 

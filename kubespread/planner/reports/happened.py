@@ -44,6 +44,24 @@ class GonePod(Report, frozen=True):
         return bool(self.broken_budgets) or self.lost_for_good
 
 
+class NodeEviction(Report, frozen=True):
+    """The pods of a node that failed, deleted because they do not tolerate that."""
+
+    node: str
+    """Its name."""
+    seconds: float
+    """How long after the first node of its zone was tainted: the nodes follow one another at a limited rate, and pods
+    tolerate the taint for a while.
+    """
+    pods: int
+    """How many are deleted then."""
+
+
+def eviction_order(evictions: Sequence[NodeEviction]) -> str:
+    """``n0 after 300 s, n1 after 310 s``."""
+    return ", ".join(f"{each.node} after {each.seconds:,.0f} s" for each in evictions)
+
+
 class BlockedPod(Report, frozen=True):
     """A pod whose eviction the API server refuses for good."""
 
@@ -142,6 +160,8 @@ class Happened(Report, frozen=True, kw_only=True):
     """What keeps pods away from the nodes that are there, where that changed, by name: ``cordoned``, ``not ready``;
     nothing where they are open again.
     """
+    evictions: tuple[NodeEviction, ...] = ()
+    """Of nodes that failed, in order."""
 
     def dealt(self, others: Sequence[Happened]) -> Happened:
         """The same, with the skews of other deals."""

@@ -7,6 +7,7 @@ from typing import Literal
 
 import msgspec
 
+from kubespread.planner.reports.happened import NodeEviction
 from kubespread.planner.reports.parts import (
     ClusterReference,
     Judgment,
@@ -93,6 +94,8 @@ class DomainLoss(Report, frozen=True):
     """The same once the Node objects are deleted."""
     lost_after_removal: int = 0
     """Pods on its nodes that are deleted, at the latest with the Node objects."""
+    evictions: tuple[NodeEviction, ...] = ()
+    """The order in which its nodes lose their pods: one after another, at a limited rate for each zone."""
     already_lost: bool = False
     """Whether none of its nodes answered before: what is lost then is what their deletion takes."""
     trouble: tuple[Trouble, ...] = ()

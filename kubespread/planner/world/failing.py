@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from kubespread.controllers.outage import (
@@ -12,16 +13,25 @@ from kubespread.controllers.outage import (
     unready_pod,
     without_eviction_taints,
 )
-from kubespread.controllers.zone_disruption import nodes_per_second, stops_evictions, zones
+from kubespread.controllers.zone_disruption import NODES_PER_SECOND, Zone, nodes_per_second, stops_evictions, zones
 from kubespread.kube.api.core import Node, Pod
+from kubespread.kube.owners import WorkloadName
 from kubespread.kube.pod_status import is_active, is_ready
 from kubespread.kube.zones import zone_key
 from kubespread.planner.world import pods as states
-from kubespread.planner.world.happenings import DELETED, LOST
+from kubespread.planner.world.controlling import ABOVE, BELOW
+from kubespread.planner.world.happenings import DELETED, LOST, Evicted
+from kubespread.planner.world.pod_book import PodKey, key_of
+from kubespread.planner.world.scheduling import schedule
 from kubespread.snapshot.edits.nodes import NodeChange
 
 if TYPE_CHECKING:
     from kubespread.planner.world.world import World
+
+MOST_STEPS = 20
+"""Of larger zones the nodes are evicted a few at once: with many nodes a few more or less make little difference."""
+ZoneKey = tuple[str, str]
+"""Region and zone."""
 
 STOPPED = "every zone is down: the node controller suspects itself, takes back its NoExecute taints and evicts nothing"
 
@@ -31,7 +41,8 @@ def fail(world: World, names: Sequence[str]) -> None:
     and stay terminating, but for those without a grace period, which the API server removes at once. What controllers
     make instead is placed.
 
-    How long that takes is not waited for. Pods of nodes that the node controller would never taint NoExecute stay.
+    The nodes of a zone are evicted one after another: successors of the first are placed while pods on the others still
+    count. How long that takes is not waited for. Pods stay where the node controller would never taint NoExecute.
     """
     failed = {name: failed_node(_node(world, name)) for name in names}
     nodes = [failed.get(node.metadata.name, node) for node in world.living.nodes.objects]
@@ -53,7 +64,17 @@ def fail(world: World, names: Sequence[str]) -> None:
             "controller does not evict there"
         )
     world.change_nodes(NodeChange(replaced=changed))
-    _delete_pods(world, [node for name, node in changed.items() if name in failed])
+    lost = [changed[name] for name in names]
+    pods = [pod for pod in _pods_on(world, names) if is_active(pod)]
+    world.change_pods((pod, unready_pod(pod, world.time)) for pod in pods)
+    world.settle()
+    due = sorted(_due(world, lost, found).items())
+    for seconds, keys in due:
+        counts = Counter(world.book[key].spec.node_name for key in keys)
+        world.happenings.evictions += (Evicted(node, seconds, pods) for node, pods in counts.items())
+    size = -(-len(due) // MOST_STEPS) or 1
+    steps = (due[start : start + size] for start in range(0, len(due), size))
+    _evict(world, ([key for _, keys in step for key in keys] for step in steps), frozenset(names))
     world.settle()
 
 
@@ -75,16 +96,50 @@ def restore(world: World, names: Sequence[str]) -> None:
     world.settle()
 
 
-def _delete_pods(world: World, nodes: Iterable[Node]) -> None:
-    doomed: list[Pod] = []
-    staying: list[Pod] = []
+def _due(world: World, nodes: Iterable[Node], found: Mapping[ZoneKey, Zone]) -> dict[float, list[PodKey]]:
+    """Which pods are deleted how many seconds after the first node of each zone got its NoExecute taint.
+
+    The others get theirs one after another, at the rate of their zone. Which is next is chance; here it is the order of
+    the cluster.
+    """
+    due: dict[float, list[PodKey]] = {}
+    tainted = Counter[ZoneKey]()
     for node in nodes:
-        for pod in world.book.on(node.metadata.name):
-            if is_active(pod):
-                is_doomed = evicted_after(pod.spec.tolerations, node.spec.taints) is not None
-                (doomed if is_doomed else staying).append(pod)
-    world.change_pods((pod, unready_pod(pod, world.time)) for pod in staying)
-    world.delete(doomed, LOST)
+        key = zone_key(node.metadata.labels)
+        rate = nodes_per_second(found[key], stopped=False) if key in found else NODES_PER_SECOND
+        delay = tainted[key] / rate if rate else 0
+        for pod in filter(is_active, world.book.on(node.metadata.name)):
+            if (seconds := evicted_after(pod.spec.tolerations, node.spec.taints)) is not None:
+                due.setdefault(seconds + delay, []).append(key_of(pod))
+        tainted[key] += 1
+    return due
+
+
+def _evict(world: World, due: Iterable[Sequence[PodKey]], nodes: Collection[str]) -> None:
+    """Delete pods of ``nodes``, those that are due together at once, and let whose they are settle each time.
+
+    Who waits besides finds no more room by that, and is tried again at the end.
+    """
+    waiting: dict[WorkloadName | None, list[PodKey]] = {}
+    for each in world.waiting:
+        waiting.setdefault(world.book.owner_of(each.pod), []).append(key_of(each.pod))
+    for keys in due:
+        # Meanwhile a controller may have deleted some, and made others of the same names.
+        there = [pod for key in keys if key in world.book and is_active(pod := world.book[key])]
+        there = [pod for pod in there if pod.spec.node_name in nodes]
+        owners = {world.book.owner_of(pod) for pod in there}
+        seen = len(world.happenings.created)
+        world.delete(there, LOST)
+        has_acted = True
+        while has_acted:
+            has_acted = world.reconcile(BELOW)
+            for pod in world.happenings.created[seen:]:
+                owner = world.book.owner_of(pod)
+                owners.add(owner)
+                waiting.setdefault(owner, []).append(key_of(pod))
+            seen = len(world.happenings.created)
+            own = [key for owner in owners for key in waiting.get(owner, ()) if key in world.queue.waiting]
+            has_acted = has_acted or schedule(world, own) or world.reconcile(ABOVE)
 
 
 def _pods_on(world: World, names: Iterable[str]) -> Iterable[Pod]:

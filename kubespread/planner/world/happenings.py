@@ -47,6 +47,16 @@ class Blocked:
     """The budget's name."""
 
 
+@dataclass(frozen=True, slots=True)
+class Evicted:
+    """A node that failed and whose pods are deleted."""
+
+    node: str
+    seconds: float
+    """How long after the first of its zone was tainted."""
+    pods: int
+
+
 @dataclass(slots=True)
 class Happenings:
     gone: list[Gone] = field(default_factory=list)
@@ -59,6 +69,8 @@ class Happenings:
     blocked: list[Blocked] = field(default_factory=list)
     by_chance: bool = False
     """Whether a controller deleted some of several equal pods."""
+    evictions: list[Evicted] = field(default_factory=list)
+    """Of nodes that failed, in order."""
     notes: dict[str, None] = field(default_factory=dict)
     """What is to be said besides, once."""
 

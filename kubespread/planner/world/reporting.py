@@ -15,6 +15,7 @@ from kubespread.planner.reports.happened import (
     BlockedPod,
     GonePod,
     Happened,
+    NodeEviction,
     PendingPods,
     PlacedPod,
     TouchedWorkload,
@@ -62,8 +63,14 @@ def happened(world: World, before: Cluster) -> Happened:
         not_created=tuple(unmade_pods(world, (each for each in found if each.is_refused))),
         not_made_yet=tuple(unmade_pods(world, (each for each in found if not each.is_refused))),
         workloads=tuple(_touched(world, before, happenings, found)),
+        evictions=tuple(node_evictions(happenings)),
         notes=tuple(happenings.notes),
     )
+
+
+def node_evictions(happenings: Happenings) -> Iterator[NodeEviction]:
+    """The same, as a report has them."""
+    return (NodeEviction(node=each.node, seconds=each.seconds, pods=each.pods) for each in happenings.evictions)
 
 
 def preempted_pods(happenings: Happenings) -> Iterator[PreemptedPod]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def schedule(world: World, only: Collection[PodKey] | None = None) -> bool:
     """Place the pods that wait, or only some of them, as long as any finds a node; whether any did."""
     placed = 0
-    waiting = [each for each in world.queue.in_order() if only is None or key_of(each.pod) in only]
+    waiting = world.queue.in_order(only)
     while waiting:
         left = [each for each in waiting if not _place(world, each)]
         if len(left) == len(waiting):

@@ -79,9 +79,10 @@ class Queue:
         self._stuck.clear()
         self._helpless.clear()
 
-    def in_order(self) -> list[Waiting]:
-        """Who is tried first, second, ...; pods behind a scheduling gate are not."""
-        ready = [each for each in self.waiting.values() if not each.pod.spec.scheduling_gates]
+    def in_order(self, only: Iterable[PodKey] | None = None) -> list[Waiting]:
+        """Who is tried first, second, ..., or only some of them; pods behind a scheduling gate are not."""
+        among = self.waiting.values() if only is None else (self.waiting[key] for key in only if key in self.waiting)
+        ready = [each for each in among if not each.pod.spec.scheduling_gates]
         return sorted(ready, key=lambda each: -priority_of(each.pod))
 
     def choose(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from kubespread.planner.reports.play import PlayReport, StepReport
 from kubespread.planner.reports.rollout import DomainRevisions
@@ -19,8 +19,12 @@ _PASSES = ["STEP", "WORKLOAD", "PASS", "OLD", "NEW", "READY", "KEY", "DOMAIN", "
 
 def write(report: PlayReport, look: Look) -> str:
     """Up to two blocks; what holds blanks comes last."""
-    steps = (_step(report, step) for step in report.steps)
-    return blocks((_STEPS, steps), (_PASSES, _passes(report)), headers=look.headers)
+    return blocks(*parts(report), headers=look.headers)
+
+
+def parts(report: PlayReport) -> Sequence[tuple[Sequence[str], Iterator[list[str]]]]:
+    """Each with its header."""
+    return (_STEPS, (_step(report, step) for step in report.steps)), (_PASSES, _passes(report))
 
 
 def _step(report: PlayReport, step: StepReport) -> list[str]:

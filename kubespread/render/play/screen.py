@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kubespread.planner.reports.happened import BlockedPod
+from kubespread.planner.reports.happened import BlockedPod, eviction_order
 from kubespread.planner.reports.play import PlayReport, StepReport
 from kubespread.planner.reports.rollout import rollout_sentence
 from kubespread.render.flow import HANGING, INDENT
@@ -69,6 +69,8 @@ def _steps(report: PlayReport, look: Look) -> Iterator[Line]:
     for row, (step, lacking) in zip(rows, newly_lacking(report), strict=True):
         yield row
         details = [*_details(step)]
+        if look.in_full and step.happened.evictions:
+            details.append([cell(f"evicted: {eviction_order(step.happened.evictions)}")])
         for each in lacking:
             who = f"{workload_name(each.workload)}: {each.count} {each.what}: "
             details.append([cell(who, BAD), cell(each.message)])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from kubespread.planner.reports.survive import DomainLoss, SurviveReport
 from kubespread.render.aligned import NONE, blocks
@@ -18,14 +18,19 @@ _SHORT_HEADER = ["KEY", "DOMAIN", "WORKLOAD", "WANTED", "READY", "READY-IF-DELET
 
 def write(report: SurviveReport, look: Look) -> str:
     """Two blocks: domains, and below the workloads that each leaves short. Why comes last, since it holds blanks."""
-    return blocks((LOSS_HEADER, loss_rows(report)), (_SHORT_HEADER, _short_rows(report)), headers=look.headers)
+    return blocks(*parts(report), headers=look.headers)
+
+
+def parts(report: SurviveReport) -> Sequence[tuple[Sequence[str], Iterator[list[object]]]]:
+    """Each with its header."""
+    return (LOSS_HEADER, loss_rows(report)), (_SHORT_HEADER, _short_rows(report))
 
 
 def loss_rows(report: SurviveReport) -> Iterator[list[object]]:
     """A row a domain."""
     for loss in report.losses:
         yield [
-            *_place(loss), loss.nodes, loss.lost, loss.placed, loss.preempted, loss.pending,
+            *place(loss), loss.nodes, loss.lost, loss.placed, loss.preempted, loss.pending,
             loss.pending_after_removal, len(loss.not_made_again), len(loss.short),
             loss.message or loss.message_after_removal or NONE,
         ]  # fmt: skip
@@ -35,8 +40,9 @@ def _short_rows(report: SurviveReport) -> Iterator[list[object]]:
     for loss in report.losses:
         for each in loss.short:
             why = each.why if each.is_short else each.why_after_removal
-            yield [*_place(loss), each.workload, each.wanted, each.ready, each.ready_after_removal, why]
+            yield [*place(loss), each.workload, each.wanted, each.ready, each.ready_after_removal, why]
 
 
-def _place(loss: DomainLoss) -> list[object]:
+def place(loss: DomainLoss) -> list[object]:
+    """Which domain it is."""
     return [loss.topology_key, loss.domain or EMPTY]

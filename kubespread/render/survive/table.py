@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kubespread.escaping import escaped
+from kubespread.planner.reports.happened import eviction_order
 from kubespread.planner.reports.survive import DomainLoss, ShortWorkload, SurviveReport, badness, domain_name
 from kubespread.render.flow import HANGING, INDENT
 from kubespread.render.layout import (
@@ -61,6 +62,10 @@ def _key(key: str, losses: Sequence[DomainLoss], look: Look) -> Iterator[Line]:
         yield from left_out(left, key, f": {said}")
     for reason, domains in _reasons(shown).items():
         yield from wrapped([Cell(f"{INDENT}{', '.join(domains)}: {reason}")], look.width, HANGING)
+    for loss in losses if look.in_full else ():
+        if loss.nodes > 1 and loss.evictions:
+            said = escaped(f"{domain_name(loss)}: evicted: {eviction_order(loss.evictions)}")
+            yield from wrapped([Cell(f"{INDENT}{said}")], look.width, HANGING)
 
 
 def _others(losses: Sequence[DomainLoss], shown: Sequence[DomainLoss]) -> Iterator[DomainLoss]:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from kubespread.planner.world.editing import apply
+from kubespread.planner.world.failing import MOST_STEPS
+from kubespread.snapshot.edits.text import parse
 from tests.builders import Data, hard, node, pod
 from tests.planner.world.clusters import budget, daemon_set, deployment, job, on_nodes, play, stateful_set, world
 
@@ -77,6 +80,19 @@ CASES: dict[str, tuple[list[Data], list[str], list[str], dict[str, list[str]]]] 
         ["fail a0"],
         ["- web-a a0 lost", f"? web-5d6-1 {UNSPREAD}"],
         {"a0": ["(web-a)"], "b0": ["web-b"], "c0": ["web-c"]},
+    ),
+    "a zone is lost node by node: a successor is placed as long as pods on the other silent node count": (
+        [
+            *zoned(a=2, b=1, c=1),
+            *deployment("web", ("a0", "a1", "b0", "b0", "c0"), spec={"topologySpreadConstraints": [SPREAD]}),
+        ],
+        ["fail zone=a"],
+        [
+            *("- web-a a0 lost", "- web-b a1 lost", "+ web-5d6-1 c0"),
+            "? web-5d6-2 0/4 nodes are available: 2 node(s) didn't match pod topology spread constraints, "
+            "2 node(s) had untolerated taint(s).",
+        ],
+        {"a0": ["(web-a)"], "a1": ["(web-b)"], "b0": ["web-c", "web-d"], "c0": ["web-5d6-1", "web-e"]},
     ),
     "with the Node objects gone the zone is no domain any more": (
         [
@@ -175,3 +191,54 @@ def test_what_becomes_of_pods_when_nodes_fail(case: str) -> None:
     living = world(objects)
     assert play(living, *edits) == expected
     assert on_nodes(living) == left
+
+
+TOLERANT = {"tolerations": [{"key": "node.kubernetes.io/unreachable", "operator": "Exists", "tolerationSeconds": 300}]}
+
+ORDERS: dict[str, tuple[list[Data], str, list[str]]] = {
+    "a node each ten seconds, once its pods tolerate it no longer": (
+        [*zoned(a=3, b=1), *deployment("web", ("a0", "a1", "a2", "a2"), spec=TOLERANT)],
+        "fail zone=a",
+        ["a0 300 s: 1", "a1 310 s: 1", "a2 320 s: 2"],
+    ),
+    "pods of one node go when each of them has to": (
+        [*zoned(a=2, b=1), *deployment("web", ("a0",), spec=TOLERANT), *deployment("api", ("a0", "a1"))],
+        "fail zone=a",
+        ["a0 0 s: 1", "a1 10 s: 1", "a0 300 s: 1"],
+    ),
+    "every zone has a limit of its own": (
+        [*zoned(a=2, b=2, c=1), *deployment("web", ("a0", "a1", "b0", "b1"))],
+        "fail zone in (a,b)",
+        ["a0 0 s: 1", "b0 0 s: 1", "a1 10 s: 1", "b1 10 s: 1"],
+    ),
+    "a large zone that is partly down loses a node each hundred seconds": (
+        [*zoned(a=51, b=1), *deployment("web", ("a0", "a1"))],
+        f"fail kubernetes.io/hostname in ({','.join(f'a{number}' for number in range(30))})",
+        ["a0 0 s: 1", "a1 100 s: 1"],
+    ),
+    "a small one none": (
+        [*zoned(a=50, b=1), *deployment("web", ("a0", "a1"))],
+        f"fail kubernetes.io/hostname in ({','.join(f'a{number}' for number in range(30))})",
+        [],
+    ),
+    "a node with nothing to evict takes its turn": (
+        [*zoned(a=3, b=1), *deployment("web", ("a0", "a2"))],
+        "fail zone=a",
+        ["a0 0 s: 1", "a2 20 s: 1"],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", ORDERS)
+def test_in_which_order_nodes_lose_their_pods(case: str) -> None:
+    objects, edit, expected = ORDERS[case]
+    living = world(objects)
+    apply(living, parse(edit), "default")
+    assert [f"{each.node} {each.seconds:g} s: {each.pods}" for each in living.happenings.evictions] == expected
+
+
+def test_of_many_nodes_a_few_are_evicted_at_once_and_all_of_their_pods_go() -> None:
+    names = tuple(f"a{number}" for number in range(MOST_STEPS + 5))
+    living = world([*zoned(a=len(names), b=1), *deployment("web", names)])
+    apply(living, parse("fail zone=a"), "default")
+    assert {gone.pod.spec.node_name for gone in living.happenings.gone} == set(names)
