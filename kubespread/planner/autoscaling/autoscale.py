@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from kubespread.kube.api.core import Pod
-from kubespread.kube.well_known import DO_NOT_SCHEDULE
+from kubespread.kube.taint import DO_NOT_SCHEDULE_EFFECTS, untolerated
+from kubespread.kube.well_known import DO_NOT_SCHEDULE, ZONE
 from kubespread.node_groups.types import Autoscaler, NodeGroup
 from kubespread.planner.autoscaling import cluster_autoscaler, karpenter
 from kubespread.planner.autoscaling.least import Search, unfit
@@ -58,14 +59,16 @@ def autoscale(
         notes.append(f"loop {loops[-1].number} placed none of the pods it was for: nothing further is tried")
     alone = () if search is None else search.per_group()
     left = tuple(_unhelped(world, zones, daemons))
-    world.assume(_unknown(group) for group in picked if left or group.template is None)
+    hopes = [[group for group in picked if _may_take(group, pods)] for pods in pod_groups(world)]
+    unknown = [group for group in picked if any(group in hope for hope in hopes)]
+    world.assume(_unknown(group) for group in unknown or [each for each in picked if not (left or each.template)])
     return AutoscalingReport(
         autoscaler=_NAMES[kind],
         waiting=sum(map(len, pending)),
         loops=loops,
         groups=tuple(map(_state, zones)),
         pending=left,
-        unknown_groups=tuple(dict.fromkeys(group.group.name for group in picked)) if left else (),
+        unknown_groups=tuple(dict.fromkeys(group.group.name for group in unknown)) if all(hopes) else (),
         least=None if search is None else search.mixed(tuple(len(group.added) for group in zones)),
         least_per_group=alone,
         notes=tuple(notes),
@@ -85,6 +88,20 @@ def _state(group: ZoneGroup) -> NodeGroupState:
     )
 
 
+def _may_take(group: ZoneGroup, pods: PodGroup) -> bool:
+    """Whether some machine of a group may take the pods, by the taints and labels that all its nodes have."""
+    spec, zone = pods.pod.spec, {} if group.zone is None else {ZONE: group.zone}
+    labels = {**zone, **group.group.labels}
+    is_tolerated = not untolerated(group.group.taints or (), spec.tolerations, DO_NOT_SCHEDULE_EFFECTS)
+    return is_tolerated and all(labels.get(key, value) == value for key, value in spec.node_selector.items())
+
+
+def _of_pool(group: ZoneGroup, pods: PodGroup) -> str | None:
+    """What is known against a group of which nothing else is."""
+    is_closed = group.template is None and not _may_take(group, pods)
+    return "all its nodes have a taint, a label or a zone that keeps the pod off" if is_closed else None
+
+
 def _unknown(group: ZoneGroup) -> str:
     """Of a group whose machines are picked from types that the cluster does not tell."""
     said = f"are taken to be like {group.made_of}" if group.template is not None else "may be of any kind"
@@ -93,7 +110,7 @@ def _unknown(group: ZoneGroup) -> str:
 
 def _unhelped(world: World, groups: Sequence[ZoneGroup], daemons: Sequence[Pod]) -> Iterator[UnhelpedPods]:
     for pods in pod_groups(world):
-        reasons = ((group, unfit(world.cluster, daemons, group, [pods])) for group in groups)
+        reasons = ((group, _of_pool(group, pods) or unfit(world.cluster, daemons, group, [pods])) for group in groups)
         yield UnhelpedPods(
             workload=workload_text(workload_of(world, pods.waiting[0].pod)),
             pods=tuple(name_of(each.pod) for each in pods.waiting),

@@ -119,8 +119,8 @@ class AutoscalingReport(Report, frozen=True, kw_only=True):
     pending: tuple[UnhelpedPods, ...]
     """Those that no further node helps."""
     unknown_groups: tuple[str, ...] = ()
-    """Where pods still wait, Karpenter's pools without a template: it would launch machines of types that the cluster
-    does not tell, and whether those take the pods is not known.
+    """Karpenter's pools without a template that may take all pods that still wait, as far as taints and labels tell: it
+    would launch machines of types that the cluster does not tell.
     """
     least: LeastNodes | None
     """Null where no pod waited, or no nodes were found with which all find one."""

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import pytest
 
+from kubespread.kube.api.core import Taint
 from kubespread.kube.selector_text import parse_selector
 from kubespread.node_groups.types import Autoscaler, NodeGroup
 from kubespread.planner.autoscaling.autoscale import autoscale
@@ -314,6 +315,16 @@ UNKNOWN = {
     ),
     "a node like those of the pool is enough": (
         [machine("w1", "a", pool="w", cpu="1"), *waiting(2)], POOL, ((), 0, []),
+    ),
+    "all nodes of the pool have a taint that keeps the pods off": (
+        [*SMALL, *waiting(2)], replace(POOL, taints=[Taint(key="gpu", effect="NoSchedule")]), ((), 2, []),
+    ),
+    "or a label that they do not select": (
+        [*SMALL, *waiting(2, nodeSelector={"team": "b"})], replace(POOL, labels={"team": "a"}), ((), 2, []),
+    ),
+    "or are in other zones": ([*SMALL, *waiting(2, nodeSelector={ZONE: "c"})], POOL, ((), 2, [])),
+    "it may take some of the pods, and others certainly not": (
+        [*SMALL, *waiting(2), pod("else", nodeSelector={ZONE: "c"})], POOL, ((), 3, [f"{GAP} may be of any kind"]),
     ),
     "it may have no more nodes": ([*SMALL, *waiting(2)], replace(POOL, maximum=0), ((), 2, [])),
     "a template tells": ([*SMALL, *waiting(2, cpu="9")], replace(POOL, template=GIVEN), ((), 2, [])),
