@@ -49,7 +49,7 @@ class NodeEviction(Report, frozen=True):
 
     node: str
     """Its name."""
-    seconds: float
+    seconds: int
     """How long after the first node of its zone was tainted: the nodes follow one another at a limited rate, and pods
     tolerate the taint for a while.
     """
@@ -59,7 +59,7 @@ class NodeEviction(Report, frozen=True):
 
 def eviction_order(evictions: Sequence[NodeEviction]) -> str:
     """``n0 after 300 s, n1 after 310 s``."""
-    return ", ".join(f"{each.node} after {each.seconds:,.0f} s" for each in evictions)
+    return ", ".join(f"{each.node} after {each.seconds:,} s" for each in evictions)
 
 
 class BlockedPod(Report, frozen=True):

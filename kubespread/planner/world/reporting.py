@@ -70,7 +70,7 @@ def happened(world: World, before: Cluster) -> Happened:
 
 def node_evictions(happenings: Happenings) -> Iterator[NodeEviction]:
     """The same, as a report has them."""
-    return (NodeEviction(node=each.node, seconds=each.seconds, pods=each.pods) for each in happenings.evictions)
+    return (NodeEviction(node=each.node, seconds=round(each.seconds), pods=each.pods) for each in happenings.evictions)
 
 
 def preempted_pods(happenings: Happenings) -> Iterator[PreemptedPod]:

@@ -13,7 +13,7 @@ _ORDER = ["STEP", "NODE", "SECONDS", "PODS"]
 def write(report: PlayReport, look: Look) -> str:
     """A third block, with a row for each node and time."""
     rows = (
-        [str(step.number), each.node, f"{each.seconds:g}", str(each.pods)]
+        [str(step.number), each.node, str(each.seconds), str(each.pods)]
         for step in report.steps
         for each in step.happened.evictions
     )

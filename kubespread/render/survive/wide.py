@@ -12,7 +12,5 @@ _ORDER = ["KEY", "DOMAIN", "NODE", "SECONDS", "PODS"]
 
 def write(report: SurviveReport, look: Look) -> str:
     """A third block, with a row for each node and time."""
-    order = (
-        [*place(loss), each.node, f"{each.seconds:g}", each.pods] for loss in report.losses for each in loss.evictions
-    )
+    order = ([*place(loss), each.node, each.seconds, each.pods] for loss in report.losses for each in loss.evictions)
     return blocks(*parts(report), (_ORDER, order), headers=look.headers)
