@@ -5,7 +5,7 @@ BIN := .venv/bin
 # The slow targets are scripts that take uv and pre-commit from the .venv.
 SLOW := PATH="$(CURDIR)/$(BIN):$$PATH"
 
-.PHONY: demo test lint bench counts reference schema codes clean
+.PHONY: demo test lint fuzz bench counts reference schema codes clean
 .PHONY: binary dist lowest pythons coverage hooks lock
 .DEFAULT_GOAL := test
 
@@ -21,6 +21,12 @@ lint: .venv/dev
 	$(BIN)/ruff format --check .
 	$(BIN)/typos
 	$(BIN)/mypy
+
+# RUNS inputs, each damaged by its own seed from SEED on: ten to thirty a second.
+RUNS ?= 10000
+SEED ?= 0
+fuzz: .venv/dev
+	$(BIN)/python -m tests.fuzz --runs $(RUNS) --seed $(SEED)
 
 bench: .venv/installed
 	$(BIN)/python -m bench

@@ -5,6 +5,7 @@ Nothing in them is a path: manifests are given as text, and the cluster is the o
 
 from __future__ import annotations
 
+import json
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -205,6 +206,10 @@ def asked(question: type[Question], arguments: dict[str, Any]) -> Any:
         if name not in known:
             meant = did_you_mean(near_miss(name, known)) or f": expected {', '.join(known)}"
             raise UsageError(f"unknown argument {name!r}{meant}")
+    try:
+        json.dumps(arguments, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        raise UsageError("an argument holds half a character, which no text has") from error
     try:
         return msgspec.convert(arguments, question)
     except msgspec.ValidationError as error:
