@@ -23,6 +23,7 @@ from tests.property.workloads_on_nodes import (
     numbers_said,
     scenario,
     waiting,
+    workload_of,
 )
 
 
@@ -51,9 +52,15 @@ def goes(snapshot: Snapshot, groups: Sequence[Sequence[str]]) -> bool:
     if played.blocked:
         return False
     now = after(snapshot, *steps(groups))
-    is_left = newly_waiting(snapshot, before, now) or _unmade(now) - _unmade(before)
+    is_left = newly_waiting(snapshot, before, now) or _unmade(now) - _unmade(before) or _daemons(now) - _daemons(before)
     is_broken = any(step.broken_budgets for step in played.steps)
     return not (is_left or is_broken or bare_pods(before) - bare_pods(now))
+
+
+def _daemons(snapshot: Snapshot) -> Counter[str]:
+    """How many pods of DaemonSets wait: they go with their nodes, but may be pushed away from others."""
+    pods = (each for each in snapshot.pods if each.metadata.deletion_timestamp is None and not each.spec.node_name)
+    return Counter(name for each in pods if "/DaemonSet/" in (name := workload_of(each)))
 
 
 def _unmade(snapshot: Snapshot) -> Counter[str]:
