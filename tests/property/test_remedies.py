@@ -308,7 +308,7 @@ def check_cause(objects: list[Data], why: str, asked: Data) -> None:
         assert fits(objects, ("--set cpu=1m",), key(asked)), why
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", [*SEEDS, 5262])
 def test_advice_done_by_hand_lets_the_pod_in_and_what_is_denied_does_not(seed: int) -> None:
     if waiting(cluster(seed)):
         check_advice(cluster(seed))

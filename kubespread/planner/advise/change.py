@@ -26,22 +26,26 @@ class Change:
     edits: tuple[Edit, ...] = ()
     """What is done to the cluster."""
     pieces: tuple[Change, ...] = ()
-    """Of one that is done to several nodes: what is done to each."""
+    """Of one that is done to several nodes: what is done to each; of several labels for one node: each of them."""
     phrase: str = ""
-    """Of such a one: ``uncordon {} nodes``."""
+    """Of such a one: ``uncordon {} nodes``; ``label n0``, which the labels follow."""
 
     @classmethod
     def of_pieces(cls, phrase: str, pieces: Sequence[Change]) -> Change:
-        """The same done to several nodes, or to one."""
+        """The same done to several nodes, or to one; several labels for one node, or one."""
         first = pieces[0]
         if len(pieces) == 1:
             return first
         edits = tuple(edit for piece in pieces for edit in piece.edits)
-        cost = first.cost + 10 * (len(pieces) - 1)
-        return cls(first.family, phrase.format(len(pieces)), cost, (), edits, tuple(pieces), phrase)
+        if "{}" in phrase:
+            said, cost = phrase.format(len(pieces)), first.cost + 10 * (len(pieces) - 1)
+        else:
+            said = phrase + "".join(piece.said.removeprefix(phrase) for piece in pieces)
+            cost = max(piece.cost for piece in pieces)
+        return cls(first.family, said, cost, (), edits, tuple(pieces), phrase)
 
     def without(self, piece: Change) -> Change:
-        """The same done to one node fewer."""
+        """The same done to one node, or with one label, fewer."""
         return self.of_pieces(self.phrase, [each for each in self.pieces if each is not piece])
 
     def joined(self, other: Change) -> Change:

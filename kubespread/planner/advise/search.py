@@ -265,7 +265,9 @@ def _refined(together: Sequence[Ladder], ladders: Sequence[Ladder], trials: Tria
 
 
 def minimal(parts: Sequence[Change], trials: Trials) -> Found:
-    """What suffices of ``parts``, which do together: none of them, and no node of one, that the rest can do without."""
+    """What suffices of ``parts``, which do together: none of them that the rest can do without, and no node or label of
+    one.
+    """
     kept = list(parts)
     for part in parts:
         without = [each for each in kept if each is not part]

@@ -29,10 +29,13 @@ def node_labels(stuck: Stuck) -> Iterator[Ladder]:
     alike: dict[str, list[Change]] = {}
     for node in stuck.nearest_first():
         if edits := _missing(stuck, node):
-            labels = " ".join(str(edit).removeprefix(f"label {edit.target} ") for edit in edits)
             # What takes the place of a label that the node has costs more than what it lacks.
-            cost = 22 + 4 * any(edit.key in node.metadata.labels for edit in edits)
-            change = Change(LABEL, f"label {node.metadata.name} {labels}", cost, edits=edits)
+            pieces = [
+                Change(LABEL, str(edit), 22 + 4 * (edit.key in node.metadata.labels), edits=(edit,)) for edit in edits
+            ]
+            phrase = f"label {node.metadata.name}"
+            change = Change.of_pieces(phrase, pieces)
+            labels = change.said.removeprefix(f"{phrase} ")
             alike.setdefault(labels, []).append(change)
             yield Ladder.of(change, f"labeling {node.metadata.name}")
     for labels, changes in alike.items() if stuck.may_take_several else ():
