@@ -34,18 +34,8 @@ bench: .venv/installed
 counts: .venv/dev
 	$(BIN)/python -m tests.golden --counts
 
-reference: .venv/installed
-	$(BIN)/python -m kubespread.cli.reference docs/reference.md
-	$(BIN)/python -m kubespread.cli.manual docs/kubespread.1
-	$(BIN)/python -m kubespread.planner.reports.fields docs/json.md
-
-schema: .venv/installed
-	$(BIN)/python -m kubespread.planner.reports.schema docs/schema
-	$(BIN)/python -m kubespread.scenario.schema docs/schema/scenario.json
-	$(BIN)/python -m kubespread.node_groups.schema docs/schema
-
-codes: .venv/installed
-	$(BIN)/python -m kubespread.cli.codes docs/codes.md
+docs: .venv/installed
+	$(BIN)/python -m docs.generators
 
 # Below: minutes each, for CI and before a release; CONTRIBUTING.md says what each shows.
 binary: .venv/slow

@@ -1,10 +1,7 @@
-"""The reports' JSON Schema, written from their types: ``python -m kubespread.planner.reports.schema DIRECTORY``."""
+"""The reports' JSON Schema, written from their types."""
 
 from __future__ import annotations
 
-import json
-import sys
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -59,12 +56,3 @@ def schema(report: type[Report]) -> dict[str, Any]:
     root["properties"]["apiVersion"] = {"const": API_VERSION}
     root["properties"]["kind"] = {"const": report.__name__}
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **root, "$defs": definitions}
-
-
-def main(directory: str) -> None:
-    for name, report in FILES.items():
-        (Path(directory) / name).write_text(json.dumps(schema(report), indent=2) + "\n")
-
-
-if __name__ == "__main__":
-    main(sys.argv[1])

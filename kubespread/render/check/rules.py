@@ -50,7 +50,7 @@ def in_full(rule: RuleReport) -> str:
 
 def document(rules: Sequence[RuleReport]) -> str:
     """All of ``docs/codes.md``."""
-    head = "# What kubespread check finds\n\nWritten from the rules' docstrings by `make codes`.\n"
+    head = "# What kubespread check finds\n\nWritten from the rules' docstrings by `make docs`.\n"
     table = [
         "| Code | Name | Severity | Needs | What it finds |",
         "| --- | --- | --- | --- | --- |",

@@ -1,5 +1,4 @@
-"""The tables of fields in docs/json.md, written from the reports' types and what stands below their fields:
-``python -m kubespread.planner.reports.fields docs/json.md``.
+"""The tables of fields in docs/json.md, written from the reports' types and what stands below their fields.
 
 Each stands between ``<!-- fields of NAME -->`` and ``<!-- end -->``, where NAME is a report, ``every report``,
 ``parts`` or ``details``. A type that one field alone has is told there; one that several have is a part, with a table
@@ -9,21 +8,19 @@ of its own.
 from __future__ import annotations
 
 import re
-import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
-from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 from msgspec import Struct
 
+from docs.generators.field_meanings import OF_EVERY_REPORT, class_meaning, meaning
 from kubespread.planner.reports.details import Detail
-from kubespread.planner.reports.field_meanings import OF_EVERY_REPORT, class_meaning, meaning
 from kubespread.planner.reports.schema import FILES
 from kubespread.planner.reports.simulate import SimulateReport
 
@@ -163,8 +160,3 @@ def _type(hint: Any) -> str:
 def _several(hint: Any) -> str:
     one = _type(hint)
     return f"{one}s" if one.isalpha() else f"({one})" if " or " in one else one
-
-
-if __name__ == "__main__":
-    for page in map(Path, sys.argv[1:]):
-        page.write_text(filled(page.read_text()))

@@ -1,10 +1,8 @@
-"""Write the man page: ``python -m kubespread.cli.manual docs/kubespread.1``."""
+"""The man page."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from typer.core import TyperGroup
@@ -61,7 +59,3 @@ def _escaped(text: str) -> str:
     """As roff has it: a dot or an apostrophe at the beginning of a line would be a request, a hyphen a soft one."""
     escaped = text.replace("\\", r"\e").replace("-", r"\-")
     return rf"\&{escaped}" if escaped.startswith((".", "'")) else escaped
-
-
-if __name__ == "__main__":
-    Path(sys.argv[1]).write_text(page())

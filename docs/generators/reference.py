@@ -1,9 +1,6 @@
-"""Write every command's help on one page: ``python -m kubespread.cli.reference docs/reference.md``."""
+"""Every command's help on one page."""
 
 from __future__ import annotations
-
-import sys
-from pathlib import Path
 
 from typer.core import TyperGroup
 from typer.main import get_command
@@ -24,7 +21,3 @@ def page() -> str:
         own = command.make_context(name, [], parent=context, resilient_parsing=True)
         sections.append(f"## {name}\n\n```\n{command.get_help(own)}\n```")
     return "\n\n".join(sections) + "\n"
-
-
-if __name__ == "__main__":
-    Path(sys.argv[1]).write_text(page())

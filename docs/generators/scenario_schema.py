@@ -1,11 +1,8 @@
-"""The JSON Schema of scenario files: ``python -m kubespread.scenario.schema FILE``."""
+"""The JSON Schema of scenario files."""
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from kubespread.scenario.shapes import (
@@ -89,7 +86,3 @@ def _object(fields: Fields) -> dict[str, Any]:
         "required": [name for name, field in fields.items() if field.is_required],
         "additionalProperties": False,
     }
-
-
-if __name__ == "__main__":
-    Path(sys.argv[1]).write_text(json.dumps(schema(), indent=2) + "\n")

@@ -1,15 +1,10 @@
-"""The JSON Schema of a NodeGroups file: ``python -m kubespread.node_groups.schema DIRECTORY``."""
+"""The JSON Schema of a NodeGroups file."""
 
 from __future__ import annotations
 
-import json
-import sys
-from pathlib import Path
 from typing import Any
 
 from kubespread.node_groups.reading import API_VERSION, KIND
-
-FILE = "node-groups.json"
 
 
 def schema() -> dict[str, Any]:
@@ -58,11 +53,3 @@ def schema() -> dict[str, Any]:
         "required": ["apiVersion", "kind", "groups"],
         "additionalProperties": False,
     }
-
-
-def main(directory: str) -> None:
-    (Path(directory) / FILE).write_text(json.dumps(schema(), indent=2) + "\n")
-
-
-if __name__ == "__main__":
-    main(sys.argv[1])
