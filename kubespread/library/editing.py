@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
+from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import WorkloadName
 from kubespread.library.deciding import Scheduler
 from kubespread.snapshot.edits.types import Edit, Scale
@@ -42,9 +43,11 @@ def edited(
         notes += (*told(str(edit), world, waited), *_beyond(edit, world, default))
         step = world.next_step()
         has_happened |= bool(step.gone or step.placed)
+    after = as_snapshot(world, snapshot)
     if has_happened:
         notes.append(NO_TIME)
-    after = as_snapshot(world, snapshot)
+    else:
+        after = replace(after, pods=tuple(_as_listed(after.pods, snapshot.pods)))
     made = "; ".join(map(str, snapshot.edits))
     known = snapshot.origin
     # Nobody is to take it for the cluster as it was.
@@ -54,6 +57,17 @@ def edited(
         gaps=tuple(dict.fromkeys((*known.gaps, *(world.assumed if has_happened else ())))),
     )
     return replace(after, origin=origin), tuple(notes)
+
+
+def _as_listed(pods: Iterable[Pod], listed: Iterable[Pod]) -> Iterator[Pod]:
+    """Without what was taken for granted of pods that do not say whether they are ready: who asks is told again."""
+    from kubespread.planner.world.pod_book import key_of
+    from kubespread.planner.world.pods import readiness_known, taken_to_be_ready
+
+    unknown = {key_of(pod): pod for pod in listed if not readiness_known(pod)}
+    for pod in pods:
+        was = unknown.get(key_of(pod))
+        yield was if was is not None and pod == taken_to_be_ready(was) else pod
 
 
 def _beyond(edit: Edit, world: World, namespace: str) -> Iterator[str]:
