@@ -69,14 +69,14 @@ def rollout_of_cluster(world: World, name: WorkloadName) -> Rollout:
     own = [
         known.get(each) or ReplicaSet(metadata=ObjectMeta(name=each.name, namespace=each.namespace)) for each in below
     ]
-    sized = [_sized(world, each) for each in own]
+    sized = [sized(world, each) for each in own]
     if sized and new_replica_set(deployment, sized) is None:
         most = max(sized, key=lambda each: each.spec.replicas or 0)
         sized[sized.index(most)] = replace(most, spec=replace(most.spec, template=deployment.spec.template))
     return Rollout(deployment, sized)
 
 
-def _sized(world: World, replica_set: ReplicaSet) -> ReplicaSet:
+def sized(world: World, replica_set: ReplicaSet) -> ReplicaSet:
     """A ReplicaSet that does not say how many pods it is to have has as many as it runs."""
     if replica_set.spec.replicas is not None:
         return replica_set

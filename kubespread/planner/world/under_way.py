@@ -14,7 +14,7 @@ from kubespread.kube.api.core import Pod
 from kubespread.kube.api.workloads import ReplicaSet, StatefulSet, UpdateStrategy
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.pod_status import is_active, is_ready
-from kubespread.planner.world.deployments import Rollout, name_of, rollout_of_cluster
+from kubespread.planner.world.deployments import Rollout, name_of, rollout_of_cluster, sized
 from kubespread.planner.world.happenings import DELETED
 from kubespread.planner.world.jobs import bring_to_number
 from kubespread.planner.world.owners import in_order
@@ -73,13 +73,13 @@ def _rollouts(world: World) -> Iterator[tuple[WorkloadName, Rollout]]:
     for name, replica_set in world.workloads.replica_sets.items():
         below.setdefault(world.workloads.above(name), []).append(replica_set)
     for name, deployment in world.workloads.deployments.items():
-        if deployment.spec.paused or new_replica_set(deployment, below.get(name, ())) is None:
+        own = [sized(world, each) for each in below.get(name, ())]
+        new = new_replica_set(deployment, own)
+        if deployment.spec.paused or new is None:
             continue
-        rollout = rollout_of_cluster(world, name)
-        new = new_replica_set(deployment, rollout.replica_sets)
-        others = [each for each in rollout.replica_sets if each is not new]
-        if new is not None and (any(map(replicas_of, others)) or replicas_of(new) != replicas_of(deployment)):
-            yield name, rollout
+        others = [each for each in own if each is not new]
+        if any(map(replicas_of, others)) or replicas_of(new) != replicas_of(deployment):
+            yield name, rollout_of_cluster(world, name)
 
 
 def _stateful_sets(world: World) -> Iterator[WorkloadName]:

@@ -76,7 +76,7 @@ class InterPodAffinity(Plugin):
             own = []
         if any(term.namespace_selector.requirements for term in own):
             yield from cluster.objects.gap(Namespace, "the pod's namespaceSelectors see no labels")
-        kinds = map(cluster.kinds.__getitem__, cluster.running.nodes_of_kind)
+        kinds = (cluster.kinds[each] for each in cluster.kinds.with_terms if each in cluster.running.nodes_of_kind)
         theirs = (term for kind in kinds if kind.terms is not None for term in kind.terms.all)
         if any(_may_mean(term, pod) for term in theirs):
             consequence = "the namespaceSelectors of other pods' affinity see no labels"
