@@ -5,8 +5,8 @@ BIN := .venv/bin
 # The slow targets are scripts that take uv and pre-commit from the .venv.
 SLOW := PATH="$(CURDIR)/$(BIN):$$PATH"
 
-.PHONY: demo test lint fuzz bench counts reference schema codes clean
-.PHONY: binary dist lowest pythons coverage hooks lock
+.PHONY: demo test lint fuzz bench counts docs licenses clean
+.PHONY: binary dist lowest newest pythons coverage hooks lock
 .DEFAULT_GOAL := test
 
 demo: .venv/installed
@@ -37,6 +37,9 @@ counts: .venv/dev
 docs: .venv/installed
 	$(BIN)/python -m docs.generators
 
+licenses: .venv/dev
+	$(BIN)/python -m tests.licenses docs/licenses.md
+
 # Below: minutes each, for CI and before a release; CONTRIBUTING.md says what each shows.
 binary: .venv/slow
 	$(SLOW) .ci/binary
@@ -46,6 +49,9 @@ dist: .venv/slow
 
 lowest: .venv/slow
 	$(SLOW) .ci/lowest
+
+newest: .venv/slow
+	$(SLOW) .ci/newest
 
 pythons: .venv/slow
 	$(SLOW) .ci/pythons

@@ -28,6 +28,7 @@ DOCUMENTS = [
 NO_COMMANDS = {
     f"docs/{name}.md"
     for name in (
+        "licenses",
         "json",
         "library",
         "performance",

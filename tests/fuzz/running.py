@@ -27,7 +27,7 @@ from tests.steps import TooManyStepsError, bounded_steps
 
 MOST_STEPS = 30_000_000
 """Calls of functions in one run: some ten seconds."""
-_SUSPICIOUS = 5.0
+_SUSPICIOUS = 10.0
 """Seconds of CPU after which steps are counted."""
 T = TypeVar("T")
 _CODES = {0, 1, 2, 3}
