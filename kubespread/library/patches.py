@@ -28,6 +28,7 @@ from kubespread.planner.reports.advise import AdviseReport, PatchOperation, Sugg
 from kubespread.snapshot.edits.types import EvictPod, RemoveLabel, RemoveTaint, SetLabel, Uncordon
 from kubespread.snapshot.snapshot import Snapshot
 
+_ANOTHER_TEMPLATE = "its workload's template has no such field by now: the pod is of another revision"
 _IMMUTABLE = "a pod's own fields cannot be changed: delete the pod and create it anew"
 
 
@@ -82,7 +83,11 @@ def _with_patch(
     changed: list[Operation] = []
     diff = None
     if change.settings and patched is not None:
-        changed = operations(patched.data, patched.row, (*settings, *change.settings))
+        try:
+            changed = operations(patched.data, patched.row, (*settings, *change.settings))
+        except UsageError:
+            # In mid-rollout a pod of a former revision has fields that the workload's template has no more.
+            notes = (*notes, _ANOTHER_TEMPLATE)
         if patched.reference and not _can_be_set(patched.row, changed):
             changed, notes = [], (*notes, _IMMUTABLE)
     if changed and patched is not None:

@@ -13,6 +13,8 @@ import pytest
 import kubespread
 from kubespread import AdviseReport, Snapshot
 from kubespread.snapshot.edits.text import parse
+from tests.builders import hosts, pod
+from tests.planner.world.clusters import deployment
 
 CASES = Path(__file__).parents[3] / "fixtures" / "cases"
 JUDGMENT, EVERYDAY = CASES / "judgment", CASES / "everyday"
@@ -136,3 +138,15 @@ def test_replicas_that_wait_are_asked_about_with_the_claims_they_have() -> None:
             parse(f"{option.removeprefix('--')} {value}", None) for option, value in zip(words, words, strict=True)
         ]
         assert kubespread.pending(cluster.edited(*edits), namespace="shop").pending == 0, options
+
+
+def test_a_pod_of_a_former_revision_is_advised_where_its_workload_has_no_such_field_any_more() -> None:
+    former, now = ({"nodeSelector": {"disk": "ssd"}, "priority": 0}, {"priority": 0})
+    made, replica_set, waiting = deployment("web", (None,), spec=former)
+    made["spec"]["template"]["spec"] = {**pod()["spec"], **now}
+    cluster = Snapshot.from_objects([*hosts("a", "b"), made, replica_set, waiting])
+    report = kubespread.advise(cluster, "pod/web-a")
+    assert report.advice is not None
+    (dropped,) = [each for each in report.advice.enough if each.options == ("--set nodeSelector[disk]=null",)]
+    said = "its workload's template has no such field by now: the pod is of another revision"
+    assert (dropped.patch, dropped.commands, dropped.notes) == ((), (), (said,))
