@@ -69,11 +69,12 @@ def rollout_of_cluster(world: World, name: WorkloadName) -> Rollout:
     own = [
         known.get(each) or ReplicaSet(metadata=ObjectMeta(name=each.name, namespace=each.namespace)) for each in below
     ]
-    sized = [sized(world, each) for each in own]
-    if sized and new_replica_set(deployment, sized) is None:
-        most = max(sized, key=lambda each: each.spec.replicas or 0)
-        sized[sized.index(most)] = replace(most, spec=replace(most.spec, template=deployment.spec.template))
-    return Rollout(deployment, sized)
+    replica_sets = [sized(world, each) for each in own]
+    if replica_sets and new_replica_set(deployment, replica_sets) is None:
+        most = max(replica_sets, key=lambda each: each.spec.replicas or 0)
+        template = replace(most, spec=replace(most.spec, template=deployment.spec.template))
+        replica_sets[replica_sets.index(most)] = template
+    return Rollout(deployment, replica_sets)
 
 
 def sized(world: World, replica_set: ReplicaSet) -> ReplicaSet:
