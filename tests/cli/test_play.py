@@ -129,3 +129,11 @@ def test_options_that_mean_nothing_beside_steps(fault: str) -> None:
 def test_options_that_mean_nothing_without_steps() -> None:
     result = run(*THEN, "--fail-on", "pending")
     assert (result.code, result.err) == (2, "error: --fail-on is for --then: add that, or leave it out\n")
+
+
+def test_wide_adds_the_order_in_which_nodes_that_fail_lose_their_pods(tmp_path: Path) -> None:
+    scenario = written(tmp_path / "outage.json", "cordon node-b1", "fail zone=a")
+    plain, wide = (run("play", scenario, "-S", WEB, "-q", "-o", name).out for name in ("plain", "wide"))
+    rows = [line.split() for line in wide.removeprefix(plain).strip().splitlines()]
+    assert wide.startswith(plain)
+    assert rows == [["STEP", "NODE", "SECONDS", "PODS"], ["2", "node-a1", "0", "1"], ["2", "node-a2", "10", "1"]]

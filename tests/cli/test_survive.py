@@ -88,3 +88,14 @@ def test_in_a_pipe_notes_and_conclusion_stand_on_standard_error() -> None:
     assert result.err.startswith(
         "gap: no LimitRange, ResourceQuota objects: pods are created as if there were none\nnot modeled: how"
     )
+
+
+def test_wide_adds_the_order_in_which_nodes_lose_their_pods() -> None:
+    plain, wide = (run("survive", "-S", LOST, "-l", "app=web", "-q", "-o", name).out for name in ("plain", "wide"))
+    assert wide.startswith(plain)
+    rows = [line.split()[1:] for line in wide.removeprefix(plain).strip().splitlines()]
+    assert rows[:3] == [
+        ["DOMAIN", "NODE", "SECONDS", "PODS"],
+        ["zone-a", "node-1", "0", "2"],
+        ["zone-a", "node-4", "10", "1"],
+    ]

@@ -143,6 +143,14 @@ def test_what_losing_each_zone_comes_to(case: str) -> None:
     assert lines(survived(objects)) == expected
 
 
+def test_fewer_wait_where_a_zone_is_lost_node_by_node() -> None:
+    """The first successor goes to zone c while the pod on the second silent node still counts in zone a."""
+    web = deployment("web", ("n0", "n1", "n2", "n2", "n3"), spec=spread())
+    loss = survived([*hosts("a", "a", "b", "c"), *web]).losses[0]
+    assert (loss.domain, loss.lost, loss.placed, loss.pending) == ("a", 2, 1, 1)
+    assert [(each.node, each.seconds, each.pods) for each in loss.evictions] == [("n0", 0, 1), ("n1", 10, 1)]
+
+
 def test_without_zones_the_domains_are_hosts() -> None:
     report = survived([*hosts(None, None), *deployment("web", ("n0",))])
     assert [(loss.topology_key, loss.domain, loss.lost) for loss in report.losses] == [
