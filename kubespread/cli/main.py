@@ -30,16 +30,15 @@ def main() -> NoReturn:
     gc.disable()
     # Nothing here multiplies matrices, and the threads that numpy keeps for it take as long to start as numpy itself.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    ended: list[ExitCode] = []
     try:
-        _heed_signals()
+        _heed_signals(ended)
         code = _run()
     except KubespreadError as error:
         complain(str(error))
         code = ExitCode.NO_CLUSTER if isinstance(error, SnapshotError) else ExitCode.BAD_INPUT
     except KeyboardInterrupt:
         code = ExitCode.INTERRUPTED
-    except _EndedError as ended:
-        code = ended.code
     except BrokenPipeError:
         code = ExitCode.BROKEN_PIPE
     except OSError as error:
@@ -52,24 +51,25 @@ def main() -> NoReturn:
     except Exception as error:  # noqa: BLE001 - the last resort: a bug ends with one line and its own exit code
         _report_bug(error, in_full=debug)
         code = ExitCode.BUG
+    if ended:
+        code = ended[0]
     if code == ExitCode.INTERRUPTED:
         complain("interrupted")
     _leave(code)
 
 
-class _EndedError(BaseException):
-    """A signal asks the program to end: what it began is cleaned up as after an interrupt."""
+def _heed_signals(ended: list[ExitCode]) -> None:
+    """End as after an interrupt, what was begun cleaned up, with a code of their own, which goes into ``ended``; what
+    nohup ignores stays ignored.
+    """
 
-    def __init__(self, code: ExitCode) -> None:
-        self.code = code
-        super().__init__()
-
-
-def _heed_signals() -> None:
-    """End as after an interrupt, with a code of their own; what nohup ignores stays ignored."""
-
-    def end(number: int, _frame: FrameType | None) -> NoReturn:
-        raise _EndedError(ENDING[number])
+    def end(number: int, frame: FrameType | None) -> None:
+        ended.append(ENDING[number])
+        interrupt = signal.getsignal(signal.SIGINT)
+        if not callable(interrupt):
+            raise KeyboardInterrupt
+        # Whoever runs meanwhile, an event loop, may have its own way to be interrupted.
+        interrupt(signal.SIGINT, frame)
 
     for number in ENDING:
         if signal.getsignal(number) is signal.SIG_DFL:

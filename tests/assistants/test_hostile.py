@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -91,3 +92,29 @@ def test_no_argument_opens_a_file(case: str, tmp_path: Path, monkeypatch: pytest
     with pytest.raises(KubespreadError) as refused:
         TOOLS[tool].call(cluster, Scheduler(), asked)
     assert (opened, "hunter2" in str(refused.value)) == ([], False)
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, 130)])
+def test_a_server_that_is_ended_says_nothing_more(number: int, code: int) -> None:
+    with subprocess.Popen(
+        [str(PROGRAM), "mcp", "-S", SHOP],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(),
+        preexec_fn=lambda: [
+            signal.signal(each, signal.SIG_DFL) for each in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
+        ],
+    ) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        server.stdin.write(message(1, **HELLO) + b"\n")
+        server.stdin.flush()
+        assert b'"result"' in server.stdout.readline()
+        server.send_signal(number)
+        try:
+            out, said = server.communicate(timeout=20)
+        finally:
+            server.kill()
+    assert (server.returncode, out) == (code, b"")
+    assert said == (b"error: interrupted\n" if code == 130 else b"")
