@@ -42,7 +42,7 @@ DealsOption = Annotated[
         min=1,
         show_default=False,
         help="Play N times, with equal pods and nodes dealt anew each time, and say how often it gets stuck (default: "
-        "8 where controllers delete some of several equal pods, else 1).",
+        "8 where controllers pick among equal pods or nodes, else 1).",
     ),
 ]
 

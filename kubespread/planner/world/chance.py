@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from kubespread.controllers.scale_down import Pick, first_by_name
@@ -19,6 +19,8 @@ class Chance:
     """Which of equal pods a controller deletes."""
     tiebreaker: Tiebreaker = first_in_heap
     """Which of equal nodes a pod gets."""
+    turns: Callable[[Sequence[str]], Sequence[str]] = tuple
+    """The order in which nodes that fail together lose their pods."""
 
 
 def dealt(seed: int) -> Chance:
@@ -28,4 +30,8 @@ def dealt(seed: int) -> Chance:
     def some_of(equals: Sequence[Pod], count: int) -> Sequence[Pod]:
         return drawn.sample(equals, count)
 
-    return Chance(some_of, lambda _cluster, _found, equals: int(equals[drawn.randrange(len(equals))]))
+    return Chance(
+        some_of,
+        lambda _cluster, _found, equals: int(equals[drawn.randrange(len(equals))]),
+        lambda nodes: drawn.sample(nodes, len(nodes)),
+    )

@@ -64,7 +64,7 @@ def fail(world: World, names: Sequence[str]) -> None:
             "controller does not evict there"
         )
     world.change_nodes(NodeChange(replaced=changed))
-    lost = [changed[name] for name in names]
+    lost = [changed[name] for name in world.surroundings.chance.turns(names)]
     pods = [pod for pod in _pods_on(world, names) if is_active(pod)]
     world.change_pods((pod, unready_pod(pod, world.time)) for pod in pods)
     world.settle()
@@ -72,6 +72,7 @@ def fail(world: World, names: Sequence[str]) -> None:
     for seconds, keys in due:
         counts = Counter(world.book[key].spec.node_name for key in keys)
         world.happenings.evictions += (Evicted(node, seconds, pods) for node, pods in counts.items())
+    world.happenings.by_chance |= len(due) > 1 and len({each.node for each in world.happenings.evictions}) > 1
     size = -(-len(due) // MOST_STEPS) or 1
     steps = (due[start : start + size] for start in range(0, len(due), size))
     _evict(world, ([key for _, keys in step for key in keys] for step in steps), frozenset(names))
@@ -99,8 +100,7 @@ def restore(world: World, names: Sequence[str]) -> None:
 def _due(world: World, nodes: Iterable[Node], found: Mapping[ZoneKey, Zone]) -> dict[float, list[PodKey]]:
     """Which pods are deleted how many seconds after the first node of each zone got its NoExecute taint.
 
-    The others get theirs one after another, at the rate of their zone. Which is next is chance; here it is the order of
-    the cluster.
+    The others get theirs one after another, in the order of ``nodes``, at the rate of their zone.
     """
     due: dict[float, list[PodKey]] = {}
     tainted = Counter[ZoneKey]()

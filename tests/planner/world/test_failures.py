@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from kubespread.planner.world.chance import dealt
 from kubespread.planner.world.editing import apply
 from kubespread.planner.world.failing import MOST_STEPS
 from kubespread.snapshot.edits.text import parse
@@ -242,3 +245,33 @@ def test_of_many_nodes_a_few_are_evicted_at_once_and_all_of_their_pods_go() -> N
     living = world([*zoned(a=len(names), b=1), *deployment("web", names)])
     apply(living, parse("fail zone=a"), "default")
     assert {gone.pod.spec.node_name for gone in living.happenings.gone} == set(names)
+
+
+CHANCE: dict[str, tuple[list[Data], bool]] = {
+    "several nodes of a zone lose pods: which is first is chance": (deployment("web", ("a0", "a1")), True),
+    "one node alone does": (deployment("web", ("a0",)), False),
+    "one node does, at several times": (
+        [*deployment("web", ("a0",), spec=TOLERANT), *deployment("api", ("a0",))],
+        False,
+    ),
+    "none does": (deployment("web", ("b0",)), False),
+}
+
+
+@pytest.mark.parametrize("case", CHANCE)
+def test_whether_the_order_is_chance(case: str) -> None:
+    objects, expected = CHANCE[case]
+    living = world([*zoned(a=2, b=1), *objects])
+    apply(living, parse("fail zone=a"), "default")
+    assert living.happenings.by_chance is expected
+
+
+def test_another_deal_takes_the_nodes_in_another_order() -> None:
+    orders = set()
+    for seed in range(1, 6):
+        living = world([*zoned(a=3, b=1), *deployment("web", ("a0", "a1", "a2"))])
+        living.surroundings = replace(living.surroundings, chance=dealt(seed))
+        apply(living, parse("fail zone=a"), "default")
+        orders.add(tuple(each.node for each in living.happenings.evictions))
+    assert len(orders) > 1
+    assert {frozenset(order) for order in orders} == {frozenset({"a0", "a1", "a2"})}
