@@ -64,6 +64,16 @@ FILES = {
     "more runs than anybody waits for": Case(
         f"simulate base/deployment.yaml {CLUSTER} --runs 100000000", 2, "runs must be from 1 to 10000, not 100000000"
     ),
+    "more replicas than a cluster has pods": Case(
+        f"simulate base/deployment.yaml {CLUSTER} --replicas 999999999",
+        2,
+        "replicas must be from 0 to 50000, not 999999999",
+    ),
+    "advice about as many": Case(
+        f"advise base/deployment.yaml {CLUSTER} --replicas 999999999",
+        2,
+        "replicas must be from 0 to 50000, not 999999999",
+    ),
     "an owner whose name has a slash": Case("pending -A -S 5/slash.json", 1, "1 pod pending for 1 cause"),
 }
 

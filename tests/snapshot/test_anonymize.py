@@ -182,8 +182,8 @@ NO_MAP = {
         2,
         "--map is for --anonymize: add that, or leave it out",
     ),
-    "the snapshot itself": (["--anonymize", "--map", "./s.json"], 2, "--map and --output name the same file"),
-    "no such folder": (["--anonymize", "--map", "no/m"], 3, "no/m: No such file or directory"),
+    "the snapshot itself": (["--anonymize", "--map", "./s.json"], 2, "-o/--output and --map name the same file"),
+    "no such folder": (["--anonymize", "--map", "no/m"], 2, "no/m: No such file or directory"),
 }
 
 
