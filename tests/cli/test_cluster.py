@@ -176,7 +176,7 @@ FOUND_BEFORE: dict[str, tuple[list[str], int, str]] = {
     ),
     "an output folder that is missing": (
         ["snapshot", "-o", "/no/folder/s.json"],
-        3,
+        2,
         "/no/folder/s.json: No such file or directory",
     ),
     "an output of no known form": (
