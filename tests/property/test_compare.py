@@ -53,9 +53,9 @@ def check_numbers(plain: Data) -> None:
     by = [each["after"] - each["before"] for each in plain["replicasOnNodes"]]
     figures: dict[str, tuple[int | None, ...]] = {
         **{rf"(\d+) (?:nodes? )?(?:{words})": (count(plain["nodes"]),) for words, count in COUNTED.items()},
-        r"(\d+) of (\d+) replicas placed": (running[1], wanted[1]),
-        r"(\d+) of (\d+) replicas placed instead of (\d+)": (running[1], wanted[1], running[0]),
-        r"(\d+) of (\d+) replicas placed instead of (\d+) of (\d+)": (running[1], wanted[1], running[0], wanted[0]),
+        r"(\d+) of (\d+) replicas? placed": (running[1], wanted[1]),
+        r"(\d+) of (\d+) replicas? placed instead of (\d+)": (running[1], wanted[1], running[0]),
+        r"(\d+) of (\d+) replicas? placed instead of (\d+) of (\d+)": (running[1], wanted[1], running[0], wanted[0]),
         r"(\d+) pending instead of (\d+)": tuple(
             max(0, (want or 0) - run) for want, run in reversed([*zip(wanted, running, strict=True)])
         ),

@@ -26,6 +26,8 @@ FAMILIES = [
     "second/dra",
 ]
 CASES_PER_FAMILY = 12
+FEWER = {"large": 1}
+"""Hundreds of nodes each."""
 PSEUDONYM = re.compile(r"anon-\d+")
 
 
@@ -34,7 +36,7 @@ def cases(family: str) -> list[Data]:
     with gzip.open(FIXTURES / "golden" / f"{family}.jsonl.gz", "rt") as lines:
         found = [json.loads(line)["case"] for line in lines]
     free = [case for case in found if "nodeName" not in case["pod"]["spec"]]
-    return free[:: max(1, len(free) // CASES_PER_FAMILY)]
+    return free[:: max(1, len(free) // FEWER.get(family, CASES_PER_FAMILY))]
 
 
 def with_candidate(case: Data) -> tuple[kubespread.Snapshot, str, str]:
