@@ -1,4 +1,4 @@
-"""What depends on chance is played again and again, with equal pods and nodes dealt anew each time."""
+"""Questions that chance decides are played several times, each time with other picks among equal pods and nodes."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from kubespread.planner.world.happenings import Happenings
 from kubespread.planner.world.world import World
 
 DEALS = 8
-"""How often something is played whose controllers picked among equals, unless somebody says how often."""
+"""How many times a question is played in which controllers picked among equal pods, unless the user says how many."""
 _MOST_MOVES = 40_000
-"""How many pods come and go in all deals together, at most, unless somebody says how often: a large rollout is dealt
-less often, and so answers in about the same time.
+"""How many pods may come and go in all deals together, unless the user says how many deals: a large rollout gets fewer,
+so that it is answered in about the same time.
 """
 
 
@@ -26,7 +26,7 @@ def check_deals(deals: int | None) -> None:
 
 
 def deals_worth(happened: Sequence[Happenings]) -> int:
-    """How often something is played in all, after it was played once with what ``happened``."""
+    """How many times to play a question in all, once the first time is over and this ``happened``."""
     if not any(each.by_chance for each in happened):
         return 1
     moves = sum(len(each.placed) + len(each.gone) for each in happened)

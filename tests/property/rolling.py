@@ -4,12 +4,10 @@ ready or are terminating, and pods by themselves.
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from hypothesis import strategies as st
 
-from kubespread import Snapshot
 from tests.builders import Data, ago, hard, owned_by, pod, soft, taint
 
 ZONE, HOSTNAME = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
@@ -27,10 +25,6 @@ def clusters(draw: st.DrawFn) -> list[Data]:
         made += _stateful_set(draw, "db")
     made += _bare_pods(draw)
     return made
-
-
-def snapshot_of(objects: list[Data]) -> Snapshot:
-    return Snapshot.from_objects(json.loads(json.dumps(objects)))
 
 
 def _node(draw: st.DrawFn, name: str) -> Data:

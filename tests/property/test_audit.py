@@ -18,7 +18,8 @@ from kubespread import AuditReport, Scheduler
 from kubespread.library.worlds import world_of
 from kubespread.planner.reports.audited import AuditedConstraint, AuditedWorkload, AuditFinding
 from tests.builders import Data
-from tests.property.rolling import HOSTNAME, ZONE, clusters, snapshot_of
+from tests.property.rolling import HOSTNAME, ZONE, clusters
+from tests.property.workloads_on_nodes import snapshot_of
 
 HASH, REVISION = "pod-template-hash", "deployment.kubernetes.io/revision"
 

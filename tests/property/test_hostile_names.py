@@ -6,10 +6,8 @@ import csv
 import io
 import json
 import os
-import re
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,94 +18,40 @@ from kubespread.cli.stderr import complain, say
 from kubespread.errors import ApiError, Fault, ManifestError
 from kubespread.escaping import escaped
 from kubespread.render.comma_separated import separated_by_commas
-from kubespread.render.explain import sentences, table
-from kubespread.render.formats import FORMATS, Format
+from kubespread.render.formats import FORMATS
 from kubespread.render.look import Look
 from kubespread.snapshot.save import save
-from tests.builders import Data, hard, hosts, pod, taint
+from tests.builders import pod
 from tests.cli.support import CLUSTER, POD, run
-
-HOSTILE = "\x1b]0;title\x07\x1b[31m\x9b2J\u202eevil\u2066\n\r\t\x7f\u2028error: \u200b\U000e0041é"
-# As long as the other once that is spelled out, since lines are laid out by length.
-PLAIN = "x" * len(escaped(HOSTILE))
-COLOR = re.compile(r"\x1b\[[0-9;]*m")
+from tests.hostile_names import HOSTILE, is_safe, objects
 
 
-def cluster(name: str) -> list[Data]:
-    """Two zones and four nodes, with ``name`` in every text that a report repeats."""
-    nodes = hosts(f"a{name}", f"b{name}", "c", "d")
-    nodes[2]["spec"]["taints"] = [taint(f"key{name}", value=name)]
-    for node in nodes:
-        node["metadata"]["name"] += name
-        node["metadata"]["annotations"] = {"note": name}
-    nodes[3]["spec"]["unschedulable"] = True
-    return [*nodes, pod(f"running{name}", nodes[0]["metadata"]["name"], labels={"foo": "bar"})]
+@pytest.fixture(scope="module")
+def cluster() -> kubespread.Snapshot:
+    return kubespread.Snapshot.from_objects(objects(HOSTILE))
 
 
-CANDIDATE = pod("web", constraints=[hard("topology.kubernetes.io/zone")])
+def explained(cluster: kubespread.Snapshot, form: str) -> str:
+    return FORMATS[form].writers["explain"].load()(kubespread.explain(cluster, pod("web")), Look(all_nodes=True))
 
 
-def explained(name: str) -> kubespread.ExplainReport:
-    return kubespread.explain(kubespread.Snapshot.from_objects(cluster(name)), CANDIDATE, preemption=True)
-
-
-def simulated(name: str) -> kubespread.SimulateReport:
-    return kubespread.simulate(
-        kubespread.Snapshot.from_objects(cluster(name)), CANDIDATE, 3, keys=["topology.kubernetes.io/zone"]
-    )
-
-
-FULL = Look(wide=True, all_nodes=True)
-
-
-def explain_as(form: Format) -> Callable[[str], str]:
-    return lambda name: form.writers["explain"].load()(explained(name), FULL)
-
-
-def simulate_as(form: Format) -> Callable[[str], str]:
-    return lambda name: form.writers["simulate"].load()([simulated(name)] * 2, replace(FULL, in_full=True))
-
-
-OUTPUTS: dict[str, Callable[[str], str]] = {
-    "a table in color": lambda name: table.write(explained(name), replace(FULL, color=True)),
-    "sentences": lambda name: sentences.write(explained(name), FULL),
-    **{f"explain -o {name}": explain_as(form) for name, form in FORMATS.items() if "explain" in form.writers},
-    **{f"simulate -o {name}": simulate_as(form) for name, form in FORMATS.items() if "simulate" in form.writers},
-}
-
-
-def is_safe(text: str) -> bool:
-    """Whether a terminal would only show it; the tab between a pod and its node is ours."""
-    return COLOR.sub("", text).replace("\n", "").replace("\t", "").isprintable()
-
-
-@pytest.mark.parametrize("output", OUTPUTS)
-def test_every_output_is_printable_and_has_no_line_more(output: str) -> None:
-    hostile, harmless = OUTPUTS[output](HOSTILE), OUTPUTS[output](PLAIN)
-    assert "evil" in hostile
-    assert is_safe(hostile)
-    assert hostile.count("\t") == harmless.count("\t")
-    assert len(hostile.split("\n")) == len(harmless.split("\n"))
-
-
-def test_columns_stay_aligned() -> None:
-    lines = OUTPUTS["explain -o plain"](HOSTILE).splitlines()
+def test_columns_stay_aligned(cluster: kubespread.Snapshot) -> None:
+    lines = explained(cluster, "plain").splitlines()
     assert {line.index("  ") for line in lines[1:]} == {len(f"n0{escaped(HOSTILE)}")}
 
 
-def test_what_programs_read_is_what_was_there() -> None:
+def test_what_programs_read_is_what_was_there(cluster: kubespread.Snapshot) -> None:
+    read = (json.loads(explained(cluster, "json")), yaml.safe_load(explained(cluster, "yaml")))
     expected = {f"n{number}{HOSTILE}" for number in range(4)}
-    assert {node["name"] for node in json.loads(OUTPUTS["explain -o json"](HOSTILE))["nodes"]} == expected
-    assert {node["name"] for node in yaml.safe_load(OUTPUTS["explain -o yaml"](HOSTILE))["nodes"]} == expected
+    assert [{node["name"] for node in report["nodes"]} for report in read] == [expected] * 2
 
 
 @pytest.mark.parametrize("form", ["json", "yaml"])
-def test_a_saved_snapshot_is_printable_and_the_same(form: str, tmp_path: Path) -> None:
+def test_a_saved_snapshot_is_printable_and_the_same(form: str, cluster: kubespread.Snapshot, tmp_path: Path) -> None:
     file = tmp_path / f"saved.{form}"
-    snapshot = kubespread.Snapshot.from_objects(cluster(HOSTILE))
-    save(snapshot, str(file))
+    save(cluster, str(file))
     assert is_safe(file.read_text())
-    assert kubespread.load(file).nodes == snapshot.nodes
+    assert kubespread.load(file).nodes == cluster.nodes
 
 
 CELLS = {

@@ -26,6 +26,7 @@ from tests.builders import Data, hard, node, pod, soft
 from tests.planner.world.clusters import budget, deployment, stateful_set
 from tests.property import rolling
 from tests.property.test_audit import counts, numbers, of_kind
+from tests.property.workloads_on_nodes import snapshot_of
 
 NODES = ("n0", "n1", "n2", "n3")
 PLACES = st.sampled_from(["n0", "n0", "n1", *NODES])
@@ -65,10 +66,6 @@ def clusters(draw: st.DrawFn) -> list[Data]:
         spec: Data = draw(st.sampled_from([{"maxUnavailable": 1}, {"minAvailable": 2}, {"minAvailable": "50%"}]))
         made.append(budget("web", **spec))
     return made
-
-
-def snapshot_of(objects: list[Data]) -> Snapshot:
-    return Snapshot.from_objects(json.loads(json.dumps(objects)))
 
 
 def settled(snapshot: Snapshot) -> World:
@@ -180,7 +177,7 @@ def test_a_scale_down_with_its_pods_marked_makes_constraints_hold(objects: list[
 @given(rolling.clusters())
 @settings(max_examples=20, deadline=None)
 def test_a_plan_in_mid_rollout_counts_as_it_says(objects: list[Data]) -> None:
-    snapshot = rolling.snapshot_of(objects)
+    snapshot = snapshot_of(objects)
     # Pods that have ended are no workload's any more.
     assume(any(each["kind"] == "Pod" and each["status"]["phase"] != "Succeeded" for each in objects))
     report = kubespread.rebalance(snapshot)

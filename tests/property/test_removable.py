@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Sequence
 
@@ -22,13 +21,10 @@ from tests.property.workloads_on_nodes import (
     numbers_in,
     numbers_said,
     scenario,
+    snapshot_of,
     waiting,
     workload_of,
 )
-
-
-def snapshot_of(objects: list[Data]) -> Snapshot:
-    return Snapshot.from_objects(json.loads(json.dumps(objects)))
 
 
 def steps(groups: Sequence[Sequence[str]]) -> list[str]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -20,6 +18,7 @@ from tests.property.workloads_on_nodes import (
     numbers_in,
     numbers_said,
     ready,
+    snapshot_of,
     waiting,
 )
 
@@ -27,7 +26,7 @@ from tests.property.workloads_on_nodes import (
 @settings(max_examples=8, deadline=None)
 @given(objects=clusters(), edit=st.sampled_from(["", "", "fail zone=a", "scale default/deploy/web=5"]))
 def test_each_loss_is_what_it_comes_to_by_hand(objects: list[Data], edit: str) -> None:
-    snapshot = Snapshot.from_objects(json.loads(json.dumps(objects)))
+    snapshot = snapshot_of(objects)
     if edit:
         snapshot = snapshot.edited(edit)
     report, before = kubespread.survive(snapshot, ("zone",)), after(snapshot)
@@ -60,7 +59,7 @@ def _short(loss: DomainLoss) -> dict[str, tuple[int, int]]:
 @settings(max_examples=25, deadline=None)
 @given(objects=clusters(), keys=st.sampled_from([("zone",), ("hostname",), ("zone", "hostname")]))
 def test_the_verdict_and_the_sentences_say_what_the_rows_say(objects: list[Data], keys: tuple[str, ...]) -> None:
-    report = kubespread.survive(Snapshot.from_objects(json.loads(json.dumps(objects))), keys)
+    report = kubespread.survive(snapshot_of(objects), keys)
     is_bad = [
         bool(
             loss.pending

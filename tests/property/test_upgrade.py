@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -21,15 +20,12 @@ from tests.property.workloads_on_nodes import (
     missing,
     numbers_in,
     numbers_said,
+    snapshot_of,
     waiting,
 )
 
 POOLS = st.sampled_from(["zone=a", "zone in (a,b)", "n0"])
 MANNERS: list[dict[str, Any]] = [{}, {}, {"surge": 1}, {"batch": 2}, {"force": True}]
-
-
-def snapshot_of(objects: list[Data]) -> Snapshot:
-    return Snapshot.from_objects(json.loads(json.dumps(objects)))
 
 
 @settings(max_examples=20, deadline=None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -48,6 +49,11 @@ def clusters(draw: st.DrawFn) -> list[Data]:
             rule: Data = draw(st.sampled_from([{"minAvailable": 1}, {"maxUnavailable": 1}, {"minAvailable": "100%"}]))
             made.append(budget(app, **rule))
     return [*nodes, *made]
+
+
+def snapshot_of(objects: list[Data]) -> Snapshot:
+    """The objects as a file has them: strategies share parts, and a snapshot is its own."""
+    return Snapshot.from_objects(json.loads(json.dumps(objects)))
 
 
 def _spec(draw: st.DrawFn, app: str) -> Data:

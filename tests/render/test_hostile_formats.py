@@ -12,42 +12,14 @@ import kubespread
 from kubespread.escaping import escaped, printable
 from kubespread.render.formats import FORMATS, ReportKind, Writer
 from kubespread.render.look import Look
-from tests.builders import Data, hard, hosts, pod, taint
-from tests.planner.world.clusters import budget, deployment, stateful_set
+from tests.builders import hard, pod
+from tests.hostile_names import COLOR, HOSTILE, ZONE, is_safe, objects
 
-HOSTILE = "\x1b]0;title\x07\x1b[31m\x9b2J\u202eevil\u2066\n\r\x7f\u2028error: \u200b\U000e0041é"
 # With as many letters and blanks as the other once that is spelled out, since lines are laid out by words.
 PLAIN = re.sub(r"\S", "x", escaped(HOSTILE))
 FORGED = escaped("\r\x7f")
 """How a line would begin if the line break in the name were one."""
 WRAPPED = ("table", "wide")
-ZONE = "topology.kubernetes.io/zone"
-COLOR = re.compile(r"\x1b\[[0-9;]*m")
-
-
-def objects(name: str) -> list[Data]:
-    """Nodes, workloads, budgets and pods with ``name`` in every text that a report repeats."""
-    nodes = hosts(f"a{name}", f"b{name}", "c", "d")
-    nodes[2]["spec"]["taints"] = [taint(f"key{name}", value=name)]
-    for node in nodes:
-        node["metadata"]["name"] += name
-        node["metadata"]["annotations"] = {"note": name}
-    here, there = (node["metadata"]["name"] for node in nodes[:2])
-    spread = {"topologySpreadConstraints": [hard(ZONE, match={"app": "web"})]}
-    owned = [
-        *deployment("web", (here,) * 4, spec=spread),
-        *stateful_set("db", (here, there)),
-        budget("db", maxUnavailable=0),
-    ]
-    for each in owned:
-        for named in (each["metadata"], *each["metadata"].get("ownerReferences", ())):
-            named["name"] += name
-    return [
-        *nodes,
-        *owned,
-        pod(f"running{name}", here, labels={"foo": "bar", name: name}),
-        pod(f"waiting{name}", nodeSelector={f"x{name}": name}),
-    ]
 
 
 def answers(name: str) -> dict[ReportKind, Any]:
@@ -78,11 +50,6 @@ def answers(name: str) -> dict[ReportKind, Any]:
 @pytest.fixture(scope="module")
 def both() -> tuple[dict[ReportKind, Any], dict[ReportKind, Any]]:
     return answers(HOSTILE), answers(PLAIN)
-
-
-def is_safe(text: str) -> bool:
-    """Whether a terminal would only show it; the tab between a pod and its node is ours."""
-    return COLOR.sub("", text).replace("\n", "").replace("\t", "").isprintable()
 
 
 EACH = [(kind, name) for name, form in FORMATS.items() for kind in form.writers]

@@ -1,4 +1,4 @@
-"""Where controllers and kube-scheduler pick among equals: which ones they take."""
+"""Which of several equal pods or nodes controllers and kube-scheduler take."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kubespread.scheduler.placing import Tiebreaker, first_in_heap
 
 @dataclass(frozen=True, slots=True)
 class Chance:
-    """One way for it to fall."""
+    """The picks of one deal."""
 
     pick: Pick = first_by_name
     """Which of equal pods a controller deletes."""
@@ -24,7 +24,7 @@ class Chance:
 
 
 def dealt(seed: int) -> Chance:
-    """Equal pods and nodes are drawn at random, the same ones for the same ``seed`` and cluster."""
+    """Picks at random; the same ``seed`` and cluster give the same picks."""
     drawn = random.Random(seed)
 
     def some_of(equals: Sequence[Pod], count: int) -> Sequence[Pod]:

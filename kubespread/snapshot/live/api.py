@@ -103,8 +103,7 @@ class Api:
         try:
             # A timeout of the socket starts anew with every byte, and there is none while a host's name is looked up.
             return within(left, lambda: self._receive(target, left, deadline))
-        # The transport knows what to tell of anything that it raises.
-        except Exception as error:
+        except Exception as error:  # which kinds there are only the transport knows; what it does not, is raised on
             told = self.transport.translate(error)
             if isinstance(told, TimeoutError):
                 told = ApiError(
