@@ -8,8 +8,8 @@ from functools import partial
 import kubespread
 from bench.clusters import cluster, deployment
 from bench.measuring import against, seconds
-from kubespread.render.explain import table
-from kubespread.render.look import Look, RowOf
+from kubespread.views.explain import table
+from kubespread.views.look import Look, RowOf
 
 RUNS = 9
 WIDTH = 120

@@ -30,7 +30,7 @@ ROOMS: dict[str, set[str]] = {
     "lint": {"controllers", "planner", "scheduler", "kube", "snapshot.edits"},
     "scenario": {"manifest", "kube", "snapshot.edits", "candidate.setting", "node_groups.types"},
     "config": {"manifest", "kube"},
-    "render": {"planner.reports", "manifest.writer"},
+    "views": {"planner.reports", "manifest.writer"},
     "controllers": {"kube"},
     "candidate": {"controllers", "manifest", "kube", "snapshot.snapshot", "snapshot.topology_keys"},
     "library": {
@@ -72,7 +72,7 @@ ROOMS: dict[str, set[str]] = {
         "library.choosing",
         "library.deciding",
         "node_groups",
-        "render",
+        "views",
         "planner.reports",
         "scenario",
         "snapshot",
@@ -86,7 +86,7 @@ ROOMS: dict[str, set[str]] = {
 }
 FENCES: dict[str, set[str]] = {
     "typer": {"cli"},
-    "rich": {"render"},
+    "rich": {"views"},
     "re2": {"scheduler"},
     "yaml": {"manifest"},
     "kubernetes": {"snapshot"},

@@ -12,7 +12,7 @@ import kubespread
 from docs.generators import fields, manual, node_groups_schema, reference, scenario_schema
 from kubespread.planner.reports.schema import FILES
 from kubespread.planner.reports.schema import schema as report_schema
-from kubespread.render.check.rules import document
+from kubespread.views.check.rules import document
 
 DOCS = Path(__file__).parents[1]
 

@@ -11,14 +11,14 @@ from kubespread.cli.notes import Answered, note_beside_each, note_source
 from kubespread.cli.page import write_page
 from kubespread.cli.stderr import say
 from kubespread.cli.stdout import emit, look_of_stdout, stdout_takes_tables
-from kubespread.render.formats import Format, ReportKind, chosen_format
+from kubespread.views.formats import Format, ReportKind, chosen_format
 
 if TYPE_CHECKING:
     from kubespread import Scheduler
     from kubespread.cli.options.answer import AnswerOptions, SpeakingOptions
-    from kubespread.render.formats import Writer
-    from kubespread.render.look import Look
     from kubespread.snapshot.snapshot import Snapshot
+    from kubespread.views.formats import Writer
+    from kubespread.views.look import Look
 
 
 @dataclass(frozen=True, slots=True)

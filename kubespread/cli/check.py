@@ -48,7 +48,7 @@ def check(
       kubespread check k8s/ -R -o sarif > kubespread.sarif
     """
     import kubespread
-    from kubespread.render.check import rules as rules_text
+    from kubespread.views.check import rules as rules_text
 
     if rules.list_rules or rules.explain is not None:
         asked = kubespread.rules() if rules.explain is None else kubespread.rule(rules.explain)

@@ -34,7 +34,7 @@ def _opened(options: ClusterOptions, *, quiet: bool) -> Snapshot:
         return snapshot
     if quiet or not stderr_is_terminal():
         return kubespread.connect(access)
-    from kubespread.render.progress import DownloadProgress
+    from kubespread.views.progress import DownloadProgress
 
     with DownloadProgress() as progress:
         return kubespread.connect(access, progress)

@@ -21,7 +21,7 @@ from kubespread.cli.stderr import say
 from kubespread.cli.stdout import emit, look_of_stdout, stdout_takes_tables
 from kubespread.cli.waiting import waiting
 from kubespread.errors import UsageError
-from kubespread.render.formats import chosen_format
+from kubespread.views.formats import chosen_format
 
 _NOTHING_DIFFERS = (
     "nothing to compare: give a second POD, a second --kube-version, an edit such as --cordon NODE, --set FIELD=VALUE, "

@@ -47,17 +47,17 @@ def config(
       KUBESPREAD_KUBE_VERSION=1.34 kubespread config view
       kubespread config view -o json | jq -r '.keys[] | select(.key == "snapshot").values[]'
     """
-    from kubespread.render.look import Look
+    from kubespread.views.look import Look
 
     report = _configuration(files=not no_config)
     if output is Output.PLAIN:
         emit(_columns(report))
     elif output is Output.JSON:
-        from kubespread.render.as_json import write
+        from kubespread.views.as_json import write
 
         emit(write(report, Look()))
     else:
-        from kubespread.render.as_yaml import write
+        from kubespread.views.as_yaml import write
 
         emit(write(report, Look()))
     return ExitCode.YES
@@ -81,7 +81,7 @@ def _configuration(*, files: bool) -> Configuration:
 
 
 def _columns(report: Configuration) -> str:
-    from kubespread.render.aligned import NONE, aligned
+    from kubespread.views.aligned import NONE, aligned
 
     rows = [
         [each.key, NONE, f"({each.variable})"]

@@ -57,7 +57,7 @@ def _takes(parameter: Any, key: str, setting: Setting) -> bool:
 def _format_name(setting: Setting) -> str:
     """That of a format which some report has. Raises UsageError."""
     from kubespread.kube.api.unknown_fields import alternatives
-    from kubespread.render.formats import FORMATS
+    from kubespread.views.formats import FORMATS
 
     name = setting.values[0].lower()
     if name not in FORMATS:

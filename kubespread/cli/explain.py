@@ -46,7 +46,7 @@ def explain(
       kubespread explain - -S cluster.yaml --node node-7 < pod.yaml
     """
     import kubespread
-    from kubespread.render.formats import SENTENCES
+    from kubespread.views.formats import SENTENCES
 
     pods = pods_asked_about(pod, workload, source.sources)
     check_asked(pods, workload, scheduling)

@@ -9,8 +9,8 @@ from kubespread.cli.stderr import say
 from kubespread.cli.stdout import stdout_takes_tables
 
 if TYPE_CHECKING:
-    from kubespread.render.formats import Format
     from kubespread.snapshot.snapshot import Snapshot
+    from kubespread.views.formats import Format
 
 
 class Noted(Protocol):

@@ -11,8 +11,8 @@ from kubespread.errors import UsageError
 
 if TYPE_CHECKING:
     from kubespread import Scheduler
-    from kubespread.render.documents import Answer
     from kubespread.snapshot.snapshot import Snapshot
+    from kubespread.views.documents import Answer
 
 _STDOUT = "-"
 _NO_LABELS = ("<none>", "<empty>")
@@ -43,8 +43,8 @@ def write_page(path: str | None, answer: Answer, cluster: Snapshot | None, sched
         return
     import kubespread
     from kubespread.planner.reports.topology_map import TopologyMap
-    from kubespread.render.page.writing import write_page as page
     from kubespread.snapshot.replacing import replacing
+    from kubespread.views.page.writing import write_page as page
 
     drawn: TopologyMap | None = None
     if isinstance(answer, TopologyMap):

@@ -11,7 +11,7 @@ import typer
 
 from kubespread.cli.exitcodes import ExitCode
 from kubespread.errors import UsageError
-from kubespread.render.look import Look
+from kubespread.views.look import Look
 
 _UNICODE_TO_ASCII = str.maketrans(
     {

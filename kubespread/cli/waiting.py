@@ -20,7 +20,7 @@ def waiting(doing: str = ANSWERING, *, quiet: bool) -> Iterator[OnProgress | Non
     if quiet or not stderr_is_terminal():
         yield None
         return
-    from kubespread.render.progress import AnswerProgress
+    from kubespread.views.progress import AnswerProgress
 
     with AnswerProgress(doing) as progress:
         yield progress.on_progress

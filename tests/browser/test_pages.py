@@ -16,14 +16,14 @@ from typing import Any
 import pytest
 
 import kubespread
-from kubespread.render.page.writing import write_page
+from kubespread.views.page.writing import write_page
 from tests.browser.chromium import Page, browser, opened_browser
 from tests.builders import hosts, node, pod
 from tests.cli.support import ROOT
 from tests.planner.world.clusters import deployment
-from tests.render.clusters import HOSTNAME, ZONE, candidate, cluster
-from tests.render.test_formats import ANSWERS, CLUSTER
-from tests.render.test_page import HOSTILE, hostile_cluster
+from tests.views.clusters import HOSTNAME, ZONE, candidate, cluster
+from tests.views.test_formats import ANSWERS, CLUSTER
+from tests.views.test_page import HOSTILE, hostile_cluster
 
 pytestmark = pytest.mark.skipif(browser() is None, reason="no Chromium on the PATH (Debian: apt install chromium)")
 _AXE = Path("node_modules") / "axe-core" / "axe.min.js"

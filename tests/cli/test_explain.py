@@ -14,8 +14,8 @@ import pytest
 import yaml
 
 import kubespread
-from kubespread.render import as_json
-from kubespread.render.look import Look
+from kubespread.views import as_json
+from kubespread.views.look import Look
 from tests.builders import hard, node, pod
 from tests.cli.support import CLUSTER, FIXTURES, POD, ROOT, Result, run
 

@@ -6,7 +6,7 @@ import shlex
 
 import pytest
 
-from kubespread.render.layout import Cell, wrapped
+from kubespread.views.layout import Cell, wrapped
 from tests.cli.support import CLUSTER, POD, run
 from tests.steps import bounded_steps
 

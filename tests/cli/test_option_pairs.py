@@ -27,10 +27,10 @@ from kubespread.errors import KubespreadError
 from kubespread.library.comparing import Side
 from kubespread.planner.reports.explain import ExplainReport
 from kubespread.planner.reports.parts import QuestionReport
-from kubespread.render.explain import sentences
-from kubespread.render.formats import Writer
 from kubespread.snapshot import anonymize, save
 from kubespread.snapshot.snapshot import Snapshot
+from kubespread.views.explain import sentences
+from kubespread.views.formats import Writer
 from tests.cli.option_samples import SAMPLES, SHARED, written
 
 BASES = {

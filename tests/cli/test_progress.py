@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import kubespread
-from kubespread.render.progress import AnswerProgress
+from kubespread.views.progress import AnswerProgress
 from tests.cli.support import FIXTURES
 
 AUDIT, STUCK = FIXTURES / "clusters" / "audit.yaml", FIXTURES / "clusters" / "stuck.yaml"

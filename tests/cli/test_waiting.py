@@ -9,7 +9,7 @@ import time
 import pytest
 
 from kubespread.cli.waiting import waiting
-from kubespread.render import progress
+from kubespread.views import progress
 
 
 class Terminal(io.StringIO):

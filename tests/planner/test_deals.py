@@ -16,8 +16,8 @@ from kubespread.errors import UsageError
 from kubespread.planner.reports.parts import Dealt
 from kubespread.planner.reports.play import PlayReport
 from kubespread.planner.reports.simulate import SimulateReport
-from kubespread.render.look import Look
-from kubespread.render.simulate import screen
+from kubespread.views.look import Look
+from kubespread.views.simulate import screen
 from tests.builders import hard, hosts
 from tests.cli.support import FIXTURES, run
 from tests.planner.world.clusters import deployment, job

@@ -17,10 +17,10 @@ import kubespread
 from kubespread.cli.stderr import complain, say
 from kubespread.errors import ApiError, Fault, ManifestError
 from kubespread.escaping import escaped
-from kubespread.render.comma_separated import separated_by_commas
-from kubespread.render.formats import FORMATS
-from kubespread.render.look import Look
 from kubespread.snapshot.save import save
+from kubespread.views.comma_separated import separated_by_commas
+from kubespread.views.formats import FORMATS
+from kubespread.views.look import Look
 from tests.builders import pod
 from tests.cli.support import CLUSTER, POD, run
 from tests.hostile_names import HOSTILE, is_safe, objects

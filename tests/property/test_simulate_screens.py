@@ -12,9 +12,9 @@ from rich.cells import cell_len
 
 import kubespread
 from kubespread.planner.reports.simulate import SimulateReport
-from kubespread.render.look import Look
-from kubespread.render.simulate import screen
-from kubespread.render.simulate.rows import rows_of_key
+from kubespread.views.look import Look
+from kubespread.views.simulate import screen
+from kubespread.views.simulate.rows import rows_of_key
 from tests.builders import Data, hard, node, pod, soft
 
 ZONE, HOSTNAME, RACK = "topology.kubernetes.io/zone", "kubernetes.io/hostname", "rack"

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 import kubespread
-from kubespread.render.explain import sentences
-from kubespread.render.look import Look
 from kubespread.scheduler.cycle_state import FilterError, MissingState, missing_state
 from kubespread.scheduler.profile.expansion import default_profile
 from kubespread.scheduler.profile.loading import load_profiles
+from kubespread.views.explain import sentences
+from kubespread.views.look import Look
 from tests.builders import node, pod, taint
 from tests.scheduler.asking import ask
 

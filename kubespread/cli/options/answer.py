@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from kubespread.cli.page import checked_target
-from kubespread.render.formats import ReportKind, format_names, output_help
+from kubespread.views.formats import ReportKind, format_names, output_help
 
 
 class Color(StrEnum):

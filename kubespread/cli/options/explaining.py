@@ -10,7 +10,7 @@ import typer
 
 from kubespread.cli.options import spelling
 from kubespread.cli.options.placing import PreemptionOption
-from kubespread.render.look import RowOf
+from kubespread.views.look import RowOf
 
 
 class Sort(StrEnum):

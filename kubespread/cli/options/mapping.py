@@ -9,7 +9,7 @@ import typer
 
 from kubespread.cli.options import spelling
 from kubespread.errors import UsageError
-from kubespread.render.look import MapBy
+from kubespread.views.look import MapBy
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from kubespread.cli.stdout import stdout_takes_tables
 from kubespread.errors import UsageError
-from kubespread.render.formats import FORMATS, chosen_format
+from kubespread.views.formats import FORMATS, chosen_format
 
 _STDIN = "-"
 _RUNNING = (

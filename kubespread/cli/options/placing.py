@@ -91,7 +91,7 @@ class PlacingOptions:
 
     @property
     def as_many_as_fit(self) -> bool:
-        from kubespread.render.simulate.rows import MAX_REPLICAS
+        from kubespread.views.simulate.rows import MAX_REPLICAS
 
         return self.until_full or self.replicas == MAX_REPLICAS
 

@@ -1,0 +1,58 @@
+"""A report that nobody tells in words of its own: what it holds, as tables."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from kubespread.planner.reports.parts import Report
+from kubespread.views.accounts.account import Account, Row, Table
+from kubespread.views.accounts.beside import beside
+
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_TOLD = frozenset({"apiVersion", "kind", "kubeVersion", "notes", "gaps", "notModelled", "admission"})
+
+
+def account(report: Report) -> Account:
+    plain = report.to_dict()
+    fields = {name: value for name, value in plain.items() if name not in _TOLD}
+    lists = {name: value for name, value in fields.items() if _is_rows(value)}
+    figures = {name: value for name, value in fields.items() if name not in lists and value not in (None, [], {})}
+    version = plain.get("kubeVersion")
+    return Account(
+        title=_words(str(plain.get("kind", type(report).__name__))),
+        provenance=f"kube-scheduler v{version}" if version else "",
+        answer=[f"{_words(name)}: {len(rows)}" for name, rows in lists.items()],
+        tables=[
+            Table("Figures", ("What", "Value"), [Row([_words(name), _text(value)]) for name, value in figures.items()]),
+            *(_table(name, rows) for name, rows in lists.items()),
+        ],
+        beside=beside([report]),
+    )
+
+
+def _is_rows(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(each, Mapping) for each in value)
+
+
+def _table(name: str, rows: list[dict[str, Any]]) -> Table:
+    columns = list(dict.fromkeys(key for row in rows for key in row))
+    cells = [Row([_text(row.get(column)) for column in columns]) for row in rows]
+    return Table(_words(name), [_words(column) for column in columns], cells)
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list) and all(isinstance(each, str | int) for each in value):
+        return ", ".join(map(str, value))
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _words(name: str) -> str:
+    """``notMadeAgain`` as ``Not made again``."""
+    return _HUMP.sub(" ", name).capitalize()

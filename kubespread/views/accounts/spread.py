@@ -1,0 +1,50 @@
+"""Constraints as bars: the matching pods of each domain, and how far from the minimum they are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kubespread.planner.reports.parts import ConstraintReport, Domain, DomainChange, SkewChange, letter
+from kubespread.views.accounts.account import Bar, Bars, Tone
+from kubespread.views.phrases import policies
+from kubespread.wording import EMPTY, short_key
+
+
+def title(constraint: ConstraintReport, position: int) -> str:
+    """``A zone ≤ 1 DoNotSchedule · app=web · min 1``."""
+    parts = [
+        f"{letter(position)} {short_key(constraint.topology_key)} ≤ {constraint.max_skew} "
+        f"{constraint.when_unsatisfiable}",
+        constraint.selector,
+        "" if constraint.global_minimum is None else f"min {constraint.global_minimum}",
+        *policies(constraint),
+    ]
+    return " · ".join(part for part in parts if part)
+
+
+def asked_bars(constraint: ConstraintReport, position: int, *, one_more: bool = True) -> Bars:
+    """The domains as they are; with ``one_more`` each with what one more pod would come to."""
+    minimum = constraint.global_minimum or 0
+    more = constraint.self_match if one_more else 0
+    bars = [_asked(domain, constraint, minimum, more) for domain in constraint.domains]
+    return Bars(title(constraint, position), bars, minimum + constraint.max_skew if constraint.is_hard else None)
+
+
+def _asked(domain: Domain, constraint: ConstraintReport, minimum: int, more: int) -> Bar:
+    name = domain.value or EMPTY
+    if constraint.is_hard and not domain.eligible_nodes:
+        return Bar(name, domain.matching, domain.matching, "excluded")
+    skew = domain.matching + more - minimum
+    exceeds = skew > constraint.max_skew
+    added = f"+{more}" if more else ""
+    said = f"{domain.matching:,}{added}−{minimum} = {skew}{f' > {constraint.max_skew}' if exceeds else ''}"
+    tone = (Tone.BAD if constraint.is_hard else Tone.WARN) if exceeds else Tone.GOOD
+    return Bar(name, domain.matching, domain.matching, said, tone)
+
+
+def placed_bars(constraint: ConstraintReport, position: int, changes: Sequence[DomainChange], skew: SkewChange) -> Bars:
+    """The domains before the first placement and after the last one."""
+    was = "" if skew.before == skew.after else f"{skew.before:,} → "
+    exceeds = f" > {constraint.max_skew}" if skew.after > constraint.max_skew else ""
+    bars = [Bar(each.value or EMPTY, each.before, each.after, f"{each.before:,} → {each.after:,}") for each in changes]
+    return Bars(f"{title(constraint, position)} · skew {was}{skew.after:,}{exceeds}", bars)

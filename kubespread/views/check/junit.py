@@ -1,0 +1,61 @@
+"""JUnit XML as CI systems read it: a suite a file, a case a finding; a file without findings is a case that passes.
+
+Source of the shape: the schema of the Jenkins xUnit plugin (junit-10.xsd).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from xml.sax.saxutils import escape, quoteattr
+
+from kubespread.escaping import escaped
+from kubespread.planner.reports.check import CheckReport, Finding, Severity
+from kubespread.views.check.message import full_message, place
+from kubespread.views.look import Look
+
+_NOTHING = "nothing found"
+
+
+def write(report: CheckReport, _look: Look) -> str:
+    """Findings that are only worth knowing do not fail."""
+    suites: dict[str, list[Finding]] = {}
+    for finding in report.findings:
+        suites.setdefault(finding.file or finding.workload or "", []).append(finding)
+    lines = ['<?xml version="1.0" encoding="UTF-8"?>', f"<testsuites{_totals(report.findings)}>"]
+    for name, findings in suites.items():
+        lines += _suite(name, findings)
+    if not suites:
+        lines += _suite("kubespread check", [])
+    return "\n".join([*lines, "</testsuites>"]) + "\n"
+
+
+def _suite(name: str, findings: list[Finding]) -> Iterator[str]:
+    yield f"  <testsuite name={_attribute(name)}{_totals(findings)}>"
+    if not findings:
+        yield f'    <testcase name="{_NOTHING}" classname="kubespread"/>'
+    for finding in findings:
+        yield from _case(finding)
+    yield "  </testsuite>"
+
+
+def _totals(findings: list[Finding] | tuple[Finding, ...]) -> str:
+    failures = sum(finding.severity is not Severity.INFO for finding in findings)
+    return f' tests="{max(len(findings), 1)}" failures="{failures}" errors="0"'
+
+
+def _case(finding: Finding) -> Iterator[str]:
+    where = place(finding.file, finding.line, finding.column)
+    name = " ".join(each for each in (finding.code, finding.rule, finding.workload, finding.field) if each)
+    head = f"    <testcase name={_attribute(name)} classname={_attribute(finding.workload or finding.file or '')}"
+    text = escape(escaped(f"{where}: {full_message(finding)}" if where else full_message(finding)))
+    yield f"{head}>"
+    if finding.severity is Severity.INFO:
+        yield f"      <system-out>{text}</system-out>"
+    else:
+        message, kind = _attribute(finding.message), _attribute(str(finding.severity))
+        yield f"      <failure message={message} type={kind}>{text}</failure>"
+    yield "    </testcase>"
+
+
+def _attribute(text: str) -> str:
+    return quoteattr(escaped(text))

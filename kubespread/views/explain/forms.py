@@ -1,0 +1,78 @@
+"""What rows give up for a narrower terminal: blanks, names, columns, and at last the formula's spelling."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from kubespread.views.arithmetic import PRETTY, Spelling, letter
+from kubespread.views.layout import Cell, Column, cell, cut_end, cut_middle, width_of
+from kubespread.wording import EMPTY, short_key
+
+SEPARATOR = " · "
+"""Between the reasons of a row."""
+_LEAST_REASONS = 20
+_LONGEST_HEADER = 14
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    gap: int = 2
+    name: int | None = None
+    """The most columns a node's name or a domain's takes."""
+    domains: bool = True
+    score: bool = True
+    pods: bool = True
+    spelling: Spelling = PRETTY
+    full_reasons: bool = False
+
+
+def fullest(
+    forms: Sequence[Form], width: int | None, columns_of: Callable[[Form], list[Column]]
+) -> tuple[list[Column], int, int | None]:
+    """The columns of the first of ``forms`` that fits, the gap between them, and the room of the last, the reasons.
+
+    Reasons may ask for two fifths of the terminal where the formula need not suffer for it.
+    """
+    if width is None:
+        return columns_of(forms[0]), forms[0].gap, None
+    columns, gap, room = list[Column](), 1, 0
+    for form, least in _attempts(forms, width):
+        columns, gap = columns_of(form), form.gap
+        room = width - 2 - sum(column.width + gap for column in columns[:-1])
+        if (columns[-1].width if form.full_reasons else min(columns[-1].width, least)) <= room:
+            break
+    return columns, gap, max(1, room)
+
+
+def _attempts(forms: Sequence[Form], width: int) -> Iterator[tuple[Form, int]]:
+    spelled_out = [form for form in forms if not form.spelling.skew_only]
+    ample = max(_LEAST_REASONS, 2 * width // 5)
+    yield from ((form, ample) for form in spelled_out)
+    yield from ((form, _LEAST_REASONS) for form in spelled_out)
+    yield from ((form, _LEAST_REASONS) for form in forms if form.spelling.skew_only)
+
+
+def domain_cell(domain: str | None, width: int | None) -> Cell:
+    safe = cell("" if domain is None else domain or EMPTY)
+    return safe if width is None else Cell(cut_middle(safe.text, width))
+
+
+def constraint_header(position: int, topology_key: str, spelling: Spelling) -> str:
+    """``A zone``, not much longer than the formula below it; the letter alone where there is no room."""
+    if spelling.skew_only:
+        return letter(position)
+    return cut_end(cell(f"{letter(position)} {short_key(topology_key)}").text, _LONGEST_HEADER)
+
+
+def cut_items(text: str, width: int) -> str:
+    """As many of the items of ``text`` as fit, and the number of the others; the first one at any rate."""
+    if width_of(text) <= width:
+        return text
+    items = text.split(SEPARATOR)
+    for kept in range(len(items) - 1, 0, -1):
+        shorter = f"{SEPARATOR.join(items[:kept])} +{len(items) - kept}"
+        if width_of(shorter) <= width:
+            return shorter
+    more = f" +{len(items) - 1}" if len(items) > 1 else ""
+    return f"{cut_end(items[0], max(1, width - len(more)))}{more}"

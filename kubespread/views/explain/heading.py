@@ -1,0 +1,98 @@
+"""What stands above the rows: what was asked of which cluster, and the constraints with their letters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kubespread.planner.reports.explain import ExplainReport
+from kubespread.planner.reports.parts import ConstraintReport, Domain, letter
+from kubespread.views.layout import DIM, HEAD, Cell, Column, Line, cell, tabulated, wrapped
+from kubespread.views.phrases import policies
+from kubespread.views.provenance import titled
+from kubespread.wording import EMPTY, count_of, short_key
+
+_MAX_DOMAINS = 6
+
+
+def title(report: ExplainReport, suffix: str, width: int | None) -> Iterator[Line]:
+    """The pod, the cluster and who decides; ``suffix`` is what all names of nodes end in and the rows leave out."""
+    pod = f"{report.pod.namespace}/{report.pod.name}"
+    nodes = f"{count_of(len(report.nodes), 'node')}{f' (*{suffix})' if suffix else ''}"
+    asked = [Cell("Pod "), cell(pod, HEAD), Cell(f" against {nodes}")]
+    return titled(asked, report.cluster, report.kube_version, report.scheduler_name, width)
+
+
+def constraint_lines(constraints: Sequence[ConstraintReport], width: int | None, *, domains: bool) -> Iterator[Line]:
+    """One line a constraint, as columns with every domain where there is room and ``domains`` are not in the rows."""
+    if domains:
+        lines = list(tabulated(_columns(constraints), headers=False))
+        if width is None or all(len(list(wrapped(line, width))) == 1 for line in map(_stripped, lines)):
+            yield from lines
+            return
+    for position, constraint in enumerate(constraints):
+        parts = [
+            f"{short_key(constraint.topology_key)} ≤ {constraint.max_skew} {'hard' if constraint.is_hard else 'soft'}",
+            constraint.selector,
+            _counts(constraint),
+            *policies(constraint),
+        ]
+        yield from wrapped([cell(f"  {letter(position)} ", HEAD), cell(" · ".join(parts))], width, indent=4)
+
+
+def _stripped(line: Line) -> Line:
+    """Without what fills up the last columns."""
+    kept = list(line)
+    while kept and not kept[-1].text.strip():
+        kept.pop()
+    return kept
+
+
+def _columns(constraints: Sequence[ConstraintReport]) -> list[Column]:
+    cells = [
+        [cell(letter(position), HEAD) for position in range(len(constraints))],
+        [cell(f"{short_key(each.topology_key)} ≤ {each.max_skew}") for each in constraints],
+        [cell(each.when_unsatisfiable) for each in constraints],
+        [cell(each.selector) for each in constraints],
+        [cell(_domains(each)) for each in constraints],
+        [cell("" if each.global_minimum is None else f"min {each.global_minimum}") for each in constraints],
+        [cell(", ".join(policies(each)), DIM) for each in constraints],
+    ]
+    return [Column("", each) for each in cells]
+
+
+def _domains(constraint: ConstraintReport) -> str:
+    """Every domain with its count; of many only the extremes."""
+    domains = constraint.domains
+    if not domains:
+        return f"no node has the label {constraint.topology_key}"
+    if len(domains) <= _MAX_DOMAINS:
+        return " · ".join(_domain(domain, hard=constraint.is_hard) for domain in domains)
+    if len({domain.matching for domain in domains}) == 1:
+        return f"{len(domains):,} domains, {domains[0].matching:,} each"
+    least = min(domains, key=lambda domain: (not domain.eligible_nodes, domain.matching))
+    most = max(domains, key=lambda domain: domain.matching)
+    ends = (_domain(each, hard=constraint.is_hard) for each in (least, most))
+    return f"{len(domains):,} domains, {' … '.join(ends)}"
+
+
+def _domain(domain: Domain, *, hard: bool) -> str:
+    name = domain.value or EMPTY
+    return f"{name} excluded" if hard and not domain.eligible_nodes else f"{name} {domain.matching:,}"
+
+
+def _counts(constraint: ConstraintReport) -> str:
+    """``3 domains with 1–3, min 1``: the counts without the names."""
+    counted = [domain for domain in constraint.domains if domain.eligible_nodes or not constraint.is_hard]
+    if not constraint.domains:
+        return f"no node has the label {constraint.topology_key}"
+    matching = [domain.matching for domain in counted]
+    least, most = min(matching, default=0), max(matching, default=0)
+    excluded = len(constraint.domains) - len(counted)
+    return "".join(
+        (
+            f"{len(constraint.domains):,} domain{'' if len(constraint.domains) == 1 else 's'}",
+            f" with {least:,}" if least == most else f" with {least:,}–{most:,}",
+            f", {excluded} excluded" if excluded else "",
+            "" if constraint.global_minimum is None else f", min {constraint.global_minimum}",
+        )
+    )

@@ -1,0 +1,174 @@
+"""Every output format there is: what -o calls it, and what writes it for which kind of report.
+
+A writer is a module below views/ with ``write(answer, look) -> str``, where the answer is what the question returns:
+an ExplainReport, a sequence of SimulateReports, or another question's one report. It is imported when it writes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, Literal, get_args
+
+from kubespread.escaping import printable
+from kubespread.views.look import Look
+
+ReportKind = Literal[
+    "explain",
+    "simulate",
+    "compare",
+    "survive",
+    "upgrade",
+    "play",
+    "check",
+    "advise",
+    "pending",
+    "capacity",
+    "removable",
+    "audit",
+    "rebalance",
+    "map",
+]
+_KINDS: tuple[ReportKind, ...] = get_args(ReportKind)
+Write = Callable[[Any, Look], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    module: str
+    help: str = ""
+    """What the help of -o says: what the defaults look like, what the others print."""
+
+    def load(self) -> Write:
+        """What writes. Whatever that lets through, nothing in an answer moves a cursor or hides."""
+        write: Write = import_module(f"kubespread.views.{self.module}").write
+        return lambda answer, look: printable(write(answer, look), colored=look.color)
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    name: str
+    writers: Mapping[ReportKind, Writer]
+    is_for_people: bool = False
+    """Rows to read, for which sentences are a fuller form."""
+    has_conclusion: bool = False
+    """Whether the answer itself says what comes of it all; otherwise that is said beside it."""
+    has_notes: bool = False
+    """The same for notes, gaps and what is not modeled."""
+
+
+_JSON, _YAML, _MARKDOWN = Writer("as_json"), Writer("as_yaml"), Writer("markdown")
+
+FORMATS: Mapping[str, Format] = {
+    each.name: each
+    for each in (
+        Format(
+            "table",
+            {
+                "explain": Writer("explain.table", "a table"),
+                "simulate": Writer("simulate.screen", "a picture"),
+                "compare": Writer("compare.table", "a table"),
+                "survive": Writer("survive.table", "a table"),
+                "upgrade": Writer("upgrade.table", "a table"),
+                "play": Writer("play.screen", "tables"),
+                "map": Writer("map.table", "a map"),
+                "check": Writer("check.table", "a list"),
+                "advise": Writer("advise.table", "a table"),
+                "pending": Writer("pending.table", "a table"),
+                "capacity": Writer("capacity.table", "tables"),
+                "removable": Writer("removable.table", "a table"),
+                "audit": Writer("audit.table", "a table"),
+                "rebalance": Writer("rebalance.screen", "tables and commands"),
+            },
+            is_for_people=True,
+            has_conclusion=True,
+        ),
+        Format(
+            "wide",
+            {
+                "explain": Writer("explain.wide"),
+                "survive": Writer("survive.wide", "adds the order in which nodes lose their pods"),
+                "play": Writer("play.wide", "adds the order in which nodes that fail lose their pods"),
+            },
+            is_for_people=True,
+        ),
+        Format(
+            "plain",
+            {
+                "explain": Writer("explain.plain", "plain columns"),
+                "simulate": Writer("simulate.plain", "columns"),
+                "compare": Writer("compare.plain", "columns"),
+                "survive": Writer("survive.plain", "plain columns"),
+                "upgrade": Writer("upgrade.plain", "plain columns"),
+                "play": Writer("play.plain", "columns"),
+                "map": Writer("map.plain", "columns"),
+                "check": Writer("check.plain", "plain columns"),
+                "advise": Writer("advise.plain", "plain columns"),
+                "pending": Writer("pending.plain", "plain columns"),
+                "capacity": Writer("capacity.plain", "plain columns"),
+                "removable": Writer("removable.plain", "plain columns"),
+                "audit": Writer("audit.plain", "plain columns"),
+                "rebalance": Writer("rebalance.plain", "columns"),
+            },
+            is_for_people=True,
+        ),
+        Format("json", dict.fromkeys(get_args(ReportKind), _JSON), has_conclusion=True, has_notes=True),
+        Format("yaml", dict.fromkeys(get_args(ReportKind), _YAML), has_conclusion=True, has_notes=True),
+        Format("markdown", dict.fromkeys(get_args(ReportKind), _MARKDOWN), has_conclusion=True, has_notes=True),
+        Format(
+            "name",
+            {
+                "explain": Writer("explain.names", "prints the nodes that fit, best first"),
+                "simulate": Writer("simulate.names", "prints namespace/pod<TAB>node lines"),
+                "pending": Writer("pending.names", "prints namespace/pod lines"),
+                "rebalance": Writer("rebalance.names", "prints the pods to evict, one namespace/pod a line"),
+            },
+        ),
+        Format(
+            "csv",
+            {
+                "explain": Writer("explain.as_csv"),
+                "simulate": Writer("simulate.as_csv"),
+                "compare": Writer("compare.as_csv", "has a row per node that differs"),
+                "survive": Writer("survive.as_csv"),
+                "upgrade": Writer("upgrade.as_csv"),
+                "play": Writer("play.as_csv"),
+                "map": Writer("map.as_csv"),
+                "check": Writer("check.as_csv"),
+                "advise": Writer("advise.as_csv"),
+                "pending": Writer("pending.as_csv"),
+                "capacity": Writer("capacity.as_csv", "has a row per node"),
+                "removable": Writer("removable.as_csv"),
+                "audit": Writer("audit.as_csv"),
+                "rebalance": Writer("rebalance.as_csv", "has a row per eviction"),
+            },
+        ),
+        Format("sarif", {"check": Writer("check.sarif", "is SARIF 2.1.0 for code scanning")}),
+        Format("junit", {"check": Writer("check.junit", "is JUnit XML")}),
+        Format("github", {"check": Writer("check.github", "prints annotations of GitHub Actions")}),
+        Format("gitlab", {"check": Writer("check.gitlab", "is a Code Quality report")}),
+        Format("prometheus", {"audit": Writer("audit.prometheus", "prints metrics for a textfile collector")}),
+    )
+}
+SENTENCES = Writer("explain.sentences")
+"""What people read of single nodes instead of rows."""
+_ON_TERMINAL, _IN_PIPE = "table", "plain"
+
+
+def format_names(kind: ReportKind) -> list[str]:
+    """What -o takes for ``kind`` of report, in the order of its help."""
+    return [name for name, each in FORMATS.items() if kind in each.writers]
+
+
+def chosen_format(name: str | None, *, is_terminal: bool) -> Format:
+    """The format that is asked for, else the one that standard output calls for."""
+    return FORMATS[name or (_ON_TERMINAL if is_terminal else _IN_PIPE)]
+
+
+def output_help(kind: ReportKind) -> str:
+    """The help of -o."""
+    helps = {name: FORMATS[name].writers[kind].help for name in format_names(kind)}
+    defaults = f"{helps.pop(_ON_TERMINAL)} on a terminal, {helps.pop(_IN_PIPE)} in a pipe"
+    others = (f" '{name}' {text}." for name, text in helps.items() if text)
+    return f"Format (default: {defaults}).{''.join(others)}"

@@ -1,0 +1,137 @@
+"""Answers as GitHub's markdown, for pull requests and tickets: headline and answer first, details folded.
+
+Source of what is escaped: the GitHub Flavored Markdown Spec, and what GitHub makes of text besides (mentions,
+references, emoji and math).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from kubespread.escaping import escaped
+from kubespread.views.accounts.account import Account, Bars, NodeFacts
+from kubespread.views.accounts.registry import account_of
+from kubespread.views.documents import Answer
+from kubespread.views.look import Look
+from kubespread.wording import count_of
+
+_OPEN_ROWS, _MOST_ROWS = 20, 50
+"""Rows of a table that is not folded, and of any."""
+_ROOM = 65_000
+"""Characters of the whole: a comment on GitHub has at most 65,536, and whoever posts it may add a line."""
+_SPECIAL = re.compile(r"([\\`*_\[\]~|$])")
+_LINKED = re.compile(r"@(?=\w)|#(?=\d)|:(?=[\w+-]+:)|:(?=//)|\bwww(?=\.)|\bGH-(?=\d)")
+_NUMBER = re.compile(r"[−-]?[\d,.]+%?")
+_LIST_MARKER = re.compile(r"^(\d+)([.)] )|^([-+>#=])")
+
+
+def write(answer: Answer, look: Look) -> str:
+    """The whole answer, as much of it as a comment has room for; ``look.in_full`` and ``look.all_nodes`` give every row
+    of every table.
+    """
+    blocks = _blocks(account_of(answer), look)
+    return "\n\n".join(blocks if look.in_full or look.all_nodes else _fitting(blocks)) + "\n"
+
+
+def _fitting(blocks: Iterable[str]) -> Iterator[str]:
+    """Those that there is room for, the first ones first, and how many there is none for."""
+    room, left_out = _ROOM, 0
+    for block in blocks:
+        if len(block) > room:
+            left_out += 1
+        else:
+            room -= len(block) + len("\n\n")
+            yield block
+    if left_out:
+        yield f"{count_of(left_out, 'part')} of this answer left out, for which a comment has no room; `-v` gives all"
+
+
+def inline(text: str) -> str:
+    """Text as it is: no markup, mention, reference, emoji or link comes of it, and it stays in its cell."""
+    return _unlinked(_SPECIAL.sub(r"\\\1", _as_html(text)))
+
+
+def paragraph(text: str) -> str:
+    """The same where a line begins, which could begin a list or a heading."""
+    return _LIST_MARKER.sub(lambda match: f"{match[1]}\\{match[2]}" if match[1] else f"\\{match[3]}", inline(text))
+
+
+def _blocks(account: Account, look: Look) -> Iterator[str]:
+    yield f"### {inline(account.title)}"
+    last, *others = account.answer or [""]
+    if last:
+        yield f"**{inline(last)}**"
+    yield from (paragraph(each) for each in others)
+    if account.provenance:
+        yield f"<sub>{inline(account.provenance)}</sub>"
+    for each in account.bars:
+        yield from _bars(each, look)
+    for table in account.tables:
+        rows = [row.cells for row in table.rows]
+        yield from _table(table.caption, table.header, rows, look, is_folded=table.is_detail)
+    if account.nodes is not None:
+        yield from _nodes(account.nodes, look)
+    yield from _beside(account.beside)
+
+
+def _bars(each: Bars, look: Look) -> Iterator[str]:
+    """A row a domain; the fullest first where there are many."""
+    changes = any(bar.before != bar.after for bar in each.bars)
+    bars = sorted(each.bars, key=lambda bar: -bar.after) if len(each.bars) > _OPEN_ROWS else each.bars
+    header = ("Domain", "Before", "After") if changes else ("Domain", "Pods", "Skew")
+    rows = [
+        (bar.name, str(bar.before), str(bar.after)) if changes else (bar.name, str(bar.after), bar.said) for bar in bars
+    ]
+    yield from _table(each.title, header, rows, look, is_folded=False)
+
+
+def _nodes(facts: NodeFacts, look: Look) -> Iterator[str]:
+    rows = [(name, *row.cells) for name, row in facts.rows.items()]
+    yield from _table("Nodes", ("Node", *facts.header), rows, look, is_folded=len(rows) > _OPEN_ROWS)
+
+
+def _table(
+    caption: str, header: Sequence[str], rows: Sequence[Sequence[str]], look: Look, *, is_folded: bool
+) -> Iterator[str]:
+    if not rows:
+        return
+    shown = rows if look.in_full or look.all_nodes else rows[:_MOST_ROWS]
+    lines = [_line(header), _line("---:" if _is_numeric(column) else "---" for column in zip(*shown, strict=True))]
+    lines += [_line(map(inline, row)) for row in shown]
+    text = "\n".join(lines)
+    if len(shown) < len(rows):
+        text += f"\n\nand {len(rows) - len(shown)} more rows"
+    if is_folded or len(rows) > _OPEN_ROWS:
+        yield _folded(f"{caption} ({len(rows)})", text)
+    else:
+        yield f"**{inline(caption)}**\n\n{text}"
+
+
+def _is_numeric(cells: Sequence[str]) -> bool:
+    known = [cell for cell in cells if cell]
+    return bool(known) and all(_NUMBER.fullmatch(cell) for cell in known)
+
+
+def _folded(summary: str, text: str) -> str:
+    """HTML, in which no markup is read: only what GitHub itself would link is broken up."""
+    return f"<details><summary>{_unlinked(_as_html(summary))}</summary>\n\n{text}\n\n</details>"
+
+
+def _as_html(text: str) -> str:
+    """Text in which no element and no entity is read; a ``>`` alone is none."""
+    return escaped(text).replace("&", "&amp;").replace("<", "&lt;")
+
+
+def _unlinked(text: str) -> str:
+    return _LINKED.sub(lambda match: f"{match[0]}<!-- -->", text)
+
+
+def _line(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _beside(said: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    for heading, texts in said.items():
+        items = "\n".join(f"- {paragraph(each)}" for each in texts)
+        yield _folded(f"{heading} ({len(texts)})", items)

@@ -1,0 +1,76 @@
+"""Names of nodes and domains in a column that is too narrow for some of them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+
+from kubespread.views.flow import flowed
+from kubespread.views.layout import DIM, Line, cell, cut_middle, width_of
+from kubespread.views.look import Look
+from kubespread.views.simulate.node_names import CUT, shared
+
+
+def fitted(names: Sequence[str], width: int) -> list[str]:
+    """The names in at most ``width`` columns each: without what all of them end with, and begin with, where they are
+    longer, since the rest is what tells them apart. A copy is NAME-1 of a name: ``…1-164…`` has the copy ``…1-164…-1``.
+    """
+    if all(width_of(name) <= width for name in names):
+        return list(names)
+    prefix, suffix = _shared_ends(names, width)
+    return [cut_middle(name, width) for name in _shortened(names, prefix, suffix)]
+
+
+def told_apart(names: Sequence[str], width: int) -> list[str]:
+    """The names in at most ``width`` columns each, all cut in the one place that leaves most of them apart."""
+    beginnings = sorted(range(width), key=lambda beginning: abs(beginning - (width - 1) // 3))
+    cuts = ([cut_middle(name, width, beginning) for name in names] for beginning in beginnings)
+    best = list(names) if all(width_of(name) <= width for name in names) else next(cuts)
+    for cut in cuts:
+        if len(set(best)) == len(set(names)):
+            break
+        best = max(best, cut, key=lambda each: len(set(each)))
+    return best
+
+
+def _shared_ends(names: Sequence[str], width: int) -> tuple[str, str]:
+    """What `fitted` leaves out of all ``names``, the numbers of copies apart: how they end, and where that does not
+    make them short enough how they begin too.
+    """
+    if all(width_of(name) <= width for name in names):
+        return "", ""
+    known = frozenset(names)
+    prefix, suffix = shared([name for name in names if not _number(name, known)])
+    is_enough = all(width_of(name) <= width for name in _shortened(names, "", suffix))
+    return ("" if is_enough else prefix), suffix
+
+
+def _shortened(names: Sequence[str], prefix: str, suffix: str) -> list[str]:
+    known = frozenset(names)
+    return [_short(name, prefix, suffix, _number(name, known)) for name in names]
+
+
+def _number(name: str, known: Collection[str]) -> str:
+    """``-1`` of a copy of another name, else nothing."""
+    original, dash, number = name.rpartition("-")
+    return f"-{number}" if dash and number.isdecimal() and original in known else ""
+
+
+def _short(name: str, prefix: str, suffix: str, number: str) -> str:
+    inner = name.removesuffix(number).removeprefix(prefix).removesuffix(suffix)
+    return f"{CUT if prefix else ''}{inner}{CUT if suffix else ''}{number}"
+
+
+def said_once(names: Sequence[str], shown: Sequence[str]) -> str:
+    """``node names: ip-10-0-….compute.internal``: what names of nodes leave out as they are ``shown``; else empty."""
+    if list(names) == list(shown):
+        return ""
+    known = frozenset(names)
+    prefix, suffix = shared([name for name in names if not _number(name, known)])
+    begins_short = any(name.startswith(CUT) for name in shown)
+    return f"node names: {prefix if begins_short else ''}{CUT}{suffix}" if suffix or (prefix and begins_short) else ""
+
+
+def legend(names: Sequence[str], shown: Sequence[str], look: Look) -> Iterator[Line]:
+    """The same as a line of a screen."""
+    if said := said_once(names, shown):
+        yield from flowed([[cell(said, DIM)]], look)

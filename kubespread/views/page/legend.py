@@ -1,0 +1,76 @@
+"""What the marks and colors of a page mean, in words beside a sample of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kubespread.planner.reports.topology_map import TopologyMap
+from kubespread.views.accounts.account import Account, Bars
+from kubespread.views.map.states import is_closed
+from kubespread.views.page.drawing import cell_size
+from kubespread.views.page.markup import text
+from kubespread.views.page.picture import SHADES, is_judged, joining_nodes
+
+
+def of_picture(account: Account, drawn: TopologyMap) -> str:
+    """What a dot is, what the color of a node says, and how nodes look that take no pods."""
+    return _listed(_in_picture(account, drawn))
+
+
+def of_bars(every: Sequence[Bars]) -> str:
+    """Which part of a bar is which, as far as there are such parts."""
+    return _listed(_in_bars(every))
+
+
+def _in_picture(account: Account, drawn: TopologyMap) -> Iterator[str]:
+    joining = joining_nodes(account, drawn)
+    if cell_size(len(drawn.nodes) + len(joining)).marks:
+        yield text(f"● a {_dot(account, drawn)}")
+        if account.is_rollout:
+            yield text("○ one with the old template")
+    else:
+        noun, blank, which = _dot(account, drawn).partition(" ")
+        yield text(f"Number on a node: its {noun}s{blank}{which}")
+    if is_judged(account):
+        assert account.nodes is not None
+        yield text(f"Color of a node: {account.nodes.colors}")
+    else:
+        yield text("Requested of a node's fullest resource:")
+        yield from (_sample(style, f"from {least}%") for least, style in reversed(SHADES))
+    if any(is_closed(node.closed) for node in drawn.nodes) or any(each.states for each in account.frames):
+        yield _sample("closed", "cordoned or not ready")
+    if any(node.joined for node in drawn.nodes) or joining:
+        yield _sample("joined", "joined")
+    if any(each.gone for each in account.frames):
+        yield _sample("off", "gone, or not there yet")
+    if account.frames:
+        yield _sample("moved", "changed in this step")
+
+
+def _dot(account: Account, drawn: TopologyMap) -> str:
+    """The noun, and which of these."""
+    if account.before is not None:
+        return "replica"
+    if drawn.selector is not None:
+        return f"pod matching {drawn.selector}"
+    return f"pod of {drawn.workload}" if drawn.workload is not None else "pod"
+
+
+def _in_bars(every: Sequence[Bars]) -> Iterator[str]:
+    bars = [bar for each in every for bar in each.bars]
+    changes = any(bar.before != bar.after for bar in bars)
+    yield _sample("was", "matching pods that stay" if changes else "matching pods")
+    if any(bar.after > bar.before for bar in bars):
+        yield _sample("came", "that come")
+    if any(bar.after < bar.before for bar in bars):
+        yield _sample("went", "that go")
+    if any(each.limit is not None for each in every):
+        yield _sample("limit", "the most a domain may have: minimum + maxSkew")
+
+
+def _sample(style: str, said: str) -> str:
+    return f'<span class="sample {style}"></span>{text(said)}'
+
+
+def _listed(items: Iterator[str]) -> str:
+    return f'<ul class="legend">{"".join(f"<li>{each}</li>" for each in items)}</ul>'

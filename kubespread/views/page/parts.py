@@ -1,0 +1,122 @@
+"""The parts of a page: answer, bars, tables and what is said beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from kubespread.views.accounts.account import Account, Bar, Bars, Table
+from kubespread.views.page.legend import of_bars
+from kubespread.views.page.markup import text
+from kubespread.wording import count_of
+
+_MOST_OPEN = 60
+"""Rows of a table that is open from the start: a longer one is laid out when somebody opens it."""
+_BAR, _LINE = 320, 20
+_MOST_BARS = 24
+_LONG = 45
+"""Letters of a cell that may be folded."""
+
+
+def answer(account: Account) -> str:
+    last, *rest = account.answer or [""]
+    others = "".join(f"<p>{text(each)}</p>" for each in rest)
+    return (
+        f'<section aria-label="Answer" class="answer {account.tone}">{others}<p class="last">{text(last)}</p></section>'
+    )
+
+
+def bars(every: Sequence[Bars]) -> str:
+    """Each constraint with a bar a domain; its numbers stand beside it."""
+    if not every:
+        return ""
+    drawn = "".join(_bars(f"c{place}", each) for place, each in enumerate(every))
+    return f"<section><h2>Constraints</h2>{of_bars(every)}{drawn}</section>"
+
+
+def _bars(name: str, each: Bars) -> str:
+    is_long = len(each.bars) > _MOST_BARS
+    by_size = sorted(each.bars, key=lambda bar: -bar.after) if is_long else each.bars
+    shown, left = by_size[:_MOST_BARS], by_size[_MOST_BARS:]
+    most = max((max(bar.before, bar.after) for bar in each.bars), default=0)
+    most = max(most, each.limit or 0, 1)
+    rows = "".join(_bar(bar, most, each.limit) for bar in shown)
+    more = f"<p>and {count_of(len(left), 'more domain')} {_at_most(left[0].after)}</p>" if left else ""
+    head = '<tr><th scope="col">Domain</th><th scope="col">Pods</th><th scope="col">In numbers</th></tr>'
+    caption = f'<h3 id="{name}">{text(each.title)}</h3>'
+    table = f'<table class="bars" aria-labelledby="{name}"><thead>{head}</thead><tbody>{rows}</tbody></table>'
+    return f'{caption}<div class="scroll" tabindex="0" role="region" aria-labelledby="{name}">{table}</div>{more}'
+
+
+def _at_most(pods: int) -> str:
+    return f"with at most {count_of(pods, 'pod')} each" if pods else "without pods"
+
+
+def _bar(bar: Bar, most: int, limit: int | None) -> str:
+    was, now = (round(_BAR * count / most) for count in (bar.before, bar.after))
+    line = (
+        ""
+        if limit is None
+        else f'<line class="limit" x1="{_at(limit, most)}" x2="{_at(limit, most)}" y1="0" y2="{_LINE}"/>'
+    )
+    drawing = (
+        f'<svg viewBox="0 0 {_BAR + 2} {_LINE}" width="{_BAR + 2}" height="{_LINE}" preserveAspectRatio="none" '
+        'aria-hidden="true">'
+        f'<rect class="was" width="{min(was, now)}" height="{_LINE}"/>'
+        f'<rect class="came {bar.tone}" x="{min(was, now)}" width="{max(0, now - was)}" height="{_LINE}"/>'
+        f'<rect class="went" x="{now}" width="{max(0, was - now)}" height="{_LINE}"/>{line}</svg>'
+    )
+    return (
+        f'<tr class="{bar.tone}"><th scope="row">{text(bar.name)}</th><td>{drawing} <span>{bar.after}</span></td>'
+        f"<td>{text(bar.said)}</td></tr>"
+    )
+
+
+def _at(limit: int, most: int) -> int:
+    return round(_BAR * limit / most)
+
+
+def tables(every: Iterable[Table]) -> str:
+    return "".join(_table(f"t{number}", each) for number, each in enumerate(every) if each.rows)
+
+
+def _table(name: str, each: Table) -> str:
+    body = "".join(f'<tr class="{row.tone}">{cells(row.cells)}</tr>' for row in each.rows)
+    return foldable(name, each.caption, each.header, body, len(each.rows), is_open=not each.is_detail)
+
+
+def foldable(name: str, caption: str, header: Sequence[str], body: str, rows: int, *, is_open: bool) -> str:
+    """A table of ``rows`` rows, whose HTML is ``body``, below a summary."""
+    opened = " open" if is_open and rows <= _MOST_OPEN else ""
+    head = "".join(f'<th scope="col">{text(each)}</th>' for each in header)
+    return (
+        f'<details class="rows" id="{name}"{opened}><summary><h2>{text(caption)} ({rows})</h2></summary>'
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{text(caption)}">'
+        f'<table class="sortable"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div></details>'
+    )
+
+
+def cells(texts: Iterable[str]) -> str:
+    """A row's, of which long ones may be folded."""
+    return "".join(f"<td{' class=long' if len(each) > _LONG else ''}>{text(each)}</td>" for each in texts)
+
+
+def beside(said: Mapping[str, Sequence[str]]) -> str:
+    """Notes, gaps and what is not modeled."""
+    return "".join(_listed(heading, texts) for heading, texts in said.items())
+
+
+def _listed(heading: str, texts: Sequence[str]) -> str:
+    items = "".join(f"<li>{text(each)}</li>" for each in texts)
+    return f"<section><h2>{text(heading)}</h2><ul>{items}</ul></section>"
+
+
+def slider(frames: int, first: int) -> Iterator[str]:
+    """What moves from step to step, from the ``first`` one on; without scripts, which it needs, it is not shown."""
+    if frames:
+        yield (
+            '<div class="steps" hidden><button type="button" id="back" aria-label="Step back">◀</button>'
+            f'<input type="range" id="step" min="0" max="{frames}" value="{first}" aria-label="Step" '
+            'aria-describedby="said">'
+            '<button type="button" id="next" aria-label="Step forward">▶</button>'
+            '<output id="said" for="step" aria-live="polite"></output></div>'
+        )

@@ -1,0 +1,85 @@
+"""A report as one page without network or inline handlers, and with a policy that allows its own style and script."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from dataclasses import asdict
+from functools import cache
+from importlib.resources import files
+from string import Template
+from typing import Any
+
+from kubespread.planner.reports.topology_map import TopologyMap
+from kubespread.views.accounts.account import Account
+from kubespread.views.accounts.registry import account_of
+from kubespread.views.documents import Answer, document
+from kubespread.views.page import legend, parts
+from kubespread.views.page.markup import data, shown, text
+from kubespread.views.page.node_table import STATE, NodeTable
+from kubespread.views.page.picture import joining_nodes, pods_before, svg
+
+
+def write_page(answer: Answer, drawn: TopologyMap | None) -> str:
+    """``answer`` drawn on the cluster of ``drawn``, which only an answer about no cluster does without. The page holds
+    the answer's JSON, as ``-o json`` has it.
+    """
+    account = account_of(answer, drawn)
+    css, script = _resource("page.css"), _resource("page.js")
+    policy = "; ".join(
+        (
+            "default-src 'none'",
+            f"style-src '{_hash(css)}'",
+            f"script-src '{_hash(script)}'",
+            "base-uri 'none'",
+            "form-action 'none'",
+        )
+    )
+    frames = account.frames if drawn is not None else ()
+    return Template(_resource("page.html")).substitute(
+        policy=text(policy),
+        title=text(account.title),
+        provenance=text(account.provenance),
+        css=css,
+        script=script,
+        answer=parts.answer(account),
+        picture="" if drawn is None else _topology(account, drawn),
+        bars=parts.bars(account.bars),
+        tables=parts.tables(account.tables),
+        nodes="" if drawn is None else NodeTable(drawn, account, joining_nodes(account, drawn)).html(),
+        beside=parts.beside(account.beside),
+        report=data(document(answer)),
+        frames=data(shown([asdict(frame) for frame in frames])),
+        map=data(shown({} if drawn is None else _start(account, drawn))),
+    )
+
+
+def _start(account: Account, drawn: TopologyMap) -> dict[str, Any]:
+    """What steps begin with, and which columns of the table of nodes they change."""
+    table = NodeTable(drawn, account, joining_nodes(account, drawn))
+    return {
+        "pods": {name: count for name, count in pods_before(drawn, account).items() if count},
+        "states": {node.name: node.closed for node in drawn.nodes if node.closed},
+        "joined": [node.name for node in drawn.nodes if node.joined],
+        "isRollout": account.is_rollout,
+        "columns": {"pods": table.counted, "state": STATE},
+    }
+
+
+def _topology(account: Account, drawn: TopologyMap) -> str:
+    """The picture, with what moves it and what it means."""
+    return Template(_resource("topology.html")).substitute(
+        legend=legend.of_picture(account, drawn),
+        slider="".join(parts.slider(len(account.frames), len(account.frames) if account.opens_at_end else 0)),
+        picture=svg(drawn, account, joining_nodes(account, drawn)),
+    )
+
+
+@cache
+def _resource(name: str) -> str:
+    return (files(__package__) / name).read_text(encoding="utf-8")
+
+
+def _hash(content: str) -> str:
+    """As a Content-Security-Policy names an inline element by what is in it."""
+    return f"sha256-{base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()}"

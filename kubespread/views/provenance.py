@@ -1,0 +1,32 @@
+"""Which cluster an answer is about, and which release answered, in one line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kubespread.planner.reports.parts import ClusterReference
+from kubespread.views.layout import DIM, Cell, Line, cell, width_of, wrapped
+from kubespread.views.phrases import cluster_phrase
+
+_HANGING = 4
+
+
+def source_line(cluster: ClusterReference | None, kube_version: str, manner: str = "") -> Line:
+    """``snapshot prod.json.gz, 2 h old · kube-scheduler v1.36``."""
+    parts = (cluster_phrase(cluster), f"kube-scheduler v{kube_version}", manner)
+    return [cell(" · ".join(part for part in parts if part), DIM)]
+
+
+def titled(
+    asked: Line, cluster: ClusterReference | None, kube_version: str, profile: str, width: int | None
+) -> Iterator[Line]:
+    """What is asked about a pod and who answers, on one line; on two where that is wider than ``width``."""
+    source = " · ".join(
+        part for part in (cluster_phrase(cluster), f"kube-scheduler v{kube_version}", f"profile {profile}") if part
+    )
+    whole = [*asked, Cell(" · "), cell(source)]
+    if width is None or sum(width_of(each.text) for each in whole) <= width:
+        yield whole
+        return
+    yield from wrapped(asked, width, _HANGING)
+    yield from wrapped([cell(source)], width, _HANGING)

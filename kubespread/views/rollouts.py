@@ -1,0 +1,99 @@
+"""A rollout pass by pass: old and new pods per domain where there are few, the extremes where there are many."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kubespread.planner.reports.parts import ConstraintReport
+from kubespread.planner.reports.rollout import KeyRevisions, RolloutPass, RolloutReport
+from kubespread.views.flow import HANGING, INDENT
+from kubespread.views.layout import BAD, DIM, GAP, HEAD, Cell, Column, Line, cell, cut_middle, tabulated, wrapped
+from kubespread.views.look import Look
+from kubespread.views.screen import room_beside
+from kubespread.wording import count_of, short_key
+
+_MAX_DOMAINS = 6
+_MAX_PASSES = 12
+_LEAST_DOMAIN = 5
+
+
+def passes(heading: str, rollout: RolloutReport, look: Look) -> Iterator[Line]:
+    """Below ``heading``; of very many passes the first and the last, unless all are wanted."""
+    limits = f"maxSurge {rollout.max_surge}, maxUnavailable {rollout.max_unavailable}"
+    if look.headers:
+        about = f"  {rollout.strategy}, {count_of(rollout.replicas, 'replica')}, {limits}; per domain old+new"
+        yield from wrapped([cell(heading, HEAD), cell(about, DIM)], look.width, HANGING)
+    shown = list(rollout.passes)
+    left_out = 0 if look.in_full else max(0, len(shown) - _MAX_PASSES)
+    if left_out:
+        half = _MAX_PASSES // 2
+        shown = [*shown[:half], *shown[-half:]]
+    head, *rows = tabulated(_columns(rollout, shown, look), headers=True)
+    if look.headers:
+        yield head
+    for place, row in enumerate(rows):
+        if left_out and place == _MAX_PASSES // 2:
+            yield [Cell(INDENT), cell(f"… {left_out} passes more, with -v", DIM)]
+        yield row
+
+
+def _columns(rollout: RolloutReport, shown: Sequence[RolloutPass], look: Look) -> list[Column]:
+    columns = [
+        Column("PASS", [Cell(str(each.number)) for each in shown], is_number=True),
+        Column("OLD", [Cell(str(each.running.old)) for each in shown], is_number=True),
+        Column("NEW", [Cell(str(each.running.new)) for each in shown], is_number=True),
+        Column("READY", [Cell(str(each.ready.old + each.ready.new)) for each in shown], is_number=True),
+    ]
+    skews = [
+        Column(
+            _skew_header(rollout, place),
+            [_skew(each.constraints[place], rollout.constraints[place]) for each in shown],
+            is_number=True,
+        )
+        for place in range(min((len(each.constraints) for each in shown), default=0))
+    ]
+    room = room_beside((*columns, *skews), look)
+    return [*columns, *_domains(shown, room), *skews]
+
+
+def _domains(shown: Sequence[RolloutPass], room: int) -> Iterator[Column]:
+    """Of the first constraint with few domains, one column each as far as there is room."""
+    rows = [each.constraints for each in shown]
+    for place in range(min(map(len, rows), default=0)):
+        keys = [constraints[place] for constraints in rows]
+        values = [domain.value for domain in keys[-1].domains]
+        if len(values) > _MAX_DOMAINS or any([domain.value for domain in key.domains] != values for key in keys):
+            continue
+        widths = room // max(1, len(values)) - GAP
+        if widths >= _LEAST_DOMAIN:
+            for position, value in enumerate(values):
+                cells = [Cell(f"{key.domains[position].old}+{key.domains[position].new}") for key in keys]
+                yield Column(cut_middle(value or '""', widths), cells, is_number=True)
+            return
+    for place in range(min(map(len, rows), default=0)):
+        keys = [constraints[place] for constraints in rows]
+        column = Column(f"PER {short_key(keys[0].topology_key).upper()}", [_extremes(key) for key in keys])
+        if column.width + GAP <= room:
+            yield column
+        return
+
+
+def _extremes(key: KeyRevisions) -> Cell:
+    """``0–2 old, 1–3 new``: the least and the most of any domain."""
+    old, new = [domain.old for domain in key.domains], [domain.new for domain in key.domains]
+    return Cell(f"{_figures(old)} old, {_figures(new)} new")
+
+
+def _figures(counts: Sequence[int]) -> str:
+    if not counts:
+        return "0"
+    return str(counts[0]) if min(counts) == max(counts) else f"{min(counts)}–{max(counts)}"
+
+
+def _skew_header(rollout: RolloutReport, place: int) -> str:
+    return f"SKEW {short_key(rollout.constraints[place].topology_key).upper()}"
+
+
+def _skew(key: KeyRevisions, constraint: ConstraintReport) -> Cell:
+    exceeds = f" > {constraint.max_skew}" if key.skew > constraint.max_skew else ""
+    return Cell(f"{key.skew}{exceeds}", BAD if exceeds and constraint.is_hard else "")

@@ -1,0 +1,65 @@
+"""What the screens of all reports share: what was asked, how much room there is, what is left out, the answer last."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import wraps
+from typing import Protocol, TypeVar
+
+from kubespread.planner.reports.parts import ClusterReference
+from kubespread.views.flow import HANGING, INDENT, aim, flowed
+from kubespread.views.layout import DIM, GAP, HEAD, Cell, Column, Line, cell, wrapped, written
+from kubespread.views.look import Look
+from kubespread.views.provenance import source_line
+from kubespread.wording import count_of
+
+R = TypeVar("R")
+
+
+class Sourced(Protocol):
+    """A report that says which cluster it is about, and how that is scheduled."""
+
+    @property
+    def cluster(self) -> ClusterReference | None: ...
+    @property
+    def kube_version(self) -> str: ...
+    @property
+    def manner(self) -> str: ...
+
+
+def screen(lines: Callable[[R, Look], Iterable[Line]]) -> Callable[[R, Look], str]:
+    """A writer of what ``lines`` yields, in the colors of ``look``."""
+
+    @wraps(lines)
+    def write(report: R, look: Look) -> str:
+        return written(lines(report, look), color=look.color)
+
+    return write
+
+
+def headline(asked: str, report: Sourced, look: Look, said: str = "") -> Iterator[Line]:
+    """What was asked, and ``said`` of it, of which cluster, and which release answers; nothing without headers."""
+    if look.headers:
+        source = source_line(report.cluster, report.kube_version, report.manner)
+        yield from flowed([[cell(asked, HEAD), cell(said)], source], look, indent="")
+
+
+def room_beside(columns: Iterable[Column], look: Look) -> int:
+    """How wide what stands beside ``columns`` can be, with the gap that sets it off from them."""
+    return aim(look) - len(INDENT) - sum(column.width + GAP for column in columns)
+
+
+def left_out(number: int, noun: str, said: str = "") -> Iterator[Line]:
+    """That so many rows more are not shown, and what is ``said`` of them; nothing where all are shown."""
+    if number:
+        yield [Cell(INDENT), cell(f"{count_of(number, f'more {noun}')}{said} (-v shows all)", DIM)]
+
+
+def concluded(sentences: Sequence[str], look: Look, style: str = HEAD, *, others: str | None = None) -> Iterator[Line]:
+    """What comes of it all: the first of ``sentences`` last, being the answer, and before it what else there is to say,
+    styled as ``others`` if set.
+    """
+    answer, *rest = sentences
+    for said in rest:
+        yield from wrapped([cell(said, style if others is None else others)], look.width, HANGING)
+    yield from wrapped([cell(answer, style)], look.width, HANGING)

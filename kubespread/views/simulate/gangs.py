@@ -1,0 +1,123 @@
+"""Gangs in words: whether one fits, what every topology domain says, which member is stuck, what else would work."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from kubespread.escaping import escaped
+from kubespread.planner.reports.gang import GangDomain, GangReport
+from kubespread.views.aligned import NONE
+from kubespread.views.flow import HANGING, INDENT, aim, flowed
+from kubespread.views.layout import DIM, GAP, GOOD, Cell, Column, Line, cell, cut_middle, tabulated, wrapped
+from kubespread.views.look import Look
+from kubespread.views.screen import room_beside
+from kubespread.wording import EMPTY, count_of, short_key, some_of
+
+_MAX_NODES = 3
+_MAX_DOMAINS = 12
+_NAMES_PER_WIDTH = 3
+PLAIN_HEADER = ("KEY", "DOMAIN", "NODES", "FIT", "MEMBERS", "FITS", "SCORE", "WHY")
+_BEGINNING = re.compile(r"^0/\d+ nodes are available: ")
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """One domain, or several that say the same."""
+
+    domain: GangDomain
+    """The first of them."""
+    others: int = 0
+
+
+def domain_verdicts(gang: GangReport, look: Look) -> Iterator[Line]:
+    """A row a domain, the best first, and which one is taken; of many those that say the same in one row. Lines that
+    ``look.width`` bounds.
+    """
+    if gang.topology_key is None or not gang.domains:
+        return
+    rows = list(map(_Row, gang.domains))
+    if len(rows) > _MAX_DOMAINS and not look.in_full:
+        rows = _folded(gang.domains)
+    shown, rest = rows[:_MAX_DOMAINS], rows[_MAX_DOMAINS:]
+    if look.in_full:
+        shown, rest = rows, []
+    width = aim(look)
+    names = [_name(row, width // _NAMES_PER_WIDTH) for row in shown]
+    columns = [
+        Column(short_key(gang.topology_key).upper(), list(map(Cell, names))),
+        Column("NODES", [Cell(str(row.domain.nodes)) for row in shown], is_number=True),
+        Column("FIT", [_members(gang, row.domain) for row in shown]),
+        Column("SCORE", [Cell(_score(row.domain)) for row in shown]),
+    ]
+    why = Column("WHY NOT", [cell(_why(row.domain)) for row in shown])
+    has_room = room_beside((*columns, why), look) + GAP >= 0
+    if has_room and any(each.text for each in why.cells):
+        columns.append(why)
+    yield from tabulated(columns, headers=look.headers)
+    if rest:
+        count = sum(row.others + 1 for row in rest)
+        fitting = sum(row.others + 1 for row in rest if row.domain.fits)
+        yield from flowed([[cell(f"and {count_of(count, 'more domain')}, of which {fitting or 'none'} fit")]], look)
+    if not has_room:
+        yield from _causes([row.domain for row in shown], names, look)
+    yield from flowed([[cell(said, DIM)] for said in _scoring(gang)], look)
+
+
+def _folded(domains: Sequence[GangDomain]) -> list[_Row]:
+    """Domains of as many nodes with the same verdict in one row, each where its first was; the best by itself."""
+    rows: dict[object, _Row] = {}
+    for domain in domains:
+        key = 0 if domain is domains[0] and domain.fits else (domain.nodes, domain.members, domain.total, _why(domain))
+        known = rows.get(key)
+        rows[key] = _Row(domain) if known is None else _Row(known.domain, known.others + 1)
+    return list(rows.values())
+
+
+def _name(row: _Row, width: int) -> str:
+    more = f" and {row.others} more" if row.others else ""
+    return f"{cut_middle(escaped(row.domain.value) or EMPTY, width - len(more))}{more}"
+
+
+def _members(gang: GangReport, domain: GangDomain) -> Cell:
+    return Cell(f"{domain.members} of {gang.members}", GOOD if domain.fits else "")
+
+
+def _score(domain: GangDomain) -> str:
+    """``100+51 = 151``: for the members that fit, and for how much of the domain they and others take."""
+    return "" if domain.total is None else f"{domain.pods_score}+{domain.resources_score or 0} = {domain.total}"
+
+
+def _why(domain: GangDomain) -> str:
+    return "" if domain.fits else _BEGINNING.sub("", domain.stopped or "")
+
+
+def _causes(shown: Sequence[GangDomain], names: Sequence[str], look: Look) -> Iterator[Line]:
+    """Domains that fail for the same cause in one line."""
+    stuck: dict[str, list[str]] = {}
+    for domain, name in zip(shown, names, strict=True):
+        if why := _why(domain):
+            stuck.setdefault(why, []).append(name)
+    for why, domains in stuck.items():
+        yield from wrapped([Cell(f"{INDENT}{some_of(domains, _MAX_NODES)}: "), cell(why)], look.width, HANGING)
+
+
+def _scoring(gang: GangReport) -> Iterator[str]:
+    if any(domain.fits for domain in gang.domains):
+        yield "SCORE: members that fit + how much of the domain is taken then, each 0 to 100"
+
+
+def plain_domains(gang: GangReport) -> Iterator[list[str]]:
+    """Every domain's verdict as cells for columns in a pipe."""
+    for domain in gang.domains:
+        yield [
+            gang.topology_key or NONE,
+            domain.value or EMPTY,
+            str(domain.nodes),
+            str(domain.members),
+            str(gang.members),
+            "yes" if domain.fits else "no",
+            NONE if domain.total is None else str(domain.total),
+            NONE if domain.fits else domain.stopped or NONE,
+        ]

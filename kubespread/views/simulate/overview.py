@@ -1,0 +1,162 @@
+"""Several workloads at a glance: one line each, and the totals."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from kubespread.escaping import escaped
+from kubespread.planner.reports.parts import letter
+from kubespread.planner.reports.simulate import SimulateReport
+from kubespread.planner.reports.simulate_words import totals
+from kubespread.views.flow import HANGING, INDENT, aim, flowed
+from kubespread.views.layout import (
+    BAD,
+    DIM,
+    GAP,
+    GOOD,
+    HEAD,
+    Cell,
+    Column,
+    Line,
+    cell,
+    cut_middle,
+    tabulated,
+    width_of,
+    wrapped,
+)
+from kubespread.views.look import Look
+from kubespread.views.simulate.provenance import provenance
+from kubespread.views.simulate.rows import MAX_REPLICAS
+from kubespread.views.simulate.runs import sampling_sentence
+from kubespread.wording import short_key
+
+_LEAST_NAME = 16
+_WORKLOAD, _SURVIVE = "WORKLOAD", "SURVIVE"
+_BEGINNING = re.compile(r"^0/\d+ nodes are available: ")
+
+
+def overview(reports: Sequence[SimulateReport], look: Look) -> Iterator[Line]:
+    """Lines that ``look.width`` bounds. Where one has no room for its cause, the causes stand below the lines."""
+    names, causes = [escaped(name) for name in _names(reports)], [cell(_cause(report)) for report in reports]
+    room = aim(look) - len(INDENT)
+    least = min(_LEAST_NAME, max(map(width_of, (*names, _WORKLOAD))))
+    columns = _columns(reports, room - least)
+    room -= _taken(columns)
+    columns.insert(0, Column(_WORKLOAD, [Cell(cut_middle(name, max(room, least))) for name in names]))
+    why = Column("WHY", causes)
+    has_room = look.width is None or why.width + GAP <= room - columns[0].width
+    if any(cause.text for cause in causes) and has_room:
+        columns.append(why)
+    if look.headers:
+        yield from flowed([_title(reports), provenance(reports)], look, indent="")
+    yield from tabulated(columns, headers=look.headers)
+    if not has_room:
+        yield from _causes(names, causes, look)
+    yield from flowed([_totals(reports)], look, indent="")
+    yield from flowed(_sampled(reports), look, indent="")
+    if look.headers:
+        yield from flowed(_hints(reports, columns), look, indent="")
+
+
+def _sampled(reports: Sequence[SimulateReport]) -> Iterator[Line]:
+    """What was asked for; that all nodes are scored is said of each workload in full."""
+    sampled = next((each for each in reports if each.sampling is not None and each.sampling.start is not None), None)
+    if sampled is not None and (said := sampling_sentence(sampled)) is not None:
+        yield [cell(said, DIM)]
+
+
+def _causes(names: Sequence[str], causes: Sequence[Cell], look: Look) -> Iterator[Line]:
+    """Workloads that are stuck for the same cause in one line."""
+    stuck: dict[str, list[str]] = {}
+    for name, cause in zip(names, causes, strict=True):
+        if cause.text:
+            stuck.setdefault(cause.text, []).append(name)
+    for said, whose in stuck.items():
+        yield from wrapped([Cell(f"{INDENT}{', '.join(whose)}: {said}")], look.width, HANGING)
+
+
+def _title(reports: Sequence[SimulateReport]) -> Line:
+    namespaces = {report.pod.namespace for report in reports}
+    where = f" in {namespaces.pop()}" if len(namespaces) == 1 else ""
+    return [cell(f"{len(reports):,} workloads{where}", HEAD)]
+
+
+def _names(reports: Sequence[SimulateReport]) -> list[str]:
+    """As short as they can be told apart: without the namespace where there is one only, with the kind at need."""
+    is_one = len({report.pod.namespace for report in reports}) == 1
+    prefixes = ["" if is_one else f"{report.pod.namespace}/" for report in reports]
+    short = [f"{prefix}{report.subject.partition('/')[2]}" for prefix, report in zip(prefixes, reports, strict=True)]
+    times = Counter(short)
+    return [
+        name if times[name] == 1 else f"{prefix}{report.subject}"
+        for name, prefix, report in zip(short, prefixes, reports, strict=True)
+    ]
+
+
+def _columns(reports: Sequence[SimulateReport], width: int) -> list[Column]:
+    """All that fit in ``width``; of those that can be left out the most telling goes last."""
+    wanted = [MAX_REPLICAS if report.replicas is None else str(report.replicas) for report in reports]
+    pending = [Cell(str(report.pending), BAD if report.pending else GOOD) for report in reports]
+    figures = [
+        Column("WANT", [Cell(number) for number in wanted], is_number=True),
+        Column("RUN", [Cell(str(report.present)) for report in reports], is_number=True),
+        Column("PLACED", [Cell(str(report.placed)) for report in reports], is_number=True),
+        Column("PENDING", pending, is_number=True),
+    ]
+    unmade = {
+        "NOT CREATED": [report.not_created for report in reports],
+        "NOT MADE": [report.not_made_yet for report in reports],
+    }
+    figures += (
+        Column(header, [Cell(str(count), BAD if count else "") for count in counts], is_number=True)
+        for header, counts in unmade.items()
+        if any(counts)
+    )
+    survivors = [Cell(_survivors(report)) for report in reports]
+    survive = [Column(_SURVIVE, survivors, is_number=True)] if any(each.text for each in survivors) else []
+    lettered, plain = (
+        Column("SKEW", [_skew(report, has_letters=has_letters) for report in reports]) for has_letters in (True, False)
+    )
+    for more in ([lettered, *survive], [plain, *survive], [plain]):
+        if _taken([*figures, *more]) <= width:
+            return [*figures, *more]
+    return figures
+
+
+def _taken(columns: Sequence[Column]) -> int:
+    return sum(column.width + GAP for column in columns)
+
+
+def _skew(report: SimulateReport, *, has_letters: bool) -> Cell:
+    """``A zone 1 · B hostname 3 > 1``: the comparison where a hard constraint is violated."""
+    phrases, is_bad = [], False
+    for position, (constraint, change) in enumerate(zip(report.constraints, report.skew, strict=True)):
+        is_exceeded = change.is_violated
+        whose = f"{letter(position)} " if has_letters else ""
+        exceeds = f" > {constraint.max_skew}" if is_exceeded else ""
+        phrases.append(f"{whose}{short_key(change.topology_key)} {change.range_after}{exceeds}")
+        is_bad |= is_exceeded
+    return cell(" · ".join(phrases), BAD if is_bad else "")
+
+
+def _survivors(report: SimulateReport) -> str:
+    return "" if report.grouping is None else str(report.worst_loss[report.grouping].remaining)
+
+
+def _cause(report: SimulateReport) -> str:
+    """What bars the next replica; kube-scheduler's message without how it always begins."""
+    return report.conclusion or _BEGINNING.sub("", report.stopped or "")
+
+
+def _totals(reports: Sequence[SimulateReport]) -> Line:
+    is_bad = any(report.lacking for report in reports)
+    return [cell(totals(reports), BAD if is_bad else GOOD)]
+
+
+def _hints(reports: Sequence[SimulateReport], columns: Sequence[Column]) -> Iterator[Line]:
+    if any(column.header == _SURVIVE for column in columns):
+        keys = dict.fromkeys(short_key(report.grouping) for report in reports if report.grouping is not None)
+        yield [cell(f"{_SURVIVE}: replicas left when the fullest {' or '.join(keys)} is lost", DIM)]
+    yield [Cell("-v or --name NAME: where the replicas of each land", DIM)]

@@ -1,0 +1,151 @@
+"""Which nodes an autoscaler adds for replicas that found none: a row a loop, and how many would have been enough."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from kubespread.planner.reports.autoscaling import AutoscalingReport, GroupNodes, ScalingLoop, autoscaler_sentence
+from kubespread.planner.reports.simulate import SimulateReport
+from kubespread.views.aligned import NONE, aligned
+from kubespread.views.flow import HANGING, INDENT, aim, flowed
+from kubespread.views.layout import (
+    BAD,
+    GOOD,
+    HEAD,
+    Cell,
+    Column,
+    Line,
+    cell,
+    cut_middle,
+    tabulated,
+    width_of,
+    wrapped,
+)
+from kubespread.views.look import Look
+from kubespread.views.screen import room_beside
+
+_MAX_LOOPS = 12
+_FIGURES_WIDTH = 30
+"""What the other columns take."""
+
+
+def account_of(reports: Iterable[SimulateReport]) -> AutoscalingReport | None:
+    """The one of all workloads together, None where none was asked for or nothing waited."""
+    return next((report.autoscaling for report in reports if report.autoscaling is not None), None)
+
+
+def scaling(report: AutoscalingReport, look: Look) -> Iterator[Line]:
+    """Lines that ``look.width`` bounds."""
+    yield from flowed([[cell(autoscaler_sentence(report), BAD if report.left else GOOD)]], look, indent="")
+    if report.loops:
+        yield from _loops(report.loops, look)
+        yield from flowed([[cell(f"nodes: {_groups(report)}")]], look)
+    for sentence in _enough(report):
+        yield from flowed([[cell(sentence)]], look)
+    yield from _unhelped(report, look)
+
+
+def plain_rows(report: AutoscalingReport, look: Look) -> str:
+    """The loops as columns for pipes."""
+    header = ["LOOP", "GROUP", "ZONE", "ADDED", "PLACED", "PENDING"]
+    rows = [
+        [str(loop.number), each.group, each.zone or NONE, str(len(each.nodes)), str(loop.placed), str(loop.left)]
+        for loop in report.loops
+        for each in loop.added
+    ]
+    return aligned([header, *rows] if look.headers else rows) if rows else ""
+
+
+def _loops(loops: Sequence[ScalingLoop], look: Look) -> Iterator[Line]:
+    """All of a few; of many the first and the last."""
+    half = _MAX_LOOPS // 2
+    is_long = len(loops) > _MAX_LOOPS and not look.in_full
+    shown = [*loops[:half], *loops[-half:]] if is_long else loops
+    room = aim(look) - _FIGURES_WIDTH
+    columns = [
+        Column("LOOP", [Cell(str(loop.number)) for loop in shown], is_number=True),
+        Column("ADDED", [cell(_added(loop.added, room), HEAD) for loop in shown]),
+        Column("PLACED", [Cell(str(loop.placed)) for loop in shown], is_number=True),
+        Column("PENDING", [Cell(str(loop.left)) for loop in shown], is_number=True),
+    ]
+    why = Column("WHY NO MORE", [cell(loop.why or "") for loop in shown])
+    has_room = room_beside((*columns, why), look) >= 0
+    if has_room and any(loop.why for loop in shown):
+        columns.append(why)
+    yield from tabulated(columns, headers=look.headers)
+    if is_long:
+        yield [cell(f"{INDENT}and {len(loops) - _MAX_LOOPS} loops between these")]
+    if not has_room:
+        yield from _causes(loops, look)
+
+
+def _causes(loops: Sequence[ScalingLoop], look: Look) -> Iterator[Line]:
+    """Why loops added no more, those with the same cause in one line."""
+    stopped: dict[str, list[str]] = {}
+    for loop in loops:
+        if loop.why is not None:
+            stopped.setdefault(loop.why, []).append(str(loop.number))
+    for why, numbers in stopped.items():
+        which = f"loop {numbers[0]}" if len(numbers) == 1 else f"{len(numbers)} of {len(loops)} loops"
+        yield from wrapped([cell(f"{INDENT}why no more in {which}: {why}")], look.width, HANGING)
+
+
+def _added(added: Sequence[GroupNodes], room: int) -> str:
+    """Which groups get how many; of too many to name how many there are."""
+    said = " ".join(f"{each.group} +{len(each.nodes):,}" for each in added)
+    if width_of(said) <= room:
+        return said
+    return cut_middle(
+        f"{len(added):,} groups +{sum(len(each.nodes) for each in added):,}" if len(added) > 1 else said, room
+    )
+
+
+def _groups(report: AutoscalingReport) -> str:
+    """``w/a 2 → 5 (zone a)``: the zone where the name does not say it."""
+    said = []
+    for group in report.groups:
+        if group.added:
+            zone = f" (zone {group.zone})" if group.zone and not group.group.endswith(f"/{group.zone}") else ""
+            change = (
+                f"+{group.added:,}" if group.before is None else f"{group.before:,} → {group.before + group.added:,}"
+            )
+            said.append((group.group, f"{zone} {change}"))
+    return _by_pool(said)
+
+
+def _by_pool(said: Iterable[tuple[str, str]]) -> str:
+    """What is said of each group; the name that several zones share is said once: ``w (a 2 · b 1)``."""
+    zones: dict[str, list[str]] = {}
+    for group, text in said:
+        name, slash, zone = group.partition("/")
+        zones.setdefault(f"{name}{slash}", []).append(f"{zone}{text}")
+    phrases = (
+        f"{name.removesuffix('/')} ({' · '.join(texts)})" if len(texts) > 1 else f"{name}{texts[0]}"
+        for name, texts in zones.items()
+    )
+    return " · ".join(phrases)
+
+
+def _enough(report: AutoscalingReport) -> Iterator[str]:
+    if report.least is not None:
+        which = _by_pool((each.group, f" {len(each.nodes):,}") for each in report.least.groups)
+        least = report.least
+        bound = "fewest nodes with which all fit" if least.proven else "all fit with, though fewer may do"
+        yield f"{bound}: {least.total:,}, {which}"
+    elif report.waiting and not report.unknown_groups:
+        yield "no number of new nodes was found with which all fit"
+    alone = [(each.group, f" {each.total:,}") for each in report.least_per_group if each.total is not None]
+    if len(report.least_per_group) > 1 and alone:
+        yield f"of one group alone: {_by_pool(alone)}"
+
+
+def _unhelped(report: AutoscalingReport, look: Look) -> Iterator[Line]:
+    """Why who waits still waits, and why one more node of a group is no help."""
+    for each in report.pending:
+        count, name = len(each.pods), each.workload.partition("/")[2]
+        yield from flowed([[cell(f"{count:,} of {name} pending: {each.message}")]], look)
+        reasons: dict[str, list[str]] = {}
+        for verdict in each.groups:
+            reasons.setdefault(verdict.reason, []).append(verdict.group)
+        for reason, groups in reasons.items():
+            yield from flowed([[cell(f"{', '.join(groups)}: {reason}")]], look)

@@ -1,0 +1,62 @@
+"""Advice as it looks on clusters from twelve nodes to a thousand: ``python -m tests.views.test_advise_screens``
+rewrites the screens that are kept.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import kubespread
+from kubespread import AdviseReport
+from kubespread.planner.reports.advise import Advice, NotEnough, not_enough, untried
+from kubespread.views.advise import as_csv, plain, table
+from kubespread.views.look import Look
+from tests.views.clusters import candidate, cluster
+from tests.views.kept import Screen, check, keep
+
+
+@cache
+def advised(nodes: int, cloud: str, constraints: int) -> AdviseReport:
+    snapshot = cluster(nodes, cloud, everyone_fails=True)
+    return kubespread.advise(snapshot, candidate(constraints))
+
+
+def screens() -> list[Screen]:
+    found = []
+    for nodes, cloud in ((12, "aws"), (12, "gke"), (300, "aws")):
+        for width in (80, 120):
+            for constraints in (1, 2):
+                text = table.write(advised(nodes, cloud, constraints), Look(width=width))
+                found.append(Screen(f"advise-{nodes}-{cloud}-{constraints}-{width}", width, text))
+    report = advised(12, "gke", 1)
+    return [
+        *found,
+        Screen("advise-in-full", 0, table.write(report, Look(width=100, in_full=True))),
+        Screen("advise-plain", 0, plain.write(report, Look())),
+        Screen("advise-csv", 0, as_csv.write(report, Look())),
+    ]
+
+
+def test_the_screens_are_those_that_were_looked_at() -> None:
+    check(screens(), uncut="--")
+
+
+def test_changes_of_several_nodes_at_once_are_not_counted_as_one_node_more() -> None:
+    advice = Advice(
+        families=("uncordon", "untaint"),
+        enough=(),
+        not_enough=(
+            NotEnough(family="uncordon", changes=("uncordoning n1", "uncordoning n2", "uncordoning 2 nodes")),
+            NotEnough(family="untaint", changes=("taking gpu:NoSchedule off n3",)),
+        ),
+    )
+    assert [*not_enough(advice)] == ["uncordoning any of 2 nodes or several together", "taking off the one taint"]
+
+
+def test_what_was_not_tried_is_counted_by_what_it_is() -> None:
+    advice = Advice(families=("evict",), enough=(), not_enough=(), untried={"evict": 4, "combination": 1651})
+    assert untried(advice) == "not tried: 4 more of evict, 1,651 more combinations"
+
+
+if __name__ == "__main__":
+    keep(screens())

@@ -1,0 +1,146 @@
+"""Audits as they look on clusters of a few workloads and of many: ``python -m tests.views.test_audit_screens`` rewrites
+the screens that are kept.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+from rich.cells import cell_len
+
+import kubespread
+from kubespread import AuditReport, Snapshot
+from kubespread.planner.reports.audited import AuditedConstraint, AuditedWorkload, AuditFinding, DomainPods
+from kubespread.views.audit import as_csv, plain, prometheus, table
+from kubespread.views.look import Look
+from kubespread.views.names import told_apart
+from tests.builders import Data, hard, node, soft
+from tests.cli.support import FIXTURES
+from tests.planner.world.clusters import deployment
+from tests.views.clusters import HOSTNAME, NAMES, ZONE, ZONES
+from tests.views.kept import Screen, check, keep
+
+
+def cluster(cloud: str, workloads: int) -> Snapshot:
+    """Twelve nodes; of three workloads one was scaled down unevenly, one is in one zone, one is as it should be."""
+    names = [NAMES[cloud](number) for number in range(12)]
+    objects: list[Data] = []
+    for number, name in enumerate(names):
+        made = node(name)
+        made["metadata"]["labels"] = {ZONE: ZONES[cloud][number % 3], HOSTNAME: name}
+        objects.append(made)
+    for number in range(workloads):
+        app = f"team-service-{number:02d}"
+        constraint = soft if number % 2 else hard
+        spec = {"topologySpreadConstraints": [constraint(ZONE, match={"app": app})]}
+        on = (names[:3], (names[0], names[3], names[6]), names[3:9])[number % 3]
+        objects += deployment(app, tuple(on), spec={} if number % 3 == 1 and number % 4 == 0 else spec, cpu="50m")
+    return Snapshot.from_objects(objects)
+
+
+@cache
+def looked_at(cloud: str, workloads: int) -> AuditReport:
+    return kubespread.audit(cluster(cloud, workloads))
+
+
+@cache
+def of_fixture() -> AuditReport:
+    return kubespread.audit(kubespread.load(FIXTURES / "clusters" / "audit.yaml"))
+
+
+@cache
+def not_asked() -> AuditReport:
+    """Pods that wait behind gates, and pods of a scheduler that is not modeled."""
+    names = [NAMES["aws"](number) for number in range(3)]
+    objects: list[Data] = [
+        {**each, "metadata": {**each["metadata"], "labels": {ZONE: zone, HOSTNAME: name}}}
+        for each, name, zone in zip(map(node, names), names, ZONES["aws"], strict=True)
+    ]
+    gated, volcano = {"schedulingGates": [{"name": "kueue.x-k8s.io/admission"}]}, {"schedulerName": "volcano"}
+    for app, on, spec in (
+        ("batch", (None, None), gated), ("train", (names[0], None), volcano), ("serve", tuple(names), volcano),
+        ("web", tuple(names), {}),
+    ):  # fmt: skip
+        objects += deployment(app, on, spec=spec)
+    return kubespread.audit(Snapshot.from_objects(objects))
+
+
+def screens() -> list[Screen]:
+    found = [
+        Screen(f"audit-{workloads}-{cloud}-{width}", width, table.write(looked_at(cloud, workloads), Look(width=width)))
+        for workloads, cloud in ((5, "aws"), (40, "gke"))
+        for width in (80, 120)
+    ]
+    look = Look()
+    return [
+        *found,
+        *(
+            Screen(f"audit-not-asked-{width}", width, table.write(not_asked(), Look(width=width)))
+            for width in (80, 120)
+        ),
+        *(
+            Screen(f"audit-why-{width}", width, table.write(of_fixture(), Look(width=width, in_full=True)))
+            for width in (80, 120)
+        ),
+        Screen("audit-plain", 0, plain.write(of_fixture(), look)),
+        Screen("audit-csv", 0, as_csv.write(of_fixture(), look)),
+        Screen("audit-prometheus", 0, prometheus.write(of_fixture(), look)),
+    ]
+
+
+def test_the_screens_are_those_that_were_looked_at() -> None:
+    check(screens())
+
+
+def test_nothing_is_wider_than_a_narrow_terminal() -> None:
+    text = table.write(looked_at("aws", 5), Look(width=60))
+    assert max(map(cell_len, text.splitlines())) <= 60
+
+
+def test_in_80_columns_names_are_cut_where_they_are_alike_and_left_stays() -> None:
+    report = kubespread.audit(kubespread.load(FIXTURES / "cases" / "everyday" / "aks300.json.gz"))
+    lines = table.write(report, Look(width=80)).splitlines()
+    assert lines[1].split() == ["WORKLOAD", "PODS", "ZONES", "LEFT", "SKEW", "NEXT", "STATE"]
+    named = [line.split()[0] for line in lines[2:] if line.endswith(("violated", "uneven")) and line.startswith("  ")]
+    assert len(named) == len(set(named)) == report.levels["violated"] + report.levels["uneven"]
+
+
+@pytest.mark.parametrize(
+    ("names", "width", "shown"),
+    [
+        (["a/Deployment/web", "b/Deployment/web"], 20, ["a/Deployment/web", "b/Deployment/web"]),
+        (["team-1/Deployment/web", "team-2/Deployment/web"], 10, ["team-1…web", "team-2…web"]),
+        (["web-1/Deployment/of-a-team", "web-2/Deployment/of-a-team"], 12, ["web-1…a-team", "web-2…a-team"]),
+        (["one-and-the-same", "one-and-the-same"], 8, ["on…-same", "on…-same"]),
+    ],
+)
+def test_names_are_told_apart_where_that_is_possible(names: list[str], width: int, shown: list[str]) -> None:
+    assert told_apart(names, width) == shown
+
+
+def test_label_values_are_escaped_and_no_series_comes_twice() -> None:
+    key = 'a"b\\c\nd'
+    constraint = AuditedConstraint(
+        topology_key=key, when_unsatisfiable="DoNotSchedule", source="pod", max_skew=1, min_domains=None, selector="",
+        domains=2, skew=2, most=DomainPods("x", 2), least=DomainPods("y", 0), counts=None, state="violated",
+    )  # fmt: skip
+    finding = AuditFinding(level="violated", cause="unknown", topology_key=key, detail="")
+    row = AuditedWorkload(
+        workload="default/Deployment/web", level="violated", replicas=2, placed=2, pending=0,
+        constraints=(constraint, constraint), zones=(), worst_loss={}, next_fits=None, findings=(finding, finding),
+    )  # fmt: skip
+    report = AuditReport(kube_version="1.37", namespace=None, selector="", nodes=2, workloads=(row,))
+    lines = [line for line in prometheus.write(report, Look()).splitlines() if not line.startswith("#")]
+    escaped = 'a\\"b\\\\c\\nd'
+    series = [line.rpartition(" ")[0] for line in lines]
+    assert len(set(series)) == len(series)
+    assert [line for line in series if line.startswith("kubespread_finding")] == [
+        'kubespread_finding{namespace="default",kind="Deployment",name="web",level="violated",cause="unknown",'
+        f'topology_key="{escaped}"}}'
+    ]
+    assert sum(f'topology_key="{escaped}"' in line for line in series) == 5
+
+
+if __name__ == "__main__":
+    keep(screens())

@@ -1,0 +1,122 @@
+"""The table at every width: screens as they were looked at, and what holds for all of them.
+
+``python -m tests.views.test_explain_table`` draws the screens anew.
+"""
+
+from __future__ import annotations
+
+import random
+from itertools import product
+from pathlib import Path
+
+import pytest
+from rich.cells import cell_len
+
+import kubespread
+from kubespread.views.arithmetic import PRETTY, SKEW, TIGHT
+from kubespread.views.explain import table
+from kubespread.views.explain.domain_rows import domain_rows
+from kubespread.views.explain.rows import rows_of, shown_and_left_out
+from kubespread.views.layout import cut_end, cut_middle, width_of
+from kubespread.views.look import Look, RowOf
+from tests.cli.support import ROOT
+from tests.views.clusters import report
+
+SCREENS = Path(__file__).with_name("screens")
+NAMES = ("aws", "gke", "short", "wide")
+DRAWN = [
+    *product((5, 12), ("aws", "gke"), (1, 2, 4), (80,)),
+    *product((5, 12), ("short", "wide"), (2,), (80,)),
+    *product((5, 12), ("aws", "gke"), (4,), (100, 120)),
+    *product((12,), ("aws",), (2,), (60, 200)),
+    *product((50, 500), ("aws", "gke"), (2,), (100,)),
+    *product((5000,), ("short",), (1, 4), (80, 200)),
+]
+
+
+def drawn(nodes: int, names: str, constraints: int, width: int) -> str:
+    """The screen that is shown unasked, and below it the one with a row a node."""
+    asked = report(nodes, names, constraints, everyone_fails=constraints == 2)
+    texts = [table.write(asked, Look(width=width)), table.write(asked, Look(width=width, by=RowOf.NODE))]
+    return "\n".join(texts if texts[0] != texts[1] else texts[:1])
+
+
+def screen_of(nodes: int, names: str, constraints: int, width: int) -> Path:
+    return SCREENS / f"{nodes}-{names}-{constraints}-constraints-{width}-columns.txt"
+
+
+@pytest.mark.parametrize(("nodes", "names", "constraints", "width"), DRAWN)
+def test_the_screens_are_those_that_were_looked_at(nodes: int, names: str, constraints: int, width: int) -> None:
+    assert drawn(nodes, names, constraints, width) == screen_of(nodes, names, constraints, width).read_text()
+
+
+def test_the_screen_in_the_guide_is_one_of_them() -> None:
+    shown, *_ = screen_of(12, "aws", 2, 80).read_text().split("\n\n")
+    assert shown in (ROOT / "docs" / "guide.md").read_text()
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_at_every_width_verdict_arithmetic_and_reasons_are_there(seed: int) -> None:
+    rng = random.Random(seed)
+    asked = report(
+        rng.randint(1, 60),
+        rng.choice(NAMES),
+        rng.randint(0, 4),
+        everyone_fails=rng.random() < 0.5,
+        unlabelled=rng.choice((0, 0, 1, 4)),
+        pods=rng.random() < 0.3,
+    )
+    for width in (60, rng.randint(61, 99), rng.randint(100, 220)):
+        for by in RowOf:
+            text = table.write(asked, Look(width=width, by=by))
+            assert max(map(cell_len, text.splitlines())) <= width
+            if by is RowOf.NODE:
+                assert_nodes_are_whole(asked, text)
+            else:
+                assert_domains_are_whole(asked, text)
+
+
+def assert_nodes_are_whole(asked: kubespread.ExplainReport, text: str) -> None:
+    shown, _ = shown_and_left_out(asked, all_nodes=False)
+    lines = [f"{line} " for line in text.splitlines()]
+    start = next(place for place, line in enumerate(lines) if line.startswith("  NODE") and "FITS" in line)
+    for row, line in zip(rows_of(asked, shown).rows, lines[start + 1 :], strict=False):
+        assert f" {'yes' if row.node.feasible else 'no'} " in line
+        assert any(all(each.text(spelling) in line for each in row.arithmetic) for spelling in (PRETTY, TIGHT, SKEW)), (
+            line
+        )
+        if row.short_reasons:
+            assert row.short_names[0] in line or row.with_numbers in line
+
+
+def assert_domains_are_whole(asked: kubespread.ExplainReport, text: str) -> None:
+    lines = [f"{line} " for line in text.splitlines()]
+    start = next(place for place, line in enumerate(lines) if " NODES" in line and " FIT " in line)
+    for row, line in zip(domain_rows(asked, asked.nodes).rows[:25], lines[start + 1 :], strict=False):
+        assert f" {row.nodes} " in line
+        assert f" {row.fitting} " in line
+        assert any(all(each.text(spelling) in line for each in row.arithmetic) for spelling in (PRETTY, TIGHT, SKEW))
+        if row.also:
+            assert row.also[0] in line
+
+
+@pytest.mark.parametrize("text", ["ip-10-0-1-23", "zo\u0308ne-e\u0301-x", "東京-リージョン-1", "e\u0301" * 9])
+@pytest.mark.parametrize("width", [4, 7, 12])
+def test_cutting_counts_columns_and_not_characters(text: str, width: int) -> None:
+    assert max(width_of(cut_end(text, width)), width_of(cut_middle(text, width))) <= width
+
+
+def test_every_number_of_a_domain_is_that_of_its_nodes() -> None:
+    asked = report(50, "aws", 2)
+    (first, *_) = rows = domain_rows(asked, asked.nodes).rows
+    assert sum(row.nodes for row in rows) == 50
+    assert sum(row.fitting for row in rows) == len(asked.feasible)
+    counts = {domain.value: (domain.matching, domain.nodes) for domain in asked.constraints[0].domains}
+    assert {row.domains[0]: (row.matching, row.nodes) for row in rows} == counts
+    assert first.arithmetic[0].first in asked.nodes[0].constraints
+
+
+if __name__ == "__main__":
+    SCREENS.mkdir(exist_ok=True)
+    for which in DRAWN:
+        screen_of(*which).write_text(drawn(*which))

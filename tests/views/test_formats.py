@@ -1,0 +1,110 @@
+"""The registry of formats: what -o takes, what its help says, and who writes."""
+
+from __future__ import annotations
+
+import pytest
+
+import kubespread
+from kubespread.views.formats import FORMATS, Format, ReportKind, Writer, chosen_format, format_names, output_help
+from kubespread.views.look import Look
+from tests.builders import hard, hosts, pod
+from tests.planner.world.clusters import deployment
+
+ZONE = "topology.kubernetes.io/zone"
+CLUSTER = kubespread.Snapshot.from_objects([*hosts("a", "b"), pod("running", "n0")])
+WEB = pod(constraints=[hard(ZONE)])
+SCENARIO = {"apiVersion": "kubespread.dev/v1alpha1", "kind": "Scenario"}
+EXPLAINED = kubespread.explain(CLUSTER, WEB)
+COMPARED = kubespread.compare(kubespread.Side(CLUSTER, WEB), kubespread.Side(CLUSTER.edited("cordon n1"), WEB))
+SIMULATED = [kubespread.simulate(CLUSTER, WEB, 2), kubespread.simulate(CLUSTER, pod("alone"), 1)]
+PLAYED = kubespread.play(
+    CLUSTER, {**SCENARIO, "spec": {"steps": ["delete-pods foo=bar", {"cordon": "n1", "name": "n1 too"}]}}
+)
+ANSWERS: dict[ReportKind, object] = {
+    "explain": EXPLAINED,
+    "simulate": SIMULATED,
+    "compare": COMPARED,
+    "play": PLAYED,
+    "survive": kubespread.survive(CLUSTER, ["hostname"]),
+    "upgrade": kubespread.upgrade(CLUSTER, "n1"),
+    "map": kubespread.topology_map(CLUSTER, WEB),
+    "check": kubespread.check(None, pod("n1", constraints=[hard(ZONE, match={"foo": "baz"})])),
+    "advise": kubespread.advise(CLUSTER.edited("cordon n1"), WEB),
+    "pending": kubespread.pending(kubespread.Snapshot.from_objects([*hosts("a"), pod("n1", nodeSelector={"x": "y"})])),
+    "capacity": kubespread.capacity(CLUSTER, "cpu=1"),
+    "removable": kubespread.removable(CLUSTER),
+    "audit": kubespread.audit(kubespread.Snapshot.from_objects([*hosts("a"), pod("n1", "n0")])),
+    "rebalance": kubespread.rebalance(
+        kubespread.Snapshot.from_objects(
+            [
+                *hosts("a", "b"),
+                *deployment("n1", ("n0",) * 4, spec={"topologySpreadConstraints": [hard(ZONE, match={"app": "n1"})]}),
+            ]
+        )
+    ),
+}
+HELP: dict[ReportKind, str] = {
+    "explain": "Format (default: a table on a terminal, plain columns in a pipe). "
+    "'name' prints the nodes that fit, best first.",
+    "simulate": "Format (default: a picture on a terminal, columns in a pipe). "
+    "'name' prints namespace/pod<TAB>node lines.",
+    "compare": "Format (default: a table on a terminal, columns in a pipe). 'csv' has a row per node that differs.",
+    "play": "Format (default: tables on a terminal, columns in a pipe). "
+    "'wide' adds the order in which nodes that fail lose their pods.",
+    "survive": "Format (default: a table on a terminal, plain columns in a pipe). "
+    "'wide' adds the order in which nodes lose their pods.",
+    "upgrade": "Format (default: a table on a terminal, plain columns in a pipe).",
+    "map": "Format (default: a map on a terminal, columns in a pipe).",
+    "check": "Format (default: a list on a terminal, plain columns in a pipe). 'sarif' is SARIF 2.1.0 for code scanning. "
+    "'junit' is JUnit XML. 'github' prints annotations of GitHub Actions. 'gitlab' is a Code Quality report.",
+    "advise": "Format (default: a table on a terminal, plain columns in a pipe).",
+    "pending": "Format (default: a table on a terminal, plain columns in a pipe). 'name' prints namespace/pod lines.",
+    "capacity": "Format (default: tables on a terminal, plain columns in a pipe). 'csv' has a row per node.",
+    "removable": "Format (default: a table on a terminal, plain columns in a pipe).",
+    "audit": "Format (default: a table on a terminal, plain columns in a pipe). "
+    "'prometheus' prints metrics for a textfile collector.",
+    "rebalance": "Format (default: tables and commands on a terminal, columns in a pipe). "
+    "'name' prints the pods to evict, one namespace/pod a line. 'csv' has a row per eviction.",
+}
+
+
+@pytest.mark.parametrize("kind", HELP)
+def test_the_help_says_what_is_printed_when_nothing_is_asked_for(kind: ReportKind) -> None:
+    assert output_help(kind) == HELP[kind]
+
+
+def test_what_can_be_asked_for() -> None:
+    assert format_names("explain") == ["table", "wide", "plain", "json", "yaml", "markdown", "name", "csv"]
+    assert format_names("simulate") == ["table", "plain", "json", "yaml", "markdown", "name", "csv"]
+    assert format_names("compare") == ["table", "plain", "json", "yaml", "markdown", "csv"]
+    assert format_names("play") == ["table", "wide", "plain", "json", "yaml", "markdown", "csv"]
+    assert format_names("rebalance") == ["table", "plain", "json", "yaml", "markdown", "name", "csv"]
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_writes_every_report_it_is_for(name: str) -> None:
+    writers = FORMATS[name].writers
+    texts = [writer.load()(ANSWERS[kind], Look(in_full=True)) for kind, writer in writers.items()]
+    assert all("n1" in text and text.endswith("\n") for text in texts)
+
+
+@pytest.mark.parametrize(
+    ("name", "is_terminal", "expected"),
+    [(None, True, "table"), (None, False, "plain"), ("wide", False, "wide"), ("json", True, "json")],
+)
+def test_standard_output_decides_when_nobody_else_does(name: str | None, is_terminal: bool, expected: str) -> None:
+    assert chosen_format(name, is_terminal=is_terminal).name == expected
+
+
+def test_another_format_is_one_row_and_one_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    row = Format("document", {"explain": Writer("documents", "is made up")})
+    monkeypatch.setitem(FORMATS, row.name, row)
+    assert format_names("explain")[-1] == "document"
+    assert format_names("simulate") == ["table", "plain", "json", "yaml", "markdown", "name", "csv"]
+    assert output_help("explain") == f"{HELP['explain']} 'document' is made up."
+
+
+def test_several_reports_are_a_list_in_one_document() -> None:
+    reports = kubespread.simulate(CLUSTER, [WEB, pod("alone")], 1)
+    text = FORMATS["yaml"].writers["simulate"].load()(reports, Look())
+    assert text.startswith("apiVersion: kubespread.dev/v1alpha1\nkind: SimulateReportList\nitems:\n")

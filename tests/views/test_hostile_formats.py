@@ -1,0 +1,86 @@
+"""Every format of every report passes one gate: whatever things are called, it moves no cursor and forges no line."""
+
+from __future__ import annotations
+
+import re
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+import kubespread
+from kubespread.escaping import escaped, printable
+from kubespread.views.formats import FORMATS, ReportKind, Writer
+from kubespread.views.look import Look
+from tests.builders import hard, pod
+from tests.hostile_names import COLOR, HOSTILE, ZONE, is_safe, objects
+
+# With as many letters and blanks as the other once that is spelled out, since lines are laid out by words.
+PLAIN = re.sub(r"\S", "x", escaped(HOSTILE))
+FORGED = escaped("\r\x7f")
+"""How a line would begin if the line break in the name were one."""
+WRAPPED = ("table", "wide")
+
+
+def answers(name: str) -> dict[ReportKind, Any]:
+    cluster = kubespread.Snapshot.from_objects(objects(name))
+    web = pod(constraints=[hard(ZONE), hard("kubernetes.io/hostname")])
+    scenario = {"apiVersion": "kubespread.dev/v1alpha1", "kind": "Scenario"}
+    steps = [{"cordon": "kubernetes.io/hostname=n1", "name": name}, {"delete-pods": "foo=bar", "name": f"then{name}"}]
+    return {
+        "explain": kubespread.explain(cluster, web, preemption=True),
+        "simulate": [kubespread.simulate(cluster, web, 3)] * 2,
+        "compare": kubespread.compare(
+            kubespread.Side(cluster, web), kubespread.Side(cluster, pod(nodeSelector={"x": "y"}))
+        ),
+        "play": kubespread.play(cluster, {**scenario, "spec": {"steps": steps}}),
+        "survive": kubespread.survive(cluster, ["zone"]),
+        "upgrade": kubespread.upgrade(cluster, "kubernetes.io/hostname"),
+        "map": kubespread.topology_map(cluster, web),
+        "check": kubespread.check(None, pod("n1", constraints=[hard(ZONE, match={"foo": "baz"})])),
+        "advise": kubespread.advise(cluster, pod(nodeSelector={"x": "y"})),
+        "pending": kubespread.pending(cluster),
+        "capacity": kubespread.capacity(cluster, "cpu=1"),
+        "removable": kubespread.removable(cluster),
+        "audit": kubespread.audit(cluster),
+        "rebalance": kubespread.rebalance(cluster),
+    }
+
+
+@pytest.fixture(scope="module")
+def both() -> tuple[dict[ReportKind, Any], dict[ReportKind, Any]]:
+    return answers(HOSTILE), answers(PLAIN)
+
+
+EACH = [(kind, name) for name, form in FORMATS.items() for kind in form.writers]
+
+
+@pytest.mark.parametrize(("kind", "form"), EACH)
+def test_every_format_of_every_report_is_printable_and_has_no_line_more(
+    kind: ReportKind, form: str, both: tuple[dict[ReportKind, Any], dict[ReportKind, Any]]
+) -> None:
+    write = FORMATS[form].writers[kind].load()
+    for look in (Look(in_full=True, all_nodes=True, wide=True), Look(in_full=True, color=True)):
+        hostile, harmless = (write(each[kind], look) for each in both)
+        assert is_safe(hostile)
+        assert hostile.count("\t") == harmless.count("\t")
+        assert not [line for line in hostile.split("\n") if line.lstrip().startswith(FORGED)]
+        # Where words are wrapped, how many lines there are also depends on where names are cut.
+        assert form in WRAPPED or hostile.count("\n") == harmless.count("\n")
+        assert len(COLOR.findall(hostile)) == len(COLOR.findall(harmless))
+
+
+def test_no_writer_can_skip_the_gate(monkeypatch: pytest.MonkeyPatch) -> None:
+    careless = SimpleNamespace(write=lambda answer, look: f"{HOSTILE}\t{look.width}\n\x1b[31mred\x1b[0m\x1b[2J")
+    monkeypatch.setattr("kubespread.views.formats.import_module", lambda name: careless)
+    write = Writer("careless").load()
+    for look in (Look(), Look(color=True)):
+        text = write(None, look)
+        assert is_safe(text)
+        assert ("\x1b[31mred\x1b[0m" in text) == look.color
+        assert "\\x1b[2J" in text
+
+
+def test_what_is_printable_stays_as_it_is() -> None:
+    for text in ("", "a\n\tb é 名前\n", "\x1b[1;31mred\x1b[0m\n"):
+        assert printable(text, colored=True) == text

@@ -1,0 +1,193 @@
+"""Pages: what they embed, what they allow, and that text of somebody else's stays text."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+import re
+from collections.abc import Sequence
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+
+import kubespread
+from kubespread.planner.reports.parts import Report
+from kubespread.views.accounts.registry import ACCOUNTS, account_of
+from kubespread.views.documents import document
+from kubespread.views.page.writing import write_page
+from tests.builders import Data, hard, node, pod
+from tests.planner.world.clusters import deployment
+from tests.views.test_formats import ANSWERS, CLUSTER
+
+ZONE = "topology.kubernetes.io/zone"
+HOSTILE = "</script><script>alert(1)</script>\"'<img src=x onerror=alert(1)>&amp;\u202e]]>--><!--\x1b[31m"
+MAP = kubespread.topology_map(CLUSTER)
+
+
+class Elements(HTMLParser):
+    """Every element with its attributes, and the text of scripts by id."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.seen: list[tuple[str, dict[str, str | None]]] = []
+        self.inside: dict[str, str] = {}
+        self._script: str | None = None
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        self.seen.append((tag, dict(attributes)))
+        if tag in ("script", "style"):
+            self._script = dict(attributes).get("id") or tag
+
+    def handle_data(self, text: str) -> None:
+        if self._script is not None:
+            self.inside[self._script] = text
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in ("script", "style"):
+            self._script = None
+
+
+def hostile_cluster() -> kubespread.Snapshot:
+    """Names that the API server would never take, as files can have them."""
+    made: Data = node("n0", cpu="4")
+    made["metadata"] = {"name": HOSTILE, "labels": {ZONE: HOSTILE}}
+    return kubespread.Snapshot.from_objects([made, pod("p", HOSTILE)])
+
+
+def answer_of(kind: str) -> Any:
+    answer: Any = ANSWERS[kind]  # type: ignore[index]  # any of its keys
+    return answer
+
+
+@pytest.mark.parametrize("kind", ANSWERS)
+def test_a_page_holds_exactly_the_json_of_its_report(kind: str) -> None:
+    inside = Elements(write_page(answer_of(kind), MAP)).inside
+    assert json.loads(inside["report"]) == document(answer_of(kind))
+
+
+def test_nothing_but_the_pages_own_style_and_script_is_allowed() -> None:
+    page = write_page(answer_of("explain"), MAP)
+    elements = Elements(page)
+    policy = next(each["content"] for _, each in elements.seen if each.get("http-equiv") == "Content-Security-Policy")
+    hashes = {
+        name: base64.b64encode(hashlib.sha256(elements.inside[name].encode()).digest()).decode()
+        for name in ("style", "script")
+    }
+    assert policy == (
+        f"default-src 'none'; style-src 'sha256-{hashes['style']}'; script-src 'sha256-{hashes['script']}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def test_a_page_asks_for_nothing_from_elsewhere_and_has_no_inline_handlers() -> None:
+    for kind in ANSWERS:
+        for _, attributes in Elements(write_page(answer_of(kind), MAP)).seen:
+            assert not {"src", "style"} & attributes.keys()
+            assert not [name for name in attributes if name.startswith("on")]
+            assert (attributes.get("href") or "#").startswith("#")
+
+
+@pytest.mark.parametrize("ask", ["explain", "simulate", "map", "survive"])
+def test_hostile_names_are_text_everywhere(ask: str) -> None:
+    snapshot = hostile_cluster()
+    web = pod("web", constraints=[hard(ZONE)])
+    answers: dict[str, Any] = {
+        "explain": lambda: kubespread.explain(snapshot, web),
+        "simulate": lambda: (kubespread.simulate(snapshot, web, 1),),
+        "map": lambda: kubespread.topology_map(snapshot, web),
+        "survive": lambda: kubespread.survive(snapshot, ["zone"]),
+    }
+    harmless = write_page(answer_of(ask), MAP)
+    answer = answers[ask]()
+    page = write_page(answer, kubespread.topology_map(snapshot))
+    elements = Elements(page)
+    assert [tag for tag, _ in elements.seen if tag in ("script", "img")] == ["script"] * 4
+    assert {tag for tag, _ in elements.seen} <= {tag for tag, _ in Elements(harmless).seen} | {
+        "input", "output", "line", "ul", "li", "table", "caption", "tbody", "thead", "tr", "th", "td", "a", "details", "summary",
+    }  # fmt: skip
+    assert "\u202e" not in page
+    assert json.loads(elements.inside["report"]) == document(answer)
+    assert html.escape("<img src=x onerror=alert(1)>") in page
+
+
+def test_every_kind_of_report_has_somebody_who_tells_it() -> None:
+    kinds = {document(answer_of(kind)).get("kind", "").removesuffix("List") for kind in ANSWERS}
+    assert kinds <= ACCOUNTS.keys()
+
+
+class MadeUp(Report, frozen=True, kw_only=True):
+    kind: str = "MadeUpReport"
+    kube_version: str = "1.37"
+    total_nodes: int
+    findings: tuple[dict[str, str], ...]
+    notes: tuple[str, ...] = ("a note",)
+
+
+def test_a_report_that_nobody_tells_yet_is_told_by_its_plain_data() -> None:
+    account = account_of(MadeUp(total_nodes=3, findings=({"code": "K1", "message": "bad"},)))
+    assert (account.title, account.answer, account.beside) == (
+        "Made up report",
+        ["Findings: 1"],
+        {"Notes": ("a note",)},
+    )
+    assert [(table.caption, table.header, [row.cells for row in table.rows]) for table in account.tables] == [
+        ("Figures", ("What", "Value"), [["Total nodes", "3"]]),
+        ("Findings", ["Code", "Message"], [["K1", "bad"]]),
+    ]
+
+
+def test_nodes_that_join_in_a_step_are_drawn_from_the_start() -> None:
+    objects = [*(node(name, cpu="4") for name in ("a", "b")), *deployment("web", ("a",), cpu="1")]
+    snapshot = kubespread.Snapshot.from_objects(objects)
+    steps = {
+        "apiVersion": "kubespread.dev/v1alpha1",
+        "kind": "Scenario",
+        "spec": {"steps": ["add-node a:1", "drain a", "delete-node a"]},
+    }
+    page = write_page(kubespread.play(snapshot, steps), kubespread.topology_map(snapshot))
+    frames = json.loads(Elements(page).inside["frames"])
+    assert [frame["label"] for frame in frames] == ["step 1: add-node a:1", "step 2: drain a", "step 3: delete-node a"]
+    assert [(len(frame["joined"]), frame["gone"]) for frame in frames] == [(1, []), (0, []), (0, ["a"])]
+    assert frames[1]["pods"]["a"] == 0
+    assert f"{frames[0]['joined'][0]}: not there yet" in page
+
+
+def test_the_numbers_of_the_table_are_those_of_the_report() -> None:
+    report = answer_of("explain")
+    page = write_page(report, MAP)
+    rows = re.findall(r'<tr id="n\d+"[^>]*>(.*?)</tr>', page)
+    cells = [[html.unescape(each) for each in re.findall(r"<td[^>]*>(.*?)</td>", row)] for row in rows]
+    by_name = {node.name: node for node in report.nodes}
+    assert {row[0] for row in cells} == by_name.keys()
+    for row in cells:
+        told = by_name[row[0]]
+        first = told.constraints[0]
+        assert (row[1], row[3]) == ("yes" if told.feasible else "no", "" if told.total is None else str(told.total))
+        assert row[2].startswith(f"{first.matching}+{first.self_match}−{first.global_minimum} = {first.skew}")
+
+
+def many_racks(nodes: int, running: Sequence[Data] = ()) -> str:
+    """The page of two replicas on so many nodes, each in a rack of its own."""
+    made = [node(f"n{number}", rack=f"r{number:03d}") for number in range(nodes)]
+    snapshot = kubespread.Snapshot.from_objects([*made, *running])
+    asked = pod("web", labels={"app": "web"}, constraints=[hard("rack", labelSelector={"matchLabels": {"app": "web"}})])
+    return write_page(kubespread.simulate(snapshot, asked, 2), kubespread.topology_map(snapshot, asked))
+
+
+def test_bars_that_are_left_out_are_counted_with_the_most_that_any_of_them_has() -> None:
+    assert "<p>and 1 more domain without pods</p>" in many_racks(25)
+    assert "<p>and 6 more domains without pods</p>" in many_racks(30)
+
+
+def test_bars_that_are_left_out_may_have_pods() -> None:
+    running = [pod(f"web-{number}", f"n{number}", labels={"app": "web"}) for number in range(30)]
+    assert "<p>and 6 more domains with at most 1 pod each</p>" in many_racks(30, running)
+
+
+def test_numbers_on_nodes_too_small_for_dots_are_explained() -> None:
+    assert "● a replica" in many_racks(25)
+    assert "Number on a node: its replicas" in many_racks(2000)

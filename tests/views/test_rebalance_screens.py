@@ -1,0 +1,84 @@
+"""Plans as they look on clusters from twelve nodes to a thousand: ``python -m tests.views.test_rebalance_screens``
+rewrites the screens that are kept.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from msgspec.structs import replace
+
+import kubespread
+from kubespread import RebalanceReport, Snapshot
+from kubespread.views.look import Look
+from kubespread.views.rebalance import as_csv, names, plain, screen
+from tests.builders import Data, hard, node, pod
+from tests.cli.support import FIXTURES
+from tests.planner.world.clusters import budget, deployment
+from tests.views.clusters import HOSTNAME, NAMES, ZONE, ZONES
+from tests.views.kept import Screen, check, keep
+
+POLICY = str(FIXTURES / "descheduler" / "spread.yaml")
+
+
+def cluster(nodes: int, cloud: str) -> Snapshot:
+    """Three zones. Twelve pods of web and nine of api are all in the first, and a budget keeps all of api there.
+
+    On a large cluster there are 40 more workloads like web.
+    """
+    objects: list[Data] = []
+    host_names = [NAMES[cloud](number) for number in range(nodes)]
+    for number, name in enumerate(host_names):
+        made = node(name, cpu="16")
+        made["metadata"]["labels"] = {ZONE: ZONES[cloud][number % 3], HOSTNAME: name}
+        objects.append(made)
+    crowded = tuple(host_names[number % nodes] for number in range(0, 36, 3))
+    apps = ["web", *(f"job-runner-{number}" for number in range(40 if nodes > 100 else 0))]
+    for app in apps:
+        objects += deployment(app, crowded, spec=spread(app), cpu="100m")
+    objects += deployment("api", crowded[:9], spec=spread("api"))
+    bare = pod("bare", host_names[0], labels={"app": "web"})
+    return Snapshot.from_objects([*objects, bare, budget("api", minAvailable=9), budget("web", maxUnavailable=2)])
+
+
+def spread(app: str) -> Data:
+    return {"topologySpreadConstraints": [hard(ZONE, match={"app": app})]}
+
+
+@cache
+def planned(nodes: int, cloud: str) -> RebalanceReport:
+    report = kubespread.rebalance(cluster(nodes, cloud), descheduler=POLICY if nodes < 100 else None)
+    if report.descheduler is None:
+        return report
+    # Wherever the policy happens to be.
+    return replace(report, descheduler=replace(report.descheduler, policy="spread.yaml"))
+
+
+def screens() -> list[Screen]:
+    found = [
+        Screen(f"rebalance-{nodes}-{cloud}-{width}", width, screen.write(planned(nodes, cloud), Look(width=width)))
+        for nodes, cloud in ((12, "aws"), (12, "gke"), (1000, "aws"))
+        for width in (80, 120)
+    ]
+    look = Look()
+    return [
+        *found,
+        Screen("rebalance-plain", 0, plain.write(planned(12, "gke"), look)),
+        Screen("rebalance-csv", 0, as_csv.write(planned(12, "gke"), look)),
+        Screen("rebalance-name", 0, names.write(planned(12, "gke"), look)),
+    ]
+
+
+def test_the_screens_are_those_that_were_looked_at() -> None:
+    check(screens())
+
+
+def test_everything_is_shown_where_that_is_asked_for() -> None:
+    report = planned(1000, "aws")
+    text = screen.write(report, Look(width=120, in_full=True))
+    assert all(f"evict {step.pod.replace('/', ' ')} &&" in text for step in report.steps)
+    assert "(-v shows all)" not in text
+
+
+if __name__ == "__main__":
+    keep(screens())

@@ -1,0 +1,68 @@
+"""Simulations as they look on clusters from five nodes to five thousand."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+import msgspec
+import pytest
+from rich.cells import cell_len
+
+from kubespread.planner.reports.simulate import LookAhead, SimulateReport
+from kubespread.planner.reports.simulate_words import alternatives
+from kubespread.views.look import Look
+from kubespread.views.simulate import screen
+from tests.views.simulate_screens import SCREENS, SCREENS_KEPT, Cloud, Screen, answered
+
+
+@pytest.mark.parametrize("kept", SCREENS_KEPT, ids=lambda kept: kept.path.stem)
+def test_the_screen_is_the_one_that_was_looked_at(kept: Screen) -> None:
+    assert kept.text == kept.path.read_text()
+    assert max(map(cell_len, kept.text.splitlines())) <= kept.width
+
+
+def test_every_screen_that_is_kept_is_looked_at() -> None:
+    assert {path.name for path in SCREENS.glob("simulate-*.txt")} == {kept.path.name for kept in SCREENS_KEPT}
+
+
+@pytest.mark.parametrize("width", [80, 100, 120, 200])
+@pytest.mark.parametrize("cloud", ["aws", "gke", "short"])
+def test_one_workload_on_twelve_nodes_is_about_twelve_lines(cloud: Cloud, width: int) -> None:
+    for replicas in (15, None):
+        lines = screen.write(answered(12, cloud, 1, replicas), Look(width=width)).splitlines()
+        assert len(lines) <= 13
+
+
+def test_five_thousand_nodes_are_drawn_at_once() -> None:
+    """The bound is generous to a busy machine."""
+    reports = answered(5000, "aws", 1, 3000)
+    screen.write(reports, Look(width=80))
+    fastest = min(_seconds(reports) for _ in range(3))
+    assert fastest < 0.15
+
+
+def _seconds(reports: Sequence[SimulateReport]) -> float:
+    start = time.perf_counter()
+    screen.write(reports, Look(width=80))
+    return time.perf_counter() - start
+
+
+def test_another_order_is_told_by_the_nodes_that_hold_most_of_it() -> None:
+    """A line of a thousand names helps nobody; -o json has them all."""
+    nodes = ("n3", "n1", "n1", "n2", "n4", "n5")
+    found = LookAhead(nodes=nodes, steps=6, exhausted=False, blocking=())
+    report = msgspec.structs.replace(answered(5, "short", 1, 15)[0], look_ahead=found)
+    assert list(alternatives(report)) == ["all 6 would fit in another order: n1 2, n3 1, n2 1 and 2 more nodes"]
+
+
+def test_counts_of_thousands_are_written_alike() -> None:
+    report = msgspec.structs.replace(answered(5, "short", 1, 15)[0], replicas=None, present=1200, placed=79951)
+    assert report.answer[0] == "79,951 fit, 1,200 already running"
+
+
+def test_nothing_to_place_is_said_in_the_same_words_on_the_screen_and_beside_it() -> None:
+    report = msgspec.structs.replace(answered(5, "short", 1, 15)[0], replicas=9, present=9, placed=0)
+    said = "9 of 9 replicas already running, nothing to place"
+    assert report.answer[0] == said
+    assert said in screen.write([report], Look(width=120)).splitlines()[0]

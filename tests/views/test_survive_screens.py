@@ -1,0 +1,92 @@
+"""Losses and upgrades as they look on clusters from twelve nodes to a thousand: ``python -m tests.views.test_survive_screens``
+rewrites the screens that are kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+import pytest
+
+import kubespread
+from kubespread import Snapshot, SurviveReport, UpgradeReport
+from kubespread.views.look import Look
+from kubespread.views.survive import as_csv as survive_csv
+from kubespread.views.survive import plain as survive_plain
+from kubespread.views.survive import table as survive_table
+from kubespread.views.upgrade import as_csv as upgrade_csv
+from kubespread.views.upgrade import plain as upgrade_plain
+from kubespread.views.upgrade import table as upgrade_table
+from tests.builders import Data, hard, node, soft
+from tests.planner.world.clusters import budget, deployment
+from tests.views.clusters import HOSTNAME, NAMES, ZONE, ZONES
+from tests.views.kept import Screen, check, keep
+
+_REPLICAS = 9
+
+
+def cluster(nodes: int, cloud: str) -> Snapshot:
+    """Three zones; web may not be spread unevenly over them, api had rather not, and a budget keeps all of web."""
+    objects: list[Data] = []
+    names = [NAMES[cloud](number) for number in range(nodes)]
+    for number, name in enumerate(names):
+        made = node(name, cpu="4")
+        made["metadata"]["labels"] = {ZONE: ZONES[cloud][number % 3], HOSTNAME: name, "pool": f"pool-{number % 3}"}
+        objects.append(made)
+    on = tuple(names[:_REPLICAS])
+    web = {"topologySpreadConstraints": [hard(ZONE, match={"app": "web"})]}
+    api = {"topologySpreadConstraints": [soft(ZONE, match={"app": "api"})]}
+    objects += deployment("web", on, spec=web, cpu="500m")
+    objects += deployment("api", on, spec=api, cpu="1")
+    return Snapshot.from_objects([*objects, budget("web", minAvailable=_REPLICAS)])
+
+
+@cache
+def lost(nodes: int, cloud: str, keys: Sequence[str]) -> SurviveReport:
+    return kubespread.survive(cluster(nodes, cloud), keys)
+
+
+@cache
+def upgraded(nodes: int, cloud: str, edit: str) -> UpgradeReport:
+    snapshot = cluster(nodes, cloud)
+    return kubespread.upgrade(snapshot.edited(edit) if edit else snapshot, "pool=pool-0", remedies=nodes < 100)
+
+
+SCALED = f"scale deploy/web={_REPLICAS + 1}"
+
+
+def screens() -> list[Screen]:
+    found = []
+    for nodes, cloud in ((12, "aws"), (12, "gke"), (1000, "aws")):
+        for width in (80, 120):
+            look = Look(width=width)
+            both = survive_table.write(lost(nodes, cloud, ("zone", "hostname") if nodes < 100 else ("zone",)), look)
+            found.append(Screen(f"survive-{nodes}-{cloud}-{width}", width, both))
+            for name, edit in (("blocked", ""), ("done", SCALED)):
+                text = upgrade_table.write(upgraded(nodes, cloud, edit), look)
+                found.append(Screen(f"upgrade-{nodes}-{cloud}-{name}-{width}", width, text))
+    look = Look()
+    found += [
+        Screen("survive-plain", 0, survive_plain.write(lost(12, "gke", ("zone",)), look)),
+        Screen("survive-csv", 0, survive_csv.write(lost(12, "gke", ("zone",)), look)),
+        Screen("upgrade-plain", 0, upgrade_plain.write(upgraded(12, "gke", ""), look)),
+        Screen("upgrade-csv", 0, upgrade_csv.write(upgraded(12, "gke", SCALED), look)),
+    ]
+    return found
+
+
+def test_the_screens_are_those_that_were_looked_at() -> None:
+    check(screens())
+
+
+@pytest.mark.parametrize("in_full", [False, True])
+def test_many_domains_are_cut_to_the_worst_unless_all_are_wanted(in_full: bool) -> None:
+    report = lost(12, "aws", ("hostname",))
+    many = kubespread.survive(cluster(60, "aws"), ("hostname",)) if not in_full else report
+    text = survive_table.write(many, Look(width=120, in_full=in_full))
+    assert ("40 more hostnames: each can be lost" in text) is not in_full
+
+
+if __name__ == "__main__":
+    keep(screens())
