@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import secrets
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import IO
 
 # Not every system has files without a name, and not every file system of those that do.
 _UNNAMED = getattr(os, "O_TMPFILE", 0)
+_OWNER_ONLY = 0o600
 _NO_UNNAMED = (errno.EOPNOTSUPP, errno.EISDIR, errno.ENOENT, errno.EINVAL)
 
 
@@ -30,8 +30,10 @@ def replacing(path: Path, mode: int | None = None) -> Iterator[IO[bytes]]:
         with target.open("wb") as file:
             yield file
         return
-    descriptor, partial, give_name = _opened(target)
+    # Named before it is there: an interrupt may come between any two steps.
+    partial = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
     try:
+        descriptor, give_name = _opened(partial)
         with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor, not a path
             yield file
             file.flush()
@@ -44,24 +46,19 @@ def replacing(path: Path, mode: int | None = None) -> Iterator[IO[bytes]]:
         raise
 
 
-def _opened(target: Path) -> tuple[int, Path, Callable[[], None]]:
-    """A new file in the directory of ``target``, the name it is to have before it is moved there, and what gives it
-    that.
-    """
+def _opened(partial: Path) -> tuple[int, Callable[[], None]]:
+    """A new file in the directory of ``partial``, and what gives it that name, if it does not have it already."""
     try:
         if not _UNNAMED:
             raise OSError(errno.EOPNOTSUPP, os.strerror(errno.EOPNOTSUPP))
-        descriptor = os.open(target.parent, _UNNAMED | os.O_WRONLY, 0o600)
+        descriptor = os.open(partial.parent, _UNNAMED | os.O_WRONLY, _OWNER_ONLY)
     except OSError as error:
-        if error.errno not in _NO_UNNAMED or not target.parent.is_dir():
+        if error.errno not in _NO_UNNAMED or not partial.parent.is_dir():
             raise
-        descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-        return descriptor, Path(name), lambda: None
-    partial = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+        return os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _OWNER_ONLY), lambda: None
     # With a directory to start from, os.link follows the link that leads to the open file.
     return (
         descriptor,
-        partial,
         lambda: os.link(f"/proc/self/fd/{descriptor}", partial, src_dir_fd=descriptor, follow_symlinks=True),
     )
 

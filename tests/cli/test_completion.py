@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import pickle
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -142,6 +145,51 @@ def test_codes_come_from_what_is_remembered(home: dict[str, str], monkeypatch: p
     assert completed(home, "check", "--select", "KS10") == ("", CODES)
     monkeypatch.setattr("kubespread.rules", lambda: pytest.fail("imported for a tab"))
     assert completed(home, "check", "--select", "KS10") == ("", CODES)
+
+
+def _exchanged(old: str, new: str) -> Callable[[Path], object]:
+    def write(memory: Path) -> None:
+        assert old in memory.read_text()
+        memory.write_text(memory.read_text().replace(old, new))
+
+    return write
+
+
+def _instead(make: Callable[[Path], object]) -> Callable[[Path], object]:
+    def replace(memory: Path) -> None:
+        memory.unlink()
+        make(memory)
+
+    return replace
+
+
+HOSTILE: dict[str, Callable[[Path], object]] = {
+    "nothing": lambda memory: memory.write_bytes(b""),
+    "half of it": lambda memory: memory.write_bytes(memory.read_bytes()[:-20]),
+    "a pickle": lambda memory: memory.write_bytes(pickle.dumps({"state": 1})),
+    "a byte that is not UTF-8": lambda memory: memory.write_bytes(memory.read_bytes().replace(b'"explain"', b'"\xff"')),
+    "commands of another release": _exchanged(f'["{kubespread.__version__}"', '["0.0.1"'),
+    "commands that are none": _exchanged('"parameters":[', '"parameters":[7,'),
+    "lists a million deep": lambda memory: memory.write_bytes(b"[" * 10**6),
+    "a file that may not be read": lambda memory: memory.chmod(0),
+    "a link to nowhere": _instead(lambda memory: memory.symlink_to("nowhere")),
+    "a link to itself": _instead(lambda memory: memory.symlink_to(memory.name)),
+    "a link to another's file": _instead(lambda memory: memory.symlink_to("/etc/passwd")),
+    "a device without end": _instead(lambda memory: memory.symlink_to("/dev/zero")),
+    "a folder": _instead(lambda memory: memory.mkdir()),
+    "a pipe that nobody writes to": _instead(os.mkfifo),
+}
+
+
+@pytest.mark.parametrize("case", HOSTILE)
+def test_a_hostile_memory_of_the_commands_is_only_slow(
+    case: str, home: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kubespread.cli.completing.tree.read_commands", lambda: COMMANDS)
+    assert completed(home, "explain", "--sor") == ("", ["--sort"])
+    memory = Path(home["XDG_CACHE_HOME"]) / "kubespread" / "commands.json"
+    HOSTILE[case](memory)
+    assert completed(home, "explain", "--sor") == ("", ["--sort"])
 
 
 def test_help_stands_beside_commands_and_options(home: dict[str, str]) -> None:
