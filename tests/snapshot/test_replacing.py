@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 import pytest
 
@@ -19,7 +20,7 @@ def interrupted_at(line: int) -> Iterator[None]:
     """An interrupt before the line of `replacing` that is reached as that one, counted from 0."""
     lines = count()
 
-    def interrupt(frame: FrameType, event: str, _argument: object) -> object:
+    def interrupt(frame: FrameType, event: str, _argument: Any) -> Any:
         if frame.f_code.co_filename != replacing.__file__:
             return None
         if event == "line" and next(lines) == line:
