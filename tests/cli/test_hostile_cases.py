@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
+import kubespread
 from kubespread.kube.quantity import BAD_FORMAT
-from tests.builders import hosts, pod
+from tests.builders import hard, hosts, pod, soft
 from tests.cli.support import FIXTURES, run
 
 CASES = FIXTURES / "cases" / "adversarial"
@@ -120,3 +121,12 @@ def test_a_file_may_be_called_what_is_not_utf_8(tmp_path: Path) -> None:
         )
         assert answer.code == 0, answer.err
     assert page.exists()
+
+
+def test_a_constraint_without_an_action_constrains_nothing() -> None:
+    """No API server lets one in; kube-scheduler picks constraints by their action."""
+    unheard_of = {**hard("zone"), "whenUnsatisfiable": "Perhaps"}
+    stored = pod("stored", "a", labels={"foo": "bar"}, constraints=[unheard_of, soft("kubernetes.io/hostname")])
+    report = kubespread.audit(kubespread.Snapshot.from_objects([*hosts("a", "b"), stored]))
+    [workload] = report.workloads
+    assert [each.topology_key for each in workload.constraints] == ["kubernetes.io/hostname"]

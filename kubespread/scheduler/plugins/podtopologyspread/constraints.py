@@ -14,7 +14,7 @@ from kubespread.kube.api.meta import LabelSelector
 from kubespread.kube.api.workloads import ReplicationController
 from kubespread.kube.owners import controller_of, find_controller
 from kubespread.kube.selector import NOTHING, Requirement, Selector, SelectorError, from_label_selector, from_map
-from kubespread.kube.well_known import DO_NOT_SCHEDULE
+from kubespread.kube.well_known import DO_NOT_SCHEDULE, SCHEDULE_ANYWAY
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.kinds import KindJudgment, KindTable, PodKind
 from kubespread.scheduler.cluster.labels import Mask
@@ -83,6 +83,9 @@ def _own_constraints(
     problems: dict[str, str] = {}
     for constraint in own:
         action = constraint.when_unsatisfiable
+        # filterTopologySpreadConstraints takes those of one action; what a server without validation let in is of none.
+        if action not in (DO_NOT_SCHEDULE, SCHEDULE_ANYWAY):
+            continue
         try:
             selector = _effective_selector(constraint.label_selector, constraint.match_label_keys, pod.metadata.labels)
         except SelectorError as error:
