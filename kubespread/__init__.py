@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from kubespread.library.rebalancing import rebalance
     from kubespread.library.removable import removable
     from kubespread.library.simulating import simulate
-    from kubespread.library.surviving import survive, upgrade
     from kubespread.library.thens import simulate_then
+    from kubespread.library.upgrading import upgrade
     from kubespread.planner.reports.advise import AdviseReport
     from kubespread.planner.reports.audit import AuditReport
     from kubespread.planner.reports.capacity import CapacityReport
@@ -38,9 +38,11 @@ if TYPE_CHECKING:
     from kubespread.planner.reports.rebalance import RebalanceReport
     from kubespread.planner.reports.removable import RemovableReport
     from kubespread.planner.reports.simulate import SimulateReport
-    from kubespread.planner.reports.survive import SurviveReport
     from kubespread.planner.reports.topology_map import TopologyMap
     from kubespread.planner.reports.upgrade import UpgradeReport
+    from kubespread.questions.scene import ask
+    from kubespread.questions.survive.answer import survive
+    from kubespread.questions.survive.report import SurviveReport
     from kubespread.scenario.types import Scenario
     from kubespread.snapshot.snapshot import Snapshot
 
@@ -75,6 +77,7 @@ __all__ = [
     "advise",
     "after_edits",
     "after_steps",
+    "ask",
     "audit",
     "capacity",
     "check",
@@ -117,13 +120,14 @@ _HOMES = {
     "SimulateReport": "kubespread.planner.reports.simulate",
     "Snapshot": "kubespread.snapshot.snapshot",
     "SnapshotError": "kubespread.errors",
-    "SurviveReport": "kubespread.planner.reports.survive",
+    "SurviveReport": "kubespread.questions.survive.report",
     "TopologyMap": "kubespread.planner.reports.topology_map",
     "UpgradeReport": "kubespread.planner.reports.upgrade",
     "UsageError": "kubespread.errors",
     "advise": "kubespread.library.advising",
     "after_edits": "kubespread.library.opening",
     "after_steps": "kubespread.library.playing",
+    "ask": "kubespread.questions.scene",
     "audit": "kubespread.library.auditing",
     "capacity": "kubespread.library.capacity",
     "check": "kubespread.library.checking",
@@ -139,9 +143,9 @@ _HOMES = {
     "rules": "kubespread.library.checking",
     "simulate": "kubespread.library.simulating",
     "simulate_then": "kubespread.library.thens",
-    "survive": "kubespread.library.surviving",
+    "survive": "kubespread.questions.survive.answer",
     "topology_map": "kubespread.library.mapping",
-    "upgrade": "kubespread.library.surviving",
+    "upgrade": "kubespread.library.upgrading",
     "write_baseline": "kubespread.library.checking",
 }
 

@@ -6,13 +6,15 @@ Nothing in them is a path: manifests are given as text, and the cluster is the o
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any, Literal
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal, get_args, get_type_hints
 
 import msgspec
 from msgspec import Meta, Struct
 
 from kubespread.errors import UsageError
 from kubespread.kube.api.unknown_fields import did_you_mean, near_miss
+from kubespread.questions import question as questions
 
 Text = Annotated[str, Meta(min_length=1)]
 Count = Annotated[int, Meta(ge=0)]
@@ -126,15 +128,6 @@ class Audit(Question, frozen=True, kw_only=True):
     preemption: _Preemption = True
 
 
-class Survive(Question, frozen=True, kw_only=True):
-    keys: Annotated[
-        list[Text], Meta(description="Topology keys whose domains are lost in turn (default: zone, else hostname).")
-    ] = []
-    namespace: _Namespace = None
-    selector: _Selector = ""
-    preemption: _Preemption = True
-
-
 class Upgrade(Question, frozen=True, kw_only=True):
     nodes: Annotated[Text, Meta(description="Nodes to replace: a name, or labels such as pool=a.")]
     surge: Annotated[Count, Meta(description="New nodes that join before the ones they replace go.")] = 0
@@ -193,6 +186,40 @@ class Check(Question, frozen=True, kw_only=True):
     selector: _Selector = ""
     select: Annotated[list[Text], Meta(description="Ask only these rules: KS101, KS2.")] = []
     ignore: Annotated[list[Text], Meta(description="Leave these rules out.")] = []
+
+
+def arguments_of(question: type[questions.Question[Any]]) -> type[Question]:
+    """The arguments of a question's tool: its fields, as far as they are not for scripts."""
+    made = msgspec.defstruct(
+        question.__name__,
+        [(each.name, _described(*get_args(hint)), each.default) for each, hint in _fields(question)],
+        bases=(Question,),
+        frozen=True,
+        kw_only=True,
+    )
+    assert issubclass(made, Question), "its base"
+    return made
+
+
+def _described(kind: Any, option: questions.Option) -> Any:
+    return Annotated[kind, Meta(description=option.help, ge=option.least)]
+
+
+def _fields(question: type[questions.Question[Any]]) -> Iterator[tuple[msgspec.structs.FieldInfo, Any]]:
+    hints = get_type_hints(question, include_extras=True)
+    for each in msgspec.structs.fields(question):
+        if not get_args(hints[each.name])[1].is_for_scripts:
+            yield each, hints[each.name]
+
+
+def asked_by(question: type[questions.Question[Any]], arguments: Question) -> questions.Question[Any]:
+    """The question that is asked with these arguments."""
+    return question(**{each.name: getattr(arguments, each.name) for each, _ in _fields(question)})
+
+
+def description_of(question: type[questions.Question[Any]]) -> str:
+    """The first paragraph of its help."""
+    return " ".join((question.__doc__ or "").partition("\n\n")[0].split())
 
 
 def asked(question: type[Question], arguments: dict[str, Any]) -> Any:

@@ -19,7 +19,7 @@ from kubespread.assistants.questions import schema
 from kubespread.assistants.tools import TOOLS, Tool
 from kubespread.errors import KubespreadError, UsageError
 from kubespread.planner.reports.parts import Report
-from kubespread.planner.reports.schema import schema as report_schema
+from kubespread.questions.schema import schema as report_schema
 from kubespread.snapshot.live.redaction import masked
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import Any
 import kubespread
 from kubespread.assistants import questions
 from kubespread.assistants.bounding import bounded
-from kubespread.assistants.questions import PodQuestion, Question
+from kubespread.assistants.questions import PodQuestion, Question, arguments_of, asked_by, description_of
 from kubespread.candidate.manifest_file import Manifest, manifest_from_text
 from kubespread.candidate.references import Reference, reference, reference_kinds
 from kubespread.errors import UsageError
@@ -25,9 +25,9 @@ from kubespread.planner.reports.play import PlayReport
 from kubespread.planner.reports.rebalance import RebalanceReport
 from kubespread.planner.reports.removable import RemovableReport
 from kubespread.planner.reports.simulate import SimulateReport
-from kubespread.planner.reports.survive import SurviveReport
 from kubespread.planner.reports.topology_map import TopologyMap
 from kubespread.planner.reports.upgrade import UpgradeReport
+from kubespread.questions.registry import question as question_of
 from kubespread.scenario.text import parse_step
 from kubespread.scenario.types import Apply, Scenario, Step
 from kubespread.snapshot.edits.text import parse
@@ -112,13 +112,6 @@ def _audit(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: questions
     )  # fmt: skip
 
 
-def _survive(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: questions.Survive) -> SurviveReport:
-    return kubespread.survive(
-        snapshot, asked.keys, scheduler,
-        namespace=asked.namespace, selector=asked.selector, preemption=asked.preemption,
-    )  # fmt: skip
-
-
 def _upgrade(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: questions.Upgrade) -> UpgradeReport:
     return kubespread.upgrade(
         snapshot, asked.nodes, scheduler, surge=asked.surge, batch=asked.batch, preemption=asked.preemption
@@ -194,6 +187,18 @@ def _manifest(text: str) -> Manifest:
     return manifest_from_text(_MANIFEST, text.encode("utf-8", "surrogatepass"))
 
 
+def _tool(name: str) -> Tool:
+    """A question's own."""
+    question = question_of(name)
+    return Tool(
+        name,
+        description_of(question),
+        arguments_of(question),
+        question.report(),
+        lambda snapshot, scheduler, arguments: kubespread.ask(snapshot, asked_by(question, arguments), scheduler),
+    )
+
+
 TOOLS = {
     tool.name: tool
     for tool in (
@@ -256,13 +261,7 @@ TOOLS = {
             CompareReport,
             _compare,
         ),
-        Tool(
-            "survive",
-            "What losing each zone, or each domain of another topology key, does to the workloads.",
-            questions.Survive,
-            SurviveReport,
-            _survive,
-        ),
+        _tool("survive"),
         Tool(
             "upgrade",
             "Replace the nodes of a pool as disruption budgets allow, and say where and why that is blocked.",

@@ -11,7 +11,7 @@ from kubespread.cli.notes import Answered, note_beside_each, note_source
 from kubespread.cli.page import write_page
 from kubespread.cli.stderr import say
 from kubespread.cli.stdout import emit, look_of_stdout, stdout_takes_tables
-from kubespread.views.formats import Format, ReportKind, chosen_format
+from kubespread.views.formats import Format, chosen_format
 
 if TYPE_CHECKING:
     from kubespread import Scheduler
@@ -41,14 +41,14 @@ class Answering:
         return replace(look, in_full=in_full or self.speaking.verbose > 0)
 
     def give(
-        self, kind: ReportKind, report: Answered, *, is_yes: bool | None = None,
+        self, kind: str, report: Answered, *, is_yes: bool | None = None,
         look: Look | None = None, writer: Writer | None = None,
     ) -> ExitCode:  # fmt: skip
         """Write the answer; ``look`` and ``writer`` are for those that have others than all do."""
         return self.give_each(kind, report, [("", report)], is_yes=is_yes, look=look, writer=writer)
 
     def give_each(
-        self, kind: ReportKind, answer: Any, parts: Sequence[tuple[str, Answered]], *, is_yes: bool | None = None,
+        self, kind: str, answer: Any, parts: Sequence[tuple[str, Answered]], *, is_yes: bool | None = None,
         look: Look | None = None, writer: Writer | None = None,
     ) -> ExitCode:  # fmt: skip
         """Write ``answer``. Of each report in it ``parts`` has how its notes begin, and itself.

@@ -4,7 +4,7 @@ longer to import than the rest of what ``--version`` does.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -29,8 +29,8 @@ class _Command:
     has_ordered_options: bool = True
 
 
-# In the order in which people come to ask.
-_COMMANDS = {
+# In the order in which people come to ask; None: the question of that name says it all.
+_COMMANDS: dict[str, _Command | None] = {
     "explain": _Command("Show which nodes a pod fits and why the others fail.", "some node fits", "none does"),
     "advise": _Command(
         "Find the smallest changes that make a pod fit.",
@@ -58,10 +58,7 @@ _COMMANDS = {
     "compare": _Command(
         "Show the effect of a new manifest, cluster or release.", "nothing differs", "something does"
     ),
-    "survive": _Command(
-        "Lose each zone in turn, and show which pods stay pending.",
-        "the question is answered", "what --fail-on names happens",
-    ),
+    "survive": None,
     "upgrade": _Command(
         "Replace the nodes in a pool as budgets allow.",
         "all are replaced", "it is blocked or pods stay pending",
@@ -117,13 +114,25 @@ class _MadeWhenAsked(Mapping[str, Any]):
         return name in _COMMANDS
 
 
-def _made(name: str, command: _Command) -> Any:
+def _made(name: str, command: _Command | None) -> Any:
     from kubespread.cli.options.ordered import OrderedCommand
 
+    if command is None:
+        from kubespread.cli.asking import command_of
+        from kubespread.questions.registry import question
+
+        asked = question(name)
+        return _command(name, command_of(asked), OrderedCommand, asked.summary, epilog(asked.yes, asked.no))
     function = getattr(import_module(f"kubespread.cli.{name}"), command.function or name)
-    # A program of one command is that command.
-    alone = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=False)
     made_as = OrderedCommand if command.has_ordered_options else HelpingCommand
     codes = epilog(command.yes, command.no) if command.yes is not None else None
-    alone.command(name, cls=made_as, short_help=command.short_help, epilog=codes)(function)
+    return _command(name, function, made_as, command.short_help, codes)
+
+
+def _command(
+    name: str, function: Callable[..., Any], made_as: type[HelpingCommand], short_help: str, codes: str | None
+) -> Any:
+    # A program of one command is that command.
+    alone = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=False)
+    alone.command(name, cls=made_as, short_help=short_help, epilog=codes)(function)
     return typer.main.get_command(alone)

@@ -8,7 +8,7 @@ from kubespread.controllers.drain import DrainFlags
 from kubespread.library.asked_cluster import cluster_reference
 from kubespread.library.deciding import Scheduler
 from kubespread.library.editing import edited
-from kubespread.library.surviving import gaps_of, placed_first
+from kubespread.library.upgrading import gaps_of, placed_first
 from kubespread.library.worlds import world_of
 from kubespread.planner.removing.removable import NOT_MODELLED, removals, unknown_controllers
 from kubespread.planner.reports.removable import RemovableReport

@@ -18,7 +18,6 @@ ReportKind = Literal[
     "explain",
     "simulate",
     "compare",
-    "survive",
     "upgrade",
     "play",
     "check",
@@ -49,7 +48,7 @@ class Writer:
 @dataclass(frozen=True, slots=True)
 class Format:
     name: str
-    writers: Mapping[ReportKind, Writer]
+    writers: Mapping[str, Writer]
     is_for_people: bool = False
     """Rows to read, for which sentences are a fuller form."""
     has_conclusion: bool = False
@@ -69,7 +68,6 @@ FORMATS: Mapping[str, Format] = {
                 "explain": Writer("explain.table", "a table"),
                 "simulate": Writer("simulate.screen", "a picture"),
                 "compare": Writer("compare.table", "a table"),
-                "survive": Writer("survive.table", "a table"),
                 "upgrade": Writer("upgrade.table", "a table"),
                 "play": Writer("play.screen", "tables"),
                 "map": Writer("map.table", "a map"),
@@ -88,7 +86,6 @@ FORMATS: Mapping[str, Format] = {
             "wide",
             {
                 "explain": Writer("explain.wide"),
-                "survive": Writer("survive.wide", "adds the order in which nodes lose their pods"),
                 "play": Writer("play.wide", "adds the order in which nodes that fail lose their pods"),
             },
             is_for_people=True,
@@ -99,7 +96,6 @@ FORMATS: Mapping[str, Format] = {
                 "explain": Writer("explain.plain", "plain columns"),
                 "simulate": Writer("simulate.plain", "columns"),
                 "compare": Writer("compare.plain", "columns"),
-                "survive": Writer("survive.plain", "plain columns"),
                 "upgrade": Writer("upgrade.plain", "plain columns"),
                 "play": Writer("play.plain", "columns"),
                 "map": Writer("map.plain", "columns"),
@@ -131,7 +127,6 @@ FORMATS: Mapping[str, Format] = {
                 "explain": Writer("explain.as_csv"),
                 "simulate": Writer("simulate.as_csv"),
                 "compare": Writer("compare.as_csv", "has a row per node that differs"),
-                "survive": Writer("survive.as_csv"),
                 "upgrade": Writer("upgrade.as_csv"),
                 "play": Writer("play.as_csv"),
                 "map": Writer("map.as_csv"),
@@ -156,19 +151,37 @@ SENTENCES = Writer("explain.sentences")
 _ON_TERMINAL, _IN_PIPE = "table", "plain"
 
 
-def format_names(kind: ReportKind) -> list[str]:
-    """What -o takes for ``kind`` of report, in the order of its help."""
-    return [name for name, each in FORMATS.items() if kind in each.writers]
-
-
 def chosen_format(name: str | None, *, is_terminal: bool) -> Format:
     """The format that is asked for, else the one that standard output calls for."""
     return FORMATS[name or (_ON_TERMINAL if is_terminal else _IN_PIPE)]
 
 
-def output_help(kind: ReportKind) -> str:
+def writers_for(kind: str) -> Mapping[str, Writer]:
+    """What writes ``kind`` of report, by the format's name, in the order of the help of -o."""
+    return {name: each.writers[kind] for name, each in FORMATS.items() if kind in each.writers}
+
+
+def writers_of(outputs: Mapping[str, str]) -> Mapping[str, Writer]:
+    """What writes a report that has a view: the formats that every report has, and ``outputs`` with their help."""
+    helps = {"json": "", "yaml": "", "markdown": "", **outputs}
+    return {name: Writer(_ENGINES[name], helps[name]) for name in FORMATS if name in helps}
+
+
+_ENGINES = {
+    "table": "terminal",
+    "wide": "wide",
+    "plain": "plain",
+    "json": "as_json",
+    "yaml": "as_yaml",
+    "markdown": "markdown",
+    "name": "names_only",
+    "csv": "as_csv",
+}
+
+
+def output_help(writers: Mapping[str, Writer]) -> str:
     """The help of -o."""
-    helps = {name: FORMATS[name].writers[kind].help for name in format_names(kind)}
+    helps = {name: writer.help for name, writer in writers.items()}
     defaults = f"{helps.pop(_ON_TERMINAL)} on a terminal, {helps.pop(_IN_PIPE)} in a pipe"
     others = (f" '{name}' {text}." for name, text in helps.items() if text)
     return f"Format (default: {defaults}).{''.join(others)}"

@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from kubespread.escaping import escaped
-from kubespread.views.accounts.account import Account, Bars, NodeFacts
-from kubespread.views.accounts.registry import account_of
 from kubespread.views.documents import Answer
 from kubespread.views.look import Look
+from kubespread.views.registry import view_of
+from kubespread.views.view import Bars, NodeFacts, View, tables_of
 from kubespread.wording import count_of
 
 _OPEN_ROWS, _MOST_ROWS = 20, 50
@@ -30,7 +30,7 @@ def write(answer: Answer, look: Look) -> str:
     """The whole answer, as much of it as a comment has room for; ``look.in_full`` and ``look.all_nodes`` give every row
     of every table.
     """
-    blocks = _blocks(account_of(answer), look)
+    blocks = _blocks(view_of(answer), look)
     return "\n\n".join(blocks if look.in_full or look.all_nodes else _fitting(blocks)) + "\n"
 
 
@@ -57,7 +57,7 @@ def paragraph(text: str) -> str:
     return _LIST_MARKER.sub(lambda match: f"{match[1]}\\{match[2]}" if match[1] else f"\\{match[3]}", inline(text))
 
 
-def _blocks(account: Account, look: Look) -> Iterator[str]:
+def _blocks(account: View, look: Look) -> Iterator[str]:
     yield f"### {inline(account.title)}"
     last, *others = account.answer or [""]
     if last:
@@ -67,7 +67,7 @@ def _blocks(account: Account, look: Look) -> Iterator[str]:
         yield f"<sub>{inline(account.provenance)}</sub>"
     for each in account.bars:
         yield from _bars(each, look)
-    for table in account.tables:
+    for table in tables_of(account):
         rows = [row.cells for row in table.rows]
         yield from _table(table.caption, table.header, rows, look, is_folded=table.is_detail)
     if account.nodes is not None:

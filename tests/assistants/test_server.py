@@ -16,7 +16,7 @@ from mcp.shared.exceptions import MCPError
 
 from kubespread.assistants.bounding import LEFT_OUT
 from kubespread.assistants.tools import TOOLS
-from kubespread.planner.reports.schema import schema
+from kubespread.questions.schema import schema
 from tests.api.server import FakeApi, serving
 from tests.builders import hosts
 from tests.cli.support import FIXTURES, POD, PROGRAM, Result, environment, run

@@ -54,7 +54,7 @@ def shown(page: Page, answer: Any, drawn: kubespread.TopologyMap, file: Path) ->
 
 @pytest.mark.parametrize("kind", ANSWERS)
 def test_every_report_renders_without_a_complaint(page: Page, kind: str, tmp_path: Path) -> None:
-    answer: Any = ANSWERS[kind]  # type: ignore[index]  # any of its keys
+    answer: Any = ANSWERS[kind]
     shown(page, answer, MAP, tmp_path / "page.html")
     assert page.problems == []
     assert page.run("document.querySelectorAll('a.node:not(.off)').length") == 2
@@ -232,7 +232,7 @@ def test_the_policy_refuses_what_somebody_adds(page: Page, tmp_path: Path) -> No
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("kind", ANSWERS)
 def test_axe_finds_no_serious_fault(page: Page, kind: str, theme: str, tmp_path: Path) -> None:
-    answer: Any = ANSWERS[kind]  # type: ignore[index]  # any of its keys
+    answer: Any = ANSWERS[kind]
     shown(page, answer, MAP, tmp_path / "page.html")
     checker = axe()
     assert checker is not None

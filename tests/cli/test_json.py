@@ -9,7 +9,7 @@ import pytest
 
 import kubespread
 from kubespread.planner.reports.parts import Report
-from kubespread.planner.reports.schema import FILES
+from kubespread.questions.schema import FILES
 from tests.cli.support import CLUSTER, FIXTURES, POD, run
 
 AUDITED = str(FIXTURES / "clusters" / "audit.yaml")

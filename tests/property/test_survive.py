@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import kubespread
 from kubespread import Snapshot
-from kubespread.planner.reports.survive import DomainLoss
+from kubespread.questions.survive.report import DomainLoss
 from tests.builders import Data
 from tests.property.workloads_on_nodes import (
     after,

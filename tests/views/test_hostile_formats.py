@@ -10,10 +10,11 @@ import pytest
 
 import kubespread
 from kubespread.escaping import escaped, printable
-from kubespread.views.formats import FORMATS, ReportKind, Writer
+from kubespread.views.formats import Writer
 from kubespread.views.look import Look
 from tests.builders import hard, pod
 from tests.hostile_names import COLOR, HOSTILE, ZONE, is_safe, objects
+from tests.views.writers import KINDS, writers
 
 # With as many letters and blanks as the other once that is spelled out, since lines are laid out by words.
 PLAIN = re.sub(r"\S", "x", escaped(HOSTILE))
@@ -22,7 +23,7 @@ FORGED = escaped("\r\x7f")
 WRAPPED = ("table", "wide")
 
 
-def answers(name: str) -> dict[ReportKind, Any]:
+def answers(name: str) -> dict[str, Any]:
     cluster = kubespread.Snapshot.from_objects(objects(name))
     web = pod(constraints=[hard(ZONE), hard("kubernetes.io/hostname")])
     scenario = {"apiVersion": "kubespread.dev/v1alpha1", "kind": "Scenario"}
@@ -48,18 +49,18 @@ def answers(name: str) -> dict[ReportKind, Any]:
 
 
 @pytest.fixture(scope="module")
-def both() -> tuple[dict[ReportKind, Any], dict[ReportKind, Any]]:
+def both() -> tuple[dict[str, Any], dict[str, Any]]:
     return answers(HOSTILE), answers(PLAIN)
 
 
-EACH = [(kind, name) for name, form in FORMATS.items() for kind in form.writers]
+EACH = [(kind, name) for kind in KINDS for name in writers(kind)]
 
 
 @pytest.mark.parametrize(("kind", "form"), EACH)
 def test_every_format_of_every_report_is_printable_and_has_no_line_more(
-    kind: ReportKind, form: str, both: tuple[dict[ReportKind, Any], dict[ReportKind, Any]]
+    kind: str, form: str, both: tuple[dict[str, Any], dict[str, Any]]
 ) -> None:
-    write = FORMATS[form].writers[kind].load()
+    write = writers(kind)[form].load()
     for look in (Look(in_full=True, all_nodes=True, wide=True), Look(in_full=True, color=True)):
         hostile, harmless = (write(each[kind], look) for each in both)
         assert is_safe(hostile)

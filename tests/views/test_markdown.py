@@ -23,7 +23,7 @@ READER = MarkdownIt("commonmark", {"html": True}).enable("table").enable("strike
 
 
 def answer_of(kind: str) -> Any:
-    answer: Any = ANSWERS[kind]  # type: ignore[index]  # any of its keys
+    answer: Any = ANSWERS[kind]
     return answer
 
 

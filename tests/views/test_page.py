@@ -15,9 +15,9 @@ import pytest
 
 import kubespread
 from kubespread.planner.reports.parts import Report
-from kubespread.views.accounts.registry import ACCOUNTS, account_of
 from kubespread.views.documents import document
 from kubespread.views.page.writing import write_page
+from kubespread.views.registry import ACCOUNTS, QUESTIONS, view_of
 from tests.builders import Data, hard, node, pod
 from tests.planner.world.clusters import deployment
 from tests.views.test_formats import ANSWERS, CLUSTER
@@ -59,7 +59,7 @@ def hostile_cluster() -> kubespread.Snapshot:
 
 
 def answer_of(kind: str) -> Any:
-    answer: Any = ANSWERS[kind]  # type: ignore[index]  # any of its keys
+    answer: Any = ANSWERS[kind]
     return answer
 
 
@@ -116,7 +116,7 @@ def test_hostile_names_are_text_everywhere(ask: str) -> None:
 
 def test_every_kind_of_report_has_somebody_who_tells_it() -> None:
     kinds = {document(answer_of(kind)).get("kind", "").removesuffix("List") for kind in ANSWERS}
-    assert kinds <= ACCOUNTS.keys()
+    assert kinds <= ACCOUNTS.keys() | QUESTIONS.keys()
 
 
 class MadeUp(Report, frozen=True, kw_only=True):
@@ -128,7 +128,7 @@ class MadeUp(Report, frozen=True, kw_only=True):
 
 
 def test_a_report_that_nobody_tells_yet_is_told_by_its_plain_data() -> None:
-    account = account_of(MadeUp(total_nodes=3, findings=({"code": "K1", "message": "bad"},)))
+    account = view_of(MadeUp(total_nodes=3, findings=({"code": "K1", "message": "bad"},)))
     assert (account.title, account.answer, account.beside) == (
         "Made up report",
         ["Findings: 1"],

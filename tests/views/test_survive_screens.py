@@ -11,10 +11,8 @@ import pytest
 
 import kubespread
 from kubespread import Snapshot, SurviveReport, UpgradeReport
+from kubespread.views import as_csv, plain, terminal
 from kubespread.views.look import Look
-from kubespread.views.survive import as_csv as survive_csv
-from kubespread.views.survive import plain as survive_plain
-from kubespread.views.survive import table as survive_table
 from kubespread.views.upgrade import as_csv as upgrade_csv
 from kubespread.views.upgrade import plain as upgrade_plain
 from kubespread.views.upgrade import table as upgrade_table
@@ -61,15 +59,15 @@ def screens() -> list[Screen]:
     for nodes, cloud in ((12, "aws"), (12, "gke"), (1000, "aws")):
         for width in (80, 120):
             look = Look(width=width)
-            both = survive_table.write(lost(nodes, cloud, ("zone", "hostname") if nodes < 100 else ("zone",)), look)
+            both = terminal.write(lost(nodes, cloud, ("zone", "hostname") if nodes < 100 else ("zone",)), look)
             found.append(Screen(f"survive-{nodes}-{cloud}-{width}", width, both))
             for name, edit in (("blocked", ""), ("done", SCALED)):
                 text = upgrade_table.write(upgraded(nodes, cloud, edit), look)
                 found.append(Screen(f"upgrade-{nodes}-{cloud}-{name}-{width}", width, text))
     look = Look()
     found += [
-        Screen("survive-plain", 0, survive_plain.write(lost(12, "gke", ("zone",)), look)),
-        Screen("survive-csv", 0, survive_csv.write(lost(12, "gke", ("zone",)), look)),
+        Screen("survive-plain", 0, plain.write(lost(12, "gke", ("zone",)), look)),
+        Screen("survive-csv", 0, as_csv.write(lost(12, "gke", ("zone",)), look)),
         Screen("upgrade-plain", 0, upgrade_plain.write(upgraded(12, "gke", ""), look)),
         Screen("upgrade-csv", 0, upgrade_csv.write(upgraded(12, "gke", SCALED), look)),
     ]
@@ -84,7 +82,7 @@ def test_the_screens_are_those_that_were_looked_at() -> None:
 def test_many_domains_are_cut_to_the_worst_unless_all_are_wanted(in_full: bool) -> None:
     report = lost(12, "aws", ("hostname",))
     many = kubespread.survive(cluster(60, "aws"), ("hostname",)) if not in_full else report
-    text = survive_table.write(many, Look(width=120, in_full=in_full))
+    text = terminal.write(many, Look(width=120, in_full=in_full))
     assert ("40 more hostnames: each can be lost" in text) is not in_full
 
 

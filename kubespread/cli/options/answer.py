@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from kubespread.cli.page import checked_target
-from kubespread.views.formats import ReportKind, format_names, output_help
+from kubespread.views.formats import ReportKind, Writer, output_help, writers_for
 
 
 class Color(StrEnum):
@@ -41,8 +41,13 @@ class AnswerOptions:
 
 def formats_of(kind: ReportKind) -> Mapping[str, Any]:
     """The option of `AnswerOptions` that differs between commands: -o, with the formats that ``kind`` of report has."""
-    choices = StrEnum("Format", {name.upper(): name for name in format_names(kind)})  # type: ignore[misc]  # from the registry
-    option = typer.Option("-o", "--output", case_sensitive=False, show_default=False, help=output_help(kind))
+    return formats_in(writers_for(kind))
+
+
+def formats_in(writers: Mapping[str, Writer]) -> Mapping[str, Any]:
+    """The same, where it is known what writes it."""
+    choices = StrEnum("Format", {name.upper(): name for name in writers})  # type: ignore[misc]  # from the registry
+    option = typer.Option("-o", "--output", case_sensitive=False, show_default=False, help=output_help(writers))
     return {"output": Annotated[choices | None, option]}
 
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from kubespread.planner.reports.audit import AuditReport, sentence
-from kubespread.views.accounts.account import Account, Row, Table, Tone, source
-from kubespread.views.accounts.beside import beside
 from kubespread.views.accounts.rows import table_of, whose
 from kubespread.views.audit.plain import HEADER, rows
 from kubespread.views.phrases import cluster_phrase
+from kubespread.views.sheet import Row, Table, Tone
+from kubespread.views.view import View, beside, source
 from kubespread.wording import count_of
 
 _TONES = {"violated": Tone.BAD, "uneven": Tone.WARN, "risk": Tone.WARN, "unjudged": Tone.PLAIN, "ok": Tone.GOOD}
 
 
-def account(report: AuditReport) -> Account:
+def account(report: AuditReport) -> View:
     found = [
         Row([row.workload, each.level, each.cause, sentence(row, each)], _TONES[each.level])
         for row in report.workloads
@@ -21,7 +21,7 @@ def account(report: AuditReport) -> Account:
     ]
     worst = report.workloads[0].level if report.workloads else "ok"
     about = " ".join(whose(report.namespace, report.selector))
-    return Account(
+    return View(
         title=f"Audit of {count_of(len(report.workloads), 'workload')} of {about}",
         provenance=source(cluster_phrase(report.cluster), report.kube_version, report.manner),
         answer=report.answer,

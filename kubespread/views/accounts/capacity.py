@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from kubespread.planner.reports.capacity import CapacityReport, NodeCapacity
-from kubespread.views.accounts.account import Account, NodeFacts, Row, Tone, source
-from kubespread.views.accounts.beside import beside
 from kubespread.views.accounts.rows import table_of
 from kubespread.views.capacity.plain import domain_header, domain_rows, resource_header, resource_rows
 from kubespread.views.capacity.words import whose
 from kubespread.views.phrases import cluster_phrase
+from kubespread.views.sheet import Row, Tone
+from kubespread.views.view import NodeFacts, View, beside, source
 from kubespread.wording import count_of
 
 
-def account(report: CapacityReport) -> Account:
-    return Account(
+def account(report: CapacityReport) -> View:
+    return View(
         title=f"Capacity of {count_of(report.nodes, 'node')}{whose(report)}",
         provenance=source(cluster_phrase(report.cluster), report.kube_version),
         answer=report.answer,

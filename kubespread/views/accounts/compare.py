@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubespread.planner.reports.compare import CompareReport, NodeChange, NodeDifference, NodeSide, SideReport
-from kubespread.views.accounts.account import Account, Bar, Bars, NodeFacts, Row, Table, Tone
-from kubespread.views.accounts.beside import beside
 from kubespread.views.compare.heading import asked_otherwise
 from kubespread.views.compare.reasons import said_of
 from kubespread.views.phrases import cluster_phrase
+from kubespread.views.sheet import Row, Table, Tone
+from kubespread.views.view import Bar, Bars, NodeFacts, View, beside
 from kubespread.wording import EMPTY, short_key
 
 _TONES = {
@@ -20,12 +20,12 @@ _TONES = {
 }
 
 
-def account(report: CompareReport) -> Account:
+def account(report: CompareReport) -> View:
     before, after = report.before, report.after
     subject = before.subject if before.subject == after.subject else f"{before.subject} → {after.subject}"
     where = " → ".join(dict.fromkeys([cluster_phrase(before.cluster), cluster_phrase(after.cluster)]))
     releases = " → ".join(dict.fromkeys([f"v{before.kube_version}", f"v{after.kube_version}"]))
-    return Account(
+    return View(
         title=f"{subject} in {after.pod.namespace}, before → after",
         provenance=" · ".join(part for part in (where, f"kube-scheduler {releases}", report.manner) if part),
         answer=[*report.answer, *asked_otherwise(report)],

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from kubespread.planner.reports.explain import ExplainReport
 from kubespread.planner.reports.parts import letter
-from kubespread.views.accounts.account import Account, NodeFacts, Row, Tone, source
-from kubespread.views.accounts.beside import beside
 from kubespread.views.accounts.spread import asked_bars
 from kubespread.views.arithmetic import PRETTY
 from kubespread.views.explain.rows import Row as NodeRow
 from kubespread.views.explain.rows import rows_of
 from kubespread.views.phrases import cluster_phrase
+from kubespread.views.sheet import Row, Tone
+from kubespread.views.view import NodeFacts, View, beside, source
 from kubespread.wording import count_of, short_key
 
 
-def account(report: ExplainReport) -> Account:
-    return Account(
+def account(report: ExplainReport) -> View:
+    return View(
         title=f"Pod {report.pod.namespace}/{report.pod.name} against {count_of(len(report.nodes), 'node')}",
         provenance=source(cluster_phrase(report.cluster), report.kube_version, f"profile {report.scheduler_name}"),
         answer=report.answer,

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from kubespread.planner.reports.topology_map import TopologyMap
-from kubespread.views.accounts.account import Account, NodeFacts, Row, Table, Tone, source
-from kubespread.views.accounts.beside import beside
 from kubespread.views.accounts.spread import asked_bars
 from kubespread.views.aligned import NONE
 from kubespread.views.arithmetic import letter
 from kubespread.views.phrases import cluster_phrase
+from kubespread.views.sheet import Row, Table, Tone
+from kubespread.views.view import NodeFacts, View, beside, source
 from kubespread.wording import EMPTY, count_of, short_key
 
 
-def account(report: TopologyMap) -> Account:
+def account(report: TopologyMap) -> View:
     nodes = count_of(len(report.nodes), "node")
     whose = report.workload and f"{report.workload} in {report.namespace}: {count_of(report.marked, 'pod')} on {nodes}"
     limits = zip(report.skew, report.constraints, strict=True)
-    return Account(
+    return View(
         title=whose or f"{nodes}, {count_of(report.pods, 'pod')}",
         provenance=source(cluster_phrase(report.cluster), report.kube_version),
         answer=report.answer,

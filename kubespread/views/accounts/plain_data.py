@@ -8,20 +8,20 @@ from collections.abc import Mapping
 from typing import Any
 
 from kubespread.planner.reports.parts import Report
-from kubespread.views.accounts.account import Account, Row, Table
-from kubespread.views.accounts.beside import beside
+from kubespread.views.sheet import Row, Table
+from kubespread.views.view import View, beside
 
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _TOLD = frozenset({"apiVersion", "kind", "kubeVersion", "notes", "gaps", "notModelled", "admission"})
 
 
-def account(report: Report) -> Account:
+def account(report: Report) -> View:
     plain = report.to_dict()
     fields = {name: value for name, value in plain.items() if name not in _TOLD}
     lists = {name: value for name, value in fields.items() if _is_rows(value)}
     figures = {name: value for name, value in fields.items() if name not in lists and value not in (None, [], {})}
     version = plain.get("kubeVersion")
-    return Account(
+    return View(
         title=_words(str(plain.get("kind", type(report).__name__))),
         provenance=f"kube-scheduler v{version}" if version else "",
         answer=[f"{_words(name)}: {len(rows)}" for name, rows in lists.items()],

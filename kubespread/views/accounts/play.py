@@ -9,17 +9,17 @@ from kubespread.planner.reports.happened import GonePod, Happened
 from kubespread.planner.reports.play import PlayReport, StepReport
 from kubespread.planner.reports.rollout import rollout_sentence
 from kubespread.planner.reports.topology_map import TopologyMap
-from kubespread.views.accounts.account import Account, Frame, Row, Table, Tone, source
-from kubespread.views.accounts.beside import beside
 from kubespread.views.accounts.rollouts import pass_frames
 from kubespread.views.phrases import cluster_phrase
 from kubespread.views.play.rows import unmade, worst_skew
+from kubespread.views.sheet import Row, Table, Tone
+from kubespread.views.view import Frame, View, beside, source
 from kubespread.wording import count_of, range_of, short_key, workload_name
 
 
-def account(report: PlayReport) -> Account:
+def account(report: PlayReport) -> View:
     no_preemption = "" if report.preemption else "no preemption"
-    return Account(
+    return View(
         title=f"{report.scenario or 'Scenario'}: {count_of(len(report.steps), 'step')} on "
         f"{count_of(report.nodes, 'node')}",
         provenance=source(cluster_phrase(report.cluster), report.kube_version, no_preemption),

@@ -7,17 +7,17 @@ from collections.abc import Iterator
 
 from kubespread.planner.reports.rebalance import RebalancedConstraint, RebalanceReport
 from kubespread.planner.reports.topology_map import TopologyMap
-from kubespread.views.accounts.account import Account, Bar, Bars, Frame, Row, Table, Tone, source
-from kubespread.views.accounts.beside import beside
 from kubespread.views.accounts.rows import table_of
 from kubespread.views.phrases import cluster_phrase
 from kubespread.views.rebalance.plain import STEP_HEADER, step_rows
+from kubespread.views.sheet import Row, Table, Tone
+from kubespread.views.view import Bar, Bars, Frame, View, beside, source
 from kubespread.wording import EMPTY, count_of, short_key
 
 
-def account(report: RebalanceReport) -> Account:
+def account(report: RebalanceReport) -> View:
     commands = [Row([str(step.number), command]) for step in report.steps for command in step.commands]
-    return Account(
+    return View(
         title=f"Rebalancing {count_of(report.workloads, 'workload')} on {count_of(report.nodes, 'node')}",
         provenance=source(cluster_phrase(report.cluster), report.kube_version, report.manner),
         answer=report.answer,

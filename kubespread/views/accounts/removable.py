@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from kubespread.planner.reports.removable import NodeRemoval, RemovableReport
-from kubespread.views.accounts.account import Account, Frame, NodeFacts, Row, Tone, source
-from kubespread.views.accounts.beside import beside
 from kubespread.views.aligned import NONE
 from kubespread.views.phrases import cluster_phrase
 from kubespread.views.removable.plain import HEADER, rows
+from kubespread.views.sheet import Row, Tone
+from kubespread.views.view import Frame, NodeFacts, View, beside, source
 from kubespread.wording import count_of
 
 
-def account(report: RemovableReport) -> Account:
-    return Account(
+def account(report: RemovableReport) -> View:
+    return View(
         title=f"Which of {count_of(report.nodes, 'node')} can go",
         provenance=source(cluster_phrase(report.cluster), report.kube_version, report.manner),
         answer=report.answer,

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from kubespread.planner.reports.rollout import RolloutPass, RolloutReport
-from kubespread.views.accounts.account import Frame
+from kubespread.views.view import Frame
 from kubespread.wording import short_key
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from kubespread.views.accounts.account import Row, Table, Tone
 from kubespread.views.aligned import NONE
+from kubespread.views.sheet import Row, Table, Tone
 
 
 def table_of(

@@ -7,21 +7,21 @@ from collections.abc import Iterator, Sequence
 
 from kubespread.planner.reports.simulate import SimulateReport
 from kubespread.planner.reports.simulate_words import totals
-from kubespread.views.accounts.account import Account, Bars, Frame, NodeFacts, Row, Table, Tone, source
-from kubespread.views.accounts.beside import beside
 from kubespread.views.accounts.rollouts import pass_frames, pods_at_start
 from kubespread.views.accounts.spread import placed_bars
 from kubespread.views.phrases import cluster_phrase
+from kubespread.views.sheet import Row, Table, Tone
 from kubespread.views.simulate.rows import MAX_REPLICAS
+from kubespread.views.view import Bars, Frame, NodeFacts, View, beside, source
 from kubespread.wording import count_of, short_key
 
 _MAX_FRAMES = 200
 
 
-def account(reports: Sequence[SimulateReport]) -> Account:
+def account(reports: Sequence[SimulateReport]) -> View:
     first = reports[0]
     is_one = len(reports) == 1
-    return Account(
+    return View(
         title=f"{first.subject} in {first.pod.namespace}" if is_one else f"{len(reports):,} workloads",
         provenance=source(cluster_phrase(first.cluster), first.kube_version, f"profile {first.scheduler_name}"),
         answer=first.answer if is_one else [totals(reports)],

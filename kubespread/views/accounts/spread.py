@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kubespread.planner.reports.parts import ConstraintReport, Domain, DomainChange, SkewChange, letter
-from kubespread.views.accounts.account import Bar, Bars, Tone
 from kubespread.views.phrases import policies
+from kubespread.views.sheet import Tone
+from kubespread.views.view import Bar, Bars
 from kubespread.wording import EMPTY, short_key
 
 

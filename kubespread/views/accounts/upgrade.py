@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kubespread.planner.reports.upgrade import UpgradeReport
-from kubespread.views.accounts.account import Account, Frame, Row, Table, Tone, source
-from kubespread.views.accounts.beside import beside
 from kubespread.views.phrases import cluster_phrase
+from kubespread.views.sheet import Row, Table, Tone
+from kubespread.views.view import Frame, View, beside, source
 from kubespread.wording import count_of
 
 
-def account(report: UpgradeReport) -> Account:
+def account(report: UpgradeReport) -> View:
     surge = f", surge {report.surge}" if report.surge else ""
-    return Account(
+    return View(
         title=f"Replacing {count_of(len(report.nodes), 'node')}, {report.batch} at a time{surge}",
         provenance=source(cluster_phrase(report.cluster), report.kube_version, report.manner),
         answer=report.answer,

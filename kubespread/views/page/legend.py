@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kubespread.planner.reports.topology_map import TopologyMap
-from kubespread.views.accounts.account import Account, Bars
 from kubespread.views.map.states import is_closed
 from kubespread.views.page.drawing import cell_size
 from kubespread.views.page.markup import text
 from kubespread.views.page.picture import SHADES, is_judged, joining_nodes
+from kubespread.views.view import Bars, View
 
 
-def of_picture(account: Account, drawn: TopologyMap) -> str:
+def of_picture(account: View, drawn: TopologyMap) -> str:
     """What a dot is, what the color of a node says, and how nodes look that take no pods."""
     return _listed(_in_picture(account, drawn))
 
@@ -22,7 +22,7 @@ def of_bars(every: Sequence[Bars]) -> str:
     return _listed(_in_bars(every))
 
 
-def _in_picture(account: Account, drawn: TopologyMap) -> Iterator[str]:
+def _in_picture(account: View, drawn: TopologyMap) -> Iterator[str]:
     joining = joining_nodes(account, drawn)
     if cell_size(len(drawn.nodes) + len(joining)).marks:
         yield text(f"● a {_dot(account, drawn)}")
@@ -47,7 +47,7 @@ def _in_picture(account: Account, drawn: TopologyMap) -> Iterator[str]:
         yield _sample("moved", "changed in this step")
 
 
-def _dot(account: Account, drawn: TopologyMap) -> str:
+def _dot(account: View, drawn: TopologyMap) -> str:
     """The noun, and which of these."""
     if account.before is not None:
         return "replica"

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from kubespread.planner.reports.topology_map import MapNode, TopologyMap
-from kubespread.views.accounts.account import Account, Row
 from kubespread.views.aligned import NONE
 from kubespread.views.map.states import states_in_full
 from kubespread.views.page.parts import cells, foldable
 from kubespread.views.page.picture import NOT_YET, is_marking, pods_before
+from kubespread.views.sheet import Row
+from kubespread.views.view import View
 from kubespread.wording import EMPTY, short_key
 
 
@@ -19,7 +20,7 @@ class NodeTable:
     """Which columns there are; ``joined`` are the nodes that the map does not have."""
 
     report: TopologyMap
-    account: Account
+    account: View
     joined: Sequence[str]
 
     @property

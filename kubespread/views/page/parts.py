@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from kubespread.views.accounts.account import Account, Bar, Bars, Table
 from kubespread.views.page.legend import of_bars
 from kubespread.views.page.markup import text
+from kubespread.views.sheet import Table
+from kubespread.views.view import Bar, Bars, View
 from kubespread.wording import count_of
 
 _MOST_OPEN = 60
@@ -17,7 +18,7 @@ _LONG = 45
 """Letters of a cell that may be folded."""
 
 
-def answer(account: Account) -> str:
+def answer(account: View) -> str:
     last, *rest = account.answer or [""]
     others = "".join(f"<p>{text(each)}</p>" for each in rest)
     return (

@@ -6,12 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from kubespread.planner.reports.topology_map import TopologyMap, node_load, percent
-from kubespread.views.accounts.account import Account, Tone
 from kubespread.views.layout import cut_middle
 from kubespread.views.map.states import JOINED, is_closed, state_word, states_in_full
 from kubespread.views.names import fitted
 from kubespread.views.page.drawing import Box, CellSize, cell_size, drawn
 from kubespread.views.page.markup import text
+from kubespread.views.sheet import Tone
+from kubespread.views.view import View
 from kubespread.wording import count_of
 
 NOT_YET = "not there yet"
@@ -36,7 +37,7 @@ class NodeMark:
     said: str
 
 
-def _marks(report: TopologyMap, account: Account, joined: Sequence[str]) -> Mapping[str, NodeMark]:
+def _marks(report: TopologyMap, account: View, joined: Sequence[str]) -> Mapping[str, NodeMark]:
     """Every node of the map, and behind them those that join: the color is the verdict where there is one, else how
     full the node is.
     """
@@ -61,14 +62,14 @@ def _marks(report: TopologyMap, account: Account, joined: Sequence[str]) -> Mapp
     return found
 
 
-def joining_nodes(account: Account, report: TopologyMap) -> list[str]:
+def joining_nodes(account: View, report: TopologyMap) -> list[str]:
     """The nodes of frames that the map does not have."""
     known = {node.name for node in report.nodes}
     named = (name for frame in account.frames for name in (*frame.joined, *frame.pods))
     return [name for name in dict.fromkeys(named) if name not in known]
 
 
-def is_judged(account: Account) -> bool:
+def is_judged(account: View) -> bool:
     """Whether colors are verdicts, and not how full nodes are."""
     return account.nodes is not None and bool(account.nodes.colors)
 
@@ -78,7 +79,7 @@ def is_marking(report: TopologyMap) -> bool:
     return report.workload is not None or report.selector is not None
 
 
-def pods_before(report: TopologyMap, account: Account) -> Mapping[str, int]:
+def pods_before(report: TopologyMap, account: View) -> Mapping[str, int]:
     """What is marked on each node before the first step."""
     if account.before is not None:
         return account.before
@@ -91,7 +92,7 @@ def _shade(filled: int) -> str:
     return next((style for least, style in SHADES if filled >= least), "load-0")
 
 
-def svg(report: TopologyMap, account: Account, joined: Sequence[str]) -> str:
+def svg(report: TopologyMap, account: View, joined: Sequence[str]) -> str:
     """The picture, as wide as the page at most."""
     root, size = drawn(report, joined)
     every, style = _marks(report, account, joined), "topology" if size.letters else "topology small"

@@ -11,20 +11,20 @@ from string import Template
 from typing import Any
 
 from kubespread.planner.reports.topology_map import TopologyMap
-from kubespread.views.accounts.account import Account
-from kubespread.views.accounts.registry import account_of
 from kubespread.views.documents import Answer, document
 from kubespread.views.page import legend, parts
 from kubespread.views.page.markup import data, shown, text
 from kubespread.views.page.node_table import STATE, NodeTable
 from kubespread.views.page.picture import joining_nodes, pods_before, svg
+from kubespread.views.registry import view_of
+from kubespread.views.view import View, tables_of
 
 
 def write_page(answer: Answer, drawn: TopologyMap | None) -> str:
     """``answer`` drawn on the cluster of ``drawn``, which only an answer about no cluster does without. The page holds
     the answer's JSON, as ``-o json`` has it.
     """
-    account = account_of(answer, drawn)
+    account = view_of(answer, drawn)
     css, script = _resource("page.css"), _resource("page.js")
     policy = "; ".join(
         (
@@ -45,7 +45,7 @@ def write_page(answer: Answer, drawn: TopologyMap | None) -> str:
         answer=parts.answer(account),
         picture="" if drawn is None else _topology(account, drawn),
         bars=parts.bars(account.bars),
-        tables=parts.tables(account.tables),
+        tables=parts.tables(tables_of(account)),
         nodes="" if drawn is None else NodeTable(drawn, account, joining_nodes(account, drawn)).html(),
         beside=parts.beside(account.beside),
         report=data(document(answer)),
@@ -54,7 +54,7 @@ def write_page(answer: Answer, drawn: TopologyMap | None) -> str:
     )
 
 
-def _start(account: Account, drawn: TopologyMap) -> dict[str, Any]:
+def _start(account: View, drawn: TopologyMap) -> dict[str, Any]:
     """What steps begin with, and which columns of the table of nodes they change."""
     table = NodeTable(drawn, account, joining_nodes(account, drawn))
     return {
@@ -66,7 +66,7 @@ def _start(account: Account, drawn: TopologyMap) -> dict[str, Any]:
     }
 
 
-def _topology(account: Account, drawn: TopologyMap) -> str:
+def _topology(account: View, drawn: TopologyMap) -> str:
     """The picture, with what moves it and what it means."""
     return Template(_resource("topology.html")).substitute(
         legend=legend.of_picture(account, drawn),

@@ -2,33 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
+from typing import Any, TypedDict
 
-
-class Tone(StrEnum):
-    """How good something is; every place that colors it says it in words too."""
-
-    PLAIN = ""
-    GOOD = "good"
-    WARN = "warn"
-    BAD = "bad"
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    cells: Sequence[str]
-    tone: Tone = Tone.PLAIN
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    caption: str
-    header: Sequence[str]
-    rows: Sequence[Row]
-    is_detail: bool = False
-    """Whether it stands below what answers the question."""
+from kubespread.planner.reports.topology_map import TopologyMap
+from kubespread.views.layout import Line
+from kubespread.views.look import Look
+from kubespread.views.phrases import cluster_phrase
+from kubespread.views.sheet import Readers, Row, Sheet, Table, Tone
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +64,20 @@ class Frame:
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class View:
+    """What a report says: its sheets as every format has them, and what only pictures show."""
+
     title: str
     provenance: str
     answer: Sequence[str]
     """The first one is the answer, the others are what it rests on."""
     tone: Tone = Tone.PLAIN
+    sheets: Sequence[Sheet[Any]] = ()
+    """The first one is what a spreadsheet gets."""
+    names: Sequence[str] | None = None
+    """What ``-o name`` lists; None where there is no such form."""
+    lines: Callable[[Look], Iterable[Line]] | None = None
+    """The whole answer on a terminal, where that is more than its sheets."""
     bars: Sequence[Bars] = ()
     tables: Sequence[Table] = ()
     nodes: NodeFacts | None = None
@@ -96,6 +86,8 @@ class Account:
     is_rollout: bool = False
     """Whether those are of an old template, and frames tell old pods from new ones."""
     frames: Sequence[Frame] = ()
+    frames_on: Callable[[TopologyMap], Iterable[Frame]] | None = None
+    """The same where only a map can tell which nodes it is about."""
     opens_at_end: bool = True
     """Whether the last frame is what comes of it all, and the one to see first."""
     beside: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -105,3 +97,44 @@ class Account:
 def source(cluster_phrase: str, kube_version: str, *more: str) -> str:
     """Where an answer comes from, in one line."""
     return " · ".join(part for part in (cluster_phrase, f"kube-scheduler v{kube_version}", *more) if part)
+
+
+class About(TypedDict):
+    """What every report says in the same way."""
+
+    provenance: str
+    answer: Sequence[str]
+    tone: Tone
+    beside: Mapping[str, Sequence[str]]
+
+
+_TONES = {"yes": Tone.GOOD, "no": Tone.BAD, "unknown": Tone.WARN}
+
+
+def about(report: Any) -> About:
+    """Of one report: where it is from, its answer, and its notes and gaps."""
+    return About(
+        provenance=source(cluster_phrase(report.cluster), report.kube_version, report.manner),
+        answer=report.answer,
+        tone=_TONES[report.verdict],
+        beside=beside([report]),
+    )
+
+
+_HEADINGS = {"Notes": "notes", "Admission": "admission", "Gaps": "gaps", "Not modeled": "not_modelled"}
+
+
+def beside(reports: Iterable[Any]) -> Mapping[str, Sequence[str]]:
+    """Of all of ``reports``, each text once."""
+    told: dict[str, dict[str, None]] = {}
+    for report in reports:
+        for heading, name in _HEADINGS.items():
+            texts: Sequence[str] = getattr(report, f"all_{name}", getattr(report, name, ()))
+            told.setdefault(heading, {}).update(dict.fromkeys(texts))
+    return {heading: tuple(texts) for heading, texts in told.items() if texts}
+
+
+def tables_of(view: View) -> Sequence[Table]:
+    """Its sheets as tables of cells; a sheet without rows is none."""
+    sheets = (each for each in view.sheets if each.readers in (Readers.ALL, Readers.RECORDS, Readers.PAGES))
+    return [*(each.table() for each in sheets if each.rows), *view.tables]

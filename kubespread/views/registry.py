@@ -8,13 +8,13 @@ from importlib import import_module
 from typing import Any
 
 from kubespread.planner.reports.topology_map import TopologyMap
-from kubespread.views.accounts.account import Account
 from kubespread.views.documents import Answer
+from kubespread.views.view import View
 
 
 @dataclass(frozen=True, slots=True)
 class Teller:
-    """``module`` has ``account(report) -> Account``."""
+    """``module`` has ``account(report) -> View``."""
 
     module: str
     is_of_several: bool = False
@@ -35,21 +35,28 @@ ACCOUNTS: Mapping[str, Teller] = {
     "RebalanceReport": Teller("rebalance", has_frames=True),
     "RemovableReport": Teller("removable"),
     "SimulateReport": Teller("simulate", is_of_several=True),
-    "SurviveReport": Teller("survive", has_frames=True),
     "TopologyMap": Teller("map"),
     "UpgradeReport": Teller("upgrade"),
 }
 """By the report's ``kind``; one that is not here is told by its plain data."""
+QUESTIONS: Mapping[str, str] = {"SurviveReport": "survive"}
+"""By the report's ``kind``, the folder of its question, whose ``view`` module has ``view(report) -> View``."""
 _ANY = Teller("plain_data")
 
 
-def account_of(answer: Answer, drawn: TopologyMap | None = None) -> Account:
+def view_of(answer: Answer, drawn: TopologyMap | None = None) -> View:
     """What an answer says; with a map also what steps do to its nodes."""
     reports: Sequence[Any] = answer if isinstance(answer, Sequence) else [answer]
-    teller = ACCOUNTS.get(reports[0].kind, _ANY)
+    kind = reports[0].kind
+    if kind in QUESTIONS:
+        seen: View = import_module(f"kubespread.questions.{QUESTIONS[kind]}.view").view(reports[0])
+        if seen.frames_on is not None and drawn is not None:
+            return replace(seen, frames=list(seen.frames_on(drawn)))
+        return seen
+    teller = ACCOUNTS.get(kind, _ANY)
     module = import_module(f"kubespread.views.accounts.{teller.module}")
-    tell: Callable[[Any], Account] = module.account
-    account = tell(reports if teller.is_of_several else reports[0])
+    tell: Callable[[Any], View] = module.account
+    view = tell(reports if teller.is_of_several else reports[0])
     if teller.has_frames and drawn is not None:
-        account = replace(account, frames=list(module.frames(reports[0], drawn)))
-    return account
+        view = replace(view, frames=list(module.frames(reports[0], drawn)))
+    return view

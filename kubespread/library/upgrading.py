@@ -1,8 +1,8 @@
-"""What a snapshot's cluster survives, and how its nodes are replaced: from a snapshot to the planner and back."""
+"""How a snapshot's nodes are replaced: from a snapshot to the planner and back."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection
 
 from msgspec.structs import replace
 
@@ -12,13 +12,10 @@ from kubespread.library.asked_cluster import cluster_reference
 from kubespread.library.deciding import Scheduler
 from kubespread.library.editing import edited
 from kubespread.library.resolving import source_gaps
-from kubespread.library.workloads_asked import WorkloadsAsked
 from kubespread.library.worlds import world_of
 from kubespread.planner.remedies import Manner, Remedies
 from kubespread.planner.remedies import remedies as remedies_of
-from kubespread.planner.reports.survive import SurviveReport
 from kubespread.planner.reports.upgrade import UpgradeReport
-from kubespread.planner.survive import NOT_MODELLED, Domain, Question, default_key, domains, losses
 from kubespread.planner.world.happenings import PREEMPTED
 from kubespread.planner.world.missing import Missing, settled
 from kubespread.planner.world.pod_book import PodKey
@@ -27,60 +24,10 @@ from kubespread.planner.world.under_way import judged_as_it_stands
 from kubespread.planner.world.world import World
 from kubespread.snapshot.edits.target import nodes_meant, parse_target
 from kubespread.snapshot.snapshot import Snapshot
-from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key
 from kubespread.wording import count_of, some_of
 
 _DEFAULT = Scheduler()
 _MAX_NAMED = 3
-
-
-def survive(
-    snapshot: Snapshot,
-    keys: Sequence[str] = (),
-    scheduler: Scheduler = _DEFAULT,
-    *,
-    namespace: str | None = None,
-    selector: str = "",
-    preemption: bool = True,
-    on_progress: Callable[[int], None] | None = None,
-) -> SurviveReport:
-    """What losing each domain of the topology ``keys`` does to the workloads of ``snapshot``, each domain by itself.
-
-    The nodes of a domain fail, pods are placed again, and then the Node objects are deleted too. Without ``keys`` the
-    domains are zones, or hosts where no node is in a zone. All workloads live on; the keywords say which are reported.
-
-    - ``namespace``: whose workloads are asked about (default: those of all namespaces).
-    - ``selector``: labels of the workloads asked about, as kubectl's ``-l`` has them (default: any labels).
-    - ``preemption``: let pods preempt those of lower priority, as kube-scheduler does by default.
-    - ``on_progress``: called before each domain with the number lost so far.
-
-    Raises UsageError, SnapshotError and ManifestError.
-    """
-    asked = WorkloadsAsked.of(namespace, selector)
-    version = scheduler.release(snapshot.origin.release)
-    now, notes = edited(snapshot, scheduler, asked.namespace, preempts=preemption)
-    world = world_of(now, scheduler, preempts=preemption)
-    under_way = judged_as_it_stands(world, asked.those_in(world))
-    waited = settled(world)
-    first = placed_first(world, waited, "anything is lost")
-    lost = list(_domains(world, now, keys))
-    question = Question(world, asked.those_in(world), waited)
-    if question.is_empty:
-        raise asked.none_found(now)
-    return SurviveReport(
-        kube_version=str(version),
-        cluster=cluster_reference(snapshot),
-        namespace=asked.namespace,
-        selector=asked.text,
-        preemption=preemption,
-        workloads=len(question.workloads),
-        nodes=len(world.living.nodes.objects),
-        pending_before=question.pending,
-        losses=tuple(losses(question, _counted(lost, on_progress))),
-        gaps=gaps_of(now, scheduler, world),
-        not_modelled=NOT_MODELLED,
-        notes=(*notes, *first, *under_way, *_notes(world, lost)),
-    )
 
 
 def upgrade(
@@ -152,25 +99,3 @@ def placed_first(world: World, waited: Collection[PodKey], before: str) -> tuple
     preempting = f", preempting {some_of(victims, _MAX_NAMED)}" if victims else ""
     said = f"{count_of(len(waited), 'pod')} that waited {were} placed before {before}{preempting}"
     return (f"{said}; to wait again is not held against it",)
-
-
-def _domains(world: World, snapshot: Snapshot, keys: Sequence[str]) -> Iterator[Domain]:
-    full = [full_topology_key(key, snapshot.nodes) for key in keys] or [default_key(world)]
-    check_topology_keys(full, snapshot.nodes, ())
-    for key in dict.fromkeys(full):
-        yield from domains(world, key)
-
-
-def _counted(lost: Sequence[Domain], on_progress: Callable[[int], None] | None) -> Iterator[Domain]:
-    for number, domain in enumerate(lost):
-        if on_progress is not None:
-            on_progress(number)
-        yield domain
-
-
-def _notes(world: World, lost: Sequence[Domain]) -> Iterator[str]:
-    for key in dict.fromkeys(domain.key for domain in lost):
-        outside = sum(key not in node.metadata.labels for node in world.living.nodes.objects)
-        if outside:
-            are = "is" if outside == 1 else "are"
-            yield f"{count_of(outside, 'node')} without the label {key} {are} in none of its domains"

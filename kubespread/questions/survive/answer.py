@@ -1,8 +1,8 @@
-"""What a cluster makes of losing one domain after another: each on a cluster of its own, as nothing was lost before."""
+"""Losing one domain after another: each in a cluster of its own, as if nothing had been lost before."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from kubespread.controllers.outage import is_silent
@@ -10,7 +10,8 @@ from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.pod_status import is_active, is_ready
 from kubespread.kube.well_known import HOSTNAME, ZONE
-from kubespread.planner.reports.survive import DomainLoss, ShortWorkload
+from kubespread.library.deciding import Scheduler
+from kubespread.library.workloads_asked import WorkloadsAsked
 from kubespread.planner.world.asked import AskedWorkloads
 from kubespread.planner.world.desired import desired_replicas
 from kubespread.planner.world.failing import fail, remove_failed
@@ -22,6 +23,12 @@ from kubespread.planner.world.reporting import name_of, node_evictions, preempte
 from kubespread.planner.world.unmade import unmade
 from kubespread.planner.world.waiting import Waiting
 from kubespread.planner.world.world import World
+from kubespread.questions.scene import OnProgress, Scene, ask
+from kubespread.questions.survive.question import Survive
+from kubespread.questions.survive.report import DomainLoss, ShortWorkload, SurviveReport
+from kubespread.snapshot.snapshot import Snapshot
+from kubespread.snapshot.topology_keys import check_topology_keys, full_topology_key
+from kubespread.wording import count_of
 
 NOT_MODELLED = (
     "how long it takes: pods on silent nodes are deleted after about 6 minutes, at a limited rate per zone",
@@ -34,8 +41,79 @@ _STAYS = "pods are not ready on nodes that do not answer, and are not evicted th
 _FEWER = "its controller makes no more pods"
 
 
+def survive(
+    snapshot: Snapshot,
+    keys: Sequence[str] = (),
+    scheduler: Scheduler | None = None,
+    *,
+    namespace: str | None = None,
+    selector: str = "",
+    preemption: bool = True,
+    on_progress: OnProgress | None = None,
+) -> SurviveReport:
+    """What losing each domain of the topology ``keys`` does to the workloads of ``snapshot``, each domain by itself.
+
+    The keywords are the fields of `Survive`, where each is explained; ``namespace`` None is all namespaces, and
+    ``on_progress`` is called before each domain with the number lost so far.
+
+    Raises UsageError, SnapshotError and ManifestError.
+    """
+    asked = Survive(keys=tuple(keys), namespace=namespace, selector=selector, preemption=preemption)
+    return ask(snapshot, asked, scheduler, on_progress)
+
+
+def answer(asked: Survive, scene: Scene) -> SurviveReport:
+    """The nodes of a domain fail, pods are placed again, and then the Node objects are deleted too."""
+    whose = WorkloadsAsked.of(asked.namespace, asked.selector)
+    settled = scene.settled(whose, "anything is lost")
+    world = settled.world
+    lost = list(_lost(world, scene.now, asked.keys))
+    counting = _Counting(world, whose.those_in(world), settled.waited)
+    if counting.is_empty:
+        raise whose.none_found(scene.now)
+    report = SurviveReport(
+        kube_version=str(scene.release),
+        cluster=scene.source,
+        namespace=whose.namespace,
+        selector=whose.text,
+        preemption=asked.preemption,
+        workloads=len(counting.workloads),
+        nodes=len(world.living.nodes.objects),
+        pending_before=counting.pending,
+        losses=tuple(_Loss(counting, domain).report() for domain in scene.counted(lost)),
+        gaps=scene.gaps(world.assumed),
+        not_modelled=NOT_MODELLED,
+        notes=(*scene.notes, *settled.notes, *_notes(world, lost)),
+    )
+    return report.requiring(_failures(asked, report))
+
+
+def _failures(asked: Survive, report: SurviveReport) -> Iterator[str]:
+    """What ``fail_on`` names and some loss does: what the worst of them does."""
+    for each in dict.fromkeys(asked.fail_on):
+        if (said := report.worst(None if each == "any" else each)) is not None:
+            yield f"--fail-on {each}: {said}"
+
+
+def _lost(world: World, snapshot: Snapshot, keys: Sequence[str]) -> Iterator[_Domain]:
+    """Those of all ``keys``; without any of zones, or of hosts where no node is in a zone."""
+    has_zones = any(ZONE in node.metadata.labels for node in world.living.nodes.objects)
+    full = [full_topology_key(key, snapshot.nodes) for key in keys] or [ZONE if has_zones else HOSTNAME]
+    check_topology_keys(full, snapshot.nodes, ())
+    for key in dict.fromkeys(full):
+        yield from _domains(world, key)
+
+
+def _notes(world: World, lost: Sequence[_Domain]) -> Iterator[str]:
+    for key in dict.fromkeys(domain.key for domain in lost):
+        outside = sum(key not in node.metadata.labels for node in world.living.nodes.objects)
+        if outside:
+            are = "is" if outside == 1 else "are"
+            yield f"{count_of(outside, 'node')} without the label {key} {are} in none of its domains"
+
+
 @dataclass(frozen=True, slots=True)
-class Domain:
+class _Domain:
     """The nodes that share one value of a topology key."""
 
     key: str
@@ -43,28 +121,16 @@ class Domain:
     nodes: tuple[str, ...]
 
 
-def domains(world: World, key: str) -> list[Domain]:
+def _domains(world: World, key: str) -> list[_Domain]:
     """Those of ``key``, by value; nodes without the label are in none."""
     nodes: dict[str, list[str]] = {}
     for node in world.living.nodes.objects:
         if (value := node.metadata.labels.get(key)) is not None:
             nodes.setdefault(value, []).append(node.metadata.name)
-    return [Domain(key, value, tuple(nodes[value])) for value in sorted(nodes)]
+    return [_Domain(key, value, tuple(nodes[value])) for value in sorted(nodes)]
 
 
-def default_key(world: World) -> str:
-    """The zone's, else the host's where no node is in a zone."""
-    has_zones = any(ZONE in node.metadata.labels for node in world.living.nodes.objects)
-    return ZONE if has_zones else HOSTNAME
-
-
-def losses(question: Question, lost: Iterable[Domain]) -> Iterator[DomainLoss]:
-    """What losing each of some domains does to the workloads that are asked about, one after another and each alone."""
-    for domain in lost:
-        yield _Loss(question, domain).report()
-
-
-class Question:
+class _Counting:
     """Which pods and workloads of a world count, and how things stand before anything is lost. All others live on."""
 
     def __init__(self, world: World, is_asked: Callable[[WorkloadName], bool], waited: Collection[PodKey] = ()) -> None:
@@ -96,9 +162,9 @@ class Question:
 class _Loss:
     """One domain that is lost."""
 
-    def __init__(self, question: Question, domain: Domain) -> None:
-        self._question, self._domain = question, domain
-        self._base, self._world = question.world, question.world.fork()
+    def __init__(self, counting: _Counting, domain: _Domain) -> None:
+        self._counting, self._domain = counting, domain
+        self._base, self._world = counting.world, counting.world.fork()
         self._failed = frozenset(domain.nodes)
         pods = [pod for node in domain.nodes for pod in self._base.book.on(node) if is_active(pod)]
         self._touched = self._workloads(pods)
@@ -109,17 +175,17 @@ class _Loss:
 
     def _workloads(self, pods: Iterable[Pod]) -> dict[WorkloadName, None]:
         """Of those pods that count, but for pods by themselves."""
-        found = (self._question.workload(pod) for pod in pods)
+        found = (self._counting.workload(pod) for pod in pods)
         return dict.fromkeys(each for each in found if each is not None and each.kind != "Pod")
 
     def report(self) -> DomainLoss:
-        world, names, question = self._world, self._domain.nodes, self._question
+        world, names, counting = self._world, self._domain.nodes, self._counting
         nodes = world.living.nodes
         already_lost = all(is_silent(nodes.objects[nodes.index[name]]) for name in names)
         fail(world, names)
         happened = world.happenings
         notes = tuple(happened.notes)
-        placed = [pod for pod in happened.placed if question.workload(pod) is not None]
+        placed = [pod for pod in happened.placed if counting.workload(pod) is not None]
         failed, lost = self._state(), len(self._gone(LOST))
         remove_failed(world, names)
         removed, made_room = self._state(), tuple(preempted_pods(happened))
@@ -136,7 +202,7 @@ class _Loss:
             preempted=len(made_room),
             made_room=made_room,
             not_made_again=tuple(
-                name_of(gone.pod) for gone in happened.lost_for_good() if question.workload(gone.pod) is not None
+                name_of(gone.pod) for gone in happened.lost_for_good() if counting.workload(gone.pod) is not None
             ),
             message=failed.message,
             message_after_removal=removed.message,
@@ -147,12 +213,12 @@ class _Loss:
 
     def _gone(self, why: str) -> list[Pod]:
         gone = (each.pod for each in self._world.happenings.gone if each.why == why)
-        return [pod for pod in gone if self._question.workload(pod) is not None]
+        return [pod for pod in gone if self._counting.workload(pod) is not None]
 
     def _state(self) -> _State:
         """How things stand now for what counts."""
-        world, question = self._world, self._question
-        pending = [each for each in question.missing.newly_waiting(world) if question.workload(each.pod) is not None]
+        world, counting = self._world, self._counting
+        pending = [each for each in counting.missing.newly_waiting(world) if counting.workload(each.pod) is not None]
         charged, waiting = self._first(pending), self._first(world.waiting)
         touched = self._touched | self._workloads(self._gone(PREEMPTED))
         ready = {workload: _ready(world, workload) for workload in sorted(touched, key=in_order)}
@@ -168,7 +234,7 @@ class _Loss:
         """The first of the pods of each workload that counts."""
         first: dict[WorkloadName, Waiting] = {}
         for each in waiting:
-            if (workload := self._question.workload(each.pod)) is not None:
+            if (workload := self._counting.workload(each.pod)) is not None:
                 first.setdefault(workload, each)
         return first
 

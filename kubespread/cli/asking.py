@@ -1,0 +1,185 @@
+"""The command of a question: its options are the question's fields, its help is the question's docstring."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, make_dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin, get_type_hints
+
+import msgspec
+import typer
+
+from kubespread.cli.answering import Answering
+from kubespread.cli.cluster import open_cluster
+from kubespread.cli.exitcodes import ExitCode
+from kubespread.cli.options.answer import AnswerOptions, SpeakingOptions, formats_in
+from kubespread.cli.options.edits import EditedClusterOptions
+from kubespread.cli.options.grouped import grouped
+from kubespread.cli.options.scheduler import SchedulerOptions
+from kubespread.cli.waiting import waiting
+from kubespread.cli.watch import watchable
+from kubespread.questions.question import Argument, Namespace, Option, Question
+from kubespread.views.formats import writers_of
+
+if TYPE_CHECKING:
+    from kubespread.snapshot.snapshot import Snapshot
+
+Value = Callable[[Mapping[str, Any], "Snapshot"], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _Parameter:
+    """What typer makes of a field: what it is called there, its type with its option, and its default."""
+
+    name: str
+    annotation: Any
+    default: Any
+
+
+@dataclass(frozen=True, slots=True)
+class _Field:
+    """One field of a question on the command line."""
+
+    parameters: tuple[_Parameter, ...]
+    value: Value
+    """What the field is, from what was typed, and the cluster that was opened."""
+
+
+def command_of(question: type[Question[Any]]) -> Callable[..., int]:
+    """The function behind the command, as `grouped` reads it."""
+    found = dict(_fields(question))
+    # The flags of drains are edits' flags too.
+    own = {each.name for each in fields(EditedClusterOptions)}
+    shared, asked = ([
+        (each.name, each.annotation, field(default=each.default))
+        for one in found.values() for each in one.parameters if (each.name in own) is is_shared
+    ] for is_shared in (True, False))  # fmt: skip
+    options = make_dataclass(f"{question.__name__}Options", asked, frozen=True)
+    source_options: type[EditedClusterOptions] = EditedClusterOptions
+    if shared:
+        source_options = make_dataclass(
+            f"{question.__name__}Cluster", shared, bases=(EditedClusterOptions,), frozen=True,
+            namespace={"drains": property(lambda _: True)},
+        )  # fmt: skip
+    writers = writers_of(question.outputs)
+
+    def command(
+        *, asked: Any, scheduling: SchedulerOptions, answer: AnswerOptions, source: EditedClusterOptions,
+        speaking: SpeakingOptions,
+    ) -> ExitCode:  # fmt: skip
+        import kubespread
+
+        opened = open_cluster(source, quiet=speaking.quiet)
+        typed = {each.name: getattr(source if each.name in own else asked, each.name)
+                 for one in found.values() for each in one.parameters}  # fmt: skip
+        question_asked = question(**{name: each.value(typed, opened) for name, each in found.items()})
+        with waiting(question.doing, quiet=speaking.quiet) as on_progress:
+            report = kubespread.ask(opened, question_asked, scheduling.scheduler(), on_progress)
+        answering = Answering(opened, scheduling.scheduler(), answer, speaking)
+        writer = writers[answering.written.name]
+        return answering.give(question.name, report, writer=writer, is_yes=None if question.verdict_counts else True)
+
+    command.__doc__ = question.__doc__
+    command.__name__ = question.name
+    command.__annotations__ = {
+        "asked": options,
+        "scheduling": SchedulerOptions,
+        "answer": Annotated[AnswerOptions, formats_in(writers)],
+        "source": source_options,
+        "speaking": SpeakingOptions,
+        "return": int,
+    }
+    return grouped(watchable(command) if question.is_watched else command)
+
+
+def _fields(question: type[Question[Any]]) -> Iterator[tuple[str, _Field]]:
+    hints = get_type_hints(question, include_extras=True)
+    for each in msgspec.structs.fields(question):
+        kind, option = get_args(hints[each.name])
+        yield each.name, _field(each.name, kind, option, each.default)
+
+
+def _field(name: str, kind: Any, option: Option, default: Any) -> _Field:
+    if isinstance(option, Namespace):
+        return _namespace(name, option)
+    if kind is bool and default is True:
+        denied = f"no_{name}"
+        parameter = _Parameter(denied, _flag(f"--no-{name.replace('_', '-')}", option.denied(), option), False)
+        return _Field((parameter,), lambda typed, _: not typed[denied])
+    if kind is bool:
+        return _Field(
+            (_Parameter(name, _flag(_names(name, option)[0], option.help, option), default),),
+            lambda typed, _: typed[name],
+        )
+    repeats = get_origin(kind) is tuple
+    single: Any = get_args(kind)[0] if repeats else kind
+    if get_origin(single) is Literal:
+        single = _choices(name, get_args(single))
+    shown: Any = single
+    if repeats:
+        shown = list[single] | None
+    elif default in (None, ""):
+        shown = single | None
+    annotation = Annotated[shown, _option(name, option, repeats=repeats, default=default)]
+    nothing: Any = () if repeats else default
+    return _Field(
+        (_Parameter(name, annotation, None if repeats or default == "" else default),),
+        lambda typed, _: nothing if typed[name] is None else _plain(typed[name], repeats=repeats),
+    )
+
+
+def _choices(name: str, values: Sequence[str]) -> type[StrEnum]:
+    return StrEnum(name, {value.upper(): value for value in values})  # type: ignore[return-value]  # a class, as called so
+
+
+def _plain(value: Any, *, repeats: bool) -> Any:
+    if repeats:
+        return tuple(_plain(each, repeats=False) for each in value)
+    return value.value if isinstance(value, StrEnum) else value
+
+
+def _namespace(name: str, option: Option) -> _Field:
+    """kubectl's -n and -A: the context's namespace where neither is given."""
+    everywhere = "all_namespaces"
+    parameters = (
+        _Parameter(
+            name,
+            Annotated[
+                str | None,
+                typer.Option(
+                    *_names(name, option), metavar="NAME", show_default=False,
+                    help=f"{option.help.removesuffix('.')} (default: that of the context, or default).",
+                    rich_help_panel=option.heading,
+                ),
+            ],
+            None,
+        ),
+        _Parameter(
+            everywhere,
+            Annotated[bool, typer.Option("-A", "--all-namespaces", help="Ask about all namespaces.")],
+            False,
+        ),
+    )  # fmt: skip
+    return _Field(
+        parameters,
+        lambda typed, cluster: None if typed[everywhere] else typed[name] or cluster.origin.namespace or "default",
+    )
+
+
+def _flag(name: str, text: str, option: Option) -> Any:
+    return Annotated[bool, typer.Option(name, help=text, rich_help_panel=option.heading)]
+
+
+def _option(name: str, option: Option, *, repeats: bool, default: Any) -> Any:
+    is_place = isinstance(option, Argument)
+    text = f"{option.help} Repeatable." if repeats and not is_place else option.help
+    shared: dict[str, Any] = {
+        "metavar": option.metavar or None, "help": text, "show_default": default not in (None, "", ()),
+        "case_sensitive": False, "rich_help_panel": option.heading, "min": option.least,
+    }  # fmt: skip
+    return typer.Argument(**shared) if is_place else typer.Option(*_names(name, option), **shared)
+
+
+def _names(name: str, option: Option) -> tuple[str, ...]:
+    return option.names or (f"--{name.replace('_', '-')}",)

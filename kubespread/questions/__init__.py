@@ -1,0 +1,1 @@
+"""What may be asked of a cluster: a folder a question, and what all questions share."""

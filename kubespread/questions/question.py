@@ -1,0 +1,117 @@
+"""What a question is: its fields say once what may be asked, and every door is made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, ClassVar, Generic, TypeVar
+
+import msgspec
+
+if TYPE_CHECKING:
+    from kubespread.questions.scene import Scene
+
+A = TypeVar("A")
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """What there is to say of a field besides its type and its default.
+
+    A text field is an option with a value, a truth is a flag, and a tuple may be given again and again; a truth that
+    holds unless it is denied is ``--no-NAME``.
+    """
+
+    help: str
+    """What it means, for every door: a sentence."""
+    names: tuple[str, ...] = ()
+    """On the command line, where these are not the field's own."""
+    metavar: str = ""
+    heading: str | None = None
+    """The part of the help it stands in."""
+    least: int | None = None
+    is_for_scripts: bool = False
+    """Whether it only sets an exit code, and is asked for on the command line alone."""
+
+    def denied(self) -> str:
+        """What the flag means that says it is not so."""
+        return f"Do not {self.help[:1].lower()}{self.help[1:]}"
+
+
+class Argument(Option):
+    """A field that the command line takes by its place."""
+
+
+class Namespace(Option):
+    """A namespace, or all of them: kubectl's ``-n`` and ``-A`` on the command line, where the context has a default."""
+
+
+class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
+    """Base of all questions. A docstring's first paragraph says what is asked; the rest, and its examples, are help."""
+
+    name: ClassVar[str]
+    """The command, the tool and the function."""
+    summary: ClassVar[str]
+    """In what fits on a line of the program's help."""
+    yes: ClassVar[str]
+    """What exit code 0 means."""
+    no: ClassVar[str | None] = None
+    """What exit code 1 means; None where it has none."""
+    verdict_counts: ClassVar[bool] = True
+    """Whether the report's verdict decides between these, and not only what was required of it."""
+    doing: ClassVar[str] = "working on the answer"
+    """What is done while somebody waits."""
+    outputs: ClassVar[Mapping[str, str]] = {"table": "a table", "plain": "plain columns", "csv": ""}
+    """The formats of its own besides those that every report has, with what the help of ``-o`` says of them."""
+    is_watched: ClassVar[bool] = False
+    """Whether ``-w`` asks it again and again."""
+
+    @classmethod
+    def report(cls) -> type[A]:
+        """What answers it, imported when somebody asks."""
+        raise NotImplementedError
+
+    def answer(self, scene: Scene) -> A:
+        """The report. Raises UsageError, SnapshotError and ManifestError."""
+        raise NotImplementedError
+
+    @property
+    def names_in(self) -> str | None:
+        """The namespace of names that say none, in edits too; None: that of the context."""
+        return None
+
+    @property
+    def makes_room(self) -> bool:
+        """Whether pods that find no node may preempt others."""
+        return True
+
+
+class PlayedQuestion(Question[A], frozen=True, kw_only=True):
+    """A question about a cluster in which controllers and kube-scheduler go on."""
+
+    preemption: Annotated[
+        bool,
+        Option(
+            "Let pods that fit nowhere evict pods of lower priority (kube-scheduler does).", heading="Scheduler"
+        ),
+    ] = True  # fmt: skip
+
+    @property
+    def makes_room(self) -> bool:
+        return self.preemption
+
+
+class WorkloadsQuestion(PlayedQuestion[A], frozen=True, kw_only=True):
+    """A question about all workloads that a namespace and labels choose."""
+
+    namespace: Annotated[str | None, Namespace("Ask about the workloads of this namespace.", ("-n", "--namespace"))] = (
+        None
+    )
+    selector: Annotated[
+        str,
+        Option("Ask about the workloads with these labels (app=web,tier!=db).", ("-l", "--selector"), "LABELS"),
+    ] = ""
+
+    @property
+    def names_in(self) -> str | None:
+        return self.namespace

@@ -1,0 +1,111 @@
+"""What a question is asked about: made once, and as far as the question comes to need it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeVar
+
+from kubespread.kube.owners import WorkloadName
+from kubespread.kube.versions import KubeVersion
+from kubespread.library.asked_cluster import cluster_reference
+from kubespread.library.deciding import Scheduler
+from kubespread.library.editing import edited
+from kubespread.library.resolving import source_gaps
+from kubespread.library.upgrading import placed_first
+from kubespread.library.workloads_asked import WorkloadsAsked
+from kubespread.library.worlds import world_of
+from kubespread.planner.reports.parts import ClusterReference, QuestionReport
+from kubespread.planner.world.missing import settled
+from kubespread.planner.world.pod_book import PodKey
+from kubespread.planner.world.under_way import judged_as_it_stands
+from kubespread.planner.world.world import World
+from kubespread.questions.question import Question
+from kubespread.snapshot.snapshot import Snapshot
+
+OnProgress = Callable[[int], None]
+A = TypeVar("A", bound=QuestionReport)
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A cluster, who schedules it, and whom to tell how far the answer is."""
+
+    snapshot: Snapshot
+    """As it was read, with the edits that are still to be made."""
+    scheduler: Scheduler
+    question: Question[Any]
+    on_progress: OnProgress | None = None
+
+    @cached_property
+    def release(self) -> KubeVersion:
+        """Raises UsageError."""
+        return self.scheduler.release(self.snapshot.origin.release)
+
+    @property
+    def source(self) -> ClusterReference | None:
+        """Which cluster it is."""
+        return cluster_reference(self.snapshot)
+
+    @cached_property
+    def _edited(self) -> tuple[Snapshot, tuple[str, ...]]:
+        asked = self.question
+        return edited(self.snapshot, self.scheduler, asked.names_in, preempts=asked.makes_room)
+
+    @property
+    def now(self) -> Snapshot:
+        """The cluster with its edits made. Raises UsageError."""
+        return self._edited[0]
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What to say whatever is asked: of the release, and of what the edits came to."""
+        return self._edited[1]
+
+    @cached_property
+    def world(self) -> World:
+        """The same cluster as it lives on. Raises UsageError."""
+        return world_of(self.now, self.scheduler, preempts=self.question.makes_room)
+
+    def settled(self, asked: WorkloadsAsked | None, before: str) -> Settled:
+        """The world once its controllers and kube-scheduler are done with what it was found in the middle of, judged
+        before anything happens; ``before`` says what that is.
+        """
+        world = self.world
+        is_asked: Callable[[WorkloadName], bool] | None = asked.those_in(world) if asked is not None else None
+        under_way = judged_as_it_stands(world) if is_asked is None else judged_as_it_stands(world, is_asked)
+        waited = settled(world)
+        return Settled(world, waited, (*placed_first(world, waited, before), *under_way))
+
+    def counted(self, items: Sequence[Item]) -> Iterator[Item]:
+        """``items``, before each of which is told how many were looked at."""
+        for number, each in enumerate(items):
+            if self.on_progress is not None:
+                self.on_progress(number)
+            yield each
+
+    def gaps(self, assumed: Iterable[str]) -> tuple[str, ...]:
+        """What the source lacks, and what was ``assumed``, once each."""
+        return tuple(dict.fromkeys((*source_gaps(self.now, self.scheduler), *assumed)))
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """A world at rest."""
+
+    world: World
+    waited: Collection[PodKey]
+    """The pods that had no node before it settled: to wait again is not held against what happens."""
+    notes: tuple[str, ...]
+
+
+def ask(
+    snapshot: Snapshot, question: Question[A], scheduler: Scheduler | None = None, on_progress: OnProgress | None = None
+) -> A:
+    """The answer to ``question`` about ``snapshot``, scheduled by kube-scheduler as it is by default if not said.
+
+    ``on_progress`` is called now and then with how far it is. Raises UsageError, SnapshotError and ManifestError.
+    """
+    return question.answer(Scene(snapshot, scheduler or Scheduler(), question, on_progress))

@@ -1,0 +1,1 @@
+"""What losing zones does to the workloads of a cluster."""

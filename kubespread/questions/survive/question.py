@@ -1,0 +1,63 @@
+"""What is asked of losing zones."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from kubespread.questions.question import Option, WorkloadsQuestion
+
+if TYPE_CHECKING:
+    from kubespread.questions.scene import Scene
+    from kubespread.questions.survive.report import SurviveReport
+
+
+class Survive(WorkloadsQuestion["SurviveReport"], frozen=True, kw_only=True):
+    """Lose each zone in turn, and show which pods find another node, which stay pending and which workloads run short.
+
+    All nodes in a domain fail: they are tainted, their pods are deleted unless they tolerate that, and kube-scheduler
+    places the replacements that controllers create. Then the Node objects are deleted too, as a cloud provider
+    eventually does. Each domain is lost by itself. The exit code is 0 whatever the answer, unless --fail-on is given.
+
+    \b
+    Examples:
+      kubespread survive -A
+      kubespread survive -n shop -l tier=web --fail-on pending
+      kubespread survive -A --key zone --key hostname -S cluster.json.gz
+      kubespread survive -A --add-node node-7:3@zone=c --scale shop/deploy/web=12
+    """
+
+    name = "survive"
+    summary = "Lose each zone in turn, and show which pods stay pending."
+    yes, no = "the question is answered", "what --fail-on names happens"
+    verdict_counts = False
+    doing = "losing domains"
+    outputs = {
+        "table": "a table",
+        "wide": "adds the order in which nodes lose their pods",
+        "plain": "plain columns",
+        "csv": "",
+    }
+
+    keys: Annotated[
+        tuple[str, ...],
+        Option("Lose each domain of this topology key (default: zone, or hostname without zones).", ("--key",), "KEY"),
+    ] = ()
+    fail_on: Annotated[
+        tuple[Literal["pending", "short", "lost", "any"], ...],
+        Option(
+            "Exit with 1 when losing some domain leaves pods pending or workloads short of ready pods, while its Node "
+            "objects are there or once they are deleted, takes pods that nothing makes again (lost), or any of these.",
+            is_for_scripts=True,
+        ),
+    ] = ()
+
+    @classmethod
+    def report(cls) -> type[SurviveReport]:
+        from kubespread.questions.survive.report import SurviveReport
+
+        return SurviveReport
+
+    def answer(self, scene: Scene) -> SurviveReport:
+        from kubespread.questions.survive.answer import answer
+
+        return answer(self, scene)

@@ -1,0 +1,189 @@
+"""Losses: a row a domain, the worst first where there are many, and the workloads that stay short."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from kubespread.escaping import escaped
+from kubespread.planner.reports.happened import NodeEviction, eviction_order
+from kubespread.planner.reports.topology_map import TopologyMap
+from kubespread.questions.survive.report import DomainLoss, ShortWorkload, SurviveReport, badness, domain_name
+from kubespread.views.flow import HANGING, INDENT
+from kubespread.views.layout import DIM, Cell, Line, cell, wrapped
+from kubespread.views.look import Look
+from kubespread.views.phrases import chosen_from
+from kubespread.views.screen import concluded, headline, left_out
+from kubespread.views.sheet import Column, Fit, Readers, Sheet, Tone, count
+from kubespread.views.terminal import table
+from kubespread.views.view import Frame, View, about
+from kubespread.wording import count_of, short_key
+
+_MAX_ROWS, _MAX_SHORT, _MAX_FRAMES = 20, 10, 60
+_WIDEST_DOMAIN = 24
+_LEGEND = "IF DELETED: once the Node objects are gone too; NOT REMADE: no controller makes them again"
+
+_KEY: Column[DomainLoss] = Column(header="KEY", value=lambda loss: loss.topology_key, readers=Readers.RECORDS)
+_DOMAIN: Column[DomainLoss] = Column(header="DOMAIN", value=domain_name, fit=Fit.NAMES)
+_LOSS: Sequence[Column[DomainLoss]] = (
+    _KEY,
+    _DOMAIN,
+    count("NODES", lambda loss: loss.nodes),
+    count("LOST", lambda loss: loss.lost),
+    count("PLACED", lambda loss: loss.placed),
+    count("PREEMPTED", lambda loss: loss.preempted, bad=True, hides_empty=True),
+    count("PENDING", lambda loss: loss.pending, bad=True),
+    count("PENDING-IF-DELETED", lambda loss: loss.pending_after_removal, bad=True, short="IF DELETED"),
+    count("NOT-REMADE", lambda loss: len(loss.not_made_again), bad=True),
+    count("SHORT", lambda loss: len(loss.short), bad=True),
+    Column(
+        header="WHY", value=lambda loss: loss.message or loss.message_after_removal, readers=Readers.RECORDS
+    ),
+)  # fmt: skip
+
+_Short = tuple[DomainLoss, ShortWorkload]
+_SHORT: Sequence[Column[_Short]] = (
+    Column(header="KEY", value=lambda row: row[0].topology_key, readers=Readers.RECORDS),
+    Column(header="DOMAIN", value=lambda row: domain_name(row[0]), readers=Readers.RECORDS),
+    Column(header="WORKLOAD", value=lambda row: row[1].workload, short="SHORT WORKLOAD", fit=Fit.MIDDLE),
+    count("WANTED", lambda row: row[1].wanted, short="WANT"),
+    Column(
+        header="READY", value=lambda row: row[1].ready, is_number=True,
+        tone=lambda row: Tone.BAD if row[1].is_short else Tone.GOOD,
+    ),
+    Column(
+        header="READY-IF-DELETED", value=lambda row: row[1].ready_after_removal, is_number=True, short="IF DELETED",
+        tone=lambda row: Tone.BAD if row[1].is_short_after_removal else Tone.GOOD,
+    ),
+    Column(
+        header="WHY", value=lambda row: row[1].why if row[1].is_short else row[1].why_after_removal,
+        readers=Readers.RECORDS,
+    ),
+)  # fmt: skip
+
+_Eviction = tuple[DomainLoss, NodeEviction]
+_ORDER: Sequence[Column[_Eviction]] = (
+    Column(header="KEY", value=lambda row: row[0].topology_key),
+    Column(header="DOMAIN", value=lambda row: domain_name(row[0])),
+    Column(header="NODE", value=lambda row: row[1].node),
+    count("SECONDS", lambda row: row[1].seconds),
+    count("PODS", lambda row: row[1].pods),
+)
+
+
+def view(report: SurviveReport) -> View:
+    """Domains, the workloads that each leaves short, and the order in which its nodes lose their pods."""
+    keys = " and ".join(dict.fromkeys(short_key(loss.topology_key) for loss in report.losses))
+    whose = f"{count_of(report.workloads, 'workload')}{chosen_from(report.namespace, report.selector)}"
+    return View(
+        **about(report),
+        title=f"Losing each {keys} of {count_of(report.nodes, 'node')}, {whose}",
+        sheets=[
+            Sheet(
+                title="Domains", columns=_LOSS, rows=report.losses,
+                tone=lambda loss: Tone.BAD if loss.trouble else Tone.GOOD,
+            ),
+            Sheet(
+                title="Workloads that run short", columns=_SHORT, is_detail=True,
+                rows=[(loss, each) for loss in report.losses for each in loss.short],
+            ),
+            Sheet(
+                title="Evictions", columns=_ORDER, readers=Readers.WIDE,
+                rows=[(loss, each) for loss in report.losses for each in loss.evictions],
+            ),
+        ],
+        lines=lambda look: _lines(report, look),
+        frames_on=lambda drawn: _frames(report, drawn),
+        opens_at_end=False,
+    )  # fmt: skip
+
+
+def _frames(report: SurviveReport, drawn: TopologyMap) -> Iterator[Frame]:
+    """One a loss, the worst first; each domain is lost by itself, so the nodes of the one before are back."""
+    back: list[str] = []
+    for loss in sorted(report.losses, key=badness)[:_MAX_FRAMES]:
+        if loss.topology_key not in drawn.keys:
+            continue
+        place = drawn.keys.index(loss.topology_key)
+        lost = [node.name for node in drawn.nodes if node.path[place] == loss.domain]
+        where = " elsewhere, which is not drawn" if loss.placed else ""
+        said = f"{count_of(loss.lost, 'pod')} lost, {loss.placed:,} placed{where}, {loss.pending:,} pending"
+        yield Frame(f"without {domain_name(loss)}", said, gone=lost, joined=[*back])
+        back = lost
+
+
+def _lines(report: SurviveReport, look: Look) -> Iterator[Line]:
+    yield from headline(view(report).title, report, look)
+    for key, losses in report.by_key():
+        yield from _of_key(short_key(key), losses, look)
+    if look.headers:
+        yield from wrapped([Cell(INDENT), cell(_LEGEND, DIM)], look.width, HANGING)
+    yield from _short(report, look)
+    yield from concluded(report.answer, look)
+
+
+def _of_key(key: str, losses: Sequence[DomainLoss], look: Look) -> Iterator[Line]:
+    shown = list(losses)
+    if not look.in_full and len(losses) > _MAX_ROWS:
+        shown = sorted(losses, key=badness)[:_MAX_ROWS]
+    columns = [replace(each, short=key.upper()) if each is _DOMAIN else each for each in _LOSS]
+    yield from table(columns, shown, look)
+    left = [loss for loss in losses if loss not in shown]
+    if left:
+        troubled = sum(bool(loss.trouble) for loss in left)
+        said = f"{troubled:,} of them cannot be lost" if troubled else "each can be lost"
+        yield from left_out(len(left), key, f": {said}")
+    for reason, domains in _reasons(shown).items():
+        yield from wrapped([Cell(f"{INDENT}{', '.join(domains)}: {reason}")], look.width, HANGING)
+    for loss in losses if look.in_full else ():
+        if loss.nodes > 1 and loss.evictions:
+            said = escaped(f"{domain_name(loss)}: evicted: {eviction_order(loss.evictions)}")
+            yield from wrapped([Cell(f"{INDENT}{said}")], look.width, HANGING)
+
+
+def _reasons(losses: Sequence[DomainLoss]) -> dict[str, list[str]]:
+    """What is to be said of domains, those of which the same is said together."""
+    said: dict[str, list[str]] = {}
+    for loss in losses:
+        removed = loss.message_after_removal if loss.message_after_removal != loss.message else None
+        messages = (loss.message, None if removed is None else f"once the nodes are deleted: {removed}")
+        for text in (*filter(None, messages), *loss.notes):
+            said.setdefault(escaped(text), []).append(domain_name(loss))
+    return {text: [*names[:3], *([f"{len(names) - 3} more"] if len(names) > 3 else ())] for text, names in said.items()}
+
+
+def _short(report: SurviveReport, look: Look) -> Iterator[Line]:
+    """The workloads that run short: one row each, with the domain that leaves it fewest."""
+    without: dict[str, list[_Short]] = {}
+    for loss in report.losses:
+        for each in loss.short:
+            without.setdefault(each.workload, []).append((loss, each))
+    worst = [min(found, key=lambda row: row[1].fewest_ready) for found in without.values()]
+    rows = sorted(worst, key=lambda row: (row[1].fewest_ready - row[1].wanted, row[1].workload))
+    shown = rows if look.in_full else rows[:_MAX_SHORT]
+    if not shown:
+        return
+    columns = [
+        *_SHORT,
+        Column(header="FEWEST-WITHOUT", value=lambda row: domain_name(row[0]), most=_WIDEST_DOMAIN),
+        count("DOMAINS", lambda row: len(without[row[1].workload])),
+    ]
+    yield from table(columns, shown, look)
+    yield from left_out(len(rows) - len(shown), "workload")
+    yield from _causes([row[1] for row in shown], report, look)
+
+
+def _causes(shown: Sequence[ShortWorkload], report: SurviveReport, look: Look) -> Iterator[Line]:
+    """Why they are short, where that was not said of a domain already."""
+    told = {message for loss in report.losses for message in (loss.message, loss.message_after_removal)}
+    causes: dict[str, list[str]] = {}
+    for each in shown:
+        whys = (
+            *([each.why] if each.is_short else ()),
+            *([each.why_after_removal] if each.is_short_after_removal else ()),
+        )
+        for why in dict.fromkeys(whys):
+            if why not in told:
+                causes.setdefault(why, []).append(escaped(each.workload))
+    for why, names in causes.items():
+        yield from wrapped([Cell(f"{INDENT}{', '.join(names[:3])}: {escaped(why)}")], look.width, HANGING)

@@ -1,0 +1,16 @@
+"""The first sheet of an answer for a spreadsheet: one row a line, an empty cell where there is nothing."""
+
+from __future__ import annotations
+
+from kubespread.views.comma_separated import as_in_a_pipe
+from kubespread.views.documents import Answer
+from kubespread.views.look import Look
+from kubespread.views.registry import view_of
+
+
+def write(answer: Answer, look: Look) -> str:
+    """With the same columns as in a pipe."""
+    sheet = view_of(answer).sheets[0]
+    shown = sheet.records()
+    rows = [["" if (value := column.raw(row)) is None else value for column in shown] for row in sheet.rows]
+    return as_in_a_pipe([each.header for each in shown], rows, look)

@@ -1,0 +1,14 @@
+"""The names that an answer comes down to, one a line."""
+
+from __future__ import annotations
+
+from kubespread.escaping import escaped
+from kubespread.views.documents import Answer
+from kubespread.views.look import Look
+from kubespread.views.registry import view_of
+
+
+def write(answer: Answer, _look: Look) -> str:
+    names = view_of(answer).names
+    assert names is not None, "a view that has names"
+    return "".join(f"{escaped(name)}\n" for name in names)

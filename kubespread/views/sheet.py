@@ -1,0 +1,149 @@
+"""Rows described once: terminal, pipe, spreadsheet, markdown and page each make their own form of a `Sheet`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import Enum, StrEnum
+from typing import Any, Generic, TypeVar
+
+R = TypeVar("R")
+
+
+class Tone(StrEnum):
+    """How good something is; every place that colors it says it in words too."""
+
+    PLAIN = ""
+    GOOD = "good"
+    WARN = "warn"
+    BAD = "bad"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    cells: Sequence[str]
+    tone: Tone = Tone.PLAIN
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    caption: str
+    header: Sequence[str]
+    rows: Sequence[Row]
+    is_detail: bool = False
+    """Whether it stands below what answers the question."""
+
+
+class Readers(Enum):
+    """Who gets a column or a sheet."""
+
+    ALL = "all"
+    TERMINAL = "terminal"
+    RECORDS = "records"
+    """Everybody but a terminal, which says it otherwise."""
+    PAGES = "pages"
+    """Pages and comments, which have room."""
+    WIDE = "wide"
+    """Pipes that ask for ``-o wide``."""
+
+
+class Fit(StrEnum):
+    """How a terminal that is too narrow shortens the cells of a column."""
+
+    WHOLE = "whole"
+    NAMES = "names"
+    """Without the ends that all names share."""
+    APART = "apart"
+    """In the one place that leaves most of them apart."""
+    MIDDLE = "middle"
+    END = "end"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column(Generic[R]):
+    """One column: what it is called, what it has of a row, and how a terminal lays it out."""
+
+    header: str
+    """As pipes have it: upper case, words joined by dashes. Terminals, spreadsheets and pages spell it their way."""
+    value: Callable[[R], Any]
+    """A text, a number, a truth, several texts, or None for nothing."""
+    text: Callable[[R], str] | None = None
+    """What people read, where that is not the value itself."""
+    tone: Callable[[R], Tone] | None = None
+    is_number: bool = False
+    readers: Readers = Readers.ALL
+    short: str = ""
+    """The header on a terminal, where the whole one is too wide for it."""
+    fit: Fit = Fit.WHOLE
+    least: int = 12
+    """How narrow a terminal may make it, in columns."""
+    most: int | None = None
+    """How wide it may get there, however much room there is."""
+    hides_empty: bool = False
+    """Whether a terminal leaves it out where no row has anything in it."""
+    gives_way: bool = False
+    """Whether a terminal leaves it out before it shortens the names beside it."""
+
+    def raw(self, row: R) -> object:
+        """For scripts: numbers without separators, texts joined by commas; None for nothing."""
+        value = self.value(row)
+        if isinstance(value, bool):
+            return "yes" if value else "no"
+        if isinstance(value, list | tuple):
+            return ",".join(map(str, value)) or None
+        return None if value == "" else value
+
+    def said(self, row: R, nothing: str = "") -> str:
+        """For people, who get ``nothing`` in the place of nothing."""
+        if self.text is not None:
+            return self.text(row)
+        value = self.value(row)
+        if isinstance(value, bool):
+            return "yes" if value else "no"
+        if isinstance(value, int):
+            return f"{value:,}"
+        if isinstance(value, list | tuple):
+            value = ", ".join(map(str, value))
+        return nothing if value in (None, "") else str(value)
+
+
+def count(
+    header: str, value: Callable[[R], int | None], *, bad: bool = False, short: str = "", hides_empty: bool = False
+) -> Column[R]:
+    """A column of numbers; a ``bad`` one is red, and green where it is 0."""
+    judged: Callable[[R], Tone] = lambda row: Tone.BAD if value(row) else Tone.GOOD  # noqa: E731 - the tone of one value
+    return Column(
+        header=header, value=value, is_number=True, tone=judged if bad else None, short=short, hides_empty=hides_empty
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sheet(Generic[R]):
+    """Rows of one sort, with the columns that describe them."""
+
+    title: str
+    """Above it on a page."""
+    columns: Sequence[Column[R]]
+    rows: Sequence[R]
+    tone: Callable[[R], Tone] | None = None
+    """How good a whole row is."""
+    readers: Readers = Readers.ALL
+    is_detail: bool = False
+    """Whether it stands below what answers the question."""
+    is_answer: bool = False
+    """Whether its header is there without rows too."""
+
+    def table(self) -> Table:
+        """As pages and comments have it."""
+        columns = [each for each in self.columns if each.readers in (Readers.ALL, Readers.RECORDS, Readers.PAGES)]
+        tones = [Tone.PLAIN if self.tone is None else self.tone(row) for row in self.rows]
+        return Table(
+            self.title,
+            [each.header.replace("-", " ").capitalize() for each in columns],
+            [Row([each.said(row) for each in columns], tone) for row, tone in zip(self.rows, tones, strict=True)],
+            self.is_detail,
+        )
+
+    def records(self) -> Sequence[Column[R]]:
+        """The columns that scripts get."""
+        return [each for each in self.columns if each.readers in (Readers.ALL, Readers.RECORDS)]

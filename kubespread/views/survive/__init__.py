@@ -1,1 +1,0 @@
-"""What losing domains does, in each format."""
