@@ -13,8 +13,8 @@ from kubespread.views.sheet import Readers, Sheet
 
 def write(answer: Answer, look: Look) -> str:
     """A blank line between blocks; a sheet without rows is left out, unless it is the answer."""
-    readers = {Readers.ALL, Readers.RECORDS, *([Readers.WIDE] if look.wide else ())}
-    sheets = [each for each in view_of(answer).sheets if each.readers in readers and (each.rows or each.is_answer)]
+    readers = Readers.PIPES | Readers.WIDE if look.wide else Readers.PIPES
+    sheets = [each for each in view_of(answer).sheets if each.readers & readers and (each.rows or each.is_answer)]
     return "\n".join(_block(each, look) for each in sheets)
 
 

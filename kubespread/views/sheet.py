@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from enum import Enum, StrEnum
+from enum import Flag, StrEnum, auto
 from typing import Any, Generic, TypeVar
 
 R = TypeVar("R")
@@ -34,17 +34,19 @@ class Table:
     """Whether it stands below what answers the question."""
 
 
-class Readers(Enum):
+class Readers(Flag):
     """Who gets a column or a sheet."""
 
-    ALL = "all"
-    TERMINAL = "terminal"
-    RECORDS = "records"
-    """Everybody but a terminal, which says it otherwise."""
-    PAGES = "pages"
+    TERMINAL = auto()
+    PIPES = auto()
+    """Scripts and spreadsheets."""
+    PAGES = auto()
     """Pages and comments, which have room."""
-    WIDE = "wide"
+    WIDE = auto()
     """Pipes that ask for ``-o wide``."""
+    RECORDS = PIPES | PAGES
+    """Everybody but a terminal, which says it otherwise."""
+    ALL = TERMINAL | RECORDS
 
 
 class Fit(StrEnum):
@@ -135,7 +137,7 @@ class Sheet(Generic[R]):
 
     def table(self) -> Table:
         """As pages and comments have it."""
-        columns = [each for each in self.columns if each.readers in (Readers.ALL, Readers.RECORDS, Readers.PAGES)]
+        columns = [each for each in self.columns if Readers.PAGES in each.readers]
         tones = [Tone.PLAIN if self.tone is None else self.tone(row) for row in self.rows]
         return Table(
             self.title,
@@ -146,4 +148,4 @@ class Sheet(Generic[R]):
 
     def records(self) -> Sequence[Column[R]]:
         """The columns that scripts get."""
-        return [each for each in self.columns if each.readers in (Readers.ALL, Readers.RECORDS)]
+        return [each for each in self.columns if Readers.PIPES in each.readers]

@@ -60,7 +60,7 @@ def table(
 
 
 def _is_shown(column: Column[R], rows: Sequence[R]) -> bool:
-    if column.readers not in (Readers.ALL, Readers.TERMINAL):
+    if Readers.TERMINAL not in column.readers:
         return False
     return not column.hides_empty or any(column.value(row) for row in rows)
 

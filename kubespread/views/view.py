@@ -10,7 +10,7 @@ from kubespread.planner.reports.topology_map import TopologyMap
 from kubespread.views.layout import Line
 from kubespread.views.look import Look
 from kubespread.views.phrases import cluster_phrase
-from kubespread.views.sheet import Readers, Row, Sheet, Table, Tone
+from kubespread.views.sheet import R, Readers, Row, Sheet, Table, Tone
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +46,13 @@ class NodeFacts:
     """Of each node in a few words."""
     colors: str = ""
     """What the tones of nodes mean; empty where they have none."""
+
+    @classmethod
+    def of(cls, sheet: Sheet[R], verdict: Callable[[R], str], colors: str) -> NodeFacts:
+        """What a page has of a sheet whose rows are nodes, and whose first column is their names."""
+        told = sheet.table()
+        rows = {name: Row(cells, row.tone) for row in told.rows for name, *cells in [row.cells]}
+        return cls(told.header[1:], rows, dict(zip(rows, map(verdict, sheet.rows), strict=True)), colors)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,5 +143,5 @@ def beside(reports: Iterable[Any]) -> Mapping[str, Sequence[str]]:
 
 def tables_of(view: View) -> Sequence[Table]:
     """Its sheets as tables of cells; a sheet without rows is none."""
-    sheets = (each for each in view.sheets if each.readers in (Readers.ALL, Readers.RECORDS, Readers.PAGES))
+    sheets = (each for each in view.sheets if Readers.PAGES in each.readers)
     return [*(each.table() for each in sheets if each.rows), *view.tables]
