@@ -202,7 +202,8 @@ def arguments_of(question: type[questions.Question[Any]]) -> type[Question]:
 
 
 def _described(kind: Any, option: questions.Option) -> Any:
-    return Annotated[kind, Meta(description=option.help, ge=option.least)]
+    default = " Default: all namespaces." if isinstance(option, questions.Namespace) else ""
+    return Annotated[kind, Meta(description=f"{option.help}{default}", ge=option.least)]
 
 
 def _fields(question: type[questions.Question[Any]]) -> Iterator[tuple[msgspec.structs.FieldInfo, Any]]:

@@ -86,15 +86,21 @@ def _listed(tool: Tool) -> types.Tool:
         name=tool.name,
         description=tool.description,
         input_schema=schema(tool.question),
-        output_schema=_bounded_schema(tool.report),
+        output_schema=envelope(tool.report),
         annotations=types.ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False),
     )
 
 
-def _bounded_schema(report: type[Report]) -> dict[str, Any]:
-    """That of the report, with the counts of what is left out of it."""
-    described = report_schema(report)
-    return {**described, "properties": {**described["properties"], LEFT_OUT: SCHEMA}}
+_ENVELOPE = ("apiVersion", "kind", "kubeVersion", "verdict", "answer", "unmet", "gaps", "notModelled", "notes")
+
+
+def envelope(report: type[Report]) -> dict[str, Any]:
+    """What is the same in all reports. The rest of a schema is tens of kilobytes, and a model reads it before it is
+    asked anything; docs/schema has it whole.
+    """
+    described = report_schema(report)["properties"]
+    known = {name: described[name] for name in _ENVELOPE if name in described}
+    return {"type": "object", "properties": {**known, LEFT_OUT: SCHEMA}, "required": [*known]}
 
 
 def _called(tool: Tool, cluster: Cluster, scheduler: Scheduler, arguments: dict[str, Any]) -> types.CallToolResult:

@@ -96,7 +96,11 @@ class Reader:
         if len(self.faults.found) > before:
             return None
         verb = next((other for name, other in _VERB_OF.items() if given.get(name)), shape.verb)
-        return self._parsed(f"{verb} {shape.text(given)}", path)
+        try:
+            return Step(f"{verb} {shape.text(given)}", shape.action(given, self.directory))
+        except KubespreadError as error:
+            self.faults.add_error(path, error)
+            return None
 
     def _parsed(self, text: str, path: str) -> Step | None:
         try:

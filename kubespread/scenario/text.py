@@ -76,25 +76,35 @@ def _rolled_out(text: str, verb: str, kinds: Sequence[str]) -> Named:
 
 
 def _rollout(words: list[str], directory: str | None) -> Step:
-    workload = _rolled_out(words[0], "rollout", ROLLED_OUT)
-    settings = tuple(word for word in words[1:] if "=" in word)
     manifests = [word for word in words[1:] if "=" not in word]
-    parse_settings(settings)
     if len(manifests) > 1:
         raise UsageError(f"rollout {words[0]}: expected one manifest, found {', '.join(manifests)}")
-    return _step(Rollout(workload, path_in(directory, manifests[0]) if manifests else None, settings))
+    settings = [word for word in words[1:] if "=" in word]
+    return _step(rollout(words[0], manifests[0] if manifests else None, settings, directory))
+
+
+def rollout(workload: str, manifest: str | None, settings: Sequence[str], directory: str | None) -> Rollout:
+    """Raises UsageError."""
+    rolled_out = _rolled_out(workload, "rollout", ROLLED_OUT)
+    parse_settings(settings)
+    return Rollout(rolled_out, None if manifest is None else path_in(directory, manifest), tuple(settings))
 
 
 def _rollback(words: list[str], _directory: str | None) -> Step:
     if len(words) > 1:
         raise UsageError(f"rollback: expected one workload, found {' '.join(words)}")
-    workload = named(words[0])
+    return _step(rollback(words[0]))
+
+
+def rollback(text: str) -> Rollback:
+    """Of a workload, [NAMESPACE/]KIND/NAME. Raises UsageError."""
+    workload = named(text)
     if workload.kind in ("StatefulSet", "DaemonSet"):
         raise UsageError(
-            f"rollback {words[0]}: the ControllerRevisions of a {workload.kind} are not read; name the manifest to go "
+            f"rollback {text}: the ControllerRevisions of a {workload.kind} are not read; name the manifest to go "
             "back to in a rollout"
         )
-    return _step(Rollback(_rolled_out(words[0], "rollback", ("Deployment",))))
+    return Rollback(_rolled_out(text, "rollback", ("Deployment",)))
 
 
 def _restore(words: list[str], _directory: str | None) -> Step:
@@ -105,12 +115,18 @@ def _apply(words: list[str], directory: str | None) -> Step:
     files, flags = _with_flags(words, ("--set", "--replicas", "--name"), (), "apply")
     if not files:
         raise UsageError("apply: expected the manifests to apply")
-    settings = tuple(value for flag, value in flags if flag == "--set")
-    parse_settings(settings)
+    settings = [value for flag, value in flags if flag == "--set"]
     given = dict(flags)
     replicas = _number(given["--replicas"], "apply --replicas") if "--replicas" in given else None
-    paths = tuple(path_in(directory, file) for file in files)
-    return _step(Apply(paths, settings, replicas, given.get("--name")))
+    return _step(apply(files, settings, replicas, given.get("--name"), directory))
+
+
+def apply(
+    files: Sequence[str], settings: Sequence[str], replicas: int | None, name: str | None, directory: str | None
+) -> Apply:
+    """Raises UsageError."""
+    parse_settings(settings)
+    return Apply(tuple(path_in(directory, file) for file in files), tuple(settings), replicas, name)
 
 
 def _upgrade(words: list[str], _directory: str | None) -> Step:
@@ -119,9 +135,14 @@ def _upgrade(words: list[str], _directory: str | None) -> Step:
         raise UsageError("upgrade: expected the nodes to replace")
     given = dict(flags)
     surge, batch = _number(given.get("--surge", "0"), "--surge"), _number(given.get("--batch", "1"), "--batch")
+    return _step(upgrade(" ".join(nodes), surge, batch, force="--force" in given))
+
+
+def upgrade(nodes: str, surge: int, batch: int, *, force: bool) -> Upgrade:
+    """Raises UsageError."""
     if batch < 1:
         raise UsageError("upgrade --batch must be at least 1")
-    return _step(Upgrade(parse_target(" ".join(nodes)), surge, batch, "--force" in given))
+    return Upgrade(parse_target(nodes), surge, batch, force)
 
 
 def _stuck(words: list[str], _directory: str | None) -> Step:

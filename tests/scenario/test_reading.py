@@ -83,6 +83,14 @@ STEPS: dict[str, tuple[Any, Step]] = {
         {"upgrade": {"nodes": "pool=a", "surge": 1, "batch": 2, "force": True}},
         Step("upgrade pool=a --force --surge 1 --batch 2", Upgrade(parse_labels("pool=a"), 1, 2, force=True)),
     ),
+    "a field whose text would be another thing in a line": (
+        {"rollout": {"workload": "deploy/web", "manifest": "v=2.yaml"}},
+        Step("rollout deploy/web v=2.yaml", Rollout(WEB, "v=2.yaml")),
+    ),
+    "a quote in a field": (
+        {"upgrade": {"nodes": "it's"}},
+        Step("upgrade it's", Upgrade(Target("it's"))),
+    ),
     "readiness as a step": ({"stuck": ["deploy/web"]}, Step("stuck deploy/web", stuck=(WEB,))),
     "readiness as text": ("ready deploy/web", Step("ready deploy/web", ready=(WEB,))),
     "a name and readiness beside a step": (
@@ -130,6 +138,14 @@ FAULTS: dict[str, tuple[Any, list[str]]] = {
     "a taint that kubectl refuses": (
         {"taint": {"nodes": "zone=a", "taint": "a=b:NoSchedul"}},
         ["spec.steps[0].taint: invalid taint effect: NoSchedul, unsupported taint effect"],
+    ),
+    "a flag in a field with nodes": (
+        {"drain": {"nodes": "zone=a --force"}},
+        ["spec.steps[0].drain: invalid labels 'zone=a --force': expected KEY=VALUE, KEY!=VALUE, KEY in (A,B), KEY or !KEY, found 'zone=a --force'"],
+    ),
+    "a pod that no pod is called": (
+        {"evict": {"pod": "a/b", "namespace": "shop"}},
+        ["spec.steps[0].evict: invalid edit 'evict a/b': expected evict [NAMESPACE/]POD"],
     ),
     "a kind that is not rolled out": (
         {"rollout": "rs/web"},

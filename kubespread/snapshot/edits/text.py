@@ -17,7 +17,8 @@ prefix without one, the namespace has to be given too.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -52,13 +53,15 @@ from kubespread.snapshot.edits.types import (
 DRAIN_FLAGS = ("--ignore-daemonsets", "--delete-emptydir-data", "--force")
 MAX_COPIES = 10_000
 """How many nodes one edit adds at most: about twice what a cluster may have."""
+_EXPECTED_COUNT = f"expected a number of nodes from 1 to {MAX_COPIES}"
 
 _FLAG = re.compile(r"(?<!\S)--\S*")
 _TEMPLATE = re.compile(r"(?P<template>.+?)(?::(?P<count>[^:@/]*))?(?P<labels>(?:@[^@=,/]+(?:/[^@=,]+)?=[^@]*)*)")
 _COUNT = re.compile(r"[1-9][0-9]{0,4}")
 _NAMESPACE = re.compile(r"(?P<namespace>[^/.=!<>(),\s]+)/(?P<labels>.+)")
 _POD = re.compile(r"(?:(?P<namespace>[^/\s]+)/)?(?P<name>[^/\s]+)")
-_SCALED = re.compile(r"(?:(?P<namespace>[^/=\s]+)/)?(?P<kind>[^/=\s]+)/(?P<name>[^/=\s]+)=(?P<replicas>[0-9]{1,9})")
+_SCALED = re.compile(r"(?P<workload>[^=\s]+)=(?P<replicas>[0-9]{1,9})")
+_WORKLOAD = re.compile(r"(?:(?P<namespace>[^/=\s]+)/)?(?P<kind>[^/=\s]+)/(?P<name>[^/=\s]+)")
 
 
 def parse(text: str, directory: str | None = "") -> Edit:
@@ -107,8 +110,11 @@ def _drain(rest: str) -> Edit | None:
 
 def _taint(rest: str) -> Edit | None:
     target, text = _target_and_change(rest)
-    if target is None or not text:
-        return None
+    return None if target is None or not text else taint_edit(target, text)
+
+
+def taint_edit(target: Target, text: str) -> Edit:
+    """``text`` is KEY[=VALUE]:EFFECT, or KEY[:EFFECT]- to remove it. Raises UsageError."""
     try:
         taint, removes = parse_taint(text)
     except TaintError as error:
@@ -118,9 +124,12 @@ def _taint(rest: str) -> Edit | None:
 
 def _label(rest: str) -> Edit | None:
     target, text = _target_and_change(rest)
+    return None if target is None or not text.partition("=")[0] else label_edit(target, text)
+
+
+def label_edit(target: Target, text: str) -> Edit:
+    """``text`` is KEY=VALUE, or KEY- to remove it. Raises UsageError."""
     key, equals, value = text.partition("=")
-    if target is None or not key:
-        return None
     if not equals and not key.endswith("-"):
         raise UsageError(f"unknown label spec: {text}")
     if not equals:
@@ -148,41 +157,65 @@ def _check_label(key: str, value: str = "") -> None:
 def _add_node(rest: str, directory: str | None = "") -> Edit | None:
     match = _TEMPLATE.fullmatch(rest)
     template, count = (match["template"], match["count"]) if match is not None else ("", None)
-    if match is None or not (is_file(template) or not subdomain_faults(template)):
+    if match is None or not _is_template(template):
         return None
-    if count is not None and not (_COUNT.fullmatch(count) and int(count) <= MAX_COPIES):
-        raise UsageError(f"invalid edit 'add-node {rest}': expected a number of nodes from 1 to {MAX_COPIES}")
+    if count is not None and not _COUNT.fullmatch(count):
+        raise UsageError(f"invalid edit 'add-node {rest}': {_EXPECTED_COUNT}")
     labels: list[tuple[str, str]] = []
     for pair in re.split("[@,]", match["labels"].removeprefix("@")) if match["labels"] else ():
         key, equals, value = pair.partition("=")
         if not equals:
             raise UsageError(f"invalid edit 'add-node {rest}': expected KEY=VALUE behind @, found {pair!r}")
-        _check_label(key, value)
         labels.append((key, value))
-    manifest = read_template(path_in(directory, template)) if is_file(template) else None
-    return AddNode(template, int(count or 1), tuple(labels), manifest)
+    return add_node_edit(template, int(count or 1), labels, directory)
 
 
-def _delete_pods(rest: str) -> Edit | None:
-    match = _NAMESPACE.fullmatch(rest)
-    namespace, labels = (match["namespace"], match["labels"]) if match is not None else (None, rest)
+def add_node_edit(template: str, count: int, labels: Iterable[tuple[str, str]], directory: str | None) -> AddNode:
+    """Copies of a node, or of the manifest in a file. Raises UsageError and ManifestError."""
+    if not _is_template(template):
+        raise UsageError(f"invalid template {template!r}: expected the file of a Node manifest, or a node's name")
+    edit = AddNode(template, count, tuple(labels))
+    if not 1 <= count <= MAX_COPIES:
+        raise UsageError(f"invalid edit '{edit}': {_EXPECTED_COUNT}")
+    for key, value in edit.labels:
+        _check_label(key, value)
+    return replace(edit, manifest=read_template(path_in(directory, template)) if is_file(template) else None)
+
+
+def _is_template(text: str) -> bool:
+    return is_file(text) or not subdomain_faults(text)
+
+
+def delete_pods_edit(labels: str, namespace: str | None = None) -> DeletePods:
+    """``labels`` may begin with a namespace where none is given beside them. Raises UsageError."""
+    if namespace is None and (match := _NAMESPACE.fullmatch(labels)) is not None:
+        namespace, labels = match["namespace"], match["labels"]
     try:
         return DeletePods(labels, parse_selector(labels), _namespace(namespace))
     except SelectorError as error:
         raise UsageError(f"invalid labels {labels!r}: {error}") from error
 
 
-def _evict(rest: str) -> Edit | None:
-    match = _POD.fullmatch(rest)
-    if match is None or subdomain_faults(match["name"]):
-        return None
-    return EvictPod(match["name"], _namespace(match["namespace"]))
+def evict_edit(pod: str, namespace: str | None = None) -> EvictPod:
+    """``pod`` may begin with a namespace where none is given beside it. Raises UsageError."""
+    match = _POD.fullmatch(pod)
+    if match is None or subdomain_faults(match["name"]) or (namespace and match["namespace"]):
+        raise UsageError(f"invalid edit {f'evict {pod}'!r}: expected evict [NAMESPACE/]POD")
+    return EvictPod(match["name"], _namespace(namespace or match["namespace"]))
 
 
 def _scale(rest: str) -> Edit | None:
     match = _SCALED.fullmatch(rest)
-    if match is None:
+    if match is None or not _WORKLOAD.fullmatch(match["workload"]):
         return None
+    return scale_edit(match["workload"], int(match["replicas"]))
+
+
+def scale_edit(workload: str, replicas: int) -> Scale:
+    """``workload`` is [NAMESPACE/]KIND/NAME. Raises UsageError."""
+    match = _WORKLOAD.fullmatch(workload)
+    if match is None:
+        raise UsageError(f"invalid workload {workload!r}: expected [NAMESPACE/]KIND/NAME, such as deploy/web")
     kind = kind_called(match["kind"])
     if kind is None or not kind.has_replicas:
         scalable = [row for row in REFERABLE if row.has_replicas]
@@ -191,7 +224,7 @@ def _scale(rest: str) -> Edit | None:
         fault = f"unknown kind {match['kind']!r}" if kind is None else f"a {kind.kind} has no replicas to scale"
         listed = ", ".join(row.short for row in scalable)
         raise UsageError(f"{fault}{meant or f'; KIND is one of {listed}'}")
-    return Scale(kind.kind, match["name"], int(match["replicas"]), _namespace(match["namespace"]))
+    return Scale(kind.kind, match["name"], replicas, _namespace(match["namespace"]))
 
 
 def _namespace(name: str | None) -> str | None:
@@ -211,8 +244,8 @@ _READERS: Mapping[str, tuple[Callable[[str], Edit | None], str]] = {
     "taint": (_taint, "NODE=KEY[=VALUE]:EFFECT, NODE=KEY- or 'KEY=VALUE TAINT'"),
     "label": (_label, "NODE=KEY=VALUE, NODE=KEY- or 'KEY=VALUE LABEL'"),
     "add-node": (_add_node, "TEMPLATE[:COUNT][@KEY=VALUE]"),
-    "delete-pods": (_delete_pods, "[NAMESPACE/]LABELS"),
-    "evict": (_evict, "[NAMESPACE/]POD"),
+    "delete-pods": (delete_pods_edit, "[NAMESPACE/]LABELS"),
+    "evict": (evict_edit, "[NAMESPACE/]POD"),
     "scale": (_scale, "[NAMESPACE/]KIND/NAME=N, N a number from 0"),
 }
 
