@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from kubespread.library.pending_pods import pending
     from kubespread.library.playing import after_steps, play
     from kubespread.library.rebalancing import rebalance
-    from kubespread.library.removable import removable
     from kubespread.library.simulating import simulate
     from kubespread.library.thens import simulate_then
     from kubespread.library.upgrading import upgrade
@@ -36,10 +35,11 @@ if TYPE_CHECKING:
     from kubespread.planner.reports.pending import PendingReport
     from kubespread.planner.reports.play import PlayReport
     from kubespread.planner.reports.rebalance import RebalanceReport
-    from kubespread.planner.reports.removable import RemovableReport
     from kubespread.planner.reports.simulate import SimulateReport
     from kubespread.planner.reports.topology_map import TopologyMap
     from kubespread.planner.reports.upgrade import UpgradeReport
+    from kubespread.questions.removable.answer import removable
+    from kubespread.questions.removable.report import RemovableReport
     from kubespread.questions.scene import ask
     from kubespread.questions.survive.answer import survive
     from kubespread.questions.survive.report import SurviveReport
@@ -112,7 +112,7 @@ _HOMES = {
     "PendingReport": "kubespread.planner.reports.pending",
     "PlayReport": "kubespread.planner.reports.play",
     "RebalanceReport": "kubespread.planner.reports.rebalance",
-    "RemovableReport": "kubespread.planner.reports.removable",
+    "RemovableReport": "kubespread.questions.removable.report",
     "RuleReport": "kubespread.planner.reports.check",
     "Scenario": "kubespread.scenario.types",
     "Scheduler": "kubespread.library.deciding",
@@ -138,7 +138,7 @@ _HOMES = {
     "pending": "kubespread.library.pending_pods",
     "play": "kubespread.library.playing",
     "rebalance": "kubespread.library.rebalancing",
-    "removable": "kubespread.library.removable",
+    "removable": "kubespread.questions.removable.answer",
     "rule": "kubespread.library.checking",
     "rules": "kubespread.library.checking",
     "simulate": "kubespread.library.simulating",

@@ -155,16 +155,6 @@ class Capacity(Question, frozen=True, kw_only=True):
     by: Annotated[Text | None, Meta(description="Topology key whose domains are added up (default: zone).")] = None
 
 
-class Removable(Question, frozen=True, kw_only=True):
-    nodes: Annotated[
-        list[Text], Meta(description="Only these nodes: names, or labels such as pool=a (default: all).")
-    ] = []
-    ignore_daemonsets: Annotated[bool, Meta(description="kubectl drain's flag.")] = True
-    delete_emptydir_data: Annotated[bool, Meta(description="kubectl drain's flag.")] = False
-    force: Annotated[bool, Meta(description="kubectl drain's flag.")] = False
-    preemption: _Preemption = True
-
-
 class Map(PodQuestion, frozen=True, kw_only=True):
     """About the whole cluster, where no workload is named."""
 

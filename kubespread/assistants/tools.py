@@ -23,7 +23,6 @@ from kubespread.planner.reports.parts import Report
 from kubespread.planner.reports.pending import PendingReport
 from kubespread.planner.reports.play import PlayReport
 from kubespread.planner.reports.rebalance import RebalanceReport
-from kubespread.planner.reports.removable import RemovableReport
 from kubespread.planner.reports.simulate import SimulateReport
 from kubespread.planner.reports.topology_map import TopologyMap
 from kubespread.planner.reports.upgrade import UpgradeReport
@@ -130,16 +129,6 @@ def _capacity(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: questi
         snapshot, asked.request, scheduler,
         pod=None if asked.manifest is None else _manifest(asked.manifest), name=asked.name, namespace=asked.namespace,
         tolerate=asked.tolerate, node_selector=asked.node_selector, by=asked.by,
-    )  # fmt: skip
-
-
-def _removable(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: questions.Removable) -> RemovableReport:
-    return kubespread.removable(
-        snapshot, asked.nodes, scheduler,
-        ignore_daemonsets=asked.ignore_daemonsets,
-        delete_emptydir_data=asked.delete_emptydir_data,
-        force=asked.force,
-        preemption=asked.preemption,
     )  # fmt: skip
 
 
@@ -291,13 +280,7 @@ TOOLS = {
             CapacityReport,
             _capacity,
         ),
-        Tool(
-            "removable",
-            "Which nodes can be drained and deleted, alone and together, and what holds the others.",
-            questions.Removable,
-            RemovableReport,
-            _removable,
-        ),
+        _tool("removable"),
     )
 }
 """By name, in the order of ``kubespread --help``."""

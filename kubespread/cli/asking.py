@@ -103,7 +103,7 @@ def _fields(question: type[Question[Any]]) -> Iterator[tuple[str, _Field]]:
 def _field(name: str, kind: Any, option: Option, default: Any) -> _Field:
     if isinstance(option, Namespace):
         return _namespace(name, option)
-    if kind is bool and default is True:
+    if kind is bool and default is True and not option.names:
         denied = f"no_{name}"
         parameter = _Parameter(denied, _flag(f"--no-{name.replace('_', '-')}", option.denied(), option), False)
         return _Field((parameter,), lambda typed, _: not typed[denied])

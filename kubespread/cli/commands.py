@@ -70,7 +70,7 @@ _COMMANDS: dict[str, _Command | None] = {
     "capacity": _Command(
         "Show what nodes have free, and how many pods fit.", "some pod fits, or none is asked about", "none fits"
     ),
-    "removable": _Command("Find the nodes that can be drained and deleted.", "some node can go", "none can"),
+    "removable": None,
     "snapshot": _Command("Save what scheduling needs from a cluster as one file.", "the file is written"),
     "mcp": _Command("Serve the questions to assistants (MCP).", "the client disconnected", has_ordered_options=False),
     "config": _Command("Show what the environment and configuration files set.", has_ordered_options=False),

@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Generic, TypeVar
 import msgspec
 
 if TYPE_CHECKING:
+    from kubespread.controllers.drain import DrainFlags
     from kubespread.questions.scene import Scene
 
 A = TypeVar("A")
+DRAIN = "Drain, here and with --drain"
+"""The heading of flags that are edits' too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +22,7 @@ class Option:
     """What there is to say of a field besides its type and its default.
 
     A text field is an option with a value, a truth is a flag, and a tuple may be given again and again; a truth that
-    holds unless it is denied is ``--no-NAME``.
+    holds unless it is denied is ``--no-NAME``, unless it has ``names``.
     """
 
     help: str
@@ -99,6 +102,34 @@ class PlayedQuestion(Question[A], frozen=True, kw_only=True):
     @property
     def makes_room(self) -> bool:
         return self.preemption
+
+
+class DrainingQuestion(PlayedQuestion[A], frozen=True, kw_only=True):
+    """A question that drains nodes: kubectl's flags, as managed node pools have them, are those of edits too."""
+
+    ignore_daemonsets: Annotated[
+        bool,
+        Option(
+            "Ignore DaemonSet pods; without it kubectl refuses to drain a node that has any.",
+            ("--ignore-daemonsets/--no-ignore-daemonsets",), heading=DRAIN,
+        ),
+    ] = True  # fmt: skip
+    delete_emptydir_data: Annotated[
+        bool,
+        Option(
+            "Also evict pods with emptyDir volumes; without it kubectl refuses.",
+            ("--delete-emptydir-data/--no-delete-emptydir-data",), heading=DRAIN,
+        ),
+    ] = True  # fmt: skip
+    force: Annotated[
+        bool, Option("Also evict pods without a controller; without it kubectl refuses.", heading=DRAIN)
+    ] = False  # fmt: skip
+
+    @property
+    def drain_flags(self) -> DrainFlags:
+        from kubespread.controllers.drain import DrainFlags
+
+        return DrainFlags(self.force, self.ignore_daemonsets, self.delete_emptydir_data)
 
 
 class WorkloadsQuestion(PlayedQuestion[A], frozen=True, kw_only=True):

@@ -7,7 +7,7 @@ from typing import Any
 
 from kubespread.questions.question import Question
 
-QUESTIONS = {"survive": "Survive"}
+QUESTIONS = {"removable": "Removable", "survive": "Survive"}
 """The class of each, by its command, which is its folder too."""
 
 

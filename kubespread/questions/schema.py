@@ -17,10 +17,10 @@ from kubespread.planner.reports.parts import API_VERSION, Report
 from kubespread.planner.reports.pending import PendingReport
 from kubespread.planner.reports.play import PlayReport
 from kubespread.planner.reports.rebalance import RebalanceReport
-from kubespread.planner.reports.removable import RemovableReport
 from kubespread.planner.reports.simulate import SimulateReport
 from kubespread.planner.reports.topology_map import TopologyMap
 from kubespread.planner.reports.upgrade import UpgradeReport
+from kubespread.questions.removable.report import RemovableReport
 from kubespread.questions.survive.report import SurviveReport
 
 FILES: dict[str, type[Report]] = {

@@ -33,13 +33,12 @@ ACCOUNTS: Mapping[str, Teller] = {
     "PendingReport": Teller("pending"),
     "PlayReport": Teller("play", has_frames=True),
     "RebalanceReport": Teller("rebalance", has_frames=True),
-    "RemovableReport": Teller("removable"),
     "SimulateReport": Teller("simulate", is_of_several=True),
     "TopologyMap": Teller("map"),
     "UpgradeReport": Teller("upgrade"),
 }
 """By the report's ``kind``; one that is not here is told by its plain data."""
-QUESTIONS: Mapping[str, str] = {"SurviveReport": "survive"}
+QUESTIONS: Mapping[str, str] = {"RemovableReport": "removable", "SurviveReport": "survive"}
 """By the report's ``kind``, the folder of its question, whose ``view`` module has ``view(report) -> View``."""
 _ANY = Teller("plain_data")
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from enum import Flag, StrEnum, auto
 from typing import Any, Generic, TypeVar
 
+from kubespread.views.aligned import NONE
+
 R = TypeVar("R")
 
 
@@ -71,6 +73,8 @@ class Column(Generic[R]):
     """A text, a number, a truth, several texts, or None for nothing."""
     text: Callable[[R], str] | None = None
     """What people read, where that is not the value itself."""
+    nothing: str = NONE
+    """What a terminal shows in the place of nothing."""
     tone: Callable[[R], Tone] | None = None
     is_number: bool = False
     readers: Readers = Readers.ALL

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from kubespread.escaping import escaped
-from kubespread.views.aligned import NONE
 from kubespread.views.documents import Answer
 from kubespread.views.layout import (
     BAD,
@@ -66,7 +65,7 @@ def _is_shown(column: Column[R], rows: Sequence[R]) -> bool:
 
 
 def _texts(column: Column[R], rows: Sequence[R]) -> list[str]:
-    return [escaped(column.said(row, NONE)) for row in rows]
+    return [escaped(column.said(row, column.nothing)) for row in rows]
 
 
 def _whole(column: Column[R], rows: Sequence[R]) -> Laid:

@@ -11,8 +11,8 @@ from rich.cells import cell_len
 
 import kubespread
 from kubespread import RemovableReport, Snapshot
+from kubespread.views import as_csv, plain, terminal
 from kubespread.views.look import Look
-from kubespread.views.removable import as_csv, plain, table
 from tests.builders import Data, hard, node, pod
 from tests.cli.support import FIXTURES
 from tests.planner.world.clusters import budget, deployment
@@ -43,7 +43,7 @@ def removed(nodes: int, cloud: str) -> RemovableReport:
 
 def screens() -> list[Screen]:
     found = [
-        Screen(f"removable-{nodes}-{cloud}-{width}", width, table.write(removed(nodes, cloud), Look(width=width)))
+        Screen(f"removable-{nodes}-{cloud}-{width}", width, terminal.write(removed(nodes, cloud), Look(width=width)))
         for nodes, cloud in ((12, "aws"), (12, "gke"), (200, "aws"))
         for width in (80, 120)
     ]
@@ -69,12 +69,12 @@ def test_the_screens_are_those_that_were_looked_at() -> None:
 
 
 def test_nothing_is_wider_than_a_narrow_terminal() -> None:
-    text = table.write(removed(12, "aws"), Look(width=60))
+    text = terminal.write(removed(12, "aws"), Look(width=60))
     assert max(map(cell_len, text.splitlines())) <= 60
 
 
 def test_in_full_every_node_has_a_row() -> None:
-    assert table.write(removed(200, "aws"), Look(width=120, in_full=True)).count(" yes ") == 195
+    assert terminal.write(removed(200, "aws"), Look(width=120, in_full=True)).count(" yes ") == 195
 
 
 if __name__ == "__main__":

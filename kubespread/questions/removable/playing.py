@@ -12,7 +12,6 @@ from kubespread.controllers.drain import (
     DrainPlan,
 )
 from kubespread.kube.api.core import Pod
-from kubespread.planner.reports.removable import HeldBy, Hold
 from kubespread.planner.world.draining import drain
 from kubespread.planner.world.happenings import PREEMPTED
 from kubespread.planner.world.missing import Missing
@@ -20,6 +19,7 @@ from kubespread.planner.world.pod_book import PodKey
 from kubespread.planner.world.reporting import name_of, unmade_pods, workload_of, workload_text
 from kubespread.planner.world.waiting import Waiting
 from kubespread.planner.world.world import World
+from kubespread.questions.removable.report import HeldBy, Hold
 from kubespread.snapshot.edits.cordoning import cordoned
 from kubespread.snapshot.edits.nodes import NodeChange
 

@@ -1,0 +1,419 @@
+"""Which nodes can go: each alone in the cluster as it is, and as many as a greedy order finds together."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, partial
+
+import numpy as np
+
+from kubespread.controllers.drain import DrainFlags
+from kubespread.kube.api.core import Node, Pod
+from kubespread.kube.owners import WorkloadName
+from kubespread.kube.pod_status import is_active
+from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME, ZONE
+from kubespread.library.deciding import Scheduler
+from kubespread.planner.capacity.room import PODS, free
+from kubespread.planner.details import canonical
+from kubespread.planner.reports.details import rounded
+from kubespread.planner.skew import skew_now
+from kubespread.planner.world.controlling import makes_others, not_modelled
+from kubespread.planner.world.draining import drain_plan
+from kubespread.planner.world.happenings import PREEMPTED
+from kubespread.planner.world.owners import in_order
+from kubespread.planner.world.pod_book import PodKey, key_of
+from kubespread.planner.world.reporting import name_of, workload_of, workload_text
+from kubespread.planner.world.spread import constraints_on
+from kubespread.planner.world.world import World
+from kubespread.questions.removable.certain import Certain
+from kubespread.questions.removable.playing import refusals, remove
+from kubespread.questions.removable.question import Removable
+from kubespread.questions.removable.report import Hold, NodeRemoval, RemovableReport, Together
+from kubespread.questions.scene import OnProgress, Scene, ask
+from kubespread.scheduler.cluster.amounts import BASIC_RESOURCES
+from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.cluster.labels import Counts
+from kubespread.scheduler.integers import wrapped
+from kubespread.snapshot.edits.target import nodes_meant, parse_target
+from kubespread.snapshot.snapshot import Snapshot
+from kubespread.wording import short_key
+
+NOT_MODELLED = (
+    "autoscalers: none adds the nodes again, or removes them by rules of its own",
+    "what nodes cost: an order by price may be better than one by pods",
+)
+CONTROL_PLANE = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
+_ALL_FLAGS = DrainFlags(force=True, ignore_daemonsets=True, delete_emptydir_data=True)
+_SHARE = 0.9
+"""Of what the other nodes have left, how much the pods of a group may ask for: rarely does the last bit fit."""
+_IN_A_ROW = 20
+"""After so many nodes that do not go after each other no other is tried."""
+
+
+def removable(
+    snapshot: Snapshot,
+    nodes: str | Sequence[str] = (),
+    scheduler: Scheduler | None = None,
+    *,
+    ignore_daemonsets: bool = True,
+    delete_emptydir_data: bool = False,
+    force: bool = False,
+    preemption: bool = True,
+    on_progress: OnProgress | None = None,
+) -> RemovableReport:
+    """Which ``nodes`` of ``snapshot`` can be drained and deleted so that every pod finds another node.
+
+    The keywords are the fields of `Removable`, where each is explained; ``on_progress`` is called after each node with
+    the number looked at so far.
+
+    Raises UsageError, SnapshotError and ManifestError.
+    """
+    asked = Removable(
+        nodes=(nodes,) if isinstance(nodes, str) else tuple(nodes), ignore_daemonsets=ignore_daemonsets,
+        delete_emptydir_data=delete_emptydir_data, force=force, preemption=preemption,
+    )  # fmt: skip
+    return ask(snapshot, asked, scheduler, on_progress)
+
+
+def answer(asked: Removable, scene: Scene) -> RemovableReport:
+    """Each node is removed by itself, and then as many as possible together, greedily."""
+    nodes = scene.now.nodes
+    meant = {node.metadata.name for target in asked.nodes for node in nodes_meant(parse_target(target), nodes)}
+    names = [node.metadata.name for node in nodes if not asked.nodes or node.metadata.name in meant]
+    settled = scene.settled(None, "any node goes")
+    world = settled.world
+    rows, together = removals(world.fork(), names, asked.drain_flags, settled.waited, scene.on_progress)
+    return RemovableReport(
+        kube_version=str(scene.release),
+        cluster=scene.source,
+        preemption=asked.preemption,
+        nodes=len(nodes),
+        rows=rows,
+        together=together,
+        gaps=scene.gaps(world.assumed),
+        not_modelled=NOT_MODELLED,
+        notes=(*scene.notes, *unknown_controllers(world, names, asked.drain_flags), *settled.notes),
+    )
+
+
+@dataclass(slots=True)
+class _Alone:
+    """One node, while the others stay."""
+
+    node: Node
+    pods: Sequence[Pod]
+    """What a drain evicts."""
+    held: tuple[Hold, ...] = ()
+    violated: tuple[str, ...] = ()
+    preempted: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
+    until_deleted: int = 0
+
+    @property
+    def name(self) -> str:
+        return self.node.metadata.name
+
+
+@dataclass(slots=True)
+class _Group:
+    """The nodes that went so far, in one world."""
+
+    world: World
+    nodes: list[str] = field(default_factory=list)
+    sizes: list[int] = field(default_factory=list)
+    held: dict[str, tuple[Hold, ...]] = field(default_factory=dict)
+    placed: list[Pod] = field(default_factory=list)
+    preempted: int = 0
+    lost: list[str] = field(default_factory=list)
+    untried: int = 0
+
+    def take(self, trial: World, names: Sequence[str]) -> None:
+        self.nodes += names
+        self.sizes.append(len(names))
+        self.placed += trial.happenings.placed
+        self.preempted += sum(each.why == PREEMPTED for each in trial.happenings.gone)
+        self.lost += _lost(trial)
+        self.world = trial
+
+
+def removals(
+    world: World,
+    names: Sequence[str],
+    flags: DrainFlags,
+    waited: Collection[PodKey] = (),
+    on_progress: Callable[[int], None] | None = None,
+) -> tuple[tuple[NodeRemoval, ...], Together]:
+    """What becomes of each of the nodes ``names``, and of those that can go together.
+
+    ``world`` is settled, and stays as it is; ``waited`` are the pods that waited before that, which are not charged to
+    the nodes they have been placed on. ``on_progress`` is told of each node that was looked at.
+    """
+    alone: list[_Alone] = []
+    trials = _Trials(world, flags, waited)
+    for number, name in enumerate(names):
+        alone.append(trials.alone(name))
+        if on_progress is not None:
+            on_progress(number + 1)
+    free_to_go = sorted((each for each in alone if not each.held), key=lambda each: (len(each.pods), each.name))
+    group = trials.together([each.name for each in free_to_go])
+    place = {name: number for number, name in enumerate(group.nodes, 1)}
+    rows = [
+        NodeRemoval(
+            node=each.name,
+            domain=each.node.metadata.labels.get(ZONE),
+            pods=len(each.pods),
+            alone=not each.held,
+            place=place.get(each.name),
+            held=each.held or group.held.get(each.name, ()),
+            violated=each.violated,
+            preempted=each.preempted,
+            lost=each.lost,
+            until_deleted=each.until_deleted,
+        )
+        for each in alone
+    ]
+    together = Together(
+        nodes=tuple(group.nodes),
+        groups=tuple(group.sizes),
+        moved=len(group.placed),
+        preempted=group.preempted,
+        lost=tuple(group.lost),
+        violated=violated(group.world, world.cluster, group.placed),
+        untried=group.untried,
+    )
+    return tuple(
+        sorted(rows, key=lambda row: (row.place or len(rows) + 1, not row.alone, row.pods, row.node))
+    ), together
+
+
+def unknown_controllers(world: World, names: Sequence[str], flags: DrainFlags) -> tuple[str, ...]:
+    """What to say of pods that a drain evicts and of which nobody knows what becomes."""
+    pods = (pod for name in names for pod in drain_plan(world, name, flags).evict)
+    owners = {owner for pod in pods if (owner := world.book.owner_of(pod)) is not None}
+    return tuple(not_modelled(owner) for owner in sorted(owners, key=in_order) if not makes_others(world, owner))
+
+
+class _Trials:
+    """Nodes that are removed from forks of one world, which is settled and stays as it is."""
+
+    def __init__(self, world: World, flags: DrainFlags, waited: Collection[PodKey]) -> None:
+        self._world, self._flags, self._waited = world, flags, waited
+        self._certain, self._domains = Certain(world), CountingDomains(world)
+
+    def alone(self, name: str) -> _Alone:
+        """One node, while the others stay.
+
+        It is drained whatever is said against that, all flags set where kubectl refuses: who sees to one thing that
+        holds it is not to find the next one only then.
+        """
+        world, position = self._world, self._world.living.nodes.index[name]
+        plan = drain_plan(world, name, self._flags)
+        found = _Alone(world.living.nodes.objects[position], plan.evict)
+        found.held = (*self._set_apart(found.node), *refusals(plan))
+        if not plan.errors and self._certain.goes(position, found.pods):
+            return found
+        fork = world.fork()
+        removed = remove(fork, [name], _ALL_FLAGS if plan.errors else self._flags, self._waited)
+        found.held += removed.held
+        found.until_deleted = removed.until_deleted
+        if not found.held:
+            found.violated = violated(fork, world.cluster, fork.happenings.placed)
+            found.preempted = tuple(name_of(each.pod) for each in fork.happenings.gone if each.why == PREEMPTED)
+            found.lost = tuple(_lost(fork))
+        return found
+
+    def _set_apart(self, node: Node) -> Iterator[Hold]:
+        """What is said against a node whatever runs on it."""
+        label = next((each for each in CONTROL_PLANE if each in node.metadata.labels), None)
+        if label is not None:
+            yield Hold(cause="controlPlane", detail=f"label {label}")
+        for domain in self._domains.lost(self._world, [node.metadata.name]):
+            yield Hold(cause="lastOfDomain", detail=domain)
+
+    def together(self, names: Sequence[str]) -> _Group:
+        """Greedily, in the order of ``names``: groups that go are gone, one that does not is halved.
+
+        Nodes of a group are cordoned at once, so that no pod moves from one to the next.
+        """
+        group, most, at, misses = _Group(self._world), len(names), 0, 0
+        asks, since = self._asks(group, names), 0
+        while at < len(names) and misses < _IN_A_ROW:
+            size = max(1, min(asks.likely(at - since, _SHARE), most))
+            batch = names[at : at + size]
+            held = self._impossible(group, batch, asks.short(at - since, size)) or self._try(group, batch)
+            if not held:
+                at, most, misses = at + size, 2 * size, 0
+                asks, since = self._asks(group, names[at:]), at
+            elif size == 1:
+                group.held[batch[0]] = held
+                at, misses = at + 1, misses + 1
+            else:
+                most = size // 2
+        group.untried = len(names) - at
+        return group
+
+    def _asks(self, group: _Group, names: Sequence[str]) -> Asks:
+        return Asks(group.world, names, self._flags, self._waited)
+
+    def _impossible(self, group: _Group, names: Sequence[str], short: str) -> tuple[Hold, ...]:
+        """What holds nodes together whatever is tried; ``short`` is what the others have too little of."""
+        lost = tuple(Hold(cause="lastOfDomain", detail=domain) for domain in self._domains.lost(group.world, names))
+        return lost or ((Hold(cause="noRoom", detail=short),) if short else ())
+
+    def _try(self, group: _Group, names: Sequence[str]) -> tuple[Hold, ...]:
+        """What holds the next nodes; they are gone from the group's world where nothing does."""
+        trial = group.world.fork()
+        held = remove(trial, names, self._flags, self._waited).held
+        if not held:
+            group.take(trial, names)
+        return held
+
+
+def _lost(world: World) -> Iterator[str]:
+    """Pods without a controller that were evicted; those that would be preempted hold a node."""
+    return (name_of(each.pod) for each in world.happenings.lost_for_good())
+
+
+class CountingDomains:
+    """The domains of a settled world without which pods have fewer to be spread over.
+
+    Zones, whoever counts them, and those that some hard constraint counts; not hosts, of which every node is the only
+    one. Constraints that are only preferred keep no node.
+    """
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        kinds = world.cluster.kinds
+        running = (kinds[number].pod for number in world.cluster.running.nodes_of_kind)
+        self._pods = _by_hard_key((*running, *(each.template for each in world.waiting)))
+        self._keys = [key for key in dict.fromkeys((ZONE, *self._pods)) if key == ZONE or _has_shared(world, key)]
+        self._counts = cache(self._asked)
+
+    def lost(self, world: World, names: Sequence[str]) -> Iterator[str]:
+        """Those that have no node left without the nodes ``names``, ``zone c``, and ``the cluster`` itself; over the
+        last domain of a key nothing is spread. ``world`` is this one, or what has become of it.
+        """
+        if len(names) == len(world.living.nodes):
+            yield "the cluster"
+        positions = np.array([world.living.nodes.index[name] for name in names], dtype=np.intp)
+        for key in self._keys:
+            column = world.living.nodes.label(key)
+            size = len(column.values)
+            there = np.bincount(column.codes[column.present], minlength=size)
+            codes = column.codes[positions]
+            going = np.bincount(codes[codes >= 0], minlength=size)
+            if np.count_nonzero(there) > 1:
+                for code in np.flatnonzero((there > 0) & (going == there)).tolist():
+                    if key == ZONE or self._counts(key, column.values[code]):
+                        yield f"{short_key(key)} {column.values[code]}"
+
+    def _asked(self, key: str, value: str) -> bool:
+        """Whether some hard constraint counts a domain: those of nodes where its pod may not run it does not."""
+        world = self._world
+        return any(
+            domain.value == value and domain.eligible_nodes > 0
+            for pod in self._pods[key]
+            for constraint in constraints_on(world.cluster, pod, world.surroundings.scheduler_of)
+            if constraint.is_hard and constraint.topology_key == key
+            for domain in constraint.domains
+        )
+
+
+def _by_hard_key(pods: Iterable[Pod]) -> dict[str, list[Pod]]:
+    found: dict[str, list[Pod]] = {}
+    for pod in pods:
+        keys = (
+            each.topology_key
+            for each in pod.spec.topology_spread_constraints
+            if each.when_unsatisfiable == DO_NOT_SCHEDULE
+        )
+        for key in dict.fromkeys(keys):
+            found.setdefault(key, []).append(pod)
+    return found
+
+
+def _has_shared(world: World, key: str) -> bool:
+    column = world.living.nodes.label(key)
+    return key != HOSTNAME and int(np.count_nonzero(column.present)) > len(column.values)
+
+
+def _is_made_again(world: World, pod: Pod) -> bool:
+    """Whether the pod's controller makes another one, which needs room."""
+    owner = world.book.owner_of(pod)
+    return is_active(pod) and owner is not None and makes_others(world, owner)
+
+
+class Asks:
+    """Nodes of a world in the order in which they are to go; the world stays as it is."""
+
+    def __init__(self, world: World, names: Sequence[str], flags: DrainFlags, waited: Collection[PodKey] = ()) -> None:
+        """Pods that ``waited`` before the world settled do not count: they may wait again."""
+        self._cluster = world.cluster
+        self._positions = np.array([self._cluster.nodes.index[name] for name in names], dtype=np.intp)
+        kinds = self._cluster.kinds
+        each = []
+        for name in names:
+            asked: Counter[str] = Counter()
+            for pod in filter(partial(_is_made_again, world), drain_plan(world, name, flags).evict):
+                if key_of(pod) not in waited:
+                    asked.update({PODS: 1, **kinds[kinds.number_of(pod)].requests[0]})
+            each.append(asked)
+        # Of others there may be more than nodes say, and profiles may ignore them.
+        resources = [name for name in (*BASIC_RESOURCES, PODS) if any(asked[name] > 0 for asked in each)]
+        self._asked: Mapping[str, Counts] = {
+            resource: np.array([wrapped(asked[resource]) for asked in each], dtype=np.int64) for resource in resources
+        }
+        """By resource, what the pods of each node ask for."""
+
+    def _of(self, resource: str, first: int, count: int | None = None) -> tuple[Counts, Counts]:
+        """From node ``first`` on, ``count`` of them: what the first asks for, the first two, and so on, and what all
+        others have free then.
+        """
+        chosen = slice(first, None if count is None else first + count)
+        there = free(self._cluster, resource)
+        left: Counts = there.sum() - np.cumsum(there[self._positions[chosen]])
+        return np.cumsum(self._asked[resource][chosen]), left
+
+    def likely(self, first: int, share: float) -> int:
+        """How many of the nodes, from ``first`` on, ask for no more than a share of what the others have left."""
+        fits = np.ones(len(self._positions) - first, dtype=np.bool_)
+        for resource in self._asked:
+            asked, left = self._of(resource, first)
+            fits &= asked <= share * left
+        return len(fits) if fits.all() else int(fits.argmin())
+
+    def short(self, first: int, count: int) -> str:
+        """What ``count`` nodes together ask for too much of; empty where of nothing."""
+        for resource in self._asked:
+            asked, free_then = self._of(resource, first, count)
+            needed, left = asked.item(-1), free_then.item(-1)
+            if needed > left:
+                said = rounded(canonical(resource, needed), up=True), rounded(canonical(resource, left))
+                return f"{resource}: its pods ask for {said[0]}, the nodes that stay have {said[1]} left"
+        return ""
+
+
+def violated(world: World, before: Cluster, placed: Iterable[Pod]) -> tuple[str, ...]:
+    """Of the workloads whose pods were ``placed`` since the cluster was ``before``, those that are more uneven now than
+    maxSkew allows and than they were: ``NAMESPACE/Kind/name: zone skew 2 exceeds maxSkew 1``.
+    """
+    pods: dict[WorkloadName, Pod] = {}
+    for pod in placed:
+        if any(each.when_unsatisfiable == DO_NOT_SCHEDULE for each in pod.spec.topology_spread_constraints):
+            pods[workload_of(world, pod)] = pod
+    return tuple(_said(world, before, sorted(pods.items(), key=lambda each: in_order(each[0]))))
+
+
+def _said(world: World, before: Cluster, pods: Iterable[tuple[WorkloadName, Pod]]) -> Iterator[str]:
+    scheduler_of = world.surroundings.scheduler_of
+    for workload, pod in pods:
+        for at, constraint in enumerate(constraints_on(world.cluster, pod, scheduler_of)):
+            skew = skew_now(constraint)
+            # Few are, and only of those it matters how they were.
+            if not constraint.is_hard or skew <= constraint.max_skew:
+                continue
+            if skew > skew_now(constraints_on(before, pod, scheduler_of)[at]):
+                key = constraint.topology_key.rpartition("/")[2]
+                yield f"{workload_text(workload)}: {key} skew {skew} exceeds maxSkew {constraint.max_skew}"

@@ -1,0 +1,53 @@
+"""What is asked of nodes that are to go."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from kubespread.questions.question import DRAIN, Argument, DrainingQuestion, Option
+
+if TYPE_CHECKING:
+    from kubespread.questions.removable.report import RemovableReport
+    from kubespread.questions.scene import Scene
+
+
+class Removable(DrainingQuestion["RemovableReport"], frozen=True, kw_only=True):
+    """Find the nodes that can be drained and deleted, alone and together, and say what blocks each of the others.
+
+    A node can go when a drain can evict all its pods within their budgets and kube-scheduler places the replacements,
+    without breaking a budget by preemption. Control plane nodes, the last node of a domain that a hard constraint
+    counts, and nodes with pods that have local data or no controller are blocked. Nodes are removed together greedily,
+    those with the fewest pods first: another order may find more.
+
+    \b
+    Examples:
+      kubespread removable
+      kubespread removable pool=old --delete-emptydir-data
+      kubespread removable -S cluster.json.gz -o json
+      kubespread removable --scale shop/deploy/web=3
+    """
+
+    name = "removable"
+    summary = "Find the nodes that can be drained and deleted."
+    yes, no = "some node can go", "none can"
+    doing = "draining nodes"
+
+    nodes: Annotated[
+        tuple[str, ...],
+        Argument("Nodes to ask about: a name, or labels (pool=a). Default: all.", metavar="[NODES]..."),
+    ] = ()
+    delete_emptydir_data: Annotated[
+        bool,
+        Option("Also evict pods with emptyDir volumes; without it they block their nodes.", heading=DRAIN),
+    ] = False
+
+    @classmethod
+    def report(cls) -> type[RemovableReport]:
+        from kubespread.questions.removable.report import RemovableReport
+
+        return RemovableReport
+
+    def answer(self, scene: Scene) -> RemovableReport:
+        from kubespread.questions.removable.answer import answer
+
+        return answer(self, scene)

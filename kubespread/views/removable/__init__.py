@@ -1,1 +1,0 @@
-"""Which nodes can go, in each format."""
