@@ -6,6 +6,7 @@ import ast
 import inspect
 import re
 import textwrap
+from functools import cache
 from itertools import pairwise
 
 from msgspec import Struct
@@ -96,6 +97,7 @@ def _on_one_line(docstring: str) -> str:
     return re.sub(r"`[a-z_.]+`", lambda name: re.sub(r"_([a-z])", lambda match: match[1].upper(), name[0]), line)
 
 
+@cache
 def _docstrings(struct: type) -> dict[str, str]:
     """The strings below the fields that ``struct`` itself declares."""
     if struct is Struct or not issubclass(struct, Struct):

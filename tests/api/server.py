@@ -200,6 +200,8 @@ class _Server(ThreadingHTTPServer):
 class _Handler(BaseHTTPRequestHandler):
     server: _Server
     protocol_version = "HTTP/1.1"
+    # Head and body are two writes: with Nagle's algorithm the second waits 40 ms for the first one's acknowledgement.
+    disable_nagle_algorithm = True
 
     def _handle(self) -> None:
         parts = urlsplit(self.path)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import gzip
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import msgspec
 
 Data = dict[str, Any]
 
@@ -46,8 +47,8 @@ def release_of(path: Path) -> str:
 
 def recorded(path: Path) -> Iterator[Recorded]:
     """The cases of one file, gzipped or not."""
-    with gzip.open(path, "rt") if path.suffix == ".gz" else path.open() as lines:
-        for line in lines:
-            found = json.loads(line)
-            # What a running cluster did stands in the case itself.
-            yield Recorded(found.get("case", found), found.get("expect", {}))
+    data = path.read_bytes()
+    for line in (gzip.decompress(data) if path.suffix == ".gz" else data).splitlines():
+        found = msgspec.json.decode(line)
+        # What a running cluster did stands in the case itself.
+        yield Recorded(found.get("case", found), found.get("expect", {}))

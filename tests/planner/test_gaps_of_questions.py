@@ -243,9 +243,10 @@ def without(kinds: Collection[str]) -> Snapshot:
 
 def batches() -> Iterator[tuple[str, ...]]:
     """Kinds that can be missing together, as none of them hides whether another one is needed."""
-    alone = ("Namespace", "PodDisruptionBudget", "PriorityClass", "ReplicaSet", "ResourceQuota", "StatefulSet")
-    others = sorted(KINDS - VOLUMES - {*alone})
-    yield from zip_longest(sorted(VOLUMES), others[: len(VOLUMES)], others[len(VOLUMES) :], fillvalue="")
+    alone = ("PriorityClass", "StatefulSet")
+    rest = ("Namespace", "ResourceQuota", "ReplicaSet", "PodDisruptionBudget")
+    others = sorted(KINDS - VOLUMES - {*alone, *rest})
+    yield from zip_longest(sorted(VOLUMES), others, rest, fillvalue="")
     yield from ((kind,) for kind in alone)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 import random
 import re
 from typing import Any
@@ -25,6 +23,7 @@ from kubespread.scheduler.plugin import SchedulingError
 from kubespread.scheduler.profile.expansion import default_profile
 from tests.builders import hard, node, pod, soft, taint
 from tests.cli.support import FIXTURES
+from tests.golden.cases import recorded
 
 Data = dict[str, Any]
 
@@ -77,8 +76,7 @@ def check(plugins: Framework, cluster: Cluster, candidate: Any, steps: int, chan
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_recorded_clusters(family: str) -> None:
-    with gzip.open(FIXTURES / "golden" / f"{family}.jsonl.gz", "rt") as lines:
-        cases = [json.loads(line)["case"] for line in lines]
+    cases = [each.case for each in recorded(FIXTURES / "golden" / f"{family}.jsonl.gz")]
     placed = 0
     for position, case in enumerate(cases[:: max(1, len(cases) // 25)]):
         snapshot = kubespread.Snapshot.from_objects([*case["nodes"], *case["pods"], *(case.get("objects") or [])])
