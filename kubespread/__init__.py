@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from kubespread.library.explaining import explain
     from kubespread.library.mapping import topology_map
     from kubespread.library.opening import after_edits, connect, load
-    from kubespread.library.pending_pods import pending
     from kubespread.library.playing import after_steps, play
     from kubespread.library.rebalancing import rebalance
     from kubespread.library.simulating import simulate
@@ -32,12 +31,13 @@ if TYPE_CHECKING:
     from kubespread.planner.reports.check import CheckReport, Finding, RuleReport
     from kubespread.planner.reports.compare import CompareReport
     from kubespread.planner.reports.explain import ExplainReport
-    from kubespread.planner.reports.pending import PendingReport
     from kubespread.planner.reports.play import PlayReport
     from kubespread.planner.reports.rebalance import RebalanceReport
     from kubespread.planner.reports.simulate import SimulateReport
     from kubespread.planner.reports.topology_map import TopologyMap
     from kubespread.planner.reports.upgrade import UpgradeReport
+    from kubespread.questions.pending.answer import pending
+    from kubespread.questions.pending.report import PendingReport
     from kubespread.questions.removable.answer import removable
     from kubespread.questions.removable.report import RemovableReport
     from kubespread.questions.scene import ask
@@ -109,7 +109,7 @@ _HOMES = {
     "Finding": "kubespread.planner.reports.check",
     "KubespreadError": "kubespread.errors",
     "ManifestError": "kubespread.errors",
-    "PendingReport": "kubespread.planner.reports.pending",
+    "PendingReport": "kubespread.questions.pending.report",
     "PlayReport": "kubespread.planner.reports.play",
     "RebalanceReport": "kubespread.planner.reports.rebalance",
     "RemovableReport": "kubespread.questions.removable.report",
@@ -135,7 +135,7 @@ _HOMES = {
     "connect": "kubespread.library.opening",
     "explain": "kubespread.library.explaining",
     "load": "kubespread.library.opening",
-    "pending": "kubespread.library.pending_pods",
+    "pending": "kubespread.questions.pending.answer",
     "play": "kubespread.library.playing",
     "rebalance": "kubespread.library.rebalancing",
     "removable": "kubespread.questions.removable.answer",

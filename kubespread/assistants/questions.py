@@ -115,12 +115,6 @@ class Play(Question, frozen=True, kw_only=True):
     preemption: _Preemption = True
 
 
-class Pending(Question, frozen=True, kw_only=True):
-    namespace: _Namespace = None
-    selector: _Selector = ""
-    preemption: _Preemption = True
-
-
 class Audit(Question, frozen=True, kw_only=True):
     workloads: _Workloads = []
     namespace: _Namespace = None

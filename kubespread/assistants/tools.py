@@ -20,7 +20,6 @@ from kubespread.planner.reports.check import CheckReport
 from kubespread.planner.reports.compare import CompareReport
 from kubespread.planner.reports.explain import ExplainReport
 from kubespread.planner.reports.parts import Report
-from kubespread.planner.reports.pending import PendingReport
 from kubespread.planner.reports.play import PlayReport
 from kubespread.planner.reports.rebalance import RebalanceReport
 from kubespread.planner.reports.simulate import SimulateReport
@@ -96,12 +95,6 @@ def _play(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: questions.
     first = () if asked.manifest is None else (Step("apply the manifest", Apply((_manifest(asked.manifest),))),)
     scenario = Scenario((*first, *(parse_step(text, None) for text in asked.steps)), preemption=asked.preemption)
     return kubespread.play(snapshot, scenario, scheduler, namespace=asked.namespace)
-
-
-def _pending(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: questions.Pending) -> PendingReport:
-    return kubespread.pending(
-        snapshot, scheduler, namespace=asked.namespace, selector=asked.selector, preemption=asked.preemption
-    )
 
 
 def _audit(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: questions.Audit) -> AuditReport:
@@ -220,14 +213,7 @@ TOOLS = {
             PlayReport,
             _play,
         ),
-        Tool(
-            "pending",
-            "Which pods of the cluster wait for a node, by what keeps them from one, and the least change that frees "
-            "them.",
-            questions.Pending,
-            PendingReport,
-            _pending,
-        ),
+        _tool("pending"),
         Tool(
             "audit",
             "How every workload is spread now, which constraints do not hold, and why.",

@@ -44,9 +44,7 @@ _COMMANDS: dict[str, _Command | None] = {
         "Play a scenario step by step.",
         "all steps are done and no pod is pending", "one is blocked or pods are pending (--fail-on)",
     ),
-    "pending": _Command(
-        "Show pods without a node, by cause, and what unblocks them.", "nothing is pending", "something is"
-    ),
+    "pending": None,
     "audit": _Command(
         "Show how every workload is spread, and why unevenly.",
         "nothing is at the level of --fail-on", "something is",

@@ -7,7 +7,11 @@ from typing import Any
 
 from kubespread.questions.question import Question
 
-QUESTIONS = {"removable": "Removable", "survive": "Survive"}
+QUESTIONS = {
+    "pending": "Pending",
+    "removable": "Removable",
+    "survive": "Survive",
+}
 """The class of each, by its command, which is its folder too."""
 
 

@@ -14,12 +14,12 @@ from kubespread.planner.reports.compare import CompareReport
 from kubespread.planner.reports.configuration import Configuration
 from kubespread.planner.reports.explain import ExplainReport
 from kubespread.planner.reports.parts import API_VERSION, Report
-from kubespread.planner.reports.pending import PendingReport
 from kubespread.planner.reports.play import PlayReport
 from kubespread.planner.reports.rebalance import RebalanceReport
 from kubespread.planner.reports.simulate import SimulateReport
 from kubespread.planner.reports.topology_map import TopologyMap
 from kubespread.planner.reports.upgrade import UpgradeReport
+from kubespread.questions.pending.report import PendingReport
 from kubespread.questions.removable.report import RemovableReport
 from kubespread.questions.survive.report import SurviveReport
 

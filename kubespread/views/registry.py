@@ -30,7 +30,6 @@ ACCOUNTS: Mapping[str, Teller] = {
     "CheckReport": Teller("check"),
     "CompareReport": Teller("compare"),
     "ExplainReport": Teller("explain"),
-    "PendingReport": Teller("pending"),
     "PlayReport": Teller("play", has_frames=True),
     "RebalanceReport": Teller("rebalance", has_frames=True),
     "SimulateReport": Teller("simulate", is_of_several=True),
@@ -38,7 +37,11 @@ ACCOUNTS: Mapping[str, Teller] = {
     "UpgradeReport": Teller("upgrade"),
 }
 """By the report's ``kind``; one that is not here is told by its plain data."""
-QUESTIONS: Mapping[str, str] = {"RemovableReport": "removable", "SurviveReport": "survive"}
+QUESTIONS: Mapping[str, str] = {
+    "PendingReport": "pending",
+    "RemovableReport": "removable",
+    "SurviveReport": "survive",
+}
 """By the report's ``kind``, the folder of its question, whose ``view`` module has ``view(report) -> View``."""
 _ANY = Teller("plain_data")
 

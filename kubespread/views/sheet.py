@@ -19,6 +19,8 @@ class Tone(StrEnum):
     GOOD = "good"
     WARN = "warn"
     BAD = "bad"
+    FAINT = "faint"
+    """Of less weight than what stands beside it; pages do not tell that apart."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from kubespread.escaping import escaped
 from kubespread.views.documents import Answer
 from kubespread.views.layout import (
     BAD,
+    DIM,
     GOOD,
     Cell,
     Line,
@@ -24,7 +25,7 @@ from kubespread.views.registry import view_of
 from kubespread.views.screen import room_beside
 from kubespread.views.sheet import Column, Fit, R, Readers, Tone
 
-_STYLES = {Tone.PLAIN: "", Tone.GOOD: GOOD, Tone.WARN: "", Tone.BAD: BAD}
+_STYLES = {Tone.PLAIN: "", Tone.GOOD: GOOD, Tone.WARN: "", Tone.BAD: BAD, Tone.FAINT: DIM}
 _LONG_NAME = 20
 """As much of a name as a column that gives way has to leave room for."""
 

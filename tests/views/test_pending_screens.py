@@ -8,8 +8,8 @@ from functools import cache
 
 import kubespread
 from kubespread import PendingReport, Snapshot
+from kubespread.views import as_csv, plain, terminal
 from kubespread.views.look import Look
-from kubespread.views.pending import as_csv, plain, table
 from tests.builders import Data, hard, node, owned_by, pod
 from tests.cli.support import FIXTURES
 from tests.planner.world.clusters import gone_to_sleep
@@ -45,13 +45,13 @@ def screens() -> list[Screen]:
     found = []
     stuck = kubespread.pending(kubespread.load(FIXTURES / "clusters" / "stuck.yaml"), namespace="shop")
     for width in (80, 120):
-        found.append(Screen(f"pending-stuck-{width}", width, table.write(stuck, Look(width=width))))
+        found.append(Screen(f"pending-stuck-{width}", width, terminal.write(stuck, Look(width=width))))
         for nodes, cloud in ((12, "aws"), (300, "gke")):
-            text = table.write(pending(nodes, cloud), Look(width=width))
+            text = terminal.write(pending(nodes, cloud), Look(width=width))
             found.append(Screen(f"pending-{nodes}-{cloud}-{width}", width, text))
     return [
         *found,
-        Screen("pending-in-full", 100, table.write(stuck, Look(width=100, in_full=True))),
+        Screen("pending-in-full", 100, terminal.write(stuck, Look(width=100, in_full=True))),
         Screen("pending-plain", 0, plain.write(stuck, Look())),
         Screen("pending-csv", 0, as_csv.write(stuck, Look())),
     ]

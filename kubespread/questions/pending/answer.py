@@ -6,25 +6,36 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from kubespread.candidate.candidate import Surroundings
+from kubespread.candidate.setting import parse_settings
+from kubespread.candidate.stored import from_stored_pod
+from kubespread.errors import ManifestError, UsageError
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
+from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.versions import KubeVersion
+from kubespread.library.deciding import Scheduler
+from kubespread.library.patches import commands_for
+from kubespread.library.workloads_asked import WorkloadsAsked
 from kubespread.planner.advise.advice import options
-from kubespread.planner.advise.change import Change
 from kubespread.planner.advise.edited_worlds import EditedWorlds
 from kubespread.planner.advise.search import MOST_EFFORT, Found, Trials
 from kubespread.planner.advise.stuck import Stuck
-from kubespread.planner.pending.causes import Waits, cause_of
-from kubespread.planner.pending.freeing import Group, Kind, RevisePod, least_change
 from kubespread.planner.reports.advise import Suggestion
 from kubespread.planner.reports.happened import UnmadePods
-from kubespread.planner.reports.pending import StuckGroup
 from kubespread.planner.world.happenings import PREEMPTED
 from kubespread.planner.world.pod_book import PodKey, key_of
 from kubespread.planner.world.reporting import name_of, unmade_pods, workload_of, workload_text
+from kubespread.planner.world.under_way import judged_as_it_stands
 from kubespread.planner.world.unmade import unmade
 from kubespread.planner.world.waiting import Waiting
 from kubespread.planner.world.world import World
+from kubespread.questions.pending.causes import Waits, cause_of
+from kubespread.questions.pending.freeing import Group, Kind, RevisePod, least_change
+from kubespread.questions.pending.question import Pending
+from kubespread.questions.pending.report import PendingReport, StuckGroup
+from kubespread.questions.scene import OnProgress, Scene, ask
+from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import some_of
 
 NOT_MODELLED = (
@@ -33,14 +44,6 @@ NOT_MODELLED = (
 )
 _MOST_VICTIMS = 2
 _FIT = "fits once the others run"
-
-
-@dataclass(frozen=True, slots=True)
-class Told:
-    """One group of the report, and the change that it names."""
-
-    group: StuckGroup
-    change: Change | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,16 +57,55 @@ class _Stuck:
 
 
 def pending(
-    world: World,
-    is_asked: Callable[[WorkloadName], bool],
-    revise: RevisePod,
-    version: KubeVersion,
-    on_progress: Callable[[int], None] | None = None,
-) -> list[Told]:
-    """The groups, the largest first. Nothing is placed in ``world``.
+    snapshot: Snapshot,
+    scheduler: Scheduler | None = None,
+    *,
+    namespace: str | None = None,
+    selector: str = "",
+    preemption: bool = True,
+    on_progress: OnProgress | None = None,
+) -> PendingReport:
+    """The pods of ``snapshot`` without a node, by what keeps them from one, each group with the least change that frees
+    it.
 
-    ``on_progress`` is told after each cause of how many pods it is known what frees them.
+    A change is proven by making it and letting all pods of the group be placed. Pods that fit as things are, that have
+    scheduling gates, lack a claim or name another scheduler are groups of their own. The keywords are the fields of
+    `Pending`; ``namespace`` None is all namespaces, and ``on_progress`` is called now and then with the number of pods
+    that were looked at.
+
+    Raises UsageError, SnapshotError and ManifestError.
     """
+    return ask(snapshot, Pending(namespace=namespace, selector=selector, preemption=preemption), scheduler, on_progress)
+
+
+def answer(asked: Pending, scene: Scene) -> PendingReport:
+    """Nothing is placed in the scene's world."""
+    whose = WorkloadsAsked.of(asked.namespace, asked.selector)
+    now, world = scene.now, scene.world
+    is_asked = whose.those_in(world)
+    under_way = judged_as_it_stands(world, is_asked)
+    groups = _groups(scene, is_asked)
+    if not groups:
+        whose.check_any(world, now)
+    return PendingReport(
+        kube_version=str(scene.release),
+        cluster=scene.source,
+        namespace=whose.namespace,
+        selector=whose.text,
+        preemption=asked.preemption,
+        nodes=len(world.living.nodes.objects),
+        pending=sum(len(group.pods) for group in groups),
+        groups=tuple(groups),
+        not_made=tuple(_not_made(world, groups)),
+        gaps=scene.gaps(world.assumed),
+        not_modelled=NOT_MODELLED,
+        notes=(*scene.notes, *under_way),
+    )
+
+
+def _groups(scene: Scene, is_asked: Callable[[WorkloadName], bool]) -> list[StuckGroup]:
+    """The largest first. After each cause it is told of how many pods it is known what frees them."""
+    world = scene.world
     by_workload: dict[WorkloadName, list[Kind]] = {}
     for kind in _kinds(world, is_asked):
         by_workload.setdefault(workload_of(world, kind.waiting[0].pod), []).append(kind)
@@ -71,18 +113,18 @@ def pending(
     for kinds in by_workload.values():
         for stuck in _together(world, kinds):
             by_cause.setdefault((stuck.waits.cause, stuck.waits.why), []).append(stuck)
-    told: list[Told] = []
-    freeing = _Freeing(world, revise, version)
+    groups: list[StuckGroup] = []
+    freeing = _Freeing(world, scene.now, scene.release)
     for alike in sorted(by_cause.values(), key=lambda alike: -sum(len(each.kind) for each in alike)):
-        told += freeing.told(alike)
-        if on_progress is not None:
-            on_progress(sum(len(each.group.pods) for each in told))
-    return sorted(told, key=lambda each: (-len(each.group.pods), each.group.why))
+        groups += freeing.groups(alike)
+        if scene.on_progress is not None:
+            scene.on_progress(sum(len(group.pods) for group in groups))
+    return sorted(groups, key=lambda group: (-len(group.pods), group.why))
 
 
-def not_made(world: World, told: Iterable[Told]) -> Iterator[UnmadePods]:
+def _not_made(world: World, groups: Iterable[StuckGroup]) -> Iterator[UnmadePods]:
     """Pods of the workloads that are stuck that do not even exist."""
-    stuck = {workload for each in told for workload in each.group.workloads}
+    stuck = {workload for group in groups for workload in group.workloads}
     return (each for each in unmade_pods(world, unmade(world)) if each.workload in stuck) if stuck else iter(())
 
 
@@ -140,22 +182,26 @@ class _Freeing:
     """The search for what frees pods, of which each group may take half of the effort that is left."""
 
     world: World
-    revise: RevisePod
+    snapshot: Snapshot
     version: KubeVersion
     left: float = MOST_EFFORT
+
+    @cached_property
+    def _revise(self) -> RevisePod:
+        return _reviser(self.snapshot, self.version)
 
     @cached_property
     def _worlds(self) -> EditedWorlds:
         return EditedWorlds(lambda: self.world, DEFAULT_NAMESPACE)
 
-    def told(self, alike: Sequence[_Stuck]) -> Iterator[Told]:
+    def groups(self, alike: Sequence[_Stuck]) -> Iterator[StuckGroup]:
         """One group; or several, where a change frees all pods of some kinds and not all of the others."""
         waits = alike[0].waits
         if waits.cause != "filtered":
-            yield Told(self._group(alike, None, 0), None)
+            yield self._group(alike, None, 0)
             return
         ranked = sorted(alike, key=lambda each: -len(each.kind))
-        group = Group(self._worlds, [each.kind for each in ranked], self.revise)
+        group = Group(self._worlds, [each.kind for each in ranked], self._revise)
         evaluation = ranked[0].waits.evaluation
         assert evaluation is not None
         several = len(group) if len(group) > 1 else None
@@ -168,10 +214,10 @@ class _Freeing:
         free = group.freed(best.change) if best is not None else frozenset()
         whole = [each for each in alike if _waiting([each.kind]).keys() <= free]
         if whole and len(whole) < len(alike):
-            yield from self.told(whole)
-            yield from self.told([each for each in alike if each not in whole])
+            yield from self.groups(whole)
+            yield from self.groups([each for each in alike if each not in whole])
             return
-        yield Told(self._group(alike, best, trials.count), None if best is None else best.change)
+        yield self._group(alike, best, trials.count)
 
     def _group(self, alike: Sequence[_Stuck], best: Found | None, tried: int) -> StuckGroup:
         waits = alike[0].waits
@@ -183,20 +229,38 @@ class _Freeing:
             message=waits.message,
             pods=tuple(map(name_of, pods)),
             workloads=tuple(workloads),
-            change=None if best is None else _suggestion(best, len(pods)),
+            change=None if best is None else self._suggestion(best, len(pods), tuple(workloads)),
             fitting=sum(each.fitting for each in alike),
             victims=waits.victims,
             tried=tried,
         )
 
+    def _suggestion(self, found: Found, pods: int, workloads: Sequence[str]) -> Suggestion:
+        change, answer = found.change, found.answer
+        return Suggestion(
+            change=change.said,
+            family=change.family,
+            options=options(change),
+            nodes=None,
+            placed=min(answer.count, pods),
+            consequences=answer.consequences,
+            commands=commands_for(change, workloads, self.snapshot),
+        )
 
-def _suggestion(found: Found, pods: int) -> Suggestion:
-    change, answer = found.change, found.answer
-    return Suggestion(
-        change=change.said,
-        family=change.family,
-        options=options(change),
-        nodes=None,
-        placed=min(answer.count, pods),
-        consequences=answer.consequences,
-    )
+
+def _reviser(snapshot: Snapshot, version: KubeVersion) -> RevisePod:
+    known: dict[tuple[int, tuple[str, ...]], tuple[Pod, Pod | None]] = {}
+
+    def revise(pod: Pod, settings: Sequence[str]) -> Pod | None:
+        key = id(pod), tuple(settings)
+        if key not in known:
+            surroundings = Surroundings(snapshot.objects, version, settings=parse_settings(settings))
+            try:
+                revised = from_stored_pod(pod, surroundings).pod
+            except (ManifestError, UsageError):
+                revised = None
+            # Kept with the pod itself, so that no other has its identity.
+            known[key] = pod, revised
+        return known[key][1]
+
+    return revise

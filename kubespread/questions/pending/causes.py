@@ -23,9 +23,9 @@ from kubespread.planner.bars_of_nodes import SELECTION, TAINT, in_brief, listed,
 from kubespread.planner.capacity.room import free
 from kubespread.planner.details import canonical
 from kubespread.planner.reports.details import rounded
-from kubespread.planner.reports.pending import PendingFor
 from kubespread.planner.world.waiting import Waiting
 from kubespread.planner.world.world import World
+from kubespread.questions.pending.report import PendingFor
 from kubespread.scheduler.cluster.amounts import requested
 from kubespread.scheduler.cluster.labels import Mask
 from kubespread.scheduler.evaluation import Evaluation

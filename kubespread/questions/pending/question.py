@@ -1,0 +1,44 @@
+"""What is asked of pods without a node."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kubespread.questions.question import WorkloadsQuestion
+
+if TYPE_CHECKING:
+    from kubespread.questions.pending.report import PendingReport
+    from kubespread.questions.scene import Scene
+
+
+class Pending(WorkloadsQuestion["PendingReport"], frozen=True, kw_only=True):
+    """Show the pods without a node, grouped by cause, with the smallest change that unblocks each group.
+
+    Each change is verified by making it and placing all pods in the group. Pods that already fit, wait behind
+    scheduling gates, lack a claim or name another scheduler form separate groups. -v also shows the pods and the
+    kubectl commands. Exits with 1 when any pod is pending.
+
+    \b
+    Examples:
+      kubespread pending -A
+      kubespread pending -n shop -l tier=web -v
+      kubespread pending -A -S cluster.json.gz --fail zone=c
+      kubespread pending -A -o json | jq -r '.groups[].change.options[]?'
+    """
+
+    name = "pending"
+    summary = "Show pods without a node, by cause, and what unblocks them."
+    yes, no = "nothing is pending", "something is"
+    doing = "pods looked at"
+    outputs = {"table": "a table", "plain": "plain columns", "name": "prints namespace/pod lines", "csv": ""}
+
+    @classmethod
+    def report(cls) -> type[PendingReport]:
+        from kubespread.questions.pending.report import PendingReport
+
+        return PendingReport
+
+    def answer(self, scene: Scene) -> PendingReport:
+        from kubespread.questions.pending.answer import answer
+
+        return answer(self, scene)

@@ -1,0 +1,147 @@
+"""Pods that wait: a row a cause, with the least change that frees them beside it or below."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from kubespread.escaping import escaped
+from kubespread.questions.pending.report import PendingReport, StuckGroup
+from kubespread.views.flow import aim
+from kubespread.views.layout import BAD, DIM, GOOD, Cell, Line, cell, width_of, wrapped
+from kubespread.views.look import Look
+from kubespread.views.phrases import chosen_from
+from kubespread.views.screen import concluded, headline
+from kubespread.views.sheet import Column, Fit, Readers, Sheet, Tone, count
+from kubespread.views.terminal import table
+from kubespread.views.view import View, about
+from kubespread.wording import count_of, some_of, workload_name
+
+_INSIDE, _MAX_PODS, _MAX_WORKLOADS = 4, 10, 2
+_NO_CHANGE = {
+    "filtered": "none of {} tried",
+    "refused": "none: no node is at fault",
+    "gated": "none: waits behind its gate",
+    "nominated": "none: waits for its node",
+    "otherScheduler": "none: somebody else's",
+    "fits": "none: nothing has to change",
+    "preempts": "none: room is made for it",
+}
+
+
+def _options(group: StuckGroup) -> str:
+    return "" if group.change is None else " ".join(group.change.options)
+
+
+def _change(group: StuckGroup) -> str:
+    """The options that free it, or why there are none."""
+    return _options(group) or _NO_CHANGE[group.cause].format(group.tried)
+
+
+def _frees(group: StuckGroup) -> str:
+    """``14``, or ``5 of 25`` where the change does not free all."""
+    if group.change is None:
+        return ""
+    return f"{group.freed:,}" if group.freed == len(group.pods) else f"{group.freed:,} of {len(group.pods):,}"
+
+
+_PODS: Column[StuckGroup] = count("PODS", lambda group: len(group.pods))
+_FREES: Column[StuckGroup] = count("FREES", lambda group: group.freed)
+_WORKLOADS: Column[StuckGroup] = Column(header="WORKLOADS", value=lambda group: group.workloads)
+_WHY: Column[StuckGroup] = Column(header="WHY", value=lambda group: group.why, short="CAUSE")
+_GROUP: Sequence[Column[StuckGroup]] = (
+    _PODS,
+    _FREES,
+    Column(header="CAUSE", value=lambda group: group.cause),
+    _WORKLOADS,
+    Column(header="OPTIONS", value=_options),
+    _WHY,
+)
+_CHANGE: Sequence[Column[StuckGroup]] = (
+    Column(
+        header="SMALLEST CHANGE (proven)", value=_change,
+        tone=lambda group: Tone.FAINT if group.change is None else Tone.GOOD,
+    ),
+    replace(_FREES, text=_frees),
+)  # fmt: skip
+
+_Pod = tuple[StuckGroup, str]
+_POD: Sequence[Column[_Pod]] = (
+    Column(header="POD", value=lambda row: row[1]),
+    Column(header="WHY", value=lambda row: row[0].why),
+    Column(header="MESSAGE", value=lambda row: row[0].message),
+)
+
+
+def view(report: PendingReport) -> View:
+    """Causes, and the pods of each."""
+    return View(
+        **about(report),
+        title=f"Pending pods{chosen_from(report.namespace, report.selector)}, {count_of(report.nodes, 'node')}",
+        sheets=[
+            Sheet(
+                title="Causes", columns=_GROUP, rows=report.groups, is_answer=True,
+                tone=lambda group: Tone.WARN if group.freed else Tone.BAD,
+            ),
+            Sheet(
+                title="Pods", columns=_POD, readers=Readers.PAGES, is_detail=True,
+                rows=[(group, pod) for group in report.groups for pod in group.pods],
+            ),
+        ],
+        names=[pod for group in report.groups for pod in group.pods],
+        lines=lambda look: _lines(report, look),
+    )  # fmt: skip
+
+
+def _lines(report: PendingReport, look: Look) -> Iterator[Line]:
+    """In full it names the pods and kubectl's commands."""
+    yield from headline(view(report).title, report, look)
+    if report.groups:
+        yield from _groups(report, look)
+    yield from concluded(report.answer, look, BAD if report.groups else GOOD)
+
+
+def _groups(report: PendingReport, look: Look) -> Iterator[Line]:
+    """One table where it fits; else the change stands below its cause."""
+    counts = [_PODS, replace(_WORKLOADS, text=lambda group: _workloads(group, report))]
+    whole = [*table([_WHY, *counts, *_CHANGE], report.groups, look)]
+    if not look.in_full and sum(width_of(each.text) for each in whole[0]) <= aim(look):
+        yield from whole
+        return
+    lines = table([replace(_WHY, fit=Fit.END, least=24), *counts], report.groups, look)
+    if look.headers:
+        yield next(lines)
+    for group, line in zip(report.groups, lines, strict=True):
+        yield line
+        yield from _below(group, look, is_cut=escaped(group.why) not in {each.text for each in line})
+
+
+def _workloads(group: StuckGroup, report: PendingReport) -> str:
+    """``web, api +3``: without the kind, and without a namespace that goes without saying."""
+    names = [_name(workload, report) for workload in group.workloads]
+    more = f" +{len(names) - _MAX_WORKLOADS}" if len(names) > _MAX_WORKLOADS else ""
+    return f"{', '.join(names[:_MAX_WORKLOADS])}{more}"
+
+
+def _name(workload: str, report: PendingReport) -> str:
+    namespace, _, name = workload.split("/")
+    if report.namespace is not None or workload_name(workload) != workload:
+        return name
+    return f"{namespace}/{name}"
+
+
+def _below(group: StuckGroup, look: Look, *, is_cut: bool) -> Iterator[Line]:
+    """The change, and in full also what kube-scheduler says, the pods, what becomes of others and the commands."""
+    freed = f"   frees {_frees(group)}" if group.change is not None else ""
+    indent = Cell(" " * _INSIDE)
+    if is_cut:
+        yield from wrapped([indent, cell(group.why, DIM)], look.width, _INSIDE)
+    change = cell(_change(group), DIM if group.change is None else GOOD)
+    yield from wrapped([indent, change, Cell(freed)], look.width, _INSIDE + 2)
+    if not look.in_full:
+        return
+    consequences = group.change.consequences if group.change is not None else ()
+    commands = group.change.commands if group.change is not None else ()
+    for said in (group.message, some_of(group.pods, _MAX_PODS), *consequences, *commands):
+        if said:
+            yield from wrapped([indent, cell(said, DIM)], look.width, _INSIDE + 2)

@@ -1,1 +1,0 @@
-"""What is stuck in a cluster, in each format."""
