@@ -135,15 +135,12 @@ _HOMES = {
     "connect": "kubespread.library.opening",
     "explain": "kubespread.library.explaining",
     "load": "kubespread.library.opening",
-    "pending": "kubespread.questions.pending.answer",
     "play": "kubespread.library.playing",
     "rebalance": "kubespread.library.rebalancing",
-    "removable": "kubespread.questions.removable.answer",
     "rule": "kubespread.library.checking",
     "rules": "kubespread.library.checking",
     "simulate": "kubespread.library.simulating",
     "simulate_then": "kubespread.library.thens",
-    "survive": "kubespread.questions.survive.answer",
     "topology_map": "kubespread.library.mapping",
     "upgrade": "kubespread.library.upgrading",
     "write_baseline": "kubespread.library.checking",
@@ -152,8 +149,12 @@ _HOMES = {
 
 def __getattr__(name: str) -> Any:
     """Import on first use: ``kubespread --version`` must not wait for numpy."""
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(_HOMES[name]), name)
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    from kubespread.questions.registry import QUESTIONS, function
+
+    if name not in QUESTIONS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return function(name)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import kubespread
-from kubespread.assistants.tools import TOOLS
+from kubespread.assistants.tools import tools
 from tests.builders import node, pod
 from tests.cli.support import FIXTURES
 
@@ -46,7 +46,7 @@ def test_an_audit_of_a_mistyped_namespace_and_an_upgrade_in_mistyped_batches_do_
 def test_a_scheduler_configuration_that_was_edited_is_read_again(tmp_path: Path) -> None:
     config = tmp_path / "config.yaml"
     scheduler, shop = kubespread.Scheduler(config=config), kubespread.load(FIXTURES / "clusters" / "three-zones.yaml")
-    tool, question = TOOLS["explain"], {"manifest": (FIXTURES / "manifests" / "one-constraint-soft.yaml").read_text()}
+    tool, question = tools()["explain"], {"manifest": (FIXTURES / "manifests" / "one-constraint-soft.yaml").read_text()}
     for weight in (7, 9):
         config.write_text(
             "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"

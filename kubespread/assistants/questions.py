@@ -6,8 +6,7 @@ Nothing in them is a path: manifests are given as text, and the cluster is the o
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from typing import Annotated, Any, Literal, get_args, get_type_hints
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta, Struct
@@ -176,7 +175,11 @@ def arguments_of(question: type[questions.Question[Any]]) -> type[Question]:
     """The arguments of a question's tool: its fields, as far as they are not for scripts."""
     made = msgspec.defstruct(
         question.__name__,
-        [(each.name, _described(*get_args(hint)), each.default) for each, hint in _fields(question)],
+        [
+            (each.name, _described(kind, option), each.default)
+            for each, kind, option in questions.options_of(question)
+            if not option.is_for_scripts
+        ],
         bases=(Question,),
         frozen=True,
         kw_only=True,
@@ -190,16 +193,10 @@ def _described(kind: Any, option: questions.Option) -> Any:
     return Annotated[kind, Meta(description=f"{option.help}{default}", ge=option.least)]
 
 
-def _fields(question: type[questions.Question[Any]]) -> Iterator[tuple[msgspec.structs.FieldInfo, Any]]:
-    hints = get_type_hints(question, include_extras=True)
-    for each in msgspec.structs.fields(question):
-        if not get_args(hints[each.name])[1].is_for_scripts:
-            yield each, hints[each.name]
-
-
 def asked_by(question: type[questions.Question[Any]], arguments: Question) -> questions.Question[Any]:
     """The question that is asked with these arguments."""
-    return question(**{each.name: getattr(arguments, each.name) for each, _ in _fields(question)})
+    names = (each.name for each, _, option in questions.options_of(question) if not option.is_for_scripts)
+    return question(**{name: getattr(arguments, name) for name in names})
 
 
 def description_of(question: type[questions.Question[Any]]) -> str:

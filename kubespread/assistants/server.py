@@ -16,7 +16,7 @@ from kubespread import Scheduler, __version__
 from kubespread.assistants.bounding import LEFT_OUT, SCHEMA
 from kubespread.assistants.cluster import Cluster
 from kubespread.assistants.questions import schema
-from kubespread.assistants.tools import TOOLS, Tool
+from kubespread.assistants.tools import Tool, tools
 from kubespread.errors import KubespreadError, UsageError
 from kubespread.planner.reports.parts import Report
 from kubespread.questions.schema import schema as report_schema
@@ -57,12 +57,12 @@ def serve(cluster: Cluster, scheduler: Scheduler) -> None:
     one_at_a_time = anyio.CapacityLimiter(1)
 
     async def list_tools(_context: Any, _params: Any) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[_listed(tool) for tool in TOOLS.values()])
+        return types.ListToolsResult(tools=[_listed(tool) for tool in tools().values()])
 
     async def call_tool(_context: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
-        tool = TOOLS.get(params.name)
+        tool = tools().get(params.name)
         if tool is None:
-            raise MCPError(types.INVALID_PARAMS, f"unknown tool {params.name!r}; the tools are {', '.join(TOOLS)}")
+            raise MCPError(types.INVALID_PARAMS, f"unknown tool {params.name!r}; the tools are {', '.join(tools())}")
         # In a thread, so that pings are answered meanwhile.
         return await anyio.to_thread.run_sync(
             partial(_called, tool, cluster, scheduler, params.arguments or {}), limiter=one_at_a_time

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,6 +25,7 @@ from kubespread.planner.reports.rebalance import RebalanceReport
 from kubespread.planner.reports.simulate import SimulateReport
 from kubespread.planner.reports.topology_map import TopologyMap
 from kubespread.planner.reports.upgrade import UpgradeReport
+from kubespread.questions.registry import QUESTIONS
 from kubespread.questions.registry import question as question_of
 from kubespread.scenario.text import parse_step
 from kubespread.scenario.types import Apply, Scenario, Step
@@ -181,7 +182,7 @@ def _tool(name: str) -> Tool:
     )
 
 
-TOOLS = {
+_TOOLS = {
     tool.name: tool
     for tool in (
         Tool(
@@ -213,7 +214,6 @@ TOOLS = {
             PlayReport,
             _play,
         ),
-        _tool("pending"),
         Tool(
             "audit",
             "How every workload is spread now, which constraints do not hold, and why.",
@@ -236,7 +236,6 @@ TOOLS = {
             CompareReport,
             _compare,
         ),
-        _tool("survive"),
         Tool(
             "upgrade",
             "Replace the nodes of a pool as disruption budgets allow, and say where and why that is blocked.",
@@ -266,7 +265,10 @@ TOOLS = {
             CapacityReport,
             _capacity,
         ),
-        _tool("removable"),
     )
 }
-"""By name, in the order of ``kubespread --help``."""
+
+
+def tools() -> Mapping[str, Tool]:
+    """By name."""
+    return {**_TOOLS, **{name: _tool(name) for name in QUESTIONS}}

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, make_dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
-import msgspec
 import typer
 
 from kubespread.cli.answering import Answering
@@ -19,7 +18,7 @@ from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.scheduler import SchedulerOptions
 from kubespread.cli.waiting import waiting
 from kubespread.cli.watch import watchable
-from kubespread.questions.question import Argument, Namespace, Option, Question
+from kubespread.questions.question import Argument, Namespace, Option, Question, options_of
 from kubespread.views.formats import writers_of
 
 if TYPE_CHECKING:
@@ -48,7 +47,7 @@ class _Field:
 
 def command_of(question: type[Question[Any]]) -> Callable[..., int]:
     """The function behind the command, as `grouped` reads it."""
-    found = dict(_fields(question))
+    found = {each.name: _field(each.name, kind, option, each.default) for each, kind, option in options_of(question)}
     # The flags of drains are edits' flags too.
     own = {each.name for each in fields(EditedClusterOptions)}
     shared, asked = ([
@@ -91,13 +90,6 @@ def command_of(question: type[Question[Any]]) -> Callable[..., int]:
         "return": int,
     }
     return grouped(watchable(command) if question.is_watched else command)
-
-
-def _fields(question: type[Question[Any]]) -> Iterator[tuple[str, _Field]]:
-    hints = get_type_hints(question, include_extras=True)
-    for each in msgspec.structs.fields(question):
-        kind, option = get_args(hints[each.name])
-        yield each.name, _field(each.name, kind, option, each.default)
 
 
 def _field(name: str, kind: Any, option: Option, default: Any) -> _Field:

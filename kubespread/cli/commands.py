@@ -13,6 +13,7 @@ import typer
 
 from kubespread.cli.exitcodes import epilog
 from kubespread.cli.options.helping import HelpingCommand, HelpingGroup
+from kubespread.questions.registry import QUESTIONS
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,17 +100,17 @@ class _MadeWhenAsked(Mapping[str, Any]):
 
     def __getitem__(self, name: str) -> Any:
         if name not in self._made:
-            self._made[name] = _made(name, _COMMANDS[name])
+            self._made[name] = _made(name, _COMMANDS.get(name))
         return self._made[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(_COMMANDS)
+        return iter(dict.fromkeys((*_COMMANDS, *QUESTIONS)))
 
     def __len__(self) -> int:
-        return len(_COMMANDS)
+        return sum(1 for _ in self)
 
     def __contains__(self, name: object) -> bool:
-        return name in _COMMANDS
+        return name in _COMMANDS or name in QUESTIONS
 
 
 def _made(name: str, command: _Command | None) -> Any:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import inspect
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, TypeVar, get_args, get_type_hints
 
 import msgspec
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from kubespread.questions.scene import Scene
 
 A = TypeVar("A")
+F = TypeVar("F", bound=Callable[..., Any])
 DRAIN = "Drain, here and with --drain"
 """The heading of flags that are edits' too."""
 
@@ -47,6 +49,28 @@ class Argument(Option):
 
 class Namespace(Option):
     """A namespace, or all of them: kubectl's ``-n`` and ``-A`` on the command line, where the context has a default."""
+
+
+def options_of(question: type[Question[Any]]) -> Iterator[tuple[msgspec.structs.FieldInfo, Any, Option]]:
+    """Each field with its type, and what there is to say of it."""
+    hints = get_type_hints(question, include_extras=True)
+    for each in msgspec.structs.fields(question):
+        kind, option = get_args(hints[each.name])
+        yield each, kind, option
+
+
+def asks(question: type[Question[Any]]) -> Callable[[F], F]:
+    """Of the library's function that asks ``question``: its docstring goes on with what is said of the fields."""
+
+    def documented(function: F) -> F:
+        said = {each.name: option.help for each, _, option in options_of(question) if not option.is_for_scripts}
+        said["on_progress"] = "Called now and then with how far the answer is."
+        keywords = (name for name in inspect.signature(function).parameters if name in said)
+        listed = "\n".join(f"- ``{name}``: {said[name]}" for name in keywords)
+        function.__doc__ = f"{inspect.getdoc(function)}\n\n{listed}\n"
+        return function
+
+    return documented
 
 
 class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):

@@ -1,4 +1,4 @@
-"""Every question there is: a new one is its folder and a line here."""
+"""Every question there is: a new one is its folder, or its file where it is small, and a line here."""
 
 from __future__ import annotations
 
@@ -12,10 +12,21 @@ QUESTIONS = {
     "removable": "Removable",
     "survive": "Survive",
 }
-"""The class of each, by its command, which is its folder too."""
+"""The class of each, by its command, which is what its folder or its file is called."""
 
 
 def question(name: str) -> type[Question[Any]]:
     """The question of a command."""
-    found: type[Question[Any]] = getattr(import_module(f"kubespread.questions.{name}.question"), QUESTIONS[name])
+    found: type[Question[Any]] = _part(name, "question", QUESTIONS[name])
     return found
+
+
+def function(name: str) -> Any:
+    """What asks it in the library, which is called as it is."""
+    return _part(name, "answer", name)
+
+
+def _part(name: str, part: str, what: str) -> Any:
+    """From the one file of a small question, else from its folder."""
+    whole = import_module(f"kubespread.questions.{name}")
+    return getattr(import_module(f"{whole.__name__}.{part}") if hasattr(whole, "__path__") else whole, what)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -19,9 +21,14 @@ from kubespread.planner.reports.rebalance import RebalanceReport
 from kubespread.planner.reports.simulate import SimulateReport
 from kubespread.planner.reports.topology_map import TopologyMap
 from kubespread.planner.reports.upgrade import UpgradeReport
-from kubespread.questions.pending.report import PendingReport
-from kubespread.questions.removable.report import RemovableReport
-from kubespread.questions.survive.report import SurviveReport
+from kubespread.questions.registry import QUESTIONS, question
+
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
+
+
+def _of_questions() -> Iterator[type[Report]]:
+    return (question(name).report() for name in QUESTIONS)
+
 
 FILES: dict[str, type[Report]] = {
     "check-report.json": CheckReport,
@@ -31,14 +38,12 @@ FILES: dict[str, type[Report]] = {
     "compare-report.json": CompareReport,
     "configuration.json": Configuration,
     "explain-report.json": ExplainReport,
-    "pending-report.json": PendingReport,
     "play-report.json": PlayReport,
-    "removable-report.json": RemovableReport,
     "rebalance-report.json": RebalanceReport,
     "simulate-report.json": SimulateReport,
-    "survive-report.json": SurviveReport,
     "topology-map.json": TopologyMap,
     "upgrade-report.json": UpgradeReport,
+    **{f"{_HUMP.sub('-', report.__name__).lower()}.json": report for report in _of_questions()},
 }
 
 

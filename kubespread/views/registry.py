@@ -37,12 +37,6 @@ ACCOUNTS: Mapping[str, Teller] = {
     "UpgradeReport": Teller("upgrade"),
 }
 """By the report's ``kind``; one that is not here is told by its plain data."""
-QUESTIONS: Mapping[str, str] = {
-    "PendingReport": "pending",
-    "RemovableReport": "removable",
-    "SurviveReport": "survive",
-}
-"""By the report's ``kind``, the folder of its question, whose ``view`` module has ``view(report) -> View``."""
 _ANY = Teller("plain_data")
 
 
@@ -50,15 +44,28 @@ def view_of(answer: Answer, drawn: TopologyMap | None = None) -> View:
     """What an answer says; with a map also what steps do to its nodes."""
     reports: Sequence[Any] = answer if isinstance(answer, Sequence) else [answer]
     kind = reports[0].kind
-    if kind in QUESTIONS:
-        seen: View = import_module(f"kubespread.questions.{QUESTIONS[kind]}.view").view(reports[0])
+    if kind not in ACCOUNTS and (tell := _beside(type(reports[0]))) is not None:
+        seen = tell(reports[0])
         if seen.frames_on is not None and drawn is not None:
             return replace(seen, frames=list(seen.frames_on(drawn)))
         return seen
     teller = ACCOUNTS.get(kind, _ANY)
     module = import_module(f"kubespread.views.accounts.{teller.module}")
-    tell: Callable[[Any], View] = module.account
-    view = tell(reports if teller.is_of_several else reports[0])
+    account: Callable[[Any], View] = module.account
+    view = account(reports if teller.is_of_several else reports[0])
     if teller.has_frames and drawn is not None:
         view = replace(view, frames=list(module.frames(reports[0], drawn)))
     return view
+
+
+def _beside(report: type[Any]) -> Callable[[Any], View] | None:
+    """The ``view`` that stands in the file of a report, or in one of that name beside it."""
+    home = import_module(report.__module__)
+    if hasattr(home, "view"):
+        own: Callable[[Any], View] = home.view
+        return own
+    try:
+        beside: Callable[[Any], View] = import_module(f"{report.__module__.rpartition('.')[0]}.view").view
+    except ModuleNotFoundError:
+        return None
+    return beside

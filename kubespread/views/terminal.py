@@ -7,12 +7,15 @@ from typing import Any
 
 from kubespread.escaping import escaped
 from kubespread.views.documents import Answer
+from kubespread.views.flow import flowed
 from kubespread.views.layout import (
     BAD,
     DIM,
     GOOD,
+    HEAD,
     Cell,
     Line,
+    cell,
     cut_end,
     cut_middle,
     tabulated,
@@ -22,8 +25,9 @@ from kubespread.views.layout import Column as Laid
 from kubespread.views.look import Look
 from kubespread.views.names import fitted, legend, told_apart
 from kubespread.views.registry import view_of
-from kubespread.views.screen import room_beside
+from kubespread.views.screen import concluded, room_beside
 from kubespread.views.sheet import Column, Fit, R, Readers, Tone
+from kubespread.views.view import View
 
 _STYLES = {Tone.PLAIN: "", Tone.GOOD: GOOD, Tone.WARN: "", Tone.BAD: BAD, Tone.FAINT: DIM}
 _LONG_NAME = 20
@@ -31,10 +35,18 @@ _LONG_NAME = 20
 
 
 def write(answer: Answer, look: Look) -> str:
-    """The whole answer as its view composes it, in the colors of ``look``."""
-    lines = view_of(answer).lines
-    assert lines is not None, "a view that a terminal is offered"
-    return written(lines(look), color=look.color)
+    """The whole answer as its view composes it, else its sheets, in the colors of ``look``."""
+    view = view_of(answer)
+    return written(_lines(view, look) if view.lines is None else view.lines(look), color=look.color)
+
+
+def _lines(view: View, look: Look) -> Iterator[Line]:
+    if look.headers:
+        yield from flowed([[cell(view.title, HEAD)], [cell(view.provenance, DIM)]], look, indent="")
+    for sheet in view.sheets:
+        if Readers.TERMINAL in sheet.readers and sheet.rows:
+            yield from table(sheet.columns, sheet.rows, look, explains_names=True)
+    yield from concluded(view.answer, look)
 
 
 def table(
@@ -56,7 +68,7 @@ def table(
     yield from tabulated(list(laid.values()), headers=look.headers)
     for each in pliable if explains_names else ():
         if each.fit is Fit.NAMES:
-            yield from legend(_texts(each, rows), [cell.text for cell in laid[id(each)].cells], look)
+            yield from legend(_texts(each, rows), [one.text for one in laid[id(each)].cells], look)
 
 
 def _is_shown(column: Column[R], rows: Sequence[R]) -> bool:
@@ -84,7 +96,7 @@ def _room(column: Column[Any], laid: dict[int, Laid], look: Look) -> int:
 
 
 def _shortened(column: Column[Any], laid: Laid, room: int) -> Laid:
-    texts = [cell.text for cell in laid.cells]
+    texts = [one.text for one in laid.cells]
     match column.fit:
         case Fit.NAMES:
             short = fitted(texts, room)
@@ -94,5 +106,5 @@ def _shortened(column: Column[Any], laid: Laid, room: int) -> Laid:
             short = [cut_middle(text, room) for text in texts]
         case _:
             short = [cut_end(text, room) for text in texts]
-    cells = [Cell(text, cell.style) for text, cell in zip(short, laid.cells, strict=True)]
+    cells = [Cell(text, was.style) for text, was in zip(short, laid.cells, strict=True)]
     return Laid(laid.header, cells, laid.is_number)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from kubespread import Scheduler, load
-from kubespread.assistants.tools import TOOLS
+from kubespread.assistants.tools import tools
 from kubespread.errors import KubespreadError
 from tests.cli.support import FIXTURES, PROGRAM, environment
 
@@ -90,7 +90,7 @@ def test_no_argument_opens_a_file(case: str, tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(Path, "open", lambda path, *_: opened.append(str(path)))
     asked = json.loads(json.dumps(arguments).replace("{}", str(secret)))
     with pytest.raises(KubespreadError) as refused:
-        TOOLS[tool].call(cluster, Scheduler(), asked)
+        tools()[tool].call(cluster, Scheduler(), asked)
     assert (opened, "hunter2" in str(refused.value)) == ([], False)
 
 

@@ -12,7 +12,7 @@ import kubespread
 from kubespread.assistants.bounding import bounded
 from kubespread.assistants.cluster import Cluster
 from kubespread.assistants.questions import schema
-from kubespread.assistants.tools import TOOLS
+from kubespread.assistants.tools import tools
 from tests.cli.support import FIXTURES
 
 SHOP = kubespread.load(FIXTURES / "clusters" / "shop.yaml")
@@ -42,7 +42,7 @@ REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
 
 
 def called(tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
-    return TOOLS[tool].call(SHOP, kubespread.Scheduler(), arguments)
+    return tools()[tool].call(SHOP, kubespread.Scheduler(), arguments)
 
 
 @pytest.mark.parametrize("case", REFUSED)
@@ -121,9 +121,9 @@ def test_cutting(report: dict[str, Any], limit: int, expected: dict[str, Any]) -
     assert bounded(report, limit) == expected
 
 
-@pytest.mark.parametrize("tool", TOOLS)
+@pytest.mark.parametrize("tool", tools())
 def test_the_schema_of_arguments_is_an_object_with_words_for_each(tool: str) -> None:
-    described = schema(TOOLS[tool].question)
+    described = schema(tools()[tool].question)
     Draft202012Validator.check_schema(described)
     assert described["type"] == "object"
     assert described["additionalProperties"] is False

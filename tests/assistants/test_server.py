@@ -15,7 +15,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.shared.exceptions import MCPError
 
 from kubespread.assistants.bounding import LEFT_OUT
-from kubespread.assistants.tools import TOOLS
+from kubespread.assistants.tools import tools
 from kubespread.questions.schema import schema
 from tests.api.server import FakeApi, serving
 from tests.builders import hosts
@@ -91,7 +91,7 @@ def test_each_tool_is_listed_and_answers_as_its_command_does() -> None:
     listed, answers = conversation(
         ("-S", SHOP), [*((name, asked) for name, (asked, _) in ASKED.items()), *play, *wrong]
     )
-    for listed_tool, tool in zip(listed.tools, TOOLS.values(), strict=True):
+    for listed_tool, tool in zip(listed.tools, tools().values(), strict=True):
         described = listed_tool.output_schema
         assert described is not None
         assert described["properties"].pop("leftOut") == {"type": "object", "additionalProperties": {"type": "integer"}}
@@ -116,11 +116,11 @@ def test_each_tool_is_listed_and_answers_as_its_command_does() -> None:
 
 
 def test_every_tool_is_asked() -> None:
-    assert {*ASKED, "play"} == set(TOOLS)
+    assert {*ASKED, "play"} == set(tools())
 
 
 def test_no_report_has_a_field_where_an_answer_counts_what_is_left_out() -> None:
-    assert [tool.name for tool in TOOLS.values() if LEFT_OUT in schema(tool.report)["properties"]] == []
+    assert [tool.name for tool in tools().values() if LEFT_OUT in schema(tool.report)["properties"]] == []
 
 
 def test_a_running_cluster_is_reached_with_live_alone(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 import msgspec
 
 import kubespread
-from kubespread.assistants.tools import TOOLS
+from kubespread.assistants.tools import tools
 from kubespread.errors import KubespreadError
 from tests.cli.support import run
 from tests.fuzz.inputs import COMMANDS, TOOL_ARGUMENTS, VALUES, WORDS, environment, write_all
@@ -105,8 +105,8 @@ class Fuzzing:
         return self._asked(seed, [*shlex.split(command), *([option] if option else []), value], "words")
 
     def _with_arguments(self, seed: int, rng: random.Random) -> Failure | None:
-        tool = rng.choice(sorted(TOOLS))
-        known = {each.encode_name for each in msgspec.structs.fields(TOOLS[tool].question)} & TOOL_ARGUMENTS.keys()
+        tool = rng.choice(sorted(tools()))
+        known = {each.encode_name for each in msgspec.structs.fields(tools()[tool].question)} & TOOL_ARGUMENTS.keys()
         names = [name for name in sorted(known) if rng.random() < 0.3]
         arguments = {name: TOOL_ARGUMENTS[name] for name in names}
         # Exactly one of them says what is asked about.
@@ -120,7 +120,7 @@ class Fuzzing:
             arguments = {}
         said = ""
         try:
-            _bounded(lambda: json.dumps(TOOLS[tool].call(self._cluster, kubespread.Scheduler(), arguments)))
+            _bounded(lambda: json.dumps(tools()[tool].call(self._cluster, kubespread.Scheduler(), arguments)))
             self.ended["tool answered"] += 1
         except KubespreadError:
             self.ended["tool refused"] += 1

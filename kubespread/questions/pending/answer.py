@@ -34,6 +34,7 @@ from kubespread.questions.pending.causes import Waits, cause_of
 from kubespread.questions.pending.freeing import Group, Kind, RevisePod, least_change
 from kubespread.questions.pending.question import Pending
 from kubespread.questions.pending.report import PendingReport, StuckGroup
+from kubespread.questions.question import asks
 from kubespread.questions.scene import OnProgress, Scene, ask
 from kubespread.snapshot.snapshot import Snapshot
 from kubespread.wording import some_of
@@ -56,6 +57,7 @@ class _Stuck:
     """How many of them find a node as things are, with those of their workload that come before them."""
 
 
+@asks(Pending)
 def pending(
     snapshot: Snapshot,
     scheduler: Scheduler | None = None,
@@ -69,9 +71,8 @@ def pending(
     it.
 
     A change is proven by making it and letting all pods of the group be placed. Pods that fit as things are, that have
-    scheduling gates, lack a claim or name another scheduler are groups of their own. The keywords are the fields of
-    `Pending`; ``namespace`` None is all namespaces, and ``on_progress`` is called now and then with the number of pods
-    that were looked at.
+    scheduling gates, lack a claim or name another scheduler are groups of their own. Without a namespace those of all
+    are asked about.
 
     Raises UsageError, SnapshotError and ManifestError.
     """

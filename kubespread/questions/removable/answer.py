@@ -27,6 +27,7 @@ from kubespread.planner.world.pod_book import PodKey, key_of
 from kubespread.planner.world.reporting import name_of, workload_of, workload_text
 from kubespread.planner.world.spread import constraints_on
 from kubespread.planner.world.world import World
+from kubespread.questions.question import asks
 from kubespread.questions.removable.certain import Certain
 from kubespread.questions.removable.playing import refusals, remove
 from kubespread.questions.removable.question import Removable
@@ -52,6 +53,7 @@ _IN_A_ROW = 20
 """After so many nodes that do not go after each other no other is tried."""
 
 
+@asks(Removable)
 def removable(
     snapshot: Snapshot,
     nodes: str | Sequence[str] = (),
@@ -64,9 +66,6 @@ def removable(
     on_progress: OnProgress | None = None,
 ) -> RemovableReport:
     """Which ``nodes`` of ``snapshot`` can be drained and deleted so that every pod finds another node.
-
-    The keywords are the fields of `Removable`, where each is explained; ``on_progress`` is called after each node with
-    the number looked at so far.
 
     Raises UsageError, SnapshotError and ManifestError.
     """

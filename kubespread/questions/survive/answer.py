@@ -23,6 +23,7 @@ from kubespread.planner.world.reporting import name_of, node_evictions, preempte
 from kubespread.planner.world.unmade import unmade
 from kubespread.planner.world.waiting import Waiting
 from kubespread.planner.world.world import World
+from kubespread.questions.question import asks
 from kubespread.questions.scene import OnProgress, Scene, ask
 from kubespread.questions.survive.question import Survive
 from kubespread.questions.survive.report import DomainLoss, ShortWorkload, SurviveReport
@@ -41,6 +42,7 @@ _STAYS = "pods are not ready on nodes that do not answer, and are not evicted th
 _FEWER = "its controller makes no more pods"
 
 
+@asks(Survive)
 def survive(
     snapshot: Snapshot,
     keys: Sequence[str] = (),
@@ -53,10 +55,7 @@ def survive(
 ) -> SurviveReport:
     """What losing each domain of the topology ``keys`` does to the workloads of ``snapshot``, each domain by itself.
 
-    The keywords are the fields of `Survive`, where each is explained; ``namespace`` None is all namespaces, and
-    ``on_progress`` is called before each domain with the number lost so far.
-
-    Raises UsageError, SnapshotError and ManifestError.
+    Without a namespace those of all are asked about. Raises UsageError, SnapshotError and ManifestError.
     """
     asked = Survive(keys=tuple(keys), namespace=namespace, selector=selector, preemption=preemption)
     return ask(snapshot, asked, scheduler, on_progress)

@@ -1,0 +1,60 @@
+"""Which nodes hold more pods than a number: all there is to a question, in one file."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Annotated
+
+from kubespread.planner.reports.parts import ClusterReference, Judgment, QuestionReport, Report
+from kubespread.questions.question import Option, Question
+from kubespread.questions.scene import Scene
+from kubespread.views.sheet import Column, Sheet, Tone, count
+from kubespread.views.view import View, about
+
+
+class CrowdedNode(Report, frozen=True):
+    node: str
+    pods: int
+
+
+class CrowdedReport(QuestionReport, frozen=True, kw_only=True):
+    kind: str = "CrowdedReport"
+    kube_version: str
+    cluster: ClusterReference | None
+    nodes: tuple[CrowdedNode, ...]
+    gaps: tuple[str, ...]
+    not_modelled: tuple[str, ...] = ()
+    notes: tuple[str, ...]
+
+    def judged(self) -> Judgment:
+        return "no" if self.nodes else "yes"
+
+    def sentences(self) -> Iterator[str]:
+        yield f"{len(self.nodes)} nodes are crowded"
+
+
+class Crowded(Question[CrowdedReport], frozen=True, kw_only=True):
+    """Find the nodes that hold more pods than they are to."""
+
+    name, summary, yes, no = "crowded", "Find crowded nodes.", "no node is crowded", "some node is"
+    most: Annotated[int, Option("How many pods a node may hold.", metavar="N", least=0)] = 100
+
+    @classmethod
+    def report(cls) -> type[CrowdedReport]:
+        return CrowdedReport
+
+    def answer(self, scene: Scene) -> CrowdedReport:
+        pods = Counter(pod.spec.node_name for pod in scene.now.pods if pod.spec.node_name)
+        rows = tuple(CrowdedNode(node, number) for node, number in sorted(pods.items()) if number > self.most)
+        version = str(scene.release)
+        return CrowdedReport(
+            kube_version=version, cluster=scene.source, nodes=rows, gaps=scene.gaps(()), notes=scene.notes
+        )
+
+
+def view(report: CrowdedReport) -> View:
+    node: Column[CrowdedNode] = Column(header="NODE", value=lambda row: row.node)
+    columns = [node, count("PODS", lambda row: row.pods, bad=True)]
+    sheet = Sheet(title="Crowded nodes", columns=columns, rows=report.nodes, tone=lambda row: Tone.BAD)
+    return View(**about(report), title="Crowded nodes", sheets=[sheet])

@@ -1,0 +1,107 @@
+"""A question is one thing: its own file and a line in the registry, and every door is made of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+from jsonschema import Draft202012Validator
+
+import kubespread
+from kubespread import questions
+from kubespread.assistants.server import envelope
+from kubespread.assistants.tools import tools
+from kubespread.cli.completing import tree
+from kubespread.questions.registry import QUESTIONS
+from kubespread.questions.schema import schema
+from tests.builders import hosts, pod
+from tests.cli.support import ROOT, run
+
+FILE = ROOT / "tests" / "questions" / "crowded.py"
+CLUSTER = {"kind": "List", "apiVersion": "v1", "items": [*hosts("a", "b"), pod("one", "n0"), pod("two", "n0")]}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def added() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(questions, "__path__", [*questions.__path__, str(FILE.parent)])
+        patch.setitem(QUESTIONS, "crowded", "Crowded")
+        yield
+
+
+@pytest.fixture
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> str:
+    file = tmp_path_factory.mktemp("crowded") / "cluster.json"
+    file.write_text(json.dumps(CLUSTER))
+    return str(file)
+
+
+def asked(cluster: str, *options: str, terminal: int | None = None) -> tuple[int, str]:
+    result = run("crowded", "-S", cluster, "--most", "1", "-q", *options, terminal=terminal)
+    assert result.err == ""
+    return result.code, result.out
+
+
+def test_it_is_one_small_file() -> None:
+    assert len(FILE.read_text().splitlines()) <= 60
+
+
+FORMS = {
+    "plain": "NODE   PODS\nn0     2\n",
+    "csv": "node,pods\nn0,2\n",
+    "table": "Crowded nodes      kube-scheduler v1.37\n  NODE  PODS\n  n0       2\n1 nodes are crowded\n",
+    "markdown": "### Crowded nodes\n\n**1 nodes are crowded**\n\n<sub>kube-scheduler v1.37</sub>\n\n"
+    "**Crowded nodes**\n\n| Node | Pods |\n| --- | ---: |\n| n0 | 2 |\n",
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_it_is_a_command_whose_rows_have_every_form(form: str, cluster: str) -> None:
+    code, out = asked(cluster, "-o", form)
+    assert (code, out.partition("\n\n<details>")[0].rstrip("\n")) == (1, FORMS[form].rstrip("\n"))
+
+
+def test_its_verdict_is_the_exit_code(cluster: str) -> None:
+    result = run("crowded", "-S", cluster, "-q")
+    assert (result.code, result.out) == (0, "")
+
+
+def test_it_has_a_page_and_json_that_its_schema_describes(
+    cluster: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    page = tmp_path_factory.mktemp("page") / "crowded.html"
+    _, out = asked(cluster, "-o", "json", "--html", str(page))
+    report = json.loads(out)
+    Draft202012Validator(schema(kubespread.questions.crowded.CrowdedReport)).validate(report)
+    assert report["nodes"] == [{"node": "n0", "pods": 2}]
+    assert "1 nodes are crowded" in page.read_text()
+
+
+def test_its_help_says_what_its_file_says() -> None:
+    own, all_commands = run("crowded", "--help").out, run("--help").out
+    assert "Find the nodes that hold more pods than they are to." in own
+    assert "--most N" in own
+    assert "How many pods a node may hold." in own
+    assert "1 some node is" in own
+    assert "Find crowded nodes." in all_commands
+
+
+def test_it_is_completed(tmp_path_factory: pytest.TempPathFactory) -> None:
+    assert "crowded" in tree.read_commands()
+    cache = str(tmp_path_factory.mktemp("cache"))
+    result = run("crowded", "--mo", env={"XDG_CACHE_HOME": cache, "_KUBESPREAD_COMPLETE": "zsh"})
+    assert "--most" in result.out
+
+
+def test_it_is_a_tool(cluster: str) -> None:
+    tool = tools()["crowded"]
+    answer = tool.call(kubespread.load(cluster), kubespread.Scheduler(), {"most": 1})
+    assert (tool.description, answer["verdict"]) == ("Find the nodes that hold more pods than they are to.", "no")
+    assert envelope(tool.report)["properties"]["kind"] == {"const": "CrowdedReport"}
+
+
+def test_it_is_asked_in_the_library(cluster: str) -> None:
+    from kubespread.questions.crowded import Crowded  # type: ignore[import-not-found]  # added here
+
+    assert kubespread.ask(kubespread.load(cluster), Crowded(most=1)).verdict == "no"
