@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from kubespread.library.rebalancing import rebalance
     from kubespread.library.simulating import simulate
     from kubespread.library.thens import simulate_then
-    from kubespread.library.upgrading import upgrade
     from kubespread.planner.reports.advise import AdviseReport
     from kubespread.planner.reports.audit import AuditReport
     from kubespread.planner.reports.capacity import CapacityReport
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
     from kubespread.planner.reports.rebalance import RebalanceReport
     from kubespread.planner.reports.simulate import SimulateReport
     from kubespread.planner.reports.topology_map import TopologyMap
-    from kubespread.planner.reports.upgrade import UpgradeReport
     from kubespread.questions.pending.answer import pending
     from kubespread.questions.pending.report import PendingReport
     from kubespread.questions.removable.answer import removable
@@ -43,6 +41,8 @@ if TYPE_CHECKING:
     from kubespread.questions.scene import ask
     from kubespread.questions.survive.answer import survive
     from kubespread.questions.survive.report import SurviveReport
+    from kubespread.questions.upgrade.answer import upgrade
+    from kubespread.questions.upgrade.report import UpgradeReport
     from kubespread.scenario.types import Scenario
     from kubespread.snapshot.snapshot import Snapshot
 
@@ -122,7 +122,7 @@ _HOMES = {
     "SnapshotError": "kubespread.errors",
     "SurviveReport": "kubespread.questions.survive.report",
     "TopologyMap": "kubespread.planner.reports.topology_map",
-    "UpgradeReport": "kubespread.planner.reports.upgrade",
+    "UpgradeReport": "kubespread.questions.upgrade.report",
     "UsageError": "kubespread.errors",
     "advise": "kubespread.library.advising",
     "after_edits": "kubespread.library.opening",
@@ -142,7 +142,7 @@ _HOMES = {
     "simulate": "kubespread.library.simulating",
     "simulate_then": "kubespread.library.thens",
     "topology_map": "kubespread.library.mapping",
-    "upgrade": "kubespread.library.upgrading",
+    "upgrade": "kubespread.questions.upgrade.answer",
     "write_baseline": "kubespread.library.checking",
 }
 

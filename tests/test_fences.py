@@ -25,6 +25,8 @@ ROOMS: dict[str, set[str]] = {
         "snapshot.edits",
         "snapshot.topology_keys",
         "node_groups.types",
+        # A scenario upgrades too.
+        "questions.upgrade",
         "scenario.types",
     },
     "lint": {"controllers", "planner", "scheduler", "kube", "snapshot.edits"},

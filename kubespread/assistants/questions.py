@@ -121,13 +121,6 @@ class Audit(Question, frozen=True, kw_only=True):
     preemption: _Preemption = True
 
 
-class Upgrade(Question, frozen=True, kw_only=True):
-    nodes: Annotated[Text, Meta(description="Nodes to replace: a name, or labels such as pool=a.")]
-    surge: Annotated[Count, Meta(description="New nodes that join before the ones they replace go.")] = 0
-    batch: Annotated[int, Meta(ge=1, description="Nodes replaced at a time.")] = 1
-    preemption: _Preemption = True
-
-
 class Rebalance(Question, frozen=True, kw_only=True):
     workloads: _Workloads = []
     namespace: _Namespace = None
@@ -176,7 +169,7 @@ def arguments_of(question: type[questions.Question[Any]]) -> type[Question]:
     made = msgspec.defstruct(
         question.__name__,
         [
-            (each.name, _described(kind, option), each.default)
+            (each.name, _described(kind, option), *(() if each.required else (each.default,)))
             for each, kind, option in questions.options_of(question)
             if not option.is_for_scripts
         ],

@@ -24,7 +24,6 @@ from kubespread.planner.reports.play import PlayReport
 from kubespread.planner.reports.rebalance import RebalanceReport
 from kubespread.planner.reports.simulate import SimulateReport
 from kubespread.planner.reports.topology_map import TopologyMap
-from kubespread.planner.reports.upgrade import UpgradeReport
 from kubespread.questions.registry import QUESTIONS
 from kubespread.questions.registry import question as question_of
 from kubespread.scenario.text import parse_step
@@ -103,12 +102,6 @@ def _audit(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: questions
         snapshot, asked.workloads, scheduler,
         namespace=asked.namespace, selector=asked.selector, preemption=asked.preemption,
     )  # fmt: skip
-
-
-def _upgrade(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: questions.Upgrade) -> UpgradeReport:
-    return kubespread.upgrade(
-        snapshot, asked.nodes, scheduler, surge=asked.surge, batch=asked.batch, preemption=asked.preemption
-    )
 
 
 def _rebalance(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: questions.Rebalance) -> RebalanceReport:
@@ -235,13 +228,6 @@ _TOOLS = {
             questions.Compare,
             CompareReport,
             _compare,
-        ),
-        Tool(
-            "upgrade",
-            "Replace the nodes of a pool as disruption budgets allow, and say where and why that is blocked.",
-            questions.Upgrade,
-            UpgradeReport,
-            _upgrade,
         ),
         Tool(
             "map",

@@ -18,6 +18,7 @@ from kubespread.cli.options.grouped import grouped
 from kubespread.cli.options.scheduler import SchedulerOptions
 from kubespread.cli.waiting import waiting
 from kubespread.cli.watch import watchable
+from kubespread.errors import UsageError
 from kubespread.questions.question import Argument, Namespace, Option, Question, options_of
 from kubespread.views.formats import writers_of
 
@@ -43,6 +44,8 @@ class _Field:
     parameters: tuple[_Parameter, ...]
     value: Value
     """What the field is, from what was typed, and the cluster that was opened."""
+    missing: str = ""
+    """What to say where nothing was typed, of a field that has to be."""
 
 
 def command_of(question: type[Question[Any]]) -> Callable[..., int]:
@@ -69,9 +72,12 @@ def command_of(question: type[Question[Any]]) -> Callable[..., int]:
     ) -> ExitCode:  # fmt: skip
         import kubespread
 
-        opened = open_cluster(source, quiet=speaking.quiet)
         typed = {each.name: getattr(source if each.name in own else asked, each.name)
                  for one in found.values() for each in one.parameters}  # fmt: skip
+        for one in found.values():
+            if one.missing and not any(typed[each.name] for each in one.parameters):
+                raise UsageError(one.missing)
+        opened = open_cluster(source, quiet=speaking.quiet)
         question_asked = question(**{name: each.value(typed, opened) for name, each in found.items()})
         with waiting(question.doing, quiet=speaking.quiet) as on_progress:
             report = kubespread.ask(opened, question_asked, scheduling.scheduler(), on_progress)
@@ -95,6 +101,8 @@ def command_of(question: type[Question[Any]]) -> Callable[..., int]:
 def _field(name: str, kind: Any, option: Option, default: Any) -> _Field:
     if isinstance(option, Namespace):
         return _namespace(name, option)
+    if isinstance(option, Argument) and option.names:
+        return _place_or_option(name, kind, option)
     if kind is bool and default is True and not option.names:
         denied = f"no_{name}"
         parameter = _Parameter(denied, _flag(f"--no-{name.replace('_', '-')}", option.denied(), option), False)
@@ -118,6 +126,20 @@ def _field(name: str, kind: Any, option: Option, default: Any) -> _Field:
     return _Field(
         (_Parameter(name, annotation, None if repeats or default == "" else default),),
         lambda typed, _: nothing if typed[name] is None else _plain(typed[name], repeats=repeats),
+    )
+
+
+def _place_or_option(name: str, kind: Any, option: Argument) -> _Field:
+    """A value that is given by its place or by its name, where both are the same."""
+    by_place = f"{name}_by_place"
+    placed = typer.Argument(metavar=f"[{option.metavar}]", show_default=False, help=option.help)
+    text = f"{option.help.partition(':')[0]}; same as the {option.metavar} argument."
+    named = typer.Option(*option.names, metavar=option.metavar, show_default=False, help=text)
+    given = ((by_place, placed), (name, named))
+    return _Field(
+        tuple(_Parameter(each, Annotated[kind | None, declared], None) for each, declared in given),
+        lambda typed, _: typed[by_place] or typed[name],
+        option.missing,
     )
 
 

@@ -58,10 +58,7 @@ _COMMANDS: dict[str, _Command | None] = {
         "Show the effect of a new manifest, cluster or release.", "nothing differs", "something does"
     ),
     "survive": None,
-    "upgrade": _Command(
-        "Replace the nodes in a pool as budgets allow.",
-        "all are replaced", "it is blocked or pods stay pending",
-    ),
+    "upgrade": None,
     "map": _Command("Draw the topology of a cluster, its load or its skew.", "the map is drawn", function="map_"),
     "rebalance": _Command(
         "Find the fewest evictions after which constraints hold.", "all constraints hold or can", "no plan found"

@@ -18,8 +18,6 @@ from kubespread.planner.reports.autoscaling import AutoscalingReport
 from kubespread.planner.reports.happened import Happened, UnmadePods
 from kubespread.planner.reports.play import PlayReport, StepReport
 from kubespread.planner.reports.rollout import RolloutReport
-from kubespread.planner.reports.upgrade import UpgradeReport
-from kubespread.planner.upgrade import POOL_FLAGS, upgrade
 from kubespread.planner.world import pods as states
 from kubespread.planner.world.applying import apply_workload, rolled_back
 from kubespread.planner.world.controlling import makes_others
@@ -32,6 +30,8 @@ from kubespread.planner.world.under_way import resume
 from kubespread.planner.world.unmade import unmade
 from kubespread.planner.world.wanted import Wanted
 from kubespread.planner.world.world import World
+from kubespread.questions.upgrade.replacing import POOL_FLAGS, replace_nodes
+from kubespread.questions.upgrade.report import UpgradeReport
 from kubespread.scenario.types import Action, Apply, Restore, Rollback, Rollout, Scenario, Step, Upgrade
 from kubespread.snapshot.edits.target import nodes_meant
 from kubespread.snapshot.edits.types import Edit
@@ -114,7 +114,7 @@ def _upgrade(playing: Playing, step: Action) -> Sequence[Told]:
     assert isinstance(step, Upgrade)
     nodes = nodes_meant(step.target, playing.world.living.nodes.objects)
     flags = replace(POOL_FLAGS, force=step.force)
-    return [upgrade(playing.world, [node.metadata.name for node in nodes], step.surge, step.batch, flags)]
+    return [replace_nodes(playing.world, [node.metadata.name for node in nodes], step.surge, step.batch, flags)]
 
 
 def _reports(found: Sequence[RolloutReport | None]) -> Sequence[Told]:

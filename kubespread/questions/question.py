@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, TypeVar, get_args, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, TypeVar, get_args, get_origin, get_type_hints
 
 import msgspec
 
@@ -43,8 +43,12 @@ class Option:
         return f"Do not {self.help[:1].lower()}{self.help[1:]}"
 
 
+@dataclass(frozen=True, slots=True)
 class Argument(Option):
-    """A field that the command line takes by its place."""
+    """A field that the command line takes by its place, and where it has ``names`` as an option too."""
+
+    missing: str = ""
+    """What to say where it is not given, though it has to be."""
 
 
 class Namespace(Option):
@@ -52,11 +56,11 @@ class Namespace(Option):
 
 
 def options_of(question: type[Question[Any]]) -> Iterator[tuple[msgspec.structs.FieldInfo, Any, Option]]:
-    """Each field with its type, and what there is to say of it."""
+    """Each field of which there is something to say, with its type; what goes by its place comes first."""
     hints = get_type_hints(question, include_extras=True)
-    for each in msgspec.structs.fields(question):
-        kind, option = get_args(hints[each.name])
-        yield each, kind, option
+    fields = [each for each in msgspec.structs.fields(question) if get_origin(hints[each.name]) is Annotated]
+    said = ((each, *get_args(hints[each.name])) for each in fields)
+    yield from sorted(said, key=lambda field: not isinstance(field[2], Argument))
 
 
 def asks(question: type[Question[Any]]) -> Callable[[F], F]:
@@ -74,7 +78,10 @@ def asks(question: type[Question[Any]]) -> Callable[[F], F]:
 
 
 class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
-    """Base of all questions. A docstring's first paragraph says what is asked; the rest, and its examples, are help."""
+    """Base of all questions. A docstring's first paragraph says what is asked; the rest, and its examples, are help.
+
+    A field that is annotated with no option is for whoever asks in Python.
+    """
 
     name: ClassVar[str]
     """The command, the tool and the function."""

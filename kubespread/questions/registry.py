@@ -11,6 +11,7 @@ QUESTIONS = {
     "pending": "Pending",
     "removable": "Removable",
     "survive": "Survive",
+    "upgrade": "Upgrade",
 }
 """The class of each, by its command, which is what its folder or its file is called."""
 

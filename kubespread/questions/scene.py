@@ -13,20 +13,23 @@ from kubespread.library.asked_cluster import cluster_reference
 from kubespread.library.deciding import Scheduler
 from kubespread.library.editing import edited
 from kubespread.library.resolving import source_gaps
-from kubespread.library.upgrading import placed_first
 from kubespread.library.workloads_asked import WorkloadsAsked
 from kubespread.library.worlds import world_of
 from kubespread.planner.reports.parts import ClusterReference, QuestionReport
+from kubespread.planner.world.happenings import PREEMPTED
 from kubespread.planner.world.missing import settled
 from kubespread.planner.world.pod_book import PodKey
+from kubespread.planner.world.reporting import name_of
 from kubespread.planner.world.under_way import judged_as_it_stands
 from kubespread.planner.world.world import World
 from kubespread.questions.question import Question
 from kubespread.snapshot.snapshot import Snapshot
+from kubespread.wording import count_of, some_of
 
 OnProgress = Callable[[int], None]
 A = TypeVar("A", bound=QuestionReport)
 Item = TypeVar("Item")
+_MAX_NAMED = 3
 
 
 @dataclass(frozen=True)
@@ -77,7 +80,7 @@ class Scene:
         is_asked: Callable[[WorkloadName], bool] | None = asked.those_in(world) if asked is not None else None
         under_way = judged_as_it_stands(world) if is_asked is None else judged_as_it_stands(world, is_asked)
         waited = settled(world)
-        return Settled(world, waited, (*placed_first(world, waited, before), *under_way))
+        return Settled(world, waited, (*_placed_first(world, waited, before), *under_way))
 
     def counted(self, items: Sequence[Item]) -> Iterator[Item]:
         """``items``, before each of which is told how many were looked at."""
@@ -99,6 +102,17 @@ class Settled:
     waited: Collection[PodKey]
     """The pods that had no node before it settled: to wait again is not held against what happens."""
     notes: tuple[str, ...]
+
+
+def _placed_first(world: World, waited: Collection[PodKey], before: str) -> tuple[str, ...]:
+    """What to say of a world that has just settled: how many pods have a node only since, and whom they pushed away."""
+    if not waited:
+        return ()
+    were = "was" if len(waited) == 1 else "were"
+    victims = [name_of(gone.pod) for gone in world.happenings.gone if gone.why == PREEMPTED]
+    preempting = f", preempting {some_of(victims, _MAX_NAMED)}" if victims else ""
+    said = f"{count_of(len(waited), 'pod')} that waited {were} placed before {before}{preempting}"
+    return (f"{said}; to wait again is not held against it",)
 
 
 def ask(

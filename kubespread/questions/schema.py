@@ -20,7 +20,6 @@ from kubespread.planner.reports.play import PlayReport
 from kubespread.planner.reports.rebalance import RebalanceReport
 from kubespread.planner.reports.simulate import SimulateReport
 from kubespread.planner.reports.topology_map import TopologyMap
-from kubespread.planner.reports.upgrade import UpgradeReport
 from kubespread.questions.registry import QUESTIONS, question
 
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -42,7 +41,6 @@ FILES: dict[str, type[Report]] = {
     "rebalance-report.json": RebalanceReport,
     "simulate-report.json": SimulateReport,
     "topology-map.json": TopologyMap,
-    "upgrade-report.json": UpgradeReport,
     **{f"{_HUMP.sub('-', report.__name__).lower()}.json": report for report in _of_questions()},
 }
 

@@ -34,7 +34,6 @@ ACCOUNTS: Mapping[str, Teller] = {
     "RebalanceReport": Teller("rebalance", has_frames=True),
     "SimulateReport": Teller("simulate", is_of_several=True),
     "TopologyMap": Teller("map"),
-    "UpgradeReport": Teller("upgrade"),
 }
 """By the report's ``kind``; one that is not here is told by its plain data."""
 _ANY = Teller("plain_data")

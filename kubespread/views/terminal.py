@@ -71,6 +71,11 @@ def table(
             yield from legend(_texts(each, rows), [one.text for one in laid[id(each)].cells], look)
 
 
+def room_beside_columns(columns: Sequence[Column[R]], rows: Sequence[R], look: Look) -> int:
+    """How wide a column may be that stands beside others."""
+    return room_beside((_whole(each, rows) for each in columns if _is_shown(each, rows)), look)
+
+
 def _is_shown(column: Column[R], rows: Sequence[R]) -> bool:
     if Readers.TERMINAL not in column.readers:
         return False

@@ -54,7 +54,7 @@ BASES = {
 """What each command is asked beside the two options: forms of it that take others."""
 QUESTIONS = (
     "advise", "after_edits", "after_steps", "ask", "audit", "capacity", "check", "compare", "explain", "play",
-    "rebalance", "rule", "rules", "simulate", "simulate_then", "topology_map", "upgrade",
+    "rebalance", "rule", "rules", "simulate", "simulate_then", "topology_map",
 )  # fmt: skip
 READ_BEFORE = {"--debug", "--no-config"}
 """Heeded by the program before there is a question."""
@@ -235,7 +235,7 @@ def recorder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Recorder:
 @pytest.mark.parametrize("command", SAMPLES)
 def test_there_is_a_sample_of_every_option(command: str) -> None:
     names = {parameter.opts[0] for parameter in _made(command, _COMMANDS[command]).params}
-    assert {*SAMPLES[command]} == names - {"-h", "scenario", "pool"}, "what every form of it is given anyway"
+    assert {*SAMPLES[command]} == names - {"-h", "scenario", "nodes_by_place"}, "what every form of it is given anyway"
 
 
 @pytest.mark.parametrize("command", SAMPLES)

@@ -13,9 +13,6 @@ import kubespread
 from kubespread import Snapshot, SurviveReport, UpgradeReport
 from kubespread.views import as_csv, plain, terminal
 from kubespread.views.look import Look
-from kubespread.views.upgrade import as_csv as upgrade_csv
-from kubespread.views.upgrade import plain as upgrade_plain
-from kubespread.views.upgrade import table as upgrade_table
 from tests.builders import Data, hard, node, soft
 from tests.planner.world.clusters import budget, deployment
 from tests.views.clusters import HOSTNAME, NAMES, ZONE, ZONES
@@ -62,14 +59,14 @@ def screens() -> list[Screen]:
             both = terminal.write(lost(nodes, cloud, ("zone", "hostname") if nodes < 100 else ("zone",)), look)
             found.append(Screen(f"survive-{nodes}-{cloud}-{width}", width, both))
             for name, edit in (("blocked", ""), ("done", SCALED)):
-                text = upgrade_table.write(upgraded(nodes, cloud, edit), look)
+                text = terminal.write(upgraded(nodes, cloud, edit), look)
                 found.append(Screen(f"upgrade-{nodes}-{cloud}-{name}-{width}", width, text))
     look = Look()
     found += [
         Screen("survive-plain", 0, plain.write(lost(12, "gke", ("zone",)), look)),
         Screen("survive-csv", 0, as_csv.write(lost(12, "gke", ("zone",)), look)),
-        Screen("upgrade-plain", 0, upgrade_plain.write(upgraded(12, "gke", ""), look)),
-        Screen("upgrade-csv", 0, upgrade_csv.write(upgraded(12, "gke", SCALED), look)),
+        Screen("upgrade-plain", 0, plain.write(upgraded(12, "gke", ""), look)),
+        Screen("upgrade-csv", 0, as_csv.write(upgraded(12, "gke", SCALED), look)),
     ]
     return found
 

@@ -47,7 +47,7 @@ APART = (
     Apart("request", ("filename",), "both say what the pods ask for"),
     Apart("filename", ("tolerate", "node_selector"), "the manifest says what its pods tolerate and select"),
     Apart("kustomize", ("every", "all_namespaces"), "both say which workloads are meant"),
-    Apart("pool", ("nodes",), "both name the nodes to replace"),
+    Apart("nodes_by_place", ("nodes",), "both name the nodes to replace"),
     Apart("preemption", ("no_preemption",), "nobody is evicted"),
     Apart("replicas", ("until_full",), "both say how many replicas there are to be"),
     Apart("ties", ("seed",), "a seed breaks ties at random"),

@@ -10,7 +10,7 @@ from kubespread.planner.reports.autoscaling import AutoscalingReport
 from kubespread.planner.reports.happened import GonePod, Happened
 from kubespread.planner.reports.parts import ClusterReference, Dealt, Judgment, QuestionReport, Report
 from kubespread.planner.reports.rollout import RolloutReport
-from kubespread.planner.reports.upgrade import UpgradeReport
+from kubespread.questions.upgrade.report import UpgradeReport
 from kubespread.wording import count_of, some_of
 
 _FEW = 3

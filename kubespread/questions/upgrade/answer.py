@@ -1,5 +1,5 @@
-"""What gets an upgrade through that is blocked or leaves pods behind: one option or edit at a time, each proven by
-playing the upgrade again.
+"""Replacing a pool as budgets allow, and what gets an upgrade through that is blocked or leaves pods behind: one option
+or edit at a time, each proven by playing the upgrade again.
 """
 
 from __future__ import annotations
@@ -7,23 +7,84 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 
+from msgspec import structs
+
 from kubespread.controllers.drain import DrainFlags
 from kubespread.controllers.outage import is_silent
-from kubespread.errors import KubespreadError
+from kubespread.errors import KubespreadError, UsageError
 from kubespread.kube.api.core import Node
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.owners import WorkloadName
-from kubespread.planner.reports.upgrade import UpgradeReport
-from kubespread.planner.upgrade import upgrade
+from kubespread.library.deciding import Scheduler
 from kubespread.planner.world.desired import desired_replicas
 from kubespread.planner.world.editing import apply
 from kubespread.planner.world.missing import Missing
 from kubespread.planner.world.pod_book import PodKey
 from kubespread.planner.world.world import World
-from kubespread.snapshot.edits.target import nodes_meant
+from kubespread.questions.question import asks
+from kubespread.questions.scene import Scene, ask
+from kubespread.questions.upgrade.question import Upgrade
+from kubespread.questions.upgrade.replacing import replace_nodes
+from kubespread.questions.upgrade.report import UpgradeReport
+from kubespread.snapshot.edits.target import nodes_meant, parse_target
 from kubespread.snapshot.edits.types import AddNode, Edit, Scale, Target, Uncordon
+from kubespread.snapshot.snapshot import Snapshot
 
 _MAX_TRIED = 12
+
+
+@asks(Upgrade)
+def upgrade(
+    snapshot: Snapshot,
+    nodes: str,
+    scheduler: Scheduler | None = None,
+    *,
+    surge: int = 0,
+    batch: int = 1,
+    ignore_daemonsets: bool = True,
+    delete_emptydir_data: bool = True,
+    force: bool = False,
+    preemption: bool = True,
+    remedies: bool = True,
+) -> UpgradeReport:
+    """Replace nodes of ``snapshot`` batch by batch as disruption budgets allow: cordon, drain, delete, add a copy.
+
+    Where that is blocked, ``remedies`` are looked for: what would get it through.
+
+    Raises UsageError, SnapshotError and ManifestError.
+    """
+    asked = Upgrade(
+        nodes=nodes, surge=surge, batch=batch, ignore_daemonsets=ignore_daemonsets,
+        delete_emptydir_data=delete_emptydir_data, force=force, preemption=preemption, remedies=remedies,
+    )  # fmt: skip
+    return ask(snapshot, asked, scheduler)
+
+
+def answer(asked: Upgrade, scene: Scene) -> UpgradeReport:
+    """The upgrade is played once as it is asked about, and again with each change that may get it through."""
+    if asked.surge < 0:
+        raise UsageError(f"surge must be at least 0, not {asked.surge}")
+    if asked.batch < 1:
+        raise UsageError(f"batch must be at least 1, not {asked.batch}")
+    pool = parse_target(asked.nodes)
+    nodes_meant(pool, scene.now.nodes)
+    settled = scene.settled(None, "any node is replaced")
+    world = settled.world
+    start, manner = world.fork(), Manner(pool, asked.surge, asked.batch, asked.drain_flags)
+    report = manner.play(world, Missing(world, settled.waited))
+    found = remedies_of(start, manner, report, settled.waited) if asked.remedies else Remedies()
+    return structs.replace(
+        report,
+        kube_version=str(scene.release),
+        cluster=scene.source,
+        preemption=asked.preemption,
+        remedies=tuple(found.options),
+        remedies_lose={option: lost for option, lost in found.options.items() if lost},
+        remedies_tried=found.tried,
+        remedies_untried=found.untried,
+        gaps=scene.gaps(world.assumed),
+        notes=(*scene.notes, *settled.notes, *report.notes),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +103,7 @@ class Manner:
 
     def play(self, world: World, missing: Missing) -> UpgradeReport:
         names = [node.metadata.name for node in self.nodes(world)]
-        return upgrade(world, names, self.surge, self.batch, self.flags, missing)
+        return replace_nodes(world, names, self.surge, self.batch, self.flags, missing)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +125,7 @@ class _Trial:
     edit: Edit | None = None
 
 
-def remedies(world: World, manner: Manner, report: UpgradeReport, waited: Collection[PodKey] = ()) -> Remedies:
+def remedies_of(world: World, manner: Manner, report: UpgradeReport, waited: Collection[PodKey] = ()) -> Remedies:
     """Options with which the upgrade that ``report`` tells of would replace all nodes, break no budget and leave no pod
     pending that did not wait before.
 

@@ -1,0 +1,1 @@
+"""The nodes of a pool replaced by new ones."""

@@ -1,0 +1,56 @@
+"""What is asked of replacing nodes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from kubespread.questions.question import Argument, DrainingQuestion, Option
+
+if TYPE_CHECKING:
+    from kubespread.questions.scene import Scene
+    from kubespread.questions.upgrade.report import UpgradeReport
+
+
+class Upgrade(DrainingQuestion["UpgradeReport"], frozen=True, kw_only=True):
+    """Replace the nodes in a pool: cordon, drain as budgets allow, delete, add a copy, and show what blocks it.
+
+    Each evicted pod's replacement is placed and ready before the next eviction. A pod without a node does not block the
+    upgrade by itself, but a budget can. When the upgrade does not get through, single changes are tried on a full
+    replay: a surge, one more replica, one more node. Those that help are named. Exits with 0 when every node is
+    replaced, no pod is left pending that did not wait before, and no budget is broken by preemption.
+
+    \b
+    Examples:
+      kubespread upgrade cloud.google.com/gke-nodepool=default-pool
+      kubespread upgrade pool=a --surge 1 --batch 2 -S cluster.json.gz
+      kubespread upgrade pool=a --scale shop/deploy/web=4
+    """
+
+    name = "upgrade"
+    summary = "Replace the nodes in a pool as budgets allow."
+    yes, no = "all are replaced", "it is blocked or pods stay pending"
+
+    nodes: Annotated[
+        str,
+        Argument(
+            "Nodes to replace: a name, or labels (pool=a).", ("--nodes",), "NODES",
+            missing="name the nodes to replace once, by name or labels: kubespread upgrade pool=a",
+        ),
+    ]  # fmt: skip
+    surge: Annotated[
+        int, Option("New nodes that join before the ones they replace are drained.", metavar="N", least=0)
+    ] = 0  # fmt: skip
+    batch: Annotated[int, Option("Nodes replaced at a time.", metavar="N", least=1)] = 1
+    remedies: bool = True
+    """Whether to look for what would get a blocked upgrade through."""
+
+    @classmethod
+    def report(cls) -> type[UpgradeReport]:
+        from kubespread.questions.upgrade.report import UpgradeReport
+
+        return UpgradeReport
+
+    def answer(self, scene: Scene) -> UpgradeReport:
+        from kubespread.questions.upgrade.answer import answer
+
+        return answer(self, scene)

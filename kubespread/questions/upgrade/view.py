@@ -1,0 +1,103 @@
+"""An upgrade: a row a batch, and below what stops it and what would help."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from kubespread.escaping import escaped
+from kubespread.planner.reports.happened import BlockedPod
+from kubespread.questions.upgrade.report import UpgradeReport, UpgradeStep
+from kubespread.views.flow import INDENT
+from kubespread.views.layout import DIM, Cell, Line, cell
+from kubespread.views.look import Look
+from kubespread.views.names import fitted, legend
+from kubespread.views.screen import concluded, headline
+from kubespread.views.sheet import Column, Readers, Sheet, Tone, count
+from kubespread.views.terminal import room_beside_columns, table
+from kubespread.views.view import Frame, View, about
+from kubespread.wording import count_of
+
+_MAX_STEPS = 20
+_LEAST_NAME = 12
+_MORE = 12
+"""What the number of the step and the count of further nodes take."""
+_LEGEND = "DAEMONS: those of PLACED that DaemonSets make on the nodes that join"
+
+_Numbered = tuple[int, UpgradeStep]
+_STEP: Column[_Numbered] = count("STEP", lambda row: row[0])
+_NODES: Column[_Numbered] = Column(header="NODES", value=lambda row: row[1].nodes)
+_COME: Sequence[Column[_Numbered]] = (
+    Column(header="JOINED", value=lambda row: row[1].added, readers=Readers.RECORDS),
+    Column(header="JOINED", value=lambda row: len(row[1].added), is_number=True, readers=Readers.TERMINAL),
+    count("EVICTED", lambda row: row[1].evicted),
+    count("PREEMPTED", lambda row: len(row[1].preempted), hides_empty=True),
+    count("PLACED", lambda row: row[1].placed),
+    count("DAEMONS", lambda row: row[1].daemons, hides_empty=True),
+    count("PENDING", lambda row: row[1].pending, bad=True),
+    Column(
+        header="STATE", value=lambda row: row[1].state, tone=lambda row: Tone.BAD if row[1].is_bad else Tone.GOOD
+    ),
+)  # fmt: skip
+_BLOCKED: Sequence[Column[BlockedPod]] = (
+    Column(header="POD", value=lambda each: each.pod),
+    Column(header="NODE", value=lambda each: each.node),
+    Column(header="BUDGET", value=lambda each: each.budget),
+    Column(header="WHY", value=lambda each: f"{each.message} {each.cause}".strip()),
+)
+
+
+def view(report: UpgradeReport) -> View:
+    """The batches, and the pods that cannot be evicted."""
+    surge = f", surge {report.surge}" if report.surge else ""
+    return View(
+        **about(report),
+        title=f"Replacing {count_of(len(report.nodes), 'node')}, {report.batch} at a time{surge}",
+        sheets=[
+            Sheet(
+                title="Batches", columns=(_STEP, _NODES, *_COME), rows=list(enumerate(report.steps, 1)), is_answer=True,
+                tone=lambda row: Tone.BAD if row[1].is_bad or row[1].pending else Tone.GOOD,
+            ),
+            Sheet(
+                title="Pods that cannot be evicted", columns=_BLOCKED, tone=lambda _: Tone.BAD,
+                rows=() if report.blocked is None else report.blocked.pods,
+            ),
+        ],
+        lines=lambda look: _lines(report, look),
+        frames=list(_frames(report)),
+    )  # fmt: skip
+
+
+def _frames(report: UpgradeReport) -> Iterator[Frame]:
+    for number, step in enumerate(report.steps, 1):
+        stuck = step.is_blocked
+        said = f"{step.evicted:,} evicted, {step.placed:,} placed, {step.pending:,} pending"
+        label = f"step {number}: {', '.join(step.nodes)}{' blocked' if stuck else ''}"
+        states = dict.fromkeys(step.nodes, ("cordoned",)) if stuck else {}
+        yield Frame(label, said, step.pods, () if stuck else step.nodes, step.added, states)
+
+
+def _lines(report: UpgradeReport, look: Look) -> Iterator[Line]:
+    yield from headline(view(report).title, report, look)
+    numbered = list(enumerate(report.steps, start=1))
+    # Where many steps are much alike, the last ones tell where it stops.
+    shown = numbered if look.in_full else numbered[-_MAX_STEPS:]
+    if len(shown) < len(numbered):
+        skipped = [step for _, step in numbered[: -len(shown)]]
+        evicted, placed = sum(step.evicted for step in skipped), sum(step.placed for step in skipped)
+        said = f"{len(skipped):,} steps before: {evicted:,} evicted, {placed:,} placed (-v shows all)"
+        yield [Cell(INDENT), cell(said, DIM)]
+    room = max(room_beside_columns(_COME, shown, look) - _MORE, _LEAST_NAME)
+    # What tells each node from the others of its pool, also where one row is all there is.
+    names = [escaped(name) for name in report.nodes]
+    short = dict(zip(names, fitted(names, room), strict=True))
+    nodes = replace(_NODES, text=lambda row: f"{short[escaped(row[1].nodes[0])]}{_more(row[1])}")
+    yield from table([_STEP, nodes, *_COME], shown, look)
+    if look.headers and any(step.daemons for _, step in shown):
+        yield [Cell(INDENT), cell(_LEGEND, DIM)]
+    yield from legend(names, list(short.values()), look)
+    yield from concluded(report.answer, look, others="")
+
+
+def _more(step: UpgradeStep) -> str:
+    return f" +{len(step.nodes) - 1}" if len(step.nodes) > 1 else ""

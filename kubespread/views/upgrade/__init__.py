@@ -1,1 +1,0 @@
-"""How nodes are replaced, in each format."""
