@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,16 +13,15 @@ from kubespread.candidate.admitting import candidate_from_creator, candidate_fro
 from kubespread.candidate.candidate import Candidate, Surroundings
 from kubespread.candidate.decodable import are_related, decodable
 from kubespread.candidate.manifest_file import Manifest, Place, choose, field_at, manifest_of
-from kubespread.candidate.served import unserved
 from kubespread.candidate.setting import settled
 from kubespread.controllers.made_up_names import generated_name
 from kubespread.controllers.pod_creator import NewPod
 from kubespread.errors import Fault, KubespreadError, ManifestError, UsageError
 from kubespread.kube.api.core import Pod, PodStatus
 from kubespread.kube.api.decoding import DecodingError, decode
-from kubespread.kube.api.kinds import UNKNOWN, Kind, pod_creator
+from kubespread.kube.api.kinds import POD_CREATORS, UNKNOWN, Kind, group_of, pod_creator
 from kubespread.kube.api.meta import ApiObject
-from kubespread.kube.api.unknown_fields import UnknownField, unknown_fields, workload_type
+from kubespread.kube.api.unknown_fields import UnknownField, near_miss, unknown_fields, workload_type
 from kubespread.kube.names import dns_label_faults
 from kubespread.kube.static_pods import static_notes
 from kubespread.kube.validation.faults import FieldFault
@@ -125,3 +124,33 @@ def _unknown_fields(item: KubernetesObject, sent: Mapping[str, Any], template_pa
     if not cls:
         cls, path = "Pod", template_path
     return list(unknown_fields(field_at(sent, path), cls, item.written_path(path)))
+
+
+# Served beside batch/v1 until Kubernetes 1.24; what else is old went before the oldest release that is modeled.
+_OLD = frozenset({("batch/v1beta1", "CronJob")})
+
+
+def unserved(item: KubernetesObject, *, is_written: bool) -> Iterator[FieldFault]:
+    """What the API server misses in a workload's ``apiVersion`` and ``kind``, in kubectl's words.
+
+    A group without a dot is Kubernetes' own, as custom resources cannot have such a one. Items of lists, and objects at
+    hand (``is_written`` is False), need not say their apiVersion.
+    """
+    api_version, kind = item.api_version, item.kind
+    if not kind:
+        yield FieldFault("kind", "not set")
+    if not api_version:
+        if is_written and not item.path:
+            yield FieldFault("apiVersion", f"not set{_meant(POD_CREATORS.get(kind))}")
+        return
+    known = pod_creator(api_version, kind)
+    if not kind or (known and known.api_version == api_version) or (api_version, kind) in _OLD:
+        return
+    if known or "." not in group_of(api_version):
+        meant = POD_CREATORS.get(near_miss(kind, POD_CREATORS))
+        wrong = "kind" if meant is not None and meant.api_version == api_version else "apiVersion"
+        yield FieldFault(wrong, f'no matches for kind "{kind}" in version "{api_version}"{_meant(meant)}')
+
+
+def _meant(row: Kind | None) -> str:
+    return f', did you mean "{row.kind}" in "{row.api_version}"?' if row is not None else ""

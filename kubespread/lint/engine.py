@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+
+import msgspec
 
 from kubespread.errors import Fault
 from kubespread.kube.api.cluster_objects import ClusterObjects
@@ -12,7 +14,6 @@ from kubespread.lint.baseline import fingerprinted
 from kubespread.lint.case import Case
 from kubespread.lint.company import Company
 from kubespread.lint.finding import Found
-from kubespread.lint.revived import with_what_shows
 from kubespread.lint.rule import AnyRule, ClusterRule, FaultRule, LastRule, Rule
 from kubespread.lint.selection import is_silenced
 from kubespread.lint.subject import Refused, Subject
@@ -158,3 +159,28 @@ def _said(fault: Fault) -> str:
 def _order(finding: Finding) -> tuple[object, ...]:
     line, column = finding.line or 0, finding.column or 0
     return finding.file or "", line, column, finding.workload or "", finding.code, finding.field
+
+
+Asking = Callable[[Case], Iterable[tuple[str, Found]]]
+"""What every rule finds in a case, each with the rule's code."""
+
+
+def with_what_shows(found: Sequence[tuple[str, Found]], case: Case, ask: Asking) -> list[Found]:
+    """The findings of ``case``; those whose remedy revives a constraint say what is found with it."""
+    known = {(code, each.field) for code, each in found}
+    return [_with_following(each, case, ask, known) if each.revives else each for _, each in found]
+
+
+def _with_following(found: Found, case: Case, ask: Asking, known: set[tuple[str, str]]) -> Found:
+    subject, trial = case.subject, case.trial
+    if found.mended is None or trial is None:
+        return found
+    change, template = found.mended.change, subject.template
+    changed = replace(subject, pod=change(subject.pod), template=None if template is None else change(template))
+    then = Case(changed, case.company, case.objects, case.version, case.plugins, trial.of(changed), case.ways_out)
+    codes = dict.fromkeys(code for code, each in ask(then) if (code, each.field) not in known)
+    if not codes:
+        return found
+    said = f"{', '.join(codes)} {'are' if len(codes) > 1 else 'is'} found then"
+    outcome = said if found.remedy.outcome is None else f"{found.remedy.outcome}; {said}"
+    return replace(found, remedy=msgspec.structs.replace(found.remedy, outcome=outcome))

@@ -12,14 +12,14 @@ from functools import cached_property
 import msgspec
 
 from kubespread.kube.admission.gated_fields import drop_fields
-from kubespread.kube.admission.quota import allowance
-from kubespread.kube.api.cluster_objects import ClusterObjects
+from kubespread.kube.admission.quota import allowance, charged
+from kubespread.kube.api.cluster_objects import ClusterObjects, ResourceQuota
 from kubespread.kube.api.core import Affinity, NodeAffinity, Pod, PodSpec, TopologySpreadConstraint
 from kubespread.kube.api.node_terms import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
 from kubespread.kube.api.workloads import Deployment
 from kubespread.kube.validation.faults import FieldFault
 from kubespread.kube.validation.pods import pod_faults
-from kubespread.lint.quotas import without_usage
+from kubespread.kube.well_known import ENDED_PHASES
 from kubespread.lint.subject import Subject
 from kubespread.planner.claims import Replica
 from kubespread.planner.entries import Entry, Outcome
@@ -323,3 +323,14 @@ def with_node_requirement(pod: Pod, key: str, operator: str, values: Sequence[st
 def _with_constraints(pod: Pod, constraints: list[TopologySpreadConstraint]) -> Pod:
     spec: PodSpec = msgspec.structs.replace(pod.spec, topology_spread_constraints=constraints)
     return msgspec.structs.replace(pod, spec=spec)
+
+
+def without_usage(quotas: tuple[ResourceQuota, ...], subject: Subject) -> tuple[ResourceQuota, ...]:
+    """The quotas as they would be if the subject had no pods; the same ones where it has none that they count."""
+    namespace = subject.name.namespace
+    if not subject.running or all(quota.metadata.namespace != namespace for quota in quotas):
+        return quotas
+    for pod in subject.running:
+        if pod.status.phase not in ENDED_PHASES:
+            quotas = charged(quotas, pod, -1)
+    return quotas

@@ -9,11 +9,11 @@ import msgspec
 import numpy as np
 
 from kubespread.kube.api.core import Pod
+from kubespread.kube.owners import controller_of
 from kubespread.kube.versions import SCORES_SINCE, KubeVersion
 from kubespread.planner.advise.of_constraints import advice_on_constraints
 from kubespread.planner.advise.revising import Revise
 from kubespread.planner.bars import bars
-from kubespread.planner.counted_pods import with_pods
 from kubespread.planner.details import DetailsOfNodes, details_of
 from kubespread.planner.honesty import not_modelled
 from kubespread.planner.reports.explain import (
@@ -24,7 +24,7 @@ from kubespread.planner.reports.explain import (
     ScoreDetail,
     Verdict,
 )
-from kubespread.planner.reports.parts import ConstraintReport, Domain, PodReference, PreemptionReport
+from kubespread.planner.reports.parts import ConstraintReport, CountedPod, Domain, PodReference, PreemptionReport
 from kubespread.planner.taints_policy import closed_minimums, taints_policy_hints
 from kubespread.scheduler.building import framework
 from kubespread.scheduler.cluster.cluster import Cluster
@@ -32,7 +32,7 @@ from kubespread.scheduler.cluster.labels import Counts, LabelColumn, Mask
 from kubespread.scheduler.evaluation import Evaluation, PluginScore
 from kubespread.scheduler.plugin import Code, SchedulingError, State
 from kubespread.scheduler.plugins.default_preemption import args_of
-from kubespread.scheduler.plugins.podtopologyspread.constraints import Constraint
+from kubespread.scheduler.plugins.podtopologyspread.constraints import Constraint, pretended_kinds
 from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint
 from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread, SpreadState
 from kubespread.scheduler.plugins.podtopologyspread.scoring import Shares, SoftConstraint
@@ -295,4 +295,43 @@ def _node_report(
         score_details=score_details,
         total=int(evaluation.total[node]) if scored else None,
         spread_scores=tuple(float(row.shares[node]) if scored and row.shares is not None else None for row in rows),
+    )
+
+
+def with_pods(
+    report: ConstraintReport, counted: HardConstraint | SoftConstraint, cluster: Cluster, namespace: str
+) -> ConstraintReport:
+    """``report`` with the pods that each of its domains counts for a pod of ``namespace``."""
+    pods = _by_domain(counted, cluster, namespace)
+    domains = (msgspec.structs.replace(domain, pods=tuple(pods.get(domain.value, ()))) for domain in report.domains)
+    return msgspec.structs.replace(report, domains=tuple(domains))
+
+
+def _by_domain(
+    counted: HardConstraint | SoftConstraint, cluster: Cluster, namespace: str
+) -> Mapping[str, Sequence[CountedPod]]:
+    by_domain: dict[str, list[CountedPod]] = {}
+    if not counted.constraint.counts_pods:
+        return by_domain
+    running, column = cluster.running, counted.column
+    selected = pretended_kinds(cluster, counted.constraint, namespace).of(running.kind)
+    places = np.flatnonzero(selected & counted.counts_on[running.node] & column.present[running.node])
+    for place in places.tolist():
+        node = int(running.node[place])
+        by_domain.setdefault(column.values[column.codes[node]], []).append(
+            _counted_pod(running.pods[place], cluster.nodes.names[node])
+        )
+    for pods in by_domain.values():
+        pods.sort(key=lambda pod: (pod.node, pod.name))
+    return by_domain
+
+
+def _counted_pod(pod: Pod, node: str) -> CountedPod:
+    owner, meta = controller_of(pod), pod.metadata
+    return CountedPod(
+        namespace=meta.namespace,
+        name=meta.name,
+        owner=None if owner is None else f"{owner.kind}/{owner.name}",
+        node=node,
+        terminating=meta.deletion_timestamp is not None,
     )

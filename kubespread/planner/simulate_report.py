@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, repeat
+from statistics import median_low
 from typing import TYPE_CHECKING
 
 import msgspec
+import numpy as np
 
 from kubespread.kube.owners import controller_of
 from kubespread.kube.well_known import HOSTNAME, ZONE
@@ -16,8 +18,7 @@ from kubespread.planner.bars import bars
 from kubespread.planner.entries import Outcome
 from kubespread.planner.explain import domain_counts, preemption_report
 from kubespread.planner.honesty import not_modelled
-from kubespread.planner.manner import Manner
-from kubespread.planner.replica_nodes import nodes_of_replicas, worst_losses
+from kubespread.planner.manner import Manner, Way
 from kubespread.planner.reports.gang import GangReport
 from kubespread.planner.reports.parts import (
     ConstraintReport,
@@ -28,16 +29,18 @@ from kubespread.planner.reports.parts import (
     PreemptionReport,
     SkewChange,
 )
-from kubespread.planner.reports.simulate import DeletedReplica, LookAhead, Placement, SimulateReport
-from kubespread.planner.runs import runs_report, sampling, sampling_not_modelled, sampling_notes
-from kubespread.planner.skew import skew_of
+from kubespread.planner.reports.runs import DomainRange, Range, Run, Runs, Sampling
+from kubespread.planner.reports.simulate import DeletedReplica, LookAhead, Loss, NodeReplicas, Placement, SimulateReport
+from kubespread.planner.skew import skew_now, skew_of
 from kubespread.planner.taints_policy import closed_minimums, taints_policy_hints
 from kubespread.planner.world.pod_book import key_of
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
+from kubespread.scheduler.cluster.labels import ABSENT
 from kubespread.scheduler.framework import Framework
 from kubespread.scheduler.plugins.default_preemption import args_of
 from kubespread.scheduler.preemption import has_lower, preempt
+from kubespread.scheduler.sampling import SearchRules
 
 if TYPE_CHECKING:
     from kubespread.planner.simulate import Question
@@ -244,3 +247,98 @@ def _preemption(question: Question, outcome: Outcome, manner: Manner) -> Preempt
 def _hints(question: Question, plugins: Framework, outcome: Outcome, full: Cluster) -> Iterator[str]:
     if outcome.unplaced is not None and (closed := closed_minimums(outcome.unplaced)):
         yield from taints_policy_hints(plugins, full, question.pod, closed, question.profile.version)
+
+
+def worst_losses(cluster: Cluster, nodes: Sequence[int], keys: Iterable[str]) -> dict[str, Loss]:
+    """Per topology key that some node has: the domain that holds most replicas, whose ``nodes`` are given by position,
+    once a replica.
+    """
+    replicas = np.bincount(np.array(nodes, dtype=np.int64), minlength=len(cluster))
+    losses = {}
+    for key in dict.fromkeys(keys):
+        column = cluster.nodes.label(key)
+        there = column.codes != ABSENT
+        if not there.any():
+            continue
+        held = np.bincount(column.codes[there], weights=replicas[there], minlength=len(column.values)).astype(np.int64)
+        # Of equals the first value.
+        worst = int(column.sorted_codes[held[column.sorted_codes].argmax()])
+        losses[key] = Loss(
+            domain=column.values[worst],
+            remaining=int(replicas.sum() - held[worst]),
+            domains=int(np.count_nonzero(held)),
+            least=int(held.min()),
+        )
+    return losses
+
+
+def nodes_of_replicas(
+    cluster: Cluster, placed: Iterable[int], present: Iterable[int], keys: Iterable[str]
+) -> Iterator[NodeReplicas]:
+    """The nodes, given by position once a replica, by name, each with its values of ``keys``."""
+    newly, already = Counter(placed), Counter(present)
+    names = cluster.nodes.names
+    columns = {key: cluster.nodes.label(key) for key in keys}
+    for node in sorted(newly.keys() | already.keys(), key=names.__getitem__):
+        codes = {key: int(column.codes[node]) for key, column in columns.items()}
+        domains = {key: columns[key].values[code] for key, code in codes.items() if code != ABSENT}
+        yield NodeReplicas(name=names[node], domains=domains, present=already[node], placed=newly[node])
+
+
+def sampling(shown: Outcome, rules: SearchRules, way: Way) -> Sampling | None:
+    """None where kube-scheduler looks at every node."""
+    enough = rules.enough(shown.listed)
+    if enough is None or not shown.listed:
+        return None
+    return Sampling(nodes=shown.listed, enough=enough, start=way.start)
+
+
+def sampling_not_modelled(sampled: Sampling | None, manner: Manner, *, is_rollout: bool) -> Iterator[str]:
+    """What nobody can foretell of sampled nodes."""
+    if sampled is not None and sampled.start is not None:
+        yield (
+            "sampling: kube-scheduler's parallel workers look at some nodes more than it needs, so that the next "
+            "search begins a little further on"
+        )
+    if manner.sample and is_rollout:
+        yield "sampling: rollouts are played with all nodes that fit scored"
+
+
+def sampling_notes(sampled: Sampling | None, manner: Manner, listed: int) -> Iterator[str]:
+    """Where there is nothing to sample among the nodes that are ``listed``."""
+    if manner.sample and sampled is None and listed:
+        nodes = "the only node" if listed == 1 else f"all {listed} nodes"
+        yield f"sampling: kube-scheduler looks at {nodes}, so there is nothing to sample"
+
+
+def runs_report(ways: Sequence[Way], outcomes: Sequence[Outcome]) -> Runs:
+    each = tuple(map(_run, ways, outcomes))
+    constraints = list(zip(*(outcome.after for outcome in outcomes), strict=True))
+    distribution = tuple(
+        tuple(
+            DomainRange(value=domains[0].value, after=_range([domain.matching for domain in domains]))
+            for domains in zip(*(constraint.domains for constraint in runs), strict=True)
+        )
+        for runs in constraints
+    )
+    return Runs(
+        count=len(outcomes),
+        placed=_range([run.placed for run in each]),
+        distribution=distribution,
+        skew=tuple(_range([run.skew[place] for run in each]) for place in range(len(constraints))),
+        each=each,
+    )
+
+
+def _run(way: Way, outcome: Outcome) -> Run:
+    return Run(
+        seed=way.seed,
+        start=way.start,
+        placed=len(outcome.choices),
+        skew=tuple(map(skew_now, outcome.after)),
+        domains=tuple(tuple(domain.matching for domain in constraint.domains) for constraint in outcome.after),
+    )
+
+
+def _range(figures: Sequence[int]) -> Range:
+    return Range(minimum=min(figures), median=median_low(figures), maximum=max(figures))

@@ -17,15 +17,23 @@ from typing import Any, TypeVar
 import msgspec
 
 from kubespread.kube.api.annotations import CAPACITY_PREFIX, CONFIG_SOURCE, MIGRATED_PLUGINS, NODE_SELECTOR
-from kubespread.kube.api.cluster_objects import FIELDS
+from kubespread.kube.api.cluster_objects import FIELDS, ClusterObjects
 from kubespread.kube.api.core import Container, ContainerImage, PodOS
-from kubespread.kube.api.devices import Device, DeviceClaim, DeviceClass, DeviceRequest, DeviceSubRequest
+from kubespread.kube.api.devices import (
+    Device,
+    DeviceAttribute,
+    DeviceClaim,
+    DeviceClass,
+    DeviceRequest,
+    DeviceSelector,
+    DeviceSubRequest,
+    ResourceClaimSpec,
+)
 from kubespread.kube.api.kinds import group_of
 from kubespread.kube.api.meta import KubeObject, ObjectMeta
 from kubespread.kube.api.storage import CSIDriver, CSINodeDriver
 from kubespread.kube.api.volumes import ImageVolumeSource
 from kubespread.kube.images import normalized_image
-from kubespread.snapshot.anonymize_devices import renamed_attributes, words_of_selectors
 from kubespread.snapshot.snapshot import Snapshot
 
 T = TypeVar("T")
@@ -236,3 +244,43 @@ class _Renaming:
         """``key=value,...``, of which the keys stay."""
         pairs = (pair.partition("=") for pair in text.split(","))
         return ",".join(f"{name}{equals}{self._rename(value.strip())}" for name, equals, value in pairs)
+
+
+_WORD = re.compile(r"\w+")
+
+
+def words_of_selectors(objects: ClusterObjects) -> frozenset[str]:
+    """Every word that stands in some selector of a class, a claim or a template."""
+    return frozenset(
+        word
+        for selector in _selectors(objects)
+        if selector.cel is not None
+        for word in _WORD.findall(selector.cel.expression)
+    )
+
+
+def _selectors(objects: ClusterObjects) -> Iterator[DeviceSelector]:
+    for device_class in objects.device_classes:
+        yield from device_class.spec.selectors
+    for claim in objects.resource_claims:
+        yield from _selectors_of(claim.spec)
+    for template in objects.resource_claim_templates:
+        yield from _selectors_of(template.spec.spec)
+
+
+def _selectors_of(spec: ResourceClaimSpec) -> Iterator[DeviceSelector]:
+    for request in spec.devices.requests:
+        for asked in (request.exactly, *request.first_available):
+            yield from asked.selectors if asked is not None else ()
+
+
+def renamed_attributes(
+    attributes: Mapping[str, DeviceAttribute], words: frozenset[str], rename: Callable[[str], str]
+) -> dict[str, DeviceAttribute]:
+    """Attributes by their names, with the strings renamed that no selector asks about."""
+    return {
+        name: attribute
+        if attribute.string_value is None or name.rpartition("/")[2] in words
+        else msgspec.structs.replace(attribute, string_value=rename(attribute.string_value))
+        for name, attribute in attributes.items()
+    }

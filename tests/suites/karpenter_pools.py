@@ -17,7 +17,7 @@ from kubespread.kube.api.autoscaling import NodePool
 from kubespread.kube.api.decoding import decode
 from kubespread.kube.selector import from_map
 from kubespread.library.worlds import world_of
-from kubespread.node_groups.node_pools import node_pool_group
+from kubespread.node_groups.choosing import node_pool_group
 from kubespread.node_groups.types import NodeGroup
 from kubespread.planner.autoscaling import karpenter
 from kubespread.planner.autoscaling.templates import zone_groups

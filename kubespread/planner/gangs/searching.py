@@ -8,12 +8,13 @@ too little room or was tried in every way.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from kubespread.planner import claims
 from kubespread.planner.entries import Entry
-from kubespread.planner.gangs.bounds import Bound, bound
+from kubespread.planner.gangs.domains import sums_by_domain
 from kubespread.planner.gangs.gang import Gang
 from kubespread.planner.look_ahead import MAX_STEPS, Search, look_ahead
 from kubespread.planner.reports.gang import GangSearch
@@ -23,6 +24,8 @@ from kubespread.scheduler.framework import Prepared
 from kubespread.scheduler.placing import Placing
 from kubespread.scheduler.plugin import SchedulingError
 from kubespread.scheduler.plugins.dynamicresources.state import DynamicResourcesState
+from kubespread.scheduler.plugins.podtopologyspread.filtering import HardConstraint
+from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread, SpreadState
 
 
 def search(cluster: Cluster, members: Sequence[Entry], gang: Gang) -> GangSearch | None:
@@ -98,3 +101,35 @@ def _by_domain(cluster: Cluster, gang: Gang, prepared: Prepared, start: Placing,
 def _takes_devices(start: Placing) -> bool:
     """Which devices a member takes is not a choice that is tried in every way."""
     return any(isinstance(state, DynamicResourcesState) for state in start.states.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """At most so many members, none of which may be reached."""
+
+    members: int
+    constraint: str = ""
+    """``zone maxSkew 1``, where that is what keeps it so low."""
+
+
+def bound(start: Placing, room: Counts) -> Bound:
+    """``room`` is how many members each node has room for if topology domains did not matter."""
+    state = start.states.get(PodTopologySpread.name)
+    least = Bound(int(room.sum()))
+    for counted in state.hard if isinstance(state, SpreadState) else ():
+        members = _spread(counted, room)
+        if members < least.members:
+            least = Bound(members, f"{counted.constraint.topology_key} maxSkew {counted.constraint.max_skew}")
+    return least
+
+
+def _spread(counted: HardConstraint, room: Counts) -> int:
+    constraint, column = counted.constraint, counted.column
+    if not constraint.self_match or not counted.is_domain.any():
+        return int(room.sum())
+    there = sums_by_domain(column, np.where(counted.counts_on, room, 0))
+    full = counted.fork()
+    full.counts = counted.counts + there
+    most = constraint.max_skew + full.global_minimum - counted.counts
+    uncounted = int(room[column.present & ~counted.counts_on].sum())
+    return int(np.minimum(there, np.maximum(most, 0)).sum()) + uncounted

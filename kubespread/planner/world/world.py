@@ -8,16 +8,19 @@ named in reports, not waited for.
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from kubespread.controllers.claims import ephemeral_claims
 from kubespread.controllers.outage import is_silent
 from kubespread.controllers.scales import ClusterScales, Scale
-from kubespread.kube.api.cluster_objects import ClusterObjects
+from kubespread.kube.api.cluster_objects import FIELDS, ClusterObjects
 from kubespread.kube.api.core import Node, Pod
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.api.meta import ApiObject, OwnerReference
+from kubespread.kube.api.storage import PersistentVolumeClaim
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.pod_status import is_active
 from kubespread.kube.timestamps import format_utc
@@ -25,7 +28,6 @@ from kubespread.kube.well_known import ENDED_PHASES
 from kubespread.planner.living import LivingCluster
 from kubespread.planner.world import budgets
 from kubespread.planner.world import pods as states
-from kubespread.planner.world.added_objects import beside_claims, with_objects
 from kubespread.planner.world.api_server import ApiServer
 from kubespread.planner.world.budgets import Budgets, KnownScales
 from kubespread.planner.world.claims import create_claims
@@ -348,3 +350,22 @@ class World:
     def message(self, waiting: Waiting) -> str:
         """Why a pod has no node."""
         return self.queue.message(waiting, self.living)
+
+
+def with_objects(known: ClusterObjects, objects: Iterable[ApiObject]) -> ClusterObjects:
+    """The objects that are known, and ``objects`` in place of their namesakes."""
+    fields: dict[str, Any] = {}
+    for obj in objects:
+        field, meta = FIELDS[type(obj)], obj.metadata
+        others = (
+            each
+            for each in fields.get(field, getattr(known, field))
+            if (each.metadata.namespace, each.metadata.name) != (meta.namespace, meta.name)
+        )
+        fields[field] = (*others, obj)
+    return replace(known, **fields)
+
+
+def beside_claims(companions: Iterable[ApiObject]) -> Iterator[ApiObject]:
+    """What came along with a new pod but for claims, which are created with each pod there is."""
+    return (obj for obj in companions if not isinstance(obj, PersistentVolumeClaim))

@@ -5,17 +5,19 @@ Source of the rules: kube-scheduler 1.36, dynamicresources/dynamicresources.go.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from kubespread.kube.api.core import Pod
+from kubespread.kube.durations import SECOND, in_json, nanoseconds
+from kubespread.kube.validation.faults import FieldFault, forbidden, invalid
+from kubespread.kube.versions import KubeVersion
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.labels import Counts
 from kubespread.scheduler.plugin import Fixed, Plugin, State, Status
-from kubespread.scheduler.plugins.dynamicresources.arguments import DynamicResourcesArgs
 from kubespread.scheduler.plugins.dynamicresources.extended import requested_by_name
 from kubespread.scheduler.plugins.dynamicresources.following import facts_of, ledger_of
 from kubespread.scheduler.plugins.dynamicresources.gaps import claim_gaps, not_evaluated
@@ -30,10 +32,34 @@ from kubespread.scheduler.specification import (
     PRE_ENQUEUE,
     RESERVE,
     SCORE,
+    Args,
     Setting,
     Specification,
     Unprepared,
 )
+
+
+class DynamicResourcesArgs(Args):
+    filter_timeout: str | None = None
+    binding_timeout: str | None = None
+
+    @property
+    def durations(self) -> Mapping[str, str | None]:
+        return {"filterTimeout": self.filter_timeout, "bindingTimeout": self.binding_timeout}
+
+    def faults(self, path: str, version: KubeVersion) -> Iterator[FieldFault]:
+        if self.filter_timeout is not None:
+            if not version.has("DRASchedulerFilterTimeout"):
+                yield forbidden(f"{path}.filterTimeout", "DRASchedulingFilterTimeout feature gate is disabled")
+            elif nanoseconds(self.filter_timeout) < 0:
+                yield invalid(f"{path}.filterTimeout", in_json(self.filter_timeout), "must be zero or positive")
+        if self.binding_timeout is not None:
+            # The other gate of the text is on wherever this one can be.
+            if not version.has("DRADeviceBindingConditions"):
+                detail = "DRADeviceBindingConditions or DRAResourceClaimDeviceStatus feature gate is disabled"
+                yield forbidden(f"{path}.bindingTimeout", detail)
+            elif nanoseconds(self.binding_timeout) < SECOND:
+                yield invalid(f"{path}.bindingTimeout", in_json(self.binding_timeout), "must be at least 1 second")
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,12 @@ Source of the rules: kube-scheduler 1.36, dynamicresources/dynamicresources.go (
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from kubespread.kube.api.core import Pod
-from kubespread.scheduler.causes import Causes
+from kubespread.scheduler.causes import Causes, ClaimElsewhere, TooFewDevices
 from kubespread.scheduler.cluster.change import Change, Moves
 from kubespread.scheduler.cluster.claim_users import ClaimUsers
 from kubespread.scheduler.cluster.cluster import Cluster
@@ -26,13 +26,15 @@ from kubespread.scheduler.plugin import (
     default_normalize,
     highest_raw,
 )
+from kubespread.scheduler.plugins.dynamicresources.constraints import keeps_away
+from kubespread.scheduler.plugins.dynamicresources.devices import OfferedDevice
 from kubespread.scheduler.plugins.dynamicresources.facts import ClaimKey, Facts
 from kubespread.scheduler.plugins.dynamicresources.following import facts_of, judge_of, ledger_of, place, remove
 from kubespread.scheduler.plugins.dynamicresources.judging import NOT_AVAILABLE, Judge, Outcome
 from kubespread.scheduler.plugins.dynamicresources.ledger import Ledger
 from kubespread.scheduler.plugins.dynamicresources.pod_claims import RefusedError
+from kubespread.scheduler.plugins.dynamicresources.requests import ALL, AllocationError, Wanted
 from kubespread.scheduler.plugins.dynamicresources.rules import Rules
-from kubespread.scheduler.plugins.dynamicresources.shortage import shortages
 
 
 class DynamicResourcesState(Counted):
@@ -161,3 +163,47 @@ class DynamicResourcesState(Counted):
         fork.follow(cluster, moves)
         # What rejects the pod as a whole is for a new preparation to say.
         return fork if fork._refused is None else None
+
+
+def shortages(judge: Judge, node: int, ledger: Ledger) -> Causes:
+    """The claims that are allocated elsewhere, or else the requests that find too few devices by themselves."""
+    elsewhere = judge.elsewhere(node)
+    if elsewhere:
+        return tuple(ClaimElsewhere(str(key)) for key in elsewhere)
+    return tuple(_shortages(judge, node, ledger))
+
+
+def _shortages(judge: Judge, node: int, ledger: Ledger) -> Iterator[TooFewDevices]:
+    devices = [
+        device
+        for pool in judge.facts.inventory.pools(node)
+        if not (pool.is_incomplete or pool.is_invalid)
+        for device in pool.devices
+    ]
+    for claim in judge.to_allocate_on(node):
+        for alternatives in claim.requests:
+            found = [_shortage(judge, wanted, devices, ledger) for wanted in alternatives]
+            if all(found):
+                yield from (each for each in found if each is not None)
+
+
+def _shortage(judge: Judge, wanted: Wanted, devices: list[OfferedDevice], ledger: Ledger) -> TooFewDevices | None:
+    try:
+        selected = [device for device in devices if wanted.selects(device)]
+    except AllocationError:
+        return None
+    free = [device for device in selected if wanted.admin_access or device.id not in ledger.in_use]
+    usable = [device for device in free if not keeps_away(device.taints(judge.rules), wanted.tolerations)]
+    requested = max(1, len(selected)) if wanted.mode == ALL else wanted.count
+    if len(usable) >= requested:
+        return None
+    return TooFewDevices(
+        claim=wanted.claim,
+        request=wanted.full_name,
+        requested=requested,
+        usable=len(usable),
+        tainted=len(free) - len(usable),
+        in_use=len(selected) - len(free),
+        selected=len(selected),
+        devices=len(devices),
+    )

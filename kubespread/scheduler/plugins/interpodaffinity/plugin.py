@@ -5,17 +5,21 @@ Source of the rules: kube-scheduler 1.36, interpodaffinity/{filtering,scoring}.g
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from kubespread.kube.api.cluster_objects import Namespace
+from kubespread.kube.api.cluster_objects import ClusterObjects, Namespace
 from kubespread.kube.api.core import Pod
+from kubespread.kube.api.meta import Int32
+from kubespread.kube.validation.faults import FieldFault, invalid
+from kubespread.kube.versions import KubeVersion
 from kubespread.scheduler.causes import Causes, NoPodNear, UnwantedPod, by_place, name_of
 from kubespread.scheduler.cluster.affinity_terms import (
+    Labels,
     MalformedTermsError,
     PodTerms,
     Term,
@@ -25,7 +29,8 @@ from kubespread.scheduler.cluster.affinity_terms import (
 from kubespread.scheduler.cluster.change import Moves
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.cluster.kinds import KindJudgment, PodKind
-from kubespread.scheduler.cluster.labels import Counts, Mask, Positions, distinct
+from kubespread.scheduler.cluster.labels import Codes, Counts, Mask, Positions, distinct
+from kubespread.scheduler.cluster.nodes import Nodes
 from kubespread.scheduler.plugin import (
     MAX_NODE_SCORE,
     Code,
@@ -38,18 +43,27 @@ from kubespread.scheduler.plugin import (
     Status,
     Verdicts,
 )
-from kubespread.scheduler.plugins.interpodaffinity.arguments import InterPodAffinityArgs
-from kubespread.scheduler.plugins.interpodaffinity.counting import Domains
-from kubespread.scheduler.plugins.interpodaffinity.meeting import Meeting
 from kubespread.scheduler.specification import (
     JUDGES,
     RANKS,
+    Args,
     OlderReason,
     SkippedScore,
     Specification,
     Unprepared,
     read_as,
 )
+
+
+class InterPodAffinityArgs(Args):
+    hard_pod_affinity_weight: Int32 = 1
+    ignore_preferred_terms_of_existing_pods: bool = False
+
+    def faults(self, path: str, version: KubeVersion) -> Iterator[FieldFault]:
+        weight = self.hard_pod_affinity_weight
+        if not 0 <= weight <= 100:
+            yield invalid(f"{path}.hardPodAffinityWeight", weight, "not in valid range [0, 100]")
+
 
 AFFINITY = Status(Code.UNRESOLVABLE, ("node(s) didn't match pod affinity rules",))
 ANTI_AFFINITY = Status(Code.UNSCHEDULABLE, ("node(s) didn't match pod anti-affinity rules",))
@@ -339,3 +353,96 @@ SPECIFICATION = Specification(
         score='failed to read "PreScoreInterPodAffinity" from cycleState: not found',
     ),
 )
+
+
+class Domains:
+    """Counts that add up per (topology key, value), read back per node."""
+
+    def __init__(self, nodes: Nodes) -> None:
+        self._nodes = nodes
+        self._totals: dict[str, Counts] = {}
+        self._entries: dict[str, int] = {}
+
+    def add(self, topology_key: str, nodes: Codes, by: Codes, weight: int = 1) -> None:
+        """Pods that came to ``nodes`` (``by`` 1) or left (-1), each of a weight; without the key there is no domain."""
+        codes = self._nodes.label(topology_key).codes[nodes]
+        there = codes >= 0
+        if not there.any():
+            return
+        if topology_key not in self._totals:
+            self._totals[topology_key] = np.zeros(len(self._nodes.label(topology_key).values), dtype=np.int64)
+        np.add.at(self._totals[topology_key], codes[there], weight * by[there])
+        self._entries[topology_key] = self._entries.get(topology_key, 0) + int(by[there].sum())
+
+    def add_one(self, topology_key: str, node: int, by: int, weight: int) -> None:
+        """The same for one pod."""
+        code = self._nodes.label(topology_key).codes.item(node)
+        if code < 0:
+            return
+        if topology_key not in self._totals:
+            self._totals[topology_key] = np.zeros(len(self._nodes.label(topology_key).values), dtype=np.int64)
+        self._totals[topology_key][code] += by * weight
+        self._entries[topology_key] = self._entries.get(topology_key, 0) + by
+
+    def fork(self) -> Domains:
+        """The same totals, to be added to apart from these."""
+        fork = Domains(self._nodes)
+        fork._totals = {key: totals.copy() for key, totals in self._totals.items()}
+        fork._entries = dict(self._entries)
+        return fork
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no pod counts, as opposed to pods whose weights cancel out."""
+        return not any(self._entries.values())
+
+    def around(self, topology_key: str, nodes: Positions | None = None) -> Counts:
+        """The total of the domain of each of ``nodes`` (None: all); 0 where there is none."""
+        column = self._nodes.label(topology_key)
+        codes = column.codes if nodes is None else column.codes[nodes]
+        if topology_key not in self._totals:
+            return np.zeros(len(codes), dtype=np.int64)
+        return np.where(codes >= 0, self._totals[topology_key][codes], 0)
+
+    @property
+    def keys(self) -> Iterable[str]:
+        return self._totals.keys()
+
+
+class Meeting:
+    """One candidate among the namespaces of a cluster."""
+
+    def __init__(self, objects: ClusterObjects, pod: Pod) -> None:
+        self._pod = pod
+        self._namespace_labels: Mapping[str, Labels] = {
+            namespace.metadata.name: namespace.metadata.labels for namespace in objects.namespaces
+        }
+        self._reached: dict[int, set[str]] = {}
+
+    def matches(self, term: Term, namespace: str, labels: Labels) -> bool:
+        """Whether a term of the candidate speaks of a pod.
+
+        Namespaces are looked up beforehand, and the scheduler then applies the namespace selector once more, to an
+        empty label set: a selector made only of NotIn and DoesNotExist reaches every namespace.
+        """
+        if not term.namespace_selector.matches({}) and namespace not in self._namespaces(term):
+            return False
+        return term.selector.matches(labels)
+
+    def _namespaces(self, term: Term) -> set[str]:
+        if id(term) not in self._reached:
+            selected = {
+                name for name, labels in self._namespace_labels.items() if term.namespace_selector.matches(labels)
+            }
+            self._reached[id(term)] = selected.union(term.namespaces)
+        return self._reached[id(term)]
+
+    def meets_itself(self, terms: Iterable[Term]) -> bool:
+        """Whether the candidate is among the pods its own ``terms`` speak of."""
+        meta = self._pod.metadata
+        return all(self.matches(term, meta.namespace, meta.labels) for term in terms)
+
+    def is_meant_by(self, term: Term) -> bool:
+        """Whether an existing pod's term speaks of the candidate."""
+        meta = self._pod.metadata
+        return term.matches(meta.namespace, self._namespace_labels.get(meta.namespace, {}), meta.labels)
