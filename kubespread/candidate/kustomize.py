@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import tempfile
@@ -40,12 +41,13 @@ class Kustomization:
 
     def paths(self) -> Iterator[Path]:
         """What it is built of, as far as the texts of its own files tell: paths in it, and in what these lead to."""
-        waiting, known = [Path(self.directory)], set[Path]()
+        waiting, known = [Path(self.directory)], set[str]()
         while waiting:
             directory = waiting.pop()
-            if directory.resolve() in known:
+            real = os.path.realpath(directory)
+            if real in known:
                 continue
-            known.add(directory.resolve())
+            known.add(real)
             yield directory
             for text in _texts_in([_document(directory / name) for name in FILES]):
                 path = directory / text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
@@ -159,10 +160,10 @@ def _identities(pod: PodGiven, named: PodGiven | None, *, recursive: bool) -> It
     if isinstance(named, Reference):
         yield _label(named), named
     elif isinstance(pod, Kustomization):
-        yield pod.directory, Path(pod.directory).resolve()
+        yield pod.directory, Path(os.path.realpath(pod.directory))
     elif isinstance(pod, str | Path) and str(pod) != STDIN:
         files = manifest_files(str(pod), recursive=recursive) if Path(pod).is_dir() else [str(pod)]
-        yield from ((file, Path(file).resolve()) for file in files)
+        yield from ((file, Path(os.path.realpath(file))) for file in files)
 
 
 def _label(named: Reference) -> str:

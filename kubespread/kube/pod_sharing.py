@@ -16,7 +16,7 @@ from msgspec import Raw
 
 from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE, default_pod
 from kubespread.kube.api.annotations import READ_OF_PODS
-from kubespread.kube.api.checking import check
+from kubespread.kube.api.checking import check, check_time
 from kubespread.kube.api.core import Pod, PodSpec, PodStatus, PodTemplateSpec
 from kubespread.kube.api.meta import Int64, KubeObject, ObjectMeta, OwnerReference, StringMap
 from kubespread.kube.pod_requests import RESIZE_PENDING
@@ -101,6 +101,7 @@ class PodSharing:
             labels=self._from_text("labels", _LABELS, meta.labels),
             owner_references=self._from_text("owner_references", _OWNERS, meta.owner_references),
         )
+        _check_times(metadata)
         status = self._from_text("status", _STATUS, shell.status)
         return Pod(metadata=metadata, spec=self._spec_from_text(bytes(shell.spec)), status=status)
 
@@ -109,6 +110,7 @@ class PodSharing:
 
         Raises DecodingError for what cannot be parsed.
         """
+        _check_times(pod.metadata)
         check(pod.spec, "spec")
         default_pod(pod)
         meta = pod.metadata
@@ -169,6 +171,13 @@ class PodSharing:
 
     def _name(self, name: str) -> str:
         return self._names.setdefault(name, name)
+
+
+def _check_times(metadata: ObjectMeta) -> None:
+    if metadata.creation_timestamp:
+        check_time(metadata.creation_timestamp, "metadata.creationTimestamp")
+    if metadata.deletion_timestamp:
+        check_time(metadata.deletion_timestamp, "metadata.deletionTimestamp")
 
 
 def _checked(name: str, part: T) -> T:

@@ -19,6 +19,7 @@ class TimestampError(ValueError):
     """Text that is no moment."""
 
 
+@lru_cache(maxsize=4096)
 def parse(text: str) -> datetime | None:
     """The moment; None for an absent one, which Go also writes as the first second of year 1.
 

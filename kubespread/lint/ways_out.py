@@ -52,7 +52,7 @@ class WaysOut:
         if trial.subject.is_daemon or unplaced is None or not len(trial.cluster):
             return Remedy(text="let its pods onto other nodes, or change what keeps them from these")
         asker = _Asker(trial, self.worlds)
-        trials = Trials(asker, min(_MOST_OF_ONE, _MOST_EFFORT - self._spent))
+        trials = Trials(asker, trial.subject.pod, min(_MOST_OF_ONE, _MOST_EFFORT - self._spent))
         stuck = Stuck(unplaced, trial.subject.profile.version, placed.pending, placed.count)
         found = search_least(stuck, _TRIED, trials, _MOST_OF_A_FAMILY) or _together(stuck, trials)
         self._spent += asker.effort

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -233,8 +234,9 @@ def json_list_parts(stream: JsonStream, owner: Data) -> Iterator[Part]:
 def decoded(text: bytes, line: int | None) -> Any:
     """The plain value of a well-formed text.
 
-    Raises MalformedError for a number that no field of Kubernetes holds, and for more than `MAX_DEPTH` containers in
-    containers, of which msgspec takes as many as the stack holds: tens of thousands since Python 3.14.
+    Raises MalformedError for a number that no field of Kubernetes holds, for a key that an object has twice, which
+    kubectl refuses, and for more than `MAX_DEPTH` containers in containers, of which msgspec takes as many as the stack
+    holds: tens of thousands since Python 3.14.
     """
     try:
         value = msgspec.json.decode(text)
@@ -244,7 +246,16 @@ def decoded(text: bytes, line: int | None) -> Any:
         raise MalformedError(f"JSON syntax: {error}", line) from error
     if text.count(b"[") + text.count(b"{") > MAX_DEPTH and _is_too_deep(value):
         raise MalformedError(f"JSON syntax: {_TOO_DEEP}", line)
+    json.loads(text, object_pairs_hook=partial(_check_keys, line), parse_int=str, parse_float=str)
     return value
+
+
+def _check_keys(line: int | None, pairs: list[tuple[str, Any]]) -> None:
+    known = set[str]()
+    for key, _ in pairs:
+        if key in known:
+            raise MalformedError(f"key {key!r} is given twice in one object", line)
+        known.add(key)
 
 
 def _is_too_deep(value: Any) -> bool:

@@ -75,7 +75,7 @@ def names_in(path: str, environment: Mapping[str, str]) -> Names:
     regular files are read: what a directory holds could change unseen, and a pipe can be read once. Raises OSError,
     KubespreadError and MalformedError for what cannot be read.
     """
-    file = Path(path).expanduser().resolve()
+    file = Path(os.path.realpath(os.path.expanduser(path)))  # noqa: PTH111 - leaves the ~ where nobody knows a home
     if not file.is_file():
         return Names()
     state = file.stat()

@@ -25,7 +25,10 @@ def replacing(path: Path, mode: int | None = None) -> Iterator[IO[bytes]]:
     behind however the process dies. Elsewhere it is a hidden file beside ``path``. Without ``mode`` the file keeps the
     one it has.
     """
-    target = path.resolve()
+    target = Path(os.path.realpath(path))
+    if target.is_symlink():
+        # What is left of links that lead in a circle.
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
     if target.exists() and not target.is_file():
         with target.open("wb") as file:
             yield file

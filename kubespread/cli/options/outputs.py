@@ -33,7 +33,7 @@ def refuse_overwriting(context: Any) -> None:
         return
     seen: dict[Path, str] = {}
     for name, path in written.items():
-        other = seen.setdefault(Path(path).resolve(), name)
+        other = seen.setdefault(Path(os.path.realpath(path)), name)
         if other != name:
             raise UsageError(f"{other} and {name} name the same file")
     inputs = dict(_inputs(context))

@@ -21,7 +21,7 @@ from kubespread.kube.selector import SelectorError, from_label_selector
 
 _Check = Callable[[Any, str], None]
 """Raises DecodingError for a value that stands at a path."""
-_TIMES = frozenset({"start_time", "last_transition_time"})
+_TIMES = frozenset({"creation_timestamp", "deletion_timestamp", "start_time", "last_transition_time"})
 """Those that an answer cannot do without."""
 
 
@@ -61,7 +61,7 @@ def _look(name: str, hint: Any) -> _Check | None:
     if hint is LabelSelector:
         return _selector
     if name in _TIMES and hint is str:
-        return _time
+        return check_time
     if isinstance(hint, type) and issubclass(hint, KubeObject):
         ways = _ways(hint)
         return (lambda value, path: _follow(value, ways, path)) if ways else None
@@ -104,7 +104,8 @@ def _selector(value: LabelSelector, path: str) -> None:
         raise DecodingError(str(error), path) from error
 
 
-def _time(value: str, path: str) -> None:
+def check_time(value: str, path: str) -> None:
+    """Raises DecodingError for what is no moment."""
     try:
         timestamps.parse(value)
     except timestamps.TimestampError as error:

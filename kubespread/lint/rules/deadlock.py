@@ -40,8 +40,7 @@ def check(case: Case, trial: Trial) -> Iterator[Found]:
     hard = [declared for declared, _ in case.hard(trial)]
     if len(hard) < 2 or trial.placed.is_complete:
         return
-    alone = [_alone(declared, case, trial) for declared in hard]
-    if all(placed.is_complete for placed in alone):
+    if all(_alone(declared, case, trial).is_complete for declared in hard):
         names = [f"{short_key(declared.constraint.topology_key)} ≤ {declared.constraint.max_skew}" for declared in hard]
         mended, remedy = _remedy(hard, trial)
         yield Found(

@@ -24,7 +24,7 @@ def advice(
     stuck: Stuck, families: Sequence[Family], asker: Asker, *, combines: bool = True
 ) -> tuple[Advice, dict[str, Change]]:
     """What suffices alone, and together where nothing does alone; beside it the changes by what is said of them."""
-    trials = Trials(asker)
+    trials = Trials(asker, stuck.pod)
     searched = search(stuck, families, trials)
     found, untried = searched.found, dict(searched.untried)
     if not found and combines:

@@ -89,22 +89,21 @@ class EditedWorlds:
 
     def after(self, edits: tuple[Edit, ...]) -> Edited | None:
         """The world once ``edits`` are made in their order and nothing changes any more. None where one is refused."""
-        if not edits:
-            return self.unchanged
-        if edits not in self._made:
+        known = next((length for length in range(len(edits), 0, -1) if edits[:length] in self._made), 0)
+        edited = self._made[edits[:known]] if known else self.unchanged
+        for length in range(known + 1, len(edits) + 1):
+            if edited is None:
+                return None
             if len(self._made) >= _MOST_KEPT:
                 del self._made[next(iter(self._made))]
-            self._made[edits] = self._edited(edits)
-        return self._made[edits]
+            edited = self._made[edits[:length]] = self._edited(edited, edits[length - 1])
+        return edited
 
-    def _edited(self, edits: tuple[Edit, ...]) -> Edited | None:
-        before = self.after(edits[:-1])
-        if before is None:
-            return None
-        self._spend(edits[-1])
+    def _edited(self, before: Edited, edit: Edit) -> Edited | None:
+        self._spend(edit)
         world = before.world.fork()
         try:
-            apply(world, edits[-1], self.namespace)
+            apply(world, edit, self.namespace)
         except KubespreadError:
             return None
         return None if world.happenings.blocked else before.then(world)

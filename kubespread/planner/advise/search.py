@@ -5,9 +5,13 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import combinations, islice
 from math import comb
 
+import msgspec
+
+from kubespread.kube.api.core import Pod
 from kubespread.planner.advise.candidates import Family
 from kubespread.planner.advise.change import Answer, Asker, Change, Ladder
 from kubespread.planner.advise.families.constraints import SCHEDULE_ANYWAY
@@ -25,6 +29,7 @@ _AT_ONCE, _COMBINED = 4, 8
 """How many changes of one family are tried before those of the next, and how many go into combinations."""
 _MOST_COMBINED = {2: 300, 3: 200}
 _ENOUGH_COMBINED = 3
+_LARGE_POD, _BYTES_PER_MILLISECOND = 16_384, 700
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +45,8 @@ class Trials:
     """Changes as they are asked about: none twice, and no more of them than the effort allows."""
 
     asker: Asker
+    pod: Pod
+    """The one that is asked about, or one of them."""
     most_effort: float = MOST_EFFORT
     known: dict[tuple[tuple[str, ...], tuple[Edit, ...]], Found | None] = field(default_factory=dict)
 
@@ -50,7 +57,12 @@ class Trials:
 
     @property
     def is_over(self) -> bool:
-        return self.asker.effort >= self.most_effort
+        return self.asker.effort + self.count * self._extra >= self.most_effort
+
+    @cached_property
+    def _extra(self) -> float:
+        """The effort of a question that a pod takes which is larger than any that somebody writes."""
+        return max(0, len(msgspec.json.encode(self.pod)) - _LARGE_POD) / _BYTES_PER_MILLISECOND
 
     def ask(self, change: Change) -> Answer | None:
         key = change.settings, change.edits
@@ -266,16 +278,16 @@ def _refined(together: Sequence[Ladder], ladders: Sequence[Ladder], trials: Tria
 
 def minimal(parts: Sequence[Change], trials: Trials) -> Found:
     """What suffices of ``parts``, which do together: none of them that the rest can do without, and no node or label of
-    one.
+    one, as far as the effort goes.
     """
     kept = list(parts)
     for part in parts:
         without = [each for each in kept if each is not part]
-        if without and trials.found(joined(without)) is not None:
+        if without and not trials.is_over and trials.found(joined(without)) is not None:
             kept = without
     for place, part in enumerate(tuple(kept)):
         for piece in part.pieces:
-            if not kept[place].pieces:
+            if trials.is_over or not kept[place].pieces:
                 break
             fewer = [*kept[:place], kept[place].without(piece), *kept[place + 1 :]]
             if trials.found(joined(fewer)) is not None:

@@ -207,7 +207,7 @@ class _Freeing:
         assert evaluation is not None
         several = len(group) if len(group) > 1 else None
         fitting = sum(each.fitting for each in alike)
-        trials = Trials(group, group.effort + self.left / 2)
+        trials = Trials(group, evaluation.pod, group.effort + self.left / 2)
         before = group.effort
         in_free_room = None if fitting else several
         best = least_change(Stuck(evaluation, self.version, several, fitting, in_free_room), trials)

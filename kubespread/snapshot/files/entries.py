@@ -58,7 +58,7 @@ def entries(path: str) -> Iterator[Entry]:
 
 
 def _in_directory(root: Path) -> Iterator[Entry]:
-    names = sorted(_files(str(root), root.resolve()))
+    names = sorted(_files(str(root), Path(os.path.realpath(root))))
     if not names:
         raise SnapshotError(f"{root}: no {', '.join(SUFFIXES[:3])} files in this directory")
     inside = len(os.path.join(root, ""))  # noqa: PTH118 - a path of text: there may be a hundred thousand
@@ -83,7 +83,7 @@ def _files(directory: str, root: Path) -> Iterator[str]:
 
 def _is_inside(link: str, root: Path) -> bool:
     """A link that leads out of the directory is not part of it."""
-    return Path(link).resolve().is_relative_to(root)
+    return Path(os.path.realpath(link)).is_relative_to(root)
 
 
 def _is_tar(start: bytes) -> bool:

@@ -1,0 +1,160 @@
+"""Inputs that no mutation makes: each is answered as kube-scheduler would, or refused in a line that says what is wrong."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.builders import Data, hard, hosts, pod
+from tests.cli.support import run
+from tests.planner.world.clusters import deployment
+
+ZONE = "topology.kubernetes.io/zone"
+WEB = {"app": "web"}
+EXPLAIN = "explain pod.json -S cluster.json"
+POD = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  containers: [{name: c, image: x}]\n"
+
+
+def listed(*objects: Data) -> Data:
+    return {"apiVersion": "v1", "kind": "List", "items": [*objects]}
+
+
+def cluster(*more: Data) -> Data:
+    return listed(*hosts("a", "b", "c"), *more)
+
+
+def with_many(**fields: Any) -> Data:
+    made = pod()
+    made["spec"] |= fields
+    return made
+
+
+def asking(cpu: Any) -> Data:
+    return with_many(containers=[{"name": "c", "image": "x", "resources": {"requests": {"cpu": cpu}}}])
+
+
+def created(text: str) -> Data:
+    made = pod("old", "n0")
+    made["metadata"]["creationTimestamp"] = text
+    return made
+
+
+def constrained(**fields: Any) -> Data:
+    return pod(constraints=[{**hard(ZONE, match=WEB), **fields}])
+
+
+def in_a_circle() -> list[Data]:
+    """A Deployment whose ReplicaSet owns it."""
+    made: list[Data] = json.loads(json.dumps(deployment("web", ("n0", None))))
+    first, second = made[0]["metadata"], made[1]["metadata"]
+    first["ownerReferences"] = [{**second["ownerReferences"][0], "kind": "ReplicaSet", "name": second["name"]}]
+    return made
+
+
+CONTAINERS = [{"name": f"c{at}", "image": "x", "resources": {"requests": {"cpu": "1"}}} for at in range(2_000)]
+LAUGHS = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
+    f"{name}: &{name} [{','.join([f'*{chr(ord(name) - 1)}'] * 9)}]\n" for name in "bcdefghij"
+)
+
+Content = Data | str | bytes | Callable[[Path], object]
+"""A file: JSON, text, bytes, or what makes it."""
+CASES: dict[str, tuple[str, dict[str, Content], int, str]] = {
+    # Numbers and amounts
+    "1e-400 of a cpu is the least there is": (EXPLAIN, {"pod.json": asking("1e-400")}, 0, "3 of 3 nodes fit"),
+    "an exponent of ten digits": (EXPLAIN, {"pod.json": asking("1e1000000000")}, 2, "quantity out of range"),
+    "20,000 zeros behind the point": (EXPLAIN, {"pod.json": asking(f"0.{'0' * 20_000}1")}, 2, "quantity out of range"),
+    "a hexadecimal amount": (EXPLAIN, {"pod.json": asking("0x10")}, 2, "quantities must match"),
+    "a digit of Arabic": (EXPLAIN, {"pod.json": asking("١")}, 2, "quantities must match"),
+    "a digit of full width": (EXPLAIN, {"pod.json": asking("１")}, 2, "quantities must match"),
+    "a number with an underscore": (EXPLAIN, {"pod.json": asking("1_0")}, 2, "quantities must match"),
+    "a YAML number in base 60": (
+        "explain p.yaml -S cluster.json", {"p.yaml": POD.replace("image: x", "image: x, resources: {requests: {cpu: 1:30}}")}, 2, "quantities must match",
+    ),
+    "a maxSkew of Arabic digits": (EXPLAIN, {"pod.json": constrained(maxSkew="١")}, 2, "maxSkew"),
+    "a maxSkew beyond 32 bits": (EXPLAIN, {"pod.json": constrained(maxSkew=2**31)}, 2, "maxSkew"),
+    "replicas in Arabic": (f"simulate {EXPLAIN[8:]} --replicas ١", {}, 2, "--replicas"),
+    "more runs than any number type holds": (f"simulate {EXPLAIN[8:]} --runs {'9' * 25}", {}, 2, "runs"),
+    "a seed of 26 digits": (f"simulate {EXPLAIN[8:]} --runs 2 --seed {'9' * 26}", {}, 0, ""),
+    "a release of Arabic digits": (f"{EXPLAIN} --kube-version 1.3٦", {}, 2, "1.3"),
+    # Moments
+    **{
+        f"a pod made at {text!r}": (
+            EXPLAIN, {"cluster.json": cluster(created(text))}, 3, f'metadata.creationTimestamp: "{text}" is not a time',
+        )
+        for text in ("0000-01-01T00:00:00Z", "2026-02-30T00:00:00Z", "2026-01-01t00:00:00z", "2026-12-31T23:59:60Z", "2026-01-01", "٢٠٢٦-01-01T00:00:00Z")
+    },
+    "a pod made in the last second of 9999": (EXPLAIN, {"cluster.json": cluster(created("9999-12-31T23:59:59Z"))}, 0, "2 of 3"),
+    # Names and words
+    "a name with a zero-width space": (EXPLAIN, {"pod.json": pod("a\u200bb")}, 2, 'metadata.name: Invalid value: "a\\u200bb"'),
+    "a label value of letters that are not normalised": (EXPLAIN, {"pod.json": with_many(nodeSelector={"a": "e\u0301"})}, 2, "a valid label must be"),
+    "a misspelt field of a constraint": (EXPLAIN, {"pod.json": constrained(maxskew=3)}, 2, "maxskew"),
+    "a word that whenUnsatisfiable does not know": (EXPLAIN, {"pod.json": constrained(whenUnsatisfiable="Maybe")}, 2, 'Unsupported value: "Maybe"'),
+    # Texts
+    "a key twice in JSON": (
+        EXPLAIN, {"pod.json": json.dumps(constrained()).replace('"maxSkew": 1', '"maxSkew": 1, "maxSkew": 5')}, 2, "pod.json:1: key 'maxSkew' is given twice in one object",
+    ),
+    "a key twice in JSON, once escaped": (EXPLAIN, {"pod.json": json.dumps(pod()).replace('"kind"', '"kind": "Pod", "k\\u0069nd"')}, 2, "key 'kind' is given twice"),
+    "a key twice in a scenario": ("play s.json -S cluster.json", {"s.json": '{"kind": "Scenario", "kind": "Scenario"}'}, 2, "key 'kind' is given twice"),
+    "a key twice in YAML": ("explain p.yaml -S cluster.json", {"p.yaml": f"{POD}kind: Pod\n"}, 2, "p.yaml:6: key 'kind' is given twice in one mapping"),
+    "lines that end as on Windows": ("explain p.yaml -S cluster.json", {"p.yaml": POD.replace("\n", "\r\n").encode()}, 0, "3 of 3 nodes fit"),
+    "lines that end as on old Macs": ("explain p.yaml -S cluster.json", {"p.yaml": POD.replace("\n", "\r").encode()}, 0, "3 of 3 nodes fit"),
+    "UTF-16 without its mark": ("explain p.yaml -S cluster.json", {"p.yaml": POD.encode("utf-16-le")}, 2, "not a text file (NUL byte at offset 1)"),
+    "a byte order mark in the middle": ("explain p.yaml -S cluster.json", {"p.yaml": POD.replace("metadata", "\ufeffmetadata")}, 2, "p.yaml:3: YAML syntax"),
+    "a space that does not break": ("explain p.yaml -S cluster.json", {"p.yaml": POD.replace("kind: Pod", "kind:\u00a0Pod")}, 2, "YAML syntax"),
+    "nothing but NUL": ("explain p.yaml -S cluster.json", {"p.yaml": bytes(100)}, 2, "not a text file"),
+    "a tag that runs a program": (
+        "explain p.yaml -S cluster.json", {"p.yaml": POD.replace("{name: p}", "!!python/object/apply:os.system ['touch pwned']")}, 2, "metadata",
+    ),
+    "a list that holds itself": ("play s.yaml -S cluster.json", {"s.yaml": "&a [*a]"}, 2, "s.yaml:1: anchor 'a' value contains itself"),
+    "a billion laughs": (f"{EXPLAIN} --scheduler-config laughs", {"laughs": LAUGHS}, 2, "aliases expand to more than"),
+    "500 lists in one another": (
+        "explain pod.json -S deep", {"deep": '{"apiVersion":"v1","kind":"List","items":[' * 500 + "]}" * 500}, 3, "nested deeper than 200 levels",
+    ),
+    "gzip that ends early": ("explain pod.json -S c.gz", {"c.gz": gzip.compress(json.dumps(cluster()).encode())[:100]}, 3, "gzip data ends early"),
+    "gzip in gzip": ("explain pod.json -S c.gz", {"c.gz": gzip.compress(gzip.compress(b"{}"))}, 3, "not a text file"),
+    # Paths
+    **{
+        f"a link to itself as {option}": (command, {"loop": lambda path: path.symlink_to("loop")}, code, "loop: Too many levels of symbolic links")
+        for option, (command, code) in {
+            "POD": ("explain loop -S cluster.json", 2), "-S": ("explain pod.json -S loop", 3), "--html": (f"{EXPLAIN} --html loop", 2),
+            "--scheduler-config": (f"{EXPLAIN} --scheduler-config loop", 2), "SCENARIO": ("play loop -S cluster.json", 2),
+            "--to-snapshot": (f"compare {EXPLAIN[8:]} --to-snapshot loop", 3), "--baseline": ("check pod.json --baseline loop", 2),
+            "--write-baseline": ("check pod.json --write-baseline loop", 2),
+        }.items()
+    },
+    "a directory as SCENARIO": ("play d -S cluster.json", {"d": Path.mkdir}, 2, "d: Is a directory"),
+    "a link to itself in a directory of clusters": ("explain pod.json -S .", {"loop.json": lambda path: path.symlink_to("loop.json")}, 3, "Too many levels of symbolic links"),
+    # Size
+    "2,000 containers": ("explain pod.json -S cluster.json", {"pod.json": with_many(containers=CONTAINERS)}, 1, "all 3 nodes lack cpu"),
+    "advice on 500 constraints with keys of no node": (
+        "advise pod.json -S cluster.json", {"pod.json": pod(constraints=[hard(f"k{at}", match=WEB) for at in range(500)])}, 0, "the pod fits with label n0 k0=new-1 k1=new-1",
+    ),
+    # Owners
+    **{
+        f"owners in a circle: {command}": (f"{command} -S cluster.json", {"cluster.json": cluster(*in_a_circle())}, code, "")
+        for command, code in {"audit -A": 0, "pending -A": 1, "explain deploy/web": 0, "survive -A": 0, "rebalance -A": 0, "simulate deploy/web --then rollout": 0}.items()
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_hostile_input_is_answered_or_refused(case: str, tmp_path: Path) -> None:
+    command, files, code, said = CASES[case]
+    for name, content in {"cluster.json": cluster(), "pod.json": pod(constraints=[hard(ZONE)]), **files}.items():
+        if callable(content):
+            content(tmp_path / name)
+        elif isinstance(content, bytes):
+            (tmp_path / name).write_bytes(content)
+        else:
+            (tmp_path / name).write_text(content if isinstance(content, str) else json.dumps(content))
+    before = sorted(tmp_path.iterdir())
+    result = run(*shlex.split(command), cwd=tmp_path)
+    assert (result.code, said in result.err) == (code, True), result.err
+    assert (result.out + result.err).replace("\n", "").isprintable()
+    assert sorted(tmp_path.iterdir()) == before
