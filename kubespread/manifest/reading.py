@@ -99,13 +99,16 @@ def text_chunks(
 
 
 def _gunzipped(chunks: Iterator[bytes]) -> Iterator[bytes]:
-    """Every member of a gzip file, one after another; what follows the last one is padding."""
+    """Every member of a gzip file, one after another, with padding of zeros between and behind them."""
     member = zlib.decompressobj(wbits=31)
     for data in chunks:
         while data:
             if member.eof:
+                data = data.lstrip(b"\0")
+                if not data:
+                    break
                 if not data.startswith(GZIP_MAGIC[: len(data)]):
-                    return
+                    raise MalformedError("something else follows the gzip data")
                 member = zlib.decompressobj(wbits=31)
             yield from _inflated(member, data)
             data = member.unused_data

@@ -117,6 +117,12 @@ CASES: dict[str, tuple[str, dict[str, Content], int, str]] = {
         "explain pod.json -S deep", {"deep": '{"apiVersion":"v1","kind":"List","items":[' * 500 + "]}" * 500}, 3, "nested deeper than 200 levels",
     ),
     "gzip that ends early": ("explain pod.json -S c.gz", {"c.gz": gzip.compress(json.dumps(cluster()).encode())[:100]}, 3, "gzip data ends early"),
+    "text behind gzip": (
+        "explain pod.json -S c.gz", {"c.gz": gzip.compress(json.dumps(cluster()).encode()) + b'{"kind": "Node"}'}, 3, "c.gz: something else follows the gzip data",
+    ),
+    "zeros behind gzip, and more of it": (
+        "explain pod.json -S c.gz", {"c.gz": gzip.compress(json.dumps(cluster()).encode()) + bytes(512) + gzip.compress(b"\n") + bytes(7)}, 0, "3 of 3 nodes fit",
+    ),
     "gzip in gzip": ("explain pod.json -S c.gz", {"c.gz": gzip.compress(gzip.compress(b"{}"))}, 3, "not a text file"),
     # Paths
     **{
