@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from kubespread.errors import KubespreadError, ManifestError, SnapshotError, UsageError
     from kubespread.library.advising import advise
-    from kubespread.library.auditing import audit
     from kubespread.library.capacity import capacity
     from kubespread.library.checking import check, rule, rules, write_baseline
     from kubespread.library.comparing import Side, compare
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from kubespread.library.simulating import simulate
     from kubespread.library.thens import simulate_then
     from kubespread.planner.reports.advise import AdviseReport
-    from kubespread.planner.reports.audit import AuditReport
     from kubespread.planner.reports.capacity import CapacityReport
     from kubespread.planner.reports.check import CheckReport, Finding, RuleReport
     from kubespread.planner.reports.compare import CompareReport
@@ -34,6 +32,8 @@ if TYPE_CHECKING:
     from kubespread.planner.reports.rebalance import RebalanceReport
     from kubespread.planner.reports.simulate import SimulateReport
     from kubespread.planner.reports.topology_map import TopologyMap
+    from kubespread.questions.audit.answer import audit
+    from kubespread.questions.audit.report import AuditReport
     from kubespread.questions.pending.answer import pending
     from kubespread.questions.pending.report import PendingReport
     from kubespread.questions.removable.answer import removable
@@ -101,7 +101,7 @@ __all__ = [
 
 _HOMES = {
     "AdviseReport": "kubespread.planner.reports.advise",
-    "AuditReport": "kubespread.planner.reports.audit",
+    "AuditReport": "kubespread.questions.audit.report",
     "CapacityReport": "kubespread.planner.reports.capacity",
     "CheckReport": "kubespread.planner.reports.check",
     "CompareReport": "kubespread.planner.reports.compare",
@@ -128,7 +128,6 @@ _HOMES = {
     "after_edits": "kubespread.library.opening",
     "after_steps": "kubespread.library.playing",
     "ask": "kubespread.questions.scene",
-    "audit": "kubespread.library.auditing",
     "capacity": "kubespread.library.capacity",
     "check": "kubespread.library.checking",
     "compare": "kubespread.library.comparing",

@@ -114,13 +114,6 @@ class Play(Question, frozen=True, kw_only=True):
     preemption: _Preemption = True
 
 
-class Audit(Question, frozen=True, kw_only=True):
-    workloads: _Workloads = []
-    namespace: _Namespace = None
-    selector: _Selector = ""
-    preemption: _Preemption = True
-
-
 class Rebalance(Question, frozen=True, kw_only=True):
     workloads: _Workloads = []
     namespace: _Namespace = None

@@ -14,7 +14,6 @@ from kubespread.candidate.manifest_file import Manifest, manifest_from_text
 from kubespread.candidate.references import Reference, reference, reference_kinds
 from kubespread.errors import UsageError
 from kubespread.planner.reports.advise import AdviseReport
-from kubespread.planner.reports.audit import AuditReport
 from kubespread.planner.reports.capacity import CapacityReport
 from kubespread.planner.reports.check import CheckReport
 from kubespread.planner.reports.compare import CompareReport
@@ -95,13 +94,6 @@ def _play(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: questions.
     first = () if asked.manifest is None else (Step("apply the manifest", Apply((_manifest(asked.manifest),))),)
     scenario = Scenario((*first, *(parse_step(text, None) for text in asked.steps)), preemption=asked.preemption)
     return kubespread.play(snapshot, scenario, scheduler, namespace=asked.namespace)
-
-
-def _audit(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: questions.Audit) -> AuditReport:
-    return kubespread.audit(
-        snapshot, asked.workloads, scheduler,
-        namespace=asked.namespace, selector=asked.selector, preemption=asked.preemption,
-    )  # fmt: skip
 
 
 def _rebalance(snapshot: Snapshot, scheduler: kubespread.Scheduler, asked: questions.Rebalance) -> RebalanceReport:
@@ -206,13 +198,6 @@ _TOOLS = {
             questions.Play,
             PlayReport,
             _play,
-        ),
-        Tool(
-            "audit",
-            "How every workload is spread now, which constraints do not hold, and why.",
-            questions.Audit,
-            AuditReport,
-            _audit,
         ),
         Tool(
             "check",

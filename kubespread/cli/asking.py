@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, make_dataclass
 from enum import StrEnum
+from types import UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
 import typer
@@ -64,7 +65,7 @@ def command_of(question: type[Question[Any]]) -> Callable[..., int]:
             f"{question.__name__}Cluster", shared, bases=(EditedClusterOptions,), frozen=True,
             namespace={"drains": property(lambda _: True)},
         )  # fmt: skip
-    writers = writers_of(question.outputs)
+    writers = writers_of(question.outputs, question.__module__.rpartition(".")[0])
 
     def command(
         *, asked: Any, scheduling: SchedulerOptions, answer: AnswerOptions, source: EditedClusterOptions,
@@ -82,8 +83,8 @@ def command_of(question: type[Question[Any]]) -> Callable[..., int]:
         with waiting(question.doing, quiet=speaking.quiet) as on_progress:
             report = kubespread.ask(opened, question_asked, scheduling.scheduler(), on_progress)
         answering = Answering(opened, scheduling.scheduler(), answer, speaking)
-        writer = writers[answering.written.name]
-        return answering.give(question.name, report, writer=writer, is_yes=None if question.verdict_counts else True)
+        writer, look = writers[answering.written.name], answering.look(in_full=question_asked.is_in_full)
+        return answering.give(question.name, report, is_yes=question_asked.is_yes(report), look=look, writer=writer)
 
     command.__doc__ = question.__doc__
     command.__name__ = question.name
@@ -113,7 +114,7 @@ def _field(name: str, kind: Any, option: Option, default: Any) -> _Field:
             lambda typed, _: typed[name],
         )
     repeats = get_origin(kind) is tuple
-    single: Any = get_args(kind)[0] if repeats else kind
+    single: Any = get_args(kind)[0] if repeats or isinstance(kind, UnionType) else kind
     if get_origin(single) is Literal:
         single = _choices(name, get_args(single))
     shown: Any = single

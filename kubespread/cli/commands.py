@@ -46,10 +46,7 @@ _COMMANDS: dict[str, _Command | None] = {
         "all steps are done and no pod is pending", "one is blocked or pods are pending (--fail-on)",
     ),
     "pending": None,
-    "audit": _Command(
-        "Show how every workload is spread, and why unevenly.",
-        "nothing is at the level of --fail-on", "something is",
-    ),
+    "audit": None,
     "check": _Command(
         "Find topology spread problems before applying manifests.",
         "no finding at the level of --fail-on", "some finding is",

@@ -36,7 +36,7 @@ class Option:
     """The part of the help it stands in."""
     least: int | None = None
     is_for_scripts: bool = False
-    """Whether it only sets an exit code, and is asked for on the command line alone."""
+    """Whether it only sets an exit code, or how much is shown, and is asked for on the command line alone."""
 
     def denied(self) -> str:
         """What the flag means that says it is not so."""
@@ -108,6 +108,15 @@ class Question(msgspec.Struct, Generic[A], frozen=True, kw_only=True, forbid_unk
     def answer(self, scene: Scene) -> A:
         """The report. Raises UsageError, SnapshotError and ManifestError."""
         raise NotImplementedError
+
+    def is_yes(self, report: A) -> bool | None:
+        """Whether the exit code is 0 where all that was required is so; None: where the verdict is yes."""
+        return None if self.verdict_counts else True
+
+    @property
+    def is_in_full(self) -> bool:
+        """Whether the answer is shown in full, as -v has it."""
+        return False
 
     @property
     def names_in(self) -> str | None:

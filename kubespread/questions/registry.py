@@ -8,6 +8,7 @@ from typing import Any
 from kubespread.questions.question import Question
 
 QUESTIONS = {
+    "audit": "Audit",
     "pending": "Pending",
     "removable": "Removable",
     "survive": "Survive",

@@ -22,7 +22,6 @@ ReportKind = Literal[
     "check",
     "advise",
     "capacity",
-    "audit",
     "rebalance",
     "map",
 ]
@@ -35,10 +34,11 @@ class Writer:
     module: str
     help: str = ""
     """What the help of -o says: what the defaults look like, what the others print."""
+    package: str = "kubespread.views"
 
     def load(self) -> Write:
         """What writes. Whatever that lets through, nothing in an answer moves a cursor or hides."""
-        write: Write = import_module(f"kubespread.views.{self.module}").write
+        write: Write = import_module(f"{self.package}.{self.module}").write
         return lambda answer, look: printable(write(answer, look), colored=look.color)
 
 
@@ -70,7 +70,6 @@ FORMATS: Mapping[str, Format] = {
                 "check": Writer("check.table", "a list"),
                 "advise": Writer("advise.table", "a table"),
                 "capacity": Writer("capacity.table", "tables"),
-                "audit": Writer("audit.table", "a table"),
                 "rebalance": Writer("rebalance.screen", "tables and commands"),
             },
             is_for_people=True,
@@ -95,7 +94,6 @@ FORMATS: Mapping[str, Format] = {
                 "check": Writer("check.plain", "plain columns"),
                 "advise": Writer("advise.plain", "plain columns"),
                 "capacity": Writer("capacity.plain", "plain columns"),
-                "audit": Writer("audit.plain", "plain columns"),
                 "rebalance": Writer("rebalance.plain", "columns"),
             },
             is_for_people=True,
@@ -122,7 +120,6 @@ FORMATS: Mapping[str, Format] = {
                 "check": Writer("check.as_csv"),
                 "advise": Writer("advise.as_csv"),
                 "capacity": Writer("capacity.as_csv", "has a row per node"),
-                "audit": Writer("audit.as_csv"),
                 "rebalance": Writer("rebalance.as_csv", "has a row per eviction"),
             },
         ),
@@ -130,7 +127,7 @@ FORMATS: Mapping[str, Format] = {
         Format("junit", {"check": Writer("check.junit", "is JUnit XML")}),
         Format("github", {"check": Writer("check.github", "prints annotations of GitHub Actions")}),
         Format("gitlab", {"check": Writer("check.gitlab", "is a Code Quality report")}),
-        Format("prometheus", {"audit": Writer("audit.prometheus", "prints metrics for a textfile collector")}),
+        Format("prometheus", {}),
     )
 }
 SENTENCES = Writer("explain.sentences")
@@ -148,10 +145,16 @@ def writers_for(kind: str) -> Mapping[str, Writer]:
     return {name: each.writers[kind] for name, each in FORMATS.items() if kind in each.writers}
 
 
-def writers_of(outputs: Mapping[str, str]) -> Mapping[str, Writer]:
-    """What writes a report that has a view: the formats that every report has, and ``outputs`` with their help."""
+def writers_of(outputs: Mapping[str, str], package: str) -> Mapping[str, Writer]:
+    """What writes a report that has a view: the formats that all have, and ``outputs`` with their help. A format that
+    no view is written in has a module of its name in the ``package`` of the question.
+    """
     helps = {"json": "", "yaml": "", "markdown": "", **outputs}
-    return {name: Writer(_ENGINES[name], helps[name]) for name in FORMATS if name in helps}
+    return {
+        name: Writer(_ENGINES[name], helps[name]) if name in _ENGINES else Writer(name, helps[name], package)
+        for name in FORMATS
+        if name in helps
+    }
 
 
 _ENGINES = {

@@ -20,6 +20,6 @@ def write(answer: Answer, look: Look) -> str:
 
 def _block(sheet: Sheet[Any], look: Look) -> str:
     shown = sheet.records()
-    values = ([column.raw(row) for column in shown] for row in sheet.rows)
+    values = ([column.raw(row, in_full=look.in_full) for column in shown] for row in sheet.rows)
     rows = [[NONE if value is None else value for value in row] for row in values]
     return columns([each.header for each in shown], rows, headers=look.headers)

@@ -73,6 +73,8 @@ class Column(Generic[R]):
     """As pipes have it: upper case, words joined by dashes. Terminals, spreadsheets and pages spell it their way."""
     value: Callable[[R], Any]
     """A text, a number, a truth, several texts, or None for nothing."""
+    in_full: Callable[[R], Any] | None = None
+    """What pipes have in its place where all there is to say is asked for."""
     text: Callable[[R], str] | None = None
     """What people read, where that is not the value itself."""
     nothing: str = NONE
@@ -92,9 +94,9 @@ class Column(Generic[R]):
     gives_way: bool = False
     """Whether a terminal leaves it out before it shortens the names beside it."""
 
-    def raw(self, row: R) -> object:
+    def raw(self, row: R, *, in_full: bool = False) -> object:
         """For scripts: numbers without separators, texts joined by commas; None for nothing."""
-        value = self.value(row)
+        value = (self.in_full if in_full and self.in_full is not None else self.value)(row)
         if isinstance(value, bool):
             return "yes" if value else "no"
         if isinstance(value, list | tuple):

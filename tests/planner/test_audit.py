@@ -9,7 +9,7 @@ import pytest
 
 import kubespread
 from kubespread import AuditReport, Snapshot
-from kubespread.planner.reports.audit import sentence
+from kubespread.questions.audit.report import sentence
 from tests.builders import Data, ago, hard, hosts, pod, soft
 from tests.cli.support import FIXTURES
 from tests.planner.world.clusters import HASH, daemon_set, deployment, gone_to_sleep, stateful_set

@@ -11,8 +11,9 @@ from rich.cells import cell_len
 
 import kubespread
 from kubespread import AuditReport, Snapshot
-from kubespread.planner.reports.audited import AuditedConstraint, AuditedWorkload, AuditFinding, DomainPods
-from kubespread.views.audit import as_csv, plain, prometheus, table
+from kubespread.questions.audit import prometheus
+from kubespread.questions.audit.report import AuditedConstraint, AuditedWorkload, AuditFinding, DomainPods
+from kubespread.views import as_csv, plain, terminal
 from kubespread.views.look import Look
 from kubespread.views.names import told_apart
 from tests.builders import Data, hard, node, soft
@@ -68,7 +69,9 @@ def not_asked() -> AuditReport:
 
 def screens() -> list[Screen]:
     found = [
-        Screen(f"audit-{workloads}-{cloud}-{width}", width, table.write(looked_at(cloud, workloads), Look(width=width)))
+        Screen(
+            f"audit-{workloads}-{cloud}-{width}", width, terminal.write(looked_at(cloud, workloads), Look(width=width))
+        )
         for workloads, cloud in ((5, "aws"), (40, "gke"))
         for width in (80, 120)
     ]
@@ -76,11 +79,11 @@ def screens() -> list[Screen]:
     return [
         *found,
         *(
-            Screen(f"audit-not-asked-{width}", width, table.write(not_asked(), Look(width=width)))
+            Screen(f"audit-not-asked-{width}", width, terminal.write(not_asked(), Look(width=width)))
             for width in (80, 120)
         ),
         *(
-            Screen(f"audit-why-{width}", width, table.write(of_fixture(), Look(width=width, in_full=True)))
+            Screen(f"audit-why-{width}", width, terminal.write(of_fixture(), Look(width=width, in_full=True)))
             for width in (80, 120)
         ),
         Screen("audit-plain", 0, plain.write(of_fixture(), look)),
@@ -94,13 +97,13 @@ def test_the_screens_are_those_that_were_looked_at() -> None:
 
 
 def test_nothing_is_wider_than_a_narrow_terminal() -> None:
-    text = table.write(looked_at("aws", 5), Look(width=60))
+    text = terminal.write(looked_at("aws", 5), Look(width=60))
     assert max(map(cell_len, text.splitlines())) <= 60
 
 
 def test_in_80_columns_names_are_cut_where_they_are_alike_and_left_stays() -> None:
     report = kubespread.audit(kubespread.load(FIXTURES / "cases" / "everyday" / "aks300.json.gz"))
-    lines = table.write(report, Look(width=80)).splitlines()
+    lines = terminal.write(report, Look(width=80)).splitlines()
     assert lines[1].split() == ["WORKLOAD", "PODS", "ZONES", "LEFT", "SKEW", "NEXT", "STATE"]
     named = [line.split()[0] for line in lines[2:] if line.endswith(("violated", "uneven")) and line.startswith("  ")]
     assert len(named) == len(set(named)) == report.levels["violated"] + report.levels["uneven"]

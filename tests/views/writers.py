@@ -14,5 +14,6 @@ KINDS: tuple[str, ...] = (*get_args(ReportKind), *QUESTIONS)
 def writers(kind: str) -> Mapping[str, Writer]:
     """By the name of the format, in the order of the help of -o."""
     if kind in QUESTIONS:
-        return writers_of(question(kind).outputs)
+        asked = question(kind)
+        return writers_of(asked.outputs, asked.__module__.rpartition(".")[0])
     return {name: each for name, each in writers_for(kind).items() if name in FORMATS}

@@ -15,11 +15,11 @@ from kubespread.kube.api.core import Pod
 from kubespread.kube.api.kinds import POD_CREATORS
 from kubespread.kube.api.workloads import Deployment, ReplicaSet
 from kubespread.kube.owners import WorkloadName
-from kubespread.planner.audit.groups import Group
 from kubespread.planner.world.deployments import Rollout, name_of, rollout_of_cluster
 from kubespread.planner.world.owners import in_order
 from kubespread.planner.world.pods import as_template
 from kubespread.planner.world.world import World
+from kubespread.questions.audit.groups import Group
 
 
 @dataclass(frozen=True, slots=True)

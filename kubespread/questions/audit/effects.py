@@ -8,9 +8,9 @@ from typing import Protocol
 
 import numpy as np
 
-from kubespread.planner.audit.afresh import Afresh, Otherwise, Placed
-from kubespread.planner.audit.counting import MANY, Spread
-from kubespread.planner.reports.audited import DomainPods, PlacedAfresh
+from kubespread.questions.audit.afresh import Afresh, Otherwise, Placed
+from kubespread.questions.audit.counting import MANY, Spread
+from kubespread.questions.audit.report import DomainPods, PlacedAfresh
 from kubespread.scheduler.cluster.cluster import Cluster
 
 

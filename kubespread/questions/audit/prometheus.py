@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from kubespread.escaping import escaped
-from kubespread.planner.reports.audit import AuditReport
-from kubespread.planner.reports.audited import LEVELS, AuditedWorkload
+from kubespread.questions.audit.report import LEVELS, AuditedWorkload, AuditReport
 from kubespread.views.look import Look
 
 _Sample = tuple[Mapping[str, str], int]

@@ -10,10 +10,10 @@ from msgspec.structs import replace
 from kubespread.controllers.stateful_set_pass import REVISION_LABEL
 from kubespread.kube.api.core import Node, Pod, ResourceRequirements
 from kubespread.kube.owners import controller_of
-from kubespread.planner.audit.counting import Spread, spreads
 from kubespread.planner.entries import Entry
 from kubespread.planner.queue import run
 from kubespread.planner.world.pods import as_template, terminating
+from kubespread.questions.audit.counting import Spread, spreads
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.cluster import Cluster
 from kubespread.scheduler.framework import Framework

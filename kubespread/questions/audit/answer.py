@@ -1,53 +1,186 @@
-"""Every workload looked at: what its constraints count, what a lost zone leaves of it, whether it could grow."""
+"""How workloads are spread: what their constraints count, what a lost zone leaves, whether they can grow."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
+from kubespread.controllers.statefulset import ordinal_of
+from kubespread.errors import KubespreadError, UsageError
+from kubespread.kube.admission.defaulting import DEFAULT_NAMESPACE
 from kubespread.kube.api.core import Pod
 from kubespread.kube.owners import WorkloadName
 from kubespread.kube.well_known import HOSTNAME, ZONE
-from kubespread.planner.audit.afresh import Afresh, Otherwise, Placed
-from kubespread.planner.audit.causes import Staying, first_that_ends, of_exceeded
-from kubespread.planner.audit.counting import Spread, spreads
-from kubespread.planner.audit.effects import Effect, Exceeded, pods_in_domains
-from kubespread.planner.audit.groups import groups
-from kubespread.planner.audit.next_pod import UNKNOWN, NextPod, of_placing, with_own_claims
-from kubespread.planner.audit.one_domain import in_one_domain
-from kubespread.planner.audit.outlook import Outlook
-from kubespread.planner.audit.revisions import RevisionsOf
-from kubespread.planner.audit.standing import Standing, missing
-from kubespread.planner.audit.unscheduled import gated, scheduled_by_others
+from kubespread.library.deciding import Scheduler
+from kubespread.library.workloads_asked import WorkloadsAsked
 from kubespread.planner.living import Applicant
-from kubespread.planner.reports.audited import LEVELS, AuditedWorkload, AuditFinding, WorstLoss
-from kubespread.planner.reports.parts import PreemptedPod
+from kubespread.planner.world.asked import GO_WITH_THEIR_NODES
+from kubespread.planner.world.editing import apply
 from kubespread.planner.world.reporting import workload_text
 from kubespread.planner.world.world import World
+from kubespread.questions.audit.afresh import Afresh, Otherwise, Placed
+from kubespread.questions.audit.causes import Staying, first_that_ends, of_exceeded
+from kubespread.questions.audit.counting import Spread, spreads
+from kubespread.questions.audit.effects import Effect, Exceeded, pods_in_domains
+from kubespread.questions.audit.groups import Group, groups
+from kubespread.questions.audit.one_domain import in_one_domain
+from kubespread.questions.audit.outlook import Outlook
+from kubespread.questions.audit.question import Audit
+from kubespread.questions.audit.report import LEVELS, AuditedWorkload, AuditFinding, AuditReport, WorstLoss
+from kubespread.questions.audit.revisions import RevisionsOf
+from kubespread.questions.audit.standing import Standing, gated, missing, scheduled_by_others
+from kubespread.questions.question import asks
+from kubespread.questions.scene import OnProgress, Scene, ask
 from kubespread.scheduler.framework import Framework
+from kubespread.scheduler.placing import Placing, first_in_heap
 from kubespread.scheduler.plugin import SchedulingError
-from kubespread.wording import some_of
+from kubespread.snapshot.edits.types import Scale
+from kubespread.snapshot.snapshot import Snapshot
+from kubespread.wording import count_of, some_of
 
 NOT_MODELLED = ("time: pods are judged where they are, not by how they came there",)
 _MAX_NAMED = 3
+_BY_ITSELF = Otherwise("once what waits is placed and rollouts are done")
 
 
-def audits(
-    world: World, is_asked: Callable[[WorkloadName], bool], on_progress: Callable[[int], None] | None = None
-) -> tuple[list[AuditedWorkload], tuple[PreemptedPod, ...], tuple[str, ...]]:
-    """All that are asked about, in no order, who has to go for pods that wait, and what the cluster's source lacks to
-    judge them; ``world`` stays as it is. ``on_progress`` is told after each how many were looked at.
+@asks(Audit)
+def audit(
+    snapshot: Snapshot,
+    workloads: str | Sequence[str] = (),
+    scheduler: Scheduler | None = None,
+    *,
+    namespace: str | None = None,
+    selector: str = "",
+    preemption: bool = True,
+    on_progress: OnProgress | None = None,
+) -> AuditReport:
+    """How the workloads of ``snapshot`` are spread: what their constraints count, which of them do not hold and why.
+
+    ``workloads`` are [NAMESPACE/]KIND/NAME, ``deploy/web``; without any all are asked about that have pods or are to
+    have some, and pods without a controller by their labels. The namespace is that of names without one, else the only
+    one asked about; without it all are.
+
+    Raises UsageError, SnapshotError and ManifestError.
     """
+    names = (workloads,) if isinstance(workloads, str) else tuple(workloads)
+    asked = Audit(workloads=names, namespace=namespace, selector=selector, preemption=preemption)
+    return ask(snapshot, asked, scheduler, on_progress)
+
+
+def answer(asked: Audit, scene: Scene) -> AuditReport:
+    """Nothing happens in the scene's world."""
+    whose = WorkloadsAsked.of(asked.namespace, asked.selector, asked.workloads)
+    now, world = scene.now, scene.world
+    default = whose.namespace or scene.snapshot.origin.namespace or DEFAULT_NAMESPACE
+    named = whose.named_in(world, default)
     revisions_of = RevisionsOf(world)
     outlook = Outlook(world, revisions_of)
     rows: list[AuditedWorkload] = []
-    for group in groups(world, is_asked):
+    for group in groups(world, named.__contains__ if named else whose.those_in(world)):
         audited = _Audited(world, Standing.of(world, group, revisions_of(group), outlook), outlook)
         rows.append(audited.row())
-        if on_progress is not None:
-            on_progress(len(rows))
-    return rows, outlook.made_room, tuple(world.assumed)
+        if scene.on_progress is not None:
+            scene.on_progress(len(rows))
+    _check(named, rows)
+    if not rows:
+        raise whose.none_found(now)
+    report = AuditReport(
+        kube_version=str(scene.release),
+        cluster=scene.source,
+        asked=tuple(map(workload_text, named)),
+        namespace=default if named else whose.namespace,
+        selector=whose.text,
+        preemption=asked.preemption,
+        nodes=len(now.nodes),
+        made_room=outlook.made_room,
+        workloads=tuple(sorted(rows, key=_worst_first)),
+        gaps=scene.gaps(world.assumed),
+        not_modelled=NOT_MODELLED,
+        notes=scene.notes,
+    )
+    return report.requiring(_failures(asked, report))
+
+
+def _failures(asked: Audit, report: AuditReport) -> Iterator[str]:
+    """What ``fail_on`` asks about and some workload is."""
+    level = asked.fail_on
+    if level is not None and (number := report.reaches(level)):
+        yield f"--fail-on {level}: {count_of(number, 'workload')} at this level or above"
+
+
+def _worst_first(row: AuditedWorkload) -> tuple[int, str]:
+    return -LEVELS.index(row.level), row.workload
+
+
+def _check(named: Sequence[WorkloadName], rows: Sequence[AuditedWorkload]) -> None:
+    """Raise UsageError, a line each, for workloads of which there is nothing to say."""
+    found = {row.workload for row in rows}
+    # Pods by themselves are told of with those that share their labels.
+    missing = [name for name in named if name.kind != "Pod" and workload_text(name) not in found]
+    if missing:
+        raise UsageError(*map(_nothing_to_say, missing))
+
+
+def _nothing_to_say(name: WorkloadName) -> str:
+    if name.kind in GO_WITH_THEIR_NODES:
+        return f"{name.kind}/{name.name}: every node has its own pod of a {name.kind}"
+    return f"{name.kind}/{name.name} has no pods in namespace {name.namespace}"
+
+
+@dataclass(frozen=True, slots=True)
+class NextPod:
+    fits: bool | None
+    """None where nobody can say."""
+    message: str = ""
+    """kube-scheduler's where it does not fit."""
+    choose: Callable[[], int | None] = lambda: None
+    """Its node; None where it has none."""
+
+
+UNKNOWN = NextPod(None)
+
+
+def with_own_claims(world: World, group: Group, plugins: Framework) -> NextPod:
+    """Of a StatefulSet whose pods have claims of their own: the first that waits, as nobody comes before it."""
+    if not group.waiting:
+        return _grown(world, group)
+    first = min(group.waiting, key=lambda pod: ordinal_of(pod, group.name.name) or 0)
+    try:
+        return of_placing(Applicant(world.living, first, plugins).placing())
+    except SchedulingError as error:
+        return NextPod(False, str(error))
+
+
+def of_placing(placing: Placing) -> NextPod:
+    """The pod that is being placed."""
+    if not placing.feasible().any():
+        return NextPod(False, placing.evaluation().message or "")
+    return NextPod(True, choose=lambda: _chosen(placing))
+
+
+def _chosen(placing: Placing) -> int | None:
+    try:
+        choice = placing.choose(first_in_heap)
+    except SchedulingError:
+        return None
+    return None if choice is None else choice.node
+
+
+def _grown(now: World, group: Group) -> NextPod:
+    """It is scaled up by one, while no pods of others wait that could take the room."""
+    world, name = now.fork(), group.name
+    world.queue.waiting.clear()
+    try:
+        apply(world, Scale(name.kind, name.name, group.replicas(world) + 1, name.namespace), "")
+    except KubespreadError as error:
+        return NextPod(None, str(error))
+    waiting = [each for each in world.waiting if world.book.owner_of(each.pod) in group.owners]
+    if waiting:
+        return NextPod(False, world.message(waiting[0]))
+    came: list[Pod] = [pod for pod in world.happenings.placed if world.book.owner_of(pod) in group.owners]
+    return NextPod(True, choose=lambda: world.living.nodes.index[came[-1].spec.node_name] if came else None)
 
 
 class _Audited:
@@ -161,6 +294,3 @@ class _Audited:
                     topology_key=constraint.topology_key,
                     detail=some_of(sorted(self._nodes.names[position] for position in on or lacking), _MAX_NAMED),
                 )
-
-
-_BY_ITSELF = Otherwise("once what waits is placed and rollouts are done")

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from kubespread.kube.api.core import Pod, TopologySpreadConstraint
 from kubespread.kube.api.meta import LabelSelector
 from kubespread.kube.well_known import DO_NOT_SCHEDULE, HOSTNAME, ZONE
-from kubespread.planner.audit.afresh import Afresh, Otherwise
-from kubespread.planner.audit.causes import (
+from kubespread.questions.audit.afresh import Afresh, Otherwise
+from kubespread.questions.audit.causes import (
     Candidate,
     Staying,
     first_that_ends,
@@ -21,9 +21,9 @@ from kubespread.planner.audit.causes import (
     of_volumes,
     of_where_they_are,
 )
-from kubespread.planner.audit.counting import Spread
-from kubespread.planner.audit.effects import Effect, InOneDomain
-from kubespread.planner.reports.audited import AuditFinding
+from kubespread.questions.audit.counting import Spread
+from kubespread.questions.audit.effects import Effect, InOneDomain
+from kubespread.questions.audit.report import AuditFinding
 from kubespread.scheduler.cluster.labels import Mask
 from kubespread.scheduler.plugins.podtopologyspread.plugin import PodTopologySpread
 

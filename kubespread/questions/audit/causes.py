@@ -12,9 +12,9 @@ from msgspec.structs import replace
 from kubespread.kube.api.core import Affinity, Node, Pod
 from kubespread.kube.owners import controller_of
 from kubespread.kube.well_known import HOSTNAME
-from kubespread.planner.audit.afresh import Afresh, OnNodes, Otherwise, asking_for_nothing, without_volumes
-from kubespread.planner.audit.effects import Effect, Exceeded
-from kubespread.planner.reports.audited import Cause, PlacedAfresh
+from kubespread.questions.audit.afresh import Afresh, OnNodes, Otherwise, asking_for_nothing, without_volumes
+from kubespread.questions.audit.effects import Effect, Exceeded
+from kubespread.questions.audit.report import Cause, PlacedAfresh
 from kubespread.scheduler.cluster.change import Change
 from kubespread.scheduler.cluster.labels import Mask
 from kubespread.scheduler.framework import Framework

@@ -1,4 +1,4 @@
-"""Pods that a workload is to have and that are not ready on nodes, and whether that changes by itself."""
+"""How workloads stand: pods that are not ready on nodes, whether that changes by itself, and whom it is up to."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 from kubespread.kube.api.core import Pod
 from kubespread.kube.pod_status import is_ready
-from kubespread.planner.audit.afresh import OnNodes
-from kubespread.planner.audit.groups import Group
-from kubespread.planner.audit.outlook import Outlook
-from kubespread.planner.audit.revisions import Revisions
-from kubespread.planner.reports.audited import AuditFinding, Cause, RolloutUnderWay
+from kubespread.planner.world.waiting import SchedulerOf
 from kubespread.planner.world.world import World
+from kubespread.questions.audit.afresh import OnNodes
+from kubespread.questions.audit.groups import Group
+from kubespread.questions.audit.outlook import Outlook
+from kubespread.questions.audit.report import AuditFinding, Cause, Level, RolloutUnderWay
+from kubespread.questions.audit.revisions import Revisions
 from kubespread.wording import some_of
 
 _MAX_NAMED = 3
@@ -85,3 +86,21 @@ def missing(standing: Standing, outlook: Outlook) -> Iterator[AuditFinding]:
 
 def _risk(cause: Cause, detail: str) -> AuditFinding:
     return AuditFinding(level="risk", cause=cause, topology_key=None, detail=detail)
+
+
+def gated(pods: Sequence[Pod], template: Pod) -> Iterator[AuditFinding]:
+    """A risk where pods wait behind scheduling gates, or the next one will: gates may also be added on creation."""
+    waiting = [pod for pod in pods if not pod.spec.node_name]
+    gates = {gate.name for pod in (*waiting, template) for gate in pod.spec.scheduling_gates}
+    if gates:
+        yield AuditFinding(level="risk", cause="gated", topology_key=None, detail=", ".join(sorted(gates)))
+
+
+def scheduled_by_others(pods: Sequence[Pod], template: Pod, scheduler_of: SchedulerOf) -> Iterator[AuditFinding]:
+    """Schedulers that are not modeled: a risk where pods wait for one, else nobody can say how the workload fares."""
+    waiting = [pod for pod in pods if not pod.spec.node_name]
+    awaited = {pod.spec.scheduler_name for pod in waiting if scheduler_of(pod) is None}
+    if scheduler_of(template) is None or awaited:
+        names = sorted(awaited | ({template.spec.scheduler_name} if scheduler_of(template) is None else set()))
+        level: Level = "risk" if awaited else "unjudged"
+        yield AuditFinding(level=level, cause="otherScheduler", topology_key=None, detail=", ".join(names))

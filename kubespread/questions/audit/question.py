@@ -1,0 +1,79 @@
+"""What is asked of how workloads are spread."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from kubespread.questions.question import Argument, Option, WorkloadsQuestion
+
+if TYPE_CHECKING:
+    from kubespread.questions.audit.report import AuditReport
+    from kubespread.questions.scene import Scene
+
+
+class Audit(WorkloadsQuestion["AuditReport"], frozen=True, kw_only=True):
+    """Audit every workload: its own or default constraints, their skew, and why a constraint does not hold.
+
+    The cause is tried, not guessed: pods that wait are placed and rollouts finished, then the pods are placed from
+    scratch, as things are and with one thing changed: without terminating pods, volumes, minDomains, cordons, taints,
+    affinity or requests, with labels added, without one plugin's score. The first change that ends it is the cause.
+    At risk are workloads that losing one zone would wipe out, also those of one pod, and those with pods that are
+    pending, not created or not ready, with a stuck rollout, or whose next pod fits nowhere. Rollouts under way are
+    named.
+
+    \b
+    Examples:
+      kubespread audit -A
+      kubespread audit -n shop deploy/web --why
+      kubespread audit -A --fail-on risk -S cluster.json.gz
+      kubespread audit -A -q -o prometheus > /var/lib/node_exporter/textfile/kubespread.prom
+      kubespread audit -A -w
+    """
+
+    name = "audit"
+    summary = "Show how every workload is spread, and why unevenly."
+    yes, no = "nothing is at the level of --fail-on", "something is"
+    doing = "auditing workloads"
+    outputs = {
+        "table": "a table",
+        "plain": "plain columns",
+        "csv": "",
+        "prometheus": "prints metrics for a textfile collector",
+    }
+    is_watched = True
+
+    workloads: Annotated[
+        tuple[str, ...],
+        Argument(
+            "Workloads as KIND/NAME (deploy/web). Default: all that have pods, or are to.", metavar="[WORKLOAD]..."
+        ),
+    ] = ()
+    fail_on: Annotated[
+        Literal["violated", "uneven", "risk", "unjudged"] | None,
+        Option(
+            "Exit with 1 when a workload is at this level or above: unjudged (placed by another scheduler), risk, "
+            "uneven (a soft constraint exceeded), violated (a hard one; the default).",
+            is_for_scripts=True,
+        ),
+    ] = None
+    why: Annotated[
+        bool, Option("Show what was tried to find each cause, and the result.", is_for_scripts=True)
+    ] = False  # fmt: skip
+
+    @classmethod
+    def report(cls) -> type[AuditReport]:
+        from kubespread.questions.audit.report import AuditReport
+
+        return AuditReport
+
+    def answer(self, scene: Scene) -> AuditReport:
+        from kubespread.questions.audit.answer import answer
+
+        return answer(self, scene)
+
+    def is_yes(self, report: AuditReport) -> bool:
+        return not report.count("violated")
+
+    @property
+    def is_in_full(self) -> bool:
+        return self.why

@@ -1,0 +1,211 @@
+"""An audit: a row a workload, the worst first, then what is found and why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from kubespread.escaping import escaped
+from kubespread.questions.audit.report import (
+    AuditedConstraint,
+    AuditedWorkload,
+    AuditFinding,
+    AuditReport,
+    Cause,
+    Level,
+    constraint_text,
+    counts_text,
+    sentence,
+)
+from kubespread.views.flow import HANGING, INDENT
+from kubespread.views.layout import DIM, Cell, Line, cell, wrapped
+from kubespread.views.look import Look
+from kubespread.views.phrases import chosen_from
+from kubespread.views.screen import concluded, headline, left_out
+from kubespread.views.sheet import Column, Fit, Readers, Sheet, Tone
+from kubespread.views.terminal import table
+from kubespread.views.view import View, about
+from kubespread.wording import count_of, short_key, some_of, workload_name
+
+_MAX_ROWS = 20
+_MAX_NAMED = 3
+_LEGEND = "LEFT: pods left without the zone that has most of them; NEXT: one pod more"
+_STATES: dict[Level, str] = {
+    "ok": "ok",
+    "unjudged": "not judged",
+    "risk": "at risk",
+    "uneven": "uneven",
+    "violated": "violated",
+}
+_TONES: dict[Level, Tone] = {
+    "violated": Tone.BAD,
+    "uneven": Tone.WARN,
+    "risk": Tone.WARN,
+    "unjudged": Tone.PLAIN,
+    "ok": Tone.GOOD,
+}
+
+
+def _speaking(row: AuditedWorkload) -> AuditedConstraint | None:
+    """The constraint that speaks for a workload: of the worst state, then of a zone, then the first."""
+    order = ("violated", "uneven", "ok", "vacuous")
+    return min(
+        row.constraints,
+        key=lambda each: (order.index(each.state), short_key(each.topology_key) != "zone"),
+        default=None,
+    )
+
+
+def _of_speaking(header: str, value: Callable[[AuditedConstraint], object]) -> Column[AuditedWorkload]:
+    """What scripts and pages have of that constraint."""
+    return Column(
+        header=header, readers=Readers.RECORDS,
+        value=lambda row: None if (found := _speaking(row)) is None else value(found),
+    )  # fmt: skip
+
+
+def _skew(row: AuditedWorkload) -> str:
+    """``3 > 1`` where the skew exceeds maxSkew, else the skew."""
+    found = _speaking(row)
+    if found is None:
+        return ""
+    return f"{found.skew} > {found.max_skew}" if found.skew > found.max_skew else f"{found.skew}"
+
+
+def _constraint(row: AuditedWorkload) -> str:
+    found = _speaking(row)
+    if found is not None:
+        return constraint_text(found)
+    return "?" if _has(row, "otherScheduler") else "none"
+
+
+def _next(row: AuditedWorkload) -> str:
+    if row.next_fits is None:
+        return "?"
+    return "fits" if row.next_fits else "gated" if _has(row, "gated") else "no"
+
+
+def _has(row: AuditedWorkload, cause: Cause) -> bool:
+    return any(each.cause == cause for each in row.findings)
+
+
+_WORKLOAD: Sequence[Column[AuditedWorkload]] = (
+    Column(header="WORKLOAD", value=lambda row: row.workload, readers=Readers.RECORDS),
+    Column(header="WORKLOAD", value=lambda row: row.called, readers=Readers.TERMINAL, fit=Fit.APART, least=14),
+    Column(header="LEVEL", value=lambda row: row.level, readers=Readers.RECORDS),
+    Column(header="REPLICAS", value=lambda row: row.replicas, readers=Readers.RECORDS),
+    Column(header="PLACED", value=lambda row: row.placed, readers=Readers.RECORDS),
+    Column(header="PENDING", value=lambda row: row.pending, readers=Readers.RECORDS),
+    Column(
+        header="PODS", is_number=True, readers=Readers.TERMINAL,
+        value=lambda row: f"{row.placed}" if row.placed == row.replicas else f"{row.placed} of {row.replicas}",
+    ),
+    Column(header="ZONES", value=lambda row: counts_text(row.zones)),
+    Column(
+        header="LEFT", value=lambda row: row.left, is_number=True, nothing="-",
+        tone=lambda row: Tone.BAD if row.left == 0 and row.placed >= 2 else Tone.PLAIN,
+    ),
+    _of_speaking("CONSTRAINT", lambda each: f"{short_key(each.topology_key)}:{each.when_unsatisfiable}"),
+    _of_speaking("SOURCE", lambda each: each.source),
+    _of_speaking("SKEW", lambda each: each.skew),
+    _of_speaking("MAX-SKEW", lambda each: each.max_skew),
+    # It is told of what is found, and names are told nowhere else.
+    Column(
+        header="CONSTRAINT", value=_constraint, readers=Readers.TERMINAL, gives_way=True,
+        tone=lambda row: Tone.FAINT if _constraint(row) == "none" else Tone.PLAIN,
+    ),
+    Column(
+        header="SKEW", value=_skew, readers=Readers.TERMINAL, is_number=True, nothing="",
+        tone=lambda row: Tone.BAD if row.level == "violated" else Tone.PLAIN,
+    ),
+    Column(header="NEXT-FITS", value=lambda row: row.next_fits, readers=Readers.RECORDS),
+    Column(
+        header="NEXT", value=_next, readers=Readers.TERMINAL,
+        tone=lambda row: {"fits": Tone.GOOD, "no": Tone.BAD}.get(_next(row), Tone.PLAIN),
+    ),
+    Column(
+        header="CAUSES", value=lambda row: [*dict.fromkeys(each.cause for each in row.findings)],
+        readers=Readers.RECORDS,
+    ),
+    Column(
+        header="STATE", value=lambda row: _STATES[row.level], readers=Readers.TERMINAL, fit=Fit.END, least=8,
+        tone=lambda row: _TONES[row.level],
+    ),
+)  # fmt: skip
+
+_Found = tuple[AuditedWorkload, AuditFinding]
+_FINDING: Sequence[Column[_Found]] = (
+    Column(header="WORKLOAD", value=lambda row: row[0].workload),
+    Column(header="LEVEL", value=lambda row: row[1].level),
+    Column(header="CAUSE", value=lambda row: row[1].cause),
+    Column(
+        header="FINDING", value=lambda row: sentence(*row),
+        in_full=lambda row: "; ".join((sentence(*row), *_trials(*row))),
+    ),
+)  # fmt: skip
+
+
+def _trials(row: AuditedWorkload, finding: AuditFinding) -> Iterator[str]:
+    """``placed afresh without volumes: 1/1/1, skew 0``."""
+    for trial in finding.trials:
+        skew = f", skew {trial.skew}" if finding.constraint is not None else ""
+        placed = f", {trial.placed} of {row.placed} placed" if trial.placed < row.placed else ""
+        yield f"{trial.how}: {counts_text(trial.counts)}{skew}{placed}"
+
+
+def view(report: AuditReport) -> View:
+    """Workloads, and what is found of them."""
+    if report.asked:
+        whose = some_of(list(map(workload_name, report.asked)), _MAX_NAMED)
+    else:
+        whose = f"{count_of(len(report.workloads), 'workload')}{chosen_from(report.namespace, report.selector)}"
+    return View(
+        **about(report),
+        title=f"Audit of {whose}, {count_of(report.nodes, 'node')}",
+        sheets=[
+            Sheet(
+                title="Workloads", columns=_WORKLOAD, rows=report.workloads, tone=lambda row: _TONES[row.level]
+            ),
+            Sheet(
+                title="Findings", columns=_FINDING, tone=lambda row: _TONES[row[1].level],
+                rows=[(row, each) for row in report.workloads for each in row.findings],
+            ),
+        ],
+        lines=lambda look: _lines(report, look),
+    )  # fmt: skip
+
+
+def _lines(report: AuditReport, look: Look) -> Iterator[Line]:
+    """In full it shows every workload, and every placing that was tried to find a cause."""
+    yield from headline(view(report).title, report, look)
+    shown = _shown(report, look)
+    yield from table(_WORKLOAD, shown, look)
+    if look.headers and any(row.left is not None for row in shown):
+        yield from wrapped([Cell(INDENT), cell(_LEGEND, DIM)], look.width, HANGING)
+    left = report.workloads[len(shown) :]
+    if left:
+        fine = sum(row.level == "ok" for row in left)
+        said = "" if fine == len(left) else f", {len(left) - fine:,} of them with findings"
+        yield from left_out(len(left), "workload", said)
+    if look.in_full:
+        yield from _in_full(shown, look)
+    yield from concluded(report.answer[:1] if look.in_full else report.answer, look, others="")
+
+
+def _shown(report: AuditReport, look: Look) -> Sequence[AuditedWorkload]:
+    """All of few; of many those with findings, as far as they are not too many."""
+    if look.in_full or len(report.workloads) <= _MAX_ROWS:
+        return report.workloads
+    return [row for row in report.workloads if row.level != "ok"][:_MAX_ROWS]
+
+
+def _in_full(rows: Sequence[AuditedWorkload], look: Look) -> Iterator[Line]:
+    """What is found of each row, with what was tried, and which rollouts are under way."""
+    for row in rows:
+        if said := row.under_way:
+            yield from wrapped([Cell(f"{INDENT}{escaped(f'{row.called}: {said}')}")], look.width, HANGING)
+        for each in row.findings:
+            text = escaped(f"{row.called}: {sentence(row, each)}")
+            yield from wrapped([Cell(f"{INDENT}{text}")], look.width, HANGING)
+            for trial in _trials(row, each):
+                tried = Cell(f"{INDENT * 2}{escaped(trial)}", DIM)
+                yield from wrapped([tried], look.width, HANGING + 2)

@@ -1,1 +1,0 @@
-"""How workloads are spread, in each format."""
